@@ -1,0 +1,164 @@
+//! The active set: a compact in-memory copy of the columns in play.
+
+use crate::design::{Column, Design};
+use crate::kernel;
+
+/// Columns copied out of a design, in the order they were added.
+///
+/// A stored column is x_k = values_k + shift_k·1; a dense one has its shift applied.
+#[derive(Debug, Clone)]
+pub struct ActiveSet {
+    n: usize,
+    features: Vec<usize>,
+    sparse: bool,
+    starts: Vec<usize>,
+    rows: Vec<u32>,
+    values: Vec<f64>,
+    shifts: Vec<f64>,
+    buffer: Column,
+}
+
+impl ActiveSet {
+    /// An empty set for columns of this design.
+    pub fn new(design: &dyn Design) -> Self {
+        Self {
+            n: design.nrows(),
+            features: Vec::new(),
+            sparse: design.is_sparse(),
+            starts: vec![0],
+            rows: Vec::new(),
+            values: Vec::new(),
+            shifts: Vec::new(),
+            buffer: Column::default(),
+        }
+    }
+
+    /// Number of columns held.
+    pub fn len(&self) -> usize {
+        self.features.len()
+    }
+
+    /// Whether no column is held.
+    pub fn is_empty(&self) -> bool {
+        self.features.is_empty()
+    }
+
+    /// The feature behind each position.
+    pub fn features(&self) -> &[usize] {
+        &self.features
+    }
+
+    /// Number of entries stored: the cost of one sweep.
+    pub fn stored(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Copies feature j in.
+    pub fn push(&mut self, design: &dyn Design, j: usize) {
+        design.column(j, &mut self.buffer);
+        if self.sparse {
+            self.rows.extend_from_slice(&self.buffer.rows);
+            self.values.extend_from_slice(&self.buffer.values);
+            self.shifts.push(self.buffer.shift);
+        } else {
+            let shift = self.buffer.shift;
+            self.values.extend(self.buffer.values.iter().map(|x| x + shift));
+            self.shifts.push(0.0);
+        }
+        self.features.push(j);
+        self.starts.push(self.values.len());
+    }
+
+    /// Keeps the positions for which `keep` is true, in order.
+    pub fn retain(&mut self, keep: &[bool]) {
+        let (mut kept, mut end) = (0, 0);
+        for k in 0..self.len() {
+            if !keep[k] {
+                continue;
+            }
+            let (from, to) = (self.starts[k], self.starts[k + 1]);
+            self.values.copy_within(from..to, end);
+            if self.sparse {
+                self.rows.copy_within(from..to, end);
+            }
+            self.features[kept] = self.features[k];
+            self.shifts[kept] = self.shifts[k];
+            end += to - from;
+            kept += 1;
+            self.starts[kept] = end;
+        }
+        self.values.truncate(end);
+        self.rows.truncate(end);
+        self.features.truncate(kept);
+        self.shifts.truncate(kept);
+        self.starts.truncate(kept + 1);
+    }
+
+    /// The stored entries of column k, without its shift.
+    #[inline]
+    pub fn entries(&self, k: usize) -> (&[u32], &[f64]) {
+        let range = self.starts[k]..self.starts[k + 1];
+        (if self.sparse { &self.rows[range.clone()] } else { &[] }, &self.values[range])
+    }
+
+    /// Whether the columns are sparse.
+    pub fn is_sparse(&self) -> bool {
+        self.sparse
+    }
+
+    /// What is added to every row of column k.
+    #[inline]
+    pub fn shift(&self, k: usize) -> f64 {
+        self.shifts[k]
+    }
+
+    /// The stored part of x_kᵀ v: the full product is this plus shift_k Σ v.
+    #[inline]
+    pub fn dot_stored(&self, k: usize, v: &[f64]) -> f64 {
+        let (rows, values) = self.entries(k);
+        if self.sparse {
+            rows.iter().zip(values).map(|(&i, x)| x * v[i as usize]).sum()
+        } else {
+            kernel::dot(values, v)
+        }
+    }
+
+    /// x_kᵀ v.
+    pub fn dot(&self, k: usize, v: &[f64]) -> f64 {
+        let shift = self.shifts[k];
+        self.dot_stored(k, v) + if shift != 0.0 { shift * kernel::sum(v) } else { 0.0 }
+    }
+
+    /// out += a · (stored part of x_k).
+    #[inline]
+    pub fn axpy_stored(&self, k: usize, a: f64, out: &mut [f64]) {
+        let (rows, values) = self.entries(k);
+        if self.sparse {
+            for (&i, x) in rows.iter().zip(values) {
+                out[i as usize] += a * x;
+            }
+        } else {
+            kernel::axpy(a, values, out);
+        }
+    }
+
+    /// out += a x_k.
+    pub fn axpy(&self, k: usize, a: f64, out: &mut [f64]) {
+        self.axpy_stored(k, a, out);
+        let shift = a * self.shifts[k];
+        if shift != 0.0 {
+            out.iter_mut().for_each(|o| *o += shift);
+        }
+    }
+
+    /// Writes column k densely.
+    pub fn write_dense(&self, k: usize, out: &mut [f64]) {
+        out.fill(0.0);
+        self.axpy(k, 1.0, out);
+    }
+
+    /// Number of rows.
+    pub fn nrows(&self) -> usize {
+        self.n
+    }
+}

@@ -1,0 +1,51 @@
+//! What is known about how good an answer is.
+
+use crate::Status;
+use serde::{Deserialize, Serialize};
+
+/// The three numbers of MATH §4 and the gaps between them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// P of the answer.
+    pub objective: f64,
+    /// R of the last iterate of the convex phase; `None` where R is not the relaxation (limited size) or not computed.
+    pub relaxation: Option<f64>,
+    /// A value proved to be at most the best possible P; −∞ when nothing is proved.
+    pub lower_bound: f64,
+}
+
+impl Certificate {
+    /// P − lower bound ≥ 0, what the answer can be off at most; +∞ without a certificate.
+    pub fn gap(&self) -> f64 {
+        (self.objective - self.lower_bound).max(0.0)
+    }
+
+    /// The gap relative to |P|.
+    pub fn relative_gap(&self) -> f64 {
+        relative(self.gap(), self.objective)
+    }
+
+    /// R − lower bound: how far the convex phase is from its own optimum.
+    pub fn relaxation_gap(&self) -> Option<f64> {
+        self.relaxation.map(|r| (r - self.lower_bound).max(0.0))
+    }
+
+    /// The relaxation gap relative to |R|.
+    pub fn relative_relaxation_gap(&self) -> Option<f64> {
+        self.relaxation.map(|r| relative((r - self.lower_bound).max(0.0), r))
+    }
+
+    /// `Optimal` when the gap is within the tolerances, otherwise how the loop ended.
+    pub fn status(&self, ended: Status, absolute: f64, relative: f64) -> Status {
+        let closed = self.gap() <= absolute.max(relative * self.objective.abs());
+        match ended {
+            _ if closed => Status::Optimal,
+            Status::Optimal => Status::Converged,
+            other => other,
+        }
+    }
+}
+
+fn relative(gap: f64, value: f64) -> f64 {
+    if gap == 0.0 { 0.0 } else { gap / value.abs() }
+}

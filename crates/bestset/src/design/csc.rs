@@ -1,0 +1,115 @@
+//! Compressed sparse columns in `f64` or `f32`.
+
+use super::{Column, Design, in_blocks};
+use crate::error::{Error, Result, check_length};
+use crate::kernel::Element;
+use std::borrow::Cow;
+
+/// A sparse matrix by columns: column j stores `values[starts[j]..starts[j + 1]]` at the same positions of `rows`.
+#[derive(Debug, Clone)]
+pub struct Csc<'a, T: Element = f64> {
+    nrows: usize,
+    starts: Cow<'a, [usize]>,
+    rows: Cow<'a, [u32]>,
+    values: Cow<'a, [T]>,
+}
+
+impl<'a, T: Element> Csc<'a, T> {
+    /// Checks the structure (row indices strictly ascending within a column) and that every entry is finite.
+    pub fn new(
+        nrows: usize,
+        starts: impl Into<Cow<'a, [usize]>>,
+        rows: impl Into<Cow<'a, [u32]>>,
+        values: impl Into<Cow<'a, [T]>>,
+    ) -> Result<Self> {
+        let (starts, rows, values) = (starts.into(), rows.into(), values.into());
+        let ncols = starts.len().saturating_sub(1);
+        if nrows == 0 || ncols == 0 {
+            return Err(Error::Empty { rows: nrows, columns: ncols });
+        }
+        check_length("row indices of X", rows.len(), values.len())?;
+        check_length("values of X (last column start)", values.len(), starts[ncols])?;
+        let matrix = Self { nrows, starts, rows, values };
+        for j in 0..ncols {
+            matrix.check_column(j)?;
+        }
+        Ok(matrix)
+    }
+
+    fn check_column(&self, j: usize) -> Result<()> {
+        let (from, to) = (self.starts[j], self.starts[j + 1]);
+        let bad = |problem| Error::Index { what: "column starts of X", position: j, index: from, problem };
+        if from > to || to > self.values.len() {
+            return Err(bad("starts must ascend and end at the number of values"));
+        }
+        if j == 0 && from != 0 {
+            return Err(bad("the first column must start at 0"));
+        }
+        let mut squares = 0.0;
+        for k in from..to {
+            let (index, value) = (self.rows[k] as usize, self.values[k].wide());
+            let bad = |problem| Error::Index { what: "row indices of X", position: k, index, problem };
+            if index >= self.nrows {
+                return Err(bad("beyond the last row"));
+            }
+            if k > from && self.rows[k - 1] >= self.rows[k] {
+                return Err(bad("rows must ascend strictly within a column"));
+            }
+            if !value.is_finite() {
+                return Err(Error::NonFiniteDesign { row: index, column: j, value });
+            }
+            squares += value * value;
+        }
+        if squares.is_finite() { Ok(()) } else { Err(Error::Overflow { column: j }) }
+    }
+
+    fn col(&self, j: usize) -> (&[u32], &[T]) {
+        let range = self.starts[j]..self.starts[j + 1];
+        (&self.rows[range.clone()], &self.values[range])
+    }
+}
+
+impl<T: Element> Design for Csc<'_, T> {
+    fn nrows(&self) -> usize {
+        self.nrows
+    }
+
+    fn ncols(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn is_sparse(&self) -> bool {
+        true
+    }
+
+    fn stored(&self) -> usize {
+        self.values.len()
+    }
+
+    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) {
+        let operations = self.values.len() * features.len() / self.ncols();
+        in_blocks(features, out, operations, |features, out| {
+            for (&j, o) in features.iter().zip(out) {
+                let (rows, values) = self.col(j);
+                *o = rows.iter().zip(values).map(|(&i, x)| x.wide() * v[i as usize]).sum();
+            }
+        });
+    }
+
+    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) {
+        let (rows, values) = self.col(j);
+        for (&i, x) in rows.iter().zip(values) {
+            out[i as usize] += a * x.wide();
+        }
+    }
+
+    fn column(&self, j: usize, out: &mut Column) {
+        let (rows, values) = self.col(j);
+        out.sparse = true;
+        out.shift = 0.0;
+        out.rows.clear();
+        out.rows.extend_from_slice(rows);
+        out.values.clear();
+        out.values.extend(values.iter().map(|x| x.wide()));
+    }
+}

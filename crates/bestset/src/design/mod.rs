@@ -1,0 +1,144 @@
+//! The matrix X, seen through a few column operations.
+//!
+//! [`Design::correlate`] is the only operation that touches the whole matrix; everything else works on the
+//! columns copied into the [active set](crate::active). Views (standardised, row and column subsets) wrap any other
+//! design and translate these operations.
+
+mod csc;
+mod dense;
+mod standardized;
+mod subset;
+
+pub use csc::Csc;
+pub use dense::Dense;
+pub use standardized::Standardized;
+pub use subset::{ColumnSubset, RowSubset};
+
+use rayon::prelude::*;
+
+/// A matrix of `nrows` samples and `ncols` features with finite entries.
+pub trait Design: Send + Sync {
+    /// Number of samples n.
+    fn nrows(&self) -> usize;
+
+    /// Number of features p.
+    fn ncols(&self) -> usize;
+
+    /// Whether [`Design::column`] returns sparse columns.
+    fn is_sparse(&self) -> bool;
+
+    /// Entries stored for all columns together: the cost of one full pass.
+    fn stored(&self) -> usize;
+
+    /// out_k = x_jᵀ v with j = features_k.
+    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]);
+
+    /// out += a x_j.
+    fn axpy(&self, j: usize, a: f64, out: &mut [f64]);
+
+    /// Copies column j.
+    fn column(&self, j: usize, out: &mut Column);
+}
+
+/// A copy of one column: x_i = values_i (dense) or values at `rows` (sparse), plus `shift` in every row.
+#[derive(Debug, Clone, Default)]
+pub struct Column {
+    /// Whether `rows` lists the positions of `values`; otherwise `values` holds all rows.
+    pub sparse: bool,
+    /// Ascending row indices of a sparse column.
+    pub rows: Vec<u32>,
+    /// The entries.
+    pub values: Vec<f64>,
+    /// Added to every row, stored or not (a centred sparse column stays sparse).
+    pub shift: f64,
+}
+
+/// Weighted sums of one column.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Moments {
+    /// Σ w_i x_i / Σ w_i.
+    pub mean: f64,
+    /// Σ w_i x_i².
+    pub squares: f64,
+    /// Σ w_i (x_i − mean)², computed without cancellation.
+    pub centred: f64,
+}
+
+impl Column {
+    /// Weighted mean and sums of squares; `total` is Σ w_i, weights default to one.
+    pub fn moments(&self, n: usize, weights: Option<&[f64]>, total: f64) -> Moments {
+        let (mut sum, mut inside) = (0.0, 0.0);
+        let entry = |k: usize| if self.sparse { self.rows[k] as usize } else { k };
+        for (k, &x) in self.values.iter().enumerate() {
+            let w = weights.map_or(1.0, |w| w[entry(k)]);
+            sum += w * x;
+            inside += w;
+        }
+        // Rows that a sparse column does not store hold `shift`; their weight is what is left of the total.
+        let outside = if self.sparse && self.values.len() < n { (total - inside).max(0.0) } else { 0.0 };
+        let mean = sum / total + self.shift;
+        let (mut squares, mut centred) = (0.0, 0.0);
+        for (k, &x) in self.values.iter().enumerate() {
+            let w = weights.map_or(1.0, |w| w[entry(k)]);
+            let x = x + self.shift;
+            squares += w * x * x;
+            centred += w * (x - mean) * (x - mean);
+        }
+        let off = self.shift - mean;
+        Moments { mean, squares: squares + outside * self.shift * self.shift, centred: centred + outside * off * off }
+    }
+
+    /// Writes all rows into `out`.
+    pub fn to_dense(&self, out: &mut [f64]) {
+        if self.sparse {
+            out.fill(self.shift);
+            for (&i, &x) in self.rows.iter().zip(&self.values) {
+                out[i as usize] += x;
+            }
+        } else {
+            for (o, &x) in out.iter_mut().zip(&self.values) {
+                *o = x + self.shift;
+            }
+        }
+    }
+}
+
+/// out = X β + b for coefficients given as (feature, value) pairs.
+pub fn predict(design: &dyn Design, support: &[usize], values: &[f64], intercept: f64, out: &mut [f64]) {
+    out.fill(intercept);
+    for (&j, &b) in support.iter().zip(values) {
+        if b != 0.0 {
+            design.axpy(j, b, out);
+        }
+    }
+}
+
+/// Moments of every column, in parallel.
+pub fn moments(design: &dyn Design, weights: Option<&[f64]>) -> Vec<Moments> {
+    let n = design.nrows();
+    let total = weights.map_or(n as f64, crate::kernel::sum);
+    let one = |buffer: &mut Column, j: usize| {
+        design.column(j, buffer);
+        buffer.moments(n, weights, total)
+    };
+    if is_small(design.stored()) {
+        let mut buffer = Column::default();
+        return (0..design.ncols()).map(|j| one(&mut buffer, j)).collect();
+    }
+    (0..design.ncols()).into_par_iter().map_init(Column::default, one).collect()
+}
+
+/// Work too small to be worth handing to other threads.
+fn is_small(operations: usize) -> bool {
+    operations < 1 << 17 || rayon::current_num_threads() == 1
+}
+
+/// Splits `features` and `out` into blocks and runs `body` on them, in parallel when there is enough work.
+fn in_blocks(features: &[usize], out: &mut [f64], operations: usize, body: impl Fn(&[usize], &mut [f64]) + Sync) {
+    debug_assert_eq!(features.len(), out.len());
+    if is_small(operations) {
+        return body(features, out);
+    }
+    let block = features.len().div_ceil(8 * rayon::current_num_threads()).max(16);
+    features.par_chunks(block).zip(out.par_chunks_mut(block)).for_each(|(f, o)| body(f, o));
+}

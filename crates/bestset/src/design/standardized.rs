@@ -1,0 +1,105 @@
+//! Centring and scaling as a view: nothing is copied, sparse columns stay sparse.
+
+use super::{Column, Design, moments};
+use crate::error::{Result, check_finite, check_length};
+use crate::kernel;
+
+/// The columns (x_j − centre_j) / scale_j of another design.
+#[derive(Clone)]
+pub struct Standardized<'a> {
+    inner: &'a dyn Design,
+    centre: Vec<f64>,
+    scale: Vec<f64>,
+}
+
+impl<'a> Standardized<'a> {
+    /// Uses the given centres and scales; a scale must not be zero.
+    pub fn new(inner: &'a dyn Design, centre: Vec<f64>, scale: Vec<f64>) -> Result<Self> {
+        check_length("centre", centre.len(), inner.ncols())?;
+        check_length("scale", scale.len(), inner.ncols())?;
+        check_finite("centre", &centre)?;
+        let inverse: Vec<f64> = scale.iter().map(|s| 1.0 / s).collect();
+        check_finite("1 / scale", &inverse)?;
+        Ok(Self { inner, centre, scale })
+    }
+
+    /// Weighted means as centres (zero when `centre` is false) and weighted norms of the centred columns, divided by
+    /// `norm`, as scales: afterwards √(Σ w_i x̃_ij²) = `norm`. Constant columns keep scale one and become zero.
+    pub fn fit(inner: &'a dyn Design, weights: Option<&[f64]>, centre: bool, norm: f64) -> Result<Self> {
+        let all = moments(inner, weights);
+        let scale = all.iter().map(|m| {
+            let (squares, floor) = if centre { (m.centred, 1e-28 * m.squares) } else { (m.squares, 0.0) };
+            if squares > floor { squares.sqrt() / norm } else { 1.0 }
+        });
+        let scale = scale.collect();
+        let centre = all.iter().map(|m| if centre { m.mean } else { 0.0 }).collect();
+        Self::new(inner, centre, scale)
+    }
+
+    /// Coefficients of the inner design: β_j / scale_j, and what the centring adds to the intercept, −Σ centre_j β_j / scale_j.
+    pub fn unscale(&self, support: &[usize], values: &[f64]) -> (Vec<f64>, f64) {
+        let inner: Vec<f64> = support.iter().zip(values).map(|(&j, b)| b / self.scale[j]).collect();
+        let shift = support.iter().zip(&inner).map(|(&j, b)| -self.centre[j] * b).sum();
+        (inner, shift)
+    }
+
+    /// The scale of each column.
+    pub fn scale(&self) -> &[f64] {
+        &self.scale
+    }
+
+    /// The centre of each column.
+    pub fn centre(&self) -> &[f64] {
+        &self.centre
+    }
+}
+
+impl Design for Standardized<'_> {
+    fn nrows(&self) -> usize {
+        self.inner.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.inner.ncols()
+    }
+
+    fn is_sparse(&self) -> bool {
+        self.inner.is_sparse()
+    }
+
+    fn stored(&self) -> usize {
+        self.inner.stored()
+    }
+
+    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) {
+        let total = kernel::sum(v);
+        self.inner.correlate(features, v, out);
+        for (&j, o) in features.iter().zip(out) {
+            *o = (*o - self.centre[j] * total) / self.scale[j];
+        }
+    }
+
+    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) {
+        let a = a / self.scale[j];
+        self.inner.axpy(j, a, out);
+        let shift = a * self.centre[j];
+        if shift != 0.0 {
+            for o in out {
+                *o -= shift;
+            }
+        }
+    }
+
+    fn column(&self, j: usize, out: &mut Column) {
+        self.inner.column(j, out);
+        let (centre, scale) = (self.centre[j], self.scale[j]);
+        if out.sparse {
+            out.values.iter_mut().for_each(|x| *x /= scale);
+            out.shift = (out.shift - centre) / scale;
+        } else {
+            let shift = out.shift - centre;
+            out.values.iter_mut().for_each(|x| *x = (*x + shift) / scale);
+            out.shift = 0.0;
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Some rows or some columns of another design, without copying it.
+
+use super::{Column, Design};
+use crate::error::{Error, Result};
+
+fn check_indices(what: &'static str, indices: &[usize], end: usize) -> Result<()> {
+    if indices.is_empty() {
+        return Err(Error::Empty { rows: 0, columns: 0 });
+    }
+    match indices.iter().position(|&i| i >= end) {
+        Some(position) => {
+            Err(Error::Index { what, position, index: indices[position], problem: "beyond the end of the design" })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Chosen columns, in the given order.
+#[derive(Clone)]
+pub struct ColumnSubset<'a> {
+    inner: &'a dyn Design,
+    columns: Vec<usize>,
+}
+
+impl<'a> ColumnSubset<'a> {
+    /// Feature k of the view is feature `columns[k]` of the inner design.
+    pub fn new(inner: &'a dyn Design, columns: Vec<usize>) -> Result<Self> {
+        check_indices("the column subset", &columns, inner.ncols())?;
+        Ok(Self { inner, columns })
+    }
+}
+
+impl Design for ColumnSubset<'_> {
+    fn nrows(&self) -> usize {
+        self.inner.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn is_sparse(&self) -> bool {
+        self.inner.is_sparse()
+    }
+
+    fn stored(&self) -> usize {
+        self.inner.stored() / self.inner.ncols().max(1) * self.columns.len()
+    }
+
+    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) {
+        let mapped: Vec<usize> = features.iter().map(|&k| self.columns[k]).collect();
+        self.inner.correlate(&mapped, v, out);
+    }
+
+    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) {
+        self.inner.axpy(self.columns[j], a, out);
+    }
+
+    fn column(&self, j: usize, out: &mut Column) {
+        self.inner.column(self.columns[j], out);
+    }
+}
+
+/// Chosen rows, in ascending order. One `correlate` scatters its vector once and then costs a pass of the inner design.
+#[derive(Clone)]
+pub struct RowSubset<'a> {
+    inner: &'a dyn Design,
+    rows: Vec<usize>,
+    /// Position in the subset of each inner row, `u32::MAX` when it is left out.
+    position: Vec<u32>,
+}
+
+impl<'a> RowSubset<'a> {
+    /// Keeps `rows`, which must ascend strictly.
+    pub fn new(inner: &'a dyn Design, rows: Vec<usize>) -> Result<Self> {
+        check_indices("the row subset", &rows, inner.nrows())?;
+        if let Some(k) = (1..rows.len()).find(|&k| rows[k - 1] >= rows[k]) {
+            let (index, problem) = (rows[k], "rows must ascend strictly");
+            return Err(Error::Index { what: "the row subset", position: k, index, problem });
+        }
+        let mut position = vec![u32::MAX; inner.nrows()];
+        for (k, &i) in rows.iter().enumerate() {
+            position[i] = k as u32;
+        }
+        Ok(Self { inner, rows, position })
+    }
+}
+
+impl Design for RowSubset<'_> {
+    fn nrows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn ncols(&self) -> usize {
+        self.inner.ncols()
+    }
+
+    fn is_sparse(&self) -> bool {
+        self.inner.is_sparse()
+    }
+
+    fn stored(&self) -> usize {
+        self.inner.stored()
+    }
+
+    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) {
+        let mut scattered = vec![0.0; self.inner.nrows()];
+        for (&i, &x) in self.rows.iter().zip(v) {
+            scattered[i] = x;
+        }
+        self.inner.correlate(features, &scattered, out);
+    }
+
+    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) {
+        let mut column = Column::default();
+        self.column(j, &mut column);
+        let mut dense = vec![0.0; self.rows.len()];
+        column.to_dense(&mut dense);
+        crate::kernel::axpy(a, &dense, out);
+    }
+
+    fn column(&self, j: usize, out: &mut Column) {
+        self.inner.column(j, out);
+        if out.sparse {
+            let mut kept = 0;
+            for k in 0..out.rows.len() {
+                let row = self.position[out.rows[k] as usize];
+                if row != u32::MAX {
+                    (out.rows[kept], out.values[kept]) = (row, out.values[k]);
+                    kept += 1;
+                }
+            }
+            out.rows.truncate(kept);
+            out.values.truncate(kept);
+        } else {
+            for (k, &i) in self.rows.iter().enumerate() {
+                out.values[k] = out.values[i];
+            }
+            out.values.truncate(self.rows.len());
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Why a computation could not start. How it ended is [`Status`](crate::Status).
+
+/// Bad input, named with the offending value and its place. Rows and columns count from zero.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A design without rows or without columns.
+    #[error("the design is empty: {rows} rows, {columns} columns")]
+    Empty {
+        /// Number of rows given.
+        rows: usize,
+        /// Number of columns given.
+        columns: usize,
+    },
+    /// Two inputs whose sizes do not fit.
+    #[error("{what} has length {found}, expected {expected}")]
+    Shape {
+        /// The input.
+        what: &'static str,
+        /// Its length.
+        found: usize,
+        /// The length that would fit.
+        expected: usize,
+    },
+    /// NaN or infinity in the design.
+    #[error("X[{row}, {column}] is {value}; every entry must be finite")]
+    NonFiniteDesign {
+        /// Row of the entry.
+        row: usize,
+        /// Column of the entry.
+        column: usize,
+        /// The entry.
+        value: f64,
+    },
+    /// NaN or infinity in a vector.
+    #[error("{what}[{index}] is {value}; every entry must be finite")]
+    NonFinite {
+        /// The vector.
+        what: &'static str,
+        /// Position of the entry.
+        index: usize,
+        /// The entry.
+        value: f64,
+    },
+    /// Finite entries so large that sums of their squares overflow.
+    #[error("column {column} of X is too large: the sum of its squares overflows; rescale the data")]
+    Overflow {
+        /// The column.
+        column: usize,
+    },
+    /// A negative sample weight.
+    #[error("weight[{index}] is {value}; weights must be at least 0")]
+    NegativeWeight {
+        /// Position of the weight.
+        index: usize,
+        /// The weight.
+        value: f64,
+    },
+    /// All sample weights are zero.
+    #[error("all {count} sample weights are zero")]
+    NoWeight {
+        /// Number of weights.
+        count: usize,
+    },
+    /// A scalar setting outside its range.
+    #[error("{name} is {value}; it must be {range}")]
+    Range {
+        /// The setting.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// The values allowed.
+        range: &'static str,
+    },
+    /// A class label that is neither −1 nor +1.
+    #[error("y[{index}] is {value}; classification needs the labels -1 and +1")]
+    Label {
+        /// Position of the label.
+        index: usize,
+        /// The label.
+        value: f64,
+    },
+    /// Labels of one class only.
+    #[error("every label with a positive weight is {label}; classification needs two classes")]
+    OneClass {
+        /// The one label present.
+        label: f64,
+    },
+    /// A lower bound above zero, an upper bound below zero, or NaN.
+    #[error("the bounds of feature {feature} are [{lower}, {upper}]; they must contain 0")]
+    Bounds {
+        /// The feature.
+        feature: usize,
+        /// Its lower bound.
+        lower: f64,
+        /// Its upper bound.
+        upper: f64,
+    },
+    /// A subset size that the data cannot have.
+    #[error("k is {k}; it must be between 1 and the number of features, {features}")]
+    Size {
+        /// The size asked for.
+        k: usize,
+        /// Number of features.
+        features: usize,
+    },
+    /// A feature index outside the design, or out of order.
+    #[error("feature index {index} at position {position} of {what}: {problem}")]
+    Index {
+        /// The list that holds it.
+        what: &'static str,
+        /// Its position in that list.
+        position: usize,
+        /// The index.
+        index: usize,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// A method that cannot solve the problem as stated.
+    #[error("method {method} {reason}")]
+    Unsupported {
+        /// The method.
+        method: &'static str,
+        /// What it would need.
+        reason: &'static str,
+    },
+}
+
+/// The result of a fallible call of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Checks that every entry of a named vector is finite.
+pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<()> {
+    match values.iter().position(|v| !v.is_finite()) {
+        Some(index) => Err(Error::NonFinite { what, index, value: values[index] }),
+        None => Ok(()),
+    }
+}
+
+/// Checks the length of a named vector.
+pub(crate) fn check_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(Error::Shape { what, found, expected }) }
+}

@@ -1,0 +1,175 @@
+//! The inner products everything rests on, compiled for the best instruction set found at run time.
+//!
+//! Sixteen partial sums in a fixed order and no fused multiply-add: the same bits on every machine and for any
+//! number of threads.
+
+use pulp::{Arch, NullaryFnOnce};
+
+/// A number that X may be stored in; arithmetic is always `f64`.
+pub trait Element: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
+    /// The stored value as `f64`, exactly.
+    fn wide(self) -> f64;
+}
+
+impl Element for f64 {
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self
+    }
+}
+
+impl Element for f32 {
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+const LANES: usize = 16;
+
+#[inline(always)]
+fn reduce(mut lanes: [f64; LANES]) -> f64 {
+    let mut width = LANES / 2;
+    while width > 0 {
+        for k in 0..width {
+            lanes[k] += lanes[k + width];
+        }
+        width /= 2;
+    }
+    lanes[0]
+}
+
+struct Dot<'a, T>(&'a [T], &'a [f64]);
+
+impl<T: Element> NullaryFnOnce for Dot<'_, T> {
+    type Output = f64;
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let n = self.0.len().min(self.1.len());
+        let (x, v) = (&self.0[..n], &self.1[..n]);
+        let mut lanes = [0.0; LANES];
+        let (xs, vs) = (x.chunks_exact(LANES), v.chunks_exact(LANES));
+        let (xr, vr) = (xs.remainder(), vs.remainder());
+        for (a, b) in xs.zip(vs) {
+            for k in 0..LANES {
+                lanes[k] += a[k].wide() * b[k];
+            }
+        }
+        for k in 0..xr.len() {
+            lanes[k] += xr[k].wide() * vr[k];
+        }
+        reduce(lanes)
+    }
+}
+
+/// Σ_i x_i v_i.
+pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
+    Arch::new().dispatch(Dot(x, v))
+}
+
+struct DotColumns<'a, T>(&'a [T], usize, &'a [usize], &'a [f64], &'a mut [f64]);
+
+impl<T: Element> NullaryFnOnce for DotColumns<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let Self(data, n, columns, v, out) = self;
+        for (&j, o) in columns.iter().zip(out) {
+            *o = Dot(&data[j * n..(j + 1) * n], v).call();
+        }
+    }
+}
+
+/// out_k = x_jᵀ v with j = columns_k, for a matrix stored by columns of length `n`.
+pub fn dot_columns<T: Element>(data: &[T], n: usize, columns: &[usize], v: &[f64], out: &mut [f64]) {
+    Arch::new().dispatch(DotColumns(data, n, columns, v, out));
+}
+
+struct Axpy<'a, T>(f64, &'a [T], &'a mut [f64]);
+
+impl<T: Element> NullaryFnOnce for Axpy<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        for (o, x) in self.2.iter_mut().zip(self.1) {
+            *o += self.0 * x.wide();
+        }
+    }
+}
+
+/// out += a x.
+pub fn axpy<T: Element>(a: f64, x: &[T], out: &mut [f64]) {
+    Arch::new().dispatch(Axpy(a, x, out));
+}
+
+struct AxpyWeighted<'a>(f64, &'a [f64], &'a [f64], &'a mut [f64]);
+
+impl NullaryFnOnce for AxpyWeighted<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        for ((o, x), h) in self.3.iter_mut().zip(self.1).zip(self.2) {
+            *o += self.0 * h * x;
+        }
+    }
+}
+
+/// out += a (h ∘ x).
+pub fn axpy_weighted(a: f64, x: &[f64], h: &[f64], out: &mut [f64]) {
+    Arch::new().dispatch(AxpyWeighted(a, x, h, out));
+}
+
+struct Sum<'a>(&'a [f64]);
+
+impl NullaryFnOnce for Sum<'_> {
+    type Output = f64;
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let mut lanes = [0.0; LANES];
+        let chunks = self.0.chunks_exact(LANES);
+        let rest = chunks.remainder();
+        for c in chunks {
+            for k in 0..LANES {
+                lanes[k] += c[k];
+            }
+        }
+        for k in 0..rest.len() {
+            lanes[k] += rest[k];
+        }
+        reduce(lanes)
+    }
+}
+
+/// Σ_i v_i.
+pub fn sum(v: &[f64]) -> f64 {
+    Arch::new().dispatch(Sum(v))
+}
+
+/// Σ_i v_i².
+pub fn squared_norm(v: &[f64]) -> f64 {
+    dot(v, v)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_match_the_plain_sums_at_every_length() {
+        for n in 0..70 {
+            let x: Vec<f64> = (0..n).map(|i| (i as f64 * 0.37).sin()).collect();
+            let v: Vec<f64> = (0..n).map(|i| (i as f64 * 0.91).cos()).collect();
+            let narrow: Vec<f32> = x.iter().map(|&a| a as f32).collect();
+            let plain: f64 = x.iter().zip(&v).map(|(a, b)| a * b).sum();
+            assert!((dot(&x, &v) - plain).abs() < 1e-13);
+            let plain: f64 = narrow.iter().zip(&v).map(|(a, b)| f64::from(*a) * b).sum();
+            assert!((dot(&narrow, &v) - plain).abs() < 1e-13);
+            assert!((sum(&v) - v.iter().sum::<f64>()).abs() < 1e-13);
+            let mut out = v.clone();
+            axpy_weighted(2.0, &x, &v, &mut out);
+            for i in 0..n {
+                assert!((out[i] - (v[i] + 2.0 * x[i] * v[i])).abs() < 1e-15);
+            }
+        }
+    }
+}

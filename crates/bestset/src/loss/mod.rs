@@ -1,0 +1,172 @@
+//! Losses ℓ(u, y) of MATH §2: value, derivatives, conjugate with its exact domain, smoothness.
+//!
+//! Each loss is a small type with the same scalar methods; [`Loss`] names them and carries the loops over samples.
+
+mod huber;
+mod logistic;
+mod squared;
+mod squared_hinge;
+
+pub use huber::Huber;
+pub use logistic::Logistic;
+pub use squared::Squared;
+pub use squared_hinge::SquaredHinge;
+
+use serde::{Deserialize, Serialize};
+
+/// One sample's loss, 1/μ-smooth and convex in u.
+pub trait ScalarLoss: Copy + Send + Sync {
+    /// μ: the loss is 1/μ-smooth, its conjugate μ-strongly convex.
+    fn mu(self) -> f64;
+    /// ℓ(u, y).
+    fn value(self, u: f64, y: f64) -> f64;
+    /// ℓ′(u, y), always inside the domain of the conjugate.
+    fn derivative(self, u: f64, y: f64) -> f64;
+    /// ℓ″(u, y); at a kink of ℓ′ the larger side.
+    fn curvature(self, u: f64, y: f64) -> f64;
+    /// ℓ*(a) = sup_u { a u − ℓ(u, y) }: +∞ outside its domain.
+    fn conjugate(self, a: f64, y: f64) -> f64;
+    /// A maximiser u of a u − ℓ(u, y), finite also at the ends of the domain.
+    fn conjugate_derivative(self, a: f64, y: f64) -> f64;
+    /// The ends of the closed domain of ℓ*.
+    fn domain(self, y: f64) -> (f64, f64);
+}
+
+/// The loss of a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Loss {
+    /// ½(y − u)².
+    Squared,
+    /// log(1 + e^{−yu}), y = ±1.
+    Logistic,
+    /// max(0, 1 − yu)², y = ±1.
+    SquaredHinge,
+    /// ½r² for |r| ≤ δ, δ|r| − ½δ² beyond, r = y − u.
+    Huber {
+        /// Where the loss turns from quadratic to linear.
+        delta: f64,
+    },
+}
+
+/// Runs `$body` with `$loss` bound to the scalar loss: one generic loop, compiled for each loss.
+macro_rules! dispatch {
+    ($self:expr, $loss:ident => $body:expr) => {
+        match $self {
+            Loss::Squared => {
+                let $loss = Squared;
+                $body
+            }
+            Loss::Logistic => {
+                let $loss = Logistic;
+                $body
+            }
+            Loss::SquaredHinge => {
+                let $loss = SquaredHinge;
+                $body
+            }
+            Loss::Huber { delta } => {
+                let $loss = Huber { delta };
+                $body
+            }
+        }
+    };
+}
+
+impl Loss {
+    /// The name used on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Squared => "squared",
+            Self::Logistic => "logistic",
+            Self::SquaredHinge => "squared_hinge",
+            Self::Huber { .. } => "huber",
+        }
+    }
+
+    /// Whether y must be −1 or +1.
+    pub fn is_classification(self) -> bool {
+        matches!(self, Self::Logistic | Self::SquaredHinge)
+    }
+
+    /// Whether ℓ″ is the constant one, so that the fit on a support is a linear system.
+    pub fn is_quadratic(self) -> bool {
+        self == Self::Squared
+    }
+
+    /// μ of one sample with weight one.
+    pub fn mu(self) -> f64 {
+        dispatch!(self, l => l.mu())
+    }
+
+    /// ℓ(u, y).
+    pub fn value(self, u: f64, y: f64) -> f64 {
+        dispatch!(self, l => l.value(u, y))
+    }
+
+    /// ℓ′(u, y).
+    pub fn derivative(self, u: f64, y: f64) -> f64 {
+        dispatch!(self, l => l.derivative(u, y))
+    }
+
+    /// ℓ″(u, y).
+    pub fn curvature(self, u: f64, y: f64) -> f64 {
+        dispatch!(self, l => l.curvature(u, y))
+    }
+
+    /// ℓ*(a), +∞ outside the domain.
+    pub fn conjugate(self, a: f64, y: f64) -> f64 {
+        dispatch!(self, l => l.conjugate(a, y))
+    }
+
+    /// ℓ*′(a).
+    pub fn conjugate_derivative(self, a: f64, y: f64) -> f64 {
+        dispatch!(self, l => l.conjugate_derivative(a, y))
+    }
+
+    /// The closed domain of ℓ*.
+    pub fn domain(self, y: f64) -> (f64, f64) {
+        dispatch!(self, l => l.domain(y))
+    }
+
+    /// Σ_i w_i ℓ(u_i + b, y_i).
+    pub fn total(self, u: &[f64], b: f64, y: &[f64], w: Option<&[f64]>) -> f64 {
+        dispatch!(self, l => sum_over(u.len(), w, |i| l.value(u[i] + b, y[i])))
+    }
+
+    /// Σ_i w_i ℓ′(u_i + b, y_i) and Σ_i w_i ℓ″(u_i + b, y_i): the one-dimensional problem in the intercept.
+    pub fn slope_and_curvature(self, u: &[f64], b: f64, y: &[f64], w: Option<&[f64]>) -> (f64, f64) {
+        dispatch!(self, l => (
+            sum_over(u.len(), w, |i| l.derivative(u[i] + b, y[i])),
+            sum_over(u.len(), w, |i| l.curvature(u[i] + b, y[i])),
+        ))
+    }
+
+    /// out_i = w_i ℓ′(u_i + b, y_i).
+    pub fn derivatives(self, u: &[f64], b: f64, y: &[f64], w: Option<&[f64]>, out: &mut [f64]) {
+        dispatch!(self, l => fill(out, w, |i| l.derivative(u[i] + b, y[i])))
+    }
+
+    /// out_i = w_i ℓ″(u_i + b, y_i).
+    pub fn curvatures(self, u: &[f64], b: f64, y: &[f64], w: Option<&[f64]>, out: &mut [f64]) {
+        dispatch!(self, l => fill(out, w, |i| l.curvature(u[i] + b, y[i])))
+    }
+}
+
+#[inline(always)]
+fn sum_over(n: usize, w: Option<&[f64]>, term: impl Fn(usize) -> f64) -> f64 {
+    match w {
+        None => (0..n).map(term).sum(),
+        // 0 · ∞ must not become NaN: a sample of weight zero is not there.
+        Some(w) => (0..n).filter(|&i| w[i] > 0.0).map(|i| w[i] * term(i)).sum(),
+    }
+}
+
+#[inline(always)]
+fn fill(out: &mut [f64], w: Option<&[f64]>, term: impl Fn(usize) -> f64) {
+    match w {
+        None => out.iter_mut().enumerate().for_each(|(i, o)| *o = term(i)),
+        Some(w) => out.iter_mut().enumerate().for_each(|(i, o)| *o = if w[i] > 0.0 { w[i] * term(i) } else { 0.0 }),
+    }
+}

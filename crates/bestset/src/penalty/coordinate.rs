@@ -1,0 +1,163 @@
+//! The penalty of one coefficient, its dual term and its convex envelope (MATH §1, §3, §4, §6).
+
+/// π(b) = l0·[b ≠ 0] + l1|b| + l2 b² on lower ≤ b ≤ upper, with lower ≤ 0 ≤ upper.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Coordinate {
+    /// λ0.
+    pub l0: f64,
+    /// λ1.
+    pub l1: f64,
+    /// λ2.
+    pub l2: f64,
+    /// Lower bound, at most 0.
+    pub lower: f64,
+    /// Upper bound, at least 0.
+    pub upper: f64,
+}
+
+impl Coordinate {
+    /// The bound on |b| on the side of the given sign.
+    #[inline(always)]
+    fn reach(self, positive: bool) -> f64 {
+        if positive { self.upper } else { -self.lower }
+    }
+
+    /// π(b), the penalty in P; +∞ outside the bounds.
+    #[inline]
+    pub fn value(self, b: f64) -> f64 {
+        if b == 0.0 {
+            0.0
+        } else if b < self.lower || b > self.upper {
+            f64::INFINITY
+        } else {
+            self.l0 + self.l1 * b.abs() + self.l2 * b * b
+        }
+    }
+
+    /// argmin over 0 ≤ m ≤ reach of l2 m² − pull m, the size of a coefficient pulled by `pull` = |τ| − l1.
+    #[inline(always)]
+    fn size(self, pull: f64, reach: f64) -> f64 {
+        // 0/0 cannot occur: pull > 0. With l2 = 0 the quotient is +∞ and the bound decides.
+        if pull > 0.0 { (pull / (2.0 * self.l2)).min(reach) } else { 0.0 }
+    }
+
+    /// φ(τ) = λ0 + min_b { τb + λ1|b| + λ2b² } over the bounds (MATH §3); −∞ when the minimum does not exist.
+    #[inline]
+    pub fn phi(self, tau: f64) -> f64 {
+        let pull = tau.abs() - self.l1;
+        let size = self.size(pull, self.reach(tau < 0.0));
+        if size == f64::INFINITY { f64::NEG_INFINITY } else { self.l0 + size * (self.l2 * size - pull) }
+    }
+
+    /// Ψ(τ) = min(0, φ(τ)), the dual term (paper eq. dual2, psi).
+    #[inline]
+    pub fn psi(self, tau: f64) -> f64 {
+        self.phi(tau).min(0.0)
+    }
+
+    /// Link 𝔅: a minimiser of τb + π(b), zero when φ(τ) > 0 (paper eq. bigB).
+    #[inline]
+    pub fn link(self, tau: f64) -> f64 {
+        if self.phi(tau) > 0.0 {
+            return 0.0;
+        }
+        let size = self.size(tau.abs() - self.l1, self.reach(tau < 0.0));
+        if tau < 0.0 { size } else { -size }
+    }
+
+    /// |b| at which the envelope leaves its linear part: min(√(λ0/λ2), bound) (MATH §4).
+    #[inline]
+    pub fn knee(self, positive: bool) -> f64 {
+        let reach = self.reach(positive);
+        if self.l0 == 0.0 { 0.0 } else { (self.l0 / self.l2).sqrt().min(reach) }
+    }
+
+    /// Slope of the envelope at zero, which is τ₀ of MATH §3: Ψ(τ) < 0 exactly when |τ| exceeds it on the side −sign(τ).
+    /// λ1 + 2√(λ0λ2), or λ1 + λ0/M + λ2 M when a bound M < √(λ0/λ2) cuts the envelope short; +∞ when M = 0.
+    #[inline]
+    pub fn slope(self, positive: bool) -> f64 {
+        let reach = self.reach(positive);
+        if reach <= 0.0 {
+            f64::INFINITY
+        } else if reach.is_finite() && self.l0 > self.l2 * reach * reach {
+            self.l1 + self.l0 / reach + self.l2 * reach
+        } else {
+            self.l1 + 2.0 * (self.l0 * self.l2).sqrt()
+        }
+    }
+
+    /// τ₀ on the side that a correlation τ pulls to: the coefficient has the sign of −τ.
+    #[inline]
+    pub fn threshold(self, tau: f64) -> f64 {
+        self.slope(tau < 0.0)
+    }
+
+    /// ρ(b), the convex envelope of π on the bounds (MATH §4).
+    #[inline]
+    pub fn envelope(self, b: f64) -> f64 {
+        if b == 0.0 {
+            return 0.0;
+        }
+        if b < self.lower || b > self.upper {
+            return f64::INFINITY;
+        }
+        let (m, positive) = (b.abs(), b > 0.0);
+        if m <= self.knee(positive) { self.slope(positive) * m } else { self.l0 + self.l1 * m + self.l2 * m * m }
+    }
+
+    /// argmin_b { ½ c b² − q b + ρ(b) }: the step of coordinate descent on the relaxation R.
+    #[inline]
+    pub fn prox_envelope(self, c: f64, q: f64) -> f64 {
+        let positive = q > 0.0;
+        let (pull, slope) = (q.abs(), self.slope(positive));
+        if pull <= slope {
+            return 0.0;
+        }
+        let (knee, reach) = (self.knee(positive), self.reach(positive));
+        // pull > slope ≥ 0 and c = 0 gives +∞, which the knee or the quadratic part cuts.
+        let linear = (pull - slope) / c;
+        let size = if linear <= knee { linear } else { ((pull - self.l1) / (c + 2.0 * self.l2)).max(knee).min(reach) };
+        if positive { size } else { -size }
+    }
+
+    /// Threshold operator T (paper eq. thresh, MATH §6 for any column norm): argmin_b { ½ c b² − q b + π(b) },
+    /// the non-zero one in a tie.
+    #[inline]
+    pub fn threshold_operator(self, c: f64, q: f64) -> f64 {
+        let pull = q.abs() - self.l1;
+        if pull <= 0.0 {
+            return 0.0;
+        }
+        let curvature = c + 2.0 * self.l2;
+        let size = (pull / curvature).min(self.reach(q > 0.0));
+        if self.l0 + size * (0.5 * curvature * size - pull) > 0.0 {
+            return 0.0;
+        }
+        if q > 0.0 { size } else { -size }
+    }
+
+    /// argmin_b { ½ c b² − q b + λ1|b| + λ2b² }: the step of a fit in which the feature stays selected.
+    #[inline]
+    pub fn prox_selected(self, c: f64, q: f64) -> f64 {
+        Self { l0: 0.0, ..self }.threshold_operator(c, q)
+    }
+
+    /// The penalty with this coefficient in the model for sure: λ0 is paid outside.
+    #[inline]
+    pub fn selected(self) -> Self {
+        Self { l0: 0.0, ..self }
+    }
+
+    /// Distance of −`gradient` from ∂ρ(b): zero exactly at a minimiser of g·b + ρ.
+    pub fn envelope_violation(self, b: f64, gradient: f64) -> f64 {
+        let pull = -gradient;
+        if b == 0.0 {
+            return (pull - self.slope(true)).max(-pull - self.slope(false)).max(0.0);
+        }
+        let positive = b > 0.0;
+        let (m, pull) = (b.abs(), if positive { pull } else { -pull });
+        let (knee, reach) = (self.knee(positive), self.reach(positive));
+        let left = if m <= knee { self.slope(positive) } else { self.l1 + 2.0 * self.l2 * m };
+        if m >= reach { (left - pull).max(0.0) } else { (pull - left).abs() }
+    }
+}

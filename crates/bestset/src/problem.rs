@@ -1,0 +1,410 @@
+//! The problem of MATH §1 and the functions of it that solvers and certificates use: P, R, D and the dual point.
+
+use crate::certificate::Certificate;
+use crate::design::{self, Design, Moments};
+use crate::error::{Error, Result, check_finite, check_length};
+use crate::kernel;
+use crate::loss::Loss;
+use crate::penalty::{Coordinate, Penalty};
+use crate::solution::Coefficients;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+/// minimise P(β, b) = Σ_i w_i ℓ(x_iᵀβ + b, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖², optionally within bounds and ‖β‖₀ ≤ k.
+///
+/// Sums, never means; no ½ on the ridge term.
+#[derive(Clone)]
+pub struct Problem<'a> {
+    design: &'a dyn Design,
+    y: Cow<'a, [f64]>,
+    loss: Loss,
+    penalty: Penalty,
+    weights: Option<Cow<'a, [f64]>>,
+    intercept: bool,
+    max_size: Option<usize>,
+    moments: Arc<OnceLock<Vec<Moments>>>,
+}
+
+impl<'a> Problem<'a> {
+    /// Squared loss, no weights, no intercept, no limit on the size. Checks every input.
+    pub fn new(design: &'a dyn Design, y: impl Into<Cow<'a, [f64]>>, penalty: Penalty) -> Result<Self> {
+        let y = y.into();
+        if design.nrows() == 0 || design.ncols() == 0 {
+            return Err(Error::Empty { rows: design.nrows(), columns: design.ncols() });
+        }
+        check_length("y", y.len(), design.nrows())?;
+        check_finite("y", &y)?;
+        penalty.validate(design.ncols())?;
+        let moments = Arc::default();
+        let (loss, weights) = (Loss::Squared, None);
+        Ok(Self { design, y, loss, penalty, weights, intercept: false, max_size: None, moments })
+    }
+
+    /// Uses another loss; classification losses need labels −1 and +1, both present.
+    pub fn with_loss(mut self, loss: Loss) -> Result<Self> {
+        if let Loss::Huber { delta } = loss
+            && !(delta > 0.0 && delta.is_finite())
+        {
+            return Err(Error::Range { name: "delta", value: delta, range: "finite and above 0" });
+        }
+        self.loss = loss;
+        self.check_labels()?;
+        Ok(self)
+    }
+
+    /// Gives sample i the weight w_i ≥ 0: the same as repeating it w_i times.
+    pub fn with_weights(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
+        let weights = weights.into();
+        check_length("weight", weights.len(), self.nrows())?;
+        check_finite("weight", &weights)?;
+        if let Some(index) = weights.iter().position(|&w| w < 0.0) {
+            return Err(Error::NegativeWeight { index, value: weights[index] });
+        }
+        if weights.iter().all(|&w| w == 0.0) {
+            return Err(Error::NoWeight { count: weights.len() });
+        }
+        self.weights = Some(weights);
+        self.moments = Arc::default();
+        self.check_labels()?;
+        Ok(self)
+    }
+
+    /// Adds an unpenalised intercept b.
+    pub fn with_intercept(mut self, intercept: bool) -> Self {
+        self.intercept = intercept;
+        self
+    }
+
+    /// Allows at most k features: the k-sparse problem when λ0 = 0.
+    pub fn with_max_size(mut self, k: usize) -> Result<Self> {
+        if k == 0 || k > self.ncols() {
+            return Err(Error::Size { k, features: self.ncols() });
+        }
+        self.max_size = Some(k);
+        Ok(self)
+    }
+
+    /// The same data under another penalty; what is known of the columns is kept.
+    pub fn with_penalty(&self, penalty: Penalty) -> Result<Self> {
+        penalty.validate(self.ncols())?;
+        Ok(Self { penalty, ..self.clone() })
+    }
+
+    fn check_labels(&self) -> Result<()> {
+        if !self.loss.is_classification() {
+            return Ok(());
+        }
+        if let Some(index) = self.y.iter().position(|&v| v != 1.0 && v != -1.0) {
+            return Err(Error::Label { index, value: self.y[index] });
+        }
+        let mut counted = (0..self.nrows()).filter(|&i| self.weight(i) > 0.0).map(|i| self.y[i]);
+        let first = counted.next().unwrap_or(1.0);
+        if counted.all(|v| v == first) { Err(Error::OneClass { label: first }) } else { Ok(()) }
+    }
+
+    /// Number of samples n.
+    pub fn nrows(&self) -> usize {
+        self.design.nrows()
+    }
+
+    /// Number of features p.
+    pub fn ncols(&self) -> usize {
+        self.design.ncols()
+    }
+
+    /// The matrix X.
+    pub fn design(&self) -> &'a dyn Design {
+        self.design
+    }
+
+    /// The targets or labels.
+    pub fn y(&self) -> &[f64] {
+        &self.y
+    }
+
+    /// The loss.
+    pub fn loss(&self) -> Loss {
+        self.loss
+    }
+
+    /// The penalty.
+    pub fn penalty(&self) -> &Penalty {
+        &self.penalty
+    }
+
+    /// The sample weights, if any.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// Whether there is an intercept.
+    pub fn has_intercept(&self) -> bool {
+        self.intercept
+    }
+
+    /// The largest number of features allowed, if limited.
+    pub fn max_size(&self) -> Option<usize> {
+        self.max_size
+    }
+
+    /// The penalty of coefficient j.
+    #[inline]
+    pub fn coordinate(&self, j: usize) -> Coordinate {
+        self.penalty.at(j)
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[i])
+    }
+
+    /// Weighted moments of every column, computed once: one pass over X.
+    pub fn moments(&self) -> &[Moments] {
+        self.moments.get_or_init(|| design::moments(self.design, self.weights()))
+    }
+
+    /// Σ_i w_i x_ij², the curvature of the loss along coefficient j is at most this over μ.
+    pub fn squares(&self, j: usize) -> f64 {
+        self.moments()[j].squares
+    }
+
+    /// Length of column j in the norm of the ball of MATH §5: √(Σ w_i x_ij²), of the centred column with an intercept
+    /// (the dual directions are then orthogonal to the ones vector), so that |x_jᵀ(α − ᾱ)| ≤ length · r.
+    pub fn length(&self, j: usize) -> f64 {
+        let m = &self.moments()[j];
+        if self.intercept { m.centred.min(m.squares).sqrt() } else { m.squares.sqrt() }
+    }
+
+    /// u = Xβ, without the intercept.
+    pub fn margins(&self, coefficients: &Coefficients) -> Vec<f64> {
+        let mut u = vec![0.0; self.nrows()];
+        design::predict(self.design, &coefficients.support, &coefficients.values, 0.0, &mut u);
+        u
+    }
+
+    /// Σ_i w_i ℓ(u_i + b, y_i).
+    pub fn loss_sum(&self, u: &[f64], b: f64) -> f64 {
+        self.loss.total(u, b, &self.y, self.weights())
+    }
+
+    /// argmin_b Σ_i w_i ℓ(u_i + b, y_i), started at `guess`; zero without an intercept.
+    ///
+    /// Newton steps inside a bracket of the monotone derivative, to the last digit.
+    pub fn best_intercept(&self, u: &[f64], guess: f64) -> f64 {
+        if !self.intercept {
+            return 0.0;
+        }
+        let slope = |b: f64| self.loss.slope_and_curvature(u, b, &self.y, self.weights());
+        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+        let (mut b, mut width) = (guess, 1.0f64.max(guess.abs()));
+        for _ in 0..200 {
+            let (s, c) = slope(b);
+            if s == 0.0 {
+                return b;
+            }
+            if s > 0.0 {
+                high = b
+            } else {
+                low = b
+            }
+            let newton = b - s / c;
+            let next = if newton > low && newton < high && (newton - b).abs() <= 2.0 * width {
+                newton
+            } else if low.is_finite() && high.is_finite() {
+                0.5 * (low + high)
+            } else {
+                width *= 2.0;
+                if s > 0.0 { b - width } else { b + width }
+            };
+            if next == b || next == low || next == high {
+                return b;
+            }
+            if high - low <= 4.0 * f64::EPSILON * b.abs() {
+                return next;
+            }
+            width = if low.is_finite() && high.is_finite() { width } else { width.max((next - b).abs()) };
+            b = next;
+        }
+        b
+    }
+
+    /// α_i = w_i ℓ′(u_i + b, y_i), the dual point of a primal point (MATH §3), made feasible for the intercept.
+    pub fn dual_point(&self, u: &[f64], b: f64, alpha: &mut [f64]) {
+        self.loss.derivatives(u, b, &self.y, self.weights(), alpha);
+        if self.intercept {
+            balance(alpha);
+        }
+    }
+
+    /// Nearest point of the dual domain: conjugates finite and, with an intercept, Σ α_i = 0.
+    pub fn project(&self, alpha: &mut [f64]) {
+        let clip = |i: usize, a: f64| {
+            let (lower, upper) = self.loss.domain(self.y[i]);
+            let w = self.weight(i);
+            if w > 0.0 { a.clamp(w * lower, w * upper) } else { 0.0 }
+        };
+        if !self.intercept {
+            alpha.iter_mut().enumerate().for_each(|(i, a)| *a = clip(i, *a));
+            return;
+        }
+        // Σ clip(α_i − ν) falls with ν: the projection onto box and hyperplane is its root.
+        let total = |nu: f64| alpha.iter().enumerate().map(|(i, a)| clip(i, a - nu)).sum::<f64>();
+        let largest = alpha.iter().fold(0.0f64, |m, a| m.max(a.abs()));
+        let (mut low, mut high) = (-largest, largest);
+        for _ in 0..100 {
+            let middle = 0.5 * (low + high);
+            if total(middle) > 0.0 { low = middle } else { high = middle }
+        }
+        let nu = 0.5 * (low + high);
+        alpha.iter_mut().enumerate().for_each(|(i, a)| *a = clip(i, *a - nu));
+        balance(alpha);
+    }
+
+    /// Σ_i w_i ℓ*(α_i / w_i), +∞ outside the dual domain, and Σ of the absolute values of its terms.
+    fn conjugate_sum(&self, alpha: &[f64]) -> (f64, f64) {
+        let (mut total, mut size, mut sum, mut sizes) = (0.0, 0.0, 0.0, 0.0f64);
+        for (i, (&a, &y)) in alpha.iter().zip(self.y.iter()).enumerate() {
+            let term = match self.weights.as_ref().map(|w| w[i]) {
+                None => self.loss.conjugate(a, y),
+                Some(0.0) => {
+                    if a == 0.0 {
+                        0.0
+                    } else {
+                        f64::INFINITY
+                    }
+                }
+                Some(w) => w * self.loss.conjugate(self.unweighted(a, w, y), y),
+            };
+            total += term;
+            // Both parts of ½a² + ya, which may cancel.
+            size += term.abs() + (a * y).abs() + a * a;
+            sum += a;
+            sizes += a.abs();
+        }
+        let feasible = !self.intercept || sum.abs() <= 4.0 * f64::EPSILON * alpha.len() as f64 * sizes;
+        (if feasible { total } else { f64::INFINITY }, size)
+    }
+
+    /// a / w, brought back to the end of the domain when only the rounding of w·(a/w) put it outside.
+    fn unweighted(&self, a: f64, w: f64, y: f64) -> f64 {
+        let (ratio, (lower, upper)) = (a / w, self.loss.domain(y));
+        let clipped = ratio.clamp(lower, upper);
+        if (ratio - clipped).abs() <= 4.0 * f64::EPSILON * ratio.abs() { clipped } else { ratio }
+    }
+
+    /// The value D(α) of MATH §3 (D_k of §6 when the size is limited) less the most that rounding can have added: a
+    /// valid lower bound for P. `tau[k]` = x_jᵀα for j = `features[k]`; features not listed must have Ψ = 0.
+    pub fn dual_value(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> f64 {
+        let (conjugates, size) = self.conjugate_sum(alpha);
+        if conjugates == f64::INFINITY {
+            return f64::NEG_INFINITY;
+        }
+        let mut terms: Vec<(f64, usize)> =
+            features.iter().zip(tau).enumerate().map(|(k, (&j, &t))| (self.coordinate(j).psi(t), k)).collect();
+        terms.retain(|t| t.0 < 0.0);
+        if let Some(k) = self.max_size
+            && terms.len() > k
+        {
+            terms.select_nth_unstable_by(k, |a, b| a.0.total_cmp(&b.0));
+            terms.truncate(k);
+            terms.sort_unstable_by_key(|t| t.1);
+        }
+        let dual: f64 = terms.iter().map(|t| t.0).sum();
+        // |τ_j| is known to ε · (additions of one lane) · ‖x_j‖‖α‖, and dΨ/dτ is the link.
+        let length = self.dual_norm(alpha);
+        let drift: f64 = terms.iter().map(|&(_, k)| self.drift(features[k], tau[k])).sum();
+        let lanes = self.nrows() as f64 + 16.0;
+        let slack = f64::EPSILON * (lanes * length * drift + (lanes + terms.len() as f64) * (size - dual));
+        dual - conjugates - slack
+    }
+
+    /// ‖x_j‖ |dΨ_j/dτ|: how far an error in τ_j moves Ψ_j.
+    fn drift(&self, j: usize, tau: f64) -> f64 {
+        self.squares(j).sqrt() * self.coordinate(j).link(tau).abs()
+    }
+
+    /// √(Σ α_i² / w_i), dual to the weighted column norms.
+    fn dual_norm(&self, alpha: &[f64]) -> f64 {
+        match self.weights() {
+            None => kernel::squared_norm(alpha).sqrt(),
+            Some(w) => alpha.iter().zip(w).filter(|p| *p.1 > 0.0).map(|(a, w)| a * a / w).sum::<f64>().sqrt(),
+        }
+    }
+
+    /// Σ_j π(β_j), the penalty in P; +∞ outside the bounds or the allowed size.
+    pub fn penalty_sum(&self, coefficients: &Coefficients) -> f64 {
+        if self.max_size.is_some_and(|k| coefficients.nonzeros() > k) {
+            return f64::INFINITY;
+        }
+        coefficients.iter().map(|(j, b)| self.coordinate(j).value(b)).sum()
+    }
+
+    /// Σ_j ρ(β_j), the penalty in R.
+    pub fn envelope_sum(&self, coefficients: &Coefficients) -> f64 {
+        coefficients.iter().map(|(j, b)| self.coordinate(j).envelope(b)).sum()
+    }
+
+    /// P(β, b), from scratch.
+    pub fn objective(&self, coefficients: &Coefficients) -> f64 {
+        self.loss_sum(&self.margins(coefficients), coefficients.intercept) + self.penalty_sum(coefficients)
+    }
+
+    /// R(β, b) of MATH §4, from scratch; `None` when the size is limited, for which R is not the relaxation.
+    pub fn relaxation(&self, coefficients: &Coefficients) -> Option<f64> {
+        let loss = || self.loss_sum(&self.margins(coefficients), coefficients.intercept);
+        self.max_size.is_none().then(|| loss() + self.envelope_sum(coefficients))
+    }
+
+    /// D(α) from scratch: projects α onto the dual domain, one pass over X.
+    pub fn lower_bound(&self, alpha: &[f64]) -> f64 {
+        let mut alpha = alpha.to_vec();
+        self.project(&mut alpha);
+        let features: Vec<usize> = (0..self.ncols()).collect();
+        let mut tau = vec![0.0; features.len()];
+        self.design.correlate(&features, &alpha, &mut tau);
+        self.dual_value(&alpha, &features, &tau)
+    }
+
+    /// A bound and gaps for any coefficients, from any solver: the best of the dual points given and the one of the
+    /// coefficients themselves.
+    pub fn certify(&self, coefficients: &Coefficients, dual_points: &[&[f64]]) -> Certificate {
+        let u = self.margins(coefficients);
+        let loss = self.loss_sum(&u, coefficients.intercept);
+        let mut own = vec![0.0; self.nrows()];
+        self.dual_point(&u, self.best_intercept(&u, coefficients.intercept), &mut own);
+        let bounds = dual_points.iter().copied().chain([own.as_slice()]).map(|a| self.lower_bound(a));
+        Certificate {
+            objective: loss + self.penalty_sum(coefficients),
+            relaxation: self.max_size.is_none().then(|| loss + self.envelope_sum(coefficients)),
+            lower_bound: bounds.fold(f64::NEG_INFINITY, f64::max),
+        }
+    }
+
+    /// The smallest λ0 at which the dual point of β = 0 proves that no feature is worth its price:
+    /// max_j of −min_b { τ_j b + λ1|b| + λ2b² }; +∞ when λ2 = 0 without bounds.
+    pub fn lambda0_max(&self) -> f64 {
+        let u = vec![0.0; self.nrows()];
+        let mut alpha = u.clone();
+        self.dual_point(&u, self.best_intercept(&u, 0.0), &mut alpha);
+        let features: Vec<usize> = (0..self.ncols()).collect();
+        let mut tau = vec![0.0; features.len()];
+        self.design.correlate(&features, &alpha, &mut tau);
+        features.iter().map(|&j| -self.coordinate(j).selected().phi(tau[j])).fold(0.0, f64::max)
+    }
+}
+
+/// Shrinks the heavier of the positive and negative parts until Σ α_i = 0. Domains of conjugates contain 0 and are
+/// convex, so the point stays inside.
+fn balance(alpha: &mut [f64]) {
+    let positive: f64 = alpha.iter().filter(|a| **a > 0.0).sum();
+    let negative: f64 = -alpha.iter().filter(|a| **a < 0.0).sum::<f64>();
+    let (shrink_positive, ratio) =
+        if positive > negative { (true, negative / positive) } else { (false, positive / negative) };
+    if !ratio.is_finite() {
+        return;
+    }
+    for a in alpha.iter_mut() {
+        if (*a > 0.0) == shrink_positive {
+            *a *= ratio;
+        }
+    }
+}

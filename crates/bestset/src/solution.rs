@@ -1,0 +1,166 @@
+//! What a solver returns.
+
+use crate::certificate::Certificate;
+use crate::error::{Error, Result, check_finite, check_length};
+use serde::{Deserialize, Serialize};
+
+/// Sparse coefficients: β_j = values_k for j = support_k, zero elsewhere, and the intercept.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Coefficients {
+    /// Feature indices, ascending.
+    pub support: Vec<usize>,
+    /// Their values.
+    pub values: Vec<f64>,
+    /// The intercept, zero if the problem has none.
+    pub intercept: f64,
+}
+
+impl Coefficients {
+    /// From (feature, value) pairs in any order; zeros are dropped.
+    pub fn from_pairs(mut pairs: Vec<(usize, f64)>, intercept: f64) -> Self {
+        pairs.retain(|p| p.1 != 0.0);
+        pairs.sort_unstable_by_key(|p| p.0);
+        let (support, values) = pairs.into_iter().unzip();
+        Self { support, values, intercept }
+    }
+
+    /// From a vector with one entry per feature.
+    pub fn from_dense(beta: &[f64], intercept: f64) -> Self {
+        Self::from_pairs(beta.iter().copied().enumerate().collect(), intercept)
+    }
+
+    /// A vector with one entry for each of p features.
+    pub fn to_dense(&self, p: usize) -> Vec<f64> {
+        let mut beta = vec![0.0; p];
+        self.iter().for_each(|(j, b)| beta[j] = b);
+        beta
+    }
+
+    /// (feature, value) pairs.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.support.iter().copied().zip(self.values.iter().copied())
+    }
+
+    /// Number of non-zero coefficients.
+    pub fn nonzeros(&self) -> usize {
+        self.values.iter().filter(|b| **b != 0.0).count()
+    }
+
+    /// Checks lengths, order, range and finiteness for p features.
+    pub fn validate(&self, p: usize) -> Result<()> {
+        check_length("coefficient values", self.values.len(), self.support.len())?;
+        check_finite("coefficient", &self.values)?;
+        check_finite("intercept", &[self.intercept])?;
+        for (position, &index) in self.support.iter().enumerate() {
+            let bad = |problem| Err(Error::Index { what: "the support", position, index, problem });
+            if index >= p {
+                return bad("beyond the last feature");
+            }
+            if position > 0 && self.support[position - 1] >= index {
+                return bad("features must ascend strictly");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How a computation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Status {
+    /// The gap between objective and lower bound is within the tolerance: proved best.
+    Optimal,
+    /// The method met its own stopping rule; the gap says how good the answer is.
+    Converged,
+    /// The time limit struck.
+    TimeLimit,
+    /// The limit on branch-and-bound nodes struck.
+    NodeLimit,
+    /// The limit on iterations struck.
+    IterationLimit,
+    /// The caller cancelled.
+    Interrupted,
+}
+
+impl std::fmt::Display for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Optimal => "optimal",
+            Self::Converged => "converged",
+            Self::TimeLimit => "time limit",
+            Self::NodeLimit => "node limit",
+            Self::IterationLimit => "iteration limit",
+            Self::Interrupted => "interrupted",
+        })
+    }
+}
+
+/// One line of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TraceRow {
+    /// Seconds since the start.
+    pub seconds: f64,
+    /// Iterations so far, in the unit of the method.
+    pub iteration: usize,
+    /// Best P so far.
+    pub objective: f64,
+    /// R of the current iterate; NaN where it is not defined.
+    pub relaxation: f64,
+    /// Best lower bound so far.
+    pub lower_bound: f64,
+    /// objective − lower_bound.
+    pub gap: f64,
+    /// Features in the active set.
+    pub active: usize,
+    /// Non-zero coefficients of the current iterate.
+    pub support: usize,
+}
+
+/// How many features each rule removed or fixed; a rule is named for what it proves (MATH §5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Screened {
+    /// By the published rule, with the radius from P.
+    pub published: usize,
+    /// Zero in every minimiser of the relaxation R.
+    pub relaxation: usize,
+    /// In no optimal subset.
+    pub excluded: usize,
+    /// In every optimal subset.
+    pub included: usize,
+}
+
+/// An answer with its certificate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Solution {
+    /// The coefficients on the scale of the design given.
+    pub coefficients: Coefficients,
+    /// P, R, lower bound and gaps.
+    pub certificate: Certificate,
+    /// How it ended.
+    pub status: Status,
+    /// A dual point that gives the lower bound.
+    pub dual: Vec<f64>,
+    /// Iterations, in the unit of the method.
+    pub iterations: usize,
+    /// Passes over all of X, in units of one full pass.
+    pub passes: f64,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// What screening did.
+    pub screened: Screened,
+    /// The trace, if asked for.
+    pub trace: Vec<TraceRow>,
+}
+
+impl Solution {
+    /// P of the answer.
+    pub fn objective(&self) -> f64 {
+        self.certificate.objective
+    }
+
+    /// The selected features, ascending.
+    pub fn support(&self) -> &[usize] {
+        &self.coefficients.support
+    }
+}

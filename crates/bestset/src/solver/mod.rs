@@ -1,0 +1,80 @@
+//! One way to solve a problem: [`solve`].
+
+pub mod incremental;
+mod monitor;
+mod options;
+pub mod published;
+pub mod screening;
+
+pub use monitor::{CancelFlag, Monitor, Observer};
+pub use options::{Method, Options, Published, Step};
+
+use crate::certificate::Certificate;
+use crate::error::Result;
+use crate::problem::Problem;
+use crate::solution::{Coefficients, Screened, Solution, Status};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// Solves the problem with the method of the options.
+///
+/// Errors mean that it could not start. Limits and cancellation return the best solution with a valid bound.
+pub fn solve(problem: &Problem<'_>, options: &Options) -> Result<Solution> {
+    solve_observed(problem, options, &mut ())
+}
+
+/// As [`solve`], with an observer that sees every trace row as it is made.
+pub fn solve_observed(problem: &Problem<'_>, options: &Options, observer: &mut dyn Observer) -> Result<Solution> {
+    options.validate(problem)?;
+    let mut monitor = Monitor::new(options, observer);
+    let run = |monitor: &mut Monitor<'_>| match options.method {
+        Method::Incremental => incremental::solve(problem, options, monitor),
+        Method::PrimalDual { dynamic: true } => published::dynamic::solve(problem, options, monitor),
+        Method::PrimalDual { dynamic: false } => published::primal_dual::solve(problem, options, monitor, true),
+        Method::DualAscent => published::primal_dual::solve(problem, options, monitor, false),
+        Method::DualIht => published::dual_iht::solve(problem, options, monitor),
+        Method::Cdss => published::cdss::solve(problem, options, monitor),
+    };
+    let outcome = match options.threads {
+        Some(threads) => pool(threads).install(|| run(&mut monitor)),
+        None => run(&mut monitor),
+    };
+    Ok(finish(problem, options, monitor, outcome))
+}
+
+/// What a solver hands back: its best coefficients, a dual point with the bound it proves, and how its loop ended.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The best primal point found.
+    pub coefficients: Coefficients,
+    /// The least R met, `None` where R is not the relaxation.
+    pub relaxation: Option<f64>,
+    /// The best bound proved, −∞ if none.
+    pub lower_bound: f64,
+    /// The dual point that proves it.
+    pub dual: Vec<f64>,
+    /// How the loop ended.
+    pub ended: Status,
+    /// Iterations in the unit of the method.
+    pub iterations: usize,
+    /// What screening did.
+    pub screened: Screened,
+}
+
+/// Evaluates P from scratch and derives the status from the gap alone.
+fn finish(problem: &Problem<'_>, options: &Options, monitor: Monitor<'_>, outcome: Outcome) -> Solution {
+    let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened } = outcome;
+    let objective = problem.objective(&coefficients);
+    let certificate = Certificate { objective, relaxation, lower_bound };
+    let status = certificate.status(ended, options.gap_absolute, options.gap);
+    let (seconds, passes, trace) = (monitor.seconds(), monitor.passes, monitor.trace);
+    Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, trace }
+}
+
+/// Thread pools are kept: building one costs more than a small fit.
+fn pool(threads: usize) -> Arc<rayon::ThreadPool> {
+    static POOLS: OnceLock<Mutex<HashMap<usize, Arc<rayon::ThreadPool>>>> = OnceLock::new();
+    let mut pools = POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner());
+    let build = || rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pools.entry(threads).or_insert_with(|| Arc::new(build().expect("the system can start threads"))).clone()
+}

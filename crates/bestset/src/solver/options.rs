@@ -1,0 +1,196 @@
+//! Settings of a solve; `validate` names the bad field.
+
+use super::CancelFlag;
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+use crate::solution::Coefficients;
+use std::time::Duration;
+
+/// Which algorithm runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Method {
+    /// The default: convex phase on the envelope, then primal phase (MATH §7).
+    Incremental,
+    /// The paper's primal-dual method: Algorithms 1–3, or (`dynamic: false`) Algorithm 1 on all features.
+    PrimalDual {
+        /// Whether the active set grows and is screened.
+        dynamic: bool,
+    },
+    /// Algorithm 1 without its primal pass (DualAst).
+    DualAscent,
+    /// Dual iterative hard thresholding for the k-sparse problem (D-IHT).
+    DualIht,
+    /// Coordinate descent with spacer steps and partial swaps (CDSS with PSI(1)).
+    Cdss,
+}
+
+impl Method {
+    /// The name used on the command line and in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Incremental => "incremental",
+            Self::PrimalDual { dynamic: true } => "primal_dual",
+            Self::PrimalDual { dynamic: false } => "primal_dual_plain",
+            Self::DualAscent => "dual_ascent",
+            Self::DualIht => "dual_iht",
+            Self::Cdss => "cdss",
+        }
+    }
+}
+
+/// Step sizes of the dual ascent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Step {
+    /// The same ω in every step; the paper's runs use 0.0005.
+    Constant(f64),
+    /// ω_t = 1/(tγ), the paper's analysis.
+    Diminishing {
+        /// γ, positive; μ of the loss is the safe choice.
+        gamma: f64,
+    },
+}
+
+impl Step {
+    /// ω_t for t = 1, 2, …
+    pub fn at(self, t: usize) -> f64 {
+        match self {
+            Self::Constant(omega) => omega,
+            Self::Diminishing { gamma } => 1.0 / (t as f64 * gamma),
+        }
+    }
+}
+
+/// Parameters of the published algorithms, with the paper's values as defaults.
+///
+/// | field | default | purpose | range |
+/// |---|---|---|---|
+/// | `step` | constant 0.0005 | dual step ω | > 0 |
+/// | `epsilon` | 1e-6 | stop when the (sub-)problem's gap is below | ≥ 0 |
+/// | `zeta` | 1e-6 | stop when the gap changed less over two steps | ≥ 0 |
+/// | `inclusion` | 4 | c of h = ⌈c log p⌉ features added at a time | > 0 |
+/// | `swaps` | true | CDSS goes on until no swap of one feature lowers P | |
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Published {
+    /// Dual step sizes.
+    pub step: Step,
+    /// Gap at which to stop.
+    pub epsilon: f64,
+    /// Change of the gap over two steps at which to stop.
+    pub zeta: f64,
+    /// c of Algorithm 3.
+    pub inclusion: f64,
+    /// Whether CDSS continues with PSI(1) swaps.
+    pub swaps: bool,
+}
+
+impl Default for Published {
+    fn default() -> Self {
+        Self { step: Step::Constant(0.0005), epsilon: 1e-6, zeta: 1e-6, inclusion: 4.0, swaps: true }
+    }
+}
+
+/// Settings of a solve.
+///
+/// | field | default | purpose | range |
+/// |---|---|---|---|
+/// | `method` | incremental | the algorithm | |
+/// | `gap` | 1e-6 | relative gap that counts as `Optimal` | ≥ 0 |
+/// | `gap_absolute` | 1e-9 | absolute gap that counts as `Optimal` | ≥ 0 |
+/// | `max_iterations` | none | limit on iterations, in the unit of the method | ≥ 1 |
+/// | `time_limit` | none | wall-clock limit | |
+/// | `threads` | all | threads for passes over X | ≥ 1 |
+/// | `trace` | false | record a trace | |
+/// | `warm_start` | none | coefficients to start from | |
+/// | `cancel` | unset | set it from anywhere to stop | |
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The algorithm.
+    pub method: Method,
+    /// Relative optimality gap that counts as proved.
+    pub gap: f64,
+    /// Absolute optimality gap that counts as proved.
+    pub gap_absolute: f64,
+    /// Limit on iterations.
+    pub max_iterations: Option<usize>,
+    /// Wall-clock limit.
+    pub time_limit: Option<Duration>,
+    /// Threads; `None` leaves it to rayon.
+    pub threads: Option<usize>,
+    /// Whether to record a trace.
+    pub trace: bool,
+    /// Coefficients to start from.
+    pub warm_start: Option<Coefficients>,
+    /// Parameters of the published algorithms.
+    pub published: Published,
+    /// Cancellation.
+    pub cancel: CancelFlag,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            method: Method::Incremental,
+            gap: 1e-6,
+            gap_absolute: 1e-9,
+            max_iterations: None,
+            time_limit: None,
+            threads: None,
+            trace: false,
+            warm_start: None,
+            published: Published::default(),
+            cancel: CancelFlag::default(),
+        }
+    }
+}
+
+impl Options {
+    /// Default settings with another method.
+    pub fn with_method(method: Method) -> Self {
+        Self { method, ..Self::default() }
+    }
+
+    /// Checks every field against its range and the method against the problem.
+    pub fn validate(&self, problem: &Problem<'_>) -> Result<()> {
+        let p = &self.published;
+        let step = match p.step {
+            Step::Constant(omega) => ("step", omega),
+            Step::Diminishing { gamma } => ("gamma", gamma),
+        };
+        for (name, value) in
+            [("gap", self.gap), ("gap_absolute", self.gap_absolute), ("epsilon", p.epsilon), ("zeta", p.zeta)]
+        {
+            if !(value >= 0.0) {
+                return Err(Error::Range { name, value, range: "at least 0" });
+            }
+        }
+        for (name, value) in [step, ("inclusion", p.inclusion)] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(Error::Range { name, value, range: "finite and above 0" });
+            }
+        }
+        for (name, value) in [("max_iterations", self.max_iterations), ("threads", self.threads)] {
+            if value == Some(0) {
+                return Err(Error::Range { name, value: 0.0, range: "at least 1" });
+            }
+        }
+        if let Some(start) = &self.warm_start {
+            start.validate(problem.ncols())?;
+        }
+        self.validate_method(problem)
+    }
+
+    fn validate_method(&self, problem: &Problem<'_>) -> Result<()> {
+        let method = self.method.name();
+        let needs_dual = matches!(self.method, Method::PrimalDual { .. } | Method::DualAscent | Method::DualIht);
+        if needs_dual && !problem.penalty().has_certificate(problem.ncols()) {
+            return Err(Error::Unsupported { method, reason: "needs lambda2 > 0 or bounds on every coefficient" });
+        }
+        match (self.method, problem.max_size()) {
+            (Method::DualIht, None) => Err(Error::Unsupported { method, reason: "needs a largest size k" }),
+            (Method::DualIht, Some(_)) => Ok(()),
+            (_, Some(_)) => Err(Error::Unsupported { method, reason: "cannot limit the size; use dual_iht" }),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! dynamic.
+
+use crate::problem::Problem;
+use crate::solver::{Monitor, Options, Outcome};
+
+/// Placeholder.
+pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
+    let _ = (problem, options, monitor);
+    unimplemented!()
+}
