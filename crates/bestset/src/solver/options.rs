@@ -160,7 +160,7 @@ impl Options {
         for (name, value) in
             [("gap", self.gap), ("gap_absolute", self.gap_absolute), ("epsilon", p.epsilon), ("zeta", p.zeta)]
         {
-            if !(value >= 0.0) {
+            if value.is_nan() || value < 0.0 {
                 return Err(Error::Range { name, value, range: "at least 0" });
             }
         }
