@@ -165,7 +165,7 @@ impl Simulator {
         if n == 0 || p == 0 {
             return Err(Error::Empty { n, p });
         }
-        if !(rho.abs() < 1.0) {
+        if rho.is_nan() || rho.abs() >= 1.0 {
             return Err(Error::Range { name: "rho", value: rho, range: "between -1 and 1, both excluded" });
         }
         if snr.is_nan() || snr <= 0.0 {
