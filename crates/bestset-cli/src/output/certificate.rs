@@ -1,0 +1,63 @@
+//! The certificate in words and numbers: what has been proved about an answer.
+
+use super::{number, percent, seconds};
+use bestset::{Solution, Status};
+
+/// The three numbers, the gaps, and how the solve went.
+pub fn table(solution: &Solution) -> String {
+    let certificate = &solution.certificate;
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let with_share = |value: f64, share: f64| format!("{} ({})", number(value), percent(share));
+    let relaxation_gap = certificate.relaxation_gap().zip(certificate.relative_relaxation_gap());
+    let relaxation_gap = relaxation_gap.unwrap_or((f64::NAN, f64::NAN));
+    let rows = [
+        row("objective P", number(certificate.objective)),
+        row("relaxation R", number(certificate.relaxation.unwrap_or(f64::NAN))),
+        row("lower bound D", number(certificate.lower_bound)),
+        row("gap P − D", with_share(certificate.gap(), certificate.relative_gap())),
+        row("relaxation gap R − D", with_share(relaxation_gap.0, relaxation_gap.1)),
+        row("status", solution.status.to_string()),
+        row("seconds", seconds(solution.seconds)),
+        row("iterations", solution.iterations.to_string()),
+        row("passes over X", format!("{:.1}", solution.passes)),
+    ];
+    let screened = &solution.screened;
+    let rules = [
+        ("screened by the published rule", screened.published),
+        ("proved zero in the relaxation", screened.relaxation),
+        ("proved outside every best subset", screened.excluded),
+        ("proved inside every best subset", screened.included),
+    ];
+    let rules = rules.into_iter().filter(|rule| rule.1 > 0).map(|(name, count)| row(name, count.to_string()));
+    super::table(&[], rows.into_iter().chain(rules))
+}
+
+/// What the numbers prove, in a sentence.
+pub fn verdict(solution: &Solution) -> String {
+    let certificate = &solution.certificate;
+    if solution.status == Status::Optimal {
+        "Proved: no subset has a lower objective, within the tolerance.".to_owned()
+    } else if certificate.lower_bound.is_finite() {
+        let (gap, share) = (number(certificate.gap()), percent(certificate.relative_gap()));
+        format!("Proved: no subset lowers the objective by more than {gap} ({share}).")
+    } else {
+        "Nothing is proved: without lambda2 > 0 or bounds on the coefficients there is no lower bound.".to_owned()
+    }
+}
+
+/// The outcome in one line.
+pub fn line(solution: &Solution) -> String {
+    let certificate = &solution.certificate;
+    format!(
+        "P = {}, D = {}, gap {} ({}), {} non-zeros, {} iterations, {:.1} passes over X, {} s: {}",
+        number(certificate.objective),
+        number(certificate.lower_bound),
+        number(certificate.gap()),
+        percent(certificate.relative_gap()),
+        solution.coefficients.nonzeros(),
+        solution.iterations,
+        solution.passes,
+        seconds(solution.seconds),
+        solution.status,
+    )
+}
