@@ -16,3 +16,8 @@ mod simulation;
 pub use error::{Error, Result};
 pub use recovery::{Pssr, Recovery, estimation_error, pssr, recovery};
 pub use simulation::{Response, Scaling, Simulation, Simulator, SupportSize, Task, Values};
+
+/// The example of the README, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
