@@ -75,7 +75,7 @@ pub enum LossName {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Problem")]
 pub struct ProblemArgs {
-    /// Price of one selected feature [default: 0.03, or 0 where k limits their number].
+    /// Price of one selected feature; none where k limits their number [default: 0.03 for targets, 0.3 for labels].
     #[arg(long, value_name = "PRICE", allow_negative_numbers = true)]
     pub lambda0: Option<f64>,
     /// Price of the absolute size of a coefficient.
@@ -88,7 +88,7 @@ pub struct ProblemArgs {
     #[arg(long, value_enum, default_value_t = LossName::Squared)]
     pub loss: LossName,
     /// Residual at which the Huber loss turns linear.
-    #[arg(long, default_value_t = 0.1, value_name = "RESIDUAL", allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 0.3, value_name = "RESIDUAL", allow_negative_numbers = true)]
     pub delta: f64,
     /// Most features allowed, for dual_iht [default: the true number].
     #[arg(long, value_name = "COUNT")]
@@ -121,11 +121,16 @@ impl ProblemArgs {
         if self.loss().is_classification() { Task::Classification } else { Task::Regression }
     }
 
-    /// The terms for a method: D-IHT solves the k-sparse problem, which has no price per feature unless asked for.
-    pub fn terms(&self, method: Method, true_size: usize) -> Terms {
-        let k = if method == Method::DualIht { Some(self.k.unwrap_or(true_size)) } else { self.k };
-        let lambda0 = self.lambda0.unwrap_or(if k.is_some() { 0.0 } else { 0.03 });
-        Terms { loss: self.loss(), lambda0, lambda1: self.lambda1, lambda2: self.lambda2, k }
+    /// The problem with a price per feature and no limit on their number.
+    pub fn priced(&self) -> Terms {
+        let usual = if self.task() == Task::Regression { 0.03 } else { 0.3 };
+        let lambda0 = self.lambda0.unwrap_or(usual);
+        Terms { loss: self.loss(), lambda0, lambda1: self.lambda1, lambda2: self.lambda2, k: None }
+    }
+
+    /// The problem of at most k features, without a price for each.
+    pub fn k_sparse(&self, true_size: usize) -> Terms {
+        Terms { lambda0: 0.0, k: Some(self.k.unwrap_or(true_size)), ..self.priced() }
     }
 }
 

@@ -121,9 +121,11 @@ impl Compare {
         cancel: &CancelFlag,
     ) -> Result<Run, Failure> {
         let truth = data.truth();
-        let terms = self.terms(method, truth.nonzeros());
+        // k concerns D-IHT alone here: the others solve the problem with a price per feature.
+        let (priced, k_sparse) = (self.problem.priced(), self.problem.k_sparse(truth.nonzeros()));
+        let terms = if method == Method::DualIht { k_sparse } else { priced };
         let problem = terms.pose(design, data.y())?;
-        let priced = self.terms(Method::Incremental, truth.nonzeros()).pose(design, data.y())?;
+        let priced = priced.pose(design, data.y())?;
         let options = self.solver.options(method, Some(self.time_limit), !self.no_trace, cancel);
         let outcome = match bestset::solve(&problem, &options) {
             Err(error) if !matches!(error, bestset::Error::Unsupported { .. }) => return Err(error.into()),
@@ -133,15 +135,6 @@ impl Compare {
         let priced = solution.map_or(f64::NAN, |s| priced.objective(&s.coefficients));
         let hits = solution.map_or(0, |s| recovery(&truth.support, s.support()).hits);
         Ok(Run { method, terms, outcome, priced, hits })
-    }
-
-    /// As for `demo`, but k concerns D-IHT alone.
-    fn terms(&self, method: Method, true_size: usize) -> Terms {
-        let terms = self.problem.terms(method, true_size);
-        if method == Method::DualIht {
-            return Terms { lambda0: 0.0, ..terms };
-        }
-        Terms { k: None, lambda0: self.problem.lambda0.unwrap_or(0.03), ..terms }
     }
 
     fn write_opening(&self, data: &Simulation, out: &mut dyn Write) -> Result<(), Failure> {

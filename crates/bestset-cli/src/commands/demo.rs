@@ -55,7 +55,8 @@ impl Demo {
         let simulator = self.data.simulator(self.problem.task());
         let data = simulator.generate()?;
         let design = data.design();
-        let terms = self.problem.terms(self.method, data.truth().nonzeros());
+        let k_sparse = self.method == Method::DualIht || self.problem.k.is_some();
+        let terms = if k_sparse { self.problem.k_sparse(data.truth().nonzeros()) } else { self.problem.priced() };
         let problem = terms.pose(&design, data.y())?;
         let options = self.solver.options(self.method, self.time_limit, self.trace, cancel);
         let solution = bestset::solve(&problem, &options)?;
@@ -118,7 +119,7 @@ impl Demo {
         if self.top > 0 && found.selected > 0 {
             writeln!(out, "{}", features::table(&solution.coefficients, truth, self.top))?;
         }
-        if found.selected > self.top {
+        if self.top > 0 && found.selected > self.top {
             writeln!(out, "... and {} smaller ones (--top {})", found.selected - self.top, found.selected)?;
         }
         Ok(writeln!(out)?)

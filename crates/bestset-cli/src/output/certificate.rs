@@ -1,7 +1,7 @@
 //! The certificate in words and numbers: what has been proved about an answer.
 
 use super::{number, percent, seconds};
-use bestset::{Solution, Status};
+use bestset::{Local, Solution, Status};
 
 /// The three numbers, the gaps, and how the solve went.
 pub fn table(solution: &Solution) -> String {
@@ -32,17 +32,25 @@ pub fn table(solution: &Solution) -> String {
     super::table(&[], rows.into_iter().chain(rules))
 }
 
-/// What the numbers prove, in a sentence.
+/// What the numbers prove, in a sentence; where they prove little, what was at least checked.
 pub fn verdict(solution: &Solution) -> String {
     let certificate = &solution.certificate;
+    let (gap, share) = (certificate.gap(), certificate.relative_gap());
     if solution.status == Status::Optimal {
-        "Proved: no subset has a lower objective, within the tolerance.".to_owned()
-    } else if certificate.lower_bound.is_finite() {
-        let (gap, share) = (number(certificate.gap()), percent(certificate.relative_gap()));
-        format!("Proved: no subset lowers the objective by more than {gap} ({share}).")
-    } else {
-        "Nothing is proved: without lambda2 > 0 or bounds on the coefficients there is no lower bound.".to_owned()
+        return "Proved: no subset has a lower objective, within the tolerance.".to_owned();
     }
+    // Zero is a lower bound of everything here: a gap of the whole objective says nothing.
+    let mut text = if share < 1.0 {
+        format!("Proved: no subset lowers the objective by more than {} ({}).", number(gap), percent(share))
+    } else {
+        "Nothing is proved: a useful lower bound needs lambda2 > 0 or bounds on the coefficients, and time.".to_owned()
+    };
+    text.push_str(match solution.local {
+        Local::None => "",
+        Local::Coordinate => "\nChecked: no change of one coefficient lowers it.",
+        Local::Swap => "\nChecked: no addition, removal or exchange of one feature lowers it.",
+    });
+    text
 }
 
 /// The outcome in one line.

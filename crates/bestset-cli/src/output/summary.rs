@@ -1,6 +1,6 @@
 //! A solution as JSON: flat, so that scripts find `lower_bound` and `objective` at once.
 
-use bestset::{Coefficients, Method, Screened, Solution, Status, TraceRow};
+use bestset::{Coefficients, Local, Method, Screened, Solution, Status, TraceRow};
 use serde::Serialize;
 
 /// The numbers of a solution. Values that are not finite become `null`.
@@ -19,6 +19,7 @@ pub struct Summary<'a> {
     passes: f64,
     seconds: f64,
     screened: Screened,
+    local: Local,
     coefficients: &'a Coefficients,
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<&'a [TraceRow]>,
@@ -42,6 +43,7 @@ impl<'a> Summary<'a> {
             passes: solution.passes,
             seconds: solution.seconds,
             screened: solution.screened,
+            local: solution.local,
             coefficients: &solution.coefficients,
             trace: with_trace.then_some(solution.trace.as_slice()),
         }

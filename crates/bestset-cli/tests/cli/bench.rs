@@ -1,12 +1,12 @@
 //! `bestset-bench` from the outside: problem directories in, figures and coefficients out.
 
+use crate::support::{assert_certified, code, errors};
 use bestset::design::{Csc, Dense, Design};
 use bestset::{Coefficients, Penalty, Problem};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
-use crate::support::{assert_certified, code, errors};
 
 const N: usize = 20;
 const P: usize = 12;

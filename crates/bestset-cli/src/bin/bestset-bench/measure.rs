@@ -1,8 +1,10 @@
 //! Timed solves, timed passes over X, and memory.
 
 use crate::Failure;
-use crate::input::Input;
-use bestset::{Options, Solution, Status, solve};
+use crate::input::{Input, Phase};
+use bestset::solver::{Monitor, convex, workspace::Workspace};
+use bestset::{Certificate, Coefficients, Method, Options, Status, solve};
+use rayon::ThreadPool;
 use serde::Serialize;
 use std::mem::size_of_val;
 use std::time::Instant;
@@ -19,6 +21,8 @@ pub struct Figures {
     seconds: f64,
     best_seconds: f64,
     all_seconds: Vec<f64>,
+    /// Median time of the convex phase alone, where the default method ran both.
+    convex_seconds: Option<f64>,
     /// Median time of one full τ = Xᵀα with the same threads.
     correlate_seconds: f64,
     objective: f64,
@@ -36,46 +40,36 @@ pub struct Figures {
     solution_bytes: usize,
 }
 
+/// An answer of either phase.
+struct Answer {
+    coefficients: Coefficients,
+    certificate: Certificate,
+    status: Status,
+    dual: Vec<f64>,
+    passes: f64,
+    iterations: usize,
+}
+
 /// Runs the solves; returns the figures and the dense coefficients of the last one.
 pub fn measure(input: &Input) -> Result<(Figures, Vec<f64>), Failure> {
-    let options = options(input);
+    let header = &input.header;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(header.threads).build();
+    let pool = pool.map_err(|source| Failure::Threads { threads: header.threads, source })?;
     memory::reset_peak();
     let before = memory::resident();
-    solve(&input.problem()?, &options)?;
-    let mut all_seconds = Vec::with_capacity(input.header.repeats);
-    let mut last = None;
-    for _ in 0..input.header.repeats {
-        let start = Instant::now();
-        last = Some(solve(&input.problem()?, &options)?);
-        all_seconds.push(start.elapsed().as_secs_f64());
-    }
-    let peak = memory::peak();
-    let solution = last.expect("there is at least one repeat");
-    let correlate_seconds = time_passes(input, &solution.dual)?;
-    let extra = peak.zip(before).map(|(peak, before)| peak.saturating_sub(before));
-    let beta = solution.coefficients.to_dense(input.header.p);
-    Ok((figures(input, &solution, all_seconds, correlate_seconds, extra), beta))
-}
-
-fn options(input: &Input) -> Options {
-    let header = &input.header;
-    Options { threads: Some(header.threads), ..Options::with_method(header.method) }
-}
-
-fn figures(
-    input: &Input,
-    solution: &Solution,
-    all_seconds: Vec<f64>,
-    correlate_seconds: f64,
-    peak_rss_extra_bytes: Option<u64>,
-) -> Figures {
-    let certificate = &solution.certificate;
-    Figures {
-        method: input.header.method.name(),
-        status: solution.status,
+    let (answer, all_seconds) = repeat(input, header.phase, &pool)?;
+    let extra = memory::peak().zip(before).map(|(peak, before)| peak.saturating_sub(before));
+    let both = header.phase == Phase::Both && header.method == Method::Incremental;
+    let convex_seconds = both.then(|| repeat(input, Phase::Convex, &pool)).transpose()?;
+    let correlate_seconds = time_passes(input, &answer.dual, &pool);
+    let certificate = &answer.certificate;
+    let figures = Figures {
+        method: header.method.name(),
+        status: answer.status,
         seconds: median(&all_seconds),
         best_seconds: all_seconds.iter().copied().fold(f64::INFINITY, f64::min),
         all_seconds,
+        convex_seconds: convex_seconds.map(|(_, seconds)| median(&seconds)),
         correlate_seconds,
         objective: certificate.objective,
         relaxation: certificate.relaxation,
@@ -83,23 +77,71 @@ fn figures(
         gap: certificate.gap(),
         relative_gap: certificate.relative_gap(),
         relative_relaxation_gap: certificate.relative_relaxation_gap(),
-        nonzeros: solution.coefficients.nonzeros(),
-        passes: solution.passes,
-        iterations: solution.iterations,
-        peak_rss_extra_bytes,
-        solution_bytes: size_of_val(solution.coefficients.support.as_slice())
-            + size_of_val(solution.coefficients.values.as_slice())
-            + size_of_val(solution.dual.as_slice())
-            + size_of_val(solution.trace.as_slice())
-            + size_of_val(solution),
+        nonzeros: answer.coefficients.nonzeros(),
+        passes: answer.passes,
+        iterations: answer.iterations,
+        peak_rss_extra_bytes: extra,
+        solution_bytes: answer.bytes(),
+    };
+    Ok((figures, answer.coefficients.to_dense(header.p)))
+}
+
+/// One solve that is not timed, then the timed ones: the last answer and all times.
+fn repeat(input: &Input, phase: Phase, pool: &ThreadPool) -> Result<(Answer, Vec<f64>), Failure> {
+    let mut last = pool.install(|| answer(input, phase))?;
+    let mut seconds = Vec::with_capacity(input.header.repeats);
+    for _ in 0..input.header.repeats {
+        // Not two answers in memory at once.
+        drop(last);
+        let start = Instant::now();
+        last = pool.install(|| answer(input, phase))?;
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    Ok((last, seconds))
+}
+
+/// Solves a fresh problem.
+fn answer(input: &Input, phase: Phase) -> bestset::Result<Answer> {
+    let header = &input.header;
+    let options = Options { relaxation_gap: header.gap, ..Options::with_method(header.method) };
+    let problem = input.problem()?;
+    if phase == Phase::Both || header.method != Method::Incremental {
+        let solution = solve(&problem, &options)?;
+        return Ok(Answer {
+            coefficients: solution.coefficients,
+            certificate: solution.certificate,
+            status: solution.status,
+            dual: solution.dual,
+            passes: solution.passes,
+            iterations: solution.iterations,
+        });
+    }
+    options.validate(&problem)?;
+    let mut observer = ();
+    let mut monitor = Monitor::new(&options, &mut observer);
+    let mut work = Workspace::new(&problem);
+    let relaxed = convex::solve(&mut work, &options, &mut monitor);
+    let coefficients = work.coefficients();
+    let (objective, relaxation) = (problem.objective(&coefficients), Some(relaxed.relaxation));
+    let certificate = Certificate { objective, relaxation, lower_bound: relaxed.lower_bound };
+    let status = certificate.status(relaxed.ended, options.gap_absolute, options.gap);
+    let (passes, iterations) = (monitor.passes, relaxed.iterations);
+    Ok(Answer { coefficients, certificate, status, dual: relaxed.dual, passes, iterations })
+}
+
+impl Answer {
+    /// Memory it takes.
+    fn bytes(&self) -> usize {
+        let Coefficients { support, values, .. } = &self.coefficients;
+        size_of_val(self)
+            + size_of_val(support.as_slice())
+            + size_of_val(values.as_slice())
+            + size_of_val(self.dual.as_slice())
     }
 }
 
 /// Median time of one full pass over X, after one that is not timed.
-fn time_passes(input: &Input, alpha: &[f64]) -> Result<f64, Failure> {
-    let threads = input.header.threads;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|source| Failure::Threads { threads, source })?;
+fn time_passes(input: &Input, alpha: &[f64], pool: &ThreadPool) -> f64 {
     let features: Vec<usize> = (0..input.header.p).collect();
     let mut tau = vec![0.0; features.len()];
     let mut pass = || {
@@ -108,7 +150,7 @@ fn time_passes(input: &Input, alpha: &[f64]) -> Result<f64, Failure> {
         start.elapsed().as_secs_f64()
     };
     let seconds: Vec<f64> = pool.install(|| (0..=PASSES).map(|_| pass()).collect());
-    Ok(median(&seconds[1..]))
+    median(&seconds[1..])
 }
 
 fn median(values: &[f64]) -> f64 {
