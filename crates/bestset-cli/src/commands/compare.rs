@@ -3,9 +3,8 @@
 use crate::args::{DataArgs, ProblemArgs, SolverArgs, Terms, method_parser, seconds};
 use crate::exit::{Exit, Failure};
 use crate::output::{self, Summary, number, trace};
-use bestset::design::Design;
 use bestset::solver::CancelFlag;
-use bestset::{Method, Solution, Status};
+use bestset::{Coefficients, Method, Problem, Solution, Status};
 use bestset_data::{Simulation, Simulator, recovery};
 use clap::Args;
 use serde::Serialize;
@@ -36,6 +35,12 @@ pub struct Compare {
     /// Leave the traces out.
     #[arg(long, help_heading = "Output")]
     no_trace: bool,
+}
+
+/// The same data with a price per feature, and with at most k features, which concerns D-IHT alone.
+struct Posed<'a> {
+    priced: Problem<'a>,
+    k_sparse: Problem<'a>,
 }
 
 /// One algorithm's run, or why it cannot solve the problem.
@@ -79,9 +84,13 @@ impl Compare {
         if !self.json {
             self.write_opening(&data, out)?;
         }
+        // Posed before the first one runs: what is refused must not come to light after minutes.
+        let (priced, k_sparse) = (self.problem.priced(), self.problem.k_sparse(data.truth().nonzeros()));
+        let posed = Posed { priced: priced.pose(&design, data.y())?, k_sparse: k_sparse.pose(&design, data.y())? };
         let mut runs = Vec::new();
         for method in self.methods() {
-            let run = self.solve(method, &design, &data, cancel)?;
+            let terms = if method == Method::DualIht { k_sparse } else { priced };
+            let run = self.solve(method, terms, &posed, data.truth(), cancel)?;
             if !self.json {
                 self.write_run(&run, out)?;
             }
@@ -111,28 +120,24 @@ impl Compare {
         all.to_vec()
     }
 
-    /// Runs one method. Data and penalties that no method accepts are an error; what this method alone cannot solve is
-    /// reported in its place.
+    /// Runs one method. Settings that no method accepts are an error; what this method alone cannot solve is reported in
+    /// its place.
     fn solve(
         &self,
         method: Method,
-        design: &dyn Design,
-        data: &Simulation,
+        terms: Terms,
+        posed: &Posed<'_>,
+        truth: &Coefficients,
         cancel: &CancelFlag,
     ) -> Result<Run, Failure> {
-        let truth = data.truth();
-        // k concerns D-IHT alone here: the others solve the problem with a price per feature.
-        let (priced, k_sparse) = (self.problem.priced(), self.problem.k_sparse(truth.nonzeros()));
-        let terms = if method == Method::DualIht { k_sparse } else { priced };
-        let problem = terms.pose(design, data.y())?;
-        let priced = priced.pose(design, data.y())?;
+        let problem = if terms.k.is_some() { &posed.k_sparse } else { &posed.priced };
         let options = self.solver.options(method, Some(self.time_limit), !self.no_trace, cancel);
-        let outcome = match bestset::solve(&problem, &options) {
+        let outcome = match bestset::solve(problem, &options) {
             Err(error) if !matches!(error, bestset::Error::Unsupported { .. }) => return Err(error.into()),
             outcome => outcome,
         };
         let solution = outcome.as_ref().ok();
-        let priced = solution.map_or(f64::NAN, |s| priced.objective(&s.coefficients));
+        let priced = solution.map_or(f64::NAN, |s| posed.priced.objective(&s.coefficients));
         let hits = solution.map_or(0, |s| recovery(&truth.support, s.support()).hits);
         Ok(Run { method, terms, outcome, priced, hits })
     }

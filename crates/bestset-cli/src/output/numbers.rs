@@ -28,7 +28,11 @@ pub fn percent(share: f64) -> String {
 
 /// A duration.
 pub fn seconds(value: f64) -> String {
-    if value < 0.1 { format!("{value:.4}") } else { format!("{value:.2}") }
+    match value {
+        v if v < 0.001 => format!("{v:.6}"),
+        v if v < 0.1 => format!("{v:.4}"),
+        v => format!("{v:.2}"),
+    }
 }
 
 #[cfg(test)]
