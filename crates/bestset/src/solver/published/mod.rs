@@ -17,3 +17,4 @@ pub mod dynamic;
 mod ledger;
 mod primal;
 pub mod primal_dual;
+mod swap;
