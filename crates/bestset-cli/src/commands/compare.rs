@@ -152,8 +152,8 @@ impl Compare {
     }
 
     fn write_run(&self, run: &Run, out: &mut dyn Write) -> Result<(), Failure> {
-        output::heading(out, run.method.name())?;
-        writeln!(out, "{}", output::describe(&run.terms, run.method))?;
+        output::heading(out, &format!("Method {}", run.method.name()))?;
+        writeln!(out, "{}", output::describe(&run.terms))?;
         match &run.outcome {
             Err(error) => writeln!(out, "cannot run: {error}")?,
             Ok(solution) => {

@@ -95,7 +95,7 @@ impl Demo {
     ) -> Result<(), Failure> {
         output::heading(out, &format!("Simulated data: {} samples, {} features", data.n, data.p))?;
         writeln!(out, "SNR {}, rho {}, seed {}", self.data.snr, self.data.rho, self.data.seed)?;
-        writeln!(out, "{}\n", output::describe(&terms, self.method))?;
+        writeln!(out, "{}, method {}\n", output::describe(&terms), self.method.name())?;
         if self.trace {
             output::heading(out, "Trace")?;
             writeln!(out, "{}\n", trace::table(&solution.trace))?;

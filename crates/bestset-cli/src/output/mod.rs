@@ -12,7 +12,7 @@ pub use summary::Summary;
 
 use crate::args::Terms;
 use anstyle::{AnsiColor, Style};
-use bestset::{Loss, Method};
+use bestset::Loss;
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use std::io::{self, Write};
 
@@ -43,13 +43,13 @@ pub fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String
     table.trim_fmt()
 }
 
-/// The problem and the method in one line.
-pub fn describe(terms: &Terms, method: Method) -> String {
+/// The problem in a phrase.
+pub fn describe(terms: &Terms) -> String {
     let Terms { loss, lambda0, lambda1, lambda2, k } = terms;
     let loss = match loss {
         Loss::Huber { delta } => format!("huber loss with delta {delta}"),
         other => format!("{} loss", other.name()),
     };
     let size = k.map_or(String::new(), |k| format!(", at most {k} features"));
-    format!("{loss}, lambda = ({lambda0}, {lambda1}, {lambda2}){size}, method {}", method.name())
+    format!("{loss}, lambda = ({lambda0}, {lambda1}, {lambda2}){size}")
 }

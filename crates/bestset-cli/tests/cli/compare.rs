@@ -17,7 +17,7 @@ fn every_algorithm_shows_its_trace_and_a_row_of_the_table() {
     let (traces, table) = shown.split_once("Comparison").expect("the table comes last");
     assert_eq!(traces.matches("best D").count(), METHODS.len());
     for method in METHODS {
-        assert!(traces.contains(&format!("method {method}\n")), "{method}");
+        assert!(traces.contains(&format!("Method {method}\n")), "{method}");
         assert!(table.lines().any(|line| line.split_whitespace().next() == Some(method)), "{method} in\n{table}");
     }
     for column in ["P", "D", "gap P−D", "non-zeros", "iterations", "seconds", "ended"] {

@@ -167,11 +167,11 @@ fn a_closed_pipe_is_not_an_error() {
     assert!(output.stderr.is_empty(), "{}", errors(&output));
 }
 
-/// The published dual ascent needs thousands of steps here: it is still running when the signal comes.
+/// The published primal-dual method takes minutes here: it is still running when the signal comes.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_returns_a_valid_result_and_exits_130() {
-    let arguments = ["demo", "--method", "dual_ascent", "--json", "--time-limit", "60"];
+    let arguments = ["demo", "--method", "primal_dual", "--json", "--time-limit", "60"];
     let child = bestset(&arguments).stdout(std::process::Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(1500));
     let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
