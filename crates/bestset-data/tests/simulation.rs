@@ -135,6 +135,8 @@ fn labels_follow_the_logistic_model() {
     // Calibration: among samples with model probability near q, about a share q is positive.
     let margins: Vec<f64> = {
         let factor = response.logistic_truth().values[0] / response.truth.values[0];
+        // A logistic variable of scale 1 has standard deviation π/√3.
+        assert!((factor * response.noise - std::f64::consts::PI / 3f64.sqrt()).abs() < 1e-12);
         response.signal.iter().map(|u| u * factor).collect()
     };
     for (low, high) in [(-3.0, -1.0), (-1.0, 0.0), (0.0, 1.0), (1.0, 3.0)] {
@@ -167,6 +169,13 @@ fn degenerate_sizes_work() {
             assert_eq!(data.truth().nonzeros(), 1);
         }
     }
+}
+
+#[test]
+fn without_a_signal_there_is_noise_of_variance_one() {
+    let data = Simulator::paper().n(4000).p(5).support(SupportSize::Count(0)).generate().unwrap();
+    assert!((variance(data.y()) - 1.0).abs() < 0.1);
+    assert_eq!((data.response.noise, data.truth().nonzeros()), (1.0, 0));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::support::{assert_certified, code, errors};
 use bestset::design::{Csc, Dense, Design};
-use bestset::{Coefficients, Penalty, Problem};
+use bestset::{Coefficients, Loss, Penalty, Problem};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -80,16 +80,20 @@ fn measure(changes: Value) -> (Value, Vec<f64>) {
     (serde_json::from_slice(&output.stdout).unwrap(), beta)
 }
 
+/// P of the coefficients, by the library.
+fn objective(loss: Loss, beta: &[f64]) -> f64 {
+    let y = targets(&matrix()).into_iter().map(|v| if loss.is_classification() { v.signum() } else { v });
+    let (design, y) = (Dense::new(N, P, matrix()).unwrap(), y.collect::<Vec<f64>>());
+    let problem = Problem::new(&design, y, Penalty::new(0.05, 0.01, 0.1)).unwrap().with_loss(loss).unwrap();
+    problem.objective(&Coefficients::from_dense(beta, 0.0))
+}
+
 #[test]
 fn figures_fit_the_coefficients_written() {
     let (figures, beta) = measure(json!({}));
     assert_certified(&figures);
     assert_eq!(beta.len(), P);
-    let (x, y) = (matrix(), targets(&matrix()));
-    let design = Dense::new(N, P, x).unwrap();
-    let problem = Problem::new(&design, y, Penalty::new(0.05, 0.01, 0.1)).unwrap();
-    let objective = problem.objective(&Coefficients::from_dense(&beta, 0.0));
-    assert!((figures["objective"].as_f64().unwrap() - objective).abs() < 1e-12);
+    assert!((figures["objective"].as_f64().unwrap() - objective(Loss::Squared, &beta)).abs() < 1e-12);
     assert_eq!(figures["nonzeros"].as_u64().unwrap() as usize, beta.iter().filter(|b| **b != 0.0).count());
     assert_eq!(figures["all_seconds"].as_array().unwrap().len(), 2);
     for name in ["seconds", "best_seconds", "correlate_seconds", "passes", "solution_bytes"] {
@@ -111,8 +115,10 @@ fn every_storage_gives_the_same_answer() {
 
 #[test]
 fn losses_methods_and_phases_are_read() {
-    for loss in [json!("logistic"), json!("squared_hinge"), json!({"huber": {"delta": 0.5}})] {
-        assert_certified(&measure(json!({"loss": loss})).0);
+    for loss in [Loss::Logistic, Loss::SquaredHinge, Loss::Huber { delta: 0.5 }] {
+        let (figures, beta) = measure(json!({"loss": loss}));
+        let (_, found) = assert_certified(&figures);
+        assert!((found - objective(loss, &beta)).abs() < 1e-10, "{loss:?}");
     }
     let (figures, _) = measure(json!({"method": "cdss"}));
     assert_eq!(figures["method"], "cdss");
