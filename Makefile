@@ -19,16 +19,14 @@ rust:
 	@command -v $(CARGO) >/dev/null || { echo "cargo was not found; install Rust from https://rustup.rs" >&2; exit 1; }
 
 demo: rust
-	$(CARGO) build --release -p bestset-cli
-	./target/release/bestset demo
+	$(CARGO) run --release -p bestset-cli --bin bestset -- demo
 
 test: rust
 	$(CARGO) test --workspace
 	@echo "make test: all tests passed"
 
 traces: rust
-	$(CARGO) build --release -p bestset-cli
-	./target/release/bestset compare
+	$(CARGO) run --release -p bestset-cli --bin bestset -- compare
 
 lint: rust
 	$(CARGO) fmt --all --check
