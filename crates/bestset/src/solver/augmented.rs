@@ -33,11 +33,6 @@ pub fn minimise(
     let mut gap = f64::INFINITY;
     for _ in 0..100 {
         let (reached, steps) = dual.maximise(0.3 * tolerance, monitor);
-            eprintln!(
-                "  sigma {:.1e} gap {reached:.3e} tol {tolerance:.1e} newtons {steps} J {}",
-                dual.sigma, dual.size
-            );
-        }
         // A proximal step that was not finished is no step: try a shorter one.
         if steps < STEPS || reached < gap {
             dual.recentre();
@@ -81,15 +76,7 @@ impl<'m, 'b> Proximal<'m, 'b> {
         members: &'m [usize],
     ) -> Self {
         let dual: Vec<f64> = members.iter().map(|&k| beta[k]).collect();
-        Self {
-            model,
-            coordinates,
-            members,
-            primal: dual.clone(),
-            dual,
-            centre: beta,
-            sigma: FIRST_SIGMA
-        }
+        Self { model, coordinates, members, primal: dual.clone(), dual, centre: beta, sigma: FIRST_SIGMA }
     }
 
     /// b for the correlation τ_k at the place `a`.
@@ -192,7 +179,7 @@ impl<'m, 'b> Proximal<'m, 'b> {
 
     /// Moves the model from γ to the coefficients.
     fn settle(self) {
-        let e: Vec<f64> = self.primal.iter().zip(&self.dual).map(|(b, g)| b - g).collect();
+        let e: Vec<f64> = self.members.iter().zip(&self.dual).map(|(&k, g)| self.centre[k] - g).collect();
         self.model.aim(self.members, &e);
         self.model.advance(1.0);
     }

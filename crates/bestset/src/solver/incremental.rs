@@ -11,8 +11,6 @@ pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>
         work.load(start);
     }
     let mut relaxed = convex::solve(&mut work, options, monitor);
-        eprintln!("convex done {:.3}s", monitor.seconds());
-    }
     let best = primal::solve(&mut work, &mut relaxed, options, monitor);
     Outcome {
         coefficients: best.coefficients,
