@@ -1,10 +1,10 @@
 //! Primal phase (MATH §7.2): several starts, descent with T, exact refits, exchanges until none helps; the best is kept.
 
+use super::Monitor;
 use super::convex::Relaxed;
 use super::quadratic::Gram;
 use super::tableau::{Move, Tableau};
 use super::workspace::Workspace;
-use super::{Monitor, Options};
 use crate::penalty::Coordinate;
 use crate::solution::{Coefficients, Local};
 use std::collections::HashSet;
@@ -25,15 +25,15 @@ const BUDGET: f64 = 4e9;
 /// Searches from several starts around the relaxation's minimiser, which the workspace holds.
 pub fn solve(
     work: &mut Workspace<'_, '_>,
+    others: &[Coefficients],
     relaxed: &mut Relaxed,
-    options: &Options,
     monitor: &mut Monitor<'_>,
 ) -> Best {
     let root = work.coefficients();
     let mut best = Best { objective: f64::INFINITY, coefficients: Coefficients::default(), local: Local::None };
     let mut seen = HashSet::new();
     let mut found = Vec::new();
-    for start in starts(work, &root, options) {
+    for start in starts(work, &root, others) {
         if best.objective.is_finite() && monitor.stop(0).is_some() {
             break;
         }
@@ -68,15 +68,15 @@ impl Best {
     }
 }
 
-/// R's minimiser whole and rounded at several sizes, and the caller's start.
-fn starts(work: &Workspace<'_, '_>, root: &Coefficients, options: &Options) -> Vec<Coefficients> {
+/// R's minimiser whole and rounded at several sizes, the caller's starts, and nothing.
+fn starts(work: &Workspace<'_, '_>, root: &Coefficients, others: &[Coefficients]) -> Vec<Coefficients> {
     let mut starts = vec![root.clone()];
     let knee = |j: usize, b: f64| work.problem.coordinate(j).knee(b > 0.0);
     for share in [0.5, 0.9, 0.25] {
         let large = root.iter().filter(|&(j, b)| b.abs() >= share * knee(j, b)).collect();
         starts.push(Coefficients::from_pairs(large, root.intercept));
     }
-    starts.extend(options.warm_start.clone());
+    starts.extend(others.iter().cloned());
     starts.push(Coefficients::default());
     starts
 }
@@ -216,34 +216,58 @@ fn widen(
         problem.design().correlate(&all, &work.alpha, &mut tau);
         monitor.passes += 1.0;
         relaxed.offer_dual(problem, &work.alpha, &all, &tau);
-        let Some(entering) = entering(work, &tau, budget) else { return };
+        let (entering, complete) = entering(work, &tau, budget);
         entering.iter().for_each(|&j| {
             work.include(j);
         });
-        let complete = entering.is_empty() || exchange(work, budget, monitor);
+        if !entering.is_empty() {
+            descend(work, monitor);
+        }
+        let inescapable = exchange(work, budget, monitor) && complete;
         if !best.offer(work) {
-            if complete && problem.loss().is_quadratic() {
-                best.local = Local::Swap;
-            }
+            best.local = match (inescapable, entering.iter().any(|&j| lowers(work, j, tau[j]))) {
+                (true, _) if problem.loss().is_quadratic() => Local::Swap,
+                (_, false) => Local::Coordinate,
+                _ => Local::None,
+            };
             return;
         }
     }
 }
 
-/// Features outside the active set that could still enter alone or in exchange. Adding j after dropping i gains at most
-/// (|τ_j| + ‖x_j‖ reach_i − λ1)₊² / (4λ2), since its curvature is at least 2λ2; below the price of the move it is ruled out.
-fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], budget: &mut f64) -> Option<Vec<usize>> {
-    if !work.prefers_gram(work.active.len()) || *budget <= 0.0 {
-        return None;
-    }
-    let removals = with_tableau(work, budget, |tableau, _, _, _| tableau.removals())?;
+/// Whether giving feature j a coefficient, all others fixed, lowers P: T with the curvature bound.
+fn lowers(work: &Workspace<'_, '_>, j: usize, tau: f64) -> bool {
+    let c = work.problem.squares(j) / work.problem.loss().mu();
+    work.problem.coordinate(j).threshold_operator(c, -tau) != 0.0 && work.position(j).is_none()
+}
+
+/// Features outside the active set that could still enter alone or in exchange, and whether these are all. Adding j after
+/// dropping i gains at most (|τ_j| + ‖x_j‖ reach_i − λ1)₊² / (4λ2), since its curvature is at least 2λ2; below the price of the
+/// move it is ruled out. Of more than the matrix of inner products can take, those with the largest correlations are taken.
+fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], budget: &mut f64) -> (Vec<usize>, bool) {
     let problem = work.problem;
+    let mut outside: Vec<usize> = (0..problem.ncols()).filter(|&j| work.position(j).is_none()).collect();
+    let removals = match work.prefers_gram(work.active.len()) && *budget > 0.0 {
+        true => with_tableau(work, budget, |tableau, _, _, _| tableau.removals()),
+        false => None,
+    };
+    let Some(removals) = removals else {
+        outside.retain(|&j| lowers(work, j, tau[j]));
+        return (outside, false);
+    };
     let worth = |j: usize| {
         let (c, length) = (problem.coordinate(j), problem.length(j) / problem.loss().mu().sqrt());
         let gain = |extra: f64| (tau[j].abs() + extra - c.l1).max(0.0).powi(2) / (4.0 * c.l2);
         let moves = removals.iter().map(|(cost, reach)| gain(reach * length) - cost);
         moves.fold(gain(0.0) - c.l0, f64::max)
     };
-    let outside = (0..problem.ncols()).filter(|&j| work.position(j).is_none());
-    Some(outside.filter(|&j| worth(j) > 0.0).collect())
+    outside.retain(|&j| worth(j) > 0.0);
+    let room = (4 * removals.len()).max(500);
+    if outside.len() <= room || work.prefers_gram(work.active.len() + outside.len()) && *budget > 0.5 * BUDGET {
+        return (outside, true);
+    }
+    let pull = |j: usize| tau[j].abs() / problem.length(j).max(f64::MIN_POSITIVE);
+    outside.sort_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
+    outside.truncate(room);
+    (outside, false)
 }
