@@ -40,13 +40,15 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
         ended: Status::Converged,
         screened: Screened::default(),
     };
+    // Without a ridge term or bounds D may stay −∞; the gap shares then measure stationarity.
+    let unbounded = !problem.penalty().has_certificate(p);
     let (mut previous, mut tightening) = (f64::INFINITY, 0.1);
     loop {
         let gap = state.pass(work, monitor);
         record(work, &state, monitor);
         state.iterations += 1;
         let target = options.relaxation_gap * state.relaxation.abs();
-        if state.relaxation - state.lower_bound <= target {
+        if state.relaxation - state.lower_bound <= target || (unbounded && gap <= 1e-3 * target) {
             break;
         }
         if let Some(status) = monitor.stop(state.iterations) {
@@ -59,6 +61,7 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
         if added == 0 && gap > 0.5 * previous {
             tightening *= 0.1;
             if tightening < 1e-9 {
+                state.ended = Status::Stalled;
                 break;
             }
         }

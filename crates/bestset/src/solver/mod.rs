@@ -1,5 +1,6 @@
 //! One way to solve a problem: [`solve`].
 
+pub mod augmented;
 pub mod convex;
 pub mod descend;
 pub mod incremental;
@@ -9,7 +10,7 @@ pub mod primal;
 pub mod published;
 pub mod quadratic;
 pub mod screening;
-pub mod swaps;
+pub mod tableau;
 pub mod workspace;
 
 pub use monitor::{CancelFlag, Monitor, Observer};

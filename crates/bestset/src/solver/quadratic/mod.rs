@@ -31,6 +31,9 @@ pub trait Quadratic {
     /// Prepares a move along d (on `members`) and returns dᵀQd.
     fn aim(&mut self, members: &[usize], d: &[f64]) -> f64;
 
+    /// (Qd)_k for the direction of the last [`Quadratic::aim`].
+    fn image(&self, k: usize) -> f64;
+
     /// Moves the point by t times the direction of the last [`Quadratic::aim`].
     fn advance(&mut self, t: f64);
 }
