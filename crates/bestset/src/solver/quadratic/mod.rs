@@ -16,6 +16,11 @@ pub trait Quadratic {
     /// Number of coefficients.
     fn len(&self) -> usize;
 
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Q_kk.
     fn curvature(&self, k: usize) -> f64;
 
