@@ -42,7 +42,8 @@ fn outer_loop(
     monitor: &mut Monitor<'_>,
 ) -> Status {
     let (mut schedule, mut do_add, mut before) = (Schedule::default(), true, f64::INFINITY);
-    for s in 0usize.. {
+    let mut s = 0;
+    loop {
         // Sub-problem solver
         let ended = ascent.run(options, ledger, monitor);
         // Dual range estimation, with all features: the D of the sub-problem bounds nothing else
@@ -67,8 +68,8 @@ fn outer_loop(
         if do_add && let Err(stopped) = ascent.primal.include(&pool.include(&tau), monitor) {
             return stopped;
         }
+        s += 1;
     }
-    unreachable!("the loop ends by itself")
 }
 
 /// Where a feature is: 𝓐, 𝓡, or screened away.
@@ -143,5 +144,55 @@ impl<'p, 'a> Pool<'p, 'a> {
     /// The test that ends inclusion: the rule holds for every feature of 𝓡; also when there is none left.
     fn rest_is_inactive(&self, tau: &[f64], radius: f64) -> bool {
         (0..tau.len()).filter(|&j| self.place[j] == Place::Rest).all(|j| self.is_inactive(j, tau[j], radius))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Penalty;
+    use crate::design::Dense;
+
+    /// Identity columns, so that τ = α.
+    fn identity(p: usize) -> Dense<'static> {
+        Dense::new(p, p, (0..p * p).map(|k| if k % (p + 1) == 0 { 1.0 } else { 0.0 }).collect::<Vec<f64>>()).unwrap()
+    }
+
+    #[test]
+    fn inclusion_takes_the_largest_of_the_rest_in_batches() {
+        let x = identity(10);
+        let problem = Problem::new(&x, vec![1.0; 10], Penalty::new(0.1, 0.0, 1.0)).unwrap();
+        let mut options = Options::default();
+        options.published.inclusion = 1.0;
+        let mut pool = Pool::new(&problem, &options);
+        assert_eq!(pool.batch, 3, "the ceiling of log 10");
+        let tau = [0.1, -0.9, 0.3, 0.8, -0.3, 0.0, 0.2, 0.0, -0.05, 0.7];
+        assert_eq!(pool.include(&tau), [1, 3, 9]);
+        assert_eq!(pool.include(&tau), [2, 4, 6]);
+        assert_eq!(pool.include(&tau), [0, 8, 5]);
+        assert_eq!(pool.include(&tau), [7]);
+        assert!(pool.include(&tau).is_empty());
+    }
+
+    #[test]
+    fn screened_features_leave_for_good_and_inclusion_ends_with_the_last_doubt() {
+        let x = identity(4);
+        // τ₀ = 2√(0.04 · 1) = 0.4.
+        let problem = Problem::new(&x, vec![1.0; 4], Penalty::new(0.04, 0.0, 1.0)).unwrap();
+        let mut options = Options::default();
+        options.published.inclusion = 1.0;
+        let mut observer = ();
+        let mut monitor = Monitor::new(&options, &mut observer);
+        let mut pool = Pool::new(&problem, &options);
+        let mut primal = Primal::new(&problem, &pool.include(&[0.9, 0.8, 0.0, 0.0]), &monitor).unwrap();
+        assert_eq!(primal.features(), [0, 1]);
+        let tau = [0.35, -0.2, 0.25, 0.05];
+        assert_eq!(pool.screen(&mut primal, &tau, 0.1), 1);
+        assert_eq!(primal.features(), [0], "0.35 + 0.1 reaches 0.4, 0.2 + 0.1 does not");
+        assert!(pool.rest_is_inactive(&tau, 0.1) && !pool.rest_is_inactive(&tau, 0.2));
+        assert_eq!(pool.include(&tau), [2, 3], "what was screened does not come back");
+        primal.include(&[2, 3], &monitor).unwrap();
+        let moved = primal.pass(0..3, |coordinate, c, q| coordinate.threshold_operator(c, q), &mut monitor);
+        assert!(moved > 0.0 && primal.support() == [0, 1, 2]);
     }
 }

@@ -253,3 +253,113 @@ impl<'p, 'a> Primal<'p, 'a> {
         Coefficients::from_pairs(pairs.filter(|p| p.1 != 0.0).collect(), self.intercept)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::{Csc, Dense, Design, Standardized};
+    use crate::loss::Loss;
+    use crate::solver::Options;
+    use crate::{Bounds, Penalty};
+
+    const N: usize = 12;
+    const P: usize = 5;
+
+    fn entry(k: usize) -> f64 {
+        if k % 4 == 1 { 0.0 } else { (k as f64 * 1.37).sin() + 0.4 }
+    }
+
+    fn sparse() -> Csc<'static> {
+        let kept = |j: usize| (0..N).filter(move |i| entry(j * N + i) != 0.0);
+        let rows: Vec<u32> = (0..P).flat_map(|j| kept(j).map(|i| i as u32)).collect();
+        let values: Vec<f64> = (0..P).flat_map(|j| kept(j).map(move |i| entry(j * N + i))).collect();
+        let starts: Vec<usize> = (0..=P).map(|j| (0..j).map(|j| kept(j).count()).sum()).collect();
+        Csc::new(N, starts, rows, values).unwrap()
+    }
+
+    /// Every loss, with and without bounds, weights and intercept.
+    fn problems(x: &dyn Design) -> Vec<Problem<'_>> {
+        let mut all = Vec::new();
+        for loss in [Loss::Squared, Loss::Logistic, Loss::SquaredHinge, Loss::Huber { delta: 0.5 }] {
+            for mask in 0..8 {
+                let y = |i: usize| if (i * 5) % 3 == 0 { 1.0 } else { -1.0 };
+                let bounds = if mask & 1 != 0 { Bounds::All(-0.3, 0.4) } else { Bounds::Free };
+                let penalty = Penalty::new(0.05, 0.1, 0.2).with_bounds(bounds);
+                let problem = Problem::new(x, (0..N).map(y).collect::<Vec<f64>>(), penalty).unwrap();
+                let problem = problem.with_loss(loss).unwrap().with_intercept(mask & 2 != 0);
+                let weights: Vec<f64> = (0..N).map(|i| (i % 4) as f64 * 0.7).collect();
+                all.push(if mask & 4 != 0 { problem.with_weights(weights).unwrap() } else { problem });
+            }
+        }
+        all
+    }
+
+    /// P from scratch and the state after a pass, from several starts.
+    fn check(problem: &Problem<'_>) {
+        let options = Options::default();
+        let mut observer = ();
+        let mut monitor = Monitor::new(&options, &mut observer);
+        let features: Vec<usize> = (0..P).collect();
+        for start in 0..6 {
+            let mut point = Primal::new(problem, &features, &monitor).unwrap();
+            let value = |j: usize| 0.3 * ((start * P + j) as f64 * 2.1).sin() * f64::from((start + j) % 3 != 0);
+            point.set((0..P).map(value));
+            for selected in [false, true] {
+                let before = problem.objective(&point.coefficients());
+                assert!((before - point.values().0).abs() < 1e-12 * (1.0 + before));
+                let step =
+                    |c: Coordinate, a, q| if selected { c.prox_selected(a, q) } else { c.threshold_operator(a, q) };
+                let positions = if selected { point.support() } else { features.clone() };
+                point.pass(positions.into_iter(), step, &mut monitor);
+                let after = problem.objective(&point.coefficients());
+                assert!(after <= before * (1.0 + 1e-14), "{:?}: P rose from {before} to {after}", problem.loss());
+                let mut fresh = point.clone();
+                fresh.rebuild();
+                let drift = (0..N).map(|i| (fresh.slopes[i] - point.slopes[i]).abs()).fold(0.0, f64::max);
+                assert!(drift < 1e-12 && (fresh.total - point.total).abs() < 1e-12, "{:?}", problem.loss());
+            }
+        }
+    }
+
+    #[test]
+    fn no_pass_raises_p_and_the_state_stays_exact() {
+        let dense = Dense::new(N, P, (0..N * P).map(entry).collect::<Vec<f64>>()).unwrap();
+        let sparse = sparse();
+        let centred = Standardized::fit(&sparse, None, true, 2.0).unwrap();
+        for x in [&dense as &dyn Design, &sparse, &centred] {
+            problems(x).iter().for_each(check);
+        }
+    }
+
+    /// With an intercept the squared loss needs one step per feature: T moves along the centred column.
+    #[test]
+    fn one_step_is_exact_for_the_squared_loss_with_an_intercept() {
+        let x = Dense::new(4, 1, vec![10.0, 11.0, 12.0, 13.0]).unwrap();
+        let problem = Problem::new(&x, vec![1.0, 3.0, 2.0, 5.0], Penalty::new(0.1, 0.2, 0.3)).unwrap();
+        let problem = problem.with_intercept(true);
+        let options = Options::default();
+        let mut observer = ();
+        let mut monitor = Monitor::new(&options, &mut observer);
+        let mut point = Primal::new(&problem, &[0], &monitor).unwrap();
+        point.pass(0..1, |c, a, q| c.threshold_operator(a, q), &mut monitor);
+        // Centred: Σ x² = 5, Σ xy = 5.5; (5.5 − 0.2) / (5 + 0.6).
+        assert!((point.beta(0) - 5.3 / 5.6).abs() < 1e-12);
+        assert!((point.intercept() - (2.75 - 11.5 * 5.3 / 5.6)).abs() < 1e-11);
+        assert!(point.pass(0..1, |c, a, q| c.threshold_operator(a, q), &mut monitor) < 1e-24);
+    }
+
+    #[test]
+    fn retained_columns_keep_their_coefficients() {
+        let x = sparse();
+        let problem = &problems(&x)[2];
+        let options = Options::default();
+        let mut observer = ();
+        let monitor = Monitor::new(&options, &mut observer);
+        let mut point = Primal::new(problem, &[4, 0, 2], &monitor).unwrap();
+        point.set([0.1, 0.0, -0.2].into_iter());
+        point.retain(&[true, false, true]);
+        assert_eq!((point.features(), point.support()), (&[4, 2][..], vec![0, 1]));
+        let coefficients = point.coefficients();
+        assert_eq!((coefficients.support, coefficients.values), (vec![2, 4], vec![-0.2, 0.1]));
+    }
+}

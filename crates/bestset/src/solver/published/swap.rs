@@ -259,3 +259,66 @@ impl Line<'_, '_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::Dense;
+    use crate::loss::Loss;
+    use crate::solver::{Monitor, Options};
+    use crate::{Bounds, Penalty};
+
+    const N: usize = 14;
+    const P: usize = 4;
+
+    /// The entry of each feature after the removal of feature 0, against a fine grid of P itself.
+    fn check(problem: &Problem<'_>) {
+        let options = Options::default();
+        let mut observer = ();
+        let mut monitor = Monitor::new(&options, &mut observer);
+        let mut point = Primal::new(problem, &[0, 1, 2, 3], &monitor).unwrap();
+        point.set([0.4, 0.0, 0.0, -0.2].into_iter());
+        let removal = Removal::new(problem, &point, 0, &mut monitor).unwrap();
+        for j in [1, 2] {
+            let value = |b: f64| point.clone_with(&[(0, 0.0), (j, b)]).values().0;
+            let removed = value(0.0);
+            let grid = (-400..=400).map(|k| value(f64::from(k) * 0.005)).fold(f64::INFINITY, f64::min);
+            assert!(removed + removal.lowest(j) <= grid + 1e-12, "{:?}: the bound is no bound", problem.loss());
+            let found = removal.enter(&point, j, removed);
+            if grid < removed {
+                let (objective, b) = found.expect("the grid has a better point");
+                assert!(objective <= grid + 1e-12, "{:?}: {objective} {grid}", problem.loss());
+                assert!((objective - value(b)).abs() < 1e-11, "{:?}: {objective} {}", problem.loss(), value(b));
+                assert!(removal.enter(&point, j, objective - 1e-6).is_none_or(|e| e.0 >= objective - 1e-9));
+            } else {
+                assert!(found.is_none_or(|e| e.0 >= removed - 1e-12));
+            }
+        }
+    }
+
+    impl<'p, 'a> Primal<'p, 'a> {
+        /// The point with some coefficients replaced.
+        fn clone_with(&self, changes: &[(usize, f64)]) -> Self {
+            let mut point = self.clone();
+            changes.iter().for_each(|&(k, b)| point.replace(k, b));
+            point.rebuild();
+            point
+        }
+    }
+
+    #[test]
+    fn the_entering_coefficient_minimises_p() {
+        let x: Vec<f64> = (0..N * P).map(|k| (k as f64 * 0.77).cos() + 0.2).collect();
+        let x = Dense::new(N, P, x).unwrap();
+        for loss in [Loss::Squared, Loss::Logistic, Loss::SquaredHinge, Loss::Huber { delta: 0.5 }] {
+            for mask in 0..8 {
+                let y: Vec<f64> = (0..N).map(|i| if (i * 3) % 5 < 2 { 1.0 } else { -1.0 }).collect();
+                let bounds = if mask & 1 != 0 { Bounds::All(-0.25, 0.15) } else { Bounds::Free };
+                let lambda2 = if mask & 4 != 0 { 0.0 } else { 0.1 };
+                let problem = Problem::new(&x, y, Penalty::new(0.01, 0.05, lambda2).with_bounds(bounds)).unwrap();
+                let problem = problem.with_loss(loss).unwrap().with_intercept(mask & 2 != 0);
+                check(&problem);
+            }
+        }
+    }
+}
