@@ -20,7 +20,9 @@ pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>
     }
     let mut relaxed = convex::solve(&mut work, options, monitor);
     if needs_continuation(problem) {
+        monitor.muted = true;
         starts.extend(continuation(problem, options, monitor));
+        monitor.muted = false;
     }
     let best = primal::solve(&mut work, &starts, &mut relaxed, monitor);
     conclude(problem, relaxed, best, monitor)

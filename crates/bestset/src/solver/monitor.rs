@@ -47,6 +47,8 @@ pub struct Monitor<'o> {
     keep: bool,
     observer: &'o mut dyn Observer,
     last: Option<TraceRow>,
+    /// While set, rows are dropped: those of a side problem would pass for bounds on this one.
+    pub muted: bool,
     /// The rows recorded so far.
     pub trace: Vec<TraceRow>,
     /// Passes over X so far, in units of one full pass.
@@ -64,6 +66,7 @@ impl<'o> Monitor<'o> {
             keep: options.trace,
             observer,
             last: None,
+            muted: false,
             trace: Vec::new(),
             passes: 0.0,
         }
@@ -90,6 +93,9 @@ impl<'o> Monitor<'o> {
     /// Stamps a row with the time and hands it to the observer and the trace. Objective and bound are the best so far,
     /// whatever the iterate of the moment has.
     pub fn record(&mut self, mut row: TraceRow) {
+        if self.muted {
+            return;
+        }
         row.seconds = self.seconds();
         if let Some(last) = &self.last {
             row.objective = row.objective.min(last.objective);
