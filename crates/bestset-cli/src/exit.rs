@@ -21,7 +21,8 @@ impl Exit {
     /// The exit code that goes with a solution.
     pub fn of(solution: &Solution) -> Self {
         match solution.status {
-            Status::Optimal | Status::Converged => Self::Done,
+            // Stalled: rounding allows no more, and the gap says how good that is.
+            Status::Optimal | Status::Converged | Status::Stalled => Self::Done,
             Status::Interrupted => Self::Interrupted,
             // Time, nodes, iterations, and limits yet to come.
             _ => Self::Limit,

@@ -63,7 +63,12 @@ fn json_is_consistent_for_every_loss() {
 
 #[test]
 fn the_trace_ends_at_the_answer() {
-    let result = json(&run(&small(&["--json", "--trace"])));
+    assert_trace_is_consistent(&json(&run(&small(&["--json", "--trace"]))));
+    // Without a ridge term problems with one are solved on the way: their bounds must not show.
+    assert_trace_is_consistent(&json(&run(&small_with(&["--json", "--trace", "--lambda1", "0", "--lambda2", "0"]))));
+}
+
+fn assert_trace_is_consistent(result: &Value) {
     let trace = result["trace"].as_array().unwrap();
     let column = |name: &str| trace.iter().map(|row| row[name].as_f64().unwrap()).collect::<Vec<f64>>();
     for (name, sign) in [("objective", -1.0), ("lower_bound", 1.0)] {
