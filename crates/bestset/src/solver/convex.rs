@@ -184,19 +184,28 @@ pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], ta
         problem.dual_value(&scaled, features, &tau)
     };
     let mut best = (full, 1.0);
-    let (mut low, mut high) = (feasible * (1.0 - 1e-15), 1.0);
-    let golden = 0.5 * (5f64.sqrt() - 1.0);
-    for s in [low, 0.5 * (low + high)] {
+    let mut offer = |s: f64| {
         let v = value(s);
-        best = if v > best.0 { (v, s) } else { best };
-    }
-    for _ in 0..12 {
-        let (a, b) = (high - golden * (high - low), low + golden * (high - low));
-        let (va, vb) = (value(a), value(b));
-        for (v, s) in [(va, a), (vb, b)] {
-            best = if v > best.0 { (v, s) } else { best };
+        if v > best.0 {
+            best = (v, s);
         }
-        if va >= vb { high = b } else { low = a }
+        v
+    };
+    let (mut low, mut high) = (feasible * (1.0 - 1e-15), 1.0);
+    offer(low);
+    let golden = 0.5 * (5f64.sqrt() - 1.0);
+    let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
+    let (mut at_a, mut at_b) = (offer(a), offer(b));
+    for _ in 0..10 {
+        if at_a >= at_b {
+            (high, b, at_b) = (b, a, at_a);
+            a = high - golden * (high - low);
+            at_a = offer(a);
+        } else {
+            (low, a, at_a) = (a, b, at_b);
+            b = low + golden * (high - low);
+            at_b = offer(b);
+        }
     }
     best
 }

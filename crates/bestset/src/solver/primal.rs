@@ -30,6 +30,10 @@ pub fn solve(
     monitor: &mut Monitor<'_>,
 ) -> Best {
     let root = work.coefficients();
+    if work.problem.penalty().lambda0 == 0.0 {
+        // Nothing to choose: P is R.
+        return Best { objective: work.objective(), coefficients: root, local: Local::Swap };
+    }
     let mut best = Best { objective: f64::INFINITY, coefficients: Coefficients::default(), local: Local::None };
     let mut seen = HashSet::new();
     let mut found = Vec::new();
@@ -111,13 +115,19 @@ fn exchange(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Monitor<'_
         if *budget <= 0.0 || monitor.stop(0).is_some() {
             return false;
         }
-        let (start, objective) = (work.coefficients(), work.objective());
-        if work.problem.loss().is_quadratic() && pivots(work, budget, monitor) {
-            refit(work, monitor);
-            if work.objective() < objective * (1.0 - 1e-12) {
-                continue;
+        if work.problem.loss().is_quadratic() {
+            let (start, objective) = (work.coefficients(), work.objective());
+            match pivots(work, budget, monitor) {
+                (0, true) => return true,
+                (0, false) => {}
+                _ => {
+                    refit(work, monitor);
+                    if work.objective() < objective * (1.0 - 1e-12) {
+                        continue;
+                    }
+                    work.load(&start);
+                }
             }
-            work.load(&start);
         }
         match verified_moves(work, budget, monitor) {
             Some(0) => return true,
@@ -140,22 +150,24 @@ fn with_tableau<T>(
     Some(body(tableau, &gram, &gradients, budget))
 }
 
-/// Moves by pivots of the tableau alone, exact for the squared loss; whether any was made.
-fn pivots(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Monitor<'_>) -> bool {
+/// Moves by pivots of the tableau alone, exact for the squared loss; how many, and whether no improving one is left.
+fn pivots(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Monitor<'_>) -> (usize, bool) {
     let (beta, margin) = (work.beta.clone(), 1e-10 * work.objective().abs());
-    let moved = with_tableau(work, budget, |mut tableau, gram, gradients, budget| {
+    let done = with_tableau(work, budget, |mut tableau, gram, gradients, budget| {
         // −∇q(0) = Qβ − ∇q(β).
         let mut origin: Vec<f64> = gradients.iter().map(|g| -g).collect();
         for (k, &b) in beta.iter().enumerate().filter(|p| *p.1 != 0.0) {
             crate::kernel::axpy(b, gram.column(k), &mut origin);
         }
-        let moves = tableau.descend(gram, &origin, margin, budget, || monitor.stop(0).is_some());
-        (moves > 0).then(|| tableau.beta())
+        let done = tableau.descend(gram, &origin, margin, budget, || monitor.stop(0).is_some());
+        (done, tableau.beta())
     });
-    let Some(Some(beta)) = moved else { return false };
-    work.beta = beta;
-    work.refresh();
-    true
+    let Some((done, beta)) = done else { return (0, false) };
+    if done.0 > 0 {
+        work.beta = beta;
+        work.refresh();
+    }
+    done
 }
 
 /// Moves priced by the model at the current fit, each taken only if its refit lowers P. How many were, `None` without a price.

@@ -184,7 +184,7 @@ impl<'c> Tableau<'c> {
 
     /// Applies moves while they lower P, dropping features whose coefficient would change sign, until none does, a
     /// coefficient leaves its bounds or the multiplications in `budget` are used up. `origin` is minus the model's gradient
-    /// at β = 0. Returns the number of moves.
+    /// at β = 0. Returns the number of moves, and whether no improving one is left.
     pub fn descend(
         &mut self,
         gram: &Gram,
@@ -192,11 +192,11 @@ impl<'c> Tableau<'c> {
         margin: f64,
         budget: &mut f64,
         stop: impl Fn() -> bool,
-    ) -> usize {
+    ) -> (usize, bool) {
         let (mut count, mut value) = (0, self.value(origin));
         while *budget > 0.0 && !stop() {
             let Some(&(_, step)) = self.improving(gram, margin, 1).first() else {
-                return count;
+                return (count, true);
             };
             let mut pivoted: Vec<usize> = [step.drop, step.add].into_iter().flatten().collect();
             pivoted.iter().for_each(|&k| self.pivot(k));
@@ -205,11 +205,11 @@ impl<'c> Tableau<'c> {
             let after = self.value(origin);
             if after >= value - 0.5 * margin || self.leaves_bounds() {
                 pivoted.iter().rev().for_each(|&k| self.pivot(k));
-                return count;
+                break;
             }
             (value, count) = (after, count + 1);
         }
-        count
+        (count, false)
     }
 
     /// Pivots out every coefficient whose sign is not the one it entered with: the best fit on the support has it at zero.
