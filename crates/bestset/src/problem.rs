@@ -2,7 +2,7 @@
 
 use crate::certificate::Certificate;
 use crate::design::{self, Design, Moments};
-use crate::error::{Error, Result, check_finite, check_length};
+use crate::error::{Error, Result, check_finite, check_length, check_weights};
 use crate::kernel;
 use crate::loss::Loss;
 use crate::penalty::{Coordinate, Penalty};
@@ -55,14 +55,7 @@ impl<'a> Problem<'a> {
     /// Gives sample i the weight w_i ≥ 0: the same as repeating it w_i times.
     pub fn with_weights(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
         let weights = weights.into();
-        check_length("weight", weights.len(), self.nrows())?;
-        check_finite("weight", &weights)?;
-        if let Some(index) = weights.iter().position(|&w| w < 0.0) {
-            return Err(Error::NegativeWeight { index, value: weights[index] });
-        }
-        if weights.iter().all(|&w| w == 0.0) {
-            return Err(Error::NoWeight { count: weights.len() });
-        }
+        check_weights(&weights, self.nrows())?;
         self.weights = Some(weights);
         self.moments = Arc::default();
         self.check_labels()?;
