@@ -201,7 +201,9 @@ fn base_matrix(rng: &mut ChaCha8Rng, n: usize, p: usize, wild: bool, store: Stor
 fn standard_of(rng: &mut ChaCha8Rng, n: usize, base: &[f64]) -> (Vec<f64>, Vec<f64>) {
     base.chunks_exact(n)
         .map(|x| {
-            let mean = x.iter().sum::<f64>() / n as f64;
+            // A constant column becomes exactly zero: noise in its place would be a column that no two sums agree on.
+            let constant = x.iter().all(|v| *v == x[0]);
+            let mean = if constant { x[0] } else { x.iter().sum::<f64>() / n as f64 };
             let norm = x.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>().sqrt();
             (mean, if norm > 1e-12 * mean.abs() { norm * rng.random_range(0.5..2.0) } else { 1.0 })
         })
