@@ -1,10 +1,16 @@
 //! One way to solve a problem: [`solve`].
 
+pub mod convex;
+pub mod descend;
 pub mod incremental;
 mod monitor;
 mod options;
+pub mod primal;
 pub mod published;
+pub mod quadratic;
 pub mod screening;
+pub mod swaps;
+pub mod workspace;
 
 pub use monitor::{CancelFlag, Monitor, Observer};
 pub use options::{Method, Options, Published, Step};
@@ -12,7 +18,7 @@ pub use options::{Method, Options, Published, Step};
 use crate::certificate::Certificate;
 use crate::error::Result;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Screened, Solution, Status};
+use crate::solution::{Coefficients, Local, Screened, Solution, Status};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -59,16 +65,18 @@ pub struct Outcome {
     pub iterations: usize,
     /// What screening did.
     pub screened: Screened,
+    /// Which changes of the support cannot lower P.
+    pub local: Local,
 }
 
 /// Evaluates P from scratch and derives the status from the gap alone.
 fn finish(problem: &Problem<'_>, options: &Options, monitor: Monitor<'_>, outcome: Outcome) -> Solution {
-    let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened } = outcome;
+    let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local } = outcome;
     let objective = problem.objective(&coefficients);
     let certificate = Certificate { objective, relaxation, lower_bound };
     let status = certificate.status(ended, options.gap_absolute, options.gap);
     let (seconds, passes, trace) = (monitor.seconds(), monitor.passes, monitor.trace);
-    Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, trace }
+    Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, local, trace }
 }
 
 /// Thread pools are kept: building one costs more than a small fit.

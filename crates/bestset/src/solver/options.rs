@@ -97,6 +97,7 @@ impl Default for Published {
 /// | `method` | incremental | the algorithm | |
 /// | `gap` | 1e-6 | relative gap that counts as `Optimal` | ≥ 0 |
 /// | `gap_absolute` | 1e-9 | absolute gap that counts as `Optimal` | ≥ 0 |
+/// | `relaxation_gap` | 1e-9 | relative relaxation gap (R − D)/|R| that ends the convex phase | ≥ 0 |
 /// | `max_iterations` | none | limit on iterations, in the unit of the method | ≥ 1 |
 /// | `time_limit` | none | wall-clock limit | |
 /// | `threads` | all | threads for passes over X | ≥ 1 |
@@ -111,6 +112,8 @@ pub struct Options {
     pub gap: f64,
     /// Absolute optimality gap that counts as proved.
     pub gap_absolute: f64,
+    /// Relative relaxation gap that ends the convex phase.
+    pub relaxation_gap: f64,
     /// Limit on iterations.
     pub max_iterations: Option<usize>,
     /// Wall-clock limit.
@@ -133,6 +136,7 @@ impl Default for Options {
             method: Method::Incremental,
             gap: 1e-6,
             gap_absolute: 1e-9,
+            relaxation_gap: 1e-9,
             max_iterations: None,
             time_limit: None,
             threads: None,
@@ -157,9 +161,13 @@ impl Options {
             Step::Constant(omega) => ("step", omega),
             Step::Diminishing { gamma } => ("gamma", gamma),
         };
-        for (name, value) in
-            [("gap", self.gap), ("gap_absolute", self.gap_absolute), ("epsilon", p.epsilon), ("zeta", p.zeta)]
-        {
+        for (name, value) in [
+            ("gap", self.gap),
+            ("gap_absolute", self.gap_absolute),
+            ("relaxation_gap", self.relaxation_gap),
+            ("epsilon", p.epsilon),
+            ("zeta", p.zeta),
+        ] {
             if value.is_nan() || value < 0.0 {
                 return Err(Error::Range { name, value, range: "at least 0" });
             }
