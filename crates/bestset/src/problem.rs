@@ -229,6 +229,9 @@ impl<'a> Problem<'a> {
     }
 
     /// Nearest point of the dual domain: conjugates finite and, with an intercept, Σ α_i = 0.
+    ///
+    /// Nearest in √(Σ a_i² / w_i), the norm of the ball of MATH §5: a sample of weight w moves like w samples, and a
+    /// projected ascent whose steps are scaled by w has its fixed points at the maxima of D.
     pub fn project(&self, alpha: &mut [f64]) {
         let clip = |i: usize, a: f64| {
             let (lower, upper) = self.loss.domain(self.y[i]);
@@ -239,17 +242,47 @@ impl<'a> Problem<'a> {
             alpha.iter_mut().enumerate().for_each(|(i, a)| *a = clip(i, *a));
             return;
         }
-        // Σ clip(α_i − ν) falls with ν: the projection onto box and hyperplane is its root.
-        let total = |nu: f64| alpha.iter().enumerate().map(|(i, a)| clip(i, a - nu)).sum::<f64>();
-        let largest = alpha.iter().fold(0.0f64, |m, a| m.max(a.abs()));
-        let (mut low, mut high) = (-largest, largest);
-        for _ in 0..100 {
-            let middle = 0.5 * (low + high);
-            if total(middle) > 0.0 { low = middle } else { high = middle }
-        }
-        let nu = 0.5 * (low + high);
-        alpha.iter_mut().enumerate().for_each(|(i, a)| *a = clip(i, *a - nu));
+        let nu = self.centring_shift(alpha, clip);
+        alpha.iter_mut().enumerate().for_each(|(i, a)| *a = clip(i, *a - self.weight(i) * nu));
         balance(alpha);
+    }
+
+    /// The root ν of Σ clip_i(α_i − w_i ν), which falls with ν and is piecewise linear: Newton steps inside a bracket
+    /// end at the root after a few pieces.
+    fn centring_shift(&self, alpha: &[f64], clip: impl Fn(usize, f64) -> f64) -> f64 {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let (mut sum, mut weight) = (0.0, 0.0);
+        for (i, a) in alpha.iter().enumerate().filter(|p| self.weight(p.0) > 0.0) {
+            let (w, ratio) = (self.weight(i), a / self.weight(i));
+            // Domains contain 0: below every ratio no clipped term is negative, above every ratio none is positive.
+            (low, high) = (low.min(ratio), high.max(ratio));
+            (sum, weight) = (sum + a, weight + w);
+        }
+        let mut nu = sum / weight;
+        for _ in 0..200 {
+            let (mut total, mut moving) = (0.0, 0.0);
+            for (i, a) in alpha.iter().enumerate() {
+                let (w, shifted) = (self.weight(i), a - self.weight(i) * nu);
+                let clipped = clip(i, shifted);
+                total += clipped;
+                moving += if clipped == shifted { w } else { 0.0 };
+            }
+            if total == 0.0 {
+                break;
+            }
+            if total > 0.0 {
+                low = nu
+            } else {
+                high = nu
+            }
+            let newton = nu + total / moving;
+            let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
+            if next == nu || next == low || next == high {
+                break;
+            }
+            nu = next;
+        }
+        nu
     }
 
     /// Σ_i w_i ℓ*(α_i / w_i), +∞ outside the dual domain, and Σ of the absolute values of its terms.
