@@ -38,6 +38,13 @@ pub trait Design: Send + Sync {
 
     /// Copies column j.
     fn column(&self, j: usize, out: &mut Column);
+
+    /// How much larger than those of column j the entries are that [`Design::correlate`] adds up, and takes away again:
+    /// its rounding is relative to them. Zero where columns are stored as they are.
+    fn offset(&self, j: usize) -> f64 {
+        let _ = j;
+        0.0
+    }
 }
 
 /// A copy of one column: x_i = values_i (dense) or values at `rows` (sparse), plus `shift` in every row.

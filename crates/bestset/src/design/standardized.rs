@@ -109,4 +109,8 @@ impl Design for Standardized<'_> {
             out.shift = 0.0;
         }
     }
+
+    fn offset(&self, j: usize) -> f64 {
+        (self.inner.offset(j) + self.centre[j].abs()) / self.scale[j].abs()
+    }
 }

@@ -59,6 +59,10 @@ impl Design for ColumnSubset<'_> {
     fn column(&self, j: usize, out: &mut Column) {
         self.inner.column(self.columns[j], out);
     }
+
+    fn offset(&self, j: usize) -> f64 {
+        self.inner.offset(self.columns[j])
+    }
 }
 
 /// Chosen rows, in ascending order. One `correlate` scatters its vector once and then costs a pass of the inner design.
@@ -141,5 +145,9 @@ impl Design for RowSubset<'_> {
             }
             out.values.truncate(self.rows.len());
         }
+    }
+
+    fn offset(&self, j: usize) -> f64 {
+        self.inner.offset(j)
     }
 }
