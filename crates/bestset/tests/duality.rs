@@ -60,7 +60,7 @@ fn any_dual_point_is_below_any_primal_point() {
                 assert!(p.is_finite(), "{trial}: {p}");
                 assert!(r <= p + room, "{trial}: R = {r} > P = {p}");
                 for &d in &bounds {
-                    assert!(!d.is_nan() && d <= r + room, "{trial}: D = {d} > R = {r} {points:?} {bounds:?} {case:?}");
+                    assert!(!d.is_nan() && d <= r + room, "{trial}: D = {d} > R = {r}");
                     finite += usize::from(d.is_finite());
                     total += 1;
                 }
