@@ -261,14 +261,16 @@ impl<'a> Problem<'a> {
         }
         let mut nu = sum / weight;
         for _ in 0..200 {
-            let (mut total, mut moving) = (0.0, 0.0);
+            let (mut total, mut size, mut moving) = (0.0, 0.0, 0.0);
             for (i, a) in alpha.iter().enumerate() {
                 let (w, shifted) = (self.weight(i), a - self.weight(i) * nu);
                 let clipped = clip(i, shifted);
                 total += clipped;
+                size += clipped.abs();
                 moving += if clipped == shifted { w } else { 0.0 };
             }
-            if total == 0.0 {
+            // Below the rounding of the sum there is no root to be found, only a walk away from it.
+            if total.abs() <= f64::EPSILON * size {
                 break;
             }
             if total > 0.0 {
