@@ -105,9 +105,14 @@ fn the_bound_is_the_dual_function() {
             for mut alpha in dual_points(&case, problem, &best.alpha, &mut rng) {
                 problem.project(&mut alpha);
                 let (found, plain) = (problem.lower_bound(&alpha), dual_value(&model, &case.penalty, &alpha));
+                // What rounding is relative to: the parts of the conjugates, and how far τ moves Ψ.
+                let norm = alpha.iter().map(|a| a * a).sum::<f64>().sqrt();
+                let link = |j: usize| problem.coordinate(j).link(model.dot(j, &alpha)).abs();
+                let length = |j: usize| case.col(j).iter().map(|x| x * x).sum::<f64>().sqrt();
+                let moved: f64 = (0..case.p).map(|j| length(j) * norm * link(j)).sum();
                 let parts = model.conjugate_sum(&alpha).abs();
-                let wide =
-                    parts + (plain + parts).abs() + alpha.iter().zip(&case.y).map(|(a, y)| (a * y).abs()).sum::<f64>();
+                let linear: f64 = alpha.iter().zip(&case.y).map(|(a, y)| (a * y).abs()).sum();
+                let wide = parts + (plain + parts).abs() + linear + moved;
                 assert!(found <= plain + 1e-13 * wide, "{trial}: {found} > {plain}");
                 if case.penalty.lambda2 > 1e-3 * (0..case.p).map(|j| case.norm(j).powi(2)).fold(0.0, f64::max) {
                     assert_close(found, plain, 1e-11 * wide, &(trial, case.loss));

@@ -69,9 +69,13 @@ pub fn loss_at(loss: Loss, u: f64, y: f64) -> (f64, f64, f64) {
 
 /// ℓ*(a) from MATH §2; the domain is left to the caller within rounding.
 fn conjugate(loss: Loss, a: f64, y: f64) -> f64 {
-    let entropy = |s: f64| if s <= 0.0 { 0.0 } else { s * s.ln() };
     match loss {
-        Loss::Logistic => entropy(-y * a) + entropy(1.0 + y * a),
+        Loss::Logistic => {
+            let s = -y * a;
+            let (low, high) =
+                (if s <= 0.0 { 0.0 } else { s * s.ln() }, if s >= 1.0 { 0.0 } else { (1.0 - s) * (-s).ln_1p() });
+            low + high
+        }
         Loss::SquaredHinge => 0.25 * a * a + y * a,
         _ => 0.5 * a * a + y * a,
     }
