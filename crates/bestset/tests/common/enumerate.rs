@@ -17,6 +17,8 @@ pub struct Enumeration {
     pub without: Vec<f64>,
     /// Least cost among the subsets of at most k features, k = 0..=p.
     pub sized: Vec<f64>,
+    /// Least cost among the subsets of at most k features that hold feature j: `with_sized[j][k]`.
+    pub with_sized: Vec<Vec<f64>>,
 }
 
 /// Fits every subset; p ≤ 15.
@@ -25,8 +27,10 @@ pub fn enumerate(case: &Case) -> Enumeration {
     let model = case.model();
     let convex: Vec<Convex> = (0..case.p).map(|j| Convex::selected(&case.penalty, j)).collect();
     let infinite = |len: usize| vec![f64::INFINITY; len];
+    let with_sized = vec![infinite(case.p + 1); case.p];
     let (with, without, sized) = (infinite(case.p), infinite(case.p), infinite(case.p + 1));
-    let mut all = Enumeration { best: f64::INFINITY, coefficients: Coefficients::default(), with, without, sized };
+    let mut all =
+        Enumeration { best: f64::INFINITY, coefficients: Coefficients::default(), with, without, sized, with_sized };
     for mask in 0u32..1 << case.p {
         let subset: Vec<usize> = (0..case.p).filter(|j| mask >> j & 1 == 1).collect();
         let penalties: Vec<Convex> = subset.iter().map(|&j| convex[j]).collect();
@@ -40,6 +44,9 @@ pub fn enumerate(case: &Case) -> Enumeration {
         for j in 0..case.p {
             let least = if mask >> j & 1 == 1 { &mut all.with[j] } else { &mut all.without[j] };
             *least = least.min(cost);
+            if mask >> j & 1 == 1 {
+                all.with_sized[j][subset.len()..].iter_mut().for_each(|least| *least = least.min(cost));
+            }
         }
         for least in &mut all.sized[subset.len()..] {
             *least = least.min(cost);
