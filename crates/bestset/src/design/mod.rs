@@ -38,6 +38,13 @@ pub trait Design: Send + Sync {
 
     /// Copies column j.
     fn column(&self, j: usize, out: &mut Column);
+
+    /// How much larger than those of column j the entries are that [`Design::correlate`] adds up, and takes away again:
+    /// its rounding is relative to them. Zero where columns are stored as they are.
+    fn offset(&self, j: usize) -> f64 {
+        let _ = j;
+        0.0
+    }
 }
 
 /// A copy of one column: x_i = values_i (dense) or values at `rows` (sparse), plus `shift` in every row.
@@ -77,15 +84,20 @@ impl Column {
         // Rows that a sparse column does not store hold `shift`; their weight is what is left of the total.
         let outside = if self.sparse && self.values.len() < n { (total - inside).max(0.0) } else { 0.0 };
         let mean = sum / total + self.shift;
-        let (mut squares, mut centred) = (0.0, 0.0);
+        let (mut squares, mut centred, mut left) = (0.0, 0.0, 0.0);
         for (k, &x) in self.values.iter().enumerate() {
             let w = weights.map_or(1.0, |w| w[entry(k)]);
             let x = x + self.shift;
             squares += w * x * x;
             centred += w * (x - mean) * (x - mean);
+            left += w * (x - mean);
         }
         let off = self.shift - mean;
-        Moments { mean, squares: squares + outside * self.shift * self.shift, centred: centred + outside * off * off }
+        squares += outside * self.shift * self.shift;
+        left += outside * off;
+        // What rounding left in the mean of a long column is taken out again, or a constant column would seem to vary.
+        let centred = (centred + outside * off * off - left * left / total).max(0.0).min(squares);
+        Moments { mean: mean + left / total, squares, centred }
     }
 
     /// Writes all rows into `out`.

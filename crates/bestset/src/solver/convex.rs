@@ -175,7 +175,7 @@ pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], ta
     let full = problem.dual_value(alpha, features, tau);
     let ratio = |(&j, &t): (&usize, &f64)| if t == 0.0 { 1.0 } else { problem.coordinate(j).threshold(t) / t.abs() };
     let feasible = features.iter().zip(tau).map(ratio).fold(1.0, f64::min);
-    if feasible >= 1.0 {
+    if feasible >= 1.0 && full > f64::NEG_INFINITY {
         return (full, 1.0);
     }
     let value = |s: f64| {
@@ -191,7 +191,11 @@ pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], ta
         }
         v
     };
-    let (mut low, mut high) = (feasible * (1.0 - 1e-15), 1.0);
+    // Inside every threshold by more than τ can be wrong: the bound leaves that room, and without a ridge term it is −∞
+    // until there is.
+    let inside = |room: f64| feasible * (1.0 - room);
+    let room = (0..9).map(|k| 1e-15 * 10f64.powi(k)).find(|&r| value(inside(r)) > f64::NEG_INFINITY);
+    let (mut low, mut high) = (inside(2.0 * room.unwrap_or(0.0)), 1.0);
     offer(low);
     let golden = 0.5 * (5f64.sqrt() - 1.0);
     let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
