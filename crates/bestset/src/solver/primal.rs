@@ -42,6 +42,7 @@ pub fn solve(
             break;
         }
         work.load(&start);
+        best.offer(work);
         descend(work, monitor);
         best.offer(work);
         if seen.insert(work.support()) {
