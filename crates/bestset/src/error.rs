@@ -126,6 +126,12 @@ pub enum Error {
         /// What is wrong.
         problem: &'static str,
     },
+    /// A name that no method has.
+    #[error("there is no method named {name:?}")]
+    UnknownMethod {
+        /// The name given.
+        name: String,
+    },
     /// A method that cannot solve the problem as stated.
     #[error("method {method} {reason}")]
     Unsupported {

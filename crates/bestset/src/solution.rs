@@ -79,6 +79,8 @@ pub enum Status {
     NodeLimit,
     /// The limit on iterations struck.
     IterationLimit,
+    /// Rounding kept the convex phase from its tolerance; the bound holds, the gap says how far it got.
+    Stalled,
     /// The caller cancelled.
     Interrupted,
 }
@@ -91,6 +93,7 @@ impl std::fmt::Display for Status {
             Self::TimeLimit => "time limit",
             Self::NodeLimit => "node limit",
             Self::IterationLimit => "iteration limit",
+            Self::Stalled => "stalled",
             Self::Interrupted => "interrupted",
         })
     }

@@ -40,13 +40,15 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
         ended: Status::Converged,
         screened: Screened::default(),
     };
+    // Without a ridge term or bounds D may stay −∞; the gap shares then measure stationarity.
+    let unbounded = !problem.penalty().has_certificate(p);
     let (mut previous, mut tightening) = (f64::INFINITY, 0.1);
     loop {
         let gap = state.pass(work, monitor);
         record(work, &state, monitor);
         state.iterations += 1;
         let target = options.relaxation_gap * state.relaxation.abs();
-        if state.relaxation - state.lower_bound <= target {
+        if state.relaxation - state.lower_bound <= target || (unbounded && gap <= 1e-3 * target) {
             break;
         }
         if let Some(status) = monitor.stop(state.iterations) {
@@ -59,6 +61,7 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
         if added == 0 && gap > 0.5 * previous {
             tightening *= 0.1;
             if tightening < 1e-9 {
+                state.ended = Status::Stalled;
                 break;
             }
         }
@@ -185,19 +188,28 @@ pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], ta
     // until there is.
     let inside = |room: f64| feasible * (1.0 - room);
     let room = (0..9).map(|k| 1e-15 * 10f64.powi(k)).find(|&r| value(inside(r)) > f64::NEG_INFINITY);
-    let (mut low, mut high) = (inside(2.0 * room.unwrap_or(0.0)), 1.0);
-    let golden = 0.5 * (5f64.sqrt() - 1.0);
-    for s in [low, 0.5 * (low + high)] {
+    let mut offer = |s: f64| {
         let v = value(s);
-        best = if v > best.0 { (v, s) } else { best };
-    }
-    for _ in 0..12 {
-        let (a, b) = (high - golden * (high - low), low + golden * (high - low));
-        let (va, vb) = (value(a), value(b));
-        for (v, s) in [(va, a), (vb, b)] {
-            best = if v > best.0 { (v, s) } else { best };
+        if v > best.0 {
+            best = (v, s);
         }
-        if va >= vb { high = b } else { low = a }
+        v
+    };
+    let (mut low, mut high) = (inside(2.0 * room.unwrap_or(0.0)), 1.0);
+    offer(low);
+    let golden = 0.5 * (5f64.sqrt() - 1.0);
+    let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
+    let (mut at_a, mut at_b) = (offer(a), offer(b));
+    for _ in 0..10 {
+        if at_a >= at_b {
+            (high, b, at_b) = (b, a, at_a);
+            a = high - golden * (high - low);
+            at_a = offer(a);
+        } else {
+            (low, a, at_a) = (a, b, at_b);
+            b = low + golden * (high - low);
+            at_b = offer(b);
+        }
     }
     best
 }

@@ -1,7 +1,7 @@
 //! Minimises a quadratic model plus separable envelopes: coordinate descent, and Newton steps once the pattern settles.
 
-use super::Monitor;
 use super::quadratic::Quadratic;
+use super::{Monitor, augmented};
 use crate::penalty::Coordinate;
 
 /// Sweeps between two looks at the gap.
@@ -44,6 +44,16 @@ pub fn minimise(
 ) -> Descent {
     let mut descent = Descent { gap: f64::INFINITY, sweeps: 0, newton: 0 };
     let mut stalled = 0;
+    // A fit on a known support is one linear system away.
+    let settled = members.iter().all(|&k| beta[k] != 0.0 && coordinates[k].l0 == 0.0);
+    if settled && newton_step(model, coordinates, beta, members) {
+        descent.newton += 1;
+        descent.gap = gap_of(model, coordinates, beta, members);
+        if descent.gap <= tolerance {
+            return descent;
+        }
+        descent.gap = f64::INFINITY;
+    }
     loop {
         sweep(model, coordinates, beta, members);
         let support: Vec<usize> = members.iter().copied().filter(|&k| beta[k] != 0.0).collect();
@@ -59,10 +69,20 @@ pub fn minimise(
         if gap <= tolerance || stalled > 20 || monitor.stop(0).is_some() {
             return descent;
         }
-        if slow && newton_step(model, coordinates, beta, members) {
+        if slow && descent.newton >= 4 {
+            descent.gap = augmented::minimise(model, coordinates, beta, members, tolerance, monitor);
+            if descent.gap <= tolerance {
+                return descent;
+            }
+        } else if slow && newton_step(model, coordinates, beta, members) {
             descent.newton += 1;
         }
     }
+}
+
+/// Σ of the gap shares of the members.
+fn gap_of(model: &dyn Quadratic, coordinates: &[Coordinate], beta: &[f64], members: &[usize]) -> f64 {
+    members.iter().map(|&k| gap_share(coordinates[k], beta[k], model.gradient(k), model.curvature(k))).sum()
 }
 
 /// One pass of β_k ← argmin over coordinate k.

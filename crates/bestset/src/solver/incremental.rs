@@ -1,25 +1,82 @@
-//! The default solver (MATH §7): convex phase, then primal phase.
+//! The default solver (MATH §7): convex phase for the bound, primal phase for the answer.
 
+use super::convex::Relaxed;
+use super::primal::Best;
 use super::workspace::Workspace;
-use super::{Monitor, Options, Outcome, convex, primal};
+use super::{Monitor, Options, Outcome, convex, primal, screening};
+use crate::penalty::Penalty;
 use crate::problem::Problem;
+use crate::solution::Coefficients;
 
-/// Convex phase for the bound, primal phase for the answer.
+/// Ridge terms of the continuation, relative to the mean curvature of the loss along one coefficient.
+const RIDGES: [f64; 4] = [1.0, 0.1, 0.01, 0.001];
+
+/// Minimises R, searches P from there, and proves what it can in one last pass over X.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
     let mut work = Workspace::new(problem);
-    if let Some(start) = &options.warm_start {
+    let mut starts: Vec<Coefficients> = options.warm_start.iter().cloned().collect();
+    if let Some(start) = starts.first() {
         work.load(start);
     }
     let mut relaxed = convex::solve(&mut work, options, monitor);
-    let best = primal::solve(&mut work, &mut relaxed, options, monitor);
+    if needs_continuation(problem) {
+        monitor.muted = true;
+        starts.extend(continuation(problem, options, monitor));
+        monitor.muted = false;
+    }
+    let best = primal::solve(&mut work, &starts, &mut relaxed, monitor);
+    conclude(problem, relaxed, best, monitor)
+}
+
+/// λ2 = 0 with λ0 > 0 and no bounds: the envelope ignores λ0, and R says nothing about which features to choose.
+fn needs_continuation(problem: &Problem<'_>) -> bool {
+    problem.penalty().lambda0 > 0.0 && !problem.penalty().has_certificate(problem.ncols())
+}
+
+/// Answers for a shrinking ridge term, each started from the one before: starts for the problem without one.
+fn continuation(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Vec<Coefficients> {
+    let p = problem.ncols();
+    let mean = (0..p).map(|j| problem.squares(j)).sum::<f64>() / (p as f64 * problem.loss().mu());
+    let mut found: Vec<Coefficients> = Vec::new();
+    for share in RIDGES {
+        if monitor.stop(0).is_some() {
+            break;
+        }
+        let penalty = Penalty { lambda2: share * mean, ..problem.penalty().clone() };
+        let Ok(ridged) = problem.with_penalty(penalty) else { break };
+        let mut work = Workspace::new(&ridged);
+        if let Some(start) = found.last() {
+            work.load(start);
+        }
+        let loose = Options { relaxation_gap: options.relaxation_gap.max(1e-4), ..options.clone() };
+        let mut relaxed = convex::solve(&mut work, &loose, monitor);
+        let starts: Vec<Coefficients> = found.last().into_iter().cloned().collect();
+        found.push(primal::solve(&mut work, &starts, &mut relaxed, monitor).coefficients);
+    }
+    found
+}
+
+/// One pass over all features at the best dual point: the bound from scratch, and what the optimality rules prove with P̂.
+fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut Monitor<'_>) -> Outcome {
+    let Relaxed { relaxation, dual, iterations, ended, mut screened, .. } = relaxed;
+    let features: Vec<usize> = (0..problem.ncols()).collect();
+    let mut tau = vec![0.0; features.len()];
+    problem.design().correlate(&features, &dual, &mut tau);
+    monitor.passes += 1.0;
+    let lower_bound = problem.dual_value(&dual, &features, &tau);
+    for (&j, &t) in features.iter().zip(&tau) {
+        let c = problem.coordinate(j);
+        screened.excluded += usize::from(screening::in_no_optimal_subset(c, t, lower_bound, best.objective));
+        screened.included += usize::from(screening::in_every_optimal_subset(c, t, lower_bound, best.objective));
+    }
     Outcome {
         coefficients: best.coefficients,
-        relaxation: Some(relaxed.relaxation),
-        lower_bound: relaxed.lower_bound,
-        dual: relaxed.dual,
-        ended: relaxed.ended,
-        iterations: relaxed.iterations,
-        screened: relaxed.screened,
+        relaxation: Some(relaxation),
+        lower_bound,
+        dual,
+        ended,
+        iterations,
+        screened,
         local: best.local,
     }
 }

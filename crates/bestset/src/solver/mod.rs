@@ -1,5 +1,6 @@
 //! One way to solve a problem: [`solve`].
 
+pub mod augmented;
 pub mod convex;
 pub mod descend;
 pub mod incremental;
@@ -9,7 +10,7 @@ pub mod primal;
 pub mod published;
 pub mod quadratic;
 pub mod screening;
-pub mod swaps;
+pub mod tableau;
 pub mod workspace;
 
 pub use monitor::{CancelFlag, Monitor, Observer};
@@ -70,11 +71,12 @@ pub struct Outcome {
 }
 
 /// Evaluates P from scratch and derives the status from the gap alone.
-fn finish(problem: &Problem<'_>, options: &Options, monitor: Monitor<'_>, outcome: Outcome) -> Solution {
+fn finish(problem: &Problem<'_>, options: &Options, mut monitor: Monitor<'_>, outcome: Outcome) -> Solution {
     let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local } = outcome;
     let objective = problem.objective(&coefficients);
     let certificate = Certificate { objective, relaxation, lower_bound };
     let status = certificate.status(ended, options.gap_absolute, options.gap);
+    monitor.conclude(objective, lower_bound, iterations, coefficients.nonzeros());
     let (seconds, passes, trace) = (monitor.seconds(), monitor.passes, monitor.trace);
     Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, local, trace }
 }

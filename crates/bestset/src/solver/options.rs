@@ -26,6 +26,16 @@ pub enum Method {
 }
 
 impl Method {
+    /// Every method, the default first.
+    pub const ALL: [Self; 6] = [
+        Self::Incremental,
+        Self::PrimalDual { dynamic: true },
+        Self::PrimalDual { dynamic: false },
+        Self::DualAscent,
+        Self::DualIht,
+        Self::Cdss,
+    ];
+
     /// The name used on the command line and in messages.
     pub fn name(self) -> &'static str {
         match self {
@@ -36,6 +46,16 @@ impl Method {
             Self::DualIht => "dual_iht",
             Self::Cdss => "cdss",
         }
+    }
+}
+
+impl std::str::FromStr for Method {
+    type Err = Error;
+
+    /// The method of this [name](Method::name).
+    fn from_str(name: &str) -> Result<Self> {
+        let known = Self::ALL.into_iter().find(|method| method.name() == name);
+        known.ok_or_else(|| Error::UnknownMethod { name: name.to_owned() })
     }
 }
 

@@ -1,10 +1,61 @@
-//! dual_iht.
+//! Dual iterative hard thresholding (D-IHT, Liu et al. 2017) for the k-sparse problem (MATH §6).
 
+use super::primal_dual;
 use crate::problem::Problem;
 use crate::solver::{Monitor, Options, Outcome};
 
-/// Placeholder.
+/// Dual ascent on D_k(α) = −Σℓ* − Σ_{k largest} (|x_jᵀα|−λ1)₊²/(4λ2), keeping the k largest coefficients of the link.
+///
+/// The loop is that of Algorithm 1 without the pass of T; its bound is D_k, a certificate for the k-sparse problem.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
-    let _ = (problem, options, monitor);
-    unimplemented!()
+    primal_dual::solve(problem, options, monitor, false)
+}
+
+/// Sets all but the k coefficients with the least Ψ(τ_j) to zero: with equal bounds the k largest |τ_j|.
+///
+/// These are the minimisers of the Lagrangian over ‖β‖₀ ≤ k, so that X β(α) − ℓ*′(α) is a supergradient of D_k.
+pub(super) fn keep_largest(problem: &Problem<'_>, features: &[usize], tau: &[f64], k: usize, beta: &mut [f64]) {
+    let psi = |position: usize| problem.coordinate(features[position]).psi(tau[position]);
+    let selected = (0..beta.len()).filter(|&position| beta[position] != 0.0);
+    let mut order: Vec<(f64, usize)> = selected.map(|position| (psi(position), position)).collect();
+    if order.len() <= k {
+        return;
+    }
+    // Ties go to the earlier feature, so that the answer does not depend on how they are ordered.
+    order.select_nth_unstable_by(k, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    for &(_, position) in &order[k..] {
+        beta[position] = 0.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::Dense;
+    use crate::{Bounds, Penalty};
+
+    #[test]
+    fn keeps_the_terms_that_lower_the_lagrangian_most() {
+        let x = Dense::new(1, 5, vec![1.0; 5]).unwrap();
+        let bounds = Bounds::Each(vec![-9.0; 5], vec![9.0, 0.1, 9.0, 9.0, 9.0]);
+        let problem = Problem::new(&x, vec![1.0], Penalty::new(0.0, 0.1, 1.0).with_bounds(bounds)).unwrap();
+        let tau = [-1.0, -8.0, 2.0, -1.5, 0.05];
+        let features = [0, 1, 2, 3, 4];
+        let mut beta: Vec<f64> = features.iter().map(|&j| problem.coordinate(j).link(tau[j])).collect();
+        keep_largest(&problem, &features, &tau, 2, &mut beta);
+        // Feature 1 has the largest correlation, but its bound of 0.1 leaves it little to win: −0.78.
+        let kept: Vec<usize> = features.iter().copied().filter(|&j| beta[j] != 0.0).collect();
+        assert_eq!(kept, [1, 2]);
+        keep_largest(&problem, &features, &tau, 1, &mut beta);
+        assert_eq!(beta.iter().position(|b| *b != 0.0), Some(2));
+    }
+
+    #[test]
+    fn ties_go_to_the_earlier_feature() {
+        let x = Dense::new(1, 4, vec![1.0; 4]).unwrap();
+        let problem = Problem::new(&x, vec![1.0], Penalty::new(0.0, 0.0, 1.0)).unwrap();
+        let mut beta = [0.5; 4];
+        keep_largest(&problem, &[0, 1, 2, 3], &[-1.0; 4], 2, &mut beta);
+        assert_eq!(beta, [0.5, 0.5, 0.0, 0.0]);
+    }
 }

@@ -1,10 +1,198 @@
-//! dynamic.
+//! Algorithms 2 and 3 of the paper (MATH §6): Algorithm 1 on an active set that grows by inclusion and shrinks by
+//! screening.
 
+use super::ledger::{self, Ledger, Schedule};
+use super::primal::Primal;
+use super::primal_dual::{self, Ascent};
 use crate::problem::Problem;
+use crate::solution::{Screened, Status};
+use crate::solver::screening::{self, zero_in_relaxation};
 use crate::solver::{Monitor, Options, Outcome};
 
-/// Placeholder.
+/// The dynamic incremental algorithm.
+///
+/// The paper ends only when the gap is below ξ. The radius comes from P, so the gap stalls at the optimality gap
+/// (MATH §5): inclusion then goes on until every feature is in, and afterwards the loop would spin. Here it also ends,
+/// as `Converged`, when inclusion is over and a round neither screened a feature nor closed the gap by ζ.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
-    let _ = (problem, options, monitor);
-    unimplemented!()
+    let start = ledger::start(problem, options);
+    let alpha = primal_dual::start_dual(problem, options, &start);
+    let mut ledger = Ledger::new(problem, &start, &alpha, monitor);
+    let mut pool = Pool::new(problem, options);
+    let mut screened = Screened::default();
+    let first = pool.first(&start.support, monitor);
+    let ended = match Primal::new(problem, &first, monitor) {
+        Ok(mut primal) => {
+            let beta = start.to_dense(problem.ncols());
+            primal.set(first.iter().map(|&j| beta[j]));
+            let mut ascent = Ascent::new(problem, primal, alpha, true);
+            outer_loop(&mut ascent, &mut pool, options, &mut ledger, &mut screened, monitor)
+        }
+        Err(stopped) => stopped,
+    };
+    ledger.finish(ended, screened, monitor)
+}
+
+fn outer_loop(
+    ascent: &mut Ascent<'_, '_>,
+    pool: &mut Pool<'_, '_>,
+    options: &Options,
+    ledger: &mut Ledger<'_, '_>,
+    screened: &mut Screened,
+    monitor: &mut Monitor<'_>,
+) -> Status {
+    let (mut schedule, mut do_add, mut before) = (Schedule::default(), true, f64::INFINITY);
+    let mut s = 0;
+    loop {
+        // Sub-problem solver
+        let ended = ascent.run(options, ledger, monitor);
+        // Dual range estimation, with all features: the D of the sub-problem bounds nothing else
+        let (bound, tau) = ledger.certify(&ascent.alpha, monitor);
+        let radius = screening::radius(ledger.offer(&ascent.primal), bound, pool.problem.loss().mu());
+        if schedule.due(s) {
+            ledger.record_now(&ascent.primal, monitor);
+        }
+        if ended != Status::Converged || ledger.gap() < options.published.epsilon {
+            return ended;
+        }
+        // Feature screening
+        let removed = pool.screen(&mut ascent.primal, &tau, radius);
+        screened.published += removed;
+        let progress = removed > 0 || before - ledger.gap() > options.published.zeta;
+        before = ledger.gap();
+        if !do_add && !progress {
+            return Status::Converged;
+        }
+        // Feature inclusion
+        do_add = do_add && !pool.rest_is_inactive(&tau, radius);
+        if do_add && let Err(stopped) = ascent.primal.include(&pool.include(&tau), monitor) {
+            return stopped;
+        }
+        s += 1;
+    }
+}
+
+/// Where a feature is: 𝓐, 𝓡, or screened away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Active,
+    Rest,
+    Removed,
+}
+
+/// The sets 𝓐 and 𝓡 of Algorithm 2.
+struct Pool<'p, 'a> {
+    problem: &'p Problem<'a>,
+    place: Vec<Place>,
+    /// h = ⌈c log p⌉ features enter at a time (Algorithm 3).
+    batch: usize,
+}
+
+impl<'p, 'a> Pool<'p, 'a> {
+    fn new(problem: &'p Problem<'a>, options: &Options) -> Self {
+        let p = problem.ncols();
+        let batch = (options.published.inclusion * (p as f64).ln()).ceil().max(1.0) as usize;
+        Self { problem, place: vec![Place::Rest; p], batch }
+    }
+
+    /// 𝓐₀: the h features with the largest |Xᵀℓ′(0)|, after those of a warm start.
+    fn first(&mut self, start: &[usize], monitor: &mut Monitor<'_>) -> Vec<usize> {
+        start.iter().for_each(|&j| self.place[j] = Place::Active);
+        let problem = self.problem;
+        let (u, mut alpha) = (vec![0.0; problem.nrows()], vec![0.0; problem.nrows()]);
+        problem.dual_point(&u, problem.best_intercept(&u, 0.0), &mut alpha);
+        let features: Vec<usize> = (0..problem.ncols()).collect();
+        let mut tau = vec![0.0; features.len()];
+        problem.design().correlate(&features, &alpha, &mut tau);
+        monitor.passes += 1.0;
+        [start, &self.include(&tau)].concat()
+    }
+
+    /// Algorithm 3: moves the h features of 𝓡 with the largest |x_jᵀα| into 𝓐.
+    fn include(&mut self, tau: &[f64]) -> Vec<usize> {
+        let mut rest: Vec<usize> = (0..tau.len()).filter(|&j| self.place[j] == Place::Rest).collect();
+        let larger = |a: &usize, b: &usize| tau[*b].abs().total_cmp(&tau[*a].abs()).then(a.cmp(b));
+        if rest.len() > self.batch {
+            rest.select_nth_unstable_by(self.batch, larger);
+            rest.truncate(self.batch);
+        }
+        rest.sort_unstable_by(larger);
+        rest.iter().for_each(|&j| self.place[j] = Place::Active);
+        rest
+    }
+
+    fn is_inactive(&self, j: usize, tau: f64, radius: f64) -> bool {
+        zero_in_relaxation(self.problem.coordinate(j), tau, self.problem.length(j), radius)
+    }
+
+    /// Drops the features of 𝓐 with |x_jᵀα| + ‖x_j‖ r < τ₀ (paper eq. screen_rule) for good; returns how many.
+    ///
+    /// They are zero in the minimiser of the relaxation, which does not prove that they are in no best subset: the
+    /// best P is kept outside.
+    fn screen(&mut self, primal: &mut Primal<'_, '_>, tau: &[f64], radius: f64) -> usize {
+        let keep: Vec<bool> = primal.features().iter().map(|&j| !self.is_inactive(j, tau[j], radius)).collect();
+        for (&j, _) in primal.features().iter().zip(&keep).filter(|p| !*p.1) {
+            self.place[j] = Place::Removed;
+        }
+        let removed = keep.iter().filter(|k| !**k).count();
+        if removed > 0 {
+            primal.retain(&keep);
+        }
+        removed
+    }
+
+    /// The test that ends inclusion: the rule holds for every feature of 𝓡; also when there is none left.
+    fn rest_is_inactive(&self, tau: &[f64], radius: f64) -> bool {
+        (0..tau.len()).filter(|&j| self.place[j] == Place::Rest).all(|j| self.is_inactive(j, tau[j], radius))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Penalty;
+    use crate::design::Dense;
+
+    /// Identity columns, so that τ = α.
+    fn identity(p: usize) -> Dense<'static> {
+        Dense::new(p, p, (0..p * p).map(|k| if k % (p + 1) == 0 { 1.0 } else { 0.0 }).collect::<Vec<f64>>()).unwrap()
+    }
+
+    #[test]
+    fn inclusion_takes_the_largest_of_the_rest_in_batches() {
+        let x = identity(10);
+        let problem = Problem::new(&x, vec![1.0; 10], Penalty::new(0.1, 0.0, 1.0)).unwrap();
+        let mut options = Options::default();
+        options.published.inclusion = 1.0;
+        let mut pool = Pool::new(&problem, &options);
+        assert_eq!(pool.batch, 3, "the ceiling of log 10");
+        let tau = [0.1, -0.9, 0.3, 0.8, -0.3, 0.0, 0.2, 0.0, -0.05, 0.7];
+        assert_eq!(pool.include(&tau), [1, 3, 9]);
+        assert_eq!(pool.include(&tau), [2, 4, 6]);
+        assert_eq!(pool.include(&tau), [0, 8, 5]);
+        assert_eq!(pool.include(&tau), [7]);
+        assert!(pool.include(&tau).is_empty());
+    }
+
+    #[test]
+    fn screened_features_leave_for_good_and_inclusion_ends_with_the_last_doubt() {
+        let x = identity(4);
+        // τ₀ = 2√(0.04 · 1) = 0.4.
+        let problem = Problem::new(&x, vec![1.0; 4], Penalty::new(0.04, 0.0, 1.0)).unwrap();
+        let mut options = Options::default();
+        options.published.inclusion = 1.0;
+        let mut observer = ();
+        let mut monitor = Monitor::new(&options, &mut observer);
+        let mut pool = Pool::new(&problem, &options);
+        let mut primal = Primal::new(&problem, &pool.include(&[0.9, 0.8, 0.0, 0.0]), &monitor).unwrap();
+        assert_eq!(primal.features(), [0, 1]);
+        let tau = [0.35, -0.2, 0.25, 0.05];
+        assert_eq!(pool.screen(&mut primal, &tau, 0.1), 1);
+        assert_eq!(primal.features(), [0], "0.35 + 0.1 reaches 0.4, 0.2 + 0.1 does not");
+        assert!(pool.rest_is_inactive(&tau, 0.1) && !pool.rest_is_inactive(&tau, 0.2));
+        assert_eq!(pool.include(&tau), [2, 3], "what was screened does not come back");
+        primal.include(&[2, 3], &monitor).unwrap();
+        let moved = primal.pass(0..3, |coordinate, c, q| coordinate.threshold_operator(c, q), &mut monitor);
+        assert!(moved > 0.0 && primal.support() == [0, 1, 2]);
+    }
 }

@@ -1,10 +1,148 @@
-//! primal_dual.
+//! Algorithm 1 of the paper (MATH §6): dual ascent, link, one pass of T, gap.
+//!
+//! `Ascent` is the only loop: [`solve`] runs it on all features, [`dynamic`](super::dynamic) on a growing set and
+//! [`dual_iht`] with a link that keeps k features.
 
+use super::dual_iht;
+use super::ledger::{self, Ledger};
+use super::primal::Primal;
+use crate::loss::Loss;
 use crate::problem::Problem;
-use crate::solver::{Monitor, Options, Outcome};
+use crate::solution::{Coefficients, Screened, Status};
+use crate::solver::{Monitor, Options, Outcome, Step};
 
-/// Placeholder.
-pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>, _primal_pass: bool) -> Outcome {
-    let _ = (problem, options, monitor);
-    unimplemented!()
+/// A constant step ω moves α by a factor of e towards the maximum of a μ-strongly concave dual in 1/(ωμ) steps. When
+/// the least gap has not fallen for this many times as long it is no longer decreasing.
+const PATIENCE: f64 = 2.0;
+
+/// The least number of steps without a fall of the gap before it counts as no longer decreasing.
+const LEAST_PATIENCE: usize = 200;
+
+/// Algorithm 1 on all features: PrimDual without screening and inclusion, or without the pass of T DualAst.
+///
+/// It ends as `Converged` when the gap is below ε, changes by less than ζ over two steps or is no longer decreasing,
+/// and as `IterationLimit` also when the iteration diverges, as it does for large steps. The columns are copied.
+pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>, primal_pass: bool) -> Outcome {
+    let start = ledger::start(problem, options);
+    let alpha = start_dual(problem, options, &start);
+    let mut ledger = Ledger::new(problem, &start, &alpha, monitor);
+    let features: Vec<usize> = (0..problem.ncols()).collect();
+    let ended = match Primal::new(problem, &features, monitor) {
+        Ok(mut primal) => {
+            let beta = start.to_dense(problem.ncols());
+            primal.set(beta.into_iter());
+            Ascent::new(problem, primal, alpha, primal_pass).run(options, &mut ledger, monitor)
+        }
+        Err(stopped) => stopped,
+    };
+    ledger.finish(ended, Screened::default(), monitor)
+}
+
+/// α⁰: the dual point of the warm start; without one zero (paper Algorithm 2), which lies in every domain, or for
+/// the logistic loss, whose conjugate is infinitely steep there, the dual point of β = 0.
+pub(super) fn start_dual(problem: &Problem<'_>, options: &Options, start: &Coefficients) -> Vec<f64> {
+    let mut alpha = vec![0.0; problem.nrows()];
+    if options.warm_start.is_some() || problem.loss() == Loss::Logistic {
+        problem.dual_point(&problem.margins(start), start.intercept, &mut alpha);
+    }
+    alpha
+}
+
+/// The pair (α, β) of Algorithm 1 on the columns of an active set.
+pub(super) struct Ascent<'p, 'a> {
+    problem: &'p Problem<'a>,
+    /// β on the active set.
+    pub primal: Primal<'p, 'a>,
+    /// α, always in the dual domain.
+    pub alpha: Vec<f64>,
+    tau: Vec<f64>,
+    primal_pass: bool,
+}
+
+impl<'p, 'a> Ascent<'p, 'a> {
+    pub(super) fn new(problem: &'p Problem<'a>, primal: Primal<'p, 'a>, alpha: Vec<f64>, primal_pass: bool) -> Self {
+        Self { problem, primal, alpha, tau: Vec::new(), primal_pass }
+    }
+
+    /// Runs Algorithm 1 "while the gap is decreasing": until the gap of the sub-problem is below ε, has changed by
+    /// less than ζ over two steps, or, as the constant step makes it jump about without an end, has not fallen by ζ
+    /// for a long time.
+    pub(super) fn run(&mut self, options: &Options, ledger: &mut Ledger<'_, '_>, monitor: &mut Monitor<'_>) -> Status {
+        let published = &options.published;
+        let (mut before, mut previous) = (f64::INFINITY, f64::INFINITY);
+        let (mut least, mut least_at) = (f64::INFINITY, 0);
+        for t in 1usize.. {
+            if let Some(stopped) = monitor.stop(ledger.iteration) {
+                return stopped;
+            }
+            self.dual_step(published.step.at(t));
+            if !self.primal_step(monitor) {
+                continue;
+            }
+            ledger.iteration += 1;
+            let gap = self.gap(ledger);
+            ledger.record(&self.primal, monitor);
+            if !gap.is_finite() {
+                break;
+            }
+            if gap < least - published.zeta {
+                (least, least_at) = (gap, t);
+            }
+            let stalled = t - least_at > self.patience(published.step, least_at);
+            if gap < published.epsilon || (before - gap).abs() < published.zeta || stalled {
+                return Status::Converged;
+            }
+            (before, previous) = (previous, gap);
+        }
+        Status::IterationLimit
+    }
+
+    /// How many steps may follow step t without a fall of the gap. Diminishing steps take twice as many steps for
+    /// the same way.
+    fn patience(&self, step: Step, t: usize) -> usize {
+        match step {
+            Step::Constant(omega) => LEAST_PATIENCE.max((PATIENCE / (omega * self.problem.loss().mu())) as usize),
+            Step::Diminishing { .. } => LEAST_PATIENCE.max(t),
+        }
+    }
+
+    /// α ← Proj(α + ω (Xβ − ℓ*′(α))), sample i scaled by w_i: a weight of w moves like w samples would.
+    fn dual_step(&mut self, omega: f64) {
+        let (loss, y, weights) = (self.problem.loss(), self.problem.y(), self.problem.weights());
+        for (i, (a, u)) in self.alpha.iter_mut().zip(self.primal.margins()).enumerate() {
+            let w = weights.map_or(1.0, |w| w[i]);
+            if w > 0.0 {
+                *a += omega * w * (u - loss.conjugate_derivative(*a / w, y[i]));
+            }
+        }
+        self.problem.project(&mut self.alpha);
+    }
+
+    /// β ← 𝔅(α) (paper eq. bigB), of which D-IHT keeps k; then β ← T(β). False when interrupted before β changed.
+    fn primal_step(&mut self, monitor: &mut Monitor<'_>) -> bool {
+        if !self.primal.correlate(&self.alpha, &mut self.tau, monitor) {
+            return false;
+        }
+        let (problem, features) = (self.problem, self.primal.features().to_vec());
+        let mut beta: Vec<f64> =
+            features.iter().zip(&self.tau).map(|(&j, &tau)| problem.coordinate(j).link(tau)).collect();
+        if let Some(k) = problem.max_size() {
+            dual_iht::keep_largest(problem, &features, &self.tau, k, &mut beta);
+        }
+        self.primal.set(beta.into_iter());
+        if self.primal_pass {
+            self.primal.pass(0..features.len(), |coordinate, c, q| coordinate.threshold_operator(c, q), monitor);
+        }
+        true
+    }
+
+    /// P(β) − D(α) of the sub-problem. Only with all features is its D a bound for the full problem.
+    fn gap(&self, ledger: &mut Ledger<'_, '_>) -> f64 {
+        let objective = ledger.offer(&self.primal);
+        let bound = self.problem.dual_value(&self.alpha, self.primal.features(), &self.tau);
+        if self.primal.len() == self.problem.ncols() {
+            ledger.offer_bound(bound, &self.alpha);
+        }
+        objective - bound
+    }
 }

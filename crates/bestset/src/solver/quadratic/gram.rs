@@ -196,6 +196,11 @@ impl Quadratic for GramModel<'_> {
         members.iter().zip(d).map(|(&k, x)| x * self.image[k]).sum()
     }
 
+    #[inline]
+    fn image(&self, k: usize) -> f64 {
+        self.image[k]
+    }
+
     fn advance(&mut self, t: f64) {
         kernel::axpy(t, &self.image, &mut self.gradient);
     }

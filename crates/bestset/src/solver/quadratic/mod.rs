@@ -16,6 +16,11 @@ pub trait Quadratic {
     /// Number of coefficients.
     fn len(&self) -> usize;
 
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Q_kk.
     fn curvature(&self, k: usize) -> f64;
 
@@ -30,6 +35,9 @@ pub trait Quadratic {
 
     /// Prepares a move along d (on `members`) and returns dᵀQd.
     fn aim(&mut self, members: &[usize], d: &[f64]) -> f64;
+
+    /// (Qd)_k for the direction of the last [`Quadratic::aim`].
+    fn image(&self, k: usize) -> f64;
 
     /// Moves the point by t times the direction of the last [`Quadratic::aim`].
     fn advance(&mut self, t: f64);

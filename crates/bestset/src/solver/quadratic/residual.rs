@@ -17,6 +17,7 @@ pub struct ResidualModel<'a> {
     stored_sum: f64,
     offset: f64,
     image: Vec<f64>,
+    image_sum: f64,
     image_offset: f64,
 }
 
@@ -26,7 +27,18 @@ impl<'a> ResidualModel<'a> {
         let curvatures = (0..active.len()).map(|k| curvature(active, metric, h, k)).collect();
         let (stored, stored_sum) = (alpha.to_vec(), kernel::sum(alpha));
         let image = vec![0.0; alpha.len()];
-        Self { active, metric, h, curvatures, stored, stored_sum, offset: 0.0, image, image_offset: 0.0 }
+        Self {
+            active,
+            metric,
+            h,
+            curvatures,
+            stored,
+            stored_sum,
+            offset: 0.0,
+            image,
+            image_sum: 0.0,
+            image_offset: 0.0,
+        }
     }
 
     /// x̃_kᵀ (v + c·h) for a vector v with Σv = `sum`.
@@ -104,9 +116,9 @@ impl Quadratic for ResidualModel<'_> {
             if !(curved > 0.0 && rz > target) {
                 break;
             }
-            let (a, sum) = (rz / curved, kernel::sum(&self.image));
+            let a = rz / curved;
             for (e, &k) in members.iter().enumerate() {
-                let qp = self.product(k, &self.image, sum, self.image_offset) + diagonal[e] * p[e];
+                let qp = self.image(k) + diagonal[e] * p[e];
                 d[e] += a * p[e];
                 r[e] -= a * qp;
             }
@@ -126,18 +138,24 @@ impl Quadratic for ResidualModel<'_> {
             Self::scatter(self.active, self.h, k, x, &mut self.image);
             self.image_offset += x * self.metric.shifts[k];
         }
+        self.image_sum = kernel::sum(&self.image);
         // Σ (h ∘ Xd)² / h = dᵀQd; the part of the offset follows from the sums already known.
         let square = |h: Option<&[f64]>, v: &[f64]| match h {
             None => kernel::squared_norm(v),
             Some(h) => v.iter().zip(h).filter(|p| *p.1 > 0.0).map(|(v, h)| v * v / h).sum(),
         };
         let (c, total) = (self.image_offset, self.metric.total);
-        square(self.h, &self.image) + 2.0 * c * kernel::sum(&self.image) + c * c * total
+        square(self.h, &self.image) + 2.0 * c * self.image_sum + c * c * total
+    }
+
+    #[inline]
+    fn image(&self, k: usize) -> f64 {
+        self.product(k, &self.image, self.image_sum, self.image_offset)
     }
 
     fn advance(&mut self, t: f64) {
         kernel::axpy(t, &self.image, &mut self.stored);
-        self.stored_sum += t * kernel::sum(&self.image);
+        self.stored_sum += t * self.image_sum;
         self.offset += t * self.image_offset;
     }
 }

@@ -1,0 +1,91 @@
+//! CDSS: what comes to rest is stationary and swap-inescapable.
+
+use crate::data::{Case, LOSSES, options};
+use crate::oracle;
+use bestset::{Loss, Method, Solution, Status, solve};
+
+fn cdss(case: &Case, swaps: bool) -> Solution {
+    let mut options = options(Method::Cdss, 0.01);
+    options.published.swaps = swaps;
+    let x = case.dense();
+    solve(&case.problem(&x), &options).unwrap()
+}
+
+/// min P with β_i = 0 and β_j free, the others as they are: over all i in the support and j outside it. Also over
+/// j = i with β_i = 0, the plain removal.
+fn best_swap(case: &Case, beta: &[f64], b: f64) -> f64 {
+    let mut best = f64::INFINITY;
+    for i in (0..case.p).filter(|&i| beta[i] != 0.0) {
+        for j in (0..case.p).filter(|&j| beta[j] == 0.0 || j == i) {
+            let (mut trial, mut trial_b) = (beta.to_vec(), b);
+            trial[i] = 0.0;
+            let free = if j == i { vec![] } else { vec![j] };
+            oracle::fit(case, &free, &mut trial, &mut trial_b);
+            best = best.min(oracle::objective(case, &trial, trial_b));
+        }
+    }
+    best
+}
+
+#[test]
+fn no_swap_improves_the_answer() {
+    for loss in LOSSES {
+        for seed in [61, 62] {
+            for (number, case) in Case::variants(seed, loss, 24, 9).into_iter().enumerate() {
+                let solution = cdss(&case, true);
+                let beta = solution.coefficients.to_dense(case.p);
+                let swapped = best_swap(&case, &beta, solution.coefficients.intercept);
+                let label = format!("{} seed {seed} variant {number}", loss.name());
+                assert!(!beta.iter().all(|b| *b == 0.0), "{label}: nothing to swap");
+                assert!(swapped >= solution.objective() * (1.0 - 2e-10), "{label}: {swapped} {}", solution.objective());
+            }
+        }
+    }
+}
+
+/// The coefficients are the best ones for their support: spacer steps have done their work.
+#[test]
+fn the_support_is_fitted_exactly() {
+    for loss in LOSSES {
+        for (number, case) in Case::variants(67, loss, 24, 8).into_iter().enumerate() {
+            for swaps in [false, true] {
+                let solution = cdss(&case, swaps);
+                let (mut beta, mut b) = (solution.coefficients.to_dense(case.p), solution.coefficients.intercept);
+                let before = oracle::objective(&case, &beta, b);
+                oracle::fit(&case, solution.support(), &mut beta, &mut b);
+                let fall = before - oracle::objective(&case, &beta, b);
+                assert!(fall <= 1e-11 * before, "{} variant {number}: {fall}", loss.name());
+                assert!(matches!(solution.status, Status::Converged | Status::Optimal));
+            }
+        }
+    }
+}
+
+/// Swaps only ever help, and on these data do, for every loss.
+#[test]
+fn swaps_leave_worse_local_minima() {
+    for loss in LOSSES {
+        let mut helped = 0;
+        for seed in 0..40 {
+            let mut case = Case::random(seed, loss, 20, 10);
+            case.penalty.lambda2 = 0.02;
+            let (without, with) = (cdss(&case, false).objective(), cdss(&case, true).objective());
+            assert!(with <= without * (1.0 + 1e-12), "{} seed {seed}", loss.name());
+            helped += usize::from(with < without - 1e-6);
+        }
+        assert!(helped > 0, "{}: swaps never helped", loss.name());
+    }
+}
+
+/// Two features of which T sees only the wrong one: x_2 alone explains y, but once x_1 is in x_2 is not worth it.
+#[test]
+fn a_swap_finds_what_coordinate_descent_cannot() {
+    let (n, p) = (4, 2);
+    let x = vec![1.0, 1.0, 1.0, 0.6, 1.0, 1.0, 1.0, 1.0];
+    let penalty = bestset::Penalty::new(0.05, 0.0, 0.0);
+    let (weights, max_size) = (None, None);
+    let case = Case { n, p, x, y: vec![1.0; 4], weights, intercept: false, loss: Loss::Squared, penalty, max_size };
+    let (stuck, free) = (cdss(&case, false), cdss(&case, true));
+    assert_eq!((stuck.support(), free.support()), (&[0][..], &[1][..]));
+    assert!((free.objective() - 0.05).abs() < 1e-12 && stuck.objective() > 0.1);
+}

@@ -1,0 +1,138 @@
+//! Limits and interrupts return the best point with a valid bound, at once.
+
+use crate::data::{Case, LOSSES, METHODS, options};
+use bestset::solver::{CancelFlag, solve_observed};
+use bestset::{Loss, Method, Options, Problem, Solution, Status, TraceRow, solve};
+use std::time::{Duration, Instant};
+
+fn all_methods() -> Vec<Method> {
+    METHODS.into_iter().chain([Method::DualIht]).collect()
+}
+
+/// A problem that takes the methods many iterations.
+fn long_case(loss: Loss, method: Method) -> Case {
+    let mut case = Case::random(97, loss, 60, 150);
+    case.intercept = true;
+    case.penalty.lambda0 = 0.02;
+    case.max_size = (method == Method::DualIht).then_some(10);
+    case
+}
+
+fn check(problem: &Problem<'_>, solution: &Solution, status: Status, label: &str) {
+    let c = &solution.certificate;
+    assert_eq!(solution.status, status, "{label}");
+    assert!(c.lower_bound.is_finite() && c.lower_bound <= c.objective, "{label}: {c:?}");
+    let proved = problem.lower_bound(&solution.dual);
+    assert!((proved - c.lower_bound).abs() <= 1e-9 * (1.0 + proved.abs()), "{label}: {proved} {}", c.lower_bound);
+    assert!((problem.objective(&solution.coefficients) - c.objective).abs() <= 1e-9, "{label}");
+    assert!(c.objective <= problem.objective(&Default::default()) * (1.0 + 1e-12), "{label}");
+    assert!(!solution.trace.is_empty(), "{label}");
+}
+
+fn paper_options(method: Method) -> Options {
+    options(method, 0.0005)
+}
+
+#[test]
+fn cancelled_before_the_start() {
+    for loss in LOSSES {
+        for method in all_methods() {
+            let case = long_case(loss, method);
+            let x = case.dense();
+            let problem = case.problem(&x);
+            let options = paper_options(method);
+            options.cancel.cancel();
+            let solution = solve(&problem, &options).unwrap();
+            let label = format!("{} {}", method.name(), loss.name());
+            check(&problem, &solution, Status::Interrupted, &label);
+            assert_eq!(solution.iterations, 0, "{label}");
+        }
+    }
+}
+
+#[test]
+fn cancelled_by_an_observer() {
+    for loss in LOSSES {
+        for method in all_methods() {
+            let case = long_case(loss, method);
+            let x = case.dense();
+            let problem = case.problem(&x);
+            let options = paper_options(method);
+            let (flag, rows): (CancelFlag, _) = (options.cancel.clone(), 3);
+            let mut seen = 0;
+            let mut observer = |_: &TraceRow| {
+                seen += 1;
+                if seen == rows {
+                    flag.cancel();
+                }
+            };
+            let solution = solve_observed(&problem, &options, &mut observer).unwrap();
+            let label = format!("{} {}", method.name(), loss.name());
+            check(&problem, &solution, Status::Interrupted, &label);
+            assert!((1..=rows).contains(&solution.iterations), "{label}: {} iterations", solution.iterations);
+        }
+    }
+}
+
+#[test]
+fn short_time_limits_are_kept() {
+    for loss in LOSSES {
+        for method in all_methods() {
+            let case = long_case(loss, method);
+            let x = case.dense();
+            let problem = case.problem(&x);
+            for limit in [Duration::ZERO, Duration::from_micros(1), Duration::from_millis(3)] {
+                let options = Options { time_limit: Some(limit), ..paper_options(method) };
+                let start = Instant::now();
+                let solution = solve(&problem, &options).unwrap();
+                let label = format!("{} {} {limit:?}", method.name(), loss.name());
+                if solution.status != Status::Converged {
+                    check(&problem, &solution, Status::TimeLimit, &label);
+                }
+                // Far above what it takes, far below what the whole run takes.
+                assert!(start.elapsed() < limit + Duration::from_millis(250), "{label}: {:?}", start.elapsed());
+            }
+        }
+    }
+}
+
+#[test]
+fn iteration_limits_are_kept() {
+    for loss in LOSSES {
+        for method in all_methods() {
+            let case = long_case(loss, method);
+            let x = case.dense();
+            let problem = case.problem(&x);
+            for limit in [1, 2, 3] {
+                let options = Options { max_iterations: Some(limit), ..paper_options(method) };
+                let solution = solve(&problem, &options).unwrap();
+                let label = format!("{} {} {limit}", method.name(), loss.name());
+                check(&problem, &solution, Status::IterationLimit, &label);
+                assert_eq!(solution.iterations, limit, "{label}");
+                assert_eq!(solution.trace.last().unwrap().iteration, limit, "{label}");
+                assert!(solution.passes >= 1.0);
+            }
+        }
+    }
+}
+
+/// More time never gives a worse answer: a longer run passes through the shorter one.
+#[test]
+fn longer_runs_are_no_worse() {
+    for method in METHODS {
+        let case = long_case(Loss::Squared, method);
+        let x = case.dense();
+        let problem = case.problem(&x);
+        let mut last = (f64::INFINITY, f64::NEG_INFINITY);
+        for limit in [1, 10, 100, 1000] {
+            let options = Options { max_iterations: Some(limit), ..paper_options(method) };
+            let c = solve(&problem, &options).unwrap().certificate;
+            assert!(c.objective <= last.0 * (1.0 + 1e-12), "{} {limit}", method.name());
+            // The other two compute a bound only where they come to rest or are stopped.
+            if matches!(method, Method::PrimalDual { dynamic: false } | Method::DualAscent) {
+                assert!(c.lower_bound >= last.1 - 1e-12, "{} {limit}", method.name());
+            }
+            last = (c.objective, c.lower_bound);
+        }
+    }
+}
