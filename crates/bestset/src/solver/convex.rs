@@ -184,10 +184,6 @@ pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], ta
         problem.dual_value(&scaled, features, &tau)
     };
     let mut best = (full, 1.0);
-    // Inside every threshold by more than τ can be wrong: the bound leaves that room, and without a ridge term it is −∞
-    // until there is.
-    let inside = |room: f64| feasible * (1.0 - room);
-    let room = (0..9).map(|k| 1e-15 * 10f64.powi(k)).find(|&r| value(inside(r)) > f64::NEG_INFINITY);
     let mut offer = |s: f64| {
         let v = value(s);
         if v > best.0 {
@@ -195,6 +191,10 @@ pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], ta
         }
         v
     };
+    // Inside every threshold by more than τ can be wrong: the bound leaves that room, and without a ridge term it is −∞
+    // until there is.
+    let inside = |room: f64| feasible * (1.0 - room);
+    let room = (0..9).map(|k| 1e-15 * 10f64.powi(k)).find(|&r| value(inside(r)) > f64::NEG_INFINITY);
     let (mut low, mut high) = (inside(2.0 * room.unwrap_or(0.0)), 1.0);
     offer(low);
     let golden = 0.5 * (5f64.sqrt() - 1.0);
