@@ -10,30 +10,13 @@ use common::{Shape, case, enumerate, rng};
 fn bounds_answers_and_claims_of_the_default_solver_are_true() {
     let mut rng = rng(71);
     let (mut optimal, mut exact, mut total) = (0, 0, 0);
-    for trial in 0..1500 {
+    for trial in 0..1200 {
         let case = case(&mut rng, &Shape { attained: true, ..Shape::new(3..=16, 1..=8) });
         let all = enumerate(&case);
         case.with_problem(|problem| {
-            eprintln!("trial {trial}");
-            let solution =
-                solve(problem, &Options { time_limit: Some(std::time::Duration::from_secs(5)), ..Options::default() })
-                    .unwrap();
-            if solution.seconds > 1.0 {
-                eprintln!(
-                    "SLOW {} {:?} {:?} {} {:?} {:?} n {} p {} iters {} P {} best {}",
-                    trial,
-                    case.loss,
-                    case.penalty,
-                    case.intercept,
-                    case.weights,
-                    solution.status,
-                    case.n,
-                    case.p,
-                    solution.iterations,
-                    solution.objective(),
-                    all.best
-                );
-            }
+            // The claims must hold however it ends.
+            let time_limit = Some(std::time::Duration::from_millis(500));
+            let solution = solve(problem, &Options { time_limit, ..Options::default() }).unwrap();
             let c = solution.certificate;
             let scale = case.model().loss_sum(&vec![0.0; case.n], 0.0) + all.best;
             let context = format!(
@@ -60,6 +43,5 @@ fn bounds_answers_and_claims_of_the_default_solver_are_true() {
             total += 1;
         });
     }
-    println!("{optimal} {exact} {total}");
     assert!(optimal > total / 4 && exact > total / 2, "{optimal} {exact} {total}");
 }
