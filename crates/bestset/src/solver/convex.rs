@@ -58,7 +58,9 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
         state.screen(work);
         let added = state.include(work);
         // The same gap twice with nothing to add: the sub-problem must be solved more tightly, or rounding is reached.
-        if added == 0 && gap > 0.5 * previous {
+        // Zero twice and NaN (nothing stops a coefficient) are stalls as well.
+        let falling = gap < 0.5 * previous;
+        if added == 0 && !falling {
             tightening *= 0.1;
             if tightening < 1e-9 {
                 state.ended = Status::Stalled;
