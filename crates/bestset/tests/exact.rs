@@ -18,7 +18,8 @@ fn exact(problem: &Problem<'_>, options: Options) -> bestset::Solution {
 /// Checks every claim of a solution against enumeration; whether it was proved optimal.
 fn check(case: &Case, all: &Enumeration, solution: &bestset::Solution, context: &str) -> bool {
     let (c, scale) = (solution.certificate, scale(case, all));
-    let context = format!("{context}: {:?} {c:?}, P* = {}, {:?} {:?}", solution.status, all.best, case.loss, case.penalty);
+    let context =
+        format!("{context}: {:?} {c:?}, P* = {}, {:?} {:?}", solution.status, all.best, case.loss, case.penalty);
     assert!(c.lower_bound <= all.best + 1e-12 * scale, "the bound is wrong: {context}");
     assert!(c.objective >= all.best - 1e-11 * scale, "better than best: {context}");
     if solution.status == Status::Optimal {
@@ -39,7 +40,10 @@ fn answers_equal_enumeration() {
             let solution = exact(problem, Options { time_limit: Some(Duration::from_secs(5)), ..Options::default() });
             let optimal = check(&case, &all, &solution, &trial.to_string());
             if !optimal {
-                eprintln!("{trial}: {} {:?} {:?} {:?} P* {}", solution.status, solution.certificate, case.loss, case.penalty, all.best);
+                eprintln!(
+                    "{trial}: {} {:?} {:?} {:?} P* {}",
+                    solution.status, solution.certificate, case.loss, case.penalty, all.best
+                );
             }
             proved += usize::from(optimal);
             total += 1;
@@ -55,7 +59,8 @@ fn interrupts_and_limits_return_valid_bounds() {
     let mut rng = rng(82);
     let (mut interrupted, mut limited) = (0, 0);
     for trial in 0..200 {
-        let case = case(&mut rng, &Shape { wild: false, attained: true, certified: true, ..Shape::new(8..=20, 8..=10) });
+        let case =
+            case(&mut rng, &Shape { wild: false, attained: true, certified: true, ..Shape::new(8..=20, 8..=10) });
         let all = enumerate(&case);
         case.with_problem(|problem| {
             let cancel = CancelFlag::default();
@@ -86,7 +91,8 @@ fn interrupts_and_limits_return_valid_bounds() {
 fn any_number_of_threads_gives_the_same_answer() {
     let mut rng = rng(83);
     for _ in 0..20 {
-        let case = case(&mut rng, &Shape { wild: false, attained: true, certified: true, ..Shape::new(30..=60, 20..=40) });
+        let case =
+            case(&mut rng, &Shape { wild: false, attained: true, certified: true, ..Shape::new(30..=60, 20..=40) });
         if case.loss != Loss::Squared {
             continue;
         }
