@@ -31,7 +31,7 @@ pub enum Error {
         p: usize,
     },
     /// A matrix that does not fit into memory.
-    #[error("there is no memory for {n} x {p} entries; stream the columns instead")]
+    #[error("there is no memory for {n} x {p} entries; ask for fewer, or stream the columns from Rust")]
     Memory {
         /// Samples asked for.
         n: usize,

@@ -1,6 +1,6 @@
 //! Best subset selection with a proof.
 //!
-//! The problem, with one scaling convention for every loss, the command line, Rust and Python (sums, never means; no ½ on
+//! The problem, with one scaling convention for every loss and every interface (sums, never means; no ½ on
 //! the ridge term; squared loss ½(y − u)²):
 //!
 //! > minimise  P(β, b) = Σᵢ wᵢ ℓ(xᵢᵀβ + b, yᵢ) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖₂²,  loⱼ ≤ βⱼ ≤ hiⱼ
@@ -45,8 +45,9 @@
 //!
 //! - [`design`]: the matrix, touched as a whole only by [`design::Design::correlate`].
 //! - [`Loss`], [`Penalty`], [`Problem`], [`Certificate`]: the mathematics.
-//! - [`solve`] with [`Options`] and a [`Method`]: the default [`solver::incremental`], and the paper's algorithms and its
-//!   rivals in [`solver::published`].
+//! - [`solve`] with [`Options`] and a [`Method`]: the default [`solver::incremental`], branch and bound in
+//!   [`solver::exact`], and the paper's algorithms and its rivals in [`solver::published`]. The paper is Ren and Qian,
+//!   [Dynamic Incremental Optimization for Best Subset Selection](https://arxiv.org/abs/2402.02322).
 
 pub mod active;
 mod certificate;

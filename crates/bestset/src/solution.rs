@@ -155,7 +155,7 @@ pub struct Solution {
     pub certificate: Certificate,
     /// How it ended.
     pub status: Status,
-    /// A dual point that gives the lower bound.
+    /// A dual point that gives the lower bound; after branch and bound, the bound before branching.
     pub dual: Vec<f64>,
     /// Iterations, in the unit of the method.
     pub iterations: usize,
