@@ -15,14 +15,15 @@ use std::time::Duration;
 /// Minimises the sum of losses + lambda0 * (number of features) + lambda1 * sum |b| + lambda2 * sum b^2, and proves a lower
 /// bound on what any subset could reach.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXIT_CODES)]
+#[command(name = "bestset", version, after_help = EXIT_CODES)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done, 2 bad input or usage, 3 a limit struck (the result is valid), 130 interrupted (the result is valid).
+Exit codes: 0 done, 2 bad input or usage, or output that cannot be written;
+with a valid result: 3 a limit struck, 130 interrupted.
 Colours follow the terminal; NO_COLOR turns them off.";
 
 #[derive(Debug, Subcommand)]
@@ -37,10 +38,10 @@ pub enum Command {
 #[command(next_help_heading = "Data")]
 pub struct DataArgs {
     /// Samples.
-    #[arg(long, default_value_t = 200, value_name = "COUNT")]
+    #[arg(long, default_value_t = 200, value_name = "COUNT", allow_negative_numbers = true)]
     pub n: usize,
     /// Features.
-    #[arg(long, default_value_t = 3000, value_name = "COUNT")]
+    #[arg(long, default_value_t = 3000, value_name = "COUNT", allow_negative_numbers = true)]
     pub p: usize,
     /// Signal-to-noise ratio.
     #[arg(long, default_value_t = 20.0, value_name = "RATIO", allow_negative_numbers = true)]
@@ -49,7 +50,7 @@ pub struct DataArgs {
     #[arg(long, default_value_t = 0.4, value_name = "CORRELATION", allow_negative_numbers = true)]
     pub rho: f64,
     /// Seed of the simulation: the same seed gives the same data.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
 }
 
@@ -91,7 +92,7 @@ pub struct ProblemArgs {
     #[arg(long, default_value_t = 0.3, value_name = "RESIDUAL", allow_negative_numbers = true)]
     pub delta: f64,
     /// Most features allowed, for dual_iht [default: the true number].
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub k: Option<usize>,
 }
 
@@ -151,11 +152,14 @@ impl Terms {
 #[command(next_help_heading = "Solver")]
 pub struct SolverArgs {
     /// Threads for passes over X [default: all].
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = threads, allow_negative_numbers = true)]
     pub threads: Option<usize>,
-    /// Most iterations, in the unit of the method.
-    #[arg(long, value_name = "COUNT")]
+    /// Most iterations, in the unit of the method: each counts its own kind of step.
+    #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub max_iterations: Option<usize>,
+    /// Most nodes of branch and bound, for exact.
+    #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
+    pub max_nodes: Option<usize>,
 }
 
 impl SolverArgs {
@@ -165,6 +169,7 @@ impl SolverArgs {
             time_limit,
             threads: self.threads,
             max_iterations: self.max_iterations,
+            max_nodes: self.max_nodes,
             trace,
             cancel: cancel.clone(),
             ..Options::with_method(method)
@@ -175,6 +180,19 @@ impl SolverArgs {
 /// Parses the name of a method and lists the names in help and errors.
 pub fn method_parser() -> impl TypedValueParser<Value = Method> {
     PossibleValuesParser::new(Method::ALL.map(Method::name)).try_map(|name| name.parse::<Method>())
+}
+
+/// Most threads that can be asked for: more cannot help, and starting them would take longer than the solve.
+const MOST_THREADS: usize = 1024;
+
+/// Parses a number of threads.
+pub fn threads(text: &str) -> Result<usize, String> {
+    let value: usize = text.parse().map_err(|_| "not a number of threads".to_owned())?;
+    if (1..=MOST_THREADS).contains(&value) {
+        Ok(value)
+    } else {
+        Err(format!("threads is {value}; it must be between 1 and {MOST_THREADS}"))
+    }
 }
 
 /// Parses a number of seconds.
@@ -198,6 +216,14 @@ mod tests {
         for name in LossName::value_variants() {
             let args = ProblemArgs { lambda0: None, lambda1: 0.0, lambda2: 1.0, loss: *name, delta: 0.5, k: None };
             assert_eq!(name.to_possible_value().unwrap().get_name(), args.loss().name());
+        }
+    }
+
+    #[test]
+    fn threads_are_at_least_one_and_not_absurdly_many() {
+        assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1024)));
+        for bad in ["0", "1025", "-1", "all", ""] {
+            assert!(threads(bad).is_err(), "{bad}");
         }
     }
 

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Done as asked.
     Done = 0,
-    /// Bad input or usage; nothing was computed.
+    /// Bad input or usage, or output that could not be written; there is no result.
     BadInput = 2,
     /// A limit struck; the result is valid, with a valid bound.
     Limit = 3,
@@ -42,6 +42,9 @@ pub enum Failure {
     /// The data could not be made.
     #[error(transparent)]
     Data(#[from] bestset_data::Error),
+    /// Arguments that contradict each other.
+    #[error("{0}")]
+    Usage(&'static str),
     /// The problem or the settings were refused.
     #[error(transparent)]
     Problem(#[from] bestset::Error),

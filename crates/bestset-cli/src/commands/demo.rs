@@ -13,13 +13,16 @@ use std::time::Duration;
 
 /// Simulate a problem with a known truth, solve it, and show the answer with its certificate.
 #[derive(Debug, Args)]
-#[command(after_help = "Example: bestset demo --n 400 --snr 5 --lambda0 0.1 --lambda1 0.2 --trace")]
+#[command(after_help = "\
+The data: features correlate as rho^|i-j|, every column has norm one, 3 % of the true coefficients are not zero.
+Examples: bestset demo --n 400 --snr 5 --lambda0 0.1 --lambda1 0.2 --trace
+          bestset demo --n 400 --snr 5 --lambda0 0.1 --lambda1 0.2 --method exact")]
 pub struct Demo {
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
     problem: ProblemArgs,
-    /// Algorithm.
+    /// Algorithm; exact is branch and bound: it ends with a proof or at a limit, and can take very long.
     #[arg(long, default_value = "incremental", value_parser = method_parser(), help_heading = "Solver")]
     method: Method,
     #[command(flatten)]
@@ -30,11 +33,11 @@ pub struct Demo {
     /// One JSON object in place of tables; values that are not finite are null.
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Show how objective and bound moved.
+    /// Show how objective and bound moved; for exact, iterations are nodes and active are the open ones.
     #[arg(long, help_heading = "Output")]
     trace: bool,
     /// Largest coefficients to list.
-    #[arg(long, default_value_t = 20, value_name = "COUNT", help_heading = "Output")]
+    #[arg(long, default_value_t = 20, value_name = "COUNT", allow_negative_numbers = true, help_heading = "Output")]
     top: usize,
 }
 
@@ -56,9 +59,18 @@ impl Demo {
         let data = simulator.generate()?;
         let design = data.design();
         let k_sparse = self.method == Method::DualIht || self.problem.k.is_some();
+        if k_sparse && self.problem.lambda0.is_some_and(|price| price != 0.0) {
+            let message = "--lambda0 has no place where k limits the number of features (--k, --method dual_iht)";
+            return Err(Failure::Usage(message));
+        }
         let terms = if k_sparse { self.problem.k_sparse(data.truth().nonzeros()) } else { self.problem.priced() };
         let problem = terms.pose(&design, data.y())?;
         let options = self.solver.options(self.method, self.time_limit, self.trace, cancel);
+        options.validate(&problem)?;
+        if !self.json {
+            // Before the solve: it may take long.
+            self.write_opening(&data, terms, out)?;
+        }
         let solution = bestset::solve(&problem, &options)?;
         if self.json {
             self.write_json(&simulator, &data, terms, &solution, out)?;
@@ -86,6 +98,13 @@ impl Demo {
         Ok(writeln!(out)?)
     }
 
+    fn write_opening(&self, data: &Simulation, terms: Terms, out: &mut dyn Write) -> Result<(), Failure> {
+        output::heading(out, &format!("Simulated data: {} samples, {} features", data.n, data.p))?;
+        writeln!(out, "SNR {}, rho {}, seed {}", self.data.snr, self.data.rho, self.data.seed)?;
+        writeln!(out, "{}, method {}\n", output::describe(&terms), self.method.name())?;
+        Ok(out.flush()?)
+    }
+
     fn write_tables(
         &self,
         data: &Simulation,
@@ -93,16 +112,13 @@ impl Demo {
         solution: &Solution,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        output::heading(out, &format!("Simulated data: {} samples, {} features", data.n, data.p))?;
-        writeln!(out, "SNR {}, rho {}, seed {}", self.data.snr, self.data.rho, self.data.seed)?;
-        writeln!(out, "{}, method {}\n", output::describe(&terms), self.method.name())?;
         if self.trace {
             output::heading(out, "Trace")?;
             writeln!(out, "{}\n", trace::table(&solution.trace))?;
         }
         self.write_features(data, solution, out)?;
         output::heading(out, "Certificate")?;
-        writeln!(out, "{}\n{}", output::certificate::table(solution), output::certificate::verdict(solution))?;
+        writeln!(out, "{}\n{}", output::certificate::table(solution), output::certificate::verdict(solution, terms.k))?;
         Ok(())
     }
 
@@ -110,7 +126,13 @@ impl Demo {
         let truth = data.truth();
         let found = recovery(&truth.support, solution.support());
         output::heading(out, &format!("Selected features: {}", found.selected))?;
-        writeln!(out, "{} of the {} true features among them, {} others", found.hits, found.truth, found.false_hits())?;
+        writeln!(
+            out,
+            "{} of the {} true features among them, {} others; features count from 0",
+            found.hits,
+            found.truth,
+            found.false_hits()
+        )?;
         if self.problem.loss().is_classification() {
             writeln!(out, "labels are the signs of X truth + noise: compare signs and ratios, not sizes")?;
         } else {

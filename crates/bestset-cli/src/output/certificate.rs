@@ -8,14 +8,19 @@ pub fn table(solution: &Solution) -> String {
     let certificate = &solution.certificate;
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let with_share = |value: f64, share: f64| format!("{} ({})", number(value), percent(share));
-    let relaxation_gap = certificate.relaxation_gap().zip(certificate.relative_relaxation_gap());
-    let relaxation_gap = relaxation_gap.unwrap_or((f64::NAN, f64::NAN));
-    let rows = [
-        row("objective P", number(certificate.objective)),
-        row("relaxation R", number(certificate.relaxation.unwrap_or(f64::NAN))),
-        row("lower bound D", number(certificate.lower_bound)),
-        row("gap P − D", with_share(certificate.gap(), certificate.relative_gap())),
-        row("relaxation gap R − D", with_share(relaxation_gap.0, relaxation_gap.1)),
+    let relaxation = certificate.relaxation.map(|r| row("relaxation R", number(r)));
+    // Branch and bound raises D above the relaxation: R − D then has no meaning.
+    let raised = certificate.relaxation.is_some_and(|r| certificate.lower_bound > r);
+    let relaxation_gap = certificate.relaxation_gap().zip(certificate.relative_relaxation_gap()).filter(|_| !raised);
+    let relaxation_gap = relaxation_gap.map(|(gap, share)| row("relaxation gap R − D", with_share(gap, share)));
+    let numbers = [
+        Some(row("objective P", number(certificate.objective))),
+        relaxation,
+        Some(row("lower bound D", number(certificate.lower_bound))),
+        Some(row("gap P − D", with_share(certificate.gap(), certificate.relative_gap()))),
+        relaxation_gap,
+    ];
+    let course = [
         row("status", solution.status.to_string()),
         row("seconds", seconds(solution.seconds)),
         row("iterations", solution.iterations.to_string()),
@@ -29,19 +34,20 @@ pub fn table(solution: &Solution) -> String {
         ("proved inside every best subset", screened.included),
     ];
     let rules = rules.into_iter().filter(|rule| rule.1 > 0).map(|(name, count)| row(name, count.to_string()));
-    super::table(&[], rows.into_iter().chain(rules))
+    super::table(&[], numbers.into_iter().flatten().chain(course).chain(rules))
 }
 
 /// What the numbers prove, in a sentence; where they prove little, what was at least checked.
-pub fn verdict(solution: &Solution) -> String {
+pub fn verdict(solution: &Solution, k: Option<usize>) -> String {
     let certificate = &solution.certificate;
     let (gap, share) = (certificate.gap(), certificate.relative_gap());
+    let subset = k.map_or("no subset".to_owned(), |k| format!("no subset of at most {k} features"));
     if solution.status == Status::Optimal {
-        return "Proved: no subset has a lower objective, within the tolerance.".to_owned();
+        return format!("Proved: {subset} has a lower objective, within the tolerance.");
     }
     // Zero is a lower bound of everything here: a gap of the whole objective says nothing.
     let mut text = if share < 1.0 {
-        format!("Proved: no subset lowers the objective by more than {} ({}).", number(gap), percent(share))
+        format!("Proved: {subset} lowers the objective by more than {} ({}).", number(gap), percent(share))
     } else {
         "Nothing is proved: a useful lower bound needs lambda2 > 0 or bounds on the coefficients, and time.".to_owned()
     };

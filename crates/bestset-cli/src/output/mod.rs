@@ -51,5 +51,5 @@ pub fn describe(terms: &Terms) -> String {
         other => format!("{} loss", other.name()),
     };
     let size = k.map_or(String::new(), |k| format!(", at most {k} features"));
-    format!("{loss}, lambda = ({lambda0}, {lambda1}, {lambda2}){size}")
+    format!("{loss}, lambda0 {lambda0}, lambda1 {lambda1}, lambda2 {lambda2}{size}")
 }

@@ -34,7 +34,8 @@ impl<'a> Summary<'a> {
             status: solution.status,
             objective: certificate.objective,
             relaxation: certificate.relaxation,
-            lower_bound: certificate.lower_bound,
+            // Plus zero: the trivial bound may be a negative zero.
+            lower_bound: certificate.lower_bound + 0.0,
             gap: certificate.gap(),
             relative_gap: certificate.relative_gap(),
             relaxation_gap: certificate.relaxation_gap(),

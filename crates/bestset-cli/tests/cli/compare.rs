@@ -72,5 +72,6 @@ fn bad_arguments_exit_2_and_are_named() {
         let output = run(&small(arguments));
         assert_eq!(code(&output), 2, "{arguments:?}");
         assert!(errors(&output).contains(named), "{arguments:?}: {}", errors(&output));
+        assert!(output.stdout.is_empty(), "{arguments:?}: nothing is shown of a problem that is refused");
     }
 }

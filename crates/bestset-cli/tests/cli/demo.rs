@@ -16,7 +16,7 @@ fn tables_show_features_and_certificate() {
     let shown = text(&output);
     for part in [
         "Simulated data: 60 samples, 100 features",
-        "squared loss, lambda = (0.002, 0.02, 0.1), method incremental",
+        "squared loss, lambda0 0.002, lambda1 0.02, lambda2 0.1, method incremental",
         "feature",
         "coefficient",
         "truth",
@@ -95,10 +95,12 @@ fn the_same_seed_gives_the_same_answer_with_any_number_of_threads() {
 
 #[test]
 fn bad_arguments_exit_2_and_are_named() {
-    let cases: [(&[&str], &str); 14] = [
+    let cases: [(&[&str], &str); 18] = [
         (&["--n", "many"], "many"),
         (&["--n", "0"], "0 samples"),
-        (&["--p", "-5"], "-5"),
+        (&["--p", "-5"], "'-5' for '--p <COUNT>'"),
+        (&["--seed", "-1"], "'-1' for '--seed <SEED>'"),
+        (&["--method", "dual_iht", "--lambda0", "1"], "--lambda0 has no place"),
         (&["--snr", "-2"], "snr is -2"),
         (&["--rho", "1.5"], "rho is 1.5"),
         (&["--lambda0", "-1"], "lambda0 is -1"),
@@ -106,8 +108,10 @@ fn bad_arguments_exit_2_and_are_named() {
         (&["--loss", "cubic"], "cubic"),
         (&["--loss", "huber", "--delta", "0"], "delta is 0"),
         (&["--method", "magic"], "magic"),
-        (&["--method", "dual_iht", "--k", "101"], "k is 101"),
+        (&["--method", "dual_iht", "--k", "101", "--lambda0", "0"], "k is 101"),
         (&["--threads", "0"], "threads is 0"),
+        (&["--threads", "100000"], "threads is 100000"),
+        (&["--max-nodes", "0"], "max_nodes is 0"),
         (&["--time-limit", "-1"], "'-1'"),
         (&["--unknown"], "--unknown"),
     ];
@@ -147,6 +151,14 @@ fn an_iteration_limit_exits_3() {
 }
 
 #[test]
+fn a_node_limit_exits_3_with_a_valid_result() {
+    let output = run(&["demo", "--json", "--method", "exact", "--max-nodes", "1"]);
+    let result = json(&output);
+    assert_certified(&result);
+    assert_eq!((code(&output), &result["status"]), (3, &Value::from("node_limit")));
+}
+
+#[test]
 fn pure_l0_has_a_solution_and_says_that_nothing_is_proved() {
     let output = run(&small_with(&["--lambda1", "0", "--lambda2", "0"]));
     assert_eq!(code(&output), 0, "{}", errors(&output));
@@ -154,6 +166,19 @@ fn pure_l0_has_a_solution_and_says_that_nothing_is_proved() {
     let result = json(&run(&small_with(&["--lambda1", "0", "--lambda2", "0", "--json"])));
     // No bound, or the trivial one: no loss is negative.
     assert!(result["lower_bound"].as_f64().is_none_or(|bound| bound <= 0.0) && result["objective"].is_number());
+}
+
+#[test]
+fn what_a_method_does_not_have_is_left_out_of_the_certificate() {
+    // At most k features: no relaxation, and the proof is about subsets of that size.
+    let shown = text(&run(&small_with(&["--method", "dual_iht", "--k", "3", "--lambda0", "0"])));
+    assert!(shown.contains("Proved: no subset of at most 3 features"), "{shown}");
+    assert!(!shown.contains("relaxation R") && !shown.contains("relaxation gap"), "{shown}");
+    // Branch and bound raises D above R here.
+    let settled = ["demo", "--p", "300", "--method", "exact", "--time-limit", "60"];
+    let shown = text(&run(&settled));
+    assert!(shown.contains("Proved: no subset has a lower objective"), "{shown}");
+    assert!(shown.contains("relaxation R") && !shown.contains("relaxation gap"), "{shown}");
 }
 
 #[test]
@@ -195,6 +220,7 @@ fn help_names_every_command_and_the_exit_codes() {
         assert!(shown.contains(part), "{part:?} is missing in\n{shown}");
     }
     let shown = text(&run(&["demo", "--help"]));
-    assert!(shown.contains("Example: bestset demo") && shown.contains("primal_dual_plain"), "{shown}");
+    assert!(shown.contains("Examples: bestset demo") && shown.contains("primal_dual_plain"), "{shown}");
+    assert!(text(&run(&["--version"])).starts_with("bestset "), "the name of the command, not of its crate");
     assert_eq!(code(&run(&[])), 2, "no command is a usage error");
 }
