@@ -84,25 +84,36 @@ def dual(problem: Problem, alpha: np.ndarray, tau: np.ndarray | None = None) -> 
     return -loss_conjugate(problem.loss, alpha, problem.y) + float(np.minimum(phi, 0.0).sum())
 
 
-def relative_duality_gap(problem: Problem, beta: np.ndarray) -> float:
-    """(P(beta) - D(alpha)) / P(beta) at lambda0 = 0, the dual point read off the coefficients for every solver alike.
+def feasible_dual(problem: Problem, alpha: np.ndarray) -> float:
+    """D at the best multiple of alpha at hand, for lambda0 = 0.
 
-    alpha = loss'(X beta). With a ridge term it is feasible as it stands; without one it is first scaled into
-    |x_j' alpha| <= lambda1: by clip(-y'alpha/||alpha||^2, +-c), c = lambda1 / max_j |x_j' alpha|, which is the best
-    multiple for the squared loss, by min(1, c) for the others.
+    With a ridge term every alpha is feasible: D(alpha). Without one |x_j' alpha| <= lambda1 must hold for all j: alpha
+    is multiplied by clip(-y'alpha / ||alpha||^2, +-c), c = lambda1 / max_j |x_j' alpha|, which is the best multiple
+    for the squared loss, by min(1, c) for the others.
     """
-    if not problem.is_convex:
-        raise ValueError("the duality gap of P is zero at the optimum only when lambda0 = 0")
-    value = primal(problem, beta)
-    alpha = loss_derivative(problem.loss, linear_predictor(problem, beta), problem.y)
     tau = np.asarray(problem.X.T @ alpha).ravel()
     if problem.lambda2 > 0.0:
-        return (value - dual(problem, alpha, tau)) / abs(value)
+        return dual(problem, alpha, tau)
     limit = problem.lambda1 / max(float(np.abs(tau).max()), np.finfo(float).tiny)
     scale = min(1.0, limit)
     if problem.loss == "squared":
         scale = float(np.clip(-(problem.y @ alpha) / (alpha @ alpha), -limit, limit))
-    return (value + loss_conjugate(problem.loss, scale * alpha, problem.y)) / abs(value)
+    return -loss_conjugate(problem.loss, scale * alpha, problem.y)
+
+
+def relative_duality_gap(problem: Problem, beta: np.ndarray, alpha: np.ndarray | None = None) -> float:
+    """(P(beta) - D) / P(beta) at lambda0 = 0, D the larger of the bounds from two dual points.
+
+    The first, for every solver alike, is loss'(X beta), read off the coefficients; the second is the solver's own
+    `alpha`, where it returns one.
+    """
+    if not problem.is_convex:
+        raise ValueError("the duality gap of P is zero at the optimum only when lambda0 = 0")
+    value = primal(problem, beta)
+    points = [loss_derivative(problem.loss, linear_predictor(problem, beta), problem.y)]
+    if alpha is not None:
+        points.append(alpha)
+    return (value - max(feasible_dual(problem, point) for point in points)) / abs(value)
 
 
 def lambda1_max(problem_loss: str, X, y: np.ndarray) -> float:

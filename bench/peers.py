@@ -32,11 +32,16 @@ class Job:
 
 @dataclass
 class Answer:
-    """Coefficients, and what the solver itself claims: a lower bound of P if it has one, and how it ended."""
+    """Coefficients, and what the solver itself claims: a lower bound of P if it has one, and how it ended.
+
+    `dual` is a dual point alpha (at lambda2 = 0, any multiple of one), for solvers that keep a better one than
+    the derivative of the loss at their coefficients.
+    """
 
     beta: np.ndarray
     lower_bound: float | None = None
     status: str = ""
+    dual: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -85,10 +90,13 @@ def lasso_if_logistic(problem: Problem) -> str:
 
 
 def celer(problem: Problem, job: Job) -> Callable[[], Answer]:
-    """Mean of squared losses + alpha (l1_ratio ||b||_1 + (1-l1_ratio)/2 ||b||^2); *sum* of logistic losses."""
+    """Mean of squared losses + alpha (l1_ratio ||b||_1 + (1-l1_ratio)/2 ||b||^2); *sum* of logistic losses.
+
+    It extrapolates its dual point, theta = -alpha / lambda1 up to a factor, and stops by the gap at that point.
+    """
     from celer import celer_path
 
-    common = {"tol": job.tolerance, "max_iter": 1000, "max_epochs": 1_000_000}
+    common = {"tol": job.tolerance, "max_iter": 1000, "max_epochs": 100_000, "return_thetas": True}
     if problem.loss == "squared":
         alpha, l1_ratio = elastic_net(problem)
         kind = "lasso"
@@ -96,7 +104,13 @@ def celer(problem: Problem, job: Job) -> Callable[[], Answer]:
     else:
         kind = "logreg"
         common |= {"alphas": [problem.lambda1], "use_PN": job.variant == "newton"}
-    return lambda: Answer(celer_path(problem.X, problem.y, kind, **common)[1][:, 0])
+
+    def run() -> Answer:
+        _, coefficients, _, thetas = celer_path(problem.X, problem.y, kind, **common)
+        dual = None if problem.lambda2 > 0 else -problem.lambda1 * thetas[0]
+        return Answer(coefficients[:, 0], dual=dual)
+
+    return run
 
 
 def skglm(problem: Problem, job: Job) -> Callable[[], Answer]:
@@ -124,20 +138,21 @@ def scikit_learn(problem: Problem, job: Job) -> Callable[[], Answer]:
         alpha, l1_ratio = elastic_net(problem)
         model = ElasticNet(alpha=alpha, l1_ratio=l1_ratio, **common)
     else:
-        model = LogisticRegression(l1_ratio=1.0, C=1.0 / problem.lambda1, solver="liblinear", **common)
+        common |= {"solver": "liblinear", "random_state": 0}
+        model = LogisticRegression(l1_ratio=1.0, C=1.0 / problem.lambda1, **common)
     return lambda: Answer(np.array(model.fit(problem.X, problem.y).coef_).ravel())
 
 
 def glmnet(problem: Problem, job: Job) -> Callable[[], Answer]:
     """Mean of losses + lambda (a ||b||_1 + (1-a)/(2s) ||b||^2), s = 1 for the logistic loss.
 
-    For the squared loss it divides y by s = sqrt(mean y^2), and lambda with it, which leaves its ridge term weaker
-    by s than its documentation says: the ridge is given to it as s lambda2.
+    For the squared loss it divides y by its standard deviation s (about the mean, also without intercept), and lambda
+    with it, which leaves its ridge term weaker by s than its documentation says: it is given s lambda2.
     """
     from glmnet import ElasticNet, LogitNet
 
     squared = problem.loss == "squared"
-    scale = float(np.sqrt(np.mean(problem.y**2))) if squared else 1.0
+    scale = float(np.std(problem.y)) if squared else 1.0
     alpha, l1_ratio = elastic_net(problem, ridge_factor=scale)
     model = (ElasticNet if squared else LogitNet)(
         alpha=l1_ratio,
@@ -226,24 +241,30 @@ def l0bnb(problem: Problem, job: Job) -> Callable[[], Answer]:
         found = tree.solve(problem.lambda0, problem.lambda2, box, gap_tol=job.tolerance, time_limit=job.time_limit)
         # it begins with gap_tol + 1, and has no bound before the root is left
         known = found.gap < 1.0
-        status = "gap reached" if found.gap <= job.tolerance else "time limit or queue empty"
+        unfinished = "time limit" if found.sol_time >= job.time_limit else "tree exhausted"
+        status = "gap reached" if found.gap <= job.tolerance else unfinished
         bound = float(found.cost) * (1.0 - float(found.gap)) if known else None
         return Answer(found.beta, bound, f"{status}, {tree.number_of_nodes} nodes")
 
     return run
 
 
+def abess_reason(problem: Problem) -> str:
+    return "needs a support size" if problem.is_convex else ""
+
+
 def abess(problem: Problem, job: Job) -> Callable[[], Answer]:
     """Splicing at a given support size; no lambda1, no bound. Ridge: alpha = 2 lambda2 (squared), lambda2 (logistic).
 
     With its own `alpha` its exchange rule for the squared loss ends in supports far from the best one (see
-    `check_conversions.py`), so it is also run, as `rows`, on the same criterion written without alpha: p more
-    rows sqrt(2 lambda2) I below X and zeros below y. An exchange must gain an absolute amount, so y is given in
-    units where that amount is negligible; the coefficients of the squared loss scale with y.
+    `check_conversions.py`), so it is also run on the same criterion written without alpha, as `rows`: p more rows
+    sqrt(2 lambda2) I below X and zeros below y; or, where that matrix is too large, with `no ridge` at all. An
+    exchange must gain an absolute amount, so y is given in units where that amount is negligible; the coefficients
+    of the squared loss scale with y.
     """
     from abess import LinearRegression, LogisticRegression
 
-    n, p = problem.shape
+    p = problem.shape[1]
     X, y, scale = problem.X, problem.y, 1.0
     alpha = 2.0 * problem.lambda2
     if problem.loss == "squared":
@@ -253,23 +274,27 @@ def abess(problem: Problem, job: Job) -> Callable[[], Answer]:
         alpha, y = problem.lambda2, (y > 0).astype(int)
     if job.variant == "rows":
         X = np.asfortranarray(np.vstack([X, np.sqrt(2.0 * problem.lambda2) * np.eye(p)]))
-        y, alpha = np.concatenate([y, np.zeros(p)]), 0.0
+        y = np.concatenate([y, np.zeros(p)])
+    if job.variant != "alpha":
+        alpha = 0.0
 
     def run() -> Answer:
         model = (LinearRegression if problem.loss == "squared" else LogisticRegression)(
             support_size=[job.support_size], alpha=alpha, fit_intercept=False, thread=1
         )
         model.fit(X, y, is_normal=False)
-        return Answer(np.asarray(model.coef_).ravel() / scale, status=f"support size {job.support_size} given")
+        return Answer(np.asarray(model.coef_).ravel() / scale)
 
     return run
 
 
 def abess_variants(problem: Problem) -> tuple[str, ...]:
     """The extra rows only where the enlarged dense matrix stays below a gigabyte."""
+    if problem.loss != "squared":
+        return ("alpha",)
     n, p = problem.shape
-    affordable = problem.loss == "squared" and problem.format == "dense" and 8 * (n + p) * p < 1e9
-    return ("alpha", "rows") if affordable else ("alpha",)
+    affordable = problem.format == "dense" and 8 * (n + p) * p < 1e9
+    return ("alpha", "rows" if affordable else "no ridge")
 
 
 def plain_cd_reason(problem: Problem) -> str:
@@ -285,24 +310,29 @@ def plain_cd(problem: Problem, job: Job) -> Callable[[], Answer]:
     return lambda: minimise(problem, job.tolerance, job.time_limit)
 
 
-def squared_or_newton(problem: Problem) -> tuple[str, ...]:
+def celer_variants(problem: Problem) -> tuple[str, ...]:
+    return ("", "prune" if problem.loss == "squared" else "newton")
+
+
+def skglm_variants(problem: Problem) -> tuple[str, ...]:
     return ("",) if problem.loss == "squared" else ("", "newton")
+
+
+def path_variants(problem: Problem) -> tuple[str, ...]:
+    return ("single", "path")
 
 
 PEERS = {
     peer.name: peer
     for peer in (
-        Peer("celer", "celer", celer, lasso_if_logistic,
-             lambda problem: ("", "prune") if problem.loss == "squared" else ("", "newton")),
-        Peer("skglm", "skglm", skglm, convex_only, squared_or_newton, loosest=1e-4),
+        Peer("celer", "celer", celer, lasso_if_logistic, celer_variants, tightest=1e-13),
+        Peer("skglm", "skglm", skglm, convex_only, skglm_variants, loosest=1e-4),
         Peer("scikit-learn", "scikit-learn", scikit_learn, lasso_if_logistic),
-        Peer("glmnet", "python-glmnet", glmnet, convex_only, lambda problem: ("single", "path"),
-             loosest=1e-7, tightest=1e-26),
-        Peer("adelie", "adelie", adelie, convex_only, lambda problem: ("single", "path"), loosest=1e-7, tightest=1e-24),
+        Peer("glmnet", "python-glmnet", glmnet, convex_only, path_variants, loosest=1e-7, tightest=1e-26),
+        Peer("adelie", "adelie", adelie, convex_only, path_variants, loosest=1e-7, tightest=1e-24),
         Peer("el0ps", "el0ps", el0ps, el0ps_reason),
         Peer("l0bnb", "l0bnb", l0bnb, l0bnb_reason, environment="l0bnb", tolerance=1e-4),
-        Peer("abess", "abess", abess, lambda problem: "needs a support size" if problem.is_convex else "",
-             abess_variants, refit=True),
+        Peer("abess", "abess", abess, abess_reason, abess_variants, refit=True),
         Peer("plain-cd", "numba", plain_cd, plain_cd_reason, tolerance=1e-6),
     )
 }

@@ -69,6 +69,27 @@ impl ActiveSet {
         self.starts.push(self.values.len());
     }
 
+    /// A copy of the columns at `positions`.
+    pub fn select(&self, positions: &[usize]) -> Self {
+        let mut part = Self {
+            n: self.n,
+            features: positions.iter().map(|&k| self.features[k]).collect(),
+            sparse: self.sparse,
+            starts: vec![0],
+            rows: Vec::new(),
+            values: Vec::new(),
+            shifts: positions.iter().map(|&k| self.shifts[k]).collect(),
+            buffer: Column::default(),
+        };
+        for &k in positions {
+            let (rows, values) = self.entries(k);
+            part.rows.extend_from_slice(rows);
+            part.values.extend_from_slice(values);
+            part.starts.push(part.values.len());
+        }
+        part
+    }
+
     /// Keeps the positions for which `keep` is true, in order.
     pub fn retain(&mut self, keep: &[bool]) {
         let (mut kept, mut end) = (0, 0);
@@ -99,6 +120,11 @@ impl ActiveSet {
     pub fn entries(&self, k: usize) -> (&[u32], &[f64]) {
         let range = self.starts[k]..self.starts[k + 1];
         (if self.sparse { &self.rows[range.clone()] } else { &[] }, &self.values[range])
+    }
+
+    /// All stored entries, column after column: the matrix itself when the columns are dense.
+    pub fn all_values(&self) -> &[f64] {
+        &self.values
     }
 
     /// Whether the columns are sparse.

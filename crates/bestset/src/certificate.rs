@@ -15,9 +15,9 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// P − lower bound ≥ 0, what the answer can be off at most; +∞ without a certificate.
+    /// P − lower bound ≥ 0, what the answer can be off at most; +∞ without a certificate or a feasible answer.
     pub fn gap(&self) -> f64 {
-        (self.objective - self.lower_bound).max(0.0)
+        difference(self.objective, self.lower_bound)
     }
 
     /// The gap relative to |P|.
@@ -27,17 +27,18 @@ impl Certificate {
 
     /// R − lower bound: how far the convex phase is from its own optimum.
     pub fn relaxation_gap(&self) -> Option<f64> {
-        self.relaxation.map(|r| (r - self.lower_bound).max(0.0))
+        self.relaxation.map(|r| difference(r, self.lower_bound))
     }
 
     /// The relaxation gap relative to |R|.
     pub fn relative_relaxation_gap(&self) -> Option<f64> {
-        self.relaxation.map(|r| relative((r - self.lower_bound).max(0.0), r))
+        self.relaxation.map(|r| relative(difference(r, self.lower_bound), r))
     }
 
     /// `Optimal` when the gap is within the tolerances, otherwise how the loop ended.
     pub fn status(&self, ended: Status, absolute: f64, relative: f64) -> Status {
-        let closed = self.gap() <= absolute.max(relative * self.objective.abs());
+        let gap = self.gap();
+        let closed = gap.is_finite() && gap <= absolute.max(relative * self.objective.abs());
         match ended {
             _ if closed => Status::Optimal,
             Status::Optimal => Status::Converged,
@@ -46,6 +47,11 @@ impl Certificate {
     }
 }
 
+/// upper − lower, at least 0; +∞ unless both are finite: NaN and ∞ prove nothing.
+fn difference(upper: f64, lower: f64) -> f64 {
+    if upper.is_finite() && lower.is_finite() { (upper - lower).max(0.0) } else { f64::INFINITY }
+}
+
 fn relative(gap: f64, value: f64) -> f64 {
-    if gap == 0.0 { 0.0 } else { gap / value.abs() }
+    if gap == 0.0 || gap.is_infinite() { gap } else { gap / value.abs() }
 }

@@ -22,6 +22,16 @@ pub enum Error {
         /// The length that would fit.
         expected: usize,
     },
+    /// A row of another length than the first.
+    #[error("row {row} of X has {found} entries, expected {expected}")]
+    Row {
+        /// The row.
+        row: usize,
+        /// Its length.
+        found: usize,
+        /// The length of the first row.
+        expected: usize,
+    },
     /// NaN or infinity in the design.
     #[error("X[{row}, {column}] is {value}; every entry must be finite")]
     NonFiniteDesign {
@@ -104,8 +114,8 @@ pub enum Error {
         /// Number of features.
         features: usize,
     },
-    /// A feature index outside the design, or out of order.
-    #[error("feature index {index} at position {position} of {what}: {problem}")]
+    /// A row or feature index outside the design, or out of order.
+    #[error("index {index} at position {position} of {what}: {problem}")]
     Index {
         /// The list that holds it.
         what: &'static str,
@@ -115,6 +125,12 @@ pub enum Error {
         index: usize,
         /// What is wrong.
         problem: &'static str,
+    },
+    /// A name that no method has.
+    #[error("there is no method named {name:?}")]
+    UnknownMethod {
+        /// The name given.
+        name: String,
     },
     /// A method that cannot solve the problem as stated.
     #[error("method {method} {reason}")]
@@ -140,4 +156,17 @@ pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<()> {
 /// Checks the length of a named vector.
 pub(crate) fn check_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
     if found == expected { Ok(()) } else { Err(Error::Shape { what, found, expected }) }
+}
+
+/// Checks that sample weights are n finite numbers, none negative and not all zero.
+pub(crate) fn check_weights(weights: &[f64], n: usize) -> Result<()> {
+    check_length("weight", weights.len(), n)?;
+    check_finite("weight", weights)?;
+    if let Some(index) = weights.iter().position(|&w| w < 0.0) {
+        return Err(Error::NegativeWeight { index, value: weights[index] });
+    }
+    if weights.iter().all(|&w| w == 0.0) {
+        return Err(Error::NoWeight { count: weights.len() });
+    }
+    Ok(())
 }

@@ -1,4 +1,52 @@
 //! Best subset selection with a proof.
+//!
+//! The problem, with one scaling convention for every loss, the command line, Rust and Python (sums, never means; no ½ on
+//! the ridge term; squared loss ½(y − u)²):
+//!
+//! > minimise  P(β, b) = Σᵢ wᵢ ℓ(xᵢᵀβ + b, yᵢ) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖₂²,  loⱼ ≤ βⱼ ≤ hiⱼ
+//!
+//! Every answer carries a [`Certificate`]: P of the answer, R of the convex relaxation, and a lower bound that no choice of
+//! features can beat. [`Status::Optimal`] is derived from the gap between them alone.
+//!
+//! ```
+//! use bestset::design::Dense;
+//! use bestset::{Options, Penalty, Problem, solve};
+//!
+//! // Four samples, three features, by columns; y = 2 x₀ plus noise.
+//! let x = Dense::new(4, 3, vec![1.0, 2.0, 3.0, 4.0, 1.0, -1.0, 1.0, -1.0, 0.5, 0.5, -0.5, 0.0])?;
+//! let y = vec![2.1, 3.9, 6.0, 8.1];
+//! let problem = Problem::new(&x, y, Penalty::new(0.5, 0.0, 0.01))?;
+//! let solution = solve(&problem, &Options::default())?;
+//!
+//! assert_eq!(solution.support(), &[0]);
+//! assert!(solution.certificate.lower_bound <= solution.objective());
+//! # Ok::<(), bestset::Error>(())
+//! ```
+//!
+//! # Symbols
+//!
+//! | paper | here |
+//! |---|---|
+//! | X, x_{·j} | [`design::Design`], its columns |
+//! | y, l, l\* | [`Problem::y`], [`Loss::value`], [`Loss::conjugate`] |
+//! | λ0, λ1, λ2 | [`Penalty`] |
+//! | P(β) (eq. primal1) | [`Problem::objective`] |
+//! | D(α), Ψ (eq. dual2, psi) | [`Problem::dual_value`], [`Coordinate::psi`] |
+//! | 2λ2 η(α) = −Xᵀα | −`tau` |
+//! | 2λ2 η0 = 2√(λ0λ2) + λ1 | [`Coordinate::threshold`] |
+//! | 𝔅 (eq. bigB) | [`Coordinate::link`] |
+//! | T (eq. thresh) | [`Coordinate::threshold_operator`] |
+//! | r (Theorem ball), eq. screen_rule | [`solver::screening`] |
+//! | 𝒜, ℛ (Algorithm 2) | [`active::ActiveSet`] and the rest of the features |
+//! | ω, ε, ζ, c | [`solver::Published`] |
+//! | — R(β), ρ: convex envelope | [`Problem::relaxation`], [`Coordinate::envelope`] |
+//!
+//! # Map
+//!
+//! - [`design`]: the matrix, touched as a whole only by [`design::Design::correlate`].
+//! - [`Loss`], [`Penalty`], [`Problem`], [`Certificate`]: the mathematics.
+//! - [`solve`] with [`Options`] and a [`Method`]: the default [`solver::incremental`], and the paper's algorithms and its
+//!   rivals in [`solver::published`].
 
 pub mod active;
 mod certificate;
@@ -16,5 +64,5 @@ pub use error::{Error, Result};
 pub use loss::{Huber, Logistic, Loss, ScalarLoss, Squared, SquaredHinge};
 pub use penalty::{Bounds, Coordinate, Penalty};
 pub use problem::Problem;
-pub use solution::{Coefficients, Screened, Solution, Status, TraceRow};
+pub use solution::{Coefficients, Local, Screened, Solution, Status, TraceRow};
 pub use solver::{Method, Options, solve};

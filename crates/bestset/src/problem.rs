@@ -2,13 +2,14 @@
 
 use crate::certificate::Certificate;
 use crate::design::{self, Design, Moments};
-use crate::error::{Error, Result, check_finite, check_length};
-use crate::kernel;
+use crate::error::{Error, Result, check_finite, check_length, check_weights};
 use crate::loss::Loss;
 use crate::penalty::{Coordinate, Penalty};
 use crate::solution::Coefficients;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
+
+mod bound;
 
 /// minimise P(β, b) = Σ_i w_i ℓ(x_iᵀβ + b, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖², optionally within bounds and ‖β‖₀ ≤ k.
 ///
@@ -55,14 +56,7 @@ impl<'a> Problem<'a> {
     /// Gives sample i the weight w_i ≥ 0: the same as repeating it w_i times.
     pub fn with_weights(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
         let weights = weights.into();
-        check_length("weight", weights.len(), self.nrows())?;
-        check_finite("weight", &weights)?;
-        if let Some(index) = weights.iter().position(|&w| w < 0.0) {
-            return Err(Error::NegativeWeight { index, value: weights[index] });
-        }
-        if weights.iter().all(|&w| w == 0.0) {
-            return Err(Error::NoWeight { count: weights.len() });
-        }
+        check_weights(&weights, self.nrows())?;
         self.weights = Some(weights);
         self.moments = Arc::default();
         self.check_labels()?;
@@ -267,14 +261,16 @@ impl<'a> Problem<'a> {
         }
         let mut nu = sum / weight;
         for _ in 0..200 {
-            let (mut total, mut moving) = (0.0, 0.0);
+            let (mut total, mut size, mut moving) = (0.0, 0.0, 0.0);
             for (i, a) in alpha.iter().enumerate() {
                 let (w, shifted) = (self.weight(i), a - self.weight(i) * nu);
                 let clipped = clip(i, shifted);
                 total += clipped;
+                size += clipped.abs();
                 moving += if clipped == shifted { w } else { 0.0 };
             }
-            if total == 0.0 {
+            // Below the rounding of the sum there is no root to be found, only a walk away from it.
+            if total.abs() <= f64::EPSILON * size {
                 break;
             }
             if total > 0.0 {
@@ -290,77 +286,6 @@ impl<'a> Problem<'a> {
             nu = next;
         }
         nu
-    }
-
-    /// Σ_i w_i ℓ*(α_i / w_i), +∞ outside the dual domain, and Σ of the absolute values of its terms.
-    fn conjugate_sum(&self, alpha: &[f64]) -> (f64, f64) {
-        let (mut total, mut size, mut sum, mut sizes) = (0.0, 0.0, 0.0, 0.0f64);
-        for (i, (&a, &y)) in alpha.iter().zip(self.y.iter()).enumerate() {
-            let term = match self.weights.as_ref().map(|w| w[i]) {
-                None => self.loss.conjugate(a, y),
-                Some(0.0) => {
-                    if a == 0.0 {
-                        0.0
-                    } else {
-                        f64::INFINITY
-                    }
-                }
-                Some(w) => w * self.loss.conjugate(self.unweighted(a, w, y), y),
-            };
-            total += term;
-            // Both parts of ½a² + ya, which may cancel.
-            size += term.abs() + (a * y).abs() + a * a;
-            sum += a;
-            sizes += a.abs();
-        }
-        let feasible = !self.intercept || sum.abs() <= 4.0 * f64::EPSILON * alpha.len() as f64 * sizes;
-        (if feasible { total } else { f64::INFINITY }, size)
-    }
-
-    /// a / w, brought back to the end of the domain when only the rounding of w·(a/w) put it outside.
-    fn unweighted(&self, a: f64, w: f64, y: f64) -> f64 {
-        let (ratio, (lower, upper)) = (a / w, self.loss.domain(y));
-        let clipped = ratio.clamp(lower, upper);
-        if (ratio - clipped).abs() <= 4.0 * f64::EPSILON * ratio.abs() { clipped } else { ratio }
-    }
-
-    /// The value D(α) of MATH §3 (D_k of §6 when the size is limited) less the most that rounding can have added: a
-    /// valid lower bound for P. `tau[k]` = x_jᵀα for j = `features[k]`; features not listed must have Ψ = 0.
-    pub fn dual_value(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> f64 {
-        let (conjugates, size) = self.conjugate_sum(alpha);
-        if conjugates == f64::INFINITY {
-            return f64::NEG_INFINITY;
-        }
-        let mut terms: Vec<(f64, usize)> =
-            features.iter().zip(tau).enumerate().map(|(k, (&j, &t))| (self.coordinate(j).psi(t), k)).collect();
-        terms.retain(|t| t.0 < 0.0);
-        if let Some(k) = self.max_size
-            && terms.len() > k
-        {
-            terms.select_nth_unstable_by(k, |a, b| a.0.total_cmp(&b.0));
-            terms.truncate(k);
-            terms.sort_unstable_by_key(|t| t.1);
-        }
-        let dual: f64 = terms.iter().map(|t| t.0).sum();
-        // |τ_j| is known to ε · (additions of one lane) · ‖x_j‖‖α‖, and dΨ/dτ is the link.
-        let length = self.dual_norm(alpha);
-        let drift: f64 = terms.iter().map(|&(_, k)| self.drift(features[k], tau[k])).sum();
-        let lanes = self.nrows() as f64 + 16.0;
-        let slack = f64::EPSILON * (lanes * length * drift + (lanes + terms.len() as f64) * (size - dual));
-        dual - conjugates - slack
-    }
-
-    /// ‖x_j‖ |dΨ_j/dτ|: how far an error in τ_j moves Ψ_j.
-    fn drift(&self, j: usize, tau: f64) -> f64 {
-        self.squares(j).sqrt() * self.coordinate(j).link(tau).abs()
-    }
-
-    /// √(Σ α_i² / w_i), dual to the weighted column norms.
-    fn dual_norm(&self, alpha: &[f64]) -> f64 {
-        match self.weights() {
-            None => kernel::squared_norm(alpha).sqrt(),
-            Some(w) => alpha.iter().zip(w).filter(|p| *p.1 > 0.0).map(|(a, w)| a * a / w).sum::<f64>().sqrt(),
-        }
     }
 
     /// Σ_j π(β_j), the penalty in P; +∞ outside the bounds or the allowed size.
@@ -428,8 +353,8 @@ impl<'a> Problem<'a> {
 /// Shrinks the heavier of the positive and negative parts until Σ α_i = 0. Domains of conjugates contain 0 and are
 /// convex, so the point stays inside.
 fn balance(alpha: &mut [f64]) {
-    let positive: f64 = alpha.iter().filter(|a| **a > 0.0).sum();
-    let negative: f64 = -alpha.iter().filter(|a| **a < 0.0).sum::<f64>();
+    let positive = bound::accurate_sum(alpha.iter().copied().filter(|a| *a > 0.0));
+    let negative = -bound::accurate_sum(alpha.iter().copied().filter(|a| *a < 0.0));
     let (shrink_positive, ratio) =
         if positive > negative { (true, negative / positive) } else { (false, positive / negative) };
     if !ratio.is_finite() {

@@ -79,6 +79,8 @@ pub enum Status {
     NodeLimit,
     /// The limit on iterations struck.
     IterationLimit,
+    /// Rounding kept the convex phase from its tolerance; the bound holds, the gap says how far it got.
+    Stalled,
     /// The caller cancelled.
     Interrupted,
 }
@@ -91,6 +93,7 @@ impl std::fmt::Display for Status {
             Self::TimeLimit => "time limit",
             Self::NodeLimit => "node limit",
             Self::IterationLimit => "iteration limit",
+            Self::Stalled => "stalled",
             Self::Interrupted => "interrupted",
         })
     }
@@ -130,6 +133,19 @@ pub struct Screened {
     pub included: usize,
 }
 
+/// Which changes of the support are known not to lower P: what can be said of an answer without a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Local {
+    /// Nothing was checked.
+    #[default]
+    None,
+    /// No change of a single coefficient.
+    Coordinate,
+    /// No addition, removal or exchange of one feature, everything else refitted.
+    Swap,
+}
+
 /// An answer with its certificate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Solution {
@@ -149,6 +165,8 @@ pub struct Solution {
     pub seconds: f64,
     /// What screening did.
     pub screened: Screened,
+    /// Which changes of the support cannot lower P.
+    pub local: Local,
     /// The trace, if asked for.
     pub trace: Vec<TraceRow>,
 }

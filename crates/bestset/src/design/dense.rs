@@ -37,8 +37,8 @@ impl<'a, T: Element> Dense<'a, T> {
     /// Builds a matrix from rows.
     pub fn from_rows(rows: &[Vec<T>]) -> Result<Self> {
         let ncols = rows.first().map_or(0, Vec::len);
-        for row in rows {
-            check_length("a row of X", row.len(), ncols)?;
+        if let Some(row) = rows.iter().position(|row| row.len() != ncols) {
+            return Err(Error::Row { row, found: rows[row].len(), expected: ncols });
         }
         let data: Vec<T> = (0..ncols).flat_map(|j| rows.iter().map(move |row| row[j])).collect();
         Self::new(rows.len(), ncols, data)

@@ -1,7 +1,7 @@
 //! Centring and scaling as a view: nothing is copied, sparse columns stay sparse.
 
 use super::{Column, Design, moments};
-use crate::error::{Result, check_finite, check_length};
+use crate::error::{Error, Result, check_finite, check_length, check_weights};
 use crate::kernel;
 
 /// The columns (x_j − centre_j) / scale_j of another design.
@@ -13,11 +13,12 @@ pub struct Standardized<'a> {
 }
 
 impl<'a> Standardized<'a> {
-    /// Uses the given centres and scales; a scale must not be zero.
+    /// Uses the given centres and scales; a scale must be finite and not zero.
     pub fn new(inner: &'a dyn Design, centre: Vec<f64>, scale: Vec<f64>) -> Result<Self> {
         check_length("centre", centre.len(), inner.ncols())?;
         check_length("scale", scale.len(), inner.ncols())?;
         check_finite("centre", &centre)?;
+        check_finite("scale", &scale)?;
         let inverse: Vec<f64> = scale.iter().map(|s| 1.0 / s).collect();
         check_finite("1 / scale", &inverse)?;
         Ok(Self { inner, centre, scale })
@@ -26,6 +27,12 @@ impl<'a> Standardized<'a> {
     /// Weighted means as centres (zero when `centre` is false) and weighted norms of the centred columns, divided by
     /// `norm`, as scales: afterwards √(Σ w_i x̃_ij²) = `norm`. Constant columns keep scale one and become zero.
     pub fn fit(inner: &'a dyn Design, weights: Option<&[f64]>, centre: bool, norm: f64) -> Result<Self> {
+        if !(norm > 0.0 && norm.is_finite()) {
+            return Err(Error::Range { name: "norm", value: norm, range: "finite and above 0" });
+        }
+        if let Some(weights) = weights {
+            check_weights(weights, inner.nrows())?;
+        }
         let all = moments(inner, weights);
         let scale = all.iter().map(|m| {
             let (squares, floor) = if centre { (m.centred, 1e-28 * m.squares) } else { (m.squares, 0.0) };
@@ -101,5 +108,9 @@ impl Design for Standardized<'_> {
             out.values.iter_mut().for_each(|x| *x = (*x + shift) / scale);
             out.shift = 0.0;
         }
+    }
+
+    fn offset(&self, j: usize) -> f64 {
+        (self.inner.offset(j) + self.centre[j].abs()) / self.scale[j].abs()
     }
 }

@@ -4,9 +4,6 @@ use super::{Column, Design};
 use crate::error::{Error, Result};
 
 fn check_indices(what: &'static str, indices: &[usize], end: usize) -> Result<()> {
-    if indices.is_empty() {
-        return Err(Error::Empty { rows: 0, columns: 0 });
-    }
     match indices.iter().position(|&i| i >= end) {
         Some(position) => {
             Err(Error::Index { what, position, index: indices[position], problem: "beyond the end of the design" })
@@ -25,6 +22,9 @@ pub struct ColumnSubset<'a> {
 impl<'a> ColumnSubset<'a> {
     /// Feature k of the view is feature `columns[k]` of the inner design.
     pub fn new(inner: &'a dyn Design, columns: Vec<usize>) -> Result<Self> {
+        if columns.is_empty() {
+            return Err(Error::Empty { rows: inner.nrows(), columns: 0 });
+        }
         check_indices("the column subset", &columns, inner.ncols())?;
         Ok(Self { inner, columns })
     }
@@ -59,6 +59,10 @@ impl Design for ColumnSubset<'_> {
     fn column(&self, j: usize, out: &mut Column) {
         self.inner.column(self.columns[j], out);
     }
+
+    fn offset(&self, j: usize) -> f64 {
+        self.inner.offset(self.columns[j])
+    }
 }
 
 /// Chosen rows, in ascending order. One `correlate` scatters its vector once and then costs a pass of the inner design.
@@ -73,6 +77,9 @@ pub struct RowSubset<'a> {
 impl<'a> RowSubset<'a> {
     /// Keeps `rows`, which must ascend strictly.
     pub fn new(inner: &'a dyn Design, rows: Vec<usize>) -> Result<Self> {
+        if rows.is_empty() {
+            return Err(Error::Empty { rows: 0, columns: inner.ncols() });
+        }
         check_indices("the row subset", &rows, inner.nrows())?;
         if let Some(k) = (1..rows.len()).find(|&k| rows[k - 1] >= rows[k]) {
             let (index, problem) = (rows[k], "rows must ascend strictly");
@@ -138,5 +145,9 @@ impl Design for RowSubset<'_> {
             }
             out.values.truncate(self.rows.len());
         }
+    }
+
+    fn offset(&self, j: usize) -> f64 {
+        self.inner.offset(j)
     }
 }

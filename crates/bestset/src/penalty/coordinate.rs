@@ -148,6 +148,27 @@ impl Coordinate {
         Self { l0: 0.0, ..self }
     }
 
+    /// ρ′(b) and ρ″(b) at b ≠ 0, of the linear part up to and at the knee.
+    #[inline]
+    pub fn envelope_piece(self, b: f64) -> (f64, f64) {
+        let (m, positive) = (b.abs(), b > 0.0);
+        let (slope, curvature) = if m <= self.knee(positive) {
+            (self.slope(positive), 0.0)
+        } else {
+            (self.l1 + 2.0 * self.l2 * m, 2.0 * self.l2)
+        };
+        (if positive { slope } else { -slope }, curvature)
+    }
+
+    /// One-sided derivative of ρ at b, to the right or to the left; at a bound the derivative from inside.
+    #[inline]
+    pub fn envelope_slope(self, b: f64, right: bool) -> f64 {
+        if b == 0.0 {
+            return if right { self.slope(true) } else { -self.slope(false) };
+        }
+        self.envelope_piece(b).0
+    }
+
     /// Distance of −`gradient` from ∂ρ(b): zero exactly at a minimiser of g·b + ρ.
     pub fn envelope_violation(self, b: f64, gradient: f64) -> f64 {
         let pull = -gradient;

@@ -1,10 +1,103 @@
-//! The default solver.
+//! The default solver (MATH §7): convex phase for the bound, primal phase for the answer.
 
+use super::convex::Relaxed;
+use super::primal::Best;
+use super::workspace::Workspace;
+use super::{Monitor, Options, Outcome, convex, primal, screening};
+use crate::penalty::Penalty;
 use crate::problem::Problem;
-use crate::solver::{Monitor, Options, Outcome};
+use crate::solution::Coefficients;
 
-/// Placeholder.
+/// Ridge terms of the continuation, relative to the mean curvature of the loss along one coefficient.
+const RIDGES: [f64; 4] = [1.0, 0.1, 0.01, 0.001];
+
+/// The answer of the default solver and what branch-and-bound starts from.
+pub struct Root {
+    /// The answer with its bound.
+    pub outcome: Outcome,
+    /// R's minimiser.
+    pub minimiser: Coefficients,
+    /// x_jᵀα of every feature at the dual point that gives the bound.
+    pub tau: Vec<f64>,
+    /// P of the answer.
+    pub objective: f64,
+}
+
+/// Minimises R, searches P from there, and proves what it can in one last pass over X.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
-    let _ = (problem, options, monitor);
-    unimplemented!()
+    root(&mut Workspace::new(problem), options, monitor).outcome
+}
+
+/// As [`solve`], on a workspace that the caller goes on with.
+pub fn root(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Root {
+    let problem = work.problem;
+    let mut starts: Vec<Coefficients> = options.warm_start.iter().cloned().collect();
+    if let Some(start) = starts.first() {
+        work.load(start);
+    }
+    let mut relaxed = convex::solve(work, options, monitor);
+    let minimiser = work.coefficients();
+    if needs_continuation(problem) {
+        monitor.muted = true;
+        starts.extend(continuation(problem, options, monitor));
+        monitor.muted = false;
+    }
+    let best = primal::solve(work, &starts, &mut relaxed, monitor);
+    let objective = best.objective;
+    let (outcome, tau) = conclude(problem, relaxed, best, monitor);
+    Root { outcome, minimiser, tau, objective }
+}
+
+/// λ2 = 0 with λ0 > 0 and no bounds: the envelope ignores λ0, and R says nothing about which features to choose.
+fn needs_continuation(problem: &Problem<'_>) -> bool {
+    problem.penalty().lambda0 > 0.0 && !problem.penalty().has_certificate(problem.ncols())
+}
+
+/// Answers for a shrinking ridge term, each started from the one before: starts for the problem without one.
+fn continuation(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Vec<Coefficients> {
+    let p = problem.ncols();
+    let mean = (0..p).map(|j| problem.squares(j)).sum::<f64>() / (p as f64 * problem.loss().mu());
+    let mut found: Vec<Coefficients> = Vec::new();
+    for share in RIDGES {
+        if monitor.stop(0).is_some() {
+            break;
+        }
+        let penalty = Penalty { lambda2: share * mean, ..problem.penalty().clone() };
+        let Ok(ridged) = problem.with_penalty(penalty) else { break };
+        let mut work = Workspace::new(&ridged);
+        if let Some(start) = found.last() {
+            work.load(start);
+        }
+        let loose = Options { relaxation_gap: options.relaxation_gap.max(1e-4), ..options.clone() };
+        let mut relaxed = convex::solve(&mut work, &loose, monitor);
+        let starts: Vec<Coefficients> = found.last().into_iter().cloned().collect();
+        found.push(primal::solve(&mut work, &starts, &mut relaxed, monitor).coefficients);
+    }
+    found
+}
+
+/// One pass over all features at the best dual point: the bound from scratch, and what the optimality rules prove with P̂.
+fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut Monitor<'_>) -> (Outcome, Vec<f64>) {
+    let Relaxed { relaxation, dual, iterations, ended, mut screened, .. } = relaxed;
+    let features: Vec<usize> = (0..problem.ncols()).collect();
+    let mut tau = vec![0.0; features.len()];
+    problem.design().correlate(&features, &dual, &mut tau);
+    monitor.passes += 1.0;
+    let lower_bound = problem.dual_value(&dual, &features, &tau);
+    for (&j, &t) in features.iter().zip(&tau) {
+        let c = problem.coordinate(j);
+        screened.excluded += usize::from(screening::in_no_optimal_subset(c, t, lower_bound, best.objective));
+        screened.included += usize::from(screening::in_every_optimal_subset(c, t, lower_bound, best.objective));
+    }
+    let outcome = Outcome {
+        coefficients: best.coefficients,
+        relaxation: Some(relaxation),
+        lower_bound,
+        dual,
+        ended,
+        iterations,
+        screened,
+        local: best.local,
+    };
+    (outcome, tau)
 }

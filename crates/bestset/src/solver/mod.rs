@@ -1,18 +1,26 @@
 //! One way to solve a problem: [`solve`].
 
+pub mod augmented;
+pub mod convex;
+pub mod descend;
+pub mod exact;
 pub mod incremental;
 mod monitor;
 mod options;
+pub mod primal;
 pub mod published;
+pub mod quadratic;
 pub mod screening;
+pub mod tableau;
+pub mod workspace;
 
-pub use monitor::{CancelFlag, Monitor, Observer};
+pub use monitor::{CancelFlag, Limits, Monitor, Observer};
 pub use options::{Method, Options, Published, Step};
 
 use crate::certificate::Certificate;
 use crate::error::Result;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Screened, Solution, Status};
+use crate::solution::{Coefficients, Local, Screened, Solution, Status};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -29,6 +37,7 @@ pub fn solve_observed(problem: &Problem<'_>, options: &Options, observer: &mut d
     let mut monitor = Monitor::new(options, observer);
     let run = |monitor: &mut Monitor<'_>| match options.method {
         Method::Incremental => incremental::solve(problem, options, monitor),
+        Method::Exact => exact::solve(problem, options, monitor),
         Method::PrimalDual { dynamic: true } => published::dynamic::solve(problem, options, monitor),
         Method::PrimalDual { dynamic: false } => published::primal_dual::solve(problem, options, monitor, true),
         Method::DualAscent => published::primal_dual::solve(problem, options, monitor, false),
@@ -59,16 +68,19 @@ pub struct Outcome {
     pub iterations: usize,
     /// What screening did.
     pub screened: Screened,
+    /// Which changes of the support cannot lower P.
+    pub local: Local,
 }
 
 /// Evaluates P from scratch and derives the status from the gap alone.
-fn finish(problem: &Problem<'_>, options: &Options, monitor: Monitor<'_>, outcome: Outcome) -> Solution {
-    let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened } = outcome;
+fn finish(problem: &Problem<'_>, options: &Options, mut monitor: Monitor<'_>, outcome: Outcome) -> Solution {
+    let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local } = outcome;
     let objective = problem.objective(&coefficients);
     let certificate = Certificate { objective, relaxation, lower_bound };
     let status = certificate.status(ended, options.gap_absolute, options.gap);
+    monitor.conclude(objective, lower_bound, iterations, coefficients.nonzeros());
     let (seconds, passes, trace) = (monitor.seconds(), monitor.passes, monitor.trace);
-    Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, trace }
+    Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, local, trace }
 }
 
 /// Thread pools are kept: building one costs more than a small fit.

@@ -38,35 +38,16 @@ impl<F: FnMut(&TraceRow) + Send> Observer for F {
     }
 }
 
-/// Limits and trace of one solve.
-pub struct Monitor<'o> {
+/// When a solve must end; may be shared between threads.
+#[derive(Debug, Clone)]
+pub struct Limits {
     start: Instant,
     time_limit: Option<Duration>,
     max_iterations: usize,
     cancel: CancelFlag,
-    keep: bool,
-    observer: &'o mut dyn Observer,
-    /// The rows recorded so far.
-    pub trace: Vec<TraceRow>,
-    /// Passes over X so far, in units of one full pass.
-    pub passes: f64,
 }
 
-impl<'o> Monitor<'o> {
-    /// Starts the clock.
-    pub fn new(options: &Options, observer: &'o mut dyn Observer) -> Self {
-        Self {
-            start: Instant::now(),
-            time_limit: options.time_limit,
-            max_iterations: options.max_iterations.unwrap_or(usize::MAX),
-            cancel: options.cancel.clone(),
-            keep: options.trace,
-            observer,
-            trace: Vec::new(),
-            passes: 0.0,
-        }
-    }
-
+impl Limits {
     /// Seconds since the start.
     pub fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
@@ -84,13 +65,104 @@ impl<'o> Monitor<'o> {
             None
         }
     }
+}
 
-    /// Stamps a row with the time and hands it to the observer and the trace.
+/// Limits and trace of one solve.
+pub struct Monitor<'o> {
+    limits: Limits,
+    keep: bool,
+    observer: &'o mut dyn Observer,
+    last: Option<TraceRow>,
+    /// While set, rows are dropped: those of a side problem would pass for bounds on this one.
+    pub muted: bool,
+    /// The rows recorded so far.
+    pub trace: Vec<TraceRow>,
+    /// Passes over X so far, in units of one full pass.
+    pub passes: f64,
+}
+
+impl std::ops::Deref for Monitor<'_> {
+    type Target = Limits;
+    fn deref(&self) -> &Limits {
+        &self.limits
+    }
+}
+
+impl<'o> Monitor<'o> {
+    /// Starts the clock.
+    pub fn new(options: &Options, observer: &'o mut dyn Observer) -> Self {
+        Self {
+            limits: Limits {
+                start: Instant::now(),
+                time_limit: options.time_limit,
+                max_iterations: options.max_iterations.unwrap_or(usize::MAX),
+                cancel: options.cancel.clone(),
+            },
+            keep: options.trace,
+            observer,
+            last: None,
+            muted: false,
+            trace: Vec::new(),
+            passes: 0.0,
+        }
+    }
+
+    /// The limits alone.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Stamps a row with the time and hands it to the observer and the trace. Objective and bound are the best so far,
+    /// whatever the iterate of the moment has.
     pub fn record(&mut self, mut row: TraceRow) {
+        if self.muted {
+            return;
+        }
         row.seconds = self.seconds();
+        if let Some(last) = &self.last {
+            row.objective = row.objective.min(last.objective);
+            row.lower_bound = row.lower_bound.max(last.lower_bound);
+            row.gap = (row.objective - row.lower_bound).max(0.0);
+        }
+        self.last = Some(row);
         self.observer.record(&row);
         if self.keep {
             self.trace.push(row);
         }
+    }
+
+    /// Ends the trace with the answer, unless its last row shows it already.
+    pub fn conclude(&mut self, objective: f64, lower_bound: f64, iteration: usize, support: usize) {
+        let same = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-12 * a.abs();
+        if let Some(last) = self.last
+            && !(same(last.objective, objective) && same(last.lower_bound, lower_bound))
+        {
+            let gap = (objective - lower_bound).max(0.0);
+            self.record(TraceRow { objective, lower_bound, gap, iteration, support, ..last });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(objective: f64, lower_bound: f64) -> TraceRow {
+        let gap = objective - lower_bound;
+        TraceRow { seconds: 0.0, iteration: 0, objective, relaxation: 1.0, lower_bound, gap, active: 4, support: 3 }
+    }
+
+    #[test]
+    fn rows_show_the_best_so_far_and_end_with_the_answer() {
+        let mut observer = ();
+        let mut monitor = Monitor::new(&Options { trace: true, ..Options::default() }, &mut observer);
+        monitor.record(row(5.0, 1.0));
+        monitor.record(row(7.0, 0.5));
+        monitor.conclude(5.0, 1.0, 2, 3);
+        assert_eq!(monitor.trace.len(), 2, "the last row shows the answer already");
+        monitor.conclude(4.0, 1.5, 2, 6);
+        let shown: Vec<_> = monitor.trace.iter().map(|r| (r.objective, r.lower_bound, r.gap)).collect();
+        assert_eq!(shown, [(5.0, 1.0, 4.0), (5.0, 1.0, 4.0), (4.0, 1.5, 2.5)]);
+        assert_eq!((monitor.trace[2].support, monitor.trace[2].active), (6, 4));
     }
 }

@@ -9,9 +9,11 @@ pub const MARGIN: f64 = 1e-10;
 
 /// Radius of the ball around α that holds the dual optimum: r² = 2 (primal − D(α)) / μ (paper Theorem ball).
 ///
-/// `primal` is P(β) for the published rule, R(β) for the relaxation rule.
+/// `primal` is P(β) for the published rule, R(β) for the relaxation rule; an undefined gap bounds nothing.
 pub fn radius(primal: f64, dual: f64, mu: f64) -> f64 {
-    (2.0 * (primal - dual).max(0.0) / mu).sqrt()
+    let gap = primal - dual;
+    // max(0, NaN) would be zero, a ball that proves everything.
+    if gap.is_nan() { f64::INFINITY } else { (2.0 * gap.max(0.0) / mu).sqrt() }
 }
 
 /// |x_jᵀα| + ‖x_j‖ r < τ₀ (paper eq. screen_rule).
@@ -25,12 +27,15 @@ pub fn zero_in_relaxation(coordinate: Coordinate, tau: f64, length: f64, radius:
     below(true) && below(false)
 }
 
-/// D(α) + max(0, φ(x_jᵀα)) > P̂: feature j is in no optimal subset.
+/// D(α) + max(0, φ(x_jᵀα)) > P̂: feature j is in no optimal subset. Also with D_k(α) for a limited size.
 pub fn in_no_optimal_subset(coordinate: Coordinate, tau: f64, dual: f64, best: f64) -> bool {
     dual + coordinate.phi(tau).max(0.0) > best + MARGIN * (best.abs() + dual.abs())
 }
 
 /// D(α) + max(0, −φ(x_jᵀα)) > P̂: feature j is in every optimal subset.
+///
+/// Not with D_k(α): among at most k features another takes the place of the one left out, and the bound without j is
+/// D_k − φ_j + Ψ of the next.
 pub fn in_every_optimal_subset(coordinate: Coordinate, tau: f64, dual: f64, best: f64) -> bool {
     dual + (-coordinate.phi(tau)).max(0.0) > best + MARGIN * (best.abs() + dual.abs())
 }

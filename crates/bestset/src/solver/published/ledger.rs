@@ -2,7 +2,7 @@
 
 use super::primal::Primal;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Screened, Status, TraceRow};
+use crate::solution::{Coefficients, Local, Screened, Status, TraceRow};
 use crate::solver::{Monitor, Options, Outcome};
 
 /// After this many rows the distance between two rows grows by one in this many: about 1100 rows for a hundred
@@ -147,6 +147,7 @@ impl<'p, 'a> Ledger<'p, 'a> {
             ended,
             iterations: self.iteration,
             screened,
+            local: Local::None,
         }
     }
 }

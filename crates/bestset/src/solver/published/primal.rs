@@ -282,7 +282,7 @@ mod tests {
         let mut all = Vec::new();
         for loss in [Loss::Squared, Loss::Logistic, Loss::SquaredHinge, Loss::Huber { delta: 0.5 }] {
             for mask in 0..8 {
-                let y = |i: usize| if (i * 5) % 3 == 0 { 1.0 } else { -1.0 };
+                let y = |i: usize| if (i * 5).is_multiple_of(3) { 1.0 } else { -1.0 };
                 let bounds = if mask & 1 != 0 { Bounds::All(-0.3, 0.4) } else { Bounds::Free };
                 let penalty = Penalty::new(0.05, 0.1, 0.2).with_bounds(bounds);
                 let problem = Problem::new(x, (0..N).map(y).collect::<Vec<f64>>(), penalty).unwrap();
@@ -302,7 +302,8 @@ mod tests {
         let features: Vec<usize> = (0..P).collect();
         for start in 0..6 {
             let mut point = Primal::new(problem, &features, &monitor).unwrap();
-            let value = |j: usize| 0.3 * ((start * P + j) as f64 * 2.1).sin() * f64::from((start + j) % 3 != 0);
+            let value =
+                |j: usize| 0.3 * ((start * P + j) as f64 * 2.1).sin() * f64::from(!(start + j).is_multiple_of(3));
             point.set((0..P).map(value));
             for selected in [false, true] {
                 let before = problem.objective(&point.coefficients());

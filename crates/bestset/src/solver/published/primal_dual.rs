@@ -1,7 +1,7 @@
 //! Algorithm 1 of the paper (MATH §6): dual ascent, link, one pass of T, gap.
 //!
-//! [`Ascent`] is the only loop: [`solve`] runs it on all features, [`dynamic`](super::dynamic) on a growing set and
-//! [`dual_iht`](super::dual_iht) with a link that keeps k features.
+//! `Ascent` is the only loop: [`solve`] runs it on all features, [`dynamic`](super::dynamic) on a growing set and
+//! [`dual_iht`] with a link that keeps k features.
 
 use super::dual_iht;
 use super::ledger::{self, Ledger};

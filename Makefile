@@ -1,0 +1,44 @@
+# Every target does its own set-up; Rust (https://rustup.rs) is all that is needed, and Python 3 for `make bench`.
+
+CARGO ?= cargo
+BENCH_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test traces lint doc bench ci rust
+
+help:
+	@echo "make demo     simulate a problem, solve it, show the answer with its certificate"
+	@echo "make test     all tests, documentation examples included"
+	@echo "make traces   every algorithm's trace on the paper's simulation (n=200, p=3000, SNR 20)"
+	@echo "make lint     formatting and lints, warnings as errors"
+	@echo "make doc      the library's documentation, into target/doc"
+	@echo "make bench    timing against installed peers (BENCH_ARGS=--quick for the small problems)"
+	@echo "make ci       what a change must pass"
+
+rust:
+	@command -v $(CARGO) >/dev/null || { echo "cargo was not found; install Rust from https://rustup.rs" >&2; exit 1; }
+
+demo: rust
+	$(CARGO) run --release -p bestset-cli --bin bestset -- demo
+
+test: rust
+	$(CARGO) test --workspace
+	@echo "make test: all tests passed"
+
+traces: rust
+	$(CARGO) run --release -p bestset-cli --bin bestset -- compare
+
+lint: rust
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+doc: rust
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+
+bench: rust
+	$(CARGO) build --release -p bestset-cli
+	bench/setup.sh
+	bench/.venv-peers/bin/python bench/run.py $(BENCH_ARGS)
+
+ci:
+	.ci/run

@@ -1,0 +1,160 @@
+"""Side-by-side benchmark of bestset and its peers: same data, one thread, warm, one table.
+
+bench/setup.sh                                      once: the peers' environments
+bench/.venv-peers/bin/python bench/run.py           everything
+bench/.venv-peers/bin/python bench/run.py --quick   a few small problems
+bench/.venv-peers/bin/python bench/run.py --only 'paper-snr20-n600*' --only lasso-dense
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import importlib.metadata
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"  # before numpy: the harness's own X'alpha is timed as well
+
+# ruff: noqa: E402
+import problems
+import table
+import targets
+from measure import Measurement
+from peers import PEERS
+from problem import save
+from solvers import BENCH, BESTSET, PeerProcess
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    option = parser.add_argument
+    option("--only", action="append", default=[], metavar="NAME", help="problem, group or pattern; repeatable")
+    option("--quick", action="store_true", help="the small problems only")
+    option("--peers", default="all", metavar="A,B", help="peers to run: a list, `all` or `none`")
+    option("--time-limit", type=float, default=60.0, metavar="S", help="seconds given to exact solvers (60)")
+    option("--data", type=Path, default=Path("../shared/data"), help="where news20.bz2 is, from the repository's root")
+    option("--bestset", type=Path, default=BESTSET, help="the bestset-bench binary (target/release/bestset-bench)")
+    option("--out", type=Path, default=BENCH, help="where results.csv and RESULTS.md go (bench)")
+    option("--list", action="store_true", help="print the names of the problems and stop")
+    option("--keep-data", action="store_true", help="leave the problem directories in bench/data")
+    return parser.parse_args()
+
+
+def selected(options: argparse.Namespace) -> list[problems.Case]:
+    data = options.data if options.data.is_absolute() else BENCH.parent / options.data
+    chosen = [case for case in problems.cases(data) if case.quick or not options.quick]
+    if options.only:
+        chosen = [
+            case
+            for case in chosen
+            if any(fnmatch.fnmatch(case.name, name) or case.group == name for name in options.only)
+        ]
+    return chosen
+
+
+def run_case(case: problems.Case, options: argparse.Namespace, processes: dict) -> list[table.Row]:
+    """All rows of one case, printed as they come."""
+    try:
+        problem = case.build()
+    except problems.DataMissing as missing:
+        print(f"{case.name}: skipped, {missing}", flush=True)
+        return []
+    problem.name = case.name
+    directory = BENCH / "data" / case.name
+    save(problem, directory)
+    wanted = PEERS if options.peers == "all" else options.peers.split(",")
+    rows = []
+    try:
+        measurement = Measurement(problem, case.group, directory, options.bestset, options.time_limit)
+        for row in measurement.rows(processes[name] for name in case.peers if name in wanted):
+            rows.append(row)
+            table.print_row(row)
+    finally:
+        if not options.keep_data:
+            shutil.rmtree(directory)
+    return rows
+
+
+def command_line() -> str:
+    """The command of this run, without the machine's paths."""
+    hidden = [Path(a).name if os.path.isabs(a) else a for a in sys.argv[1:]]
+    return shlex.join(["bench/.venv-peers/bin/python", "bench/run.py", *hidden])
+
+
+def processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else ():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def commit() -> str:
+    """The commit the tree is at, marked when it has changes."""
+    command = ["git", "-C", str(BENCH), "describe", "--always", "--dirty", "--abbrev=10"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or "unknown"
+
+
+def version_lines(processes: dict, binary: Path) -> list[str]:
+    libraries = [f"{name} {importlib.metadata.version(name)}" for name in ("numpy", "scipy", "numba")]
+    ran = {name: process.version for name, process in processes.items() if process.version and name != "plain-cd"}
+    peers = ", ".join(f"{name} {version}" for name, version in ran.items()) or "none run"
+    bestset = f"bestset: commit {commit()}" if binary.exists() else "bestset: not built"
+    return [bestset, f"peers: {peers}", f"with Python {platform.python_version()}, {', '.join(libraries)}"]
+
+
+def report(rows: list[table.Row], processes: dict, binary: Path) -> str:
+    """RESULTS.md."""
+    parts = [
+        "# Benchmark results",
+        f"Made {datetime.now(UTC):%Y-%m-%d} by `{command_line()}`\n"
+        f"on {os.cpu_count()} cores of {processor()}; every figure below was measured in that run. All solvers read\n"
+        "the same data, use one thread and are warm; seconds are the median of several calls where a call is short.\n"
+        "P, the duality gap at lambda0 = 0 and the relaxation gap are recomputed by the harness from the\n"
+        "coefficients. At lambda0 > 0 the gap is (P - lower bound)/|P| with the solver's own bound. A pass is one\n"
+        "X'alpha over the whole matrix on one thread, by the harness or by bestset, whichever is faster.\n"
+        "The problems: `bench/problems.py`.",
+        "\n".join(f"- {line}" for line in version_lines(processes, binary)),
+        "## Targets",
+        table.markdown_table(("target", "measured", "met"), targets.lines(rows)),
+    ]
+    for group in dict.fromkeys(row.group for row in rows):
+        members = [row for row in rows if row.group == group]
+        section = table.paper_section if group == "paper" else table.problem_section
+        parts += [f"## {group}", section(members)]
+    return "\n\n".join(part.rstrip() for part in parts) + "\n"
+
+
+def main() -> None:
+    options = arguments()
+    chosen = selected(options)
+    if options.list or not chosen:
+        print("\n".join(case.name for case in chosen) or "no problem of that name; see --list")
+        return
+    processes = {name: PeerProcess(name) for name in PEERS}
+    rows: list[table.Row] = []
+    table.print_header()
+    try:
+        for case in chosen:
+            rows += run_case(case, options, processes)
+            options.out.mkdir(parents=True, exist_ok=True)
+            table.write_csv(rows, options.out / "results.csv")
+            (options.out / "RESULTS.md").write_text(report(rows, processes, options.bestset))
+    finally:
+        for process in processes.values():
+            process.close()
+    print()
+    for target, measured, met in targets.lines(rows):
+        print(f"{met:<9} {target}: {measured}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+//! Timed solves, timed passes over X, and memory.
+
+use crate::Failure;
+use crate::input::{Input, Phase};
+use bestset::solver::{Monitor, convex, workspace::Workspace};
+use bestset::{Certificate, Coefficients, Method, Options, Status, solve};
+use rayon::ThreadPool;
+use serde::Serialize;
+use std::mem::size_of_val;
+use std::time::Instant;
+
+/// Passes over X that are timed.
+const PASSES: usize = 20;
+
+/// The figures printed. Values that are not finite are `null`.
+#[derive(Debug, Serialize)]
+pub struct Figures {
+    method: &'static str,
+    status: Status,
+    /// Median over the timed solves; each includes what a caller pays for: checks, norms of the columns, the solve.
+    seconds: f64,
+    best_seconds: f64,
+    all_seconds: Vec<f64>,
+    /// Median time of the convex phase alone, where the default method ran both.
+    convex_seconds: Option<f64>,
+    /// Median time of one full τ = Xᵀα with the same threads.
+    correlate_seconds: f64,
+    objective: f64,
+    relaxation: Option<f64>,
+    lower_bound: f64,
+    gap: f64,
+    relative_gap: f64,
+    relative_relaxation_gap: Option<f64>,
+    nonzeros: usize,
+    passes: f64,
+    iterations: usize,
+    /// Most memory in use during the solves beyond what was in use before them, data included; Linux only.
+    peak_rss_extra_bytes: Option<u64>,
+    /// Memory of the answer itself.
+    solution_bytes: usize,
+}
+
+/// An answer of either phase.
+struct Answer {
+    coefficients: Coefficients,
+    certificate: Certificate,
+    status: Status,
+    dual: Vec<f64>,
+    passes: f64,
+    iterations: usize,
+}
+
+/// Runs the solves; returns the figures and the dense coefficients of the last one.
+pub fn measure(input: &Input) -> Result<(Figures, Vec<f64>), Failure> {
+    let header = &input.header;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(header.threads).build();
+    let pool = pool.map_err(|source| Failure::Threads { threads: header.threads, source })?;
+    memory::reset_peak();
+    let before = memory::resident();
+    let (answer, all_seconds) = repeat(input, header.phase, &pool)?;
+    let extra = memory::peak().zip(before).map(|(peak, before)| peak.saturating_sub(before));
+    let both = header.phase == Phase::Both && header.method == Method::Incremental;
+    let convex_seconds = both.then(|| repeat(input, Phase::Convex, &pool)).transpose()?;
+    let correlate_seconds = time_passes(input, &answer.dual, &pool);
+    let certificate = &answer.certificate;
+    let figures = Figures {
+        method: header.method.name(),
+        status: answer.status,
+        seconds: median(&all_seconds),
+        best_seconds: all_seconds.iter().copied().fold(f64::INFINITY, f64::min),
+        all_seconds,
+        convex_seconds: convex_seconds.map(|(_, seconds)| median(&seconds)),
+        correlate_seconds,
+        objective: certificate.objective,
+        relaxation: certificate.relaxation,
+        lower_bound: certificate.lower_bound,
+        gap: certificate.gap(),
+        relative_gap: certificate.relative_gap(),
+        relative_relaxation_gap: certificate.relative_relaxation_gap(),
+        nonzeros: answer.coefficients.nonzeros(),
+        passes: answer.passes,
+        iterations: answer.iterations,
+        peak_rss_extra_bytes: extra,
+        solution_bytes: answer.bytes(),
+    };
+    Ok((figures, answer.coefficients.to_dense(header.p)))
+}
+
+/// One solve that is not timed, then the timed ones: the last answer and all times.
+fn repeat(input: &Input, phase: Phase, pool: &ThreadPool) -> Result<(Answer, Vec<f64>), Failure> {
+    let mut last = pool.install(|| answer(input, phase))?;
+    let mut seconds = Vec::with_capacity(input.header.repeats);
+    for _ in 0..input.header.repeats {
+        // Not two answers in memory at once.
+        drop(last);
+        let start = Instant::now();
+        last = pool.install(|| answer(input, phase))?;
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    Ok((last, seconds))
+}
+
+/// Solves a fresh problem.
+fn answer(input: &Input, phase: Phase) -> bestset::Result<Answer> {
+    let header = &input.header;
+    let options = Options { relaxation_gap: header.gap, ..Options::with_method(header.method) };
+    let problem = input.problem()?;
+    if phase == Phase::Both || header.method != Method::Incremental {
+        let solution = solve(&problem, &options)?;
+        return Ok(Answer {
+            coefficients: solution.coefficients,
+            certificate: solution.certificate,
+            status: solution.status,
+            dual: solution.dual,
+            passes: solution.passes,
+            iterations: solution.iterations,
+        });
+    }
+    options.validate(&problem)?;
+    let mut observer = ();
+    let mut monitor = Monitor::new(&options, &mut observer);
+    let mut work = Workspace::new(&problem);
+    let relaxed = convex::solve(&mut work, &options, &mut monitor);
+    let coefficients = work.coefficients();
+    let (objective, relaxation) = (problem.objective(&coefficients), Some(relaxed.relaxation));
+    let certificate = Certificate { objective, relaxation, lower_bound: relaxed.lower_bound };
+    let status = certificate.status(relaxed.ended, options.gap_absolute, options.gap);
+    let (passes, iterations) = (monitor.passes, relaxed.iterations);
+    Ok(Answer { coefficients, certificate, status, dual: relaxed.dual, passes, iterations })
+}
+
+impl Answer {
+    /// Memory it takes.
+    fn bytes(&self) -> usize {
+        let Coefficients { support, values, .. } = &self.coefficients;
+        size_of_val(self)
+            + size_of_val(support.as_slice())
+            + size_of_val(values.as_slice())
+            + size_of_val(self.dual.as_slice())
+    }
+}
+
+/// Median time of one full pass over X, after one that is not timed.
+fn time_passes(input: &Input, alpha: &[f64], pool: &ThreadPool) -> f64 {
+    let features: Vec<usize> = (0..input.header.p).collect();
+    let mut tau = vec![0.0; features.len()];
+    let mut pass = || {
+        let start = Instant::now();
+        input.design.correlate(&features, alpha, &mut tau);
+        start.elapsed().as_secs_f64()
+    };
+    let seconds: Vec<f64> = pool.install(|| (0..=PASSES).map(|_| pass()).collect());
+    median(&seconds[1..])
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { sorted[middle] } else { 0.5 * (sorted[middle - 1] + sorted[middle]) }
+}
+
+/// Memory of this process as the kernel counts it; `None` where there is no such count.
+mod memory {
+    /// Bytes in use now.
+    pub fn resident() -> Option<u64> {
+        field("VmRSS:")
+    }
+
+    /// Most bytes in use since [`reset_peak`], or since the start where that is not allowed.
+    pub fn peak() -> Option<u64> {
+        field("VmHWM:")
+    }
+
+    /// Asks the kernel to forget the peak so far.
+    pub fn reset_peak() {
+        // Refused in some containers; reading the files then set a peak barely above what stays in use.
+        let _ = std::fs::write("/proc/self/clear_refs", "5");
+    }
+
+    fn field(name: &str) -> Option<u64> {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+        Some(kilobytes * 1024)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::median;
+
+    #[test]
+    fn the_median_is_the_middle_one() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.5);
+    }
+}

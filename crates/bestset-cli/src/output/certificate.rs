@@ -1,0 +1,71 @@
+//! The certificate in words and numbers: what has been proved about an answer.
+
+use super::{number, percent, seconds};
+use bestset::{Local, Solution, Status};
+
+/// The three numbers, the gaps, and how the solve went.
+pub fn table(solution: &Solution) -> String {
+    let certificate = &solution.certificate;
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let with_share = |value: f64, share: f64| format!("{} ({})", number(value), percent(share));
+    let relaxation_gap = certificate.relaxation_gap().zip(certificate.relative_relaxation_gap());
+    let relaxation_gap = relaxation_gap.unwrap_or((f64::NAN, f64::NAN));
+    let rows = [
+        row("objective P", number(certificate.objective)),
+        row("relaxation R", number(certificate.relaxation.unwrap_or(f64::NAN))),
+        row("lower bound D", number(certificate.lower_bound)),
+        row("gap P − D", with_share(certificate.gap(), certificate.relative_gap())),
+        row("relaxation gap R − D", with_share(relaxation_gap.0, relaxation_gap.1)),
+        row("status", solution.status.to_string()),
+        row("seconds", seconds(solution.seconds)),
+        row("iterations", solution.iterations.to_string()),
+        row("passes over X", format!("{:.1}", solution.passes)),
+    ];
+    let screened = &solution.screened;
+    let rules = [
+        ("screened by the published rule", screened.published),
+        ("proved zero in the relaxation", screened.relaxation),
+        ("proved outside every best subset", screened.excluded),
+        ("proved inside every best subset", screened.included),
+    ];
+    let rules = rules.into_iter().filter(|rule| rule.1 > 0).map(|(name, count)| row(name, count.to_string()));
+    super::table(&[], rows.into_iter().chain(rules))
+}
+
+/// What the numbers prove, in a sentence; where they prove little, what was at least checked.
+pub fn verdict(solution: &Solution) -> String {
+    let certificate = &solution.certificate;
+    let (gap, share) = (certificate.gap(), certificate.relative_gap());
+    if solution.status == Status::Optimal {
+        return "Proved: no subset has a lower objective, within the tolerance.".to_owned();
+    }
+    // Zero is a lower bound of everything here: a gap of the whole objective says nothing.
+    let mut text = if share < 1.0 {
+        format!("Proved: no subset lowers the objective by more than {} ({}).", number(gap), percent(share))
+    } else {
+        "Nothing is proved: a useful lower bound needs lambda2 > 0 or bounds on the coefficients, and time.".to_owned()
+    };
+    text.push_str(match solution.local {
+        Local::None => "",
+        Local::Coordinate => "\nChecked: no change of one coefficient lowers it.",
+        Local::Swap => "\nChecked: no addition, removal or exchange of one feature lowers it.",
+    });
+    text
+}
+
+/// The outcome in one line.
+pub fn line(solution: &Solution) -> String {
+    let certificate = &solution.certificate;
+    format!(
+        "P = {}, D = {}, gap {} ({}), {} non-zeros, {} iterations, {:.1} passes over X, {} s: {}",
+        number(certificate.objective),
+        number(certificate.lower_bound),
+        number(certificate.gap()),
+        percent(certificate.relative_gap()),
+        solution.coefficients.nonzeros(),
+        solution.iterations,
+        solution.passes,
+        seconds(solution.seconds),
+        solution.status,
+    )
+}

@@ -1,0 +1,66 @@
+//! Numbers for people.
+
+/// About six significant digits; `–` for values that are not there.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    if value.is_nan() {
+        "–".to_owned()
+    } else if value.is_infinite() {
+        (if value > 0.0 { "∞" } else { "−∞" }).to_owned()
+    } else if size == 0.0 {
+        "0".to_owned()
+    } else if !(1e-4..1e6).contains(&size) {
+        format!("{value:.3e}")
+    } else {
+        let whole = size.log10().floor().max(0.0) as usize;
+        format!("{value:.*}", 6 - whole.min(5))
+    }
+}
+
+/// A share as a percentage.
+pub fn percent(share: f64) -> String {
+    if !share.is_finite() {
+        return number(share);
+    }
+    let value = 100.0 * share;
+    if value == 0.0 || value >= 0.01 { format!("{value:.2} %") } else { format!("{value:.0e} %") }
+}
+
+/// A duration.
+pub fn seconds(value: f64) -> String {
+    match value {
+        v if v < 0.001 => format!("{v:.6}"),
+        v if v < 0.1 => format!("{v:.4}"),
+        v => format!("{v:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_digits() {
+        let cases = [
+            (9.0281234567, "9.028123"),
+            (-0.0123456789, "-0.012346"),
+            (123456.789, "123456.8"),
+            (1.5e-9, "1.500e-9"),
+            (2.5e7, "2.500e7"),
+            (0.0, "0"),
+            (f64::NAN, "–"),
+            (f64::NEG_INFINITY, "−∞"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn percentages_do_not_round_to_nothing() {
+        assert_eq!(percent(0.00617), "0.62 %");
+        assert_eq!(percent(1e-9), "1e-7 %");
+        assert_eq!(percent(0.0), "0.00 %");
+        assert_eq!(percent(f64::INFINITY), "∞");
+    }
+}

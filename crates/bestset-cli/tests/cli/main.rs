@@ -1,0 +1,6 @@
+//! The binaries from the outside: one file per command.
+
+mod bench;
+mod compare;
+mod demo;
+mod support;

@@ -1,0 +1,162 @@
+//! D(α) of MATH §3 as a number that rounding cannot have lifted above the true one.
+//!
+//! Three things are only nearly true in floating point, and each is paid for: τ = Xᵀα carries the rounding of its sums,
+//! Σ α_i = 0 holds up to an imbalance, and so does α_i = w_i · (end of the domain). For the first, Ψ is taken at the worse
+//! end of the interval that holds τ. For the others, the point meant is the feasible one next to α.
+
+use super::Problem;
+use crate::loss::Loss;
+
+/// A dual point, measured.
+struct Measured {
+    /// Σ w_i ℓ*(α_i / w_i).
+    conjugates: f64,
+    /// Σ of the absolute values of the parts of its terms: what rounding in it is relative to.
+    size: f64,
+    /// √(Σ α_i² / w_i), dual to the weighted column norms.
+    norm: f64,
+    /// Σ |α_i|.
+    absolute: f64,
+    /// By which share the heavier of the positive and negative parts must shrink for Σ α_i = 0.
+    imbalance: f64,
+}
+
+impl Problem<'_> {
+    /// The value D(α) of MATH §3 (D_k of §6 when the size is limited) less the most that rounding can have added: a
+    /// valid lower bound for P, −∞ if α is outside the dual domain. `tau[k]` = x_jᵀα for j = `features[k]` as
+    /// [`correlate`](crate::design::Design::correlate) computes it; features not listed must have Ψ = 0.
+    pub fn dual_value(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> f64 {
+        self.dual_value_and_terms(alpha, features, tau).0
+    }
+
+    /// D(α) as [`Problem::dual_value`], and the places in `features` whose Ψ is not zero: at sα with s < 1 no other is.
+    pub fn dual_value_and_terms(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> (f64, Vec<usize>) {
+        let Some(point) = self.measure(alpha) else {
+            return (f64::NEG_INFINITY, (0..features.len()).collect());
+        };
+        let mut terms: Vec<(f64, usize)> = Vec::new();
+        for (k, (&j, &t)) in features.iter().zip(tau).enumerate() {
+            let least = self.least_psi(j, t, &point);
+            if least < 0.0 {
+                terms.push((least, k));
+            }
+        }
+        let places = terms.iter().map(|t| t.1).collect();
+        if let Some(k) = self.max_size
+            && terms.len() > k
+        {
+            terms.select_nth_unstable_by(k, |a, b| a.0.total_cmp(&b.0));
+            terms.truncate(k);
+            terms.sort_unstable_by_key(|t| t.1);
+        }
+        let dual: f64 = terms.iter().map(|t| t.0).sum();
+        let additions = (self.nrows() + terms.len()) as f64 + 16.0;
+        // Conjugates are convex and zero at zero: shrinking a part of α by a share raises their sum by that share at most.
+        let slack = f64::EPSILON * additions * (point.size - dual) + point.imbalance * point.size;
+        let bound = dual - point.conjugates - slack;
+        (if bound.is_nan() { f64::NEG_INFINITY } else { bound }, places)
+    }
+
+    /// The least Ψ_j at a correlation that rounding may have made into `tau`: Ψ is concave, so at an end of the interval.
+    fn least_psi(&self, j: usize, tau: f64, point: &Measured) -> f64 {
+        let (coordinate, error) = (self.coordinate(j), self.correlation_error(j, tau, point));
+        let (low, high) = (tau - error, tau + error);
+        if !(low.is_finite() && high.is_finite()) {
+            return f64::NEG_INFINITY;
+        }
+        // Beyond zero the interval reaches the other side of the penalty only when it holds zero.
+        match (low < 0.0, high > 0.0) {
+            (true, true) => coordinate.psi(low).min(coordinate.psi(high)),
+            (true, false) => coordinate.psi(low),
+            _ => coordinate.psi(high),
+        }
+    }
+
+    /// How far x_jᵀα of the feasible point next to α can be from the computed `tau`.
+    fn correlation_error(&self, j: usize, tau: f64, point: &Measured) -> f64 {
+        // n products and n additions in any order, and the few operations of a view around them.
+        let sums = f64::EPSILON * (0.5 * self.nrows() as f64 + 12.0);
+        let (length, offset) = (self.squares(j).sqrt(), self.design.offset(j));
+        // The last part covers the rounding of Ψ itself.
+        (sums + point.imbalance) * length * point.norm
+            + 2.0 * sums * offset * point.absolute
+            + 8.0 * f64::EPSILON * tau.abs()
+    }
+
+    /// Conjugates and norms of α; `None` outside the dual domain.
+    fn measure(&self, alpha: &[f64]) -> Option<Measured> {
+        let (centre, mut sum) = (self.target_centre(), Sum::default());
+        let (mut conjugates, mut size, mut squares, mut absolute) = (0.0, 0.0, 0.0, 0.0f64);
+        for (i, (&a, &y)) in alpha.iter().zip(self.y.iter()).enumerate() {
+            let (w, y) = (self.weight(i), y - centre);
+            if w == 0.0 && a == 0.0 {
+                continue;
+            }
+            let ratio = if self.weights.is_some() { self.unweighted(a, w, y) } else { a };
+            let term = w * self.loss.conjugate(ratio, y);
+            conjugates += term;
+            // Both parts of ½a² + ya, which may cancel.
+            size += term.abs() + (a * y).abs() + (a * ratio).abs();
+            squares += a * ratio;
+            absolute += a.abs();
+            sum.add(a);
+        }
+        let imbalance = if self.intercept { imbalance(sum.value(), absolute) } else { 0.0 };
+        // A sample of weight zero with α_i ≠ 0 has made the sum NaN or infinite.
+        let inside = conjugates < f64::INFINITY && imbalance <= 8.0 * f64::EPSILON * alpha.len() as f64;
+        let rounded = if self.weights.is_some() { 8.0 * f64::EPSILON } else { 0.0 };
+        let imbalance = imbalance + rounded;
+        inside.then_some(Measured { conjugates, size, norm: squares.sqrt(), absolute, imbalance })
+    }
+
+    /// a / w, brought back to the end of the domain when only the rounding of w·(a/w) put it outside.
+    fn unweighted(&self, a: f64, w: f64, y: f64) -> f64 {
+        let (ratio, (lower, upper)) = (a / w, self.loss.domain(y));
+        let clipped = ratio.clamp(lower, upper);
+        if (ratio - clipped).abs() <= 4.0 * f64::EPSILON * ratio.abs() { clipped } else { ratio }
+    }
+
+    /// With an intercept and a loss of y − u the targets may be shifted: Σ α_i = 0 makes Σ α_i y_i the same, and targets
+    /// far from zero lose no digits.
+    fn target_centre(&self) -> f64 {
+        if !self.intercept || !matches!(self.loss, Loss::Squared | Loss::Huber { .. }) {
+            return 0.0;
+        }
+        let counted = (0..self.nrows()).filter(|&i| self.weight(i) > 0.0);
+        let (sum, count) = counted.fold((0.0, 0.0), |(s, c), i| (s + self.y[i], c + 1.0));
+        let mean: f64 = sum / count;
+        if mean.is_finite() { mean } else { 0.0 }
+    }
+}
+
+/// The share of the heavier part that is too much: it holds at least half of Σ |α_i|.
+fn imbalance(sum: f64, absolute: f64) -> f64 {
+    if absolute == 0.0 { 0.0 } else { 2.0 * sum.abs() / absolute + 4.0 * f64::EPSILON }
+}
+
+/// A sum that carries its own rounding along (Neumaier): exact to a few units in the last place of the result and of
+/// Σ |terms| · ε².
+#[derive(Default)]
+struct Sum {
+    high: f64,
+    low: f64,
+}
+
+impl Sum {
+    fn add(&mut self, x: f64) {
+        let total = self.high + x;
+        self.low += if self.high.abs() >= x.abs() { (self.high - total) + x } else { (x - total) + self.high };
+        self.high = total;
+    }
+
+    fn value(&self) -> f64 {
+        self.high + self.low
+    }
+}
+
+/// Σ x_i, accurate also when the terms cancel.
+pub(super) fn accurate_sum(terms: impl Iterator<Item = f64>) -> f64 {
+    let mut sum = Sum::default();
+    terms.for_each(|x| sum.add(x));
+    sum.value()
+}

@@ -1,0 +1,239 @@
+//! Convex phase (MATH §7.1): minimise R on a working set that grows as needed, with a bound after every pass over X.
+
+use super::descend::gap_share;
+use super::workspace::Workspace;
+use super::{Monitor, Options, screening};
+use crate::problem::Problem;
+use crate::solution::{Screened, Status, TraceRow};
+
+/// What the convex phase proved.
+pub struct Relaxed {
+    /// Least R met.
+    pub relaxation: f64,
+    /// Best bound met.
+    pub lower_bound: f64,
+    /// The dual point that gives it.
+    pub dual: Vec<f64>,
+    /// D at the last iterate.
+    dual_here: f64,
+    /// Features not proved to be zero in every minimiser of R.
+    pub alive: Vec<usize>,
+    /// x_jᵀα over `alive` at the last iterate.
+    pub tau: Vec<f64>,
+    /// Outer iterations.
+    pub iterations: usize,
+    /// How it ended.
+    pub ended: Status,
+    /// What screening did.
+    pub screened: Screened,
+}
+
+/// Minimises R until (R − D)/|R| ≤ `options.relaxation_gap`; leaves the minimiser in the workspace.
+pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Relaxed {
+    let problem = work.problem;
+    let p = problem.ncols();
+    let mut state = Relaxed {
+        relaxation: f64::INFINITY,
+        lower_bound: f64::NEG_INFINITY,
+        dual: work.alpha.clone(),
+        dual_here: f64::NEG_INFINITY,
+        alive: (0..p).collect(),
+        tau: vec![0.0; p],
+        iterations: 0,
+        ended: Status::Converged,
+        screened: Screened::default(),
+    };
+    // Without a ridge term or bounds D may stay −∞; the gap shares then measure stationarity.
+    let unbounded = !problem.penalty().has_certificate(p);
+    let (mut previous, mut tightening) = (f64::INFINITY, 0.1);
+    loop {
+        let gap = state.pass(work, monitor);
+        record(work, &state, monitor);
+        state.iterations += 1;
+        let target = options.relaxation_gap * state.relaxation.abs();
+        if state.relaxation - state.lower_bound <= target || (unbounded && gap <= 1e-3 * target) {
+            break;
+        }
+        if let Some(status) = monitor.stop(state.iterations) {
+            state.ended = status;
+            break;
+        }
+        state.screen(work);
+        let added = state.include(work);
+        // The same gap twice with nothing to add: the sub-problem must be solved more tightly, or rounding is reached.
+        // Zero twice and NaN (nothing stops a coefficient) are stalls as well.
+        let falling = gap < 0.5 * previous;
+        if added == 0 && !falling {
+            tightening *= 0.1;
+            if tightening < 1e-9 {
+                state.ended = Status::Stalled;
+                break;
+            }
+        }
+        previous = gap;
+        let gradients = state.active_gradients(work);
+        let members: Vec<usize> = (0..work.active.len()).collect();
+        let coordinates = work.coordinates.clone();
+        let tolerance = (tightening * gap.min(state.relaxation.abs())).max(0.2 * target * tightening.min(0.1) * 10.0);
+        work.minimise(&coordinates, &members, gradients, tolerance, monitor);
+    }
+    state
+}
+
+impl Relaxed {
+    /// One pass τ = X_aliveᵀα: R, D, the best of both; returns the sum of the gap shares.
+    fn pass(&mut self, work: &Workspace<'_, '_>, monitor: &mut Monitor<'_>) -> f64 {
+        let problem = work.problem;
+        self.tau.resize(self.alive.len(), 0.0);
+        problem.design().correlate(&self.alive, &work.alpha, &mut self.tau);
+        monitor.passes += self.alive.len() as f64 / problem.ncols() as f64;
+        self.relaxation = self.relaxation.min(work.relaxation());
+        let (alive, tau) = (std::mem::take(&mut self.alive), std::mem::take(&mut self.tau));
+        self.offer_dual(problem, &work.alpha, &alive, &tau);
+        (self.alive, self.tau) = (alive, tau);
+        let beta = |j: usize| work.position(j).map_or(0.0, |k| work.beta[k]);
+        let share = |(&j, &t): (&usize, &f64)| gap_share(problem.coordinate(j), beta(j), t, problem.squares(j));
+        self.alive.iter().zip(&self.tau).map(share).sum()
+    }
+
+    /// Takes over a dual point, best scaled, if its bound is better.
+    pub fn offer_dual(&mut self, problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64]) {
+        let (here, dual, scale) = best_scaling(problem, alpha, features, tau);
+        self.dual_here = here;
+        if dual > self.lower_bound {
+            self.lower_bound = dual;
+            self.dual.clear();
+            self.dual.extend(alpha.iter().map(|a| scale * a));
+        }
+    }
+
+    /// The relaxation rule: features that are zero in every minimiser of R leave the problem.
+    fn screen(&mut self, work: &mut Workspace<'_, '_>) {
+        let problem = work.problem;
+        let radius = screening::radius(self.relaxation, self.dual_here, problem.loss().mu());
+        if !radius.is_finite() {
+            return;
+        }
+        let zero = |j: usize, tau: f64| {
+            screening::zero_in_relaxation(problem.coordinate(j), tau, problem.length(j), radius)
+                && work.position(j).is_none_or(|k| work.beta[k] == 0.0)
+        };
+        let keep: Vec<bool> = self.alive.iter().zip(&self.tau).map(|(&j, &t)| !zero(j, t)).collect();
+        let removed = keep.iter().filter(|k| !**k).count();
+        if removed == 0 {
+            return;
+        }
+        self.screened.relaxation += removed;
+        let mut active = vec![true; work.active.len()];
+        for (&j, &kept) in self.alive.iter().zip(&keep) {
+            if let Some(k) = work.position(j) {
+                active[k] = kept;
+            }
+        }
+        if active.contains(&false) {
+            work.retain(&active);
+        }
+        let mut marks = keep.iter();
+        self.alive.retain(|_| *marks.next().unwrap_or(&false));
+        let mut marks = keep.iter();
+        self.tau.retain(|_| *marks.next().unwrap_or(&false));
+    }
+
+    /// Inclusion (Algorithm 3 with faster growth): the features that violate the optimality of R most.
+    fn include(&mut self, work: &mut Workspace<'_, '_>) -> usize {
+        let problem = work.problem;
+        let excess = |j: usize, t: f64| t.abs() - problem.coordinate(j).threshold(t);
+        let outside = self.alive.iter().zip(&self.tau).filter(|p| work.position(*p.0).is_none());
+        let mut violating: Vec<(f64, usize)> =
+            outside.map(|(&j, &t)| (excess(j, t), j)).filter(|v| v.0 > 0.0).collect();
+        // Fewer at first would save little of the matrix of inner products and cost passes over X.
+        let least = (4.0 * (problem.ncols() as f64).ln()).ceil().max(100.0) as usize;
+        let count = least.max(work.active.len()).min(violating.len());
+        if count == 0 {
+            return 0;
+        }
+        if count < violating.len() {
+            violating.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            violating.truncate(count);
+        }
+        violating.sort_unstable_by_key(|v| v.1);
+        violating.iter().for_each(|v| {
+            work.include(v.1);
+        });
+        count
+    }
+
+    /// The gradients of the active coefficients, read off the last pass.
+    fn active_gradients(&self, work: &Workspace<'_, '_>) -> Vec<f64> {
+        let mut gradients = vec![0.0; work.active.len()];
+        for (&j, &t) in self.alive.iter().zip(&self.tau) {
+            if let Some(k) = work.position(j) {
+                gradients[k] = t;
+            }
+        }
+        gradients
+    }
+}
+
+/// D(α), the best of D(sα), 0 ≤ s ≤ 1, and its s: a violated threshold can cost more than shrinking the dual point does,
+/// and without a ridge term D(α) = −∞ until none is violated. D(sα) is concave in s.
+pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64]) -> (f64, f64, f64) {
+    let (full, places) = problem.dual_value_and_terms(alpha, features, tau);
+    // Only these can have Ψ ≠ 0 at any s: the rest of the features is not looked at again.
+    let features: Vec<usize> = places.iter().map(|&k| features[k]).collect();
+    let tau: Vec<f64> = places.iter().map(|&k| tau[k]).collect();
+    let ratio = |(&j, &t): (&usize, &f64)| if t == 0.0 { 1.0 } else { problem.coordinate(j).threshold(t) / t.abs() };
+    let feasible = features.iter().zip(&tau).map(ratio).fold(1.0, f64::min);
+    if feasible >= 1.0 && full > f64::NEG_INFINITY {
+        return (full, full, 1.0);
+    }
+    let value = |s: f64| {
+        let scaled: Vec<f64> = alpha.iter().map(|a| s * a).collect();
+        let tau: Vec<f64> = tau.iter().map(|t| s * t).collect();
+        problem.dual_value(&scaled, &features, &tau)
+    };
+    let mut best = (full, 1.0);
+    let mut offer = |s: f64| {
+        let v = value(s);
+        if v > best.0 {
+            best = (v, s);
+        }
+        v
+    };
+    // Inside every threshold by more than τ can be wrong: the bound leaves that room, and without a ridge term it is −∞
+    // until there is.
+    let inside = |room: f64| feasible * (1.0 - room);
+    let room = (0..9).map(|k| 1e-15 * 10f64.powi(k)).find(|&r| value(inside(r)) > f64::NEG_INFINITY);
+    let (mut low, mut high) = (inside(2.0 * room.unwrap_or(0.0)), 1.0);
+    offer(low);
+    let golden = 0.5 * (5f64.sqrt() - 1.0);
+    let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
+    let (mut at_a, mut at_b) = (offer(a), offer(b));
+    for _ in 0..10 {
+        if at_a >= at_b {
+            (high, b, at_b) = (b, a, at_a);
+            a = high - golden * (high - low);
+            at_a = offer(a);
+        } else {
+            (low, a, at_a) = (a, b, at_b);
+            b = low + golden * (high - low);
+            at_b = offer(b);
+        }
+    }
+    (full, best.0, best.1)
+}
+
+fn record(work: &Workspace<'_, '_>, state: &Relaxed, monitor: &mut Monitor<'_>) {
+    let support = work.beta.iter().filter(|b| **b != 0.0).count();
+    let objective = work.objective();
+    monitor.record(TraceRow {
+        seconds: 0.0,
+        iteration: state.iterations,
+        objective,
+        relaxation: state.relaxation,
+        lower_bound: state.lower_bound,
+        gap: objective - state.lower_bound,
+        active: work.active.len(),
+        support,
+    });
+}

@@ -1,0 +1,207 @@
+//! The model through its matrix Q of inner products: a step costs one column of Q, whatever the number of samples.
+
+use super::{Metric, Quadratic};
+use crate::active::ActiveSet;
+use crate::kernel;
+use faer::linalg::matmul::matmul;
+use faer::linalg::solvers::{Llt, Solve};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+
+/// The symmetric matrix Q over the positions of an active set, grown as columns are added.
+#[derive(Debug, Clone, Default)]
+pub struct Gram {
+    len: usize,
+    stride: usize,
+    data: Vec<f64>,
+}
+
+impl Gram {
+    /// Number of positions covered.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether no position is covered.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Column k.
+    #[inline]
+    pub fn column(&self, k: usize) -> &[f64] {
+        &self.data[k * self.stride..k * self.stride + self.len]
+    }
+
+    /// Q_kl.
+    #[inline]
+    pub fn at(&self, k: usize, l: usize) -> f64 {
+        self.data[l * self.stride + k]
+    }
+
+    /// Covers the columns added to `active`: Q_kl = Σ_i h_i x̃_ik x̃_il.
+    pub fn extend(&mut self, active: &ActiveSet, h: Option<&[f64]>, metric: &Metric) {
+        let (old, new) = (self.len, active.len());
+        if new == old {
+            return;
+        }
+        self.reserve(new);
+        if active.is_sparse() {
+            self.extend_sparse(active, h, metric, old);
+        } else {
+            self.extend_dense(active, h, metric, old);
+        }
+        self.len = new;
+        for l in old..new {
+            for k in 0..l {
+                self.data[k * self.stride + l] = self.data[l * self.stride + k];
+            }
+        }
+    }
+
+    fn reserve(&mut self, len: usize) {
+        if len <= self.stride {
+            return;
+        }
+        let stride = len.max(self.stride * 3 / 2).next_multiple_of(8);
+        let mut data = vec![0.0; stride * stride];
+        for k in 0..self.len {
+            data[k * stride..k * stride + self.len].copy_from_slice(self.column(k));
+        }
+        (self.stride, self.data) = (stride, data);
+    }
+
+    fn extend_dense(&mut self, active: &ActiveSet, h: Option<&[f64]>, metric: &Metric, old: usize) {
+        let (n, new, stride) = (active.nrows(), active.len(), self.stride);
+        let plain = metric.shifts.iter().all(|s| *s == 0.0);
+        // Centring before the product keeps the digits that a correction afterwards would cancel.
+        let prepared: Vec<f64>;
+        let columns = if h.is_none() && plain {
+            active.all_values()
+        } else {
+            prepared = (0..new).flat_map(|k| prepare(active.entries(k).1, h, metric.shifts[k])).collect();
+            &prepared
+        };
+        let x = MatRef::from_column_major_slice(columns, n, new);
+        // Upper triangle only, by blocks of columns.
+        let mut from = old;
+        while from < new {
+            let to = (from + 64).min(new);
+            let block = &mut self.data[from * stride..];
+            let target = MatMut::from_column_major_slice_with_stride_mut(block, to, to - from, stride);
+            let (left, right) = (x.subcols(0, to), x.subcols(from, to - from));
+            matmul(target, Accum::Replace, left.transpose(), right, 1.0, Par::Seq);
+            from = to;
+        }
+    }
+
+    fn extend_sparse(&mut self, active: &ActiveSet, h: Option<&[f64]>, metric: &Metric, old: usize) {
+        let mut scattered = vec![0.0; active.nrows()];
+        for l in old..active.len() {
+            let (rows, values) = active.entries(l);
+            for (&i, &x) in rows.iter().zip(values) {
+                scattered[i as usize] = x * h.map_or(1.0, |h| h[i as usize]);
+            }
+            for k in 0..=l {
+                let stored = active.dot_stored(k, &scattered);
+                let (sk, sl) = (metric.shifts[k], metric.shifts[l]);
+                let affine = sk * metric.sums[l] + sl * metric.sums[k] + sk * sl * metric.total;
+                self.data[l * self.stride + k] = stored + affine;
+            }
+            rows.iter().for_each(|&i| scattered[i as usize] = 0.0);
+        }
+    }
+
+    /// Keeps the positions for which `keep` is true, in order.
+    pub fn retain(&mut self, keep: &[bool]) {
+        let kept: Vec<usize> = (0..self.len).filter(|&k| keep[k]).collect();
+        for (l, &from) in kept.iter().enumerate() {
+            for (k, &row) in kept.iter().enumerate() {
+                self.data[l * self.stride + k] = self.data[from * self.stride + row];
+            }
+        }
+        self.len = kept.len();
+    }
+
+    /// Cholesky factor of Q_MM + diag, `None` when it is not positive definite.
+    pub fn factor(&self, members: &[usize], diagonal: impl Fn(usize) -> f64) -> Option<Llt<f64>> {
+        let m = members.len();
+        let matrix =
+            Mat::from_fn(m, m, |a, b| self.at(members[a], members[b]) + if a == b { diagonal(a) } else { 0.0 });
+        Llt::new(matrix.as_ref(), Side::Lower).ok()
+    }
+}
+
+/// √h ∘ (x + shift).
+fn prepare<'a>(values: &'a [f64], h: Option<&'a [f64]>, shift: f64) -> impl Iterator<Item = f64> + 'a {
+    values.iter().enumerate().map(move |(i, x)| (x + shift) * h.map_or(1.0, |h| h[i].sqrt()))
+}
+
+/// q held as its matrix and its gradient.
+#[derive(Debug)]
+pub struct GramModel<'a> {
+    gram: &'a Gram,
+    gradient: Vec<f64>,
+    image: Vec<f64>,
+}
+
+impl<'a> GramModel<'a> {
+    /// The model whose gradient at the current point is `gradient`.
+    pub fn new(gram: &'a Gram, gradient: Vec<f64>) -> Self {
+        debug_assert_eq!(gram.len(), gradient.len());
+        Self { gram, image: vec![0.0; gradient.len()], gradient }
+    }
+
+    /// The gradient at the current point.
+    pub fn gradients(&self) -> &[f64] {
+        &self.gradient
+    }
+}
+
+impl Quadratic for GramModel<'_> {
+    fn len(&self) -> usize {
+        self.gradient.len()
+    }
+
+    #[inline]
+    fn curvature(&self, k: usize) -> f64 {
+        self.gram.at(k, k)
+    }
+
+    #[inline]
+    fn gradient(&self, k: usize) -> f64 {
+        self.gradient[k]
+    }
+
+    #[inline]
+    fn step(&mut self, k: usize, delta: f64) {
+        kernel::axpy(delta, self.gram.column(k), &mut self.gradient);
+    }
+
+    fn solve(&mut self, members: &[usize], diagonal: &[f64], rhs: &[f64]) -> Option<Vec<f64>> {
+        // Duplicated columns make Q_MM singular: a ridge at the level of rounding, on the scale of each column, picks one
+        // solution.
+        let ridge = |a: usize| 1e-13 * members.len() as f64 * self.gram.at(members[a], members[a]);
+        let factor = self.gram.factor(members, |a| diagonal[a] + ridge(a))?;
+        let mut d = Mat::from_fn(rhs.len(), 1, |a, _| rhs[a]);
+        factor.solve_in_place(d.as_mut());
+        let d: Vec<f64> = (0..rhs.len()).map(|a| d[(a, 0)]).collect();
+        d.iter().all(|x| x.is_finite()).then_some(d)
+    }
+
+    fn aim(&mut self, members: &[usize], d: &[f64]) -> f64 {
+        self.image.fill(0.0);
+        for (&k, &x) in members.iter().zip(d) {
+            kernel::axpy(x, self.gram.column(k), &mut self.image);
+        }
+        members.iter().zip(d).map(|(&k, x)| x * self.image[k]).sum()
+    }
+
+    #[inline]
+    fn image(&self, k: usize) -> f64 {
+        self.image[k]
+    }
+
+    fn advance(&mut self, t: f64) {
+        kernel::axpy(t, &self.image, &mut self.gradient);
+    }
+}

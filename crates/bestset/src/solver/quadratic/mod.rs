@@ -1,0 +1,91 @@
+//! A quadratic model of the loss on the active set, at a moving point.
+//!
+//! q(β) = ½ (β − β⁰)ᵀ Q (β − β⁰) + gᵀ(β − β⁰) with Q = X̃ᵀHX̃, H = diag(w ℓ″) and X̃ the active columns, centred with the
+//! weights H when there is an intercept (which eliminates it). For the squared loss q is the loss itself.
+
+mod gram;
+mod residual;
+
+pub use gram::{Gram, GramModel};
+pub use residual::ResidualModel;
+
+use crate::active::ActiveSet;
+
+/// q at a moving point β, which the caller keeps. Positions k are those of the active set.
+pub trait Quadratic {
+    /// Number of coefficients.
+    fn len(&self) -> usize;
+
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Q_kk.
+    fn curvature(&self, k: usize) -> f64;
+
+    /// ∂q/∂β_k at the current point.
+    fn gradient(&self, k: usize) -> f64;
+
+    /// Moves the point: β_k += delta.
+    fn step(&mut self, k: usize, delta: f64);
+
+    /// Approximately solves (Q_MM + diag(`diagonal`)) d = `rhs` on the positions M = `members`.
+    fn solve(&mut self, members: &[usize], diagonal: &[f64], rhs: &[f64]) -> Option<Vec<f64>>;
+
+    /// Prepares a move along d (on `members`) and returns dᵀQd.
+    fn aim(&mut self, members: &[usize], d: &[f64]) -> f64;
+
+    /// (Qd)_k for the direction of the last [`Quadratic::aim`].
+    fn image(&self, k: usize) -> f64;
+
+    /// Moves the point by t times the direction of the last [`Quadratic::aim`].
+    fn advance(&mut self, t: f64);
+}
+
+/// Weights of the samples and the shift of each active column under which columns are used: x̃_k = x_k + shift_k.
+///
+/// With an intercept the shift is −(Σ h x_k)/(Σ h): the model is then minimised over the intercept at once.
+#[derive(Debug, Clone)]
+pub struct Metric {
+    /// Σ h_i.
+    pub total: f64,
+    /// Σ_i h_i x_ik of the stored part of column k.
+    pub sums: Vec<f64>,
+    /// What is added to the stored part of column k.
+    pub shifts: Vec<f64>,
+}
+
+impl Metric {
+    /// Weights `h` (one if `None`) and the columns of `active`.
+    pub fn new(active: &ActiveSet, h: Option<&[f64]>, intercept: bool) -> Self {
+        let mut metric =
+            Self { total: h.map_or(active.nrows() as f64, crate::kernel::sum), sums: Vec::new(), shifts: Vec::new() };
+        metric.extend(active, h, intercept);
+        metric
+    }
+
+    /// Takes in the columns added to `active` since.
+    pub fn extend(&mut self, active: &ActiveSet, h: Option<&[f64]>, intercept: bool) {
+        for k in self.sums.len()..active.len() {
+            let sum = match h {
+                Some(h) => active.dot_stored(k, h),
+                None => crate::kernel::sum(active.entries(k).1),
+            };
+            self.sums.push(sum);
+            self.shifts.push(match intercept {
+                true if self.total > 0.0 => -sum / self.total,
+                true => 0.0,
+                false => active.shift(k),
+            });
+        }
+    }
+
+    /// Forgets the columns that `keep` drops.
+    pub fn retain(&mut self, keep: &[bool]) {
+        let mut marks = keep.iter();
+        self.sums.retain(|_| *marks.next().unwrap_or(&false));
+        let mut marks = keep.iter();
+        self.shifts.retain(|_| *marks.next().unwrap_or(&false));
+    }
+}

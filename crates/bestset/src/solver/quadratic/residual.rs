@@ -1,0 +1,161 @@
+//! The model through the samples: a step costs one column of X, whatever the number of features.
+
+use super::{Metric, Quadratic};
+use crate::active::ActiveSet;
+use crate::kernel;
+
+/// q held as the vector v with gradient_k = x̃_kᵀ v.
+///
+/// v = stored + offset·h: adding a multiple of a shifted sparse column changes only its stored rows and one number.
+#[derive(Debug)]
+pub struct ResidualModel<'a> {
+    active: &'a ActiveSet,
+    metric: &'a Metric,
+    h: Option<&'a [f64]>,
+    curvatures: Vec<f64>,
+    stored: Vec<f64>,
+    stored_sum: f64,
+    offset: f64,
+    image: Vec<f64>,
+    image_sum: f64,
+    image_offset: f64,
+}
+
+impl<'a> ResidualModel<'a> {
+    /// The model at the point whose dual vector is `alpha` = w ℓ′.
+    pub fn new(active: &'a ActiveSet, metric: &'a Metric, h: Option<&'a [f64]>, alpha: &[f64]) -> Self {
+        let curvatures = (0..active.len()).map(|k| curvature(active, metric, h, k)).collect();
+        let (stored, stored_sum) = (alpha.to_vec(), kernel::sum(alpha));
+        let image = vec![0.0; alpha.len()];
+        Self {
+            active,
+            metric,
+            h,
+            curvatures,
+            stored,
+            stored_sum,
+            offset: 0.0,
+            image,
+            image_sum: 0.0,
+            image_offset: 0.0,
+        }
+    }
+
+    /// x̃_kᵀ (v + c·h) for a vector v with Σv = `sum`.
+    #[inline]
+    fn product(&self, k: usize, v: &[f64], sum: f64, offset: f64) -> f64 {
+        let stored = self.active.dot_stored(k, v) + offset * self.metric.sums[k];
+        stored + self.metric.shifts[k] * (sum + offset * self.metric.total)
+    }
+
+    /// out += a (h ∘ stored part of x_k).
+    #[inline]
+    fn scatter(active: &ActiveSet, h: Option<&[f64]>, k: usize, a: f64, out: &mut [f64]) {
+        let (rows, values) = active.entries(k);
+        match h {
+            None => active.axpy_stored(k, a, out),
+            Some(h) if active.is_sparse() => {
+                for (&i, x) in rows.iter().zip(values) {
+                    out[i as usize] += a * h[i as usize] * x;
+                }
+            }
+            Some(h) => kernel::axpy_weighted(a, values, h, out),
+        }
+    }
+}
+
+/// Σ_i h_i (x_ik + shift_k)².
+fn curvature(active: &ActiveSet, metric: &Metric, h: Option<&[f64]>, k: usize) -> f64 {
+    let (rows, values) = active.entries(k);
+    let shift = metric.shifts[k];
+    let weight = |e: usize| h.map_or(1.0, |h| h[if active.is_sparse() { rows[e] as usize } else { e }]);
+    let (mut inside, mut total) = (0.0, 0.0);
+    for (e, x) in values.iter().enumerate() {
+        let w = weight(e);
+        inside += w;
+        total += w * (x + shift) * (x + shift);
+    }
+    let outside = if active.is_sparse() { (metric.total - inside).max(0.0) } else { 0.0 };
+    total + outside * shift * shift
+}
+
+impl Quadratic for ResidualModel<'_> {
+    fn len(&self) -> usize {
+        self.active.len()
+    }
+
+    #[inline]
+    fn curvature(&self, k: usize) -> f64 {
+        self.curvatures[k]
+    }
+
+    #[inline]
+    fn gradient(&self, k: usize) -> f64 {
+        self.product(k, &self.stored, self.stored_sum, self.offset)
+    }
+
+    #[inline]
+    fn step(&mut self, k: usize, delta: f64) {
+        Self::scatter(self.active, self.h, k, delta, &mut self.stored);
+        self.stored_sum += delta * self.metric.sums[k];
+        self.offset += delta * self.metric.shifts[k];
+    }
+
+    /// Conjugate gradients with the diagonal as preconditioner, stopped early: the caller searches along the result.
+    fn solve(&mut self, members: &[usize], diagonal: &[f64], rhs: &[f64]) -> Option<Vec<f64>> {
+        let scale: Vec<f64> =
+            members.iter().zip(diagonal).map(|(&k, d)| 1.0 / (self.curvatures[k] + d).max(f64::MIN_POSITIVE)).collect();
+        let mut d = vec![0.0; rhs.len()];
+        let mut r = rhs.to_vec();
+        let mut z: Vec<f64> = r.iter().zip(&scale).map(|(r, s)| r * s).collect();
+        let mut p = z.clone();
+        let mut rz = kernel::dot(&r, &z);
+        let target = 1e-6 * rz;
+        for _ in 0..60 {
+            let curved = self.aim(members, &p) + p.iter().zip(diagonal).map(|(p, d)| p * p * d).sum::<f64>();
+            if !(curved > 0.0 && rz > target) {
+                break;
+            }
+            let a = rz / curved;
+            for (e, &k) in members.iter().enumerate() {
+                let qp = self.image(k) + diagonal[e] * p[e];
+                d[e] += a * p[e];
+                r[e] -= a * qp;
+            }
+            z.iter_mut().zip(&r).zip(&scale).for_each(|((z, r), s)| *z = r * s);
+            let next = kernel::dot(&r, &z);
+            let ratio = next / rz;
+            p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + ratio * *p);
+            rz = next;
+        }
+        d.iter().all(|x| x.is_finite()).then_some(d)
+    }
+
+    fn aim(&mut self, members: &[usize], d: &[f64]) -> f64 {
+        self.image.fill(0.0);
+        self.image_offset = 0.0;
+        for (&k, &x) in members.iter().zip(d) {
+            Self::scatter(self.active, self.h, k, x, &mut self.image);
+            self.image_offset += x * self.metric.shifts[k];
+        }
+        self.image_sum = kernel::sum(&self.image);
+        // Σ (h ∘ Xd)² / h = dᵀQd; the part of the offset follows from the sums already known.
+        let square = |h: Option<&[f64]>, v: &[f64]| match h {
+            None => kernel::squared_norm(v),
+            Some(h) => v.iter().zip(h).filter(|p| *p.1 > 0.0).map(|(v, h)| v * v / h).sum(),
+        };
+        let (c, total) = (self.image_offset, self.metric.total);
+        square(self.h, &self.image) + 2.0 * c * self.image_sum + c * c * total
+    }
+
+    #[inline]
+    fn image(&self, k: usize) -> f64 {
+        self.product(k, &self.image, self.image_sum, self.image_offset)
+    }
+
+    fn advance(&mut self, t: f64) {
+        kernel::axpy(t, &self.image, &mut self.stored);
+        self.stored_sum += t * self.image_sum;
+        self.offset += t * self.image_offset;
+    }
+}

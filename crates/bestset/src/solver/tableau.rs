@@ -1,0 +1,249 @@
+//! All moves of one feature — add, drop, exchange — priced from one symmetric tableau, kept up to date by pivots.
+//!
+//! At the fit on a support S, with A = Q_SS + 2λ2 I and C the other positions, the tableau holds
+//!
+//!   M_SS = −A⁻¹,   M_SC = A⁻¹Q_SC,   M_CC = Q_CC + 2λ2 I − Q_CS A⁻¹ Q_SC,   r_S = β_S,   r_C = −∂q/∂β_C,
+//!
+//! so that, everything else refitted, with a_i = −M_ii:
+//!
+//! - dropping i raises the fit by β_i²/(2 a_i);
+//! - adding j lowers it by (|r_j| − λ1)₊² / (2 M_jj);
+//! - after i is dropped, r_j becomes r_j + M_ij β_i/a_i and M_jj becomes M_jj + M_ij²/a_i.
+//!
+//! With fixed signs λ1|b| ≥ λ1 sign·b: a price never promises less than a move can bring, so that no improving price means no
+//! improving move (quadratic loss).
+
+use super::quadratic::Gram;
+use crate::kernel;
+use crate::penalty::Coordinate;
+use faer::linalg::matmul::matmul;
+use faer::linalg::solvers::{DenseSolveCore, Solve};
+use faer::{Accum, Mat, Par};
+
+/// A change of the support; positions are those of the active set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Move {
+    /// The feature that leaves.
+    pub drop: Option<usize>,
+    /// The feature that enters.
+    pub add: Option<usize>,
+}
+
+/// The tableau at a support.
+pub struct Tableau<'c> {
+    coordinates: &'c [Coordinate],
+    len: usize,
+    data: Vec<f64>,
+    rhs: Vec<f64>,
+    /// Sign of each support coefficient as it entered, 0 outside.
+    signs: Vec<f64>,
+}
+
+impl<'c> Tableau<'c> {
+    /// The tableau at the fit `beta` with the model's `gradients` there; `None` when A is singular.
+    pub fn new(gram: &Gram, coordinates: &'c [Coordinate], beta: &[f64], gradients: &[f64]) -> Option<Self> {
+        let m = gram.len();
+        let inside: Vec<usize> = (0..m).filter(|&k| beta[k] != 0.0).collect();
+        let outside: Vec<usize> = (0..m).filter(|&k| beta[k] == 0.0).collect();
+        let cross = Mat::from_fn(inside.len(), outside.len(), |a, e| gram.at(inside[a], outside[e]));
+        let mut solved = cross.clone();
+        let mut data = vec![0.0; m * m];
+        if !inside.is_empty() {
+            let factor = gram.factor(&inside, |a| 2.0 * coordinates[inside[a]].l2)?;
+            factor.solve_in_place(solved.as_mut());
+            let inverse = factor.inverse();
+            for (b, &l) in inside.iter().enumerate() {
+                inside.iter().enumerate().for_each(|(a, &k)| data[l * m + k] = -inverse[(a, b)]);
+            }
+        }
+        let mut schur = Mat::from_fn(outside.len(), outside.len(), |a, b| gram.at(outside[a], outside[b]));
+        matmul(schur.as_mut(), Accum::Add, cross.transpose(), solved.as_ref(), -1.0, Par::Seq);
+        for (b, &l) in outside.iter().enumerate() {
+            inside.iter().enumerate().for_each(|(a, &k)| data[l * m + k] = solved[(a, b)]);
+            outside.iter().enumerate().for_each(|(a, &k)| data[l * m + k] = schur[(a, b)]);
+            inside.iter().enumerate().for_each(|(a, &k)| data[k * m + l] = solved[(a, b)]);
+            data[l * m + l] += 2.0 * coordinates[l].l2;
+        }
+        let rhs = (0..m).map(|k| if beta[k] != 0.0 { beta[k] } else { -gradients[k] }).collect();
+        let signs = beta.iter().map(|b| if *b != 0.0 { b.signum() } else { 0.0 }).collect();
+        Some(Self { coordinates, len: m, data, rhs, signs })
+    }
+
+    #[inline]
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self.data[j * self.len + i]
+    }
+
+    fn is_inside(&self, k: usize) -> bool {
+        self.signs[k] != 0.0
+    }
+
+    /// The fitted coefficients, zero outside the support.
+    pub fn beta(&self) -> Vec<f64> {
+        (0..self.len).map(|k| if self.is_inside(k) { self.rhs[k] } else { 0.0 }).collect()
+    }
+
+    /// What the fit loses without i, and without its price.
+    fn cost(&self, i: usize) -> f64 {
+        self.rhs[i] * self.rhs[i] / (-2.0 * self.at(i, i))
+    }
+
+    /// −min_b { ½ s b² − q b + λ1|b| } over the bounds.
+    #[inline]
+    fn gain(coordinate: &Coordinate, q: f64, s: f64) -> f64 {
+        let pull = q.abs() - coordinate.l1;
+        let reach = if q > 0.0 { coordinate.upper } else { -coordinate.lower };
+        if pull <= 0.0 || s <= 0.0 {
+            return 0.0;
+        }
+        let size = (pull / s).min(reach);
+        size * (pull - 0.5 * s * size)
+    }
+
+    /// A column that depends on the support to rounding has no price of its own.
+    fn is_dependent(&self, j: usize, gram: &Gram) -> bool {
+        self.at(j, j) <= 1e-10 * (gram.at(j, j) + 2.0 * self.coordinates[j].l2)
+    }
+
+    /// The moves that lower P by more than `margin`, best first, at most `most`.
+    pub fn improving(&self, gram: &Gram, margin: f64, most: usize) -> Vec<(f64, Move)> {
+        let inside: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k)).collect();
+        let mut found: Vec<(f64, Move)> = Vec::new();
+        let mut offer = |change: f64, drop: Option<usize>, add: Option<usize>| {
+            if change < -margin {
+                found.push((change, Move { drop, add }));
+            }
+        };
+        // cost of dropping without its price, β_i/a_i and 1/a_i.
+        let prices: Vec<(usize, f64, f64, f64)> = inside
+            .iter()
+            .map(|&i| {
+                let a = -self.at(i, i);
+                (i, self.cost(i) - self.coordinates[i].l0, self.rhs[i] / a, 1.0 / a)
+            })
+            .collect();
+        for &(i, cost, ..) in &prices {
+            offer(cost, Some(i), None);
+        }
+        let cheapest = prices.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
+        for j in (0..self.len).filter(|&k| !self.is_inside(k) && !self.is_dependent(k, gram)) {
+            let (c, q, s) = (&self.coordinates[j], self.rhs[j], self.at(j, j));
+            offer(c.l0 - Self::gain(c, q, s), None, Some(j));
+            // Dropping i can at most free (|q| + |M_ij|·|β_i|/a_i): skip the column when even the largest pull cannot pay.
+            let column = &self.data[j * self.len..(j + 1) * self.len];
+            let push = prices.iter().map(|p| (column[p.0] * p.2).abs()).fold(0.0, f64::max);
+            if c.l0 - Self::gain(c, q.abs() + push, s).max(Self::gain(c, -q.abs() - push, s)) + cheapest >= -margin {
+                continue;
+            }
+            for &(i, cost, ratio, inverse) in &prices {
+                let v = column[i];
+                let gain = Self::gain(c, q + v * ratio, s + v * v * inverse);
+                offer(c.l0 + cost - gain, Some(i), Some(j));
+            }
+        }
+        let key = |m: &Move| (m.drop, m.add);
+        found.sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(key(&x.1).cmp(&key(&y.1))));
+        found.truncate(most);
+        found
+    }
+
+    /// Takes position k in or out of the support: one symmetric pivot.
+    fn pivot(&mut self, k: usize) {
+        let (m, d) = (self.len, self.at(k, k));
+        let entering = !self.is_inside(k);
+        let column: Vec<f64> = self.data[k * m..(k + 1) * m].to_vec();
+        if entering {
+            self.signs[k] = self.rhs[k].signum();
+            self.rhs[k] -= self.coordinates[k].l1 * self.signs[k];
+        }
+        let moved = self.rhs[k] / d;
+        for j in 0..m {
+            if j != k && column[j] != 0.0 {
+                kernel::axpy(-column[j] / d, &column, &mut self.data[j * m..(j + 1) * m]);
+            }
+        }
+        kernel::axpy(-moved, &column, &mut self.rhs);
+        let sign = if entering { 1.0 } else { -1.0 };
+        for j in 0..m {
+            let value = if j == k { -1.0 / d } else { sign * column[j] / d };
+            self.data[k * m + j] = value;
+            self.data[j * m + k] = value;
+        }
+        self.rhs[k] = sign * moved;
+        if !entering {
+            self.rhs[k] += self.coordinates[k].l1 * self.signs[k];
+            self.signs[k] = 0.0;
+        }
+    }
+
+    /// Multiplications that building a tableau for m positions with a support of s costs.
+    pub fn build_cost(m: usize, s: usize) -> f64 {
+        let (m, s) = (m as f64, s as f64);
+        s * (m - s) * (m - s) + s * s * m
+    }
+
+    /// Applies moves while they lower P, dropping features whose coefficient would change sign, until none does, a
+    /// coefficient leaves its bounds or the multiplications in `budget` are used up. `origin` is minus the model's gradient
+    /// at β = 0. Returns the number of moves, and whether no improving one is left.
+    pub fn descend(
+        &mut self,
+        gram: &Gram,
+        origin: &[f64],
+        margin: f64,
+        budget: &mut f64,
+        stop: impl Fn() -> bool,
+    ) -> (usize, bool) {
+        let (mut count, mut value) = (0, self.value(origin));
+        while *budget > 0.0 && !stop() {
+            let Some(&(_, step)) = self.improving(gram, margin, 1).first() else {
+                return (count, true);
+            };
+            let mut pivoted: Vec<usize> = [step.drop, step.add].into_iter().flatten().collect();
+            pivoted.iter().for_each(|&k| self.pivot(k));
+            self.drop_turned(&mut pivoted);
+            *budget -= (1 + pivoted.len()) as f64 * (self.len * self.len) as f64;
+            let after = self.value(origin);
+            if after >= value - 0.5 * margin || self.leaves_bounds() {
+                pivoted.iter().rev().for_each(|&k| self.pivot(k));
+                break;
+            }
+            (value, count) = (after, count + 1);
+        }
+        (count, false)
+    }
+
+    /// Pivots out every coefficient whose sign is not the one it entered with: the best fit on the support has it at zero.
+    fn drop_turned(&mut self, pivoted: &mut Vec<usize>) {
+        let turned = |t: &Self| (0..t.len).find(|&k| t.signs[k] * t.rhs[k] < 0.0 && t.coordinates[k].l1 > 0.0);
+        while let Some(k) = turned(self) {
+            self.pivot(k);
+            pivoted.push(k);
+        }
+    }
+
+    fn leaves_bounds(&self) -> bool {
+        let outside = |k: usize| self.rhs[k] < self.coordinates[k].lower || self.rhs[k] > self.coordinates[k].upper;
+        (0..self.len).any(|k| self.is_inside(k) && outside(k))
+    }
+
+    /// P less the loss at β = 0: Σ_S λ0 − ½ (c_S − λ1 sign)ᵀβ_S.
+    fn value(&self, origin: &[f64]) -> f64 {
+        let term = |k: usize| {
+            let c = &self.coordinates[k];
+            c.l0 - 0.5 * (origin[k] - c.l1 * self.signs[k]) * self.rhs[k]
+        };
+        (0..self.len).filter(|&k| self.is_inside(k)).map(term).sum()
+    }
+
+    /// For each support feature: what the fit loses without it, and the length of the vector w_i whose product with a column
+    /// x̃_j is the change of −∂q/∂β_j: ‖w_i‖² = (β_i/a_i)² (a_i − Σ_b 2λ2 (A⁻¹)_bi²).
+    pub fn removals(&self) -> Vec<(f64, f64)> {
+        let inside: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k)).collect();
+        let one = |&i: &usize| {
+            let a = -self.at(i, i);
+            let ridge: f64 = inside.iter().map(|&b| 2.0 * self.coordinates[b].l2 * self.at(b, i).powi(2)).sum();
+            (self.cost(i), (self.rhs[i] / a).abs() * (a - ridge).max(0.0).sqrt())
+        };
+        inside.iter().map(one).collect()
+    }
+}

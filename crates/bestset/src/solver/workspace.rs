@@ -1,0 +1,353 @@
+//! The state both phases of the default solver work on: the active set with its model, the primal and dual point.
+
+use super::Limits;
+use super::descend::{self, gap_share};
+use super::quadratic::{Gram, GramModel, Metric, Quadratic, ResidualModel};
+use crate::active::ActiveSet;
+use crate::penalty::Coordinate;
+use crate::problem::Problem;
+use crate::solution::Coefficients;
+
+const OUTSIDE: u32 = u32::MAX;
+
+/// Active set, coefficients on it, and the dual point they give.
+#[derive(Clone)]
+pub struct Workspace<'p, 'a> {
+    /// The problem.
+    pub problem: &'p Problem<'a>,
+    /// The columns in play.
+    pub active: ActiveSet,
+    /// Position of each feature in the active set.
+    position: Vec<u32>,
+    /// Penalty of each active coefficient.
+    pub coordinates: Vec<Coordinate>,
+    /// The active coefficients.
+    pub beta: Vec<f64>,
+    /// The intercept, optimal for `beta` after [`Workspace::refresh`].
+    pub intercept: f64,
+    /// u = Xβ.
+    pub margins: Vec<f64>,
+    /// α = w ℓ′(u + b).
+    pub alpha: Vec<f64>,
+    metric: Metric,
+    gram: Gram,
+    /// Smallest curvature assumed of a sample, relative to the largest possible: grown when Newton steps fail.
+    floor: f64,
+}
+
+impl<'p, 'a> Workspace<'p, 'a> {
+    /// An empty active set at β = 0.
+    pub fn new(problem: &'p Problem<'a>) -> Self {
+        let active = ActiveSet::new(problem.design());
+        let metric = Metric::new(&active, problem.weights(), problem.has_intercept());
+        let n = problem.nrows();
+        let mut workspace = Self {
+            problem,
+            active,
+            position: vec![OUTSIDE; problem.ncols()],
+            coordinates: Vec::new(),
+            beta: Vec::new(),
+            intercept: 0.0,
+            margins: vec![0.0; n],
+            alpha: vec![0.0; n],
+            metric,
+            gram: Gram::default(),
+            floor: 1e-3,
+        };
+        workspace.refresh();
+        workspace
+    }
+
+    /// Position of feature j, if active.
+    #[inline]
+    pub fn position(&self, j: usize) -> Option<usize> {
+        let k = self.position[j];
+        (k != OUTSIDE).then_some(k as usize)
+    }
+
+    /// Adds a feature with coefficient zero; no change if it is there.
+    pub fn include(&mut self, j: usize) -> usize {
+        if let Some(k) = self.position(j) {
+            return k;
+        }
+        self.position[j] = self.active.len() as u32;
+        self.active.push(self.problem.design(), j);
+        self.coordinates.push(self.problem.coordinate(j));
+        self.beta.push(0.0);
+        self.active.len() - 1
+    }
+
+    /// Drops the positions for which `keep` is false; their coefficients must be zero.
+    pub fn retain(&mut self, keep: &[bool]) {
+        let covered = self.gram.len();
+        self.gram.retain(&keep[..covered]);
+        self.metric.retain(keep);
+        self.active.features().iter().for_each(|&j| self.position[j] = OUTSIDE);
+        self.active.retain(keep);
+        for (k, &j) in self.active.features().iter().enumerate() {
+            self.position[j] = k as u32;
+        }
+        let mut marks = keep.iter();
+        self.beta.retain(|_| *marks.next().unwrap_or(&false));
+        let mut marks = keep.iter();
+        self.coordinates.retain(|_| *marks.next().unwrap_or(&false));
+    }
+
+    /// Recomputes u, the optimal intercept and α from the coefficients.
+    pub fn refresh(&mut self) {
+        self.margins.fill(0.0);
+        for k in 0..self.beta.len() {
+            if self.beta[k] != 0.0 {
+                self.active.axpy(k, self.beta[k], &mut self.margins);
+            }
+        }
+        self.refresh_dual();
+    }
+
+    /// Recomputes the optimal intercept and α from u.
+    fn refresh_dual(&mut self) {
+        self.intercept = self.problem.best_intercept(&self.margins, self.intercept);
+        self.problem.dual_point(&self.margins, self.intercept, &mut self.alpha);
+    }
+
+    /// Σ loss at the current point.
+    pub fn loss(&self) -> f64 {
+        self.problem.loss_sum(&self.margins, self.intercept)
+    }
+
+    /// R at the current point.
+    pub fn relaxation(&self) -> f64 {
+        self.loss() + self.envelope()
+    }
+
+    fn envelope(&self) -> f64 {
+        self.coordinates.iter().zip(&self.beta).map(|(c, &b)| c.envelope(b)).sum()
+    }
+
+    /// P at the current point.
+    pub fn objective(&self) -> f64 {
+        self.loss() + self.coordinates.iter().zip(&self.beta).map(|(c, &b)| c.value(b)).sum::<f64>()
+    }
+
+    /// Positions of the non-zero coefficients.
+    pub fn support(&self) -> Vec<usize> {
+        (0..self.beta.len()).filter(|&k| self.beta[k] != 0.0).collect()
+    }
+
+    /// The coefficients with feature indices.
+    pub fn coefficients(&self) -> Coefficients {
+        let pairs = self.active.features().iter().copied().zip(self.beta.iter().copied()).collect();
+        Coefficients::from_pairs(pairs, self.intercept)
+    }
+
+    /// Moves to other coefficients, adding their features.
+    pub fn load(&mut self, coefficients: &Coefficients) {
+        self.beta.fill(0.0);
+        for (j, b) in coefficients.iter() {
+            let k = self.include(j);
+            self.beta[k] = b.clamp(self.coordinates[k].lower, self.coordinates[k].upper);
+        }
+        self.intercept = coefficients.intercept;
+        self.refresh();
+    }
+
+    /// X_Aᵀα.
+    pub fn gradients(&self) -> Vec<f64> {
+        (0..self.active.len()).map(|k| self.active.dot(k, &self.alpha)).collect()
+    }
+
+    /// Whether the matrix of inner products is worth having: short compared with the columns, and it fits.
+    pub fn prefers_gram(&self, members: usize) -> bool {
+        let length = self.active.stored() / self.active.len().max(1);
+        let most = if self.problem.loss().is_quadratic() { 4096 } else { 512 };
+        members <= 4 * length && members <= most
+    }
+
+    /// w ℓ″ at the current point, kept away from zero.
+    fn curvatures(&self) -> Vec<f64> {
+        let (loss, w) = (self.problem.loss(), self.problem.weights());
+        let mut h = vec![0.0; self.margins.len()];
+        loss.curvatures(&self.margins, self.intercept, self.problem.y(), w, &mut h);
+        let least = self.floor / loss.mu();
+        h.iter_mut().enumerate().for_each(|(i, h)| *h = h.max(least * w.map_or(1.0, |w| w[i])));
+        h
+    }
+
+    /// Q over the active set at the current point: kept for the squared loss, made anew for the others.
+    pub fn gram(&mut self) -> std::borrow::Cow<'_, Gram> {
+        let intercept = self.problem.has_intercept();
+        if self.problem.loss().is_quadratic() {
+            let h = self.problem.weights();
+            self.metric.extend(&self.active, h, intercept);
+            self.gram.extend(&self.active, h, &self.metric);
+            return std::borrow::Cow::Borrowed(&self.gram);
+        }
+        let h = self.curvatures();
+        let mut gram = Gram::default();
+        gram.extend(&self.active, Some(&h), &Metric::new(&self.active, Some(&h), intercept));
+        std::borrow::Cow::Owned(gram)
+    }
+
+    /// Q of the squared loss as the last [`Workspace::gram`] left it.
+    pub fn kept_gram(&self) -> &Gram {
+        &self.gram
+    }
+
+    /// Runs `body` on the quadratic model of the loss over the whole active set; `gradients` are X_Aᵀα.
+    fn on_loss<T>(&mut self, gradients: Vec<f64>, body: impl FnOnce(&mut dyn Quadratic, &mut [f64]) -> T) -> T {
+        let mut beta = std::mem::take(&mut self.beta);
+        let result = if self.prefers_gram(self.active.len()) {
+            body(&mut GramModel::new(&self.gram(), gradients), &mut beta)
+        } else {
+            let h = self.problem.weights();
+            self.metric.extend(&self.active, h, self.problem.has_intercept());
+            body(&mut ResidualModel::new(&self.active, &self.metric, h, &self.alpha), &mut beta)
+        };
+        self.beta = beta;
+        self.refresh();
+        result
+    }
+
+    /// Runs `body` on the quadratic model of the loss, with curvatures `h`, over the chosen positions only; returns the
+    /// change of their coefficients.
+    fn on_model<T>(
+        &self,
+        chosen: &[usize],
+        h: &[f64],
+        gradients: &[f64],
+        body: impl FnOnce(&mut dyn Quadratic, &mut [f64]) -> T,
+    ) -> (Vec<f64>, T) {
+        let part = self.active.select(chosen);
+        let metric = Metric::new(&part, Some(h), self.problem.has_intercept());
+        let start: Vec<f64> = chosen.iter().map(|&k| self.beta[k]).collect();
+        let mut beta = start.clone();
+        let result = if self.prefers_gram(chosen.len()) {
+            let mut gram = Gram::default();
+            gram.extend(&part, Some(h), &metric);
+            let slopes = chosen.iter().map(|&k| gradients[k]).collect();
+            body(&mut GramModel::new(&gram, slopes), &mut beta)
+        } else {
+            body(&mut ResidualModel::new(&part, &metric, Some(h), &self.alpha), &mut beta)
+        };
+        beta.iter_mut().zip(&start).for_each(|(b, s)| *b -= s);
+        (beta, result)
+    }
+
+    /// min over the `members` of Σ loss + Σ ρ with the penalties `coordinates`, until the gap shares of the members sum to
+    /// `tolerance`. `gradients` are X_Aᵀα at the current point. Returns the work done in sweeps.
+    pub fn minimise(
+        &mut self,
+        coordinates: &[Coordinate],
+        members: &[usize],
+        gradients: Vec<f64>,
+        tolerance: f64,
+        monitor: &Limits,
+    ) -> usize {
+        if !self.problem.loss().is_quadratic() {
+            return self.newton(coordinates, members, gradients, tolerance, monitor);
+        }
+        self.on_loss(gradients, |model, beta| {
+            descend::minimise(model, coordinates, beta, members, tolerance, monitor).sweeps
+        })
+    }
+
+    /// Coordinate descent on P with the threshold operator T over the active set. For losses that are not quadratic, on
+    /// their quadratic model, taken over only if P falls.
+    pub fn threshold_descent(&mut self, monitor: &Limits) {
+        let coordinates = self.coordinates.clone();
+        let gradients = self.gradients();
+        if self.problem.loss().is_quadratic() {
+            let members: Vec<usize> = (0..self.active.len()).collect();
+            return self.on_loss(gradients, |model, beta| {
+                descend::threshold_descent(model, &coordinates, beta, &members, monitor);
+            });
+        }
+        let before = (self.objective(), self.beta.clone(), self.intercept);
+        let inside = |k: &usize| self.beta[*k] != 0.0 || gradients[*k].abs() > coordinates[*k].threshold(gradients[*k]);
+        let chosen: Vec<usize> = (0..self.active.len()).filter(inside).collect();
+        let penalties: Vec<Coordinate> = chosen.iter().map(|&k| coordinates[k]).collect();
+        let all: Vec<usize> = (0..chosen.len()).collect();
+        let (d, ()) = self.on_model(&chosen, &self.curvatures(), &gradients, |model, beta| {
+            descend::threshold_descent(model, &penalties, beta, &all, monitor);
+        });
+        chosen.iter().zip(&d).for_each(|(&k, d)| self.beta[k] += d);
+        self.refresh();
+        if self.objective() > before.0 {
+            (self.beta, self.intercept) = (before.1, before.2);
+            self.refresh();
+        }
+    }
+
+    /// Proximal Newton: quadratic models of the loss, each minimised by coordinate descent, with a search along the step.
+    fn newton(
+        &mut self,
+        coordinates: &[Coordinate],
+        members: &[usize],
+        mut gradients: Vec<f64>,
+        tolerance: f64,
+        monitor: &Limits,
+    ) -> usize {
+        let (mut sweeps, mut failures) = (0, 0);
+        for _ in 0..200 {
+            let share = |k: usize| gap_share(coordinates[k], self.beta[k], gradients[k], 1.0);
+            let gap: f64 = members.iter().map(|&k| share(k)).sum();
+            if gap <= tolerance || failures > 10 || monitor.stop(0).is_some() {
+                break;
+            }
+            let chosen: Vec<usize> =
+                members.iter().copied().filter(|&k| self.beta[k] != 0.0 || share(k) > 0.0).collect();
+            let penalties: Vec<Coordinate> = chosen.iter().map(|&k| coordinates[k]).collect();
+            let (h, all): (_, Vec<usize>) = (self.curvatures(), (0..chosen.len()).collect());
+            let (d, descent) = self.on_model(&chosen, &h, &gradients, |model, beta| {
+                descend::minimise(model, &penalties, beta, &all, 0.05 * gap, monitor)
+            });
+            sweeps += descent.sweeps;
+            let slope = chosen.iter().zip(&d).map(|(&k, d)| gradients[k] * d).sum();
+            if !self.line_search(&chosen, &penalties, &d, slope, &h) {
+                failures += 1;
+            }
+            gradients = self.gradients();
+        }
+        sweeps
+    }
+
+    /// Backtracking on Σ loss + Σ ρ along d and the intercept step that the model implies; the floor on the curvature grows
+    /// until a full step is safe (at 1/μ it majorises the loss) and shrinks when full steps succeed.
+    fn line_search(&mut self, chosen: &[usize], penalties: &[Coordinate], d: &[f64], slope: f64, h: &[f64]) -> bool {
+        let mut along = vec![0.0; self.margins.len()];
+        for (&k, &x) in chosen.iter().zip(d) {
+            if x != 0.0 {
+                self.active.axpy(k, x, &mut along);
+            }
+        }
+        let shift = match self.problem.has_intercept() {
+            true => -along.iter().zip(h).map(|(a, h)| a * h).sum::<f64>() / h.iter().sum::<f64>(),
+            false => 0.0,
+        };
+        let penalty = |t: f64| -> f64 {
+            chosen.iter().zip(penalties).zip(d).map(|((&k, c), d)| c.envelope(self.beta[k] + t * d)).sum()
+        };
+        let (base, base_penalty) = (self.loss(), penalty(0.0));
+        let decrease = slope + penalty(1.0) - base_penalty;
+        let mut t = 1.0;
+        let mut trial = vec![0.0; along.len()];
+        for _ in 0..40 {
+            trial.iter_mut().zip(&self.margins).zip(&along).for_each(|((o, u), a)| *o = u + t * a);
+            let change = self.problem.loss_sum(&trial, self.intercept + t * shift) - base + penalty(t) - base_penalty;
+            if change <= 1e-4 * t * decrease.min(0.0) {
+                break;
+            }
+            t *= 0.5;
+        }
+        self.floor = if t < 0.3 { (10.0 * self.floor).min(1.0) } else { (0.3 * self.floor).max(1e-7) };
+        if t < 1e-10 {
+            return false;
+        }
+        for (&k, d) in chosen.iter().zip(d) {
+            self.beta[k] += t * d;
+        }
+        self.intercept += t * shift;
+        self.refresh();
+        true
+    }
+}

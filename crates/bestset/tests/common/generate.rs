@@ -1,0 +1,304 @@
+//! Random problems: every loss, storage, view, kind of bounds and weights, scales from 1e-6 to 1e6, odd columns.
+
+use super::reference::Model;
+use super::{ChaCha8Rng, LOSSES, RngExt, normal, pick, power};
+use bestset::design::{ColumnSubset, Csc, Dense, Design, RowSubset, Standardized};
+use bestset::{Bounds, Loss, Penalty, Problem};
+use std::ops::RangeInclusive;
+
+/// How the base matrix is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Store {
+    Dense64,
+    Dense32,
+    Csc64,
+    Csc32,
+}
+
+/// A random problem: a base matrix, the views over it, and the plain dense matrix they amount to.
+#[derive(Debug, Clone)]
+pub struct Case {
+    pub store: Store,
+    pub base: Vec<f64>,
+    pub base_rows: usize,
+    pub standard: Option<(Vec<f64>, Vec<f64>)>,
+    pub rows: Option<Vec<usize>>,
+    pub columns: Option<Vec<usize>>,
+    pub n: usize,
+    pub p: usize,
+    /// What the views amount to, by columns.
+    pub x: Vec<f64>,
+    pub y: Vec<f64>,
+    pub loss: Loss,
+    pub penalty: Penalty,
+    pub weights: Option<Vec<f64>>,
+    pub intercept: bool,
+}
+
+/// What the generator may draw.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    pub n: RangeInclusive<usize>,
+    pub p: RangeInclusive<usize>,
+    /// Column scales from 1e-6 to 1e6 and odd columns.
+    pub wild: bool,
+    /// Only problems whose fits exist and can be found: separable classes need something that keeps β finite.
+    pub attained: bool,
+    /// Only problems with a useful dual: λ2 > 0 or bounds on both sides.
+    pub certified: bool,
+}
+
+impl Shape {
+    pub fn new(n: RangeInclusive<usize>, p: RangeInclusive<usize>) -> Self {
+        Self { n, p, wild: true, attained: false, certified: false }
+    }
+}
+
+impl Case {
+    /// Column j of the plain matrix.
+    pub fn col(&self, j: usize) -> &[f64] {
+        &self.x[j * self.n..(j + 1) * self.n]
+    }
+
+    pub fn weight(&self, i: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[i])
+    }
+
+    /// √(Σ w x_ij²).
+    pub fn norm(&self, j: usize) -> f64 {
+        self.col(j).iter().enumerate().map(|(i, x)| self.weight(i) * x * x).sum::<f64>().sqrt()
+    }
+
+    /// A coefficient of this size moves the margins by about one.
+    pub fn typical_size(&self, j: usize) -> f64 {
+        let norm = self.norm(j);
+        if norm > 0.0 { (self.n as f64).sqrt() / norm } else { 1.0 }
+    }
+
+    /// The same, as the reference solver sees it.
+    pub fn model(&self) -> Model<'_> {
+        let weights: Vec<f64> = (0..self.n).map(|i| self.weight(i)).collect();
+        Model { n: self.n, p: self.p, x: &self.x, y: &self.y, weights, loss: self.loss, intercept: self.intercept }
+    }
+
+    /// Builds the design with its views and hands it over.
+    pub fn with_design<T>(&self, run: impl FnOnce(&dyn Design) -> T) -> T {
+        let (n, p) = (self.base_rows, self.base.len() / self.base_rows);
+        let narrow = || self.base.iter().map(|&x| x as f32).collect::<Vec<f32>>();
+        match self.store {
+            Store::Dense64 => self.with_views(&Dense::new(n, p, self.base.as_slice()).unwrap(), run),
+            Store::Dense32 => self.with_views(&Dense::new(n, p, narrow()).unwrap(), run),
+            Store::Csc64 => {
+                let (starts, rows, values) = compress(n, &self.base);
+                self.with_views(&Csc::new(n, starts, rows, values).unwrap(), run)
+            }
+            Store::Csc32 => {
+                let (starts, rows, values) = compress(n, &narrow());
+                self.with_views(&Csc::new(n, starts, rows, values).unwrap(), run)
+            }
+        }
+    }
+
+    fn with_views<T>(&self, base: &dyn Design, run: impl FnOnce(&dyn Design) -> T) -> T {
+        let standard = self.standard.clone().map(|(c, s)| Standardized::new(base, c, s).unwrap());
+        let design = standard.as_ref().map_or(base, |s| s as &dyn Design);
+        let rows = self.rows.clone().map(|rows| RowSubset::new(design, rows).unwrap());
+        let design = rows.as_ref().map_or(design, |r| r as &dyn Design);
+        let columns = self.columns.clone().map(|columns| ColumnSubset::new(design, columns).unwrap());
+        run(columns.as_ref().map_or(design, |c| c as &dyn Design))
+    }
+
+    /// Builds the problem and hands it over.
+    pub fn with_problem<T>(&self, run: impl FnOnce(&Problem<'_>) -> T) -> T {
+        self.with_design(|design| run(&self.problem(design)))
+    }
+
+    /// The problem on a design that holds the plain matrix.
+    pub fn problem<'a>(&'a self, design: &'a dyn Design) -> Problem<'a> {
+        let problem = Problem::new(design, self.y.as_slice(), self.penalty.clone()).unwrap();
+        let problem = problem.with_loss(self.loss).unwrap().with_intercept(self.intercept);
+        match &self.weights {
+            Some(w) => problem.with_weights(w.as_slice()).unwrap(),
+            None => problem,
+        }
+    }
+}
+
+/// Compressed columns of a dense matrix by columns: starts, rows, values.
+pub fn compress<T: Copy + Into<f64>>(n: usize, data: &[T]) -> (Vec<usize>, Vec<u32>, Vec<T>) {
+    let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
+    for column in data.chunks_exact(n) {
+        for (i, &x) in column.iter().enumerate().filter(|(_, x)| (**x).into() != 0.0) {
+            rows.push(i as u32);
+            values.push(x);
+        }
+        starts.push(values.len());
+    }
+    (starts, rows, values)
+}
+
+/// Some of 0..n in ascending order, `keep` of them.
+fn some_of(rng: &mut ChaCha8Rng, n: usize, keep: usize) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..n).collect();
+    while all.len() > keep {
+        all.remove(rng.random_range(0..all.len()));
+    }
+    all
+}
+
+/// A random problem.
+pub fn case(rng: &mut ChaCha8Rng, shape: &Shape) -> Case {
+    let (n, p) = (rng.random_range(shape.n.clone()), rng.random_range(shape.p.clone()));
+    let store = pick(rng, &[Store::Dense64, Store::Dense32, Store::Csc64, Store::Csc32]);
+    let (base_rows, base_cols) = (n + pick(rng, &[0, 0, 3]), p + pick(rng, &[0, 0, 2]));
+    let mut base = base_matrix(rng, base_rows, base_cols, shape.wild, store);
+    if is_narrow(store) {
+        base.iter_mut().for_each(|x| *x = f64::from(*x as f32));
+    }
+    let standard = rng.random_bool(0.3).then(|| standard_of(rng, base_rows, &base));
+    let rows = (base_rows > n).then(|| some_of(rng, base_rows, n));
+    let columns = (base_cols > p).then(|| {
+        let mut columns = some_of(rng, base_cols, p);
+        columns.reverse();
+        columns
+    });
+    let x = plain(&base, base_rows, &standard, &rows, &columns);
+    let loss = pick(rng, &LOSSES);
+    let weights = weights(rng, n);
+    let (y, intercept) = (targets(rng, n, p, &x, loss, weights.as_deref()), rng.random_bool(0.5));
+    let penalty = Penalty::new(0.0, 0.0, 0.0);
+    let mut case =
+        Case { store, base, base_rows, standard, rows, columns, n, p, x, y, loss, penalty, weights, intercept };
+    case.penalty = penalty_of(rng, &case, shape);
+    case
+}
+
+fn is_narrow(store: Store) -> bool {
+    matches!(store, Store::Dense32 | Store::Csc32)
+}
+
+fn base_matrix(rng: &mut ChaCha8Rng, n: usize, p: usize, wild: bool, store: Store) -> Vec<f64> {
+    let sparse = matches!(store, Store::Csc64 | Store::Csc32);
+    let mut base: Vec<f64> = Vec::with_capacity(n * p);
+    let spread = if wild { pick(rng, &[0.0, 0.5, 6.0]) } else { 0.0 };
+    for j in 0..p {
+        let kind = if wild { rng.random_range(0..12) } else { 11 };
+        let scale = if spread > 0.0 { power(rng, -spread, spread) } else { 1.0 };
+        let column: Vec<f64> = match kind {
+            0 => vec![0.0; n],
+            1 => vec![scale; n],
+            2 if j > 0 => base[(j - 1) * n..].iter().map(|x| -x).collect(),
+            3 if j > 0 => base[..n].to_vec(),
+            // Nearly a copy, for near-ties between subsets; in f32 it would no longer be a multiple.
+            4 if j > 0 && !is_narrow(store) => base[..n].iter().map(|x| x * (1.0 + 1e-7)).collect(),
+            _ => (0..n).map(|_| if sparse && rng.random_bool(0.5) { 0.0 } else { scale * normal(rng) }).collect(),
+        };
+        base.extend(column);
+    }
+    base
+}
+
+fn standard_of(rng: &mut ChaCha8Rng, n: usize, base: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    base.chunks_exact(n)
+        .map(|x| {
+            // A constant column becomes exactly zero: noise in its place would be a column that no two sums agree on.
+            let constant = x.iter().all(|v| *v == x[0]);
+            let mean = if constant { x[0] } else { x.iter().sum::<f64>() / n as f64 };
+            let norm = x.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>().sqrt();
+            (mean, if norm > 1e-12 * mean.abs() { norm * rng.random_range(0.5..2.0) } else { 1.0 })
+        })
+        .unzip()
+}
+
+/// The views applied entry by entry.
+pub fn plain(
+    base: &[f64],
+    n: usize,
+    standard: &Option<(Vec<f64>, Vec<f64>)>,
+    rows: &Option<Vec<usize>>,
+    columns: &Option<Vec<usize>>,
+) -> Vec<f64> {
+    let entry = |i: usize, j: usize| {
+        let x = base[j * n + i];
+        standard.as_ref().map_or(x, |(centre, scale)| (x - centre[j]) / scale[j])
+    };
+    let rows = rows.clone().unwrap_or_else(|| (0..n).collect());
+    let columns = columns.clone().unwrap_or_else(|| (0..base.len() / n).collect());
+    columns.iter().flat_map(|&j| rows.iter().map(move |&i| (i, j))).map(|(i, j)| entry(i, j)).collect()
+}
+
+fn weights(rng: &mut ChaCha8Rng, n: usize) -> Option<Vec<f64>> {
+    let kind = rng.random_range(0..6);
+    let mut w: Vec<f64> = match kind {
+        0..=2 => return None,
+        3 => (0..n).map(|_| power(rng, -2.0, 1.0)).collect(),
+        4 => (0..n).map(|_| if rng.random_bool(0.3) { 0.0 } else { rng.random_range(0.1..3.0) }).collect(),
+        _ => (0..n).map(|_| f64::from(rng.random_range(0..4u32))).collect(),
+    };
+    // The first two samples are of different classes and must both count.
+    w[..2].iter_mut().for_each(|w| *w = w.max(1.0));
+    Some(w)
+}
+
+fn targets(rng: &mut ChaCha8Rng, n: usize, p: usize, x: &[f64], loss: Loss, w: Option<&[f64]>) -> Vec<f64> {
+    let mut u = vec![0.0; n];
+    for column in x.chunks_exact(n) {
+        let norm = column.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if norm > 0.0 && rng.random_bool((3.0 / p as f64).min(1.0)) {
+            let b = normal(rng) * 2.0 * (n as f64).sqrt() / norm;
+            u.iter_mut().zip(column).for_each(|(u, x)| *u += b * x);
+        }
+    }
+    let (noise, offset) = (pick(rng, &[0.02, 0.3, 1.0]), pick(rng, &[0.0, 0.0, 1.5]));
+    u.iter_mut().for_each(|u| *u += offset + noise * normal(rng));
+    if loss.is_classification() {
+        let mut y: Vec<f64> = u.iter().map(|&u| if u > 0.0 { 1.0 } else { -1.0 }).collect();
+        (y[0], y[1]) = (1.0, -1.0);
+        debug_assert!(w.is_none_or(|w| w[0] > 0.0 && w[1] > 0.0));
+        return y;
+    }
+    if rng.random_bool(0.3) {
+        u[0] += 20.0;
+    }
+    u
+}
+
+fn penalty_of(rng: &mut ChaCha8Rng, case: &Case, shape: &Shape) -> Penalty {
+    let model = case.model();
+    let at_zero = model.loss_sum(&vec![0.0; case.n], 0.0).max(1e-3);
+    let alpha: Vec<f64> = (0..case.n).map(|i| case.weight(i) * super::loss_at(case.loss, 0.0, case.y[i]).1).collect();
+    let pull = (0..case.p).map(|j| model.dot(j, &alpha).abs()).fold(0.0, f64::max).max(1e-6);
+    let filled: Vec<usize> = (0..case.p).filter(|&j| case.norm(j) > 0.0).collect();
+    let square = if filled.is_empty() { 1.0 } else { case.norm(pick(rng, &filled)).powi(2) };
+    let lambda0 = if rng.random_bool(0.15) { 0.0 } else { at_zero * power(rng, -3.0, -0.5) };
+    let lambda1 = if rng.random_bool(0.45) { 0.0 } else { pull * power(rng, -2.5, -0.3) };
+    let lambda2 = if rng.random_bool(0.3) { 0.0 } else { square * power(rng, -2.0, 0.5) };
+    let size = case.typical_size(rng.random_range(0..case.p));
+    let mut bounds = match rng.random_range(0..8) {
+        0..=2 => Bounds::Free,
+        3 => Bounds::All(-size, size),
+        4 => Bounds::All(0.0, f64::INFINITY),
+        5 => Bounds::All(-0.05 * size, 0.05 * size),
+        6 => Bounds::All(-0.3 * size, 2.0 * size),
+        _ => {
+            let side = |rng: &mut ChaCha8Rng, j| match rng.random_range(0..4) {
+                0 if !shape.certified => f64::INFINITY,
+                1 => 0.0,
+                _ => case.typical_size(j) * power(rng, -1.5, 0.5),
+            };
+            let mut pair = |j| (-side(rng, j), side(rng, j));
+            let (lower, upper) = (0..case.p).map(&mut pair).unzip();
+            Bounds::Each(lower, upper)
+        }
+    };
+    let mut penalty = Penalty::new(lambda0, lambda1, lambda2);
+    let open = (0..case.p).any(|j| bounds.at(j).0.is_infinite() || bounds.at(j).1.is_infinite());
+    let largest = (0..case.p).map(|j| case.norm(j).powi(2)).fold(0.0, f64::max);
+    if shape.attained && lambda1 == 0.0 && lambda2 < 1e-5 * largest && case.loss.is_classification() {
+        let (lower, upper) = (0..case.p).map(|j| (-case.typical_size(j), 2.0 * case.typical_size(j))).unzip();
+        bounds = Bounds::Each(lower, upper);
+    } else if shape.certified && open && lambda2 == 0.0 {
+        penalty.lambda2 = square * power(rng, -2.0, 0.5);
+    }
+    penalty.with_bounds(bounds)
+}
