@@ -73,7 +73,7 @@ def run_case(case: problems.Case, options: argparse.Namespace, processes: dict) 
     wanted = PEERS if options.peers == "all" else options.peers.split(",")
     rows = []
     try:
-        measurement = Measurement(problem, case.group, directory, options.bestset, options.time_limit)
+        measurement = Measurement(problem, case.group, directory, options.bestset, options.time_limit, case.published)
         for row in measurement.rows(processes[name] for name in case.peers if name in wanted):
             rows.append(row)
             table.print_row(row)

@@ -9,6 +9,10 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 
+#: relative room for rounding when two objectives, or an objective and a bound, are compared
+ROUNDING = 1e-9
+
+
 @dataclass
 class Row:
     """What was measured for one solver on one problem; None where there is nothing to say."""
@@ -45,7 +49,11 @@ class Row:
     correlate_seconds: float | None = None
     passes: float | None = None
     times_bestset: float | None = None
+    #: memory of bestset beyond X, and the most columns it had copied
     peak_extra_bytes: int | None = None
+    active: int | None = None
+    #: claims of bestset that the harness does not find again
+    disagreement: str = ""
     status: str = ""
     note: str = ""
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from table import Row
-
-#: relative room for rounding when two objectives, or an objective and a bound, are compared
-ROUNDING = 1e-9
+from table import ROUNDING, Row
 
 Line = tuple[str, str, str]
 
