@@ -122,6 +122,7 @@ class Measurement:
         if solver == "bestset":
             row.disagreement = self.disagreement(outcome)
             row.active = reply.get("active")
+            row.stored = problem.X.size if problem.format == "dense" else int(problem.X.nnz)
             row.convex_seconds = reply.get("convex_seconds")
             row.correlate_seconds = reply.get("correlate_seconds")
             row.peak_extra_bytes = reply.get("peak_rss_extra_bytes")

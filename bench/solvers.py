@@ -7,12 +7,14 @@ keep one, a dual point, `alpha*.f64`, in it or in a copy. The rest of an outcome
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,23 +134,26 @@ class PeerProcess:
             self.process = None
 
 
-def solve_bestset(binary: Path, directory: Path, patience: float = 600.0, **changes) -> Outcome:
-    """Run the binary on a copy of the problem directory whose header has these changes: `gap`, `method`, `repeats`, ..."""
-    if not binary.exists():
-        return Outcome({"error": "not built"})
+@contextlib.contextmanager
+def copied(directory: Path, changes: dict) -> Iterator[Path]:
+    """A problem directory with the same arrays and these changes of the header: `gap`, `method`, `repeats`, ..."""
     with tempfile.TemporaryDirectory(dir=directory) as name:
         own = Path(name)
         for array in directory.glob("*.*[0-9]"):
             (own / array.name).symlink_to(array)
         write_header(own, read_header(directory) | changes)
+        yield own
+
+
+def solve_bestset(binary: Path, directory: Path, patience: float = 600.0, **changes) -> Outcome:
+    """Run the binary on a problem directory whose header has these changes."""
+    if not binary.exists():
+        return Outcome({"error": "not built"})
+    with copied(directory, changes) as own:
+        command, environment = [str(binary), str(own)], single_threaded()
         try:
             done = subprocess.run(
-                [str(binary), str(own)],
-                capture_output=True,
-                text=True,
-                timeout=patience,
-                env=single_threaded(),
-                check=False,
+                command, capture_output=True, text=True, timeout=patience, env=environment, check=False
             )
         except subprocess.TimeoutExpired:
             return Outcome({"error": f"no answer after {patience:.0f} s, ended"})

@@ -30,8 +30,8 @@ impl Problem<'_> {
             return f64::NEG_INFINITY;
         };
         let least = |(k, (&j, &t)): (usize, (&usize, &f64))| (self.least_psi(j, t, &point), k);
-        let mut terms: Vec<(f64, usize)> = features.iter().zip(tau).enumerate().map(least).collect();
-        terms.retain(|t| t.0 < 0.0);
+        let mut terms: Vec<(f64, usize)> =
+            features.iter().zip(tau).enumerate().map(least).filter(|t| t.0 < 0.0).collect();
         if let Some(k) = self.max_size
             && terms.len() > k
         {
