@@ -145,6 +145,38 @@ pub fn sum(v: &[f64]) -> f64 {
     Arch::new().dispatch(Sum(v))
 }
 
+struct Spread<'a>(&'a [f64], Option<&'a [f64]>, f64, f64);
+
+impl NullaryFnOnce for Spread<'_> {
+    type Output = [f64; 3];
+    #[inline(always)]
+    fn call(self) -> [f64; 3] {
+        let Self(x, weights, shift, mean) = self;
+        let mut lanes = [[0.0; LANES]; 3];
+        let mut add = |k: usize, x: f64, w: f64| {
+            let (x, off) = (x + shift, x + shift - mean);
+            lanes[0][k] += w * x * x;
+            lanes[1][k] += w * off;
+            lanes[2][k] += w * off * off;
+        };
+        match weights {
+            None => {
+                let chunks = x.chunks_exact(LANES);
+                let rest = chunks.remainder();
+                chunks.for_each(|c| (0..LANES).for_each(|k| add(k, c[k], 1.0)));
+                rest.iter().enumerate().for_each(|(k, x)| add(k, *x, 1.0));
+            }
+            Some(w) => x.iter().zip(w).enumerate().for_each(|(i, (x, w))| add(i % LANES, *x, *w)),
+        }
+        lanes.map(reduce)
+    }
+}
+
+/// Σ w (x + shift)², Σ w (x + shift − mean) and Σ w (x + shift − mean)²; weights default to one.
+pub fn spread(x: &[f64], weights: Option<&[f64]>, shift: f64, mean: f64) -> [f64; 3] {
+    Arch::new().dispatch(Spread(x, weights, shift, mean))
+}
+
 /// Σ_i v_i².
 pub fn squared_norm(v: &[f64]) -> f64 {
     dot(v, v)

@@ -14,6 +14,7 @@ pub use dense::Dense;
 pub use standardized::Standardized;
 pub use subset::{ColumnSubset, RowSubset};
 
+use crate::kernel;
 use rayon::prelude::*;
 
 /// A matrix of `nrows` samples and `ncols` features with finite entries.
@@ -74,27 +75,25 @@ pub struct Moments {
 impl Column {
     /// Weighted mean and sums of squares; `total` is Σ w_i, weights default to one.
     pub fn moments(&self, n: usize, weights: Option<&[f64]>, total: f64) -> Moments {
-        let (mut sum, mut inside) = (0.0, 0.0);
-        let entry = |k: usize| if self.sparse { self.rows[k] as usize } else { k };
-        for (k, &x) in self.values.iter().enumerate() {
-            let w = weights.map_or(1.0, |w| w[entry(k)]);
-            sum += w * x;
-            inside += w;
-        }
+        let own: Vec<f64>;
+        let weights = match weights {
+            Some(w) if self.sparse => {
+                own = self.rows.iter().map(|&i| w[i as usize]).collect();
+                Some(own.as_slice())
+            }
+            other => other,
+        };
+        let stored = &self.values[..];
+        let (sum, inside) = match weights {
+            None => (kernel::sum(stored), stored.len() as f64),
+            Some(w) => (kernel::dot(stored, w), if self.sparse { kernel::sum(w) } else { total }),
+        };
         // Rows that a sparse column does not store hold `shift`; their weight is what is left of the total.
-        let outside = if self.sparse && self.values.len() < n { (total - inside).max(0.0) } else { 0.0 };
+        let outside = if self.sparse && stored.len() < n { (total - inside).max(0.0) } else { 0.0 };
         let mean = sum / total + self.shift;
-        let (mut squares, mut centred, mut left) = (0.0, 0.0, 0.0);
-        for (k, &x) in self.values.iter().enumerate() {
-            let w = weights.map_or(1.0, |w| w[entry(k)]);
-            let x = x + self.shift;
-            squares += w * x * x;
-            centred += w * (x - mean) * (x - mean);
-            left += w * (x - mean);
-        }
+        let [squares, left, centred] = kernel::spread(stored, weights, self.shift, mean);
         let off = self.shift - mean;
-        squares += outside * self.shift * self.shift;
-        left += outside * off;
+        let (squares, left) = (squares + outside * self.shift * self.shift, left + outside * off);
         // What rounding left in the mean of a long column is taken out again, or a constant column would seem to vary.
         let centred = (centred + outside * off * off - left * left / total).max(0.0).min(squares);
         Moments { mean: mean + left / total, squares, centred }
@@ -128,7 +127,7 @@ pub fn predict(design: &dyn Design, support: &[usize], values: &[f64], intercept
 /// Moments of every column, in parallel.
 pub fn moments(design: &dyn Design, weights: Option<&[f64]>) -> Vec<Moments> {
     let n = design.nrows();
-    let total = weights.map_or(n as f64, crate::kernel::sum);
+    let total = weights.map_or(n as f64, kernel::sum);
     let one = |buffer: &mut Column, j: usize| {
         design.column(j, buffer);
         buffer.moments(n, weights, total)

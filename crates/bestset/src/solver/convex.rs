@@ -14,6 +14,8 @@ pub struct Relaxed {
     pub lower_bound: f64,
     /// The dual point that gives it.
     pub dual: Vec<f64>,
+    /// D at the last iterate.
+    dual_here: f64,
     /// Features not proved to be zero in every minimiser of R.
     pub alive: Vec<usize>,
     /// x_jᵀα over `alive` at the last iterate.
@@ -34,6 +36,7 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
         relaxation: f64::INFINITY,
         lower_bound: f64::NEG_INFINITY,
         dual: work.alpha.clone(),
+        dual_here: f64::NEG_INFINITY,
         alive: (0..p).collect(),
         tau: vec![0.0; p],
         iterations: 0,
@@ -95,7 +98,8 @@ impl Relaxed {
 
     /// Takes over a dual point, best scaled, if its bound is better.
     pub fn offer_dual(&mut self, problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64]) {
-        let (dual, scale) = best_scaling(problem, alpha, features, tau);
+        let (here, dual, scale) = best_scaling(problem, alpha, features, tau);
+        self.dual_here = here;
         if dual > self.lower_bound {
             self.lower_bound = dual;
             self.dual.clear();
@@ -106,8 +110,7 @@ impl Relaxed {
     /// The relaxation rule: features that are zero in every minimiser of R leave the problem.
     fn screen(&mut self, work: &mut Workspace<'_, '_>) {
         let problem = work.problem;
-        let dual = problem.dual_value(&work.alpha, &self.alive, &self.tau);
-        let radius = screening::radius(self.relaxation, dual, problem.loss().mu());
+        let radius = screening::radius(self.relaxation, self.dual_here, problem.loss().mu());
         if !radius.is_finite() {
             return;
         }
@@ -143,7 +146,8 @@ impl Relaxed {
         let outside = self.alive.iter().zip(&self.tau).filter(|p| work.position(*p.0).is_none());
         let mut violating: Vec<(f64, usize)> =
             outside.map(|(&j, &t)| (excess(j, t), j)).filter(|v| v.0 > 0.0).collect();
-        let least = (4.0 * (problem.ncols() as f64).ln()).ceil() as usize;
+        // Fewer at first would save little of the matrix of inner products and cost passes over X.
+        let least = (4.0 * (problem.ncols() as f64).ln()).ceil().max(100.0) as usize;
         let count = least.max(work.active.len()).min(violating.len());
         if count == 0 {
             return 0;
@@ -171,19 +175,22 @@ impl Relaxed {
     }
 }
 
-/// The best of D(sα), 0 ≤ s ≤ 1, and its s: a violated threshold can cost more than shrinking the dual point does, and
-/// without a ridge term D(α) = −∞ until none is violated. D(sα) is concave in s.
-pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64]) -> (f64, f64) {
-    let full = problem.dual_value(alpha, features, tau);
+/// D(α), the best of D(sα), 0 ≤ s ≤ 1, and its s: a violated threshold can cost more than shrinking the dual point does,
+/// and without a ridge term D(α) = −∞ until none is violated. D(sα) is concave in s.
+pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64]) -> (f64, f64, f64) {
+    let (full, places) = problem.dual_value_and_terms(alpha, features, tau);
+    // Only these can have Ψ ≠ 0 at any s: the rest of the features is not looked at again.
+    let features: Vec<usize> = places.iter().map(|&k| features[k]).collect();
+    let tau: Vec<f64> = places.iter().map(|&k| tau[k]).collect();
     let ratio = |(&j, &t): (&usize, &f64)| if t == 0.0 { 1.0 } else { problem.coordinate(j).threshold(t) / t.abs() };
-    let feasible = features.iter().zip(tau).map(ratio).fold(1.0, f64::min);
+    let feasible = features.iter().zip(&tau).map(ratio).fold(1.0, f64::min);
     if feasible >= 1.0 && full > f64::NEG_INFINITY {
-        return (full, 1.0);
+        return (full, full, 1.0);
     }
     let value = |s: f64| {
         let scaled: Vec<f64> = alpha.iter().map(|a| s * a).collect();
         let tau: Vec<f64> = tau.iter().map(|t| s * t).collect();
-        problem.dual_value(&scaled, features, &tau)
+        problem.dual_value(&scaled, &features, &tau)
     };
     let mut best = (full, 1.0);
     let mut offer = |s: f64| {
@@ -213,7 +220,7 @@ pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], ta
             at_b = offer(b);
         }
     }
-    best
+    (full, best.0, best.1)
 }
 
 fn record(work: &Workspace<'_, '_>, state: &Relaxed, monitor: &mut Monitor<'_>) {
