@@ -47,6 +47,12 @@ impl Problem<'_> {
         if bound.is_nan() { f64::NEG_INFINITY } else { bound }
     }
 
+    /// √(Σ α_i² / w_i), dual to the weighted column norms.
+    pub fn dual_norm(&self, alpha: &[f64]) -> f64 {
+        let terms = alpha.iter().enumerate().filter(|p| self.weight(p.0) > 0.0);
+        terms.map(|(i, a)| a * a / self.weight(i)).sum::<f64>().sqrt()
+    }
+
     /// The least Ψ_j at a correlation that rounding may have made into `tau`: Ψ is concave, so at an end of the interval.
     fn least_psi(&self, j: usize, tau: f64, point: &Measured) -> f64 {
         let (coordinate, error) = (self.coordinate(j), self.correlation_error(j, tau, point));
