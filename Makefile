@@ -4,7 +4,7 @@ CARGO ?= cargo
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test traces lint doc bench ci rust
+.PHONY: help demo test traces lint doc bench kernels ci rust
 
 help:
 	@echo "make demo     simulate a problem, solve it, show the answer with its certificate"
@@ -13,6 +13,7 @@ help:
 	@echo "make lint     formatting and lints, warnings as errors"
 	@echo "make doc      the library's documentation, into target/doc"
 	@echo "make bench    timing against installed peers (BENCH_ARGS=--quick for the small problems)"
+	@echo "make kernels  throughput of the kernels: passes over X, sweeps, exchanges"
 	@echo "make ci       what a change must pass"
 
 rust:
@@ -39,6 +40,9 @@ bench: rust
 	$(CARGO) build --release -p bestset-cli
 	bench/setup.sh
 	bench/.venv-peers/bin/python bench/run.py $(BENCH_ARGS)
+
+kernels: rust
+	$(CARGO) bench -p bestset --bench kernels
 
 ci:
 	.ci/run

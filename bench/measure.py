@@ -18,9 +18,10 @@ from pathlib import Path
 import numpy as np
 
 import objective
+import published
 from problem import Problem
 from solvers import Outcome, PeerProcess, solve_bestset
-from table import Row
+from table import ROUNDING, Row
 
 #: calls of a short solve, of which the median counts, and the seconds they may take together
 REPEATS = 5
@@ -59,13 +60,17 @@ def one_pass(problem: Problem) -> float:
 class Measurement:
     """All rows of one problem. `directory` holds the problem as `problem.save` wrote it."""
 
-    def __init__(self, problem: Problem, group: str, directory: Path, binary: Path, time_limit: float) -> None:
+    def __init__(
+        self, problem: Problem, group: str, directory: Path, binary: Path, time_limit: float, published: bool
+    ) -> None:
         self.problem, self.group, self.directory = problem, group, directory
-        self.binary, self.time_limit = binary, time_limit
+        self.binary, self.time_limit, self.published = binary, time_limit, published
         self.pass_seconds = one_pass(problem)
         self.bestset_seconds: float | None = None
         self.support_size = problem.true_size or 0
         self.size_source = "of the truth"
+        #: points the published algorithms start from
+        self.points: dict[str, np.ndarray] = {}
 
     def rows(self, processes: Iterable[PeerProcess]) -> Iterator[Row]:
         """bestset's row first, then those of the peers; a peer that does not apply says why."""
@@ -77,6 +82,8 @@ class Measurement:
             yield from self.to_the_gap(able)
         else:
             yield self.bestset_both()
+            if self.published and self.points:
+                yield from self.published_rows()
             for process in able:
                 for variant in process.peer.variants(self.problem):
                     yield self.with_limit(process, variant)
@@ -92,7 +99,10 @@ class Measurement:
         )  # fmt: skip
 
     def evaluated(self, solver: str, setting: str, outcome: Outcome, refit: bool = False) -> Row:
-        """A row whose objective, non-zeros and gap come from the coefficients, everything else from the reply."""
+        """A row whose objective, non-zeros and gap come from the coefficients, everything else from the reply.
+
+        What the binary claims of these must agree with them.
+        """
         problem, reply, beta = self.problem, outcome.reply, outcome.beta
         value = objective.primal(problem, beta)
         bound = reply.get("lower_bound")
@@ -110,6 +120,9 @@ class Measurement:
         if row.cpu_seconds is not None and row.seconds > 0.01:
             row.note = disturbance(row.cpu_seconds / row.seconds)
         if solver == "bestset":
+            row.disagreement = self.disagreement(outcome)
+            row.active = reply.get("active")
+            row.stored = problem.X.size if problem.format == "dense" else int(problem.X.nnz)
             row.convex_seconds = reply.get("convex_seconds")
             row.correlate_seconds = reply.get("correlate_seconds")
             row.peak_extra_bytes = reply.get("peak_rss_extra_bytes")
@@ -121,6 +134,30 @@ class Measurement:
             row.times_bestset = row.seconds / self.bestset_seconds
         return row
 
+    def disagreement(self, outcome: Outcome) -> str:
+        """Which claims of the binary the harness does not find again, empty if none: P, R and the bound at alpha.
+
+        R is the least one met, which the coefficients may miss by rounding; the bound leaves room for rounding.
+        """
+        problem, reply = self.problem, outcome.reply
+        value = objective.primal(problem, outcome.beta)
+        room = ROUNDING * abs(value)
+        wrong = []
+        if abs(reply["objective"] - value) > room:
+            wrong.append(f"P {reply['objective']!r}, found {value!r}")
+        if reply["nonzeros"] != np.count_nonzero(outcome.beta):
+            wrong.append(f"{reply['nonzeros']} non-zeros, found {np.count_nonzero(outcome.beta)}")
+        if reply.get("phase") == "convex" and reply["relaxation"] is not None:
+            relaxed = objective.relaxation(problem, outcome.beta)
+            if abs(reply["relaxation"] - relaxed) > room:
+                wrong.append(f"R {reply['relaxation']!r}, found {relaxed!r}")
+        if reply["lower_bound"] is not None:
+            convex = problem.is_convex
+            bound = (objective.feasible_dual if convex else objective.dual)(problem, outcome.alpha)
+            if abs(reply["lower_bound"] - bound) > room:
+                wrong.append(f"D {reply['lower_bound']!r}, found {bound!r}")
+        return "; ".join(wrong)
+
     # lambda0 = 0 ------------------------------------------------------------------------------------------------
 
     def gap(self, outcome: Outcome) -> float:
@@ -128,7 +165,7 @@ class Measurement:
 
     def entrants(self, processes: Iterable[PeerProcess]) -> Iterator[Entrant]:
         def bestset(gap: float, repeats: int) -> Outcome:
-            return solve_bestset(self.binary, self.directory, gap, "convex", repeats)
+            return solve_bestset(self.binary, self.directory, gap=gap, phase="convex", repeats=repeats)
 
         yield Entrant("bestset", "", bestset, 1e-5, 1e-15)
         for process in processes:
@@ -200,20 +237,39 @@ class Measurement:
     def bestset_both(self) -> Row:
         """Both phases, then the convex phase alone, whose gap the harness recomputes."""
 
-        def solve(phase: str, repeats: int) -> Outcome:
-            return solve_bestset(self.binary, self.directory, self.problem.gap, phase, repeats)
+        def solve(phase: str, repeats: int, warm_up: bool = True) -> Outcome:
+            changes = {"gap": self.problem.gap, "phase": phase, "repeats": repeats, "warm_up": warm_up}
+            return solve_bestset(self.binary, self.directory, **changes)
 
-        outcome = solve("both", 1)
+        # a long solve is its own warming up
+        outcome = solve("both", 1, warm_up=False)
         if not outcome.error and outcome.seconds * 3 < BUDGET:
             outcome = solve("both", REPEATS)
         if outcome.error:
             return self.row("bestset", note=outcome.error)
         row = self.evaluated("bestset", f"gap {self.problem.gap:.0e}", outcome)
         self.support_size, self.size_source = row.nonzeros, "of bestset"
-        relaxed = solve("convex", 1)
-        if not relaxed.error:
-            row.relaxation_gap, row.checked_bound = self.relaxation_gap(relaxed)
+        relaxed = solve("convex", 1, warm_up=False)
+        if relaxed.error:
+            row.note = relaxed.error
+            return row
+        row.relaxation_gap, row.checked_bound = self.relaxation_gap(relaxed)
+        row.disagreement = "; ".join(filter(None, [row.disagreement, self.disagreement(relaxed)]))
+        self.points = {published.RELAXATION: relaxed.beta, published.ANSWER: outcome.beta}
         return row
+
+    def published_rows(self) -> Iterator[Row]:
+        """The published algorithms from every start, at most `published.LIMIT` seconds each."""
+        found = published.solve(self.binary, self.directory, self.points, self.support_size)
+        for run, outcome in found:
+            solver, setting = f"published:{run.method}", f"from {run.start}"
+            if outcome.error:
+                yield self.row(solver, setting=setting, note=outcome.error)
+                continue
+            if run.is_k_sparse:
+                # it bounds another problem
+                outcome.reply["lower_bound"] = None
+            yield self.evaluated(solver, setting, outcome)
 
     def relaxation_gap(self, outcome: Outcome) -> tuple[float, float]:
         """(R(beta) - D(alpha)) / |R(beta)| and D(alpha), by the harness.

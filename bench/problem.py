@@ -71,6 +71,7 @@ def save(problem: Problem, directory: Path) -> None:
         "intercept": False,
         "gap": problem.gap,
         "repeats": 3,
+        "warm_up": True,
         "threads": 1,
         "phase": problem.phase,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,13 +23,15 @@ GAP_AT_LAMBDA0_ZERO = 1e-8
 
 @dataclass(frozen=True)
 class Case:
-    """A problem, the peers that are tried on it, and whether it belongs to the quick selection."""
+    """A problem, the peers and published algorithms tried on it, whether it is a quick one, and whether it is profiled."""
 
     name: str
     group: str
     build: Callable[[], Problem]
     peers: tuple[str, ...]
     quick: bool = False
+    published: bool = False
+    profiled: bool = False
 
 
 class DataMissing(Exception):
@@ -174,25 +177,8 @@ class News20:
 
 
 def cases(data: Path) -> Iterator[Case]:
-    """All cases, in the order of the table."""
+    """All cases in the order they run: what is compared by time first, the long simulation last, seed by seed."""
     news = News20(data)
-    for snr in PAPER_SNR:
-        for n in PAPER_SIZES:
-            for seed in PAPER_SEEDS:
-                slow = ("el0ps",) if seed == 1 and n in (200, 600) else ()
-                yield Case(
-                    f"paper-snr{snr}-n{n}-seed{seed}",
-                    "paper",
-                    functools.partial(paper, n, snr, seed),
-                    ("abess", "plain-cd", *slow),
-                    quick=n == 200 and seed == 1,
-                )
-    for snr in (5, 20):
-        build = functools.partial(paper_without_l1, 200, snr, 1)
-        yield Case(f"paper-l1zero-snr{snr}-n200", "paper-l1zero", build, ("el0ps", "l0bnb", "abess", "plain-cd"))
-    yield Case("wide-p100000", "wide", wide, ("abess", "el0ps", "plain-cd"))
-    yield Case("hard-scaling", "hard-scaling", hard_scaling, ("abess", "el0ps", "plain-cd"))
-
     yield Case("lasso-dense", "lambda0-zero", lambda: dense_regression(0.0), ELASTIC_NETS, quick=True)
     yield Case("enet-dense", "lambda0-zero", lambda: dense_regression(0.1), ELASTIC_NETS, quick=True)
     yield Case("lasso-news20", "lambda0-zero", lambda: news.elastic_net("squared", 0.0), ELASTIC_NETS)
@@ -202,5 +188,22 @@ def cases(data: Path) -> Iterator[Case]:
     yield Case("logistic-lasso-news20", "logistic", lambda: news.elastic_net("logistic", 0.0), ELASTIC_NETS)
     yield Case("logistic-l0", "logistic", logistic_l0, ("el0ps", "abess"))
 
+    yield Case("wide-p100000", "wide", wide, ("abess", "plain-cd"), profiled=True)
+    yield Case("hard-scaling", "hard-scaling", hard_scaling, ("abess", "el0ps", "plain-cd"))
     yield Case("news20-unit", "news20", lambda: news.regression(news.unit, 1e-6), ("el0ps", "plain-cd"))
     yield Case("news20-raw", "news20", lambda: news.regression(news.counts, 1e-4), ("el0ps", "plain-cd"))
+
+    for seed, snr, n in itertools.product(PAPER_SEEDS, PAPER_SNR, PAPER_SIZES):
+        peers = ("abess", "plain-cd", *(("el0ps",) if n == 200 else ()))
+        yield Case(
+            f"paper-snr{snr}-n{n}-seed{seed}",
+            "paper",
+            functools.partial(paper, n, snr, seed),
+            peers if seed == 1 else (),
+            quick=n == 200 and seed == 1,
+            published=True,
+            profiled=(n, snr, seed) == (600, 20, 1),
+        )
+    for snr in (5, 20):
+        build = functools.partial(paper_without_l1, 200, snr, 1)
+        yield Case(f"paper-l1zero-snr{snr}-n200", "paper-l1zero", build, ("el0ps", "l0bnb", "abess", "plain-cd"))

@@ -24,6 +24,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"  # before numpy: the harness's own X'alpha is timed as well
 
 # ruff: noqa: E402
+import hotspots
 import problems
 import table
 import targets
@@ -38,7 +39,7 @@ def arguments() -> argparse.Namespace:
     option = parser.add_argument
     option("--only", action="append", default=[], metavar="NAME", help="problem, group or pattern; repeatable")
     option("--quick", action="store_true", help="the small problems only")
-    option("--peers", default="all", metavar="A,B", help="peers to run: a list, `all` or `none`")
+    option("--peers", default="all", metavar="A,B", help="peers to run, `published` among them: a list, `all` or `none`")
     option("--time-limit", type=float, default=60.0, metavar="S", help="seconds given to exact solvers (60)")
     option("--data", type=Path, default=Path("../shared/data"), help="where news20.bz2 is, from the repository's root")
     option("--bestset", type=Path, default=BESTSET, help="the bestset-bench binary (target/release/bestset-bench)")
@@ -60,7 +61,9 @@ def selected(options: argparse.Namespace) -> list[problems.Case]:
     return chosen
 
 
-def run_case(case: problems.Case, options: argparse.Namespace, processes: dict) -> list[table.Row]:
+def run_case(
+    case: problems.Case, options: argparse.Namespace, processes: dict, profiles: list[hotspots.Profile]
+) -> list[table.Row]:
     """All rows of one case, printed as they come."""
     try:
         problem = case.build()
@@ -70,13 +73,16 @@ def run_case(case: problems.Case, options: argparse.Namespace, processes: dict) 
     problem.name = case.name
     directory = BENCH / "data" / case.name
     save(problem, directory)
-    wanted = PEERS if options.peers == "all" else options.peers.split(",")
+    wanted = (*PEERS, "published") if options.peers == "all" else options.peers.split(",")
     rows = []
     try:
-        measurement = Measurement(problem, case.group, directory, options.bestset, options.time_limit)
+        published = case.published and "published" in wanted
+        measurement = Measurement(problem, case.group, directory, options.bestset, options.time_limit, published)
         for row in measurement.rows(processes[name] for name in case.peers if name in wanted):
             rows.append(row)
             table.print_row(row)
+        if case.profiled and rows[0].seconds:
+            profiles += hotspots.profiles(options.bestset, directory, rows[0].seconds)
     finally:
         if not options.keep_data:
             shutil.rmtree(directory)
@@ -111,7 +117,7 @@ def version_lines(processes: dict, binary: Path) -> list[str]:
     return [bestset, f"peers: {peers}", f"with Python {platform.python_version()}, {', '.join(libraries)}"]
 
 
-def report(rows: list[table.Row], processes: dict, binary: Path) -> str:
+def report(rows: list[table.Row], profiles: list[hotspots.Profile], processes: dict, binary: Path) -> str:
     """RESULTS.md."""
     parts = [
         "# Benchmark results",
@@ -124,13 +130,29 @@ def report(rows: list[table.Row], processes: dict, binary: Path) -> str:
         "The problems: `bench/problems.py`.",
         "\n".join(f"- {line}" for line in version_lines(processes, binary)),
         "## Targets",
-        table.markdown_table(("target", "measured", "met"), targets.lines(rows)),
+        "The last column is what `bench/run.py --only` takes to measure a line again.",
+        table.markdown_table(("target", "measured", "met", "--only"), map(escaped, targets.lines(rows))),
     ]
+    if profiles:
+        titles = ("problem", "phase", "samples", "share of the processor time")
+        lines = (one.cells for one in profiles)
+        parts += ["## Where the time goes", TIME_NOTE, table.markdown_table(titles, lines)]
     for group in dict.fromkeys(row.group for row in rows):
         members = [row for row in rows if row.group == group]
         section = table.paper_section if group == "paper" else table.problem_section
         parts += [f"## {group}", section(members)]
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
+
+
+#: what the words of the profile mean
+TIME_NOTE = """\
+Samples of `perf record` on `bestset-bench`, by the part of the solver they fall in (`bench/hotspots.py`). A pass is
+Xᵀα over the features still alive; the bound D is evaluated after each; inner products are those of the active set;
+the tableau prices every addition, removal and exchange of a feature."""
+
+
+def escaped(cells: tuple[str, ...]) -> tuple[str, ...]:
+    return (*cells[:-1], f"`{cells[-1]}`" if cells[-1] else "")
 
 
 def main() -> None:
@@ -141,18 +163,19 @@ def main() -> None:
         return
     processes = {name: PeerProcess(name) for name in PEERS}
     rows: list[table.Row] = []
+    profiles: list[hotspots.Profile] = []
     table.print_header()
     try:
         for case in chosen:
-            rows += run_case(case, options, processes)
+            rows += run_case(case, options, processes, profiles)
             options.out.mkdir(parents=True, exist_ok=True)
             table.write_csv(rows, options.out / "results.csv")
-            (options.out / "RESULTS.md").write_text(report(rows, processes, options.bestset))
+            (options.out / "RESULTS.md").write_text(report(rows, profiles, processes, options.bestset))
     finally:
         for process in processes.values():
             process.close()
     print()
-    for target, measured, met in targets.lines(rows):
+    for target, measured, met, _ in targets.lines(rows):
         print(f"{met:<9} {target}: {measured}")
 
 

@@ -1,18 +1,20 @@
 """The processes the harness measures: a worker per peer, and the `bestset-bench` binary.
 
-All of them run with one thread, read the same problem directory and leave in it their coefficients, `beta*.f64`, and,
-if they keep one, a dual point, `alpha*.f64`. The rest of an outcome is their reply: `seconds`, what they claim, or
+All of them run with one thread, read the same problem directory and leave their coefficients, `beta*.f64`, and, if they
+keep one, a dual point, `alpha*.f64`, in it or in a copy. The rest of an outcome is their reply: `seconds`, what they claim, or
 `error` alone.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,27 +134,30 @@ class PeerProcess:
             self.process = None
 
 
-def solve_bestset(
-    binary: Path, directory: Path, gap: float, phase: str, repeats: int, patience: float = 600.0
-) -> Outcome:
-    """Run the binary on a problem directory, whose header is first given the gap, the phase and the repeats."""
+@contextlib.contextmanager
+def copied(directory: Path, changes: dict) -> Iterator[Path]:
+    """A problem directory with the same arrays and these changes of the header: `gap`, `method`, `repeats`, ..."""
+    with tempfile.TemporaryDirectory(dir=directory) as name:
+        own = Path(name)
+        for array in directory.glob("*.*[0-9]"):
+            (own / array.name).symlink_to(array)
+        write_header(own, read_header(directory) | changes)
+        yield own
+
+
+def solve_bestset(binary: Path, directory: Path, patience: float = 600.0, **changes) -> Outcome:
+    """Run the binary on a problem directory whose header has these changes."""
     if not binary.exists():
         return Outcome({"error": "not built"})
-    beta, alpha = directory / "beta.f64", directory / "alpha.f64"
-    alpha.unlink(missing_ok=True)
-    write_header(directory, read_header(directory) | {"gap": gap, "phase": phase, "repeats": repeats})
-    try:
-        done = subprocess.run(
-            [str(binary), str(directory)],
-            capture_output=True,
-            text=True,
-            timeout=patience,
-            env=single_threaded(),
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return Outcome({"error": f"no answer after {patience:.0f} s, ended"})
-    if done.returncode != 0:
-        message = done.stderr.strip().splitlines()
-        return Outcome({"error": f"exit status {done.returncode}: {message[-1] if message else ''}"})
-    return collect(json.loads(done.stdout), beta, alpha)
+    with copied(directory, changes) as own:
+        command, environment = [str(binary), str(own)], single_threaded()
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=patience, env=environment, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return Outcome({"error": f"no answer after {patience:.0f} s, ended"})
+        if done.returncode != 0:
+            message = done.stderr.strip().splitlines()
+            return Outcome({"error": f"exit status {done.returncode}: {message[-1] if message else ''}"})
+        return collect(json.loads(done.stdout), own / "beta.f64", own / "alpha.f64")

@@ -5,8 +5,12 @@ from __future__ import annotations
 import csv
 import statistics
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
+
+
+#: relative room for rounding when two objectives, or an objective and a bound, are compared
+ROUNDING = 1e-9
 
 
 @dataclass
@@ -45,7 +49,13 @@ class Row:
     correlate_seconds: float | None = None
     passes: float | None = None
     times_bestset: float | None = None
+    #: memory of bestset beyond X, and the most columns it had copied
     peak_extra_bytes: int | None = None
+    active: int | None = None
+    #: entries of X stored
+    stored: int | None = None
+    #: claims of bestset that the harness does not find again
+    disagreement: str = ""
     status: str = ""
     note: str = ""
 
@@ -110,14 +120,29 @@ def problem_section(rows: list[Row]) -> str:
     return markdown_table((title for title, _ in COLUMNS), ([cell(row) for _, cell in COLUMNS] for row in rows))
 
 
+def best_published(rows: Iterable[Row]) -> Iterator[Row]:
+    """For each problem the published run with the lowest P."""
+    best: dict[str, Row] = {}
+    for row in rows:
+        if row.solver.startswith("published:") and row.value is not None:
+            held = best.get(row.problem)
+            if held is None or row.value < held.value:
+                best[row.problem] = row
+    yield from (replace(row, solver="best published run", setting="") for row in best.values())
+
+
 def paper_section(rows: list[Row]) -> str:
-    """The simulation, one line per setting and solver: medians over the seeds, and the worst excess of P."""
+    """The simulation, one line per setting and solver: medians over the seeds, and the worst excess of P.
+
+    Of the published algorithms, the best run on each seed; all of them are in the CSV.
+    """
+    rows = [row for row in rows if not row.solver.startswith("published:")] + list(best_published(rows))
     best = {}
     for row in rows:
         if row.value is not None:
             best[row.problem] = min(row.value, best.get(row.problem, row.value))
     groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
+    for row in sorted(rows, key=lambda row: (row.problem.rsplit("-seed", 1)[0], row.solver != "bestset")):
         groups.setdefault((row.problem.rsplit("-seed", 1)[0], row.label), []).append(row)
     lines = []
     for (setting, label), members in groups.items():

@@ -145,6 +145,32 @@ pub fn sum(v: &[f64]) -> f64 {
     Arch::new().dispatch(Sum(v))
 }
 
+struct Squares<'a, T>(&'a [T]);
+
+impl<T: Element> NullaryFnOnce for Squares<'_, T> {
+    type Output = f64;
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let mut lanes = [0.0; LANES];
+        let chunks = self.0.chunks_exact(LANES);
+        let rest = chunks.remainder();
+        for c in chunks {
+            for k in 0..LANES {
+                lanes[k] += c[k].wide() * c[k].wide();
+            }
+        }
+        for k in 0..rest.len() {
+            lanes[k] += rest[k].wide() * rest[k].wide();
+        }
+        reduce(lanes)
+    }
+}
+
+/// Σ_i x_i².
+pub fn squares<T: Element>(x: &[T]) -> f64 {
+    Arch::new().dispatch(Squares(x))
+}
+
 struct Spread<'a>(&'a [f64], Option<&'a [f64]>, f64, f64);
 
 impl NullaryFnOnce for Spread<'_> {
@@ -196,6 +222,8 @@ mod tests {
             assert!((dot(&x, &v) - plain).abs() < 1e-13);
             let plain: f64 = narrow.iter().zip(&v).map(|(a, b)| f64::from(*a) * b).sum();
             assert!((dot(&narrow, &v) - plain).abs() < 1e-13);
+            let plain: f64 = narrow.iter().map(|a| f64::from(*a) * f64::from(*a)).sum();
+            assert!((squares(&narrow) - plain).abs() < 1e-13);
             assert!((sum(&v) - v.iter().sum::<f64>()).abs() < 1e-13);
             let mut out = v.clone();
             axpy_weighted(2.0, &x, &v, &mut out);

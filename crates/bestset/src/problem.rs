@@ -23,6 +23,7 @@ pub struct Problem<'a> {
     weights: Option<Cow<'a, [f64]>>,
     intercept: bool,
     max_size: Option<usize>,
+    squares: Arc<OnceLock<Vec<f64>>>,
     moments: Arc<OnceLock<Vec<Moments>>>,
 }
 
@@ -36,9 +37,9 @@ impl<'a> Problem<'a> {
         check_length("y", y.len(), design.nrows())?;
         check_finite("y", &y)?;
         penalty.validate(design.ncols())?;
-        let moments = Arc::default();
-        let (loss, weights) = (Loss::Squared, None);
-        Ok(Self { design, y, loss, penalty, weights, intercept: false, max_size: None, moments })
+        let (loss, weights, intercept, max_size) = (Loss::Squared, None, false, None);
+        let (squares, moments) = (Arc::default(), Arc::default());
+        Ok(Self { design, y, loss, penalty, weights, intercept, max_size, squares, moments })
     }
 
     /// Uses another loss; classification losses need labels −1 and +1, both present.
@@ -58,7 +59,7 @@ impl<'a> Problem<'a> {
         let weights = weights.into();
         check_weights(&weights, self.nrows())?;
         self.weights = Some(weights);
-        self.moments = Arc::default();
+        (self.squares, self.moments) = (Arc::default(), Arc::default());
         self.check_labels()?;
         Ok(self)
     }
@@ -156,16 +157,18 @@ impl<'a> Problem<'a> {
         self.moments.get_or_init(|| design::moments(self.design, self.weights()))
     }
 
-    /// Σ_i w_i x_ij², the curvature of the loss along coefficient j is at most this over μ.
+    /// Σ_i w_i x_ij², the curvature of the loss along coefficient j is at most this over μ. Computed once for all columns,
+    /// apart from the other moments, which only problems with an intercept need.
+    #[inline]
     pub fn squares(&self, j: usize) -> f64 {
-        self.moments()[j].squares
+        self.squares.get_or_init(|| design::squares(self.design, self.weights()))[j]
     }
 
     /// Length of column j in the norm of the ball of MATH §5: √(Σ w_i x_ij²), of the centred column with an intercept
     /// (the dual directions are then orthogonal to the ones vector), so that |x_jᵀ(α − ᾱ)| ≤ length · r.
     pub fn length(&self, j: usize) -> f64 {
-        let m = &self.moments()[j];
-        if self.intercept { m.centred.min(m.squares).sqrt() } else { m.squares.sqrt() }
+        let squares = self.squares(j);
+        if self.intercept { self.moments()[j].centred.min(squares).sqrt() } else { squares.sqrt() }
     }
 
     /// u = Xβ, without the intercept.

@@ -75,17 +75,35 @@ fn measure(changes: Value) -> (Value, Vec<f64>) {
     save(directory.path(), &header);
     let output = bench(directory.path());
     assert_eq!(code(&output), 0, "{header}: {}", errors(&output));
-    let bytes = fs::read(directory.path().join("beta.f64")).unwrap();
-    let beta = bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect();
-    (serde_json::from_slice(&output.stdout).unwrap(), beta)
+    let beta = read(&directory.path().join("beta.f64"));
+    // The dual point beside the coefficients proves the bound that is claimed.
+    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let alpha = read(&directory.path().join("alpha.f64"));
+    if header["k"].is_null() {
+        let loss = serde_json::from_value(header["loss"].clone()).unwrap();
+        let lambda = |name: &str| header[name].as_f64().unwrap();
+        let penalty = Penalty::new(lambda("lambda0"), lambda("lambda1"), lambda("lambda2"));
+        let bound = with_problem(loss, penalty, |problem| problem.lower_bound(&alpha));
+        assert!((bound - figures["lower_bound"].as_f64().unwrap()).abs() < 1e-9 * bound.abs(), "{header}: {figures}");
+    }
+    (figures, beta)
+}
+
+fn read(path: &Path) -> Vec<f64> {
+    let bytes = fs::read(path).unwrap();
+    bytes.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap())).collect()
+}
+
+fn with_problem<T>(loss: Loss, penalty: Penalty, body: impl FnOnce(&Problem<'_>) -> T) -> T {
+    let y = targets(&matrix()).into_iter().map(|v| if loss.is_classification() { v.signum() } else { v });
+    let (design, y) = (Dense::new(N, P, matrix()).unwrap(), y.collect::<Vec<f64>>());
+    body(&Problem::new(&design, y, penalty).unwrap().with_loss(loss).unwrap())
 }
 
 /// P of the coefficients, by the library.
 fn objective(loss: Loss, beta: &[f64]) -> f64 {
-    let y = targets(&matrix()).into_iter().map(|v| if loss.is_classification() { v.signum() } else { v });
-    let (design, y) = (Dense::new(N, P, matrix()).unwrap(), y.collect::<Vec<f64>>());
-    let problem = Problem::new(&design, y, Penalty::new(0.05, 0.01, 0.1)).unwrap().with_loss(loss).unwrap();
-    problem.objective(&Coefficients::from_dense(beta, 0.0))
+    let coefficients = Coefficients::from_dense(beta, 0.0);
+    with_problem(loss, Penalty::new(0.05, 0.01, 0.1), |problem| problem.objective(&coefficients))
 }
 
 #[test]
@@ -96,6 +114,10 @@ fn figures_fit_the_coefficients_written() {
     assert!((figures["objective"].as_f64().unwrap() - objective(Loss::Squared, &beta)).abs() < 1e-12);
     assert_eq!(figures["nonzeros"].as_u64().unwrap() as usize, beta.iter().filter(|b| **b != 0.0).count());
     assert_eq!(figures["all_seconds"].as_array().unwrap().len(), 2);
+    assert_eq!(figures["calls"], 2);
+    if cfg!(unix) {
+        assert!(figures["cpu_seconds"].as_f64().unwrap() > 0.0, "{figures}");
+    }
     for name in ["seconds", "best_seconds", "correlate_seconds", "passes", "solution_bytes"] {
         assert!(figures[name].as_f64().unwrap() > 0.0, "{name}: {}", figures[name]);
     }
@@ -122,9 +144,29 @@ fn losses_methods_and_phases_are_read() {
     }
     let (figures, _) = measure(json!({"method": "cdss"}));
     assert_eq!(figures["method"], "cdss");
+    let (figures, _) = measure(json!({"method": "dual_iht", "k": 2, "lambda0": 0.0}));
+    assert!(figures["nonzeros"].as_u64().unwrap() <= 2, "{figures}");
     let (convex, beta) = measure(json!({"phase": "convex", "lambda0": 0.0}));
     assert!(convex["relative_relaxation_gap"].as_f64().unwrap() <= 1e-9);
     assert!(beta.iter().any(|b| *b != 0.0));
+}
+
+#[test]
+fn starts_and_time_limits_are_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let start = [1.0, 0.0, 0.0, -1.0].into_iter().chain([0.0; P - 4]);
+    write(&directory.path().join("start.f64"), start.map(f64::to_le_bytes));
+    // Stopped before its first step, an algorithm hands back the point it was started from.
+    let changes = json!({
+        "method": "primal_dual_plain", "start": "start.f64", "time_limit": 1e-9, "warm_up": false, "repeats": 1,
+    });
+    save(directory.path(), &header(changes));
+    let output = bench(directory.path());
+    assert_eq!(code(&output), 0, "{}", errors(&output));
+    let figures: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(figures["status"], "time_limit");
+    let beta = read(&directory.path().join("beta.f64"));
+    assert_eq!((beta[0], beta[3], figures["nonzeros"].as_u64()), (1.0, -1.0, Some(2)));
 }
 
 #[test]
@@ -143,6 +185,10 @@ fn bad_directories_are_named() {
     fails("magic");
     save(directory.path(), &header(json!({"repeats": 0})));
     fails("repeats is 0");
+    save(directory.path(), &header(json!({"time_limit": 0.0})));
+    fails("time_limit is 0");
+    save(directory.path(), &header(json!({"start": "missing.f64"})));
+    fails("missing.f64");
     save(directory.path(), &header(json!({"n": N + 1})));
     fails("y.f64 holds 160 bytes, expected 168");
     save(directory.path(), &header(json!({"lambda1": -1.0})));

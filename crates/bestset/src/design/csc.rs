@@ -2,7 +2,7 @@
 
 use super::{Column, Design, in_blocks};
 use crate::error::{Error, Result, check_length};
-use crate::kernel::Element;
+use crate::kernel::{self, Element};
 use std::borrow::Cow;
 
 /// A sparse matrix by columns: column j stores `values[starts[j]..starts[j + 1]]` at the same positions of `rows`.
@@ -111,5 +111,9 @@ impl<T: Element> Design for Csc<'_, T> {
         out.rows.extend_from_slice(rows);
         out.values.clear();
         out.values.extend(values.iter().map(|x| x.wide()));
+    }
+
+    fn squared_norm(&self, j: usize, _buffer: &mut Column) -> f64 {
+        kernel::squares(self.col(j).1)
     }
 }

@@ -84,4 +84,8 @@ impl<T: Element> Design for Dense<'_, T> {
         out.values.clear();
         out.values.extend(self.col(j).iter().map(|x| x.wide()));
     }
+
+    fn squared_norm(&self, j: usize, _buffer: &mut Column) -> f64 {
+        kernel::squares(self.col(j))
+    }
 }

@@ -40,6 +40,12 @@ pub trait Design: Send + Sync {
     /// Copies column j.
     fn column(&self, j: usize, out: &mut Column);
 
+    /// Σ_i x_ij²; `buffer` is for designs that must copy the column first.
+    fn squared_norm(&self, j: usize, buffer: &mut Column) -> f64 {
+        self.column(j, buffer);
+        buffer.moments(self.nrows(), None, self.nrows() as f64).squares
+    }
+
     /// How much larger than those of column j the entries are that [`Design::correlate`] adds up, and takes away again:
     /// its rounding is relative to them. Zero where columns are stored as they are.
     fn offset(&self, j: usize) -> f64 {
@@ -128,10 +134,21 @@ pub fn predict(design: &dyn Design, support: &[usize], values: &[f64], intercept
 pub fn moments(design: &dyn Design, weights: Option<&[f64]>) -> Vec<Moments> {
     let n = design.nrows();
     let total = weights.map_or(n as f64, kernel::sum);
-    let one = |buffer: &mut Column, j: usize| {
+    each_column(design, |buffer, j| {
         design.column(j, buffer);
         buffer.moments(n, weights, total)
-    };
+    })
+}
+
+/// Σ_i w_i x_ij² of every column, in parallel; weights default to one.
+pub fn squares(design: &dyn Design, weights: Option<&[f64]>) -> Vec<f64> {
+    match weights {
+        None => each_column(design, |buffer, j| design.squared_norm(j, buffer)),
+        Some(_) => moments(design, weights).iter().map(|m| m.squares).collect(),
+    }
+}
+
+fn each_column<T: Send>(design: &dyn Design, one: impl Fn(&mut Column, usize) -> T + Sync + Send) -> Vec<T> {
     if is_small(design.stored()) {
         let mut buffer = Column::default();
         return (0..design.ncols()).map(|j| one(&mut buffer, j)).collect();

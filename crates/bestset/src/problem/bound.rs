@@ -30,8 +30,8 @@ impl Problem<'_> {
             return f64::NEG_INFINITY;
         };
         let least = |(k, (&j, &t)): (usize, (&usize, &f64))| (self.least_psi(j, t, &point), k);
-        let mut terms: Vec<(f64, usize)> = features.iter().zip(tau).enumerate().map(least).collect();
-        terms.retain(|t| t.0 < 0.0);
+        let mut terms: Vec<(f64, usize)> =
+            features.iter().zip(tau).enumerate().map(least).filter(|t| t.0 < 0.0).collect();
         if let Some(k) = self.max_size
             && terms.len() > k
         {
@@ -45,6 +45,12 @@ impl Problem<'_> {
         let slack = f64::EPSILON * additions * (point.size - dual) + point.imbalance * point.size;
         let bound = dual - point.conjugates - slack;
         if bound.is_nan() { f64::NEG_INFINITY } else { bound }
+    }
+
+    /// √(Σ α_i² / w_i), dual to the weighted column norms.
+    pub fn dual_norm(&self, alpha: &[f64]) -> f64 {
+        let terms = alpha.iter().enumerate().filter(|p| self.weight(p.0) > 0.0);
+        terms.map(|(i, a)| a * a / self.weight(i)).sum::<f64>().sqrt()
     }
 
     /// The least Ψ_j at a correlation that rounding may have made into `tau`: Ψ is concave, so at an end of the interval.

@@ -73,13 +73,20 @@ impl Best {
     }
 }
 
-/// R's minimiser whole and rounded at several sizes, the caller's starts, and nothing.
+/// R's minimiser whole and rounded at several sizes, the link of its dual point, the caller's starts, and nothing. The
+/// workspace is at R's minimiser.
 fn starts(work: &Workspace<'_, '_>, root: &Coefficients, others: &[Coefficients]) -> Vec<Coefficients> {
     let mut starts = vec![root.clone()];
     let knee = |j: usize, b: f64| work.problem.coordinate(j).knee(b > 0.0);
     for share in [0.5, 0.9, 0.25] {
         let large = root.iter().filter(|&(j, b)| b.abs() >= share * knee(j, b)).collect();
         starts.push(Coefficients::from_pairs(large, root.intercept));
+    }
+    // The link of the dual point (MATH §3) asks for coefficients beyond the knee wherever it asks for any.
+    let link = |(k, tau): (usize, f64)| (work.active.features()[k], work.coordinates[k].link(tau));
+    let linked: Vec<(usize, f64)> = work.gradients().into_iter().enumerate().map(link).collect();
+    if linked.iter().all(|p| p.1.is_finite()) {
+        starts.push(Coefficients::from_pairs(linked, root.intercept));
     }
     starts.extend(others.iter().cloned());
     starts.push(Coefficients::default());

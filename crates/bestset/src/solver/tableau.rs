@@ -148,7 +148,7 @@ impl<'c> Tableau<'c> {
     }
 
     /// Takes position k in or out of the support: one symmetric pivot.
-    fn pivot(&mut self, k: usize) {
+    pub fn pivot(&mut self, k: usize) {
         let (m, d) = (self.len, self.at(k, k));
         let entering = !self.is_inside(k);
         let column: Vec<f64> = self.data[k * m..(k + 1) * m].to_vec();

@@ -3,8 +3,8 @@
 use crate::Failure;
 use bestset::design::{Csc, Dense, Design};
 use bestset::kernel::Element;
-use bestset::{Loss, Method, Penalty, Problem};
-use serde::{Deserialize, Deserializer};
+use bestset::{Coefficients, Loss, Method, Penalty, Problem};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -37,6 +37,9 @@ pub struct Header {
     /// Timed solves.
     #[serde(default = "three")]
     pub repeats: usize,
+    /// Whether a solve that is not timed comes first.
+    #[serde(default = "yes")]
+    pub warm_up: bool,
     /// Threads.
     #[serde(default = "one")]
     pub threads: usize,
@@ -49,6 +52,12 @@ pub struct Header {
     /// Most features, for the k-sparse problem.
     #[serde(default)]
     pub k: Option<usize>,
+    /// A file of p coefficients to start from.
+    #[serde(default)]
+    pub start: Option<String>,
+    /// Seconds after which a solve ends with what it has.
+    #[serde(default)]
+    pub time_limit: Option<f64>,
 }
 
 /// How X is stored on disk.
@@ -73,7 +82,7 @@ pub enum Storage {
 }
 
 /// What is timed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// The convex phase alone; its minimiser of R is the answer.
@@ -89,6 +98,10 @@ fn one() -> usize {
 
 fn three() -> usize {
     3
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn default_method() -> Method {
@@ -107,6 +120,8 @@ pub struct Input {
     pub design: Box<dyn Design>,
     /// Targets or labels.
     pub y: Vec<f64>,
+    /// Where the solves start, if not at zero.
+    pub start: Option<Coefficients>,
 }
 
 impl Input {
@@ -133,12 +148,17 @@ pub fn read(directory: &Path) -> Result<Input, Failure> {
             return Err(Failure::Zero { name, value });
         }
     }
+    if let Some(value) = header.time_limit.filter(|s| !(*s > 0.0 && s.is_finite())) {
+        return Err(Failure::TimeLimit { value });
+    }
     let y = read_array(&directory.join("y.f64"), header.n, f64::from_le_bytes)?;
     let design = match header.storage {
         Storage::F64 => read_design(directory, &header, f64::from_le_bytes)?,
         Storage::F32 => read_design(directory, &header, |bytes| f64::from_le_bytes(bytes) as f32)?,
     };
-    Ok(Input { header, design, y })
+    let start = header.start.as_ref().map(|name| read_array(&directory.join(name), header.p, f64::from_le_bytes));
+    let start = start.transpose()?.map(|beta| Coefficients::from_dense(&beta, 0.0));
+    Ok(Input { header, design, y, start })
 }
 
 fn read_design<T: Element>(

@@ -2,7 +2,8 @@
 //!
 //! The directory holds `problem.json` (see [`input::Header`]) and little-endian arrays: `y.f64`, and `x.f64`
 //! (column-major) or `indptr.i64`, `indices.i32`, `data.f64` (compressed columns). One untimed solve warms up, then
-//! `repeats` solves are timed. The coefficients go to `beta.f64`, one JSON object with the figures to standard output.
+//! `repeats` solves are timed. The coefficients go to `beta.f64`, the dual point that proves the bound to `alpha.f64`, one
+//! JSON object with the figures to standard output.
 
 mod input;
 mod measure;
@@ -24,6 +25,8 @@ enum Failure {
     Header { path: PathBuf, source: serde_json::Error },
     #[error("{name} is {value}; it must be at least 1")]
     Zero { name: &'static str, value: usize },
+    #[error("time_limit is {value}; it must be finite and above 0")]
+    TimeLimit { value: f64 },
     #[error(transparent)]
     Problem(#[from] bestset::Error),
     #[error("cannot start {threads} threads: {source}")]
@@ -51,11 +54,15 @@ fn run() -> Result<(), Failure> {
     };
     let directory = Path::new(&directory);
     let input = input::read(directory)?;
-    let (figures, beta) = measure::measure(&input)?;
-    let path = directory.join("beta.f64");
-    let bytes: Vec<u8> = beta.iter().flat_map(|b| b.to_le_bytes()).collect();
-    std::fs::write(&path, bytes).map_err(|source| Failure::File { path, source })?;
+    let (figures, beta, alpha) = measure::measure(&input)?;
+    write_array(directory.join("beta.f64"), &beta)?;
+    write_array(directory.join("alpha.f64"), &alpha)?;
     let mut out = io::stdout().lock();
     serde_json::to_writer(&mut out, &figures)?;
     Ok(writeln!(out)?)
+}
+
+fn write_array(path: PathBuf, values: &[f64]) -> Result<(), Failure> {
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    std::fs::write(&path, bytes).map_err(|source| Failure::File { path, source })
 }

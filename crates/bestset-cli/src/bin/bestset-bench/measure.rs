@@ -2,12 +2,12 @@
 
 use crate::Failure;
 use crate::input::{Input, Phase};
-use bestset::solver::{Monitor, convex, workspace::Workspace};
-use bestset::{Certificate, Coefficients, Method, Options, Status, solve};
+use bestset::solver::{Monitor, convex, solve_observed, workspace::Workspace};
+use bestset::{Certificate, Coefficients, Method, Options, Status, TraceRow};
 use rayon::ThreadPool;
 use serde::Serialize;
 use std::mem::size_of_val;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Passes over X that are timed.
 const PASSES: usize = 20;
@@ -16,11 +16,16 @@ const PASSES: usize = 20;
 #[derive(Debug, Serialize)]
 pub struct Figures {
     method: &'static str,
+    phase: Phase,
     status: Status,
     /// Median over the timed solves; each includes what a caller pays for: checks, norms of the columns, the solve.
     seconds: f64,
     best_seconds: f64,
     all_seconds: Vec<f64>,
+    /// Timed solves.
+    calls: usize,
+    /// Median processor time of the timed solves, all threads together; Unix only.
+    cpu_seconds: Option<f64>,
     /// Median time of the convex phase alone, where the default method ran both.
     convex_seconds: Option<f64>,
     /// Median time of one full τ = Xᵀα with the same threads.
@@ -34,10 +39,18 @@ pub struct Figures {
     nonzeros: usize,
     passes: f64,
     iterations: usize,
+    /// Most columns in the active set at once, as far as the trace shows.
+    active: usize,
     /// Most memory in use during the solves beyond what was in use before them, data included; Linux only.
     peak_rss_extra_bytes: Option<u64>,
     /// Memory of the answer itself.
     solution_bytes: usize,
+}
+
+/// Durations of the timed solves.
+struct Times {
+    wall: Vec<f64>,
+    processor: Vec<f64>,
 }
 
 /// An answer of either phase.
@@ -48,16 +61,17 @@ struct Answer {
     dual: Vec<f64>,
     passes: f64,
     iterations: usize,
+    active: usize,
 }
 
-/// Runs the solves; returns the figures and the dense coefficients of the last one.
-pub fn measure(input: &Input) -> Result<(Figures, Vec<f64>), Failure> {
+/// Runs the solves; returns the figures, the dense coefficients and the dual point of the last one.
+pub fn measure(input: &Input) -> Result<(Figures, Vec<f64>, Vec<f64>), Failure> {
     let header = &input.header;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(header.threads).build();
     let pool = pool.map_err(|source| Failure::Threads { threads: header.threads, source })?;
     memory::reset_peak();
     let before = memory::resident();
-    let (answer, all_seconds) = repeat(input, header.phase, &pool)?;
+    let (answer, times) = repeat(input, header.phase, &pool)?;
     let extra = memory::peak().zip(before).map(|(peak, before)| peak.saturating_sub(before));
     let both = header.phase == Phase::Both && header.method == Method::Incremental;
     let convex_seconds = both.then(|| repeat(input, Phase::Convex, &pool)).transpose()?;
@@ -65,11 +79,14 @@ pub fn measure(input: &Input) -> Result<(Figures, Vec<f64>), Failure> {
     let certificate = &answer.certificate;
     let figures = Figures {
         method: header.method.name(),
+        phase: header.phase,
         status: answer.status,
-        seconds: median(&all_seconds),
-        best_seconds: all_seconds.iter().copied().fold(f64::INFINITY, f64::min),
-        all_seconds,
-        convex_seconds: convex_seconds.map(|(_, seconds)| median(&seconds)),
+        seconds: median(&times.wall),
+        best_seconds: times.wall.iter().copied().fold(f64::INFINITY, f64::min),
+        calls: times.wall.len(),
+        cpu_seconds: (!times.processor.is_empty()).then(|| median(&times.processor)),
+        all_seconds: times.wall,
+        convex_seconds: convex_seconds.map(|(_, times)| median(&times.wall)),
         correlate_seconds,
         objective: certificate.objective,
         relaxation: certificate.relaxation,
@@ -80,33 +97,61 @@ pub fn measure(input: &Input) -> Result<(Figures, Vec<f64>), Failure> {
         nonzeros: answer.coefficients.nonzeros(),
         passes: answer.passes,
         iterations: answer.iterations,
+        active: answer.active,
         peak_rss_extra_bytes: extra,
         solution_bytes: answer.bytes(),
     };
-    Ok((figures, answer.coefficients.to_dense(header.p)))
+    Ok((figures, answer.coefficients.to_dense(header.p), answer.dual))
 }
 
-/// One solve that is not timed, then the timed ones: the last answer and all times.
-fn repeat(input: &Input, phase: Phase, pool: &ThreadPool) -> Result<(Answer, Vec<f64>), Failure> {
-    let mut last = pool.install(|| answer(input, phase))?;
-    let mut seconds = Vec::with_capacity(input.header.repeats);
-    for _ in 0..input.header.repeats {
-        // Not two answers in memory at once.
-        drop(last);
-        let start = Instant::now();
-        last = pool.install(|| answer(input, phase))?;
-        seconds.push(start.elapsed().as_secs_f64());
+/// One solve that is not timed, if wanted, then the timed ones: the last answer and all times.
+fn repeat(input: &Input, phase: Phase, pool: &ThreadPool) -> Result<(Answer, Times), Failure> {
+    let mut last = None;
+    if input.header.warm_up {
+        last = Some(pool.install(|| answer(input, phase))?);
     }
-    Ok((last, seconds))
+    let mut times = Times { wall: Vec::new(), processor: Vec::new() };
+    let mut calls = 0;
+    loop {
+        // Not two answers in memory at once.
+        drop(last.take());
+        let (start, busy) = (Instant::now(), processor_seconds());
+        let found = pool.install(|| answer(input, phase))?;
+        times.wall.push(start.elapsed().as_secs_f64());
+        times.processor.extend(processor_seconds().zip(busy).map(|(end, start)| end - start));
+        calls += 1;
+        if calls == input.header.repeats {
+            return Ok((found, times));
+        }
+        last = Some(found);
+    }
+}
+
+/// Processor time of this process so far.
+fn processor_seconds() -> Option<f64> {
+    #[cfg(unix)]
+    {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        Some(now.tv_sec as f64 + 1e-9 * now.tv_nsec as f64)
+    }
+    #[cfg(not(unix))]
+    None
 }
 
 /// Solves a fresh problem.
 fn answer(input: &Input, phase: Phase) -> bestset::Result<Answer> {
     let header = &input.header;
-    let options = Options { relaxation_gap: header.gap, ..Options::with_method(header.method) };
+    let options = Options {
+        relaxation_gap: header.gap,
+        time_limit: header.time_limit.map(Duration::from_secs_f64),
+        warm_start: input.start.clone(),
+        ..Options::with_method(header.method)
+    };
     let problem = input.problem()?;
+    let mut active = 0;
+    let mut observer = |row: &TraceRow| active = active.max(row.active);
     if phase == Phase::Both || header.method != Method::Incremental {
-        let solution = solve(&problem, &options)?;
+        let solution = solve_observed(&problem, &options, &mut observer)?;
         return Ok(Answer {
             coefficients: solution.coefficients,
             certificate: solution.certificate,
@@ -114,19 +159,22 @@ fn answer(input: &Input, phase: Phase) -> bestset::Result<Answer> {
             dual: solution.dual,
             passes: solution.passes,
             iterations: solution.iterations,
+            active,
         });
     }
     options.validate(&problem)?;
-    let mut observer = ();
     let mut monitor = Monitor::new(&options, &mut observer);
     let mut work = Workspace::new(&problem);
+    if let Some(start) = &options.warm_start {
+        work.load(start);
+    }
     let relaxed = convex::solve(&mut work, &options, &mut monitor);
     let coefficients = work.coefficients();
     let (objective, relaxation) = (problem.objective(&coefficients), Some(relaxed.relaxation));
     let certificate = Certificate { objective, relaxation, lower_bound: relaxed.lower_bound };
     let status = certificate.status(relaxed.ended, options.gap_absolute, options.gap);
     let (passes, iterations) = (monitor.passes, relaxed.iterations);
-    Ok(Answer { coefficients, certificate, status, dual: relaxed.dual, passes, iterations })
+    Ok(Answer { coefficients, certificate, status, dual: relaxed.dual, passes, iterations, active })
 }
 
 impl Answer {

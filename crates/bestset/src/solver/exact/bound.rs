@@ -25,8 +25,8 @@ pub struct Ground<'w, 'p, 'a> {
 
 /// A node after its relaxation was solved.
 pub struct Relaxed {
-    /// D_node over the active set, less what rounding can have added.
-    pub near_bound: f64,
+    /// D_node at the α that gives `gradients`, less what rounding can have added: what the optimality rules need.
+    pub dual: f64,
     /// The bound of the node: the better of its own and its parent's.
     pub bound: f64,
     /// The minimiser.
@@ -132,7 +132,7 @@ impl Ground<'_, '_, '_> {
             if bound > cutoff || usable || tolerance < 1e-12 * scale || limits.stop(0).is_some() {
                 let Point { gradients, beta, .. } = point;
                 return Relaxed {
-                    near_bound: bound,
+                    dual: bound,
                     bound: bound.max(node.bound),
                     beta,
                     choices,
@@ -156,13 +156,14 @@ impl Ground<'_, '_, '_> {
         (coordinates, members, price)
     }
 
-    /// The optimality rules of MATH §5 inside the node, with the best P known.
+    /// The optimality rules of MATH §5 inside the node, with the best P known: D and τ of the same α, not a bound inherited
+    /// from above.
     pub fn decide(&self, relaxed: &mut Relaxed, best: f64) {
         for (k, choice) in relaxed.choices.iter_mut().enumerate().filter(|p| *p.1 == Choice::Free) {
             let (c, tau) = (self.work.coordinates[k], relaxed.gradients[k]);
-            if screening::in_no_optimal_subset(c, tau, relaxed.bound, best) {
+            if screening::in_no_optimal_subset(c, tau, relaxed.dual, best) {
                 *choice = Choice::Out;
-            } else if screening::in_every_optimal_subset(c, tau, relaxed.bound, best) {
+            } else if screening::in_every_optimal_subset(c, tau, relaxed.dual, best) {
                 *choice = Choice::In;
             }
         }

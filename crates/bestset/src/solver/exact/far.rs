@@ -23,15 +23,19 @@ impl Tree<'_, '_, '_> {
             let mut tau = vec![0.0; far.len()];
             problem.design().correlate(&far, &self.work.alpha, &mut tau);
             monitor.passes += far.len() as f64 / problem.ncols() as f64;
-            let missing: f64 = far.iter().zip(&tau).map(|(&j, &t)| problem.coordinate(j).psi(t)).sum();
-            relaxed.bound = (relaxed.near_bound + missing * (1.0 + screening::MARGIN)).max(node.bound);
+            let room = f64::EPSILON * (problem.nrows() + 16) as f64 * problem.dual_norm(&self.work.alpha);
+            // Ψ at the end of the interval that rounding leaves for τ: what the far features can take off the bound.
+            let least = |j: usize, t: f64| problem.coordinate(j).psi(t + t.signum() * room * problem.squares(j).sqrt());
+            let missing: f64 = far.iter().zip(&tau).map(|(&j, &t)| least(j, t)).sum();
+            relaxed.dual += missing * (1.0 + screening::MARGIN);
+            relaxed.bound = relaxed.dual.max(node.bound);
             let excess = |j: usize, t: f64| t.abs() - problem.coordinate(j).threshold(t);
             let mut violating: Vec<(f64, usize)> =
                 far.iter().zip(&tau).map(|(&j, &t)| (excess(j, t), j)).filter(|v| v.0 > 0.0).collect();
             let settled = missing > -0.01 * (best - relaxed.bound).max(0.0) || monitor.stop(0).is_some();
             if relaxed.bound > cutoff || violating.is_empty() || settled {
                 let kept =
-                    |j: usize, t: f64| !screening::in_no_optimal_subset(problem.coordinate(j), t, relaxed.bound, best);
+                    |j: usize, t: f64| !screening::in_no_optimal_subset(problem.coordinate(j), t, relaxed.dual, best);
                 let left: Vec<usize> = far.iter().zip(&tau).filter(|p| kept(*p.0, *p.1)).map(|p| *p.0).collect();
                 node.far = Arc::new(left);
                 self.settle(node, relaxed, monitor);

@@ -172,6 +172,9 @@ mod tests {
         assert_eq!(pool.include(&tau), [0, 8, 5]);
         assert_eq!(pool.include(&tau), [7]);
         assert!(pool.include(&tau).is_empty());
+        let x = identity(1);
+        let problem = Problem::new(&x, vec![1.0], Penalty::new(0.1, 0.0, 1.0)).unwrap();
+        assert_eq!(Pool::new(&problem, &options).batch, 1, "log 1 is 0, but one feature is one to include");
     }
 
     #[test]
