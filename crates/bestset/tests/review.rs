@@ -403,3 +403,119 @@ fn prices_of_moves_promise_no_less_than_moves_bring() {
     }
     assert!(ruled_out > 100 && improving > 1000, "{ruled_out} {improving}");
 }
+
+/// Features counted as in no or in every optimal subset, against enumeration: with copies among the columns no copy of an
+/// optimal feature may be counted as either. Ridge terms near zero make φ steep, and rounding with it.
+#[test]
+fn counts_of_excluded_and_included_features_are_true_under_ties() {
+    let mut rng = rng(509);
+    let (mut excluded, mut included) = (0, 0);
+    for trial in 0..500 {
+        let mut case = dependent_case(&mut rng);
+        case.penalty.lambda2 = power(&mut rng, -9.0, 0.5);
+        case.intercept = trial % 2 == 0;
+        if trial % 3 == 0 {
+            case.y.fill(0.0);
+            case.y[0] = 1.0;
+            case.penalty.lambda0 = pick(&mut rng, &[0.5, 0.25, 0.05]);
+        }
+        let all = enumerate(&case);
+        let room = 1e-9 * all.best + 1e-11 * case.model().loss_sum(&vec![0.0; case.n], 0.0);
+        let never = (0..case.p).filter(|&j| all.with[j] > all.best + room).count();
+        let always = (0..case.p).filter(|&j| all.without[j] > all.best + room).count();
+        case.with_problem(|problem| {
+            for method in [Method::Incremental, Method::Exact] {
+                let time_limit = Some(Duration::from_secs(1));
+                let solution = solve(problem, &Options { method, time_limit, ..Options::default() }).unwrap();
+                let s = solution.screened;
+                let context = format!("{trial} {s:?} {never} {always} {:?} P* {}", case.penalty, all.best);
+                assert!(s.excluded <= never && s.included <= always, "{context}");
+                let bound = solution.certificate.lower_bound;
+                assert!(bound <= all.best + room, "{context} {bound}");
+                (excluded, included) = (excluded + s.excluded, included + s.included);
+            }
+        });
+    }
+    assert!(excluded > 100 && included > 10, "{excluded} {included}");
+}
+
+/// `Coordinate` and better: no value of one coefficient, the rest fixed, lowers P, for every loss.
+#[test]
+fn no_change_of_one_coefficient_beats_an_answer_that_says_so() {
+    let mut rng = rng(510);
+    let mut claimed = 0;
+    for trial in 0..500 {
+        let case = case(&mut rng, &Shape { attained: true, wild: false, ..Shape::new(4..=20, 2..=9) });
+        case.with_problem(|problem| {
+            let time_limit = Some(Duration::from_millis(500));
+            let solution = solve(problem, &Options { time_limit, ..Options::default() }).unwrap();
+            if solution.local == Local::None {
+                return;
+            }
+            claimed += usize::from(case.loss != Loss::Squared);
+            let dense = solution.coefficients.to_dense(case.p);
+            for j in 0..case.p {
+                let value = |b: f64| {
+                    let mut other = dense.clone();
+                    other[j] = b;
+                    problem.objective(&Coefficients::from_dense(&other, solution.coefficients.intercept))
+                };
+                let (size, (lower, upper)) = (case.typical_size(j), case.penalty.bounds.at(j));
+                let grid = (-400..=400).map(|g| (dense[j] + size * f64::from(g) / 80.0).clamp(lower, upper));
+                for b in grid.chain([0.0]) {
+                    let at = value(b);
+                    assert!(
+                        at >= solution.objective() - 1e-8 * solution.objective().abs(),
+                        "{trial}: feature {j} at {b} gives {at} < {}: {:?} {:?} {:?}",
+                        solution.objective(),
+                        solution.local,
+                        case.loss,
+                        case.penalty
+                    );
+                }
+            }
+        });
+    }
+    assert!(claimed > 50, "{claimed}");
+}
+
+/// Cancelled at any moment from another thread, with any number of threads: the bound holds, `Optimal` is true.
+#[test]
+fn cancelled_from_another_thread() {
+    let mut rng = rng(511);
+    let mut interrupted = 0;
+    for trial in 0..120u64 {
+        let shape = Shape { attained: true, certified: true, ..Shape::new(10..=25, 9..=12) };
+        let case = case(&mut rng, &shape);
+        if trial % 4 > 0 && case.loss != Loss::Squared {
+            continue;
+        }
+        let all = enumerate(&case);
+        let zero = case.model().loss_sum(&vec![0.0; case.n], 0.0);
+        case.with_problem(|problem| {
+            for method in [Method::Incremental, Method::Exact] {
+                let cancel = CancelFlag::default();
+                let (flag, pause) = (cancel.clone(), Duration::from_micros(rng.random_range(0..4000)));
+                let threads = Some(1 + (trial % 2) as usize);
+                let options = Options { method, cancel, threads, ..Options::default() };
+                let solution = std::thread::scope(|scope| {
+                    scope.spawn(move || {
+                        std::thread::sleep(pause);
+                        flag.cancel();
+                    });
+                    solve(problem, &options).unwrap()
+                });
+                let c = solution.certificate;
+                assert!(c.lower_bound <= all.best + 1e-12 * (zero + all.best), "{trial} {method:?} {c:?} {}", all.best);
+                if solution.status == Status::Optimal {
+                    assert!(c.objective <= all.best * (1.0 + 1e-6) + 2e-9, "{trial} {method:?} {c:?} {}", all.best);
+                }
+                if case.loss == Loss::Squared {
+                    check_swap(&case, &solution, &format!("{trial} {method:?}"));
+                }
+                interrupted += usize::from(solution.status == Status::Interrupted);
+            }
+        });
+    }
+    assert!(interrupted > 3, "{interrupted}");
+}
