@@ -11,6 +11,8 @@ use std::sync::{Arc, OnceLock};
 
 mod bound;
 
+pub(crate) use bound::outer_end;
+
 /// minimise P(β, b) = Σ_i w_i ℓ(x_iᵀβ + b, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖², optionally within bounds and ‖β‖₀ ≤ k.
 ///
 /// Sums, never means; no ½ on the ridge term.

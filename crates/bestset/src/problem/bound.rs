@@ -6,6 +6,7 @@
 
 use super::Problem;
 use crate::loss::Loss;
+use crate::penalty::Coordinate;
 
 /// A dual point, measured.
 struct Measured {
@@ -26,10 +27,21 @@ impl Problem<'_> {
     /// valid lower bound for P, −∞ if α is outside the dual domain. `tau[k]` = x_jᵀα for j = `features[k]` as
     /// [`correlate`](crate::design::Design::correlate) computes it; features not listed must have Ψ = 0.
     pub fn dual_value(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> f64 {
+        self.dual_value_with(alpha, features, tau, |k| self.coordinate(features[k]))
+    }
+
+    /// As [`Problem::dual_value`], with another penalty for the feature at each place k.
+    pub(crate) fn dual_value_with(
+        &self,
+        alpha: &[f64],
+        features: &[usize],
+        tau: &[f64],
+        coordinate: impl Fn(usize) -> Coordinate,
+    ) -> f64 {
         let Some(point) = self.measure(alpha) else {
             return f64::NEG_INFINITY;
         };
-        let least = |(k, (&j, &t)): (usize, (&usize, &f64))| (self.least_psi(j, t, &point), k);
+        let least = |(k, (&j, &t)): (usize, (&usize, &f64))| (self.least_psi(coordinate(k), j, t, &point), k);
         let mut terms: Vec<(f64, usize)> =
             features.iter().zip(tau).enumerate().map(least).filter(|t| t.0 < 0.0).collect();
         if let Some(k) = self.max_size
@@ -47,15 +59,28 @@ impl Problem<'_> {
         if bound.is_nan() { f64::NEG_INFINITY } else { bound }
     }
 
-    /// √(Σ α_i² / w_i), dual to the weighted column norms.
-    pub fn dual_norm(&self, alpha: &[f64]) -> f64 {
-        let terms = alpha.iter().enumerate().filter(|p| self.weight(p.0) > 0.0);
-        terms.map(|(i, a)| a * a / self.weight(i)).sum::<f64>().sqrt()
+    /// Σ Ψ_j over the features, each the least that rounding allows; −∞ outside the dual domain.
+    pub(crate) fn least_psi_sum(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> f64 {
+        let Some(point) = self.measure(alpha) else {
+            return f64::NEG_INFINITY;
+        };
+        let sum: f64 = features.iter().zip(tau).map(|(&j, &t)| self.least_psi(self.coordinate(j), j, t, &point)).sum();
+        sum * (1.0 + f64::EPSILON * features.len() as f64)
+    }
+
+    /// The correlations with the least φ_j that rounding may have made into `tau`: what the rule that excludes features
+    /// must be given, since φ may fall steeply (by up to the knee for each unit of τ).
+    pub(crate) fn outer_correlations(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> Vec<f64> {
+        let Some(point) = self.measure(alpha) else {
+            return vec![f64::INFINITY; tau.len()];
+        };
+        let outer = |(&j, &t): (&usize, &f64)| outer_end(self.coordinate(j), t, self.correlation_error(j, t, &point));
+        features.iter().zip(tau).map(outer).collect()
     }
 
     /// The least Ψ_j at a correlation that rounding may have made into `tau`: Ψ is concave, so at an end of the interval.
-    fn least_psi(&self, j: usize, tau: f64, point: &Measured) -> f64 {
-        let (coordinate, error) = (self.coordinate(j), self.correlation_error(j, tau, point));
+    fn least_psi(&self, coordinate: Coordinate, j: usize, tau: f64, point: &Measured) -> f64 {
+        let error = self.correlation_error(j, tau, point);
         let (low, high) = (tau - error, tau + error);
         if !(low.is_finite() && high.is_finite()) {
             return f64::NEG_INFINITY;
@@ -123,6 +148,12 @@ impl Problem<'_> {
         let mean: f64 = sum / count;
         if mean.is_finite() { mean } else { 0.0 }
     }
+}
+
+/// The end of τ ± error at which φ, which is concave, is least.
+pub(crate) fn outer_end(coordinate: Coordinate, tau: f64, error: f64) -> f64 {
+    let (low, high) = (tau - error, tau + error);
+    if coordinate.phi(low) < coordinate.phi(high) { low } else { high }
 }
 
 /// The share of the heavier part that is too much: it holds at least half of Σ |α_i|.

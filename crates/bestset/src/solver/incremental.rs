@@ -17,7 +17,7 @@ pub struct Root {
     pub outcome: Outcome,
     /// R's minimiser.
     pub minimiser: Coefficients,
-    /// x_jᵀα of every feature at the dual point that gives the bound.
+    /// x_jᵀα of every feature at the dual point that gives the bound, at the end of its rounding where φ is least.
     pub tau: Vec<f64>,
     /// P of the answer.
     pub objective: f64,
@@ -84,10 +84,11 @@ fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut M
     problem.design().correlate(&features, &dual, &mut tau);
     monitor.passes += 1.0;
     let lower_bound = problem.dual_value(&dual, &features, &tau);
-    for (&j, &t) in features.iter().zip(&tau) {
+    let outer = problem.outer_correlations(&dual, &features, &tau);
+    for &j in &features {
         let c = problem.coordinate(j);
-        screened.excluded += usize::from(screening::in_no_optimal_subset(c, t, lower_bound, best.objective));
-        screened.included += usize::from(screening::in_every_optimal_subset(c, t, lower_bound, best.objective));
+        screened.excluded += usize::from(screening::in_no_optimal_subset(c, outer[j], lower_bound, best.objective));
+        screened.included += usize::from(screening::in_every_optimal_subset(c, tau[j], lower_bound, best.objective));
     }
     let outcome = Outcome {
         coefficients: best.coefficients,
@@ -99,5 +100,5 @@ fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut M
         screened,
         local: best.local,
     };
-    (outcome, tau)
+    (outcome, outer)
 }

@@ -30,19 +30,27 @@ pub fn solve(
     monitor: &mut Monitor<'_>,
 ) -> Best {
     let root = work.coefficients();
-    if work.problem.penalty().lambda0 == 0.0 {
-        // Nothing to choose: P is R.
-        return Best { objective: work.objective(), coefficients: root, local: Local::Swap };
-    }
     let mut best = Best { objective: f64::INFINITY, coefficients: Coefficients::default(), local: Local::None };
+    if work.problem.penalty().lambda0 == 0.0 {
+        // Nothing to choose: P is R, and its minimiser, once found, leaves nothing to any move.
+        best.offer(work);
+        for start in others {
+            work.load(start);
+            best.offer(work);
+        }
+        let found = relaxed.relaxation - relaxed.lower_bound <= 1e-8 * relaxed.relaxation.abs();
+        best.local = if found { Local::Swap } else { Local::None };
+        return best;
+    }
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     for start in starts(work, &root, others) {
-        if best.objective.is_finite() && monitor.stop(0).is_some() {
-            break;
-        }
         work.load(&start);
         best.offer(work);
+        // Even in a hurry no start is forgotten: the answer is never worse than the caller's.
+        if best.objective.is_finite() && monitor.stop(0).is_some() {
+            continue;
+        }
         descend(work, monitor);
         best.offer(work);
         if seen.insert(work.support()) {
@@ -120,7 +128,7 @@ pub fn improve(work: &mut Workspace<'_, '_>, monitor: &Limits) {
     exchange(work, &mut (0.1 * BUDGET), monitor);
 }
 
-/// Adds, drops and exchanges features of the active set until none lowers P. Returns whether that was reached.
+/// Adds, drops and exchanges features of the active set until none lowers P. Returns whether every move was ruled out.
 fn exchange(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limits) -> bool {
     if !work.prefers_gram(work.active.len()) {
         return false;
@@ -144,7 +152,7 @@ fn exchange(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limits) ->
             }
         }
         match verified_moves(work, budget, monitor) {
-            Some(0) => return true,
+            Some((0, complete)) => return complete && monitor.stop(0).is_none(),
             Some(_) => {}
             None => return false,
         }
@@ -184,16 +192,18 @@ fn pivots(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limits) -> (
     done
 }
 
-/// Moves priced by the model at the current fit, each taken only if its refit lowers P. How many were, `None` without a price.
-fn verified_moves(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limits) -> Option<usize> {
+/// Moves priced by the model at the current fit, each taken only if its refit lowers P. How many were, and whether every
+/// other one that might help was tried; `None` without a price.
+fn verified_moves(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limits) -> Option<(usize, bool)> {
     let mut objective = work.objective();
     let margin = 1e-10 * objective.abs();
-    let moves = with_tableau(work, budget, |tableau, gram, _, _| tableau.improving(gram, margin, 64))?;
+    let (moves, mut complete) = with_tableau(work, budget, |tableau, gram, _, _| tableau.improving(gram, margin, 64))?;
     let (mut start, mut count, mut failures) = (work.coefficients(), 0, 0);
     let mut touched = HashSet::new();
     for (_, step) in moves {
         // One pricing serves several moves as long as they concern different features.
         if failures > 3 || [step.drop, step.add].into_iter().flatten().any(|k| !touched.insert(k)) {
+            complete = false;
             continue;
         }
         apply(work, step);
@@ -205,7 +215,7 @@ fn verified_moves(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limi
             failures += 1;
         }
     }
-    Some(count)
+    Some((count, complete))
 }
 
 /// Changes the support; the entering coefficient starts at a value that is not zero so that the fit takes it in.
@@ -251,14 +261,40 @@ fn widen(
         }
         let inescapable = exchange(work, budget, monitor) && complete;
         if !best.offer(work) {
-            best.local = match (inescapable, entering.iter().any(|&j| lowers(work, j, tau[j]))) {
-                (true, _) if problem.loss().is_quadratic() => Local::Swap,
-                (_, false) => Local::Coordinate,
-                _ => Local::None,
+            // A tie may have led elsewhere: only what was looked at is vouched for.
+            let same = work.coefficients().support == best.coefficients.support;
+            best.local = if inescapable && same && problem.loss().is_quadratic() {
+                Local::Swap
+            } else {
+                work.load(&best.coefficients);
+                if is_coordinatewise(work, &tau) { Local::Coordinate } else { Local::None }
             };
             return;
         }
     }
+}
+
+/// Whether no change of one coefficient (and the intercept) lowers P by more than rounding; τ = Xᵀα at the current point.
+///
+/// For the squared loss each coefficient's best value is known. Another loss is at least its tangent, which settles the
+/// features outside; a change inside is stationary already, so that only zero remains, and is tried.
+fn is_coordinatewise(work: &Workspace<'_, '_>, tau: &[f64]) -> bool {
+    let (problem, objective) = (work.problem, work.objective());
+    let (quadratic, margin) = (problem.loss().is_quadratic(), 1e-10 * objective.abs());
+    let change = |j: usize| {
+        let (c, b) = (problem.coordinate(j), work.position(j).map_or(0.0, |k| work.beta[k]));
+        if quadratic {
+            let curvature = problem.length(j).powi(2);
+            let to = |new: f64| (0.5 * curvature * (new - b) + tau[j]) * (new - b) + c.value(new) - c.value(b);
+            return to(0.0).min(to(c.prox_selected(curvature, curvature * b - tau[j])));
+        }
+        let Some(k) = work.position(j).filter(|_| b != 0.0) else { return c.psi(tau[j]) };
+        let mut u = work.margins.clone();
+        work.active.axpy(k, -b, &mut u);
+        let without = problem.loss_sum(&u, problem.best_intercept(&u, work.intercept)) - c.value(b);
+        (without - work.loss()).min(-c.selected().envelope_violation(b, tau[j]) * b.abs())
+    };
+    (0..problem.ncols()).all(|j| change(j) >= -margin)
 }
 
 /// Whether giving feature j a coefficient, all others fixed, lowers P: T with the curvature bound.

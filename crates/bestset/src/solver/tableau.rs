@@ -100,18 +100,18 @@ impl<'c> Tableau<'c> {
         size * (pull - 0.5 * s * size)
     }
 
-    /// A column that depends on the support to rounding has no price of its own.
-    fn is_dependent(&self, j: usize, gram: &Gram) -> bool {
-        self.at(j, j) <= 1e-10 * (gram.at(j, j) + 2.0 * self.coordinates[j].l2)
-    }
-
-    /// The moves that lower P by more than `margin`, best first, at most `most`.
-    pub fn improving(&self, gram: &Gram, margin: f64, most: usize) -> Vec<(f64, Move)> {
+    /// The moves that lower P by more than `margin`, best first, at most `most`, and whether these are all that may: a
+    /// column that depends on the others has a price only after the one it depends on has left.
+    pub fn improving(&self, gram: &Gram, margin: f64, most: usize) -> (Vec<(f64, Move)>, bool) {
         let inside: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k)).collect();
         let mut found: Vec<(f64, Move)> = Vec::new();
-        let mut offer = |change: f64, drop: Option<usize>, add: Option<usize>| {
+        let mut complete = true;
+        let mut offer = |change: f64, drop: Option<usize>, add: Option<usize>, dependent: bool| {
             if change < -margin {
-                found.push((change, Move { drop, add }));
+                match dependent {
+                    true => complete = false,
+                    false => found.push((change, Move { drop, add })),
+                }
             }
         };
         // cost of dropping without its price, β_i/a_i and 1/a_i.
@@ -123,12 +123,15 @@ impl<'c> Tableau<'c> {
             })
             .collect();
         for &(i, cost, ..) in &prices {
-            offer(cost, Some(i), None);
+            offer(cost, Some(i), None, false);
         }
         let cheapest = prices.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
-        for j in (0..self.len).filter(|&k| !self.is_inside(k) && !self.is_dependent(k, gram)) {
-            let (c, q, s) = (&self.coordinates[j], self.rhs[j], self.at(j, j));
-            offer(c.l0 - Self::gain(c, q, s), None, Some(j));
+        for j in (0..self.len).filter(|&k| !self.is_inside(k)) {
+            let (c, q, own) = (&self.coordinates[j], self.rhs[j], gram.at(j, j) + 2.0 * self.coordinates[j].l2);
+            // What is left of a dependent column is rounding: no less than that.
+            let s = self.at(j, j).max(1e-15 * own);
+            let is_dependent = |s: f64| s <= 1e-10 * own;
+            offer(c.l0 - Self::gain(c, q, s), None, Some(j), is_dependent(s));
             // Dropping i can at most free (|q| + |M_ij|·|β_i|/a_i): skip the column when even the largest pull cannot pay.
             let column = &self.data[j * self.len..(j + 1) * self.len];
             let push = prices.iter().map(|p| (column[p.0] * p.2).abs()).fold(0.0, f64::max);
@@ -137,14 +140,15 @@ impl<'c> Tableau<'c> {
             }
             for &(i, cost, ratio, inverse) in &prices {
                 let v = column[i];
-                let gain = Self::gain(c, q + v * ratio, s + v * v * inverse);
-                offer(c.l0 + cost - gain, Some(i), Some(j));
+                let rest = s + v * v * inverse;
+                offer(c.l0 + cost - Self::gain(c, q + v * ratio, rest), Some(i), Some(j), is_dependent(rest));
             }
         }
         let key = |m: &Move| (m.drop, m.add);
         found.sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(key(&x.1).cmp(&key(&y.1))));
+        complete &= found.len() <= most;
         found.truncate(most);
-        found
+        (found, complete)
     }
 
     /// Takes position k in or out of the support: one symmetric pivot.
@@ -195,8 +199,9 @@ impl<'c> Tableau<'c> {
     ) -> (usize, bool) {
         let (mut count, mut value) = (0, self.value(origin));
         while *budget > 0.0 && !stop() {
-            let Some(&(_, step)) = self.improving(gram, margin, 1).first() else {
-                return (count, true);
+            let (moves, complete) = self.improving(gram, margin, 1);
+            let Some(&(_, step)) = moves.first() else {
+                return (count, complete);
             };
             let mut pivoted: Vec<usize> = [step.drop, step.add].into_iter().flatten().collect();
             pivoted.iter().for_each(|&k| self.pivot(k));

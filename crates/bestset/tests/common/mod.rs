@@ -9,7 +9,7 @@ mod reference;
 mod twofold;
 
 pub use enumerate::{Enumeration, enumerate};
-pub use generate::{Case, Shape, Store, case};
+pub use generate::{Case, Shape, Store, case, compress, plain};
 pub use reference::{Convex, Fit, Model, dual_value, loss_at};
 pub use twofold::Twofold;
 

@@ -5,7 +5,7 @@
 
 use super::node::{Choice, Node};
 use crate::penalty::Coordinate;
-use crate::problem::Problem;
+use crate::problem::{Problem, outer_end};
 use crate::solver::descend::{self, gap_share};
 use crate::solver::quadratic::{Gram, GramModel};
 use crate::solver::workspace::Workspace;
@@ -25,10 +25,12 @@ pub struct Ground<'w, 'p, 'a> {
 
 /// A node after its relaxation was solved.
 pub struct Relaxed {
-    /// D_node at the α that gives `gradients`, less what rounding can have added: what the optimality rules need.
+    /// D_node at the node's own dual point, less what rounding can have added: what the optimality rules build on.
     pub dual: f64,
     /// The bound of the node: the better of its own and its parent's.
     pub bound: f64,
+    /// Rounding in a correlation, per unit of length of its column.
+    pub blur: f64,
     /// The minimiser.
     pub beta: Vec<f64>,
     /// What is decided after the optimality rules.
@@ -44,6 +46,8 @@ struct Point {
     smooth: f64,
     gradients: Vec<f64>,
     beta: Vec<f64>,
+    /// α, when the point was found on the samples.
+    alpha: Option<Vec<f64>>,
 }
 
 impl Ground<'_, '_, '_> {
@@ -66,15 +70,20 @@ impl Ground<'_, '_, '_> {
             work.refresh();
             let gradients = work.gradients();
             work.minimise(coordinates, members, gradients, tolerance, limits);
-            return Point { smooth: work.loss(), gradients: work.gradients(), beta: work.beta };
+            let (smooth, gradients) = (work.loss(), work.gradients());
+            return Point { smooth, gradients, beta: work.beta, alpha: Some(work.alpha) };
         };
-        let mut gradients = self.origin.to_vec();
-        for (k, &b) in beta.iter().enumerate().filter(|p| *p.1 != 0.0) {
-            crate::kernel::axpy(b, gram.column(k), &mut gradients);
-        }
-        let (mut model, mut beta) = (GramModel::new(gram, gradients), beta);
+        let gradients_at = |beta: &[f64]| {
+            let mut gradients = self.origin.to_vec();
+            for (k, &b) in beta.iter().enumerate().filter(|p| *p.1 != 0.0) {
+                crate::kernel::axpy(b, gram.column(k), &mut gradients);
+            }
+            gradients
+        };
+        let (mut model, mut beta) = (GramModel::new(gram, gradients_at(&beta)), beta);
         descend::minimise(&mut model, coordinates, &mut beta, members, tolerance, limits);
-        let gradients = model.gradients().to_vec();
+        // Anew: the model's own have gathered the rounding of every step.
+        let gradients = gradients_at(&beta);
         let smooth = self.base
             + 0.5
                 * beta
@@ -83,17 +92,48 @@ impl Ground<'_, '_, '_> {
                     .filter(|p| *p.1 != 0.0)
                     .map(|(k, b)| b * (self.origin[k] + gradients[k]))
                     .sum::<f64>();
-        Point { smooth, gradients, beta }
+        Point { smooth, gradients, beta, alpha: None }
     }
 
-    /// What rounding can have added to a bound at this point: ε (n + m) (‖u‖ + Σ ‖x_k‖ |b_k|)², with |b_k| the larger of the
-    /// coefficient and the one that its correlation asks for.
-    fn slack(&self, coordinates: &[Coordinate], members: &[usize], point: &Point) -> f64 {
-        let length = |k: usize| self.problem().squares(self.work.active.features()[k]).sqrt();
-        let moved = |k: usize| point.beta[k].abs().max(coordinates[k].link(point.gradients[k]).abs());
-        let spread: f64 = members.iter().map(|&k| length(k) * moved(k)).sum();
-        let size = (2.0 * self.base.abs()).sqrt() + spread;
-        f64::EPSILON * (self.work.active.nrows() + members.len()) as f64 * (size * size + point.smooth.abs())
+    /// Length of the stored column at position k, which its shift may cancel: rounding is relative to it.
+    fn length(&self, k: usize) -> f64 {
+        let (problem, j) = (self.problem(), self.work.active.features()[k]);
+        let total = problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum);
+        problem.squares(j).sqrt() + problem.design().offset(j) * total.sqrt()
+    }
+
+    /// Rounding in a gradient taken from Q, per unit of length: ε (n + m) (‖u‖ + Σ ‖x_k‖ |b_k|).
+    fn blur(&self, members: &[usize], point: &Point) -> f64 {
+        let spread: f64 = members.iter().map(|&k| self.length(k) * point.beta[k].abs()).sum();
+        let additions = (self.work.active.nrows() + members.len()) as f64 + 16.0;
+        f64::EPSILON * additions * ((2.0 * self.base.abs()).sqrt() + spread)
+    }
+
+    /// What rounding can have added to a bound from Q: the blur of the smooth part, and what each Ψ loses when its
+    /// correlation is wrong by the blur, which is up to the coefficient that either end asks for.
+    fn slack(&self, coordinates: &[Coordinate], members: &[usize], point: &Point, blur: f64) -> f64 {
+        let additions = (self.work.active.nrows() + members.len()) as f64 + 16.0;
+        let size = blur / (f64::EPSILON * additions);
+        let lost = |&k: &usize| {
+            let (c, tau, error) = (coordinates[k], point.gradients[k], blur * self.length(k));
+            error * point.beta[k].abs().max(c.link(tau - error).abs()).max(c.link(tau + error).abs())
+        };
+        blur * size + f64::EPSILON * additions * point.smooth.abs() + members.iter().map(lost).sum::<f64>()
+    }
+
+    /// D_node at the point, `value` its R_node, as a number that rounding cannot have lifted.
+    fn dual(&self, coordinates: &[Coordinate], members: &[usize], point: &Point, value: f64, price: f64) -> f64 {
+        let features: Vec<usize> = members.iter().map(|&k| self.work.active.features()[k]).collect();
+        if let Some(alpha) = &point.alpha {
+            let tau: Vec<f64> = members.iter().map(|&k| point.gradients[k]).collect();
+            let dual = self.problem().dual_value_with(alpha, &features, &tau, |a| coordinates[members[a]]);
+            return dual + price * (1.0 - f64::EPSILON * members.len() as f64) - f64::EPSILON * dual.abs();
+        }
+        let share = |(&k, &j): (&usize, &usize)| {
+            gap_share(coordinates[k], point.beta[k], point.gradients[k], self.problem().squares(j))
+        };
+        let gap: f64 = members.iter().zip(&features).map(share).sum();
+        value - gap - self.slack(coordinates, members, point, self.blur(members, point))
     }
 
     /// Solves the relaxation until it prunes the node (`bound` > `cutoff`), is tight enough to branch on or, when there is
@@ -111,18 +151,9 @@ impl Ground<'_, '_, '_> {
         let mut tolerance = 0.05 * self.problem().penalty().lambda0.min(1e-2 * scale);
         loop {
             let point = self.minimise(&coordinates, beta, &members, tolerance, limits);
-            let share = |k: usize| {
-                gap_share(
-                    coordinates[k],
-                    point.beta[k],
-                    point.gradients[k],
-                    self.problem().squares(self.work.active.features()[k]),
-                )
-            };
-            let gap: f64 = members.iter().map(|&k| share(k)).sum();
             let envelope: f64 = members.iter().map(|&k| coordinates[k].envelope(point.beta[k])).sum();
             let value = point.smooth + envelope + price;
-            let bound = value - gap - self.slack(&coordinates, &members, &point);
+            let bound = self.dual(&coordinates, &members, &point, value, price);
             let fractional = |k: &usize| {
                 let (c, b) = (coordinates[*k], point.beta[*k]);
                 b != 0.0 && b.abs() < c.knee(b > 0.0)
@@ -130,15 +161,10 @@ impl Ground<'_, '_, '_> {
             let usable = value <= cutoff && (value - bound <= room || members.iter().any(fractional));
             // Between D and R the cutoff is undecided: solve more tightly, as far as rounding lets one.
             if bound > cutoff || usable || tolerance < 1e-12 * scale || limits.stop(0).is_some() {
+                let blur = self.blur(&members, &point);
+                let (dual, bound) = (bound, bound.max(node.bound));
                 let Point { gradients, beta, .. } = point;
-                return Relaxed {
-                    dual: bound,
-                    bound: bound.max(node.bound),
-                    beta,
-                    choices,
-                    rounded: None,
-                    gradients,
-                };
+                return Relaxed { dual, bound, blur, beta, choices, rounded: None, gradients };
             }
             tolerance = if value > cutoff { (0.1 * tolerance).min(0.3 * (value - cutoff)) } else { 0.1 * tolerance };
             tolerance = tolerance.max(5e-13 * scale);
@@ -156,12 +182,13 @@ impl Ground<'_, '_, '_> {
         (coordinates, members, price)
     }
 
-    /// The optimality rules of MATH §5 inside the node, with the best P known: D and τ of the same α, not a bound inherited
-    /// from above.
+    /// The optimality rules of MATH §5 inside the node, with the best P known. D and τ must belong to one dual point: the
+    /// parent's bound, though better, says nothing together with the τ of this one.
     pub fn decide(&self, relaxed: &mut Relaxed, best: f64) {
         for (k, choice) in relaxed.choices.iter_mut().enumerate().filter(|p| *p.1 == Choice::Free) {
             let (c, tau) = (self.work.coordinates[k], relaxed.gradients[k]);
-            if screening::in_no_optimal_subset(c, tau, relaxed.dual, best) {
+            let outer = outer_end(c, tau, relaxed.blur * self.length(k));
+            if screening::in_no_optimal_subset(c, outer, relaxed.dual, best) {
                 *choice = Choice::Out;
             } else if screening::in_every_optimal_subset(c, tau, relaxed.dual, best) {
                 *choice = Choice::In;
@@ -198,5 +225,33 @@ impl Ground<'_, '_, '_> {
         let open = (0..relaxed.beta.len()).filter(|&k| relaxed.choices[k] == Choice::Free && relaxed.beta[k] != 0.0);
         let best = open.map(|k| (score(k), k)).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
         (best.0 > 0.0).then_some(best.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::Dense;
+    use crate::penalty::Penalty;
+
+    #[test]
+    fn rules_take_bound_and_correlation_from_one_dual_point() {
+        let x = Dense::new(2, 1, vec![1.0, 0.0]).unwrap();
+        let problem = Problem::new(&x, vec![1.0, 0.0], Penalty::new(1.0, 0.0, 1.0)).unwrap();
+        let mut work = Workspace::new(&problem);
+        work.include(0);
+        let ground = Ground { work: &work, gram: None, origin: &[], base: 0.5 };
+        // D + φ = 4 + 1 proves nothing against 10.5, whatever the parent's bound is.
+        let (beta, choices, gradients) = (vec![0.0], vec![Choice::Free], vec![0.0]);
+        let mut relaxed = Relaxed { dual: 4.0, bound: 10.0, blur: 0.0, beta, choices, rounded: None, gradients };
+        ground.decide(&mut relaxed, 10.5);
+        assert_eq!(relaxed.choices, [Choice::Free]);
+        // −φ = 24 with τ = 10.
+        (relaxed.dual, relaxed.gradients) = (-15.0, vec![10.0]);
+        ground.decide(&mut relaxed, 10.5);
+        assert_eq!(relaxed.choices, [Choice::Free]);
+        (relaxed.dual, relaxed.gradients) = (9.9, vec![0.0]);
+        ground.decide(&mut relaxed, 10.5);
+        assert_eq!(relaxed.choices, [Choice::Out]);
     }
 }

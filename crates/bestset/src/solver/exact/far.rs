@@ -23,17 +23,15 @@ impl Tree<'_, '_, '_> {
             let mut tau = vec![0.0; far.len()];
             problem.design().correlate(&far, &self.work.alpha, &mut tau);
             monitor.passes += far.len() as f64 / problem.ncols() as f64;
-            let room = f64::EPSILON * (problem.nrows() + 16) as f64 * problem.dual_norm(&self.work.alpha);
-            // Ψ at the end of the interval that rounding leaves for τ: what the far features can take off the bound.
-            let least = |j: usize, t: f64| problem.coordinate(j).psi(t + t.signum() * room * problem.squares(j).sqrt());
-            let missing: f64 = far.iter().zip(&tau).map(|(&j, &t)| least(j, t)).sum();
-            relaxed.dual += missing * (1.0 + screening::MARGIN);
+            let missing = problem.least_psi_sum(&self.work.alpha, &far, &tau);
+            relaxed.dual += missing;
             relaxed.bound = relaxed.dual.max(node.bound);
             let excess = |j: usize, t: f64| t.abs() - problem.coordinate(j).threshold(t);
             let mut violating: Vec<(f64, usize)> =
                 far.iter().zip(&tau).map(|(&j, &t)| (excess(j, t), j)).filter(|v| v.0 > 0.0).collect();
             let settled = missing > -0.01 * (best - relaxed.bound).max(0.0) || monitor.stop(0).is_some();
             if relaxed.bound > cutoff || violating.is_empty() || settled {
+                let tau = problem.outer_correlations(&self.work.alpha, &far, &tau);
                 let kept =
                     |j: usize, t: f64| !screening::in_no_optimal_subset(problem.coordinate(j), t, relaxed.dual, best);
                 let left: Vec<usize> = far.iter().zip(&tau).filter(|p| kept(*p.0, *p.1)).map(|p| *p.0).collect();
@@ -59,7 +57,7 @@ impl Tree<'_, '_, '_> {
                 ground.round(&mut relaxed, &limits);
             });
         }
-        if node.far.len() + self.work.active.len() <= super::NEAR {
+        if node.far.len() + self.work.active.len() <= super::near() {
             // The children know these features by the list their parent keeps, then as positions of their own.
             let features: Vec<usize> = node.far.to_vec();
             features.iter().for_each(|&j| {
@@ -72,5 +70,88 @@ impl Tree<'_, '_, '_> {
         relaxed.beta.resize(len, 0.0);
         node.far = Arc::new(node.far.iter().copied().filter(|&j| self.work.position(j).is_none()).collect());
         self.take(node, relaxed, monitor);
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use crate::design::{ColumnSubset, Dense, Design};
+    use std::cell::Cell;
+
+    use crate::{Bounds, Loss, Method, Options, Penalty, Problem, Status, solve};
+
+    thread_local! {
+        /// How many open features count as few.
+        pub(in super::super) static NEAR: Cell<usize> = const { Cell::new(4000) };
+    }
+
+    /// A small generator: tests of this crate's inside need no more.
+    fn numbers(seed: u64) -> impl FnMut() -> f64 {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        move || {
+            let mut sum = 0.0;
+            for _ in 0..4 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                sum += (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
+            }
+            1.7 * sum
+        }
+    }
+
+    /// Least P over all subsets, each fitted by the convex phase alone (λ0 = 0).
+    fn enumerate(problem: &Problem<'_>, remake: &dyn Fn(&ColumnSubset<'_>, Penalty) -> f64) -> f64 {
+        let (p, penalty) = (problem.ncols(), problem.penalty());
+        let zero = vec![0.0; problem.nrows()];
+        let empty = problem.loss_sum(&zero, problem.best_intercept(&zero, 0.0));
+        (1u32..1 << p).fold(empty, |best, mask| {
+            let columns: Vec<usize> = (0..p).filter(|j| mask >> j & 1 == 1).collect();
+            let price = penalty.lambda0 * columns.len() as f64;
+            let part = ColumnSubset::new(problem.design(), columns).unwrap();
+            best.min(price + remake(&part, Penalty { lambda0: 0.0, ..penalty.clone() }))
+        })
+    }
+
+    fn make<'a>(design: &'a dyn Design, y: &'a [f64], penalty: Penalty, loss: Loss, intercept: bool) -> Problem<'a> {
+        Problem::new(design, y, penalty).unwrap().with_loss(loss).unwrap().with_intercept(intercept)
+    }
+
+    #[test]
+    fn trees_that_start_with_nothing_end_with_the_enumerated_optimum() {
+        let (mut split, mut proved) = (0, 0);
+        for trial in 0..160 {
+            NEAR.set(if trial < 80 { 3 } else { 4000 });
+            let mut draw = numbers(trial);
+            let (n, p) = (10 + trial as usize % 7, 9);
+            let mut x: Vec<f64> = (0..n * p).map(|_| draw()).collect();
+            if trial % 4 == 1 {
+                x.copy_within(..n, n);
+            }
+            // Columns that stand in for one another: what is far from the relaxation's minimiser matters deeper down.
+            for i in (0..n * p).filter(|i| i / n % 3 > 0) {
+                x[i] = 0.5 * x[i] + x[i % n + (i / n - i / n % 3) * n];
+            }
+            let loss = [Loss::Squared, Loss::Logistic, Loss::Squared, Loss::Huber { delta: 0.5 }][trial as usize % 4];
+            let signal: Vec<f64> = (0..n).map(|i| x[i] + x[3 * n + i] - x[6 * n + i] + 0.7 * draw()).collect();
+            let y: Vec<f64> = match loss {
+                Loss::Logistic => (0..n).map(|i| if i == 0 || i > 1 && signal[i] > 0.0 { 1.0 } else { -1.0 }).collect(),
+                _ => signal,
+            };
+            let bounds = if trial % 3 == 0 { Bounds::All(-0.6, 0.9) } else { Bounds::Free };
+            let lambda2 = [0.02, 0.3, 0.1][trial as usize % 3];
+            let penalty = Penalty::new(0.05 + 0.3 * (trial % 5) as f64 / 5.0, 0.02, lambda2).with_bounds(bounds);
+            let design = Dense::new(n, p, x).unwrap();
+            let intercept = trial % 2 == 0;
+            let problem = make(&design, &y, penalty, loss, intercept);
+            let least = enumerate(&problem, &|part, penalty| {
+                solve(&make(part, &y, penalty, loss, intercept), &Options::default()).unwrap().objective()
+            });
+            let solution = solve(&problem, &Options::with_method(Method::Exact)).unwrap();
+            let c = solution.certificate;
+            assert!(c.lower_bound <= least + 1e-9, "{trial}: {c:?} above {least}");
+            assert!(c.objective <= least * (1.0 + 1e-6) + 1e-9 || solution.status != Status::Optimal, "{trial}: {c:?}");
+            split += usize::from(solution.iterations > 1);
+            proved += usize::from(solution.status == Status::Optimal);
+        }
+        assert!(split > 60 && proved > 150, "{split} {proved}");
     }
 }

@@ -8,7 +8,7 @@ use super::incremental::{self, Root};
 use super::workspace::Workspace;
 use super::{Monitor, Options, Outcome, primal, screening};
 use crate::problem::Problem;
-use crate::solution::{Status, TraceRow};
+use crate::solution::{Local, Status, TraceRow};
 use bound::{Ground, Relaxed};
 use node::{Choice, Link, Node};
 use rayon::prelude::*;
@@ -19,7 +19,16 @@ use std::sync::Arc;
 const BATCH: usize = 8;
 
 /// Open features up to this many are all copied into the active set; nodes look at more by passes over X.
-const NEAR: usize = 4000;
+#[cfg(not(test))]
+fn near() -> usize {
+    4000
+}
+
+/// Unit tests choose, so that small problems take the way of large ones.
+#[cfg(test)]
+fn near() -> usize {
+    far::tests::NEAR.get()
+}
 
 /// Solves to proven optimality within the tolerances of the options, or to a limit.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
@@ -63,10 +72,21 @@ impl<'t, 'p, 'a> Tree<'t, 'p, 'a> {
         let Root { outcome, minimiser, tau, objective: best } = root;
         let problem = work.problem;
         work.load(&minimiser);
+        // Small problems have every feature that matters in memory by now, and the best answer. Unit tests start with
+        // nothing, so that only the tree can find it, far away.
+        #[cfg(test)]
+        let (outcome, best) = {
+            work.retain(&work.beta.iter().map(|b| *b != 0.0).collect::<Vec<bool>>());
+            let zero = vec![0.0; problem.nrows()];
+            let intercept = problem.best_intercept(&zero, 0.0);
+            let coefficients = crate::Coefficients { intercept, ..Default::default() };
+            let nothing = problem.objective(&coefficients);
+            (Outcome { coefficients, ..outcome }, nothing.max(best))
+        };
         let bound = outcome.lower_bound;
         let is_open = |j: usize| !screening::in_no_optimal_subset(problem.coordinate(j), tau[j], bound, best);
         let mut far: Vec<usize> = (0..tau.len()).filter(|&j| is_open(j)).collect();
-        if far.len() <= NEAR {
+        if far.len() <= near() {
             far.drain(..).for_each(|j| {
                 work.include(j);
             });
@@ -152,7 +172,9 @@ impl<'t, 'p, 'a> Tree<'t, 'p, 'a> {
 
     /// Runs `body` with what nodes need of the active set.
     fn on_ground<T: Send>(&mut self, body: impl FnOnce(&Ground<'_, 'p, 'a>) -> T) -> T {
-        let quadratic = self.work.problem.loss().is_quadratic() && self.work.prefers_gram(self.work.active.len());
+        let quadratic = self.work.problem.loss().is_quadratic()
+            && self.work.prefers_gram(self.work.active.len())
+            && !self.has_far_centres();
         if quadratic {
             self.work.gram();
             let problem = self.work.problem;
@@ -165,6 +187,18 @@ impl<'t, 'p, 'a> Tree<'t, 'p, 'a> {
         }
         let gram = quadratic.then(|| self.work.kept_gram());
         body(&Ground { work: self.work, gram, origin: &self.origin, base: self.base })
+    }
+
+    /// Whether a view moves some column by much more than its length: inner products of what is stored then cancel, and a
+    /// bound from them would be worth nothing. Nodes go by the samples instead.
+    fn has_far_centres(&self) -> bool {
+        let problem = self.work.problem;
+        let total = problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum).sqrt();
+        let far = |&j: &usize| {
+            let length = problem.squares(j).sqrt();
+            length > 0.0 && problem.design().offset(j) * total > 30.0 * length
+        };
+        self.work.active.features().iter().any(far)
     }
 
     /// Closes a node, or splits it.
@@ -221,6 +255,8 @@ impl<'t, 'p, 'a> Tree<'t, 'p, 'a> {
         let objective = self.work.problem.objective(&coefficients);
         if objective < self.best {
             (self.best, self.outcome.coefficients) = (objective, coefficients);
+            // What was checked was the answer before.
+            self.outcome.local = Local::None;
         }
     }
 

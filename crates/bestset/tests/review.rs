@@ -1,0 +1,521 @@
+//! Claims under attack: moves of one feature, warm starts under interrupts, views with large offsets, numbers at the ends
+//! of the range. Everything a solution says must hold for inputs nobody would choose.
+
+mod common;
+
+use bestset::design::{Csc, Dense, Design, Standardized};
+use bestset::solver::CancelFlag;
+use bestset::{Bounds, Coefficients, Local, Loss, Method, Options, Penalty, Problem, Solution, Status, solve};
+use common::{Case, Convex, RngExt, Shape, Store, case, enumerate, normal, pick, power, rng};
+use std::time::Duration;
+
+/// Least P over a given support.
+fn cost(case: &Case, support: &[usize]) -> f64 {
+    let penalties: Vec<Convex> = support.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
+    case.model().minimise(support, &penalties).value + case.penalty.lambda0 * support.len() as f64
+}
+
+/// Least P after one addition, removal or exchange, everything refitted; the support itself is among them.
+fn best_neighbour(case: &Case, support: &[usize]) -> (f64, Vec<usize>) {
+    let mut best = (cost(case, support), support.to_vec());
+    let drops = support.iter().map(|&i| Some(i)).chain([None]);
+    for drop in drops {
+        for add in (0..case.p).filter(|j| !support.contains(j)).map(Some).chain([None]) {
+            let mut other: Vec<usize> = support.iter().copied().filter(|&i| Some(i) != drop).chain(add).collect();
+            other.sort_unstable();
+            let value = cost(case, &other);
+            if value < best.0 {
+                best = (value, other);
+            }
+        }
+    }
+    best
+}
+
+fn check_swap(case: &Case, solution: &Solution, context: &str) -> bool {
+    if solution.local != Local::Swap {
+        return false;
+    }
+    let best = best_neighbour(case, solution.support());
+    let scale = case.model().loss_sum(&vec![0.0; case.n], 0.0);
+    assert!(
+        solution.objective() <= best.0 + 1e-8 * solution.objective().abs() + 1e-10 * scale,
+        "{context}: {:?} with {} is beaten by {:?} with {}; {:?} {:?}",
+        solution.support(),
+        solution.objective(),
+        best.1,
+        best.0,
+        case.loss,
+        case.penalty
+    );
+    true
+}
+
+/// A plain dense case.
+fn plain_case(n: usize, p: usize, x: Vec<f64>, y: Vec<f64>, penalty: Penalty) -> Case {
+    let (loss, weights) = (Loss::Squared, None);
+    Case {
+        store: Store::Dense64,
+        base: x.clone(),
+        base_rows: n,
+        standard: None,
+        rows: None,
+        columns: None,
+        n,
+        p,
+        x,
+        y,
+        loss,
+        penalty,
+        weights,
+        intercept: false,
+    }
+}
+
+/// Columns in groups that are multiples of one another or sums of others: what a fit without a ridge cannot tell apart,
+/// and λ1 or bounds can.
+fn dependent_case(rng: &mut common::ChaCha8Rng) -> Case {
+    let (n, p) = (rng.random_range(3..=12), rng.random_range(2..=8));
+    let mut x: Vec<f64> = Vec::new();
+    for j in 0..p {
+        let column: Vec<f64> = match rng.random_range(0..5) {
+            0 | 1 if j > 0 => {
+                let (from, by) = (rng.random_range(0..j), pick(rng, &[0.5, 2.0, -1.0, 1.0, 10.0, -3.0]));
+                x[from * n..(from + 1) * n].iter().map(|v| by * v).collect()
+            }
+            2 if j > 1 => (0..n).map(|i| x[i] - x[(j - 1) * n + i]).collect(),
+            _ => (0..n).map(|_| normal(rng)).collect(),
+        };
+        x.extend(column);
+    }
+    let y: Vec<f64> = (0..n).map(|i| x[i] + x[(p - 1) * n + i] + 0.3 * normal(rng)).collect();
+    let square: f64 = y.iter().map(|y| y * y).sum();
+    let lambda1 = pick(rng, &[0.0, 0.05, 0.5]) * square.sqrt();
+    let lambda2 = pick(rng, &[0.0, 0.0, 1e-14, 1e-3, 0.3]);
+    let bounds = match rng.random_range(0..4) {
+        0 => Bounds::All(-0.4, 0.7),
+        1 => Bounds::All(0.0, 0.3),
+        _ => Bounds::Free,
+    };
+    let penalty = Penalty::new(square * power(rng, -3.0, -0.7), lambda1, lambda2).with_bounds(bounds);
+    plain_case(n, p, x, y, penalty)
+}
+
+#[test]
+fn no_move_of_one_feature_beats_an_answer_that_says_so() {
+    let mut rng = rng(501);
+    let (mut claimed, mut total) = (0, 0);
+    for trial in 0..1500 {
+        let case = dependent_case(&mut rng);
+        case.with_problem(|problem| {
+            let time_limit = Some(Duration::from_millis(500));
+            let solution = solve(problem, &Options { time_limit, ..Options::default() }).unwrap();
+            claimed += usize::from(check_swap(&case, &solution, &trial.to_string()));
+            total += 1;
+        });
+    }
+    assert!(claimed > total / 2, "{claimed} of {total}");
+}
+
+#[test]
+fn moves_of_one_feature_with_views_weights_and_bounds() {
+    let mut rng = rng(502);
+    let (mut claimed, mut total) = (0, 0);
+    for trial in 0..600 {
+        let case = case(&mut rng, &Shape { attained: true, wild: false, ..Shape::new(3..=20, 2..=9) });
+        if case.loss != Loss::Squared {
+            continue;
+        }
+        case.with_problem(|problem| {
+            let time_limit = Some(Duration::from_millis(500));
+            let solution = solve(problem, &Options { time_limit, ..Options::default() }).unwrap();
+            claimed += usize::from(check_swap(&case, &solution, &trial.to_string()));
+            total += 1;
+        });
+    }
+    assert!(claimed > total / 2, "{claimed} of {total}");
+}
+
+#[test]
+fn an_exact_answer_claims_no_more_than_was_checked() {
+    let mut rng = rng(503);
+    for trial in 0..300 {
+        let shape = Shape { attained: true, certified: true, wild: false, ..Shape::new(6..=16, 6..=11) };
+        let case = case(&mut rng, &shape);
+        if case.loss != Loss::Squared {
+            continue;
+        }
+        case.with_problem(|problem| {
+            for max_nodes in [Some(1), Some(9), None] {
+                let time_limit = Some(Duration::from_secs(2));
+                let options = Options { method: Method::Exact, max_nodes, time_limit, ..Options::default() };
+                check_swap(&case, &solve(problem, &options).unwrap(), &trial.to_string());
+            }
+        });
+    }
+}
+
+#[test]
+fn nothing_is_claimed_of_a_fit_that_was_cut_short() {
+    let x = vec![1.0, 2.0, 3.0, 4.0, 1.0, -1.0, 1.0, -1.0];
+    let case = plain_case(4, 2, x, vec![2.0, 4.0, 6.0, 8.0], Penalty::new(0.0, 0.1, 0.1));
+    case.with_problem(|problem| {
+        let options = Options { time_limit: Some(Duration::ZERO), ..Options::default() };
+        let solution = solve(problem, &options).unwrap();
+        check_swap(&case, &solution, "time limit 0");
+    });
+}
+
+#[test]
+fn an_answer_is_never_worse_than_its_start_whenever_it_is_stopped() {
+    let mut rng = rng(504);
+    for trial in 0..400u64 {
+        let case = case(&mut rng, &Shape { attained: true, certified: true, ..Shape::new(8..=20, 5..=9) });
+        let all = enumerate(&case);
+        let mut start = pick(&mut rng, &[0, 1, 2]);
+        let warm = match start {
+            0 => all.coefficients.clone(),
+            1 => Coefficients::default(),
+            _ => common::random_coefficients(&case, &mut rng, 0.5),
+        };
+        start += 1;
+        case.with_problem(|problem| {
+            let at_start = problem.objective(&warm);
+            let scale = at_start.abs() + all.best.abs();
+            for (method, rows) in [(Method::Incremental, trial % 5), (Method::Exact, trial % 7)] {
+                let cancel = CancelFlag::default();
+                let (flag, mut seen) = (cancel.clone(), 0);
+                let mut observer = move |_: &bestset::TraceRow| {
+                    seen += 1;
+                    if seen > rows {
+                        flag.cancel();
+                    }
+                };
+                let options = Options { method, cancel, warm_start: Some(warm.clone()), ..Options::default() };
+                let solution = bestset::solver::solve_observed(problem, &options, &mut observer).unwrap();
+                assert!(
+                    solution.objective() <= at_start + 1e-9 * scale,
+                    "{trial} {method:?} {start} {rows}: {} from {at_start}, {:?} {:?}",
+                    solution.objective(),
+                    case.loss,
+                    case.penalty
+                );
+                let bound = solution.certificate.lower_bound;
+                let zero = case.model().loss_sum(&vec![0.0; case.n], 0.0);
+                assert!(bound <= all.best + 1e-12 * (zero + all.best), "{trial}: {bound} {}", all.best);
+            }
+        });
+    }
+}
+
+#[test]
+fn standardised_sparse_columns_far_from_zero_keep_bounds_valid() {
+    let mut rng = rng(505);
+    let mut proved = 0;
+    for trial in 0..120 {
+        let (n, p) = (12, 6);
+        let centre_size = pick(&mut rng, &[1e3, 1e5, 1e7]);
+        let mut base: Vec<f64> = (0..n * p).map(|_| centre_size + normal(&mut rng)).collect();
+        base[..n].iter_mut().for_each(|x| *x -= centre_size);
+        let centre: Vec<f64> = base.chunks_exact(n).map(|c| c.iter().sum::<f64>() / n as f64).collect();
+        let standard = Some((centre, vec![1.0; p]));
+        let x = common::plain(&base, n, &standard, &None, &None);
+        let y: Vec<f64> = (0..n).map(|i| x[i] + x[(p - 1) * n + i] + 0.8 * normal(&mut rng)).collect();
+        let penalty = Penalty::new(power(&mut rng, -1.5, 0.3), pick(&mut rng, &[0.0, 0.2]), power(&mut rng, -3.0, 0.0));
+        let mut case = plain_case(n, p, x, y, penalty);
+        (case.base, case.standard, case.store) = (base, standard, Store::Csc64);
+        case.intercept = trial % 2 == 0;
+        let all = enumerate(&case);
+        case.with_problem(|problem| {
+            let time_limit = Some(Duration::from_secs(2));
+            for method in [Method::Incremental, Method::Exact] {
+                let solution = solve(problem, &Options { method, time_limit, ..Options::default() }).unwrap();
+                let c = solution.certificate;
+                // The view itself is only as good as its entries: ε · centre beside 1.
+                let room = 1e-15 * centre_size * (1.0 + all.best) * 20.0;
+                assert!(c.lower_bound <= all.best + room, "{trial} {centre_size} {method:?}: {c:?} above {}", all.best);
+                proved += usize::from(solution.status == Status::Optimal);
+            }
+        });
+    }
+    eprintln!("{proved} proved");
+}
+
+fn all_finite(solution: &Solution, context: &str) {
+    let c = &solution.certificate;
+    assert!(solution.coefficients.values.iter().all(|b| b.is_finite()), "{context}: {solution:?}");
+    assert!(solution.coefficients.intercept.is_finite(), "{context}: {solution:?}");
+    assert!(!c.objective.is_nan() && !c.lower_bound.is_nan(), "{context}: {c:?}");
+    assert!(c.relaxation.is_none_or(|r| !r.is_nan()), "{context}: {c:?}");
+    assert!(solution.dual.iter().all(|a| a.is_finite()), "{context}");
+    assert!(c.lower_bound <= c.objective * (1.0 + 1e-12) + 1e-300, "{context}: {c:?}");
+    assert!(!c.gap().is_nan() && solution.passes.is_finite(), "{context}");
+}
+
+/// Every combination of odd data, loss and penalty: no panic, no NaN, no hang, and true claims where enumeration can tell.
+#[test]
+fn the_ends_of_the_range() {
+    let mut rng = rng(506);
+    for trial in 0..1500 {
+        let (n, p) = (rng.random_range(1..=6), rng.random_range(1..=5));
+        let size = pick(&mut rng, &[1.0, 1.0, 1e-150, 1e150, 1e-8, 1e8, 1e-170, 0.0]);
+        let mut x: Vec<f64> = (0..n * p).map(|_| pick(&mut rng, &[1.0, 1.0, 0.0]) * normal(&mut rng)).collect();
+        for j in 0..p {
+            let s = pick(&mut rng, &[1.0, 1.0, 1.0, size]);
+            x[j * n..(j + 1) * n].iter_mut().for_each(|v| *v *= s);
+            if j > 0 && rng.random_bool(0.3) {
+                let by = pick(&mut rng, &[1.0, -1.0, 3.0]);
+                let copy: Vec<f64> = x[..n].iter().map(|v| by * v).collect();
+                x[j * n..(j + 1) * n].copy_from_slice(&copy);
+            }
+        }
+        let loss = pick(&mut rng, &common::LOSSES);
+        let y_size = pick(&mut rng, &[1.0, 1.0, 1e150, 1e-150, 0.0, 1e8]);
+        let mut y: Vec<f64> = (0..n).map(|_| y_size * normal(&mut rng)).collect();
+        if loss.is_classification() {
+            if n < 2 {
+                continue;
+            }
+            y.iter_mut().for_each(|y| *y = if *y > 0.0 { 1.0 } else { -1.0 });
+            (y[0], y[1]) = (1.0, -1.0);
+        } else if rng.random_bool(0.2) {
+            y.fill(y_size);
+        }
+        let extreme = [0.0, 1.0, 0.1, 1e-300, 1e300, 1e-12, 1e6];
+        let bounds = match rng.random_range(0..6) {
+            0 => Bounds::All(0.0, 0.0),
+            1 => Bounds::All(-1e-300, 1e-300),
+            2 => Bounds::All(0.0, f64::INFINITY),
+            3 => Bounds::All(-1.0, 2.0),
+            _ => Bounds::Free,
+        };
+        let penalty = Penalty::new(pick(&mut rng, &extreme), pick(&mut rng, &extreme), pick(&mut rng, &extreme));
+        let penalty = penalty.with_bounds(bounds);
+        let weights = match rng.random_range(0..4) {
+            0 => {
+                Some((0..n).map(|i| if i < 2 { 1.0 } else { pick(&mut rng, &[0.0, 1e-12, 1e12]) }).collect::<Vec<_>>())
+            }
+            _ => None,
+        };
+        let intercept = rng.random_bool(0.5);
+        let warm = pick(&mut rng, &[0, 1, 2]);
+        let dense = Dense::new(n, p, x.clone()).unwrap();
+        let (starts, rows, values) = common::compress(n, &x);
+        let csc = Csc::new(n, starts, rows, values).unwrap();
+        let view = Standardized::new(&csc, vec![0.5; p], vec![2.0; p]).unwrap();
+        let design: &dyn Design = [&dense as &dyn Design, &csc, &view][trial % 3];
+        let problem = Problem::new(design, y.as_slice(), penalty.clone()).unwrap().with_loss(loss).unwrap();
+        let problem = problem.with_intercept(intercept);
+        let problem = match &weights {
+            Some(w) => problem.with_weights(w.as_slice()).unwrap(),
+            None => problem,
+        };
+        let context =
+            format!("{trial} {loss:?} {penalty:?} n {n} p {p} intercept {intercept} {weights:?}\n{x:?}\n{y:?}");
+        let warm_start = match warm {
+            0 => None,
+            1 => Some(Coefficients::default()),
+            _ => Some(Coefficients::from_dense(&vec![1e3; p], 0.0)),
+        };
+        for method in [Method::Incremental, Method::Exact] {
+            let limit = Duration::from_millis(300);
+            let options =
+                Options { method, warm_start: warm_start.clone(), time_limit: Some(limit), ..Options::default() };
+            let clock = std::time::Instant::now();
+            if let Ok(solution) = solve(&problem, &options) {
+                all_finite(&solution, &format!("{method:?} {context}"));
+            }
+            assert!(clock.elapsed() < Duration::from_secs(20), "no end: {method:?} {context}");
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_default_answer() {
+    let mut rng = rng(507);
+    for _ in 0..15 {
+        let case = case(&mut rng, &Shape { attained: true, ..Shape::new(20..=60, 20..=60) });
+        case.with_problem(|problem| {
+            let run = |threads| {
+                let options = Options { threads: Some(threads), max_iterations: Some(30), ..Options::default() };
+                solve(problem, &options).unwrap()
+            };
+            let one = run(1);
+            for other in [run(2), run(4)] {
+                assert_eq!(one.coefficients, other.coefficients);
+                assert_eq!(
+                    (one.certificate, one.local, one.screened),
+                    (other.certificate, other.local, other.screened)
+                );
+                assert_eq!(one.dual, other.dual);
+            }
+        });
+    }
+}
+
+/// The prices of the tableau at the fit on any support: none improving and none unknown means no improving move.
+#[test]
+fn prices_of_moves_promise_no_less_than_moves_bring() {
+    use bestset::active::ActiveSet;
+    use bestset::solver::quadratic::{Gram, Metric};
+    use bestset::solver::tableau::Tableau;
+    let mut rng = rng(508);
+    let (mut ruled_out, mut improving) = (0, 0);
+    for trial in 0..4000 {
+        let mut case = dependent_case(&mut rng);
+        if trial % 3 == 0 {
+            case.penalty.lambda0 *= 10.0;
+        }
+        let support: Vec<usize> = (0..case.p).filter(|_| rng.random_bool(0.3)).collect();
+        let penalties: Vec<Convex> = support.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
+        let fit = case.model().minimise(&support, &penalties);
+        let mut beta = vec![0.0; case.p];
+        support.iter().zip(&fit.beta).for_each(|(&j, &b)| beta[j] = if b.abs() > 1e-9 { b } else { 0.0 });
+        case.with_problem(|problem| {
+            let mut active = ActiveSet::new(problem.design());
+            (0..case.p).for_each(|j| active.push(problem.design(), j));
+            let metric = Metric::new(&active, None, false);
+            let mut gram = Gram::default();
+            gram.extend(&active, None, &metric);
+            let coordinates: Vec<_> = (0..case.p).map(|j| problem.coordinate(j)).collect();
+            let u = problem.margins(&Coefficients::from_dense(&beta, 0.0));
+            let alpha: Vec<f64> = u.iter().zip(&case.y).map(|(u, y)| u - y).collect();
+            let gradients: Vec<f64> = (0..case.p).map(|j| active.dot(j, &alpha)).collect();
+            let inside: Vec<usize> = (0..case.p).filter(|&j| beta[j] != 0.0).collect();
+            let value = cost(&case, &inside);
+            let Some(tableau) = Tableau::new(&gram, &coordinates, &beta, &gradients) else { return };
+            let (moves, complete) = tableau.improving(&gram, 1e-7 * value, 64);
+            improving += usize::from(!moves.is_empty());
+            if moves.is_empty() && complete {
+                ruled_out += 1;
+                let best = best_neighbour(&case, &inside);
+                assert!(
+                    value <= best.0 + 2e-7 * value,
+                    "{trial}: {inside:?} with {value} is beaten by {:?} with {}: {:?} {:?} n {}",
+                    best.1,
+                    best.0,
+                    case.penalty,
+                    case.x,
+                    case.n
+                );
+            }
+        });
+    }
+    assert!(ruled_out > 100 && improving > 1000, "{ruled_out} {improving}");
+}
+
+/// Features counted as in no or in every optimal subset, against enumeration: with copies among the columns no copy of an
+/// optimal feature may be counted as either. Ridge terms near zero make φ steep, and rounding with it.
+#[test]
+fn counts_of_excluded_and_included_features_are_true_under_ties() {
+    let mut rng = rng(509);
+    let (mut excluded, mut included) = (0, 0);
+    for trial in 0..500 {
+        let mut case = dependent_case(&mut rng);
+        case.penalty.lambda2 = power(&mut rng, -9.0, 0.5);
+        case.intercept = trial % 2 == 0;
+        if trial % 3 == 0 {
+            case.y.fill(0.0);
+            case.y[0] = 1.0;
+            case.penalty.lambda0 = pick(&mut rng, &[0.5, 0.25, 0.05]);
+        }
+        let all = enumerate(&case);
+        let room = 1e-9 * all.best + 1e-11 * case.model().loss_sum(&vec![0.0; case.n], 0.0);
+        let never = (0..case.p).filter(|&j| all.with[j] > all.best + room).count();
+        let always = (0..case.p).filter(|&j| all.without[j] > all.best + room).count();
+        case.with_problem(|problem| {
+            for method in [Method::Incremental, Method::Exact] {
+                let time_limit = Some(Duration::from_secs(1));
+                let solution = solve(problem, &Options { method, time_limit, ..Options::default() }).unwrap();
+                let s = solution.screened;
+                let context = format!("{trial} {s:?} {never} {always} {:?} P* {}", case.penalty, all.best);
+                assert!(s.excluded <= never && s.included <= always, "{context}");
+                let bound = solution.certificate.lower_bound;
+                assert!(bound <= all.best + room, "{context} {bound}");
+                (excluded, included) = (excluded + s.excluded, included + s.included);
+            }
+        });
+    }
+    assert!(excluded > 100 && included > 10, "{excluded} {included}");
+}
+
+/// `Coordinate` and better: no value of one coefficient, the rest fixed, lowers P, for every loss.
+#[test]
+fn no_change_of_one_coefficient_beats_an_answer_that_says_so() {
+    let mut rng = rng(510);
+    let mut claimed = 0;
+    for trial in 0..500 {
+        let case = case(&mut rng, &Shape { attained: true, wild: false, ..Shape::new(4..=20, 2..=9) });
+        case.with_problem(|problem| {
+            let time_limit = Some(Duration::from_millis(500));
+            let solution = solve(problem, &Options { time_limit, ..Options::default() }).unwrap();
+            if solution.local == Local::None {
+                return;
+            }
+            claimed += usize::from(case.loss != Loss::Squared);
+            let dense = solution.coefficients.to_dense(case.p);
+            for j in 0..case.p {
+                let value = |b: f64| {
+                    let mut other = dense.clone();
+                    other[j] = b;
+                    problem.objective(&Coefficients::from_dense(&other, solution.coefficients.intercept))
+                };
+                let (size, (lower, upper)) = (case.typical_size(j), case.penalty.bounds.at(j));
+                let grid = (-400..=400).map(|g| (dense[j] + size * f64::from(g) / 80.0).clamp(lower, upper));
+                for b in grid.chain([0.0]) {
+                    let at = value(b);
+                    assert!(
+                        at >= solution.objective() - 1e-8 * solution.objective().abs(),
+                        "{trial}: feature {j} at {b} gives {at} < {}: {:?} {:?} {:?}",
+                        solution.objective(),
+                        solution.local,
+                        case.loss,
+                        case.penalty
+                    );
+                }
+            }
+        });
+    }
+    assert!(claimed > 50, "{claimed}");
+}
+
+/// Cancelled at any moment from another thread, with any number of threads: the bound holds, `Optimal` is true.
+#[test]
+fn cancelled_from_another_thread() {
+    let mut rng = rng(511);
+    let mut interrupted = 0;
+    for trial in 0..120u64 {
+        let shape = Shape { attained: true, certified: true, ..Shape::new(10..=25, 9..=12) };
+        let case = case(&mut rng, &shape);
+        if trial % 4 > 0 && case.loss != Loss::Squared {
+            continue;
+        }
+        let all = enumerate(&case);
+        let zero = case.model().loss_sum(&vec![0.0; case.n], 0.0);
+        case.with_problem(|problem| {
+            for method in [Method::Incremental, Method::Exact] {
+                let cancel = CancelFlag::default();
+                let (flag, pause) = (cancel.clone(), Duration::from_micros(rng.random_range(0..4000)));
+                let threads = Some(1 + (trial % 2) as usize);
+                let options = Options { method, cancel, threads, ..Options::default() };
+                let solution = std::thread::scope(|scope| {
+                    scope.spawn(move || {
+                        std::thread::sleep(pause);
+                        flag.cancel();
+                    });
+                    solve(problem, &options).unwrap()
+                });
+                let c = solution.certificate;
+                assert!(c.lower_bound <= all.best + 1e-12 * (zero + all.best), "{trial} {method:?} {c:?} {}", all.best);
+                if solution.status == Status::Optimal {
+                    assert!(c.objective <= all.best * (1.0 + 1e-6) + 2e-9, "{trial} {method:?} {c:?} {}", all.best);
+                }
+                if case.loss == Loss::Squared {
+                    check_swap(&case, &solution, &format!("{trial} {method:?}"));
+                }
+                interrupted += usize::from(solution.status == Status::Interrupted);
+            }
+        });
+    }
+    assert!(interrupted > 3, "{interrupted}");
+}
