@@ -156,11 +156,23 @@ impl<'p, 'a> Workspace<'p, 'a> {
         (0..self.active.len()).map(|k| self.active.dot(k, &self.alpha)).collect()
     }
 
-    /// Whether the matrix of inner products is worth having: short compared with the columns, and it fits.
-    pub fn prefers_gram(&self, members: usize) -> bool {
+    /// Whether the matrix of inner products fits: short compared with the columns.
+    pub fn fits_gram(&self, members: usize) -> bool {
         let length = self.active.stored() / self.active.len().max(1);
         let most = if self.problem.loss().is_quadratic() { 4096 } else { 512 };
         members <= 4 * length && members <= most
+    }
+
+    /// Whether descent is better off with the matrix than with the samples. A sparse column's inner products with all others
+    /// cost half a sweep through the samples: a large matrix costs more than the sweeps it saves, and one that must be made
+    /// anew for every Newton step sooner.
+    pub fn prefers_gram(&self, members: usize) -> bool {
+        let worth = match (self.active.is_sparse(), self.problem.loss().is_quadratic()) {
+            (false, _) => usize::MAX,
+            (true, true) => 256,
+            (true, false) => 48,
+        };
+        members <= worth && self.fits_gram(members)
     }
 
     /// w ℓ″ at the current point, kept away from zero.
