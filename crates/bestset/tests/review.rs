@@ -252,7 +252,8 @@ fn all_finite(solution: &Solution, context: &str) {
     assert!(!c.gap().is_nan() && solution.passes.is_finite(), "{context}");
 }
 
-/// Every combination of odd data, loss and penalty: no panic, no NaN, no hang, and true claims where enumeration can tell.
+/// Random combinations of odd data, loss and penalty under a time limit: no panic, no NaN, bound not above the answer.
+/// Nothing here is compared with enumeration.
 #[test]
 fn the_ends_of_the_range() {
     let mut rng = rng(506);
@@ -518,4 +519,19 @@ fn cancelled_from_another_thread() {
         });
     }
     assert!(interrupted > 3, "{interrupted}");
+}
+
+/// Targets whose squares overflow: P is infinite whatever is chosen, and no tree can help.
+#[test]
+fn an_infinite_objective_ends_the_search() {
+    let mut rng = rng(512);
+    let (n, p) = (6, 40);
+    let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+    let y: Vec<f64> = (0..n).map(|_| 1e160 * normal(&mut rng)).collect();
+    let design = Dense::new(n, p, x).unwrap();
+    let problem = Problem::new(&design, y, Penalty::new(1.0, 0.0, 1.0)).unwrap();
+    let time_limit = Some(Duration::from_secs(5));
+    let solution = solve(&problem, &Options { method: Method::Exact, time_limit, ..Options::default() }).unwrap();
+    assert!(solution.status != Status::TimeLimit && solution.status != Status::Optimal, "{:?}", solution.status);
+    assert!(solution.coefficients.values.iter().all(|b| b.is_finite()) && !solution.certificate.lower_bound.is_nan());
 }

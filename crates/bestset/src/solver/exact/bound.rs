@@ -98,8 +98,12 @@ impl Ground<'_, '_, '_> {
     /// Length of the stored column at position k, which its shift may cancel: rounding is relative to it.
     fn length(&self, k: usize) -> f64 {
         let (problem, j) = (self.problem(), self.work.active.features()[k]);
+        let (length, offset) = (problem.squares(j).sqrt(), problem.design().offset(j));
+        if offset == 0.0 {
+            return length;
+        }
         let total = problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum);
-        problem.squares(j).sqrt() + problem.design().offset(j) * total.sqrt()
+        length + offset * total.sqrt()
     }
 
     /// Rounding in a gradient taken from Q, per unit of length: ε (n + m) (‖u‖ + Σ ‖x_k‖ |b_k|).
