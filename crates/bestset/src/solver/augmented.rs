@@ -30,15 +30,16 @@ pub fn minimise(
 ) -> f64 {
     let members: Vec<usize> = members.iter().copied().filter(|&k| model.curvature(k) > 0.0).collect();
     let mut dual = Proximal::new(model, coordinates, beta, &members);
-    let mut gap = f64::INFINITY;
+    let (mut gap, mut stalled) = (f64::INFINITY, 0);
     for _ in 0..100 {
         let (reached, steps) = dual.maximise(0.3 * tolerance, monitor);
+        stalled = if reached < 0.9 * gap { 0 } else { stalled + 1 };
         // A proximal step that was not finished is no step: try a shorter one.
         if steps < STEPS || reached < gap {
             dual.recentre();
             gap = reached;
         }
-        if reached <= tolerance || monitor.stop(0).is_some() {
+        if reached <= tolerance || stalled > 4 || monitor.stop(0).is_some() {
             break;
         }
         dual.sigma *= if steps <= 3 {

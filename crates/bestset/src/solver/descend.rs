@@ -43,7 +43,7 @@ pub fn minimise(
     monitor: &Limits,
 ) -> Descent {
     let mut descent = Descent { gap: f64::INFINITY, sweeps: 0, newton: 0 };
-    let mut stalled = 0;
+    let (mut stalled, mut attempts) = (0, 0);
     // A fit on a known support is one linear system away.
     let settled = members.iter().all(|&k| beta[k] != 0.0 && coordinates[k].l0 == 0.0);
     if settled && newton_step(model, coordinates, beta, members) {
@@ -69,7 +69,8 @@ pub fn minimise(
         if gap <= tolerance || stalled > 20 || monitor.stop(0).is_some() {
             return descent;
         }
-        if slow && descent.newton >= 4 {
+        if slow && descent.newton >= 4 && attempts < 2 {
+            attempts += 1;
             descent.gap = augmented::minimise(model, coordinates, beta, members, tolerance, monitor);
             if descent.gap <= tolerance {
                 return descent;
