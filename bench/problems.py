@@ -84,10 +84,10 @@ def paper_without_l1(n: int, snr: int, seed: int) -> Problem:
     return Problem("", X, y, "squared", lambda0, 0.0, lambda2, seed=seed, true_size=size)
 
 
-def wide(seed: int = 1) -> Problem:
-    """n = 1000, p = 100,000, AR(1) 0.1, columns of norm one, ten coefficients +-1, SNR 5, lambda = (0.03, 0.02, 1)."""
-    rng = np.random.default_rng([seed, 1000, 100_000])
-    X = unit_columns(autoregressive(rng, 1000, 100_000, 0.1))
+def wide(p: int, seed: int = 1) -> Problem:
+    """n = 1000, AR(1) 0.1, columns of norm one, ten coefficients +-1, SNR 5, lambda = (0.03, 0.02, 1)."""
+    rng = np.random.default_rng([seed, 1000, p])
+    X = unit_columns(autoregressive(rng, 1000, p, 0.1))
     support = rng.choice(X.shape[1], 10, replace=False)
     y = with_noise(rng, X[:, support] @ rng.choice([-1.0, 1.0], 10), 5)
     return Problem("", X, y, "squared", 0.03, 0.02, 1.0, seed=seed, true_size=10)
@@ -188,7 +188,8 @@ def cases(data: Path) -> Iterator[Case]:
     yield Case("logistic-lasso-news20", "logistic", lambda: news.elastic_net("logistic", 0.0), ELASTIC_NETS)
     yield Case("logistic-l0", "logistic", logistic_l0, ("el0ps", "abess"))
 
-    yield Case("wide-p100000", "wide", wide, ("abess", "plain-cd"), profiled=True)
+    yield Case("wide-p100000", "wide", lambda: wide(100_000), ("abess", "plain-cd"), profiled=True)
+    yield Case("wide-p10000", "wide", lambda: wide(10_000), ())
     yield Case("hard-scaling", "hard-scaling", hard_scaling, ("abess", "el0ps", "plain-cd"))
     yield Case("news20-unit", "news20", lambda: news.regression(news.unit, 1e-6), ("el0ps", "plain-cd"))
     yield Case("news20-raw", "news20", lambda: news.regression(news.counts, 1e-4), ("el0ps", "plain-cd"))

@@ -126,7 +126,8 @@ def report(rows: list[table.Row], profiles: list[hotspots.Profile], processes: d
         "the same data, use one thread and are warm; seconds are the median of several calls where a call is short.\n"
         "P, the duality gap at lambda0 = 0 and the relaxation gap are recomputed by the harness from the\n"
         "coefficients. At lambda0 > 0 the gap is (P - lower bound)/|P| with the solver's own bound. A pass is one\n"
-        "X'alpha over the whole matrix on one thread, by the harness or by bestset, whichever is faster.\n"
+        "X'alpha over the whole matrix on one thread, by the harness or by bestset, whichever is faster. Ratios are of\n"
+        "processor time, which other programs on the machine disturb less; seconds are those of the clock.\n"
         "The problems: `bench/problems.py`.",
         "\n".join(f"- {line}" for line in version_lines(processes, binary)),
         "## Targets",

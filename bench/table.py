@@ -44,7 +44,8 @@ class Row:
     relaxation_gap: float | None = None
     checked_bound: float | None = None
     convex_seconds: float | None = None
-    #: one X'alpha: by the harness or by bestset, whichever is faster; and bestset's own
+    convex_cpu_seconds: float | None = None
+    #: processor time of one X'alpha: by the harness or by bestset, whichever is faster; and bestset's own
     pass_seconds: float | None = None
     correlate_seconds: float | None = None
     passes: float | None = None
@@ -63,6 +64,11 @@ class Row:
     def value(self) -> float | None:
         """The objective that counts in comparisons: refitted where the solver did not minimise P on its support."""
         return self.objective if self.refit_objective is None else min(self.objective, self.refit_objective)
+
+    @property
+    def work(self) -> float | None:
+        """What ratios are made of: the processor time of the single thread, which a shared machine disturbs less."""
+        return self.seconds if self.cpu_seconds is None else min(self.seconds, self.cpu_seconds)
 
     @property
     def label(self) -> str:
