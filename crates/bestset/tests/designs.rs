@@ -111,7 +111,15 @@ fn check_active(case: &Case, design: &dyn Design, rng: &mut ChaCha8Rng) {
                 assert_close(dense[i], x, tolerance, &("write_dense", j));
             }
         }
-        assert_eq!(active.stored(), stored);
+        assert_eq!((active.stored(), active.all_values().len()), (stored, stored));
+        // A copy of some positions, in any order, holds the same columns.
+        let positions: Vec<usize> = (0..expected.len()).rev().step_by(2).collect();
+        let part = active.select(&positions);
+        assert_eq!(part.features(), positions.iter().map(|&k| expected[k]).collect::<Vec<_>>());
+        for (k, &from) in positions.iter().enumerate() {
+            assert_eq!(part.entries(k), active.entries(from));
+            assert_eq!(part.dot(k, &v), active.dot(from, &v));
+        }
     }
 }
 

@@ -76,7 +76,7 @@ fn ridge_on_two_columns_is_the_normal_equation() {
 fn the_relaxation_is_below_the_best_subset_and_meets_its_dual() {
     let mut rng = rng(1);
     let shape = Shape { attained: true, ..Shape::new(3..=14, 1..=6) };
-    let mut met = 0;
+    let (mut met, mut exact) = (0, 0);
     for trial in 0..3000 {
         let case = case(&mut rng, &shape);
         let all = enumerate(&case);
@@ -96,10 +96,32 @@ fn the_relaxation_is_below_the_best_subset_and_meets_its_dual() {
             assert_close(dual, relaxed.value, 2e-11 * scale, &trial);
             met += 1;
         }
+        // MATH §4: without a coordinate strictly between 0 and the knee the relaxation is exact.
+        let fractional = |j: usize| {
+            let (m, knee) = (relaxed.beta[j].abs(), envelopes[j].knee[usize::from(relaxed.beta[j] > 0.0)]);
+            m > 0.0 && m < knee
+        };
+        if !(0..case.p).any(fractional) {
+            assert_close(relaxed.value, all.best, 3e-11 * scale, &("exact", trial));
+            exact += 1;
+        }
         let least = all.sized[case.p];
         assert_eq!(least, all.best);
         assert!(all.sized.windows(2).all(|w| w[1] <= w[0]));
         assert_eq!(all.best, (0..case.p).map(|j| all.with[j].min(all.without[j])).fold(f64::INFINITY, f64::min));
     }
-    assert!(met > 500, "{met}");
+    assert!(met > 500 && exact > 500, "{met} {exact}");
+}
+
+/// The largest number of features that is enumerated: 32,768 fits, against the bound and the plain objective.
+#[test]
+fn fifteen_features() {
+    let mut rng = rng(2);
+    let case = case(&mut rng, &Shape { attained: true, certified: true, wild: false, ..Shape::new(20..=20, 15..=15) });
+    let all = enumerate(&case);
+    case.with_problem(|problem| {
+        assert_close(problem.objective(&all.coefficients), all.best, 1e-11 * all.best, &all);
+        let c = problem.certify(&all.coefficients, &[]);
+        assert!(c.lower_bound <= all.best, "{c:?}");
+    });
 }

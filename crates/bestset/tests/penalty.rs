@@ -251,3 +251,32 @@ fn envelope_violation_is_the_distance_to_the_subgradient() {
     }
     assert!(zero > 1000, "{zero}");
 }
+
+#[test]
+fn pieces_and_slopes_of_the_envelope_are_its_derivatives() {
+    let h = 1e-6;
+    for c in coordinates() {
+        for b in [0.0, 0.012, -0.012, 0.17, -0.17, 0.33, -0.33, 1.2, -2.0, 4.0] {
+            let inside = |b: f64| b >= c.lower && b <= c.upper;
+            let knees = [c.knee(true), -c.knee(false)];
+            if !inside(b) || knees.iter().any(|k| *k != 0.0 && (b - k).abs() < 3.0 * h) {
+                continue;
+            }
+            for (right, step) in [(true, h), (false, -h)] {
+                if inside(b + step) {
+                    let quotient = (c.envelope(b + step) - c.envelope(b)) / step;
+                    assert_close(c.envelope_slope(b, right), quotient, 1e-5 * (1.0 + c.l2), &(c, b, right));
+                }
+            }
+            if b != 0.0 && inside(b - h) && inside(b + h) {
+                let (slope, curvature) = c.envelope_piece(b);
+                let bend = c.envelope(b + h) - 2.0 * c.envelope(b) + c.envelope(b - h);
+                assert_close(slope, (c.envelope(b + h) - c.envelope(b - h)) / (2.0 * h), 1e-6, &(c, b));
+                assert_close(curvature, bend / (h * h), 0.02, &(c, b));
+            }
+        }
+        // A closed side has no slope to leave by; the other side of zero may.
+        assert_eq!(c.envelope_slope(0.0, true), c.slope(true));
+        assert_eq!(c.envelope_slope(0.0, false), -c.slope(false));
+    }
+}

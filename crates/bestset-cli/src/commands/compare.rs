@@ -110,13 +110,13 @@ impl Compare {
         Ok(if cancel.is_cancelled() { Exit::Interrupted } else { Exit::Done })
     }
 
-    /// The methods asked for; the default one last, as the one the others are measured against.
+    /// The methods asked for; the published ones first, then the default and the proof, which the others are measured against.
     fn methods(&self) -> Vec<Method> {
         if !self.methods.is_empty() {
             return self.methods.clone();
         }
         let mut all = Method::ALL;
-        all.rotate_left(1);
+        all.rotate_left(2);
         all.to_vec()
     }
 

@@ -3,7 +3,8 @@
 use crate::support::{assert_certified, code, errors, json, run, text};
 
 const SMALL: [&str; 9] = ["compare", "--n", "50", "--p", "80", "--seed", "2", "--time-limit", "5"];
-const METHODS: [&str; 6] = ["primal_dual", "primal_dual_plain", "dual_ascent", "dual_iht", "cdss", "incremental"];
+const METHODS: [&str; 7] =
+    ["primal_dual", "primal_dual_plain", "dual_ascent", "dual_iht", "cdss", "incremental", "exact"];
 
 fn small<'a>(more: &[&'a str]) -> Vec<&'a str> {
     SMALL.iter().chain(more).copied().collect()

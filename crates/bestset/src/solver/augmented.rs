@@ -9,7 +9,7 @@
 //! δ = e − (Θ⁻¹ + Q_JJ)⁻¹(Qe)_J on J = {k: θ_k > 0}, θ = −∂b/∂τ: σ on the linear piece of ρ, σ/(1 + 2σλ2) on the quadratic.
 //! The gap of the pair (b, γ) for the problem without the proximal term is ½ eᵀQe + Σ gap shares(b_k, τ_k).
 
-use super::Monitor;
+use super::Limits;
 use super::descend::gap_share;
 use super::quadratic::Quadratic;
 use crate::penalty::Coordinate;
@@ -26,7 +26,7 @@ pub fn minimise(
     beta: &mut [f64],
     members: &[usize],
     tolerance: f64,
-    monitor: &Monitor<'_>,
+    monitor: &Limits,
 ) -> f64 {
     let members: Vec<usize> = members.iter().copied().filter(|&k| model.curvature(k) > 0.0).collect();
     let mut dual = Proximal::new(model, coordinates, beta, &members);
@@ -88,7 +88,7 @@ impl<'m, 'b> Proximal<'m, 'b> {
     }
 
     /// Newton steps on Φ until ½ eᵀQe is small beside the rest of the gap, or below `tolerance`; returns the gap.
-    fn maximise(&mut self, tolerance: f64, monitor: &Monitor<'_>) -> (f64, usize) {
+    fn maximise(&mut self, tolerance: f64, monitor: &Limits) -> (f64, usize) {
         let mut gap = f64::INFINITY;
         for steps in 0..STEPS {
             for a in 0..self.members.len() {

@@ -1,7 +1,7 @@
 //! Minimises a quadratic model plus separable envelopes: coordinate descent, and Newton steps once the pattern settles.
 
 use super::quadratic::Quadratic;
-use super::{Monitor, augmented};
+use super::{Limits, augmented};
 use crate::penalty::Coordinate;
 
 /// Sweeps between two looks at the gap.
@@ -40,7 +40,7 @@ pub fn minimise(
     beta: &mut [f64],
     members: &[usize],
     tolerance: f64,
-    monitor: &Monitor<'_>,
+    monitor: &Limits,
 ) -> Descent {
     let mut descent = Descent { gap: f64::INFINITY, sweeps: 0, newton: 0 };
     let mut stalled = 0;
@@ -105,7 +105,7 @@ pub fn threshold_descent(
     coordinates: &[Coordinate],
     beta: &mut [f64],
     members: &[usize],
-    monitor: &Monitor<'_>,
+    monitor: &Limits,
 ) {
     let mut moved = f64::INFINITY;
     for _ in 0..200 {

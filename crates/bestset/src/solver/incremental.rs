@@ -11,21 +11,41 @@ use crate::solution::Coefficients;
 /// Ridge terms of the continuation, relative to the mean curvature of the loss along one coefficient.
 const RIDGES: [f64; 4] = [1.0, 0.1, 0.01, 0.001];
 
+/// The answer of the default solver and what branch-and-bound starts from.
+pub struct Root {
+    /// The answer with its bound.
+    pub outcome: Outcome,
+    /// R's minimiser.
+    pub minimiser: Coefficients,
+    /// x_jᵀα of every feature at the dual point that gives the bound.
+    pub tau: Vec<f64>,
+    /// P of the answer.
+    pub objective: f64,
+}
+
 /// Minimises R, searches P from there, and proves what it can in one last pass over X.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
-    let mut work = Workspace::new(problem);
+    root(&mut Workspace::new(problem), options, monitor).outcome
+}
+
+/// As [`solve`], on a workspace that the caller goes on with.
+pub fn root(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Root {
+    let problem = work.problem;
     let mut starts: Vec<Coefficients> = options.warm_start.iter().cloned().collect();
     if let Some(start) = starts.first() {
         work.load(start);
     }
-    let mut relaxed = convex::solve(&mut work, options, monitor);
+    let mut relaxed = convex::solve(work, options, monitor);
+    let minimiser = work.coefficients();
     if needs_continuation(problem) {
         monitor.muted = true;
         starts.extend(continuation(problem, options, monitor));
         monitor.muted = false;
     }
-    let best = primal::solve(&mut work, &starts, &mut relaxed, monitor);
-    conclude(problem, relaxed, best, monitor)
+    let best = primal::solve(work, &starts, &mut relaxed, monitor);
+    let objective = best.objective;
+    let (outcome, tau) = conclude(problem, relaxed, best, monitor);
+    Root { outcome, minimiser, tau, objective }
 }
 
 /// λ2 = 0 with λ0 > 0 and no bounds: the envelope ignores λ0, and R says nothing about which features to choose.
@@ -57,7 +77,7 @@ fn continuation(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<
 }
 
 /// One pass over all features at the best dual point: the bound from scratch, and what the optimality rules prove with P̂.
-fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut Monitor<'_>) -> Outcome {
+fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut Monitor<'_>) -> (Outcome, Vec<f64>) {
     let Relaxed { relaxation, dual, iterations, ended, mut screened, .. } = relaxed;
     let features: Vec<usize> = (0..problem.ncols()).collect();
     let mut tau = vec![0.0; features.len()];
@@ -69,7 +89,7 @@ fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut M
         screened.excluded += usize::from(screening::in_no_optimal_subset(c, t, lower_bound, best.objective));
         screened.included += usize::from(screening::in_every_optimal_subset(c, t, lower_bound, best.objective));
     }
-    Outcome {
+    let outcome = Outcome {
         coefficients: best.coefficients,
         relaxation: Some(relaxation),
         lower_bound,
@@ -78,5 +98,6 @@ fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut M
         iterations,
         screened,
         local: best.local,
-    }
+    };
+    (outcome, tau)
 }

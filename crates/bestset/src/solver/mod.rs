@@ -3,6 +3,7 @@
 pub mod augmented;
 pub mod convex;
 pub mod descend;
+pub mod exact;
 pub mod incremental;
 mod monitor;
 mod options;
@@ -13,7 +14,7 @@ pub mod screening;
 pub mod tableau;
 pub mod workspace;
 
-pub use monitor::{CancelFlag, Monitor, Observer};
+pub use monitor::{CancelFlag, Limits, Monitor, Observer};
 pub use options::{Method, Options, Published, Step};
 
 use crate::certificate::Certificate;
@@ -36,6 +37,7 @@ pub fn solve_observed(problem: &Problem<'_>, options: &Options, observer: &mut d
     let mut monitor = Monitor::new(options, observer);
     let run = |monitor: &mut Monitor<'_>| match options.method {
         Method::Incremental => incremental::solve(problem, options, monitor),
+        Method::Exact => exact::solve(problem, options, monitor),
         Method::PrimalDual { dynamic: true } => published::dynamic::solve(problem, options, monitor),
         Method::PrimalDual { dynamic: false } => published::primal_dual::solve(problem, options, monitor, true),
         Method::DualAscent => published::primal_dual::solve(problem, options, monitor, false),

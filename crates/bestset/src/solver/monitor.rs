@@ -38,40 +38,16 @@ impl<F: FnMut(&TraceRow) + Send> Observer for F {
     }
 }
 
-/// Limits and trace of one solve.
-pub struct Monitor<'o> {
+/// When a solve must end; may be shared between threads.
+#[derive(Debug, Clone)]
+pub struct Limits {
     start: Instant,
     time_limit: Option<Duration>,
     max_iterations: usize,
     cancel: CancelFlag,
-    keep: bool,
-    observer: &'o mut dyn Observer,
-    last: Option<TraceRow>,
-    /// While set, rows are dropped: those of a side problem would pass for bounds on this one.
-    pub muted: bool,
-    /// The rows recorded so far.
-    pub trace: Vec<TraceRow>,
-    /// Passes over X so far, in units of one full pass.
-    pub passes: f64,
 }
 
-impl<'o> Monitor<'o> {
-    /// Starts the clock.
-    pub fn new(options: &Options, observer: &'o mut dyn Observer) -> Self {
-        Self {
-            start: Instant::now(),
-            time_limit: options.time_limit,
-            max_iterations: options.max_iterations.unwrap_or(usize::MAX),
-            cancel: options.cancel.clone(),
-            keep: options.trace,
-            observer,
-            last: None,
-            muted: false,
-            trace: Vec::new(),
-            passes: 0.0,
-        }
-    }
-
+impl Limits {
     /// Seconds since the start.
     pub fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
@@ -88,6 +64,52 @@ impl<'o> Monitor<'o> {
         } else {
             None
         }
+    }
+}
+
+/// Limits and trace of one solve.
+pub struct Monitor<'o> {
+    limits: Limits,
+    keep: bool,
+    observer: &'o mut dyn Observer,
+    last: Option<TraceRow>,
+    /// While set, rows are dropped: those of a side problem would pass for bounds on this one.
+    pub muted: bool,
+    /// The rows recorded so far.
+    pub trace: Vec<TraceRow>,
+    /// Passes over X so far, in units of one full pass.
+    pub passes: f64,
+}
+
+impl std::ops::Deref for Monitor<'_> {
+    type Target = Limits;
+    fn deref(&self) -> &Limits {
+        &self.limits
+    }
+}
+
+impl<'o> Monitor<'o> {
+    /// Starts the clock.
+    pub fn new(options: &Options, observer: &'o mut dyn Observer) -> Self {
+        Self {
+            limits: Limits {
+                start: Instant::now(),
+                time_limit: options.time_limit,
+                max_iterations: options.max_iterations.unwrap_or(usize::MAX),
+                cancel: options.cancel.clone(),
+            },
+            keep: options.trace,
+            observer,
+            last: None,
+            muted: false,
+            trace: Vec::new(),
+            passes: 0.0,
+        }
+    }
+
+    /// The limits alone.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// Stamps a row with the time and hands it to the observer and the trace. Objective and bound are the best so far,

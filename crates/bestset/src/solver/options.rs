@@ -12,6 +12,8 @@ use std::time::Duration;
 pub enum Method {
     /// The default: convex phase on the envelope, then primal phase (MATH §7).
     Incremental,
+    /// Branch-and-bound after the default solver: closes the gap, or reports what remains at a limit.
+    Exact,
     /// The paper's primal-dual method: Algorithms 1–3, or (`dynamic: false`) Algorithm 1 on all features.
     PrimalDual {
         /// Whether the active set grows and is screened.
@@ -27,8 +29,9 @@ pub enum Method {
 
 impl Method {
     /// Every method, the default first.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Incremental,
+        Self::Exact,
         Self::PrimalDual { dynamic: true },
         Self::PrimalDual { dynamic: false },
         Self::DualAscent,
@@ -40,6 +43,7 @@ impl Method {
     pub fn name(self) -> &'static str {
         match self {
             Self::Incremental => "incremental",
+            Self::Exact => "exact",
             Self::PrimalDual { dynamic: true } => "primal_dual",
             Self::PrimalDual { dynamic: false } => "primal_dual_plain",
             Self::DualAscent => "dual_ascent",
@@ -119,6 +123,7 @@ impl Default for Published {
 /// | `gap_absolute` | 1e-9 | absolute gap that counts as `Optimal` | ≥ 0 |
 /// | `relaxation_gap` | 1e-9 | relative relaxation gap (R − D)/|R| that ends the convex phase | ≥ 0 |
 /// | `max_iterations` | none | limit on iterations, in the unit of the method | ≥ 1 |
+/// | `max_nodes` | none | limit on branch-and-bound nodes | ≥ 1 |
 /// | `time_limit` | none | wall-clock limit | |
 /// | `threads` | all | threads for passes over X | ≥ 1 |
 /// | `trace` | false | record a trace | |
@@ -136,6 +141,8 @@ pub struct Options {
     pub relaxation_gap: f64,
     /// Limit on iterations.
     pub max_iterations: Option<usize>,
+    /// Limit on branch-and-bound nodes.
+    pub max_nodes: Option<usize>,
     /// Wall-clock limit.
     pub time_limit: Option<Duration>,
     /// Threads; `None` leaves it to rayon.
@@ -158,6 +165,7 @@ impl Default for Options {
             gap_absolute: 1e-9,
             relaxation_gap: 1e-9,
             max_iterations: None,
+            max_nodes: None,
             time_limit: None,
             threads: None,
             trace: false,
@@ -197,7 +205,9 @@ impl Options {
                 return Err(Error::Range { name, value, range: "finite and above 0" });
             }
         }
-        for (name, value) in [("max_iterations", self.max_iterations), ("threads", self.threads)] {
+        for (name, value) in
+            [("max_iterations", self.max_iterations), ("max_nodes", self.max_nodes), ("threads", self.threads)]
+        {
             if value == Some(0) {
                 return Err(Error::Range { name, value: 0.0, range: "at least 1" });
             }
@@ -210,7 +220,8 @@ impl Options {
 
     fn validate_method(&self, problem: &Problem<'_>) -> Result<()> {
         let method = self.method.name();
-        let needs_dual = matches!(self.method, Method::PrimalDual { .. } | Method::DualAscent | Method::DualIht);
+        let needs_dual =
+            matches!(self.method, Method::Exact | Method::PrimalDual { .. } | Method::DualAscent | Method::DualIht);
         if needs_dual && !problem.penalty().has_certificate(problem.ncols()) {
             return Err(Error::Unsupported { method, reason: "needs lambda2 > 0 or bounds on every coefficient" });
         }

@@ -1,10 +1,10 @@
 //! Primal phase (MATH §7.2): several starts, descent with T, exact refits, exchanges until none helps; the best is kept.
 
-use super::Monitor;
 use super::convex::Relaxed;
 use super::quadratic::Gram;
 use super::tableau::{Move, Tableau};
 use super::workspace::Workspace;
+use super::{Limits, Monitor};
 use crate::penalty::Coordinate;
 use crate::solution::{Coefficients, Local};
 use std::collections::HashSet;
@@ -73,7 +73,8 @@ impl Best {
     }
 }
 
-/// R's minimiser whole and rounded at several sizes, the caller's starts, and nothing.
+/// R's minimiser whole and rounded at several sizes, the link of its dual point, the caller's starts, and nothing. The
+/// workspace is at R's minimiser.
 fn starts(work: &Workspace<'_, '_>, root: &Coefficients, others: &[Coefficients]) -> Vec<Coefficients> {
     let mut starts = vec![root.clone()];
     let knee = |j: usize, b: f64| work.problem.coordinate(j).knee(b > 0.0);
@@ -81,13 +82,19 @@ fn starts(work: &Workspace<'_, '_>, root: &Coefficients, others: &[Coefficients]
         let large = root.iter().filter(|&(j, b)| b.abs() >= share * knee(j, b)).collect();
         starts.push(Coefficients::from_pairs(large, root.intercept));
     }
+    // The link of the dual point (MATH §3) asks for coefficients beyond the knee wherever it asks for any.
+    let link = |(k, tau): (usize, f64)| (work.active.features()[k], work.coordinates[k].link(tau));
+    let linked: Vec<(usize, f64)> = work.gradients().into_iter().enumerate().map(link).collect();
+    if linked.iter().all(|p| p.1.is_finite()) {
+        starts.push(Coefficients::from_pairs(linked, root.intercept));
+    }
     starts.extend(others.iter().cloned());
     starts.push(Coefficients::default());
     starts
 }
 
 /// Descent with T over the active set, then the exact fit on the support it leaves.
-fn descend(work: &mut Workspace<'_, '_>, monitor: &Monitor<'_>) {
+fn descend(work: &mut Workspace<'_, '_>, monitor: &Limits) {
     for _ in 0..50 {
         let before = work.support();
         work.threshold_descent(monitor);
@@ -99,7 +106,7 @@ fn descend(work: &mut Workspace<'_, '_>, monitor: &Monitor<'_>) {
 }
 
 /// min of P over the coefficients that are not zero now.
-fn refit(work: &mut Workspace<'_, '_>, monitor: &Monitor<'_>) {
+fn refit(work: &mut Workspace<'_, '_>, monitor: &Limits) {
     let support = work.support();
     let coordinates: Vec<Coordinate> = work.coordinates.iter().map(|c| c.selected()).collect();
     let tolerance = 1e-13 * work.relaxation().abs().max(f64::MIN_POSITIVE);
@@ -107,8 +114,14 @@ fn refit(work: &mut Workspace<'_, '_>, monitor: &Monitor<'_>) {
     work.minimise(&coordinates, &support, gradients, tolerance, monitor);
 }
 
+/// Lowers P from the workspace's point by descent with T and exchanges.
+pub fn improve(work: &mut Workspace<'_, '_>, monitor: &Limits) {
+    descend(work, monitor);
+    exchange(work, &mut (0.1 * BUDGET), monitor);
+}
+
 /// Adds, drops and exchanges features of the active set until none lowers P. Returns whether that was reached.
-fn exchange(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Monitor<'_>) -> bool {
+fn exchange(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limits) -> bool {
     if !work.prefers_gram(work.active.len()) {
         return false;
     }
@@ -152,7 +165,7 @@ fn with_tableau<T>(
 }
 
 /// Moves by pivots of the tableau alone, exact for the squared loss; how many, and whether no improving one is left.
-fn pivots(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Monitor<'_>) -> (usize, bool) {
+fn pivots(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limits) -> (usize, bool) {
     let (beta, margin) = (work.beta.clone(), 1e-10 * work.objective().abs());
     let done = with_tableau(work, budget, |mut tableau, gram, gradients, budget| {
         // −∇q(0) = Qβ − ∇q(β).
@@ -172,7 +185,7 @@ fn pivots(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Monitor<'_>)
 }
 
 /// Moves priced by the model at the current fit, each taken only if its refit lowers P. How many were, `None` without a price.
-fn verified_moves(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Monitor<'_>) -> Option<usize> {
+fn verified_moves(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limits) -> Option<usize> {
     let mut objective = work.objective();
     let margin = 1e-10 * objective.abs();
     let moves = with_tableau(work, budget, |tableau, gram, _, _| tableau.improving(gram, margin, 64))?;

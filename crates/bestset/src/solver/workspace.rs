@@ -1,6 +1,6 @@
 //! The state both phases of the default solver work on: the active set with its model, the primal and dual point.
 
-use super::Monitor;
+use super::Limits;
 use super::descend::{self, gap_share};
 use super::quadratic::{Gram, GramModel, Metric, Quadratic, ResidualModel};
 use crate::active::ActiveSet;
@@ -11,6 +11,7 @@ use crate::solution::Coefficients;
 const OUTSIDE: u32 = u32::MAX;
 
 /// Active set, coefficients on it, and the dual point they give.
+#[derive(Clone)]
 pub struct Workspace<'p, 'a> {
     /// The problem.
     pub problem: &'p Problem<'a>,
@@ -187,6 +188,11 @@ impl<'p, 'a> Workspace<'p, 'a> {
         std::borrow::Cow::Owned(gram)
     }
 
+    /// Q of the squared loss as the last [`Workspace::gram`] left it.
+    pub fn kept_gram(&self) -> &Gram {
+        &self.gram
+    }
+
     /// Runs `body` on the quadratic model of the loss over the whole active set; `gradients` are X_Aᵀα.
     fn on_loss<T>(&mut self, gradients: Vec<f64>, body: impl FnOnce(&mut dyn Quadratic, &mut [f64]) -> T) -> T {
         let mut beta = std::mem::take(&mut self.beta);
@@ -235,7 +241,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
         members: &[usize],
         gradients: Vec<f64>,
         tolerance: f64,
-        monitor: &Monitor<'_>,
+        monitor: &Limits,
     ) -> usize {
         if !self.problem.loss().is_quadratic() {
             return self.newton(coordinates, members, gradients, tolerance, monitor);
@@ -247,7 +253,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
 
     /// Coordinate descent on P with the threshold operator T over the active set. For losses that are not quadratic, on
     /// their quadratic model, taken over only if P falls.
-    pub fn threshold_descent(&mut self, monitor: &Monitor<'_>) {
+    pub fn threshold_descent(&mut self, monitor: &Limits) {
         let coordinates = self.coordinates.clone();
         let gradients = self.gradients();
         if self.problem.loss().is_quadratic() {
@@ -279,7 +285,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
         members: &[usize],
         mut gradients: Vec<f64>,
         tolerance: f64,
-        monitor: &Monitor<'_>,
+        monitor: &Limits,
     ) -> usize {
         let (mut sweeps, mut failures) = (0, 0);
         for _ in 0..200 {

@@ -57,6 +57,51 @@ fn ascents_reach_the_elastic_net() {
     }
 }
 
+/// More features than enter at once: inclusion brings in what is needed, and screening throws out nothing that is.
+#[test]
+fn inclusion_and_screening_keep_the_elastic_net() {
+    let mut screened = 0;
+    for loss in LOSSES {
+        let mut case = Case::random(59, loss, 30, 60);
+        // Short columns keep the pass of T, which is no part of the supergradient, from throwing it off its course.
+        case.x.iter_mut().for_each(|x| *x *= if loss == Loss::SquaredHinge { 0.1 } else { 0.2 });
+        case.penalty = Penalty::new(0.0, 0.4, 1.0);
+        let (mut beta, mut b) = (vec![0.0; 60], 0.0);
+        oracle::fit(&case, &(0..60).collect::<Vec<_>>(), &mut beta, &mut b);
+        let best = oracle::objective(&case, &beta, b);
+        let solution = run(&case, Method::PrimalDual { dynamic: true }, 0.01);
+        let c = &solution.certificate;
+        assert!((c.objective - best).abs() < 1e-6, "{}: {} for {best}", loss.name(), c.objective);
+        assert!((c.lower_bound - best).abs() < 1e-6, "{}: bound {} for {best}", loss.name(), c.lower_bound);
+        let zeros = beta.iter().filter(|b| **b == 0.0).count();
+        let sizes: Vec<usize> = solution.trace.iter().map(|row| row.active).collect();
+        assert!(solution.screened.published <= zeros, "{:?} of {zeros}", solution.screened);
+        screened += solution.screened.published;
+        assert!(sizes[1] == 17 && sizes.iter().any(|a| *a > 17), "the ceiling of 4 log 60 first, then more: {sizes:?}");
+    }
+    assert!(screened > 0, "the rule never fired");
+}
+
+/// The conjugate of the logistic loss is infinitely steep at zero, so that the ascent starts at the dual point of
+/// β = 0; the others start at zero.
+#[test]
+fn the_ascent_starts_where_the_paper_says() {
+    for loss in LOSSES {
+        let case = Case { intercept: true, ..Case::random(3, loss, 20, 5) };
+        let x = case.dense();
+        let problem = case.problem(&x);
+        let mut alpha = vec![0.0; 20];
+        if loss == Loss::Logistic {
+            problem.dual_point(&[0.0; 20], problem.best_intercept(&[0.0; 20], 0.0), &mut alpha);
+        }
+        let expected = problem.lower_bound(&alpha);
+        for method in ASCENTS {
+            let first = solve(&problem, &options(method, 0.01)).unwrap().trace[0];
+            assert!((first.lower_bound - expected).abs() < 1e-12, "{} {}", method.name(), loss.name());
+        }
+    }
+}
+
 /// A small λ0 > 0 with every feature well above the threshold: the relaxation is tight and the gap closes.
 #[test]
 fn ascents_prove_the_optimum_when_the_relaxation_is_tight() {

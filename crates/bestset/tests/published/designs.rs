@@ -3,7 +3,8 @@
 use crate::data::{Case, LOSSES, METHODS, options};
 use crate::oracle;
 use bestset::design::{Csc, Dense, Design, Standardized};
-use bestset::{Method, Options, Solution, solve};
+use bestset::{Method, Options, Solution, Status, solve};
+use std::time::Duration;
 
 /// The non-zeros of a column-major matrix.
 fn sparse(n: usize, x: &[f64]) -> Csc<'static> {
@@ -134,8 +135,10 @@ fn the_smallest_problems_work() {
                 let best = oracle::enumerate(&case).0;
                 let x = case.dense();
                 for method in METHODS {
-                    let c = solve(&case.problem(&x), &method_options(method)).unwrap().certificate;
-                    let label = format!("{} {} {n} by {p}", method.name(), loss.name());
+                    let options = Options { time_limit: Some(Duration::from_secs(20)), ..options(method, 0.02) };
+                    let solution = solve(&case.problem(&x), &options).unwrap();
+                    let (c, label) = (solution.certificate, format!("{} {} {n} by {p}", method.name(), loss.name()));
+                    assert_ne!(solution.status, Status::TimeLimit, "{label}");
                     assert!(c.lower_bound <= best + 1e-8 && c.objective >= best - 1e-8, "{label}: {c:?} {best}");
                 }
             }

@@ -110,7 +110,14 @@ fn iteration_limits_are_kept() {
                 check(&problem, &solution, Status::IterationLimit, &label);
                 assert_eq!(solution.iterations, limit, "{label}");
                 assert_eq!(solution.trace.last().unwrap().iteration, limit, "{label}");
-                assert!(solution.passes >= 1.0);
+                // One pass for the start; then link, and with the pass of T as much again.
+                let passes = match method {
+                    Method::PrimalDual { dynamic: false } => 1.0 + 2.0 * limit as f64,
+                    Method::DualAscent | Method::DualIht => 1.0 + limit as f64,
+                    Method::Cdss => 2.0 + limit as f64,
+                    _ => solution.passes,
+                };
+                assert!((solution.passes - passes).abs() < 1e-9, "{label}: {} passes", solution.passes);
             }
         }
     }
@@ -134,5 +141,22 @@ fn longer_runs_are_no_worse() {
             }
             last = (c.objective, c.lower_bound);
         }
+    }
+}
+
+/// A warm start outside the bounds is moved inside, not thrown away.
+#[test]
+fn a_cancelled_run_returns_the_warm_start_within_the_bounds() {
+    for method in METHODS {
+        let mut case = Case::random(7, Loss::Squared, 30, 4);
+        case.penalty = case.penalty.with_bounds(bestset::Bounds::All(-1.0, 1.0));
+        let x = case.dense();
+        let problem = case.problem(&x);
+        let mut options = paper_options(method);
+        options.warm_start = Some(bestset::Coefficients::from_dense(&[1.2, 0.0, -1.7, 0.0], 0.0));
+        options.cancel.cancel();
+        let solution = solve(&problem, &options).unwrap();
+        check(&problem, &solution, Status::Interrupted, method.name());
+        assert_eq!(solution.coefficients.to_dense(4), [1.0, 0.0, -1.0, 0.0], "{}", method.name());
     }
 }

@@ -3,7 +3,7 @@
 
 use super::ledger::{self, Ledger, Schedule};
 use super::primal::Primal;
-use super::primal_dual::{self, Ascent};
+use super::primal_dual::{self, Ascent, has_fallen};
 use crate::problem::Problem;
 use crate::solution::{Screened, Status};
 use crate::solver::screening::{self, zero_in_relaxation};
@@ -13,7 +13,7 @@ use crate::solver::{Monitor, Options, Outcome};
 ///
 /// The paper ends only when the gap is below ξ. The radius comes from P, so the gap stalls at the optimality gap
 /// (MATH §5): inclusion then goes on until every feature is in, and afterwards the loop would spin. Here it also ends,
-/// as `Converged`, when inclusion is over and a round neither screened a feature nor closed the gap by ζ.
+/// as `Converged`, when inclusion is over and a round neither screened a feature nor lowered the gap.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
     let start = ledger::start(problem, options);
     let alpha = primal_dual::start_dual(problem, options, &start);
@@ -58,7 +58,7 @@ fn outer_loop(
         // Feature screening
         let removed = pool.screen(&mut ascent.primal, &tau, radius);
         screened.published += removed;
-        let progress = removed > 0 || before - ledger.gap() > options.published.zeta;
+        let progress = removed > 0 || has_fallen(before, ledger.gap(), options.published.zeta);
         before = ledger.gap();
         if !do_add && !progress {
             return Status::Converged;
@@ -172,6 +172,9 @@ mod tests {
         assert_eq!(pool.include(&tau), [0, 8, 5]);
         assert_eq!(pool.include(&tau), [7]);
         assert!(pool.include(&tau).is_empty());
+        let x = identity(1);
+        let problem = Problem::new(&x, vec![1.0], Penalty::new(0.1, 0.0, 1.0)).unwrap();
+        assert_eq!(Pool::new(&problem, &options).batch, 1, "log 1 is 0, but one feature is one to include");
     }
 
     #[test]

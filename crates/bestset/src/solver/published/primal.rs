@@ -327,26 +327,52 @@ mod tests {
         let dense = Dense::new(N, P, (0..N * P).map(entry).collect::<Vec<f64>>()).unwrap();
         let sparse = sparse();
         let centred = Standardized::fit(&sparse, None, true, 2.0).unwrap();
-        for x in [&dense as &dyn Design, &sparse, &centred] {
+        // Means far above the spread: steps must take the intercept along.
+        let far = Dense::new(N, P, (0..N * P).map(|k| entry(k) + 5.0).collect::<Vec<f64>>()).unwrap();
+        for x in [&dense as &dyn Design, &sparse, &centred, &far] {
             problems(x).iter().for_each(check);
         }
     }
 
-    /// With an intercept the squared loss needs one step per feature: T moves along the centred column.
+    /// For the squared loss a pass with an intercept is a pass on centred data without one (MATH §2).
     #[test]
-    fn one_step_is_exact_for_the_squared_loss_with_an_intercept() {
-        let x = Dense::new(4, 1, vec![10.0, 11.0, 12.0, 13.0]).unwrap();
-        let problem = Problem::new(&x, vec![1.0, 3.0, 2.0, 5.0], Penalty::new(0.1, 0.2, 0.3)).unwrap();
-        let problem = problem.with_intercept(true);
+    fn an_intercept_is_centring_for_the_squared_loss() {
+        let raw: Vec<f64> = (0..N * P).map(|k| entry(k) + 5.0).collect();
+        let centre = |v: &[f64]| v.iter().map(|a| a - v.iter().sum::<f64>() / N as f64).collect::<Vec<f64>>();
+        let y: Vec<f64> = (0..N).map(|i| 3.0 + (i as f64).sin()).collect();
+        let (x, z) = (Dense::new(N, P, raw.clone()).unwrap(), raw.chunks(N).flat_map(centre).collect::<Vec<f64>>());
+        let z = Dense::new(N, P, z).unwrap();
+        let penalty = Penalty::new(0.01, 0.02, 0.3);
+        let with = Problem::new(&x, &y[..], penalty.clone()).unwrap().with_intercept(true);
+        let without = Problem::new(&z, centre(&y), penalty).unwrap();
         let options = Options::default();
         let mut observer = ();
         let mut monitor = Monitor::new(&options, &mut observer);
-        let mut point = Primal::new(&problem, &[0], &monitor).unwrap();
-        point.pass(0..1, |c, a, q| c.threshold_operator(a, q), &mut monitor);
-        // Centred: Σ x² = 5, Σ xy = 5.5; (5.5 − 0.2) / (5 + 0.6).
-        assert!((point.beta(0) - 5.3 / 5.6).abs() < 1e-12);
-        assert!((point.intercept() - (2.75 - 11.5 * 5.3 / 5.6)).abs() < 1e-11);
-        assert!(point.pass(0..1, |c, a, q| c.threshold_operator(a, q), &mut monitor) < 1e-24);
+        let [a, b] = [&with, &without].map(|problem| {
+            let mut point = Primal::new(problem, &[0, 1, 2, 3, 4], &monitor).unwrap();
+            point.pass(0..P, |c, a, q| c.threshold_operator(a, q), &mut monitor);
+            point
+        });
+        assert!(a.support().len() > 1);
+        assert!((0..P).all(|k| (a.beta(k) - b.beta(k)).abs() < 1e-12), "{:?} {:?}", a.beta, b.beta);
+        assert!((a.values().0 - b.values().0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_cancelled_pass_stops_on_the_way() {
+        let (n, p) = (1000, 300);
+        let x = Dense::new(n, p, (0..n * p).map(|k| (k as f64 * 0.7).sin()).collect::<Vec<f64>>()).unwrap();
+        let problem = Problem::new(&x, x.col(p - 1).to_vec(), Penalty::new(0.0, 0.0, 1.0)).unwrap();
+        let options = Options::default();
+        let mut observer = ();
+        let mut monitor = Monitor::new(&options, &mut observer);
+        let mut point = Primal::new(&problem, &(0..p).collect::<Vec<_>>(), &monitor).unwrap();
+        options.cancel.cancel();
+        point.pass(0..p, |c, a, q| c.threshold_operator(a, q), &mut monitor);
+        let last = point.support().pop().unwrap();
+        assert!(last < ENTRIES_PER_CHECK / n + 1 && monitor.passes < 0.5, "{last}");
+        assert!(!point.correlate(&vec![0.0; n], &mut vec![], &mut monitor));
+        assert_eq!(Primal::new(&problem, &(0..p).collect::<Vec<_>>(), &monitor).err(), Some(Status::Interrupted));
     }
 
     #[test]

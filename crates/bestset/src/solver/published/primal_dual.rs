@@ -12,8 +12,11 @@ use crate::solution::{Coefficients, Screened, Status};
 use crate::solver::{Monitor, Options, Outcome, Step};
 
 /// A constant step ω moves α by a factor of e towards the maximum of a μ-strongly concave dual in 1/(ωμ) steps. When
-/// the least gap has not fallen for this many times as long it is no longer decreasing.
+/// the least gap has not fallen in this many times as long it is no longer decreasing.
 const PATIENCE: f64 = 2.0;
+
+/// A fall of the gap by less than this share of it is none.
+const FALL: f64 = 1e-3;
 
 /// The least number of steps without a fall of the gap before it counts as no longer decreasing.
 const LEAST_PATIENCE: usize = 200;
@@ -65,8 +68,8 @@ impl<'p, 'a> Ascent<'p, 'a> {
     }
 
     /// Runs Algorithm 1 "while the gap is decreasing": until the gap of the sub-problem is below ε, has changed by
-    /// less than ζ over two steps, or, as the constant step makes it jump about without an end, has not fallen by ζ
-    /// for a long time.
+    /// less than ζ over two steps, or, as the constant step makes it jump about without an end, has not fallen for a
+    /// long time.
     pub(super) fn run(&mut self, options: &Options, ledger: &mut Ledger<'_, '_>, monitor: &mut Monitor<'_>) -> Status {
         let published = &options.published;
         let (mut before, mut previous) = (f64::INFINITY, f64::INFINITY);
@@ -85,7 +88,7 @@ impl<'p, 'a> Ascent<'p, 'a> {
             if !gap.is_finite() {
                 break;
             }
-            if gap < least - published.zeta {
+            if has_fallen(least, gap, published.zeta) {
                 (least, least_at) = (gap, t);
             }
             let stalled = t - least_at > self.patience(published.step, least_at);
@@ -145,4 +148,9 @@ impl<'p, 'a> Ascent<'p, 'a> {
         }
         objective - bound
     }
+}
+
+/// Whether a gap is lower than an earlier one by more than ζ and by more than a trifle.
+pub(super) fn has_fallen(before: f64, gap: f64, zeta: f64) -> bool {
+    gap < before - zeta.max(FALL * gap)
 }

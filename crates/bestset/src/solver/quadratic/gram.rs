@@ -178,10 +178,10 @@ impl Quadratic for GramModel<'_> {
     }
 
     fn solve(&mut self, members: &[usize], diagonal: &[f64], rhs: &[f64]) -> Option<Vec<f64>> {
-        let largest = members.iter().map(|&k| self.gram.at(k, k)).fold(0.0, f64::max);
-        // Duplicated columns make Q_MM singular: a ridge at the level of rounding picks one solution.
-        let ridge = 1e-13 * largest * members.len() as f64;
-        let factor = self.gram.factor(members, |a| diagonal[a] + ridge)?;
+        // Duplicated columns make Q_MM singular: a ridge at the level of rounding, on the scale of each column, picks one
+        // solution.
+        let ridge = |a: usize| 1e-13 * members.len() as f64 * self.gram.at(members[a], members[a]);
+        let factor = self.gram.factor(members, |a| diagonal[a] + ridge(a))?;
         let mut d = Mat::from_fn(rhs.len(), 1, |a, _| rhs[a]);
         factor.solve_in_place(d.as_mut());
         let d: Vec<f64> = (0..rhs.len()).map(|a| d[(a, 0)]).collect();
