@@ -40,7 +40,7 @@ def arguments() -> argparse.Namespace:
     option("--only", action="append", default=[], metavar="NAME", help="problem, group or pattern; repeatable")
     option("--quick", action="store_true", help="the small problems only")
     option("--peers", default="all", metavar="A,B", help="peers to run, `published` among them: a list, `all` or `none`")
-    option("--time-limit", type=float, default=60.0, metavar="S", help="seconds given to exact solvers (60)")
+    option("--time-limit", type=float, default=20.0, metavar="S", help="seconds given to exact solvers (20; 60 on two)")
     option("--data", type=Path, default=Path("../shared/data"), help="where news20.bz2 is, from the repository's root")
     option("--bestset", type=Path, default=BESTSET, help="the bestset-bench binary (target/release/bestset-bench)")
     option("--out", type=Path, default=BENCH, help="where results.csv and RESULTS.md go (bench)")
@@ -77,7 +77,8 @@ def run_case(
     rows = []
     try:
         published = case.published and "published" in wanted
-        measurement = Measurement(problem, case.group, directory, options.bestset, options.time_limit, published)
+        limit = case.time_limit or options.time_limit
+        measurement = Measurement(problem, case.group, directory, options.bestset, limit, published)
         for row in measurement.rows(processes[name] for name in case.peers if name in wanted):
             rows.append(row)
             table.print_row(row)
