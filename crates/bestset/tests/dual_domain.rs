@@ -94,6 +94,49 @@ fn projection_leaves_the_domain_alone() {
     }
 }
 
+/// Five samples at or within rounding of an end of their domain: the sum of the clipped point is never exactly zero, and
+/// the search for the shift must not wander off because of it.
+#[test]
+fn a_feasible_point_at_the_ends_of_its_domain_comes_back() {
+    let alpha =
+        [0.0, 4.338575646570399, -2.6092815308052892, -0.9705013923564518, -0.7471304772180144, -0.011662246190643134];
+    let weights =
+        [40.0, 4.338575646570399, 5.771479740533261, 0.9705013923564575, 0.7471304772180188, 0.011662246190643204];
+    let x = Dense::new(6, 1, vec![0.0; 6]).unwrap();
+    let y = [1.0, -1.0, 1.0, 1.0, 1.0, 1.0];
+    let problem = Problem::new(&x, y.to_vec(), Penalty::new(1.0, 0.0, 1.0)).unwrap();
+    let problem =
+        problem.with_loss(Loss::Logistic).unwrap().with_weights(weights.to_vec()).unwrap().with_intercept(true);
+    let mut again = alpha;
+    problem.project(&mut again);
+    for i in 0..6 {
+        assert_close(again[i], alpha[i], 1e-15 * alpha[i].abs() + 1e-16, &again);
+    }
+}
+
+/// Σ α_i ≠ 0 lets the intercept take D to −∞ (MATH §2), however small the imbalance, as long as it is none of rounding.
+#[test]
+fn unbalanced_points_bound_nothing_with_an_intercept() {
+    let mut rng = rng(45);
+    for trial in 0..400 {
+        let case = case(&mut rng, &Shape::new(2..=20, 1..=2));
+        case.with_problem(|problem| {
+            let mut alpha: Vec<f64> = (0..case.n).map(|_| normal(&mut rng)).collect();
+            problem.project(&mut alpha);
+            if alpha.iter().all(|a| a.abs() < 1e-6) {
+                return;
+            }
+            assert!(problem.dual_value(&alpha, &[], &[]).is_finite(), "{trial}");
+            for share in [1e-9, 1e-3, 0.5] {
+                // Shrinking one side stays inside every domain.
+                let tilted: Vec<f64> = alpha.iter().map(|a| if *a > 0.0 { a * (1.0 - share) } else { *a }).collect();
+                let finite = problem.dual_value(&tilted, &[], &[]).is_finite();
+                assert_eq!(finite, !case.intercept, "{trial}: {share}");
+            }
+        });
+    }
+}
+
 #[test]
 fn dual_points_are_derivatives_inside_the_domain_and_balanced() {
     let mut rng = rng(43);

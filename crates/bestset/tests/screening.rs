@@ -99,6 +99,33 @@ fn the_ball_holds_the_dual_optimum_and_the_relaxation_rules_are_true() {
     assert!(tight > 100, "the ball is far too large: {tight}");
 }
 
+/// Where β = 0 is best for squared loss D falls off exactly as the ball says: no smaller one would do.
+#[test]
+fn the_ball_is_sharp() {
+    let mut rng = rng(66);
+    let mut sharp = 0;
+    for trial in 0..800 {
+        let mut case = case(&mut rng, &Shape { certified: true, wild: false, ..Shape::new(3..=20, 1..=6) });
+        if case.loss != bestset::Loss::Squared {
+            continue;
+        }
+        case.penalty.lambda0 = 1e6;
+        case.with_problem(|problem| {
+            let u = vec![0.0; case.n];
+            let b = problem.best_intercept(&u, 0.0);
+            let mut best = u.clone();
+            problem.dual_point(&u, b, &mut best);
+            let size = best.iter().fold(0.0f64, |m, a| m.max(a.abs()));
+            let at = point(problem, best.iter().map(|a| a + 0.1 * size * normal(&mut rng)).collect());
+            let zero = problem.relaxation(&bestset::Coefficients::from_pairs(vec![], b)).unwrap();
+            let (off, ball) = (distance(&case, &at.alpha, &best), radius(zero, at.dual, case.loss.mu()));
+            assert!(off <= ball * (1.0 + 1e-9) && off >= ball * (1.0 - 1e-6), "{trial}: {off} {ball}");
+            sharp += 1;
+        });
+    }
+    assert!(sharp > 100, "{sharp}");
+}
+
 /// Weighted and centred lengths: |x_jᵀ(α − α′)| ≤ length · ‖α − α′‖ for any two dual points.
 #[test]
 fn lengths_bound_correlations() {

@@ -104,6 +104,19 @@ fn rows_of_weight_zero_are_not_there() {
     }
 }
 
+/// What is known of the columns is forgotten when the weights change, and kept when only the penalty does.
+#[test]
+fn moments_follow_the_weights() {
+    let x = Dense::new(3, 1, vec![1.0, 2.0, 4.0]).unwrap();
+    let problem = Problem::new(&x, vec![1.0, 0.0, 2.0], Penalty::new(0.1, 0.0, 1.0)).unwrap();
+    assert_eq!(problem.squares(0), 21.0);
+    let other = problem.with_penalty(Penalty::new(0.2, 0.0, 1.0)).unwrap();
+    assert_eq!(other.squares(0), 21.0);
+    let weighted = problem.with_weights(vec![2.0, 1.0, 0.0]).unwrap();
+    assert_eq!((weighted.squares(0), weighted.moments()[0].mean), (6.0, 4.0 / 3.0));
+    assert_eq!(other.squares(0), 21.0);
+}
+
 /// Slightly above λ0_max β = 0 is best by enumeration and its dual point proves it; slightly below it does not.
 #[test]
 fn lambda0_max_is_where_the_proof_of_zero_ends() {

@@ -26,22 +26,12 @@ impl Problem<'_> {
     /// valid lower bound for P, −∞ if α is outside the dual domain. `tau[k]` = x_jᵀα for j = `features[k]` as
     /// [`correlate`](crate::design::Design::correlate) computes it; features not listed must have Ψ = 0.
     pub fn dual_value(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> f64 {
-        self.dual_value_and_terms(alpha, features, tau).0
-    }
-
-    /// D(α) as [`Problem::dual_value`], and the places in `features` whose Ψ is not zero: at sα with s < 1 no other is.
-    pub fn dual_value_and_terms(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> (f64, Vec<usize>) {
         let Some(point) = self.measure(alpha) else {
-            return (f64::NEG_INFINITY, (0..features.len()).collect());
+            return f64::NEG_INFINITY;
         };
-        let mut terms: Vec<(f64, usize)> = Vec::new();
-        for (k, (&j, &t)) in features.iter().zip(tau).enumerate() {
-            let least = self.least_psi(j, t, &point);
-            if least < 0.0 {
-                terms.push((least, k));
-            }
-        }
-        let places = terms.iter().map(|t| t.1).collect();
+        let least = |(k, (&j, &t)): (usize, (&usize, &f64))| (self.least_psi(j, t, &point), k);
+        let mut terms: Vec<(f64, usize)> =
+            features.iter().zip(tau).enumerate().map(least).filter(|t| t.0 < 0.0).collect();
         if let Some(k) = self.max_size
             && terms.len() > k
         {
@@ -54,7 +44,7 @@ impl Problem<'_> {
         // Conjugates are convex and zero at zero: shrinking a part of α by a share raises their sum by that share at most.
         let slack = f64::EPSILON * additions * (point.size - dual) + point.imbalance * point.size;
         let bound = dual - point.conjugates - slack;
-        (if bound.is_nan() { f64::NEG_INFINITY } else { bound }, places)
+        if bound.is_nan() { f64::NEG_INFINITY } else { bound }
     }
 
     /// The least Ψ_j at a correlation that rounding may have made into `tau`: Ψ is concave, so at an end of the interval.

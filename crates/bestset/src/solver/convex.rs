@@ -6,6 +6,10 @@ use super::{Monitor, Options, screening};
 use crate::problem::Problem;
 use crate::solution::{Screened, Status, TraceRow};
 
+/// Share of its threshold that a correlation must exceed for the search along the dual point to look at it. What is left
+/// out is checked at the end: the bound of the result covers all features.
+const NEAR: f64 = 0.9;
+
 /// What the convex phase proved.
 pub struct Relaxed {
     /// Least R met.
@@ -14,12 +18,12 @@ pub struct Relaxed {
     pub lower_bound: f64,
     /// The dual point that gives it.
     pub dual: Vec<f64>,
-    /// D at the last iterate.
-    dual_here: f64,
     /// Features not proved to be zero in every minimiser of R.
     pub alive: Vec<usize>,
     /// x_jᵀα over `alive` at the last iterate.
     pub tau: Vec<f64>,
+    /// D at the last iterate.
+    pub dual_value: f64,
     /// Outer iterations.
     pub iterations: usize,
     /// How it ended.
@@ -36,9 +40,9 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
         relaxation: f64::INFINITY,
         lower_bound: f64::NEG_INFINITY,
         dual: work.alpha.clone(),
-        dual_here: f64::NEG_INFINITY,
         alive: (0..p).collect(),
         tau: vec![0.0; p],
+        dual_value: f64::NEG_INFINITY,
         iterations: 0,
         ended: Status::Converged,
         screened: Screened::default(),
@@ -89,28 +93,29 @@ impl Relaxed {
         monitor.passes += self.alive.len() as f64 / problem.ncols() as f64;
         self.relaxation = self.relaxation.min(work.relaxation());
         let (alive, tau) = (std::mem::take(&mut self.alive), std::mem::take(&mut self.tau));
-        self.offer_dual(problem, &work.alpha, &alive, &tau);
+        self.dual_value = self.offer_dual(problem, &work.alpha, &alive, &tau);
         (self.alive, self.tau) = (alive, tau);
         let beta = |j: usize| work.position(j).map_or(0.0, |k| work.beta[k]);
         let share = |(&j, &t): (&usize, &f64)| gap_share(problem.coordinate(j), beta(j), t, problem.squares(j));
         self.alive.iter().zip(&self.tau).map(share).sum()
     }
 
-    /// Takes over a dual point, best scaled, if its bound is better.
-    pub fn offer_dual(&mut self, problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64]) {
-        let (here, dual, scale) = best_scaling(problem, alpha, features, tau);
-        self.dual_here = here;
+    /// Takes over a dual point, best scaled, if its bound is better; returns D of the point itself.
+    pub fn offer_dual(&mut self, problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64]) -> f64 {
+        let full = problem.dual_value(alpha, features, tau);
+        let (dual, scale) = best_scaling(problem, alpha, features, tau, full);
         if dual > self.lower_bound {
             self.lower_bound = dual;
             self.dual.clear();
             self.dual.extend(alpha.iter().map(|a| scale * a));
         }
+        full
     }
 
     /// The relaxation rule: features that are zero in every minimiser of R leave the problem.
     fn screen(&mut self, work: &mut Workspace<'_, '_>) {
         let problem = work.problem;
-        let radius = screening::radius(self.relaxation, self.dual_here, problem.loss().mu());
+        let radius = screening::radius(self.relaxation, self.dual_value, problem.loss().mu());
         if !radius.is_finite() {
             return;
         }
@@ -175,23 +180,34 @@ impl Relaxed {
     }
 }
 
-/// D(α), the best of D(sα), 0 ≤ s ≤ 1, and its s: a violated threshold can cost more than shrinking the dual point does,
-/// and without a ridge term D(α) = −∞ until none is violated. D(sα) is concave in s.
-pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64]) -> (f64, f64, f64) {
-    let (full, places) = problem.dual_value_and_terms(alpha, features, tau);
-    // Only these can have Ψ ≠ 0 at any s: the rest of the features is not looked at again.
-    let features: Vec<usize> = places.iter().map(|&k| features[k]).collect();
-    let tau: Vec<f64> = places.iter().map(|&k| tau[k]).collect();
-    let ratio = |(&j, &t): (&usize, &f64)| if t == 0.0 { 1.0 } else { problem.coordinate(j).threshold(t) / t.abs() };
-    let feasible = features.iter().zip(&tau).map(ratio).fold(1.0, f64::min);
+/// The best of D(sα), 0 ≤ s ≤ 1, and its s: a violated threshold can cost more than shrinking the dual point does, and
+/// without a ridge term D(α) = −∞ until none is violated. D(sα) is concave in s; `full` is D(α).
+pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64], full: f64) -> (f64, f64) {
+    // Only features near their threshold or beyond it have a dual term at any s ≤ 1: the search looks at no others.
+    let near = |&(&j, &t): &(&usize, &f64)| t.abs() > NEAR * problem.coordinate(j).threshold(t);
+    let (near, near_tau): (Vec<usize>, Vec<f64>) = features.iter().zip(tau).filter(near).unzip();
+    let ratio = |(&j, &t): (&usize, &f64)| problem.coordinate(j).threshold(t) / t.abs();
+    let feasible = near.iter().zip(&near_tau).map(ratio).fold(1.0, f64::min);
     if feasible >= 1.0 && full > f64::NEG_INFINITY {
-        return (full, full, 1.0);
+        return (full, 1.0);
     }
-    let value = |s: f64| {
+    let on = |features: &[usize], tau: &[f64], s: f64| {
         let scaled: Vec<f64> = alpha.iter().map(|a| s * a).collect();
         let tau: Vec<f64> = tau.iter().map(|t| s * t).collect();
-        problem.dual_value(&scaled, &features, &tau)
+        problem.dual_value(&scaled, features, &tau)
     };
+    let value = |s: f64| on(&near, &near_tau, s);
+    // Without a ridge term there is nothing beyond the thresholds, and with more features in play than samples the bound is
+    // far off in any case: the scaling that violates nothing will do.
+    let refine = full > f64::NEG_INFINITY && near.len() <= alpha.len();
+    let scale = best_scale(value, feasible, full, refine);
+    let found = if scale < 1.0 { on(features, tau, scale) } else { full };
+    if found > full { (found, scale) } else { (full, 1.0) }
+}
+
+/// The s at which the concave `value` is best, `full` at 1; no threshold is violated up to `feasible`, the only point tried
+/// unless a search is to `refine` it.
+fn best_scale(value: impl Fn(f64) -> f64, feasible: f64, full: f64, refine: bool) -> f64 {
     let mut best = (full, 1.0);
     let mut offer = |s: f64| {
         let v = value(s);
@@ -206,10 +222,8 @@ pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], ta
     let room = (0..9).map(|k| 1e-15 * 10f64.powi(k)).find(|&r| value(inside(r)) > f64::NEG_INFINITY);
     let (mut low, mut high) = (inside(2.0 * room.unwrap_or(0.0)), 1.0);
     offer(low);
-    // Without a ridge term there is nothing beyond the thresholds, and with more features beyond theirs than samples the bound
-    // is far off in any case: the scaling that violates nothing will do.
-    if full == f64::NEG_INFINITY || features.len() > alpha.len() {
-        return (full, best.0, best.1);
+    if !refine {
+        return best.1;
     }
     let golden = 0.5 * (5f64.sqrt() - 1.0);
     let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
@@ -225,7 +239,7 @@ pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], ta
             at_b = offer(b);
         }
     }
-    (full, best.0, best.1)
+    best.1
 }
 
 fn record(work: &Workspace<'_, '_>, state: &Relaxed, monitor: &mut Monitor<'_>) {
