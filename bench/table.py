@@ -59,6 +59,8 @@ class Row:
     disagreement: str = ""
     status: str = ""
     note: str = ""
+    #: date, commit and command of the run that measured it
+    run: str = ""
 
     @property
     def value(self) -> float | None:
@@ -111,6 +113,29 @@ def write_csv(rows: Iterable[Row], path: Path) -> None:
         for row in rows:
             cells = {name: "" if value is None else value for name, value in asdict(row).items()}
             writer.writerow({k: repr(v) if isinstance(v, float) else v for k, v in cells.items()})
+
+
+def read_csv(path: Path) -> list[Row]:
+    """What `write_csv` wrote."""
+
+    def value(kind: str, text: str):
+        if text == "" and "None" in kind:
+            return None
+        return int(text) if kind.startswith("int") else float(text) if kind.startswith("float") else text
+
+    with path.open(newline="") as file:
+        kinds = {field.name: field.type for field in fields(Row)}
+        return [Row(**{name: value(kinds[name], cell) for name, cell in line.items()}) for line in csv.DictReader(file)]
+
+
+def merged(runs: Iterable[list[Row]]) -> list[Row]:
+    """Rows of several runs; of a solver measured twice on a problem, the later ones."""
+    kept: dict[tuple[str, str, str], Row] = {}
+    for rows in runs:
+        again = {(row.problem, row.solver) for row in rows}
+        kept = {key: row for key, row in kept.items() if key[:2] not in again}
+        kept |= {(row.problem, row.solver, row.setting): row for row in rows}
+    return list(kept.values())
 
 
 def markdown_table(titles: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
