@@ -6,10 +6,11 @@ allowed the section is left out.
 
 from __future__ import annotations
 
+import csv
 import shutil
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +51,26 @@ class Profile:
         named = sorted(self.shares.items(), key=lambda item: -item[1])
         text = ", ".join(f"{name} {share:.0%}" for name, share in named if share >= 0.01)
         return [self.problem, self.phase, str(self.samples), text]
+
+
+def write_csv(found: Iterable[Profile], path: Path) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("problem", "phase", "samples", "part", "share"))
+        for one in found:
+            writer.writerows((one.problem, one.phase, one.samples, part, share) for part, share in one.shares.items())
+
+
+def read_csv(path: Path) -> list[Profile]:
+    """What `write_csv` wrote; nothing where there is no such file."""
+    found: dict[tuple[str, str], Profile] = {}
+    if path.exists():
+        with path.open(newline="") as file:
+            for line in csv.DictReader(file):
+                key = line["problem"], line["phase"]
+                one = found.setdefault(key, Profile(*key, int(line["samples"]), {}))
+                one.shares[line["part"]] = float(line["share"])
+    return list(found.values())
 
 
 def profiles(binary: Path, directory: Path, seconds: float) -> Iterator[Profile]:

@@ -17,6 +17,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -40,10 +41,11 @@ def arguments() -> argparse.Namespace:
     option("--only", action="append", default=[], metavar="NAME", help="problem, group or pattern; repeatable")
     option("--quick", action="store_true", help="the small problems only")
     option("--peers", default="all", metavar="A,B", help="peers to run, `published` among them: a list, `all` or `none`")
-    option("--time-limit", type=float, default=60.0, metavar="S", help="seconds given to exact solvers (60)")
+    option("--time-limit", type=float, default=20.0, metavar="S", help="seconds given to exact solvers (20; 60 on two)")
     option("--data", type=Path, default=Path("../shared/data"), help="where news20.bz2 is, from the repository's root")
     option("--bestset", type=Path, default=BESTSET, help="the bestset-bench binary (target/release/bestset-bench)")
     option("--out", type=Path, default=BENCH, help="where results.csv and RESULTS.md go (bench)")
+    option("--merge", type=Path, action="append", default=[], metavar="DIR", help="write the report of earlier runs' --out")
     option("--list", action="store_true", help="print the names of the problems and stop")
     option("--keep-data", action="store_true", help="leave the problem directories in bench/data")
     return parser.parse_args()
@@ -77,7 +79,8 @@ def run_case(
     rows = []
     try:
         published = case.published and "published" in wanted
-        measurement = Measurement(problem, case.group, directory, options.bestset, options.time_limit, published)
+        limit = case.time_limit or options.time_limit
+        measurement = Measurement(problem, case.group, directory, options.bestset, limit, published)
         for row in measurement.rows(processes[name] for name in case.peers if name in wanted):
             rows.append(row)
             table.print_row(row)
@@ -109,26 +112,33 @@ def commit() -> str:
     return done.stdout.strip() or "unknown"
 
 
-def version_lines(processes: dict, binary: Path) -> list[str]:
+def versions(processes: dict) -> str:
     libraries = [f"{name} {importlib.metadata.version(name)}" for name in ("numpy", "scipy", "numba")]
-    ran = {name: process.version for name, process in processes.items() if process.version and name != "plain-cd"}
-    peers = ", ".join(f"{name} {version}" for name, version in ran.items()) or "none run"
-    bestset = f"bestset: commit {commit()}" if binary.exists() else "bestset: not built"
-    return [bestset, f"peers: {peers}", f"with Python {platform.python_version()}, {', '.join(libraries)}"]
+    environments = {"peers": BENCH / ".venv-peers", "l0bnb": BENCH / ".venv-l0bnb"}
+    found = {}
+    for name, process in processes.items():
+        site = next(environments[process.peer.environment].glob("lib/python*/site-packages"), None)
+        for one in importlib.metadata.distributions(name=process.peer.package, path=[str(site)]) if site else ():
+            found[name] = one.version
+    found.pop("plain-cd", None)
+    peers = ", ".join(f"{name} {version}" for name, version in found.items()) or "none installed"
+    return f"peers: {peers}; with Python {platform.python_version()}, {', '.join(libraries)}"
 
 
-def report(rows: list[table.Row], profiles: list[hotspots.Profile], processes: dict, binary: Path) -> str:
+def report(rows: list[table.Row], profiles: list[hotspots.Profile], processes: dict) -> str:
     """RESULTS.md."""
+    runs = "\n".join(f"- {run}" for run in dict.fromkeys(row.run for row in rows))
     parts = [
         "# Benchmark results",
-        f"Made {datetime.now(UTC):%Y-%m-%d} by `{command_line()}`\n"
-        f"on {os.cpu_count()} cores of {processor()}; every figure below was measured in that run. All solvers read\n"
+        f"Measured on {os.cpu_count()} cores of {processor()} by\n\n{runs}\n\n"
+        "and by nothing else: every figure below comes from `results.csv`, which these commands wrote. All solvers read\n"
         "the same data, use one thread and are warm; seconds are the median of several calls where a call is short.\n"
         "P, the duality gap at lambda0 = 0 and the relaxation gap are recomputed by the harness from the\n"
         "coefficients. At lambda0 > 0 the gap is (P - lower bound)/|P| with the solver's own bound. A pass is one\n"
-        "X'alpha over the whole matrix on one thread, by the harness or by bestset, whichever is faster.\n"
+        "X'alpha over the whole matrix on one thread, by the harness or by bestset, whichever is faster. Ratios are of\n"
+        "processor time, which other programs on the machine disturb less; seconds are those of the clock.\n"
         "The problems: `bench/problems.py`.",
-        "\n".join(f"- {line}" for line in version_lines(processes, binary)),
+        f"Versions: {versions(processes)}.",
         "## Targets",
         "The last column is what `bench/run.py --only` takes to measure a line again.",
         table.markdown_table(("target", "measured", "met", "--only"), map(escaped, targets.lines(rows))),
@@ -142,6 +152,14 @@ def report(rows: list[table.Row], profiles: list[hotspots.Profile], processes: d
         section = table.paper_section if group == "paper" else table.problem_section
         parts += [f"## {group}", section(members)]
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
+
+
+def store(out: Path, rows: list[table.Row], profiles: list[hotspots.Profile], processes: dict) -> None:
+    """results.csv, hotspots.csv and RESULTS.md."""
+    out.mkdir(parents=True, exist_ok=True)
+    table.write_csv(rows, out / "results.csv")
+    hotspots.write_csv(profiles, out / "hotspots.csv")
+    (out / "RESULTS.md").write_text(report(rows, profiles, processes))
 
 
 #: what the words of the profile mean
@@ -162,15 +180,18 @@ def main() -> None:
         print("\n".join(case.name for case in chosen) or "no problem of that name; see --list")
         return
     processes = {name: PeerProcess(name) for name in PEERS}
+    if options.merge:
+        rows = table.merged(table.read_csv(out / "results.csv") for out in options.merge)
+        profiles = [one for out in options.merge for one in hotspots.read_csv(out / "hotspots.csv")]
+        return store(options.out, rows, profiles, processes)
     rows: list[table.Row] = []
     profiles: list[hotspots.Profile] = []
+    run = f"{datetime.now(UTC):%Y-%m-%d} at {commit()}: `{command_line()}`"
     table.print_header()
     try:
         for case in chosen:
-            rows += run_case(case, options, processes, profiles)
-            options.out.mkdir(parents=True, exist_ok=True)
-            table.write_csv(rows, options.out / "results.csv")
-            (options.out / "RESULTS.md").write_text(report(rows, profiles, processes, options.bestset))
+            rows += (replace(row, run=run) for row in run_case(case, options, processes, profiles))
+            store(options.out, rows, profiles, processes)
     finally:
         for process in processes.values():
             process.close()

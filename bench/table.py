@@ -44,7 +44,8 @@ class Row:
     relaxation_gap: float | None = None
     checked_bound: float | None = None
     convex_seconds: float | None = None
-    #: one X'alpha: by the harness or by bestset, whichever is faster; and bestset's own
+    convex_cpu_seconds: float | None = None
+    #: processor time of one X'alpha: by the harness or by bestset, whichever is faster; and bestset's own
     pass_seconds: float | None = None
     correlate_seconds: float | None = None
     passes: float | None = None
@@ -58,11 +59,18 @@ class Row:
     disagreement: str = ""
     status: str = ""
     note: str = ""
+    #: date, commit and command of the run that measured it
+    run: str = ""
 
     @property
     def value(self) -> float | None:
         """The objective that counts in comparisons: refitted where the solver did not minimise P on its support."""
         return self.objective if self.refit_objective is None else min(self.objective, self.refit_objective)
+
+    @property
+    def work(self) -> float | None:
+        """What ratios are made of: the processor time of the single thread, which a shared machine disturbs less."""
+        return self.seconds if self.cpu_seconds is None else min(self.seconds, self.cpu_seconds)
 
     @property
     def label(self) -> str:
@@ -105,6 +113,29 @@ def write_csv(rows: Iterable[Row], path: Path) -> None:
         for row in rows:
             cells = {name: "" if value is None else value for name, value in asdict(row).items()}
             writer.writerow({k: repr(v) if isinstance(v, float) else v for k, v in cells.items()})
+
+
+def read_csv(path: Path) -> list[Row]:
+    """What `write_csv` wrote."""
+
+    def value(kind: str, text: str):
+        if text == "" and "None" in kind:
+            return None
+        return int(text) if kind.startswith("int") else float(text) if kind.startswith("float") else text
+
+    with path.open(newline="") as file:
+        kinds = {field.name: field.type for field in fields(Row)}
+        return [Row(**{name: value(kinds[name], cell) for name, cell in line.items()}) for line in csv.DictReader(file)]
+
+
+def merged(runs: Iterable[list[Row]]) -> list[Row]:
+    """Rows of several runs; of a solver measured twice on a problem, the later ones."""
+    kept: dict[tuple[str, str, str], Row] = {}
+    for rows in runs:
+        again = {(row.problem, row.solver) for row in rows}
+        kept = {key: row for key, row in kept.items() if key[:2] not in again}
+        kept |= {(row.problem, row.solver, row.setting): row for row in rows}
+    return list(kept.values())
 
 
 def markdown_table(titles: Iterable[str], lines: Iterable[Iterable[str]]) -> str:

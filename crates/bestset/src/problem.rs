@@ -25,8 +25,27 @@ pub struct Problem<'a> {
     weights: Option<Cow<'a, [f64]>>,
     intercept: bool,
     max_size: Option<usize>,
-    squares: Arc<OnceLock<Vec<f64>>>,
+    lengths: Arc<OnceLock<Lengths>>,
     moments: Arc<OnceLock<Vec<Moments>>>,
+}
+
+/// What the bound needs to know of all columns.
+struct Lengths {
+    /// Σ_i w_i x_ij².
+    squares: Vec<f64>,
+    /// √ of the largest of them.
+    longest: f64,
+    /// The largest [`Design::offset`].
+    offset: f64,
+}
+
+impl Lengths {
+    fn new(design: &dyn Design, weights: Option<&[f64]>) -> Self {
+        let squares = design::squares(design, weights);
+        let longest = squares.iter().copied().fold(0.0, f64::max).sqrt();
+        let offset = (0..design.ncols()).map(|j| design.offset(j)).fold(0.0, f64::max);
+        Self { squares, longest, offset }
+    }
 }
 
 impl<'a> Problem<'a> {
@@ -40,8 +59,8 @@ impl<'a> Problem<'a> {
         check_finite("y", &y)?;
         penalty.validate(design.ncols())?;
         let (loss, weights, intercept, max_size) = (Loss::Squared, None, false, None);
-        let (squares, moments) = (Arc::default(), Arc::default());
-        Ok(Self { design, y, loss, penalty, weights, intercept, max_size, squares, moments })
+        let (lengths, moments) = (Arc::default(), Arc::default());
+        Ok(Self { design, y, loss, penalty, weights, intercept, max_size, lengths, moments })
     }
 
     /// Uses another loss; classification losses need labels −1 and +1, both present.
@@ -61,7 +80,7 @@ impl<'a> Problem<'a> {
         let weights = weights.into();
         check_weights(&weights, self.nrows())?;
         self.weights = Some(weights);
-        (self.squares, self.moments) = (Arc::default(), Arc::default());
+        (self.lengths, self.moments) = (Arc::default(), Arc::default());
         self.check_labels()?;
         Ok(self)
     }
@@ -163,7 +182,12 @@ impl<'a> Problem<'a> {
     /// apart from the other moments, which only problems with an intercept need.
     #[inline]
     pub fn squares(&self, j: usize) -> f64 {
-        self.squares.get_or_init(|| design::squares(self.design, self.weights()))[j]
+        self.lengths().squares[j]
+    }
+
+    #[inline]
+    fn lengths(&self) -> &Lengths {
+        self.lengths.get_or_init(|| Lengths::new(self.design, self.weights()))
     }
 
     /// Length of column j in the norm of the ball of MATH §5: √(Σ w_i x_ij²), of the centred column with an intercept

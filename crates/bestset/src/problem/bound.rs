@@ -6,7 +6,7 @@
 
 use super::Problem;
 use crate::loss::Loss;
-use crate::penalty::Coordinate;
+use crate::penalty::{Bounds, Coordinate};
 
 /// A dual point, measured.
 struct Measured {
@@ -27,7 +27,7 @@ impl Problem<'_> {
     /// valid lower bound for P, −∞ if α is outside the dual domain. `tau[k]` = x_jᵀα for j = `features[k]` as
     /// [`correlate`](crate::design::Design::correlate) computes it; features not listed must have Ψ = 0.
     pub fn dual_value(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> f64 {
-        self.dual_value_with(alpha, features, tau, |k| self.coordinate(features[k]))
+        self.bound(alpha, features, tau, self.least_threshold(), |k| self.coordinate(features[k]))
     }
 
     /// As [`Problem::dual_value`], with another penalty for the feature at each place k.
@@ -38,12 +38,32 @@ impl Problem<'_> {
         tau: &[f64],
         coordinate: impl Fn(usize) -> Coordinate,
     ) -> f64 {
+        self.bound(alpha, features, tau, 0.0, coordinate)
+    }
+
+    /// D(α) with the given penalties, none of which has a threshold below `least_threshold`.
+    fn bound(
+        &self,
+        alpha: &[f64],
+        features: &[usize],
+        tau: &[f64],
+        least_threshold: f64,
+        coordinate: impl Fn(usize) -> Coordinate,
+    ) -> f64 {
         let Some(point) = self.measure(alpha) else {
             return f64::NEG_INFINITY;
         };
-        let least = |(k, (&j, &t)): (usize, (&usize, &f64))| (self.least_psi(coordinate(k), j, t, &point), k);
-        let mut terms: Vec<(f64, usize)> =
-            features.iter().zip(tau).enumerate().map(least).filter(|t| t.0 < 0.0).collect();
+        let (zero_below, mut terms) = (least_threshold - self.largest_error(&point), Vec::new());
+        for (k, (&j, &t)) in features.iter().zip(tau).enumerate() {
+            // Most features are far inside their threshold, whatever rounding did: one comparison for them.
+            if t.abs() * (1.0 + 16.0 * f64::EPSILON) < zero_below {
+                continue;
+            }
+            let least = self.least_psi(coordinate(k), j, t, &point);
+            if least < 0.0 {
+                terms.push((least, k));
+            }
+        }
         if let Some(k) = self.max_size
             && terms.len() > k
         {
@@ -91,6 +111,22 @@ impl Problem<'_> {
             (true, false) => coordinate.psi(low),
             _ => coordinate.psi(high),
         }
+    }
+
+    /// A threshold that none is below: Ψ_j(τ) = 0 for |τ| under it. Zero where bounds differ between features.
+    fn least_threshold(&self) -> f64 {
+        match self.penalty.bounds {
+            Bounds::Each(..) => 0.0,
+            _ => self.coordinate(0).slope(true).min(self.coordinate(0).slope(false)),
+        }
+    }
+
+    /// The part of [`Problem::correlation_error`] that does not depend on τ, for the longest column.
+    fn largest_error(&self, point: &Measured) -> f64 {
+        let sums = f64::EPSILON * (0.5 * self.nrows() as f64 + 12.0);
+        let lengths = self.lengths();
+        // Twice, for the rounding of all this.
+        2.0 * ((sums + point.imbalance) * lengths.longest * point.norm + 2.0 * sums * lengths.offset * point.absolute)
     }
 
     /// How far x_jᵀα of the feasible point next to α can be from the computed `tau`.

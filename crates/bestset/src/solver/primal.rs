@@ -130,7 +130,7 @@ pub fn improve(work: &mut Workspace<'_, '_>, monitor: &Limits) {
 
 /// Adds, drops and exchanges features of the active set until none lowers P. Returns whether every move was ruled out.
 fn exchange(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limits) -> bool {
-    if !work.fits_gram(work.active.len()) {
+    if !work.prefers_gram(work.active.len()) {
         return false;
     }
     loop {
@@ -309,7 +309,7 @@ fn lowers(work: &Workspace<'_, '_>, j: usize, tau: f64) -> bool {
 fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], budget: &mut f64) -> (Vec<usize>, bool) {
     let problem = work.problem;
     let mut outside: Vec<usize> = (0..problem.ncols()).filter(|&j| work.position(j).is_none()).collect();
-    let removals = match work.fits_gram(work.active.len()) && *budget > 0.0 {
+    let removals = match work.prefers_gram(work.active.len()) && *budget > 0.0 {
         true => with_tableau(work, budget, |tableau, _, _, _| tableau.removals()),
         false => None,
     };
@@ -325,7 +325,7 @@ fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], budget: &mut f64) -> (Vec
     };
     outside.retain(|&j| worth(j) > 0.0);
     let room = (4 * removals.len()).max(500);
-    if outside.len() <= room || work.fits_gram(work.active.len() + outside.len()) && *budget > 0.5 * BUDGET {
+    if outside.len() <= room || work.prefers_gram(work.active.len() + outside.len()) && *budget > 0.5 * BUDGET {
         return (outside, true);
     }
     let pull = |j: usize| tau[j].abs() / problem.length(j).max(f64::MIN_POSITIVE);

@@ -10,6 +10,9 @@ use crate::solution::Coefficients;
 
 const OUTSIDE: u32 = u32::MAX;
 
+/// The most sparse columns whose inner products are always kept.
+const SPARSE_GRAM: usize = 1500;
+
 /// Active set, coefficients on it, and the dual point they give.
 #[derive(Clone)]
 pub struct Workspace<'p, 'a> {
@@ -156,23 +159,13 @@ impl<'p, 'a> Workspace<'p, 'a> {
         (0..self.active.len()).map(|k| self.active.dot(k, &self.alpha)).collect()
     }
 
-    /// Whether the matrix of inner products fits: short compared with the columns.
-    pub fn fits_gram(&self, members: usize) -> bool {
+    /// Whether the matrix of inner products is worth having: short compared with the columns, and it fits. Sparse columns
+    /// have it for little, and without it pay for every entry with an access out of order.
+    pub fn prefers_gram(&self, members: usize) -> bool {
         let length = self.active.stored() / self.active.len().max(1);
         let most = if self.problem.loss().is_quadratic() { 4096 } else { 512 };
-        members <= 4 * length && members <= most
-    }
-
-    /// Whether descent is better off with the matrix than with the samples. A sparse column's inner products with all others
-    /// cost half a sweep through the samples: a large matrix costs more than the sweeps it saves, and one that must be made
-    /// anew for every Newton step sooner.
-    pub fn prefers_gram(&self, members: usize) -> bool {
-        let worth = match (self.active.is_sparse(), self.problem.loss().is_quadratic()) {
-            (false, _) => usize::MAX,
-            (true, true) => 256,
-            (true, false) => 48,
-        };
-        members <= worth && self.fits_gram(members)
+        let short = if self.active.is_sparse() { SPARSE_GRAM.max(4 * length) } else { 4 * length };
+        members <= short && members <= most
     }
 
     /// w ℓ″ at the current point, kept away from zero.

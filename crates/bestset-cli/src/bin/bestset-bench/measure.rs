@@ -28,8 +28,10 @@ pub struct Figures {
     cpu_seconds: Option<f64>,
     /// Median time of the convex phase alone, where the default method ran both.
     convex_seconds: Option<f64>,
+    convex_cpu_seconds: Option<f64>,
     /// Median time of one full τ = Xᵀα with the same threads.
     correlate_seconds: f64,
+    correlate_cpu_seconds: Option<f64>,
     objective: f64,
     relaxation: Option<f64>,
     lower_bound: f64,
@@ -47,10 +49,27 @@ pub struct Figures {
     solution_bytes: usize,
 }
 
-/// Durations of the timed solves.
+/// Durations of repeated work.
+#[derive(Default)]
 struct Times {
     wall: Vec<f64>,
     processor: Vec<f64>,
+}
+
+impl Times {
+    /// Runs and times `work`.
+    fn add<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let (start, busy) = (Instant::now(), processor_seconds());
+        let result = work();
+        self.wall.push(start.elapsed().as_secs_f64());
+        self.processor.extend(processor_seconds().zip(busy).map(|(end, start)| end - start));
+        result
+    }
+
+    /// Median processor time, where there is such a clock.
+    fn processor(&self) -> Option<f64> {
+        (!self.processor.is_empty()).then(|| median(&self.processor))
+    }
 }
 
 /// An answer of either phase.
@@ -74,8 +93,8 @@ pub fn measure(input: &Input) -> Result<(Figures, Vec<f64>, Vec<f64>), Failure> 
     let (answer, times) = repeat(input, header.phase, &pool)?;
     let extra = memory::peak().zip(before).map(|(peak, before)| peak.saturating_sub(before));
     let both = header.phase == Phase::Both && header.method == Method::Incremental;
-    let convex_seconds = both.then(|| repeat(input, Phase::Convex, &pool)).transpose()?;
-    let correlate_seconds = time_passes(input, &answer.dual, &pool);
+    let convex = both.then(|| repeat(input, Phase::Convex, &pool)).transpose()?.map(|(_, times)| times);
+    let passes = time_passes(input, &answer.dual, &pool);
     let certificate = &answer.certificate;
     let figures = Figures {
         method: header.method.name(),
@@ -84,10 +103,12 @@ pub fn measure(input: &Input) -> Result<(Figures, Vec<f64>, Vec<f64>), Failure> 
         seconds: median(&times.wall),
         best_seconds: times.wall.iter().copied().fold(f64::INFINITY, f64::min),
         calls: times.wall.len(),
-        cpu_seconds: (!times.processor.is_empty()).then(|| median(&times.processor)),
+        cpu_seconds: times.processor(),
         all_seconds: times.wall,
-        convex_seconds: convex_seconds.map(|(_, times)| median(&times.wall)),
-        correlate_seconds,
+        convex_seconds: convex.as_ref().map(|times| median(&times.wall)),
+        convex_cpu_seconds: convex.as_ref().and_then(Times::processor),
+        correlate_seconds: median(&passes.wall),
+        correlate_cpu_seconds: passes.processor(),
         objective: certificate.objective,
         relaxation: certificate.relaxation,
         lower_bound: certificate.lower_bound,
@@ -110,17 +131,12 @@ fn repeat(input: &Input, phase: Phase, pool: &ThreadPool) -> Result<(Answer, Tim
     if input.header.warm_up {
         last = Some(pool.install(|| answer(input, phase))?);
     }
-    let mut times = Times { wall: Vec::new(), processor: Vec::new() };
-    let mut calls = 0;
+    let mut times = Times::default();
     loop {
         // Not two answers in memory at once.
         drop(last.take());
-        let (start, busy) = (Instant::now(), processor_seconds());
-        let found = pool.install(|| answer(input, phase))?;
-        times.wall.push(start.elapsed().as_secs_f64());
-        times.processor.extend(processor_seconds().zip(busy).map(|(end, start)| end - start));
-        calls += 1;
-        if calls == input.header.repeats {
+        let found = times.add(|| pool.install(|| answer(input, phase)))?;
+        if times.wall.len() == input.header.repeats {
             return Ok((found, times));
         }
         last = Some(found);
@@ -188,17 +204,17 @@ impl Answer {
     }
 }
 
-/// Median time of one full pass over X, after one that is not timed.
-fn time_passes(input: &Input, alpha: &[f64], pool: &ThreadPool) -> f64 {
+/// Times of full passes over X, after one that is not timed.
+fn time_passes(input: &Input, alpha: &[f64], pool: &ThreadPool) -> Times {
     let features: Vec<usize> = (0..input.header.p).collect();
     let mut tau = vec![0.0; features.len()];
-    let mut pass = || {
-        let start = Instant::now();
-        input.design.correlate(&features, alpha, &mut tau);
-        start.elapsed().as_secs_f64()
-    };
-    let seconds: Vec<f64> = pool.install(|| (0..=PASSES).map(|_| pass()).collect());
-    median(&seconds[1..])
+    let mut times = Times::default();
+    let mut pass = || input.design.correlate(&features, alpha, &mut tau);
+    pool.install(|| {
+        pass();
+        (0..PASSES).for_each(|_| times.add(&mut pass));
+    });
+    times
 }
 
 fn median(values: &[f64]) -> f64 {

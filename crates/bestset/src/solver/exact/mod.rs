@@ -173,7 +173,7 @@ impl<'t, 'p, 'a> Tree<'t, 'p, 'a> {
     /// Runs `body` with what nodes need of the active set.
     fn on_ground<T: Send>(&mut self, body: impl FnOnce(&Ground<'_, 'p, 'a>) -> T) -> T {
         let quadratic = self.work.problem.loss().is_quadratic()
-            && self.work.fits_gram(self.work.active.len())
+            && self.work.prefers_gram(self.work.active.len())
             && !self.has_far_centres();
         if quadratic {
             self.work.gram();

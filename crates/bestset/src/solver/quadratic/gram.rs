@@ -94,20 +94,22 @@ impl Gram {
         }
     }
 
+    /// Row by row, so that only entries that meet in a row are multiplied: columns by columns would read every stored entry
+    /// once for each new column.
     fn extend_sparse(&mut self, active: &ActiveSet, h: Option<&[f64]>, metric: &Metric, old: usize) {
-        let mut scattered = vec![0.0; active.nrows()];
+        let by_rows = Rows::new(active);
         for l in old..active.len() {
             let (rows, values) = active.entries(l);
+            let sums = &mut self.data[l * self.stride..l * self.stride + l + 1];
+            sums.fill(0.0);
             for (&i, &x) in rows.iter().zip(values) {
-                scattered[i as usize] = x * h.map_or(1.0, |h| h[i as usize]);
+                by_rows.add(i as usize, l, x * h.map_or(1.0, |h| h[i as usize]), sums);
             }
-            for k in 0..=l {
-                let stored = active.dot_stored(k, &scattered);
-                let (sk, sl) = (metric.shifts[k], metric.shifts[l]);
-                let affine = sk * metric.sums[l] + sl * metric.sums[k] + sk * sl * metric.total;
-                self.data[l * self.stride + k] = stored + affine;
+            let sl = metric.shifts[l];
+            for (k, sum) in sums.iter_mut().enumerate() {
+                let sk = metric.shifts[k];
+                *sum += sk * metric.sums[l] + sl * metric.sums[k] + sk * sl * metric.total;
             }
-            rows.iter().for_each(|&i| scattered[i as usize] = 0.0);
         }
     }
 
@@ -128,6 +130,44 @@ impl Gram {
         let matrix =
             Mat::from_fn(m, m, |a, b| self.at(members[a], members[b]) + if a == b { diagonal(a) } else { 0.0 });
         Llt::new(matrix.as_ref(), Side::Lower).ok()
+    }
+}
+
+/// The stored entries of sparse active columns, by rows.
+struct Rows {
+    starts: Vec<usize>,
+    /// Positions, ascending within a row, and entries.
+    entries: Vec<(u32, f64)>,
+}
+
+impl Rows {
+    fn new(active: &ActiveSet) -> Self {
+        let mut starts = vec![0; active.nrows() + 1];
+        for k in 0..active.len() {
+            active.entries(k).0.iter().for_each(|&i| starts[i as usize + 1] += 1);
+        }
+        for i in 0..active.nrows() {
+            starts[i + 1] += starts[i];
+        }
+        let (mut next, mut entries) = (starts.clone(), vec![(0, 0.0); active.stored()]);
+        for k in 0..active.len() {
+            let (rows, values) = active.entries(k);
+            for (&i, &x) in rows.iter().zip(values) {
+                entries[next[i as usize]] = (k as u32, x);
+                next[i as usize] += 1;
+            }
+        }
+        Self { starts, entries }
+    }
+
+    /// sums_k += a x_ik for the positions k ≤ `last` of row i.
+    fn add(&self, i: usize, last: usize, a: f64, sums: &mut [f64]) {
+        for &(k, x) in &self.entries[self.starts[i]..self.starts[i + 1]] {
+            if k as usize > last {
+                break;
+            }
+            sums[k as usize] += a * x;
+        }
     }
 }
 
