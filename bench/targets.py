@@ -78,8 +78,12 @@ def named(rows: list[Row], prefix: str) -> list[Row]:
 
 
 def convex_passes(row: Row) -> float | None:
-    seconds = row.convex_cpu_seconds or row.convex_seconds
-    return None if seconds is None else seconds / row.pass_seconds
+    return None if row.convex_seconds is None else convex_work(row) / row.pass_seconds
+
+
+def convex_work(row: Row) -> float | None:
+    """Of one thread: what the clock shows on a machine with nothing else to do."""
+    return row.convex_cpu_seconds or row.convex_seconds
 
 
 def relaxation_gap(row: Row) -> float | None:
@@ -149,9 +153,9 @@ def lines(rows: list[Row]) -> Iterator[Line]:
     for name, gap, limit in (("hard-scaling", 1e-8, 5), ("news20-unit", 1e-6, 10), ("news20-raw", 1e-4, 60)):
         mine = named(ours, name)
         yield from within(mine, f"{name}: relative relaxation gap", relaxation_gap, gap, name, ".1e")
-        yield from within(mine, f"{name}: seconds of the convex phase", lambda row: row.convex_seconds, limit, name)
+        yield from within(mine, f"{name}: processor seconds of the convex phase", convex_work, limit, name)
     yield from lowest_objective(ours, rows, "hard-scaling")
     for row in ours:
-        if not row.problem.startswith("paper"):
+        if row.problem.startswith(("wide", "news20", "hard")):
             yield from memory(row)
     yield from memory_per_feature(named(ours, "wide"))
