@@ -65,5 +65,5 @@ pub use error::{Error, Result};
 pub use loss::{Huber, Logistic, Loss, ScalarLoss, Squared, SquaredHinge};
 pub use penalty::{Bounds, Coordinate, Penalty};
 pub use problem::Problem;
-pub use solution::{Coefficients, Local, Screened, Solution, Status, TraceRow};
+pub use solution::{Coefficients, Local, Ranked, Screened, Solution, Status, TraceRow};
 pub use solver::{Method, Options, solve};
