@@ -63,6 +63,8 @@ struct Tree<'p, 'a> {
     pool: Pool,
     /// Least bound of the nodes that were closed.
     closed: f64,
+    /// The same, of those that may hold subsets which were not looked at.
+    unseen: f64,
     processed: usize,
     made: usize,
     /// Bytes of the open nodes.
@@ -111,6 +113,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             open: BinaryHeap::from([node]),
             pool,
             closed: f64::INFINITY,
+            unseen: f64::INFINITY,
             processed: 0,
             made: 1,
             bytes,
@@ -140,7 +143,8 @@ impl<'p, 'a> Tree<'p, 'a> {
 
     /// Room that the tolerances leave below the value to beat.
     fn room(&self) -> f64 {
-        self.absolute.max(self.relative * self.pool.limit().abs())
+        let last = self.pool.entries().last().map_or(0.0, |e| e.0.abs());
+        self.absolute.max(self.relative * last)
     }
 
     /// A node whose bound exceeds this holds nothing better than the answers, within the tolerances.
@@ -156,6 +160,14 @@ impl<'p, 'a> Tree<'p, 'a> {
         open.min(self.closed).min(best).max(self.outcome.lower_bound)
     }
 
+    /// Closes a node; `seen` when its best subset, for `top` = 1, or its only one was offered to the pool.
+    fn close(&mut self, bound: f64, seen: bool) {
+        self.closed = self.closed.min(bound);
+        if !seen {
+            self.unseen = self.unseen.min(bound);
+        }
+    }
+
     fn push(&mut self, node: Node) {
         self.bytes += node.bytes();
         self.open.push(node);
@@ -168,7 +180,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             let Some(node) = self.open.pop() else { break };
             self.bytes -= node.bytes();
             if node.bound > self.cutoff() {
-                self.closed = self.closed.min(node.bound);
+                self.close(node.bound, false);
                 continue;
             }
             let alone = !node.far.is_empty();
@@ -238,7 +250,7 @@ impl<'p, 'a> Tree<'p, 'a> {
     /// Closes a node, or splits it.
     fn take(&mut self, node: Node, relaxed: Relaxed, monitor: &mut Monitor<'_>) {
         if relaxed.bound > self.cutoff() {
-            self.closed = self.closed.min(relaxed.bound);
+            self.close(relaxed.bound, false);
             return;
         }
         let (inside, outside) = decisions(&node, &relaxed, self.near.active.features());
@@ -256,7 +268,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             _ => &[],
         };
         if split.is_empty() {
-            self.closed = self.closed.min(relaxed.bound);
+            self.close(relaxed.bound, solved && (self.top == 1 || branch.is_none()));
             return;
         }
         let position = branch.map(|a| relaxed.members[a] as u32);
@@ -291,6 +303,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             return;
         }
         self.core.load(&coefficients);
+        primal::refit(&mut self.core, monitor);
         self.enter();
         match self.size {
             None => primal::improve(&mut self.core, monitor),
@@ -327,7 +340,7 @@ impl<'p, 'a> Tree<'p, 'a> {
     fn harvest(self, ended: Status) -> Outcome {
         let lower_bound = self.lower_bound();
         // Every subset that is not in the pool has a P of at least this.
-        let others = self.open.peek().map_or(f64::INFINITY, |n| n.bound).min(self.closed);
+        let others = self.open.peek().map_or(f64::INFINITY, |n| n.bound).min(self.unseen);
         let room = self.room();
         let entries = self.pool.into_entries();
         let ranked = entries.iter().map(|(objective, coefficients)| Ranked {
