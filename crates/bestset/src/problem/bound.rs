@@ -119,6 +119,10 @@ impl Problem<'_> {
         if !(low.is_finite() && high.is_finite()) {
             return f64::NEG_INFINITY;
         }
+        // Within λ1 of zero there is nothing to gain, whatever else the penalty is.
+        if low.abs().max(high.abs()) <= coordinate.l1 && coordinate.l0 >= 0.0 {
+            return 0.0;
+        }
         // Beyond zero the interval reaches the other side of the penalty only when it holds zero.
         match (low < 0.0, high > 0.0) {
             (true, true) => coordinate.psi(low).min(coordinate.psi(high)),

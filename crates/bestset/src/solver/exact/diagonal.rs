@@ -16,17 +16,17 @@
 
 use super::node::{Choice, Moved};
 use super::relax::{Ground, Relaxed};
-use crate::solver::quadratic::{Gram, Metric};
+use crate::solver::quadratic::Gram;
 use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::{DenseSolveCore, Llt, Solve};
-use faer::{Accum, Mat, MatRef, Par, Side};
+use faer::{Accum, Mat, Par, Side};
 use std::sync::Arc;
 
 /// Newton steps on the barrier, each after the barrier shrank.
 const STEPS: usize = 8;
 
 /// Share of the members left since the last look at which another is worth its cost.
-const SHRUNK: f64 = 0.75;
+const SHRUNK: f64 = 0.9;
 
 /// Members for each sample beyond which there is nothing to gain.
 const CROWDED: f64 = 1.5;
@@ -51,14 +51,19 @@ impl Ground<'_, '_, '_> {
             return false;
         }
         let gifts: Vec<f64> = givers.iter().map(|&a| self.gift(now, a)).collect();
-        let Some((rest, margin)) = self.complement(now, &takers, &givers, &gifts) else { return false };
+        // Q carries the rounding of its sums and its factorisation that of its own: what is given and taken is believed only if
+        // it holds with that much less given and more taken.
+        let (m, n) = (now.members.len() as f64, self.problem().nrows() as f64);
+        let margin = 8.0 * f64::EPSILON * m * (m + n) + 1e-12;
+        let sure: Vec<f64> = givers.iter().zip(&gifts).map(|(&a, gift)| gift - margin * self.square(now, a)).collect();
+        let order: Vec<usize> = givers.iter().chain(&takers).map(|&a| now.members[a]).collect();
+        let Some(rest) = schur(&self.inner_products(&order), givers.len(), &sure) else { return false };
         let wanted: Vec<f64> = takers.iter().map(|&a| weights[a]).collect();
         let d = largest_diagonal(&rest, &wanted);
-        // What was found is believed only if a factorisation confirms it, with room for rounding.
-        let confirmed = Mat::from_fn(d.len(), d.len(), |a, b| {
+        let left = Mat::from_fn(d.len(), d.len(), |a, b| {
             rest[(a, b)] - if a == b { d[a] + margin * self.square(now, takers[a]) } else { 0.0 }
         });
-        if Llt::new(confirmed.as_ref(), Side::Lower).is_err() {
+        if Llt::new(left.as_ref(), Side::Lower).is_err() {
             return false;
         }
         takers.iter().zip(&d).for_each(|(&a, &d)| now.moved[a] = d);
@@ -74,12 +79,15 @@ impl Ground<'_, '_, '_> {
         let before = now.inherited.as_ref().map_or(usize::MAX, |m| m.members);
         let m = now.members.len();
         self.problem().loss().is_quadratic()
-            && (m <= self.problem().nrows()
-                || ((m as f64) < CROWDED * self.problem().nrows() as f64 && (m as f64) < SHRUNK * before as f64))
+            && (m as f64) < CROWDED * self.problem().nrows() as f64
+            && (m as f64) < SHRUNK * before as f64
     }
 
+    /// Square of the length of a column as stored, which a view's shift may cancel: rounding in Q is relative to it.
     fn square(&self, now: &Relaxed, a: usize) -> f64 {
-        self.problem().squares(self.near.active.features()[now.members[a]])
+        let (problem, j) = (self.problem(), self.near.active.features()[now.members[a]]);
+        let total = problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum);
+        (problem.squares(j).sqrt() + problem.design().offset(j) * total.sqrt()).powi(2)
     }
 
     /// The curvature that a coefficient can spare: its ridge may fall to the value at which it would begin to be charged.
@@ -94,54 +102,8 @@ impl Ground<'_, '_, '_> {
                 (threshold - own.l1).max(0.0).powi(2) / (4.0 * own.l0)
             }
         };
-        let gift = 2.0 * (own.l2 - needed.max(LEAST * own.l2)).max(0.0);
-        // A little from everyone keeps the matrix below regular.
-        gift.max(LEAST * 2.0 * own.l2 * 0.1)
-    }
-
-    /// S = Q_TT − Q_TG (Q_GG + diag(gifts))⁻¹ Q_GT over the takers T and givers G, and how much of a column's square its
-    /// rounding can amount to. By inner products when there are few members, by samples otherwise:
-    /// S = X_Tᵀ (I + X_G diag(1/gifts) X_Gᵀ)⁻¹ X_T.
-    fn complement(&self, now: &Relaxed, takers: &[usize], givers: &[usize], gifts: &[f64]) -> Option<(Mat<f64>, f64)> {
-        let n = self.problem().nrows() as f64;
-        let m = now.members.len() as f64;
-        if now.members.len() <= self.problem().nrows() {
-            let order: Vec<usize> = givers.iter().chain(takers).map(|&a| now.members[a]).collect();
-            let gram = self.inner_products(&order);
-            return Some((schur(&gram, givers.len(), gifts)?, 8.0 * f64::EPSILON * m * (m + n) + 1e-10));
-        }
-        let (part, h) = (self.near.active.select(&now.members), self.problem().weights());
-        let metric = Metric::new(&part, h, self.problem().has_intercept());
-        let column = |a: usize, scale: f64| {
-            let mut out = vec![0.0; part.nrows()];
-            part.axpy_stored(a, scale, &mut out);
-            let shift = scale * metric.shifts[a];
-            out.iter_mut().for_each(|x| *x += shift);
-            if let Some(h) = h {
-                out.iter_mut().zip(h).for_each(|(x, h)| *x *= h.sqrt());
-            }
-            out
-        };
-        let mut spread = 1.0;
-        let mut given: Vec<f64> = Vec::with_capacity(givers.len() * part.nrows());
-        for (&a, &gift) in givers.iter().zip(gifts) {
-            spread += self.square(now, a) / gift;
-            given.extend(column(a, 1.0 / gift.sqrt()));
-        }
-        let margin = 64.0 * f64::EPSILON * (n + m) * spread;
-        if !(margin < 1e-5) {
-            return None;
-        }
-        let given = MatRef::from_column_major_slice(&given, part.nrows(), givers.len());
-        let mut kernel = Mat::<f64>::identity(part.nrows(), part.nrows());
-        matmul(kernel.as_mut(), Accum::Add, given, given.transpose(), 1.0, Par::Seq);
-        let taken: Vec<f64> = takers.iter().flat_map(|&a| column(a, 1.0)).collect();
-        let taken = MatRef::from_column_major_slice(&taken, part.nrows(), takers.len());
-        let mut solved = taken.to_owned();
-        Llt::new(kernel.as_ref(), Side::Lower).ok()?.solve_in_place(solved.as_mut());
-        let mut rest = Mat::zeros(takers.len(), takers.len());
-        matmul(rest.as_mut(), Accum::Replace, taken.transpose(), solved.as_ref(), 1.0, Par::Seq);
-        Some((rest, margin))
+        // A little from everyone keeps Q regular.
+        (2.0 * (own.l2 - needed.max(LEAST * own.l2))).max(0.02 * own.l2)
     }
 
     /// ½ Σ d_j β_j², and what rounding in d_j β_j can have added to the bound: Ψ′ changes by at most the coefficient it asks

@@ -220,11 +220,11 @@ impl<'p, 'a> Tree<'p, 'a> {
                     }
                 }
             }
-            let is_rounded = relaxed.bound <= cutoff && (node.id < ROUNDED || node.id % 16 == 0);
+            let is_rounded = relaxed.bound <= cutoff && (node.id < ROUNDED || node.id.is_multiple_of(16));
             let rounded = is_rounded.then(|| ground.round(&relaxed, &limits));
             (relaxed, rounded)
         };
-        let results: Vec<(Relaxed, Option<(f64, Vec<(u32, f64)>)>)> = near.par_iter().map(one).collect();
+        let results: Vec<_> = near.par_iter().map(one).collect();
         for (node, (relaxed, rounded)) in near.into_iter().zip(results) {
             if let Some((value, point)) = rounded
                 && value < self.pool.limit()
@@ -273,7 +273,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         }
         let position = branch.map(|a| relaxed.members[a] as u32);
         // Where few members are left their curvature is looked at in every node, and that takes their inner products.
-        let few = relaxed.members.len() <= self.problem.nrows() && self.core.active.len() < MOST_CORE;
+        let few = relaxed.members.len() <= 2 * self.problem.nrows() && self.core.active.len() < MOST_CORE;
         let known = relaxed.members.iter().zip(&relaxed.beta).filter(|p| few || *p.1 != 0.0);
         for (&k, _) in known {
             self.core.include(self.near.active.features()[k]);

@@ -22,8 +22,7 @@ impl Pool {
 
     /// Takes the coefficients if their P is among the best; one entry for each support. Returns whether it is the best of all.
     pub fn offer(&mut self, objective: f64, coefficients: Coefficients) -> bool {
-        // NaN is no answer.
-        if !(objective < self.limit()) {
+        if objective.is_nan() || objective >= self.limit() {
             return false;
         }
         if let Some(same) = self.entries.iter().position(|e| e.1.support == coefficients.support) {

@@ -178,8 +178,9 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
                 self.refresh(now);
             }
             now.tau = (0..now.members.len()).map(|a| self.correlation(now, a)).collect();
+            // λ1 is the least threshold there is: most correlations need not be looked at more closely.
             let missing: Vec<(usize, f64)> = (0..is_working.len())
-                .filter(|&a| !is_working[a])
+                .filter(|&a| !is_working[a] && now.tau[a].abs() > self.near.coordinates[now.members[a]].l1)
                 .map(|a| (a, self.coordinate(now, a).psi(now.tau[a])))
                 .filter(|m| m.1 < 0.0)
                 .collect();
@@ -241,7 +242,8 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         }
         now.intercept = problem.best_intercept(&margins, now.intercept);
         problem.dual_point(&margins, now.intercept, &mut now.alpha);
-        let penalties: f64 = (0..now.beta.len()).map(|a| self.coordinate(now, a).envelope(now.beta[a])).sum();
+        let support = (0..now.beta.len()).filter(|&a| now.beta[a] != 0.0);
+        let penalties: f64 = support.map(|a| self.coordinate(now, a).envelope(now.beta[a])).sum();
         let (price, _) = self.price(now);
         now.loss = problem.loss_sum(&margins, now.intercept);
         now.value = now.loss - now.moved_value() + penalties + price;
@@ -266,16 +268,16 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
 
     /// Features that the relaxation takes: those in, and the share of its price that each free one is charged.
     fn count(&self, now: &Relaxed) -> f64 {
-        let one = |a: usize| match now.choices[a] {
-            Choice::In => 1.0,
-            _ => self.coordinate(now, a).fraction(now.beta[a]),
+        let one = |a: usize| match (now.choices[a], now.beta[a]) {
+            (Choice::In, _) => 1.0,
+            (_, 0.0) => 0.0,
+            (_, b) => self.coordinate(now, a).fraction(b),
         };
         (0..now.beta.len()).map(one).sum()
     }
 
     fn is_fractional(&self, now: &Relaxed, a: usize) -> bool {
-        let share = self.coordinate(now, a).fraction(now.beta[a]);
-        now.choices[a] == Choice::Free && share > 0.0 && share < 1.0
+        now.beta[a] != 0.0 && now.choices[a] == Choice::Free && self.coordinate(now, a).fraction(now.beta[a]) < 1.0
     }
 
     /// Whether the minimiser is an answer with P = R_node, up to `room`: nothing fractional, not too many features, and no
@@ -295,7 +297,13 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
     /// The optimality rules of MATH §5 inside the node, with the best P known; what is out is no member any more. D and τ must
     /// belong to one dual point: the parent's bound, though better, says nothing together with the τ of this one.
     pub fn decide(&self, now: &mut Relaxed, best: f64) {
-        let free: Vec<usize> = (0..now.beta.len()).filter(|&a| now.choices[a] == Choice::Free).collect();
+        // φ ≤ λ0 + ν: a wider gap excludes nothing, and where Ψ = 0 nothing is included either.
+        let gap = best - now.dual;
+        let may_move = |a: &usize| {
+            let own = self.near.coordinates[now.members[*a]];
+            now.choices[*a] == Choice::Free && (own.l0 + now.multiplier > gap || now.beta[*a] != 0.0)
+        };
+        let free: Vec<usize> = (0..now.beta.len()).filter(may_move).collect();
         let coordinates: Vec<Coordinate> = free.iter().map(|&a| self.coordinate(now, a)).collect();
         let tau: Vec<f64> = free.iter().map(|&a| now.tau[a]).collect();
         let features = self.features(&free.iter().map(|&a| now.members[a]).collect::<Vec<usize>>());
