@@ -132,6 +132,28 @@ pub enum Error {
         /// The name given.
         name: String,
     },
+    /// A column that the others determine, where fits on all columns must be unique.
+    #[error(
+        "column {column} of X is a combination of other columns: {share:e} of its square is left without them; drop it, or set lambda2 > 0"
+    )]
+    Dependent {
+        /// The column.
+        column: usize,
+        /// What is left of its sum of squares when later columns are projected out, as a share.
+        share: f64,
+    },
+    /// A value that an independent second computation does not confirm.
+    #[error("{what} was {claimed}, but is {found} when computed anew; rounding explains {slack:e}")]
+    Recheck {
+        /// The value.
+        what: &'static str,
+        /// As first computed.
+        claimed: f64,
+        /// As computed again.
+        found: f64,
+        /// The largest difference that rounding explains.
+        slack: f64,
+    },
     /// A method that cannot solve the problem as stated.
     #[error("method {method} {reason}")]
     Unsupported {

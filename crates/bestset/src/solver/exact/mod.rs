@@ -2,6 +2,7 @@
 
 mod bound;
 mod far;
+pub mod leaps;
 mod node;
 
 use super::incremental::{self, Root};

@@ -1,0 +1,215 @@
+//! The search: depth first within a share of nodes, shares side by side.
+
+use super::equations::Equations;
+use super::family::Family;
+use super::incumbents::Incumbents;
+use crate::error::{Error, Result};
+use crate::solution::Status;
+use crate::solver::Limits;
+use rayon::prelude::*;
+
+/// Nodes that one search visits before it hands back what is left.
+const SHARE: usize = 2048;
+
+/// Searches side by side: a constant, so that the tree does not depend on the number of threads.
+const BATCH: usize = 16;
+
+/// Up to this many open families the lowest bound goes first, for the sake of the global bound; beyond it the smallest, for
+/// the sake of memory.
+const MANY: usize = 256;
+
+/// The open families and the best subsets.
+pub struct Tree<'e, 'p, 'a> {
+    equations: &'e Equations<'p, 'a>,
+    open: Vec<Family>,
+    /// The best subsets.
+    pub incumbents: Incumbents,
+    /// Nodes visited.
+    pub nodes: usize,
+}
+
+impl<'e, 'p, 'a> Tree<'e, 'p, 'a> {
+    /// All subsets of sizes `low` to `high`.
+    pub fn new(equations: &'e Equations<'p, 'a>, incumbents: Incumbents, low: usize, high: usize) -> Self {
+        let all: Vec<u32> = (0..equations.len() as u32).collect();
+        let root = Family { low, high, ..equations.family(&[], &all) };
+        Self { equations, open: vec![root], incumbents, nodes: 0 }
+    }
+
+    /// Whether nothing is left to search.
+    pub fn is_done(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Families left to search.
+    pub fn open(&self) -> usize {
+        self.open.len()
+    }
+
+    /// A lower bound on the fit of every subset of this size; with a price, of those that would be better than the best.
+    pub fn bound(&self, size: usize) -> f64 {
+        let holds = |f: &&Family| f.low <= size && size <= f.high;
+        let open = self.open.iter().filter(holds).map(|f| f.bound(size));
+        (open.fold(self.incumbents.threshold(size), f64::min) - self.equations.slack).max(0.0)
+    }
+
+    /// A lower bound on fit(T) + λ0|T|: the least over all sizes.
+    pub fn priced_bound(&self) -> f64 {
+        let price = self.incumbents.price().unwrap_or(0.0);
+        let cost = |size: usize| self.bound(size) + price * size as f64;
+        (0..=self.incumbents.most()).map(cost).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Searches the next families, with at most `most` nodes; how it was stopped, if it was.
+    pub fn step(&mut self, limits: &Limits, most: usize) -> Result<Option<Status>> {
+        let key = |f: &Family| if self.open.len() <= MANY { -f.fit_all } else { -(f.free.len() as f64) };
+        let mut order: Vec<(f64, usize)> = self.open.iter().enumerate().map(|(k, f)| (key(f), k)).collect();
+        order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut sorted: Vec<Family> = order.iter().map(|&(_, k)| std::mem::take(&mut self.open[k])).collect();
+        let batch = sorted.split_off(sorted.len().saturating_sub(BATCH));
+        self.open = sorted;
+        let share = (most / batch.len()).clamp(1, SHARE);
+        let one = |family: &Family| Search::run(self.equations, &self.incumbents, family, share, limits);
+        let results: Vec<Result<Search<'_>>> = match &batch[..] {
+            [family] => vec![one(family)],
+            _ => batch.par_iter().map(one).collect(),
+        };
+        let mut stopped = None;
+        for result in results {
+            let search = result?;
+            self.open.extend(search.open);
+            self.incumbents.merge(search.incumbents);
+            self.nodes += search.nodes;
+            stopped = stopped.or(search.stopped);
+        }
+        Ok(stopped)
+    }
+}
+
+/// A depth-first search of one family.
+struct Search<'l> {
+    limits: &'l Limits,
+    slack: f64,
+    incumbents: Incumbents,
+    /// The family of each level of branching, storage for the next ones behind.
+    levels: Vec<Family>,
+    nodes: usize,
+    share: usize,
+    stopped: Option<Status>,
+    open: Vec<Family>,
+}
+
+impl<'l> Search<'l> {
+    fn run(
+        equations: &Equations<'_, '_>,
+        incumbents: &Incumbents,
+        family: &Family,
+        share: usize,
+        limits: &'l Limits,
+    ) -> Result<Self> {
+        let fresh = equations.family(&family.inside, &family.free);
+        let (claimed, found, slack) = (family.fit_all, fresh.fit_all, equations.slack);
+        if (claimed - found).abs() > slack {
+            return Err(Error::Recheck { what: "the fit on all open features", claimed, found, slack });
+        }
+        let start = Family { low: family.low, high: family.high, ..fresh };
+        let (levels, open) = (vec![start], Vec::new());
+        let incumbents = incumbents.clone();
+        let mut search = Self { limits, slack, incumbents, levels, nodes: 0, share, stopped: None, open };
+        search.explore(0);
+        Ok(search)
+    }
+
+    fn must_stop(&mut self) -> bool {
+        if self.nodes.is_multiple_of(64) && self.stopped.is_none() {
+            self.stopped = self.limits.stop(0);
+        }
+        self.nodes >= self.share || self.stopped.is_some()
+    }
+
+    /// Searches the family of this level: its features go out one by one, after the subsets with them have been searched.
+    fn explore(&mut self, level: usize) {
+        if self.levels.len() <= level + 1 {
+            self.levels.push(Family::default());
+        }
+        let mut family = std::mem::take(&mut self.levels[level]);
+        loop {
+            if self.must_stop() {
+                self.open.push(family);
+                return;
+            }
+            self.nodes += 1;
+            if !self.reduce(&mut family) {
+                break;
+            }
+            if family.high - family.size() <= 2 {
+                self.finish(&family);
+                break;
+            }
+            let Some(j) = family.branch() else { break };
+            let child = &mut self.levels[level + 1];
+            child.copy(&family);
+            child.take_in(j);
+            self.explore(level + 1);
+            family.take_out(j);
+        }
+        self.levels[level] = family;
+    }
+
+    /// Narrows the sizes and takes in what every better subset has; whether anything is left to search.
+    fn reduce(&mut self, family: &mut Family) -> bool {
+        loop {
+            let size = family.size();
+            self.incumbents.offer(family.fit_inside, &family.inside, &[]);
+            if family.high >= size + family.free.len() {
+                self.incumbents.offer(family.fit_all, &family.inside, &family.free);
+                family.high = size + family.free.len().saturating_sub(1);
+            }
+            family.low = family.low.max(size + 1);
+            while family.low <= family.high && self.is_hopeless(family, family.high) {
+                family.high -= 1;
+            }
+            while family.low <= family.high && self.is_hopeless(family, family.low) {
+                family.low += 1;
+            }
+            if family.low > family.high {
+                return false;
+            }
+            // The threshold falls with the size: what is too dear to drop at the smallest is so at all.
+            let room = self.room(family, family.low);
+            match family.largest_cost() {
+                Some((j, cost)) if cost >= room => family.take_in(j),
+                _ => return true,
+            }
+        }
+    }
+
+    /// What may be lost by dropping features before a subset of this size is no better than the best one.
+    fn room(&self, family: &Family, size: usize) -> f64 {
+        self.incumbents.threshold(size) - family.fit_all + self.slack
+    }
+
+    /// More features are too dear to drop than a subset of this size has room for.
+    fn is_hopeless(&self, family: &Family, size: usize) -> bool {
+        let room = self.room(family, size);
+        let dear = (0..family.costs.len()).filter(|&j| family.costs.price(j) >= room).count();
+        room <= 0.0 || dear > size - family.size()
+    }
+
+    /// The last one or two features of a subset, by looking at all of them.
+    fn finish(&mut self, family: &Family) {
+        let size = family.size();
+        if family.low == size + 1
+            && let Some((j, gain)) = family.best_gain()
+        {
+            self.incumbents.offer(family.fit_inside - gain, &family.inside, &[family.free[j]]);
+        }
+        if family.high == size + 2 {
+            let need = family.fit_inside - self.incumbents.threshold(size + 2);
+            if let Some((gain, i, j)) = family.gains.best_pair(need) {
+                let pair = [family.free[i], family.free[j]];
+                self.incumbents.offer(family.fit_inside - gain, &family.inside, &pair);
+            }
+        }
+    }
+}
