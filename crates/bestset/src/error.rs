@@ -132,9 +132,9 @@ pub enum Error {
         /// The name given.
         name: String,
     },
-    /// A column that the others determine, where fits on all columns must be unique.
+    /// A column that others determine nearly, but not exactly: fits with it would be made of rounding.
     #[error(
-        "column {column} of X is a combination of other columns: {share:e} of its square is left without them; drop it, or set lambda2 > 0"
+        "column {column} of X is nearly a combination of others: {share:e} of its square is left without them; drop it, or raise lambda2"
     )]
     Dependent {
         /// The column.

@@ -92,7 +92,6 @@ fn by_leaps(problem: &Problem<'_>, most: usize, options: &Options) -> Result<(Ve
     let mut observer = ();
     let mut monitor = Monitor::new(options, &mut observer);
     let (bests, full) = leaps::sizes(problem, most, options, &mut monitor)?;
-    let full = problem.loss_sum(&problem.margins(&full), full.intercept);
     let measure = Measure::new(problem, Some(full));
     let nodes = bests.iter().map(|b| b.nodes).sum();
     let subset = |(k, best): (usize, leaps::Best)| {
@@ -126,12 +125,12 @@ struct Measure<'m, 'a> {
     samples: f64,
     /// L₀.
     null: f64,
-    /// Loss of the least-squares fit on all features.
-    full: Option<f64>,
+    /// The least-squares fit on all features.
+    full: Option<leaps::Full>,
 }
 
 impl<'m, 'a> Measure<'m, 'a> {
-    fn new(problem: &'m Problem<'a>, full: Option<f64>) -> Self {
+    fn new(problem: &'m Problem<'a>, full: Option<leaps::Full>) -> Self {
         let u = problem.margins(&Coefficients::default());
         let null = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
         let samples = problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum);
@@ -157,8 +156,8 @@ impl<'m, 'a> Measure<'m, 'a> {
         let d = features as f64 + base;
         let r2 = if self.null > 0.0 { 1.0 - loss / self.null } else { 0.0 };
         let adjusted_r2 = (n > d).then(|| 1.0 - (1.0 - r2) * (n - base) / (n - d));
-        let freedom = n - self.problem.ncols() as f64 - base;
-        let cp = self.full.filter(|_| freedom > 0.0).map(|full| loss / (full / freedom) - n + 2.0 * d);
+        let variance = |full: leaps::Full| 2.0 * full.loss / (n - full.rank as f64 - base);
+        let cp = self.full.map(variance).filter(|v| *v > 0.0).map(|v| 2.0 * loss / v - n + 2.0 * d);
         // −2 log likelihood, less what does not depend on the fit.
         let deviance = match self.problem.loss() {
             Loss::Squared => Some(n * (2.0 * loss / n).ln()),

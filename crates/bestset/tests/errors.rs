@@ -289,8 +289,8 @@ fn messages_name_the_value_and_the_place() {
         (Error::Unsupported { method: "cdss", reason: "cannot" }, "method cdss cannot"),
         (
             Error::Dependent { column: 4, share: 1e-15 },
-            "column 4 of X is a combination of other columns: 1e-15 of its square is left without them; drop it, or set \
-             lambda2 > 0",
+            "column 4 of X is nearly a combination of others: 1e-15 of its square is left without them; drop it, or raise \
+             lambda2",
         ),
         (
             Error::Recheck { what: "the fit", claimed: 2.0, found: 2.5, slack: 1e-9 },

@@ -81,15 +81,15 @@ fn visit(matrix: &[Vec<Twofold>], own: &[Twofold], j: usize, size: usize, best: 
     visit(&inside, own, j + 1, size + 1, best);
 }
 
-/// Columns of all kinds: plain, far from zero, tiny, huge, nearly or exactly those before, and with two values only, so that
-/// subsets tie.
+/// Columns of all kinds: plain, far from zero, tiny, huge, zero, nearly or exactly one or the sum of two before, and with two
+/// values only, so that subsets tie.
 fn data(rng: &mut ChaCha8Rng, most: usize, ridge: bool) -> Data {
     let p = rng.random_range(1..=most);
     let n = p + rng.random_range(2..=20);
     let (wild, near) = (rng.random_bool(0.5), pick(rng, &[1e-1, 1e-2, 1e-3, 1e-4]));
     let mut x: Vec<f64> = Vec::new();
     for j in 0..p {
-        let kind = if wild { rng.random_range(0..9) } else { 8 };
+        let kind = if wild { rng.random_range(0..10) } else { 9 };
         let other = if j > 0 { rng.random_range(0..j) } else { 0 };
         let column: Vec<f64> = (0..n)
             .map(|i| match kind {
@@ -97,9 +97,10 @@ fn data(rng: &mut ChaCha8Rng, most: usize, ridge: bool) -> Data {
                 1 => 1e-6 * normal(rng),
                 2 => 1e6 * normal(rng),
                 3 | 4 if j > 0 => x[other * n + i] + near * normal(rng),
-                5 if j > 0 && ridge => x[other * n + i],
-                6 => pick(rng, &[-1.0, 1.0]),
-                7 => 0.0,
+                5 if j > 0 => -2.0 * x[other * n + i],
+                6 if j > 1 => x[other * n + i] + x[(other + 1) % j * n + i],
+                7 => pick(rng, &[-1.0, 1.0]),
+                8 => 0.0,
                 _ => normal(rng),
             })
             .collect();
@@ -168,7 +169,7 @@ fn every_size_equals_enumeration() {
     }
     eprintln!("{proved} of {total}, {dependent} dependent");
     // The others fit perfectly, or columns alike to many digits make the rounding larger than the tolerance.
-    assert!(proved >= total * 95 / 100 && dependent < 80, "{proved} of {total}, {dependent} dependent");
+    assert!(proved >= total * 93 / 100 && dependent < 100, "{proved} of {total}, {dependent} dependent");
 }
 
 #[test]
@@ -287,17 +288,34 @@ fn any_number_of_threads_gives_the_same_answer() {
     });
 }
 
+/// One column for each of four groups, which sum to one: any three of them are as good as all, and all sizes are proved.
+#[test]
+fn dependent_columns_are_searched_without_each_in_turn() {
+    let mut data = noise(6, 24, 407);
+    for i in 0..data.n {
+        (0..4).for_each(|g| data.x[g * data.n + i] = if i % 4 == g { 1.0 } else { 0.0 });
+        data.y[i] += [0.0, 3.0, 1.0, -1.0][i % 4];
+    }
+    let best = data.enumerate();
+    data.with_problem(|problem| {
+        let found = subsets(problem, 6, &Options::default()).unwrap();
+        assert_eq!(check(&data, &best, &found, "groups"), 6);
+        assert_eq!(found.sizes[5].coefficients.nonzeros(), 5);
+        // Seven parameters, of which six are independent.
+        assert_close(found.sizes[4].criteria.cp.unwrap(), 6.0, 1e-9, &found.sizes[4]);
+    });
+}
+
 #[test]
 fn what_cannot_be_searched_is_named() {
     let mut data = noise(3, 8, 405);
-    data.x.copy_within(0..8, 16);
+    (0..8).for_each(|i| data.x[16 + i] = data.x[i] * (1.0 + 1e-7 * (i as f64).sin()));
     data.with_problem(|problem| {
         let error = subsets(problem, 2, &Options::default()).unwrap_err();
-        assert!(matches!(error, Error::Dependent { column: 0, share } if share.abs() < 1e-12), "{error}");
-        assert!(error.to_string().starts_with("column 0 of X is a combination of other columns"), "{error}");
+        assert!(matches!(error, Error::Dependent { column: 0, share } if share.abs() < 1e-13), "{error}");
         assert_eq!(subsets(problem, 0, &Options::default()), Err(Error::Size { k: 0, features: 3 }));
         assert_eq!(subsets(problem, 4, &Options::default()), Err(Error::Size { k: 4, features: 3 }));
-        // A ridge tells the two copies apart from a single one.
+        // A ridge tells the two near copies from a single one.
         let ridge = problem.with_penalty(Penalty::new(0.0, 0.0, 0.1)).unwrap();
         assert!(subsets(&ridge, 3, &Options::default()).unwrap().sizes.iter().all(|s| s.status == Status::Optimal));
     });

@@ -13,6 +13,8 @@ mod equations;
 mod family;
 mod form;
 mod incumbents;
+mod refit;
+mod split;
 mod start;
 mod tree;
 
@@ -23,6 +25,7 @@ use crate::solution::{Coefficients, Local, Screened, Status, TraceRow};
 use crate::solver::{Monitor, Options, Outcome};
 use equations::Equations;
 use incumbents::Incumbents;
+use split::Split;
 use tree::Tree;
 
 /// Whether this is least squares without λ1 and bounds, every feature at the same price, with more samples than features.
@@ -54,43 +57,58 @@ pub struct Best {
     pub nodes: usize,
 }
 
+/// The fit on all features.
+#[derive(Debug, Clone, Copy)]
+pub struct Full {
+    /// Its loss.
+    pub loss: f64,
+    /// Number of independent columns, the intercept aside.
+    pub rank: usize,
+}
+
 /// The best subsets of sizes 1..=most, λ0 left aside, and the fit on all features.
 pub fn sizes(
     problem: &Problem<'_>,
     most: usize,
     options: &Options,
     monitor: &mut Monitor<'_>,
-) -> Result<(Vec<Best>, Coefficients)> {
+) -> Result<(Vec<Best>, Full)> {
     let equations = Equations::new(problem)?;
-    let mut incumbents = Incumbents::new(most.min(equations.len()), None, equations.total);
+    let rank = equations.rank();
+    let mut incumbents = Incumbents::new(most.min(rank), None, equations.total);
     start::offer_all(&equations, &mut incumbents, monitor);
     let (mut searched, mut spent) = (Vec::new(), 0);
     // A search for each size has sharper bounds than one for all, and no more nodes.
-    for size in (1..=most).map(|size| size.min(equations.len())) {
-        let mut tree = Tree::new(&equations, incumbents, size, size);
+    for size in 1..=most.min(rank) {
+        let mut tree = Tree::new(&equations, incumbents, size, size)?;
         let ended = run(&mut tree, options, monitor, spent)?;
         spent += tree.nodes;
         searched.push((size, tree.bound(size), ended, tree.nodes));
         incumbents = tree.incumbents;
     }
+    // More features than independent columns fit no better; without any, nothing fits better than none.
+    let nothing = (0, (equations.total - equations.slack).max(0.0), Status::Converged, 0);
+    let last = searched.last().map_or(nothing, |&(size, bound, ended, _)| (size, bound, ended, 0));
+    searched.resize(most, last);
     // Refitted last: the search for one size may better another that was cut short.
     let refit = |(size, bound, ended, nodes): (usize, f64, Status, usize)| {
         let best = incumbents.best(size);
         let coefficients = equations.refit(&best.members, best.fit)?;
         Ok(Best { coefficients, lower_bound: bound.min(best.fit), ended, nodes })
     };
-    let all: Vec<u32> = (0..equations.len() as u32).collect();
+    let bests = searched.into_iter().map(refit).collect::<Result<_>>()?;
+    let all = equations.splits.first().map(Split::members).unwrap_or_default();
     let full = equations.refit(&all, equations.fit(&all))?;
-    Ok((searched.into_iter().map(refit).collect::<Result<_>>()?, full))
+    Ok((bests, Full { loss: problem.loss_sum(&problem.margins(&full), full.intercept), rank }))
 }
 
 /// Minimises P of a problem that [`applies`]: λ0 ≥ 0, the size limited or not.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
     let equations = Equations::new(problem)?;
-    let most = problem.max_size().unwrap_or(equations.len()).min(equations.len());
+    let most = problem.max_size().unwrap_or(usize::MAX).min(equations.rank());
     let mut incumbents = Incumbents::new(most, Some(problem.coordinate(0).l0), equations.total);
     start::offer_all(&equations, &mut incumbents, monitor);
-    let mut tree = Tree::new(&equations, incumbents, 1, most);
+    let mut tree = Tree::new(&equations, incumbents, 1, most)?;
     let ended = run(&mut tree, options, monitor, 0)?;
     let best = tree.incumbents.best(tree.incumbents.cheapest());
     let coefficients = equations.refit(&best.members, best.fit)?;

@@ -4,19 +4,33 @@ use super::equations::Equations;
 use super::incumbents::Incumbents;
 use crate::penalty::Coordinate;
 use crate::solver::Limits;
+use crate::solver::quadratic::Gram;
 use crate::solver::tableau::{Move, Tableau};
 
 /// Improving exchanges taken at one size, at most this many for each feature of the subset.
 const EXCHANGES: usize = 4;
 
+/// Splits that are walked through; the search looks at all of them.
+const SPLITS: usize = 4;
+
 /// Offers subsets of sizes 1..=most, found on the way up and on the way down again. Every size has one afterwards.
 pub fn offer_all(equations: &Equations<'_, '_>, incumbents: &mut Incumbents, limits: &Limits) {
-    let p = equations.len();
+    for split in equations.splits.iter().take(SPLITS) {
+        let mut members = split.members();
+        members.sort_unstable();
+        let mut gram = equations.gram.clone();
+        gram.retain(&(0..equations.len() as u32).map(|k| members.binary_search(&k).is_ok()).collect::<Vec<bool>>());
+        walk(equations, &members, &gram, incumbents, limits);
+    }
+}
+
+/// Up and down within the listed columns.
+fn walk(equations: &Equations<'_, '_>, members: &[u32], gram: &Gram, incumbents: &mut Incumbents, limits: &Limits) {
     let (lower, upper) = (f64::NEG_INFINITY, f64::INFINITY);
-    let coordinates = vec![Coordinate { l0: 0.0, l1: 0.0, l2: equations.ridge, lower, upper }; p];
-    let gradients: Vec<f64> = equations.moments.iter().map(|c| -c).collect();
-    let Some(tableau) = Tableau::new(&equations.gram, &coordinates, &vec![0.0; p], &gradients) else { return };
-    let mut walk = Walk { equations, tableau, inside: Vec::new(), margin: 1e-12 * equations.total };
+    let coordinates = vec![Coordinate { l0: 0.0, l1: 0.0, l2: equations.ridge, lower, upper }; members.len()];
+    let gradients: Vec<f64> = members.iter().map(|&k| -equations.moments[k as usize]).collect();
+    let Some(tableau) = Tableau::new(gram, &coordinates, &vec![0.0; members.len()], &gradients) else { return };
+    let mut walk = Walk { equations, members, gram, tableau, inside: Vec::new(), margin: 1e-12 * equations.total };
     for _ in 0..incumbents.most() {
         walk.add();
         walk.settle(incumbents, limits);
@@ -29,8 +43,11 @@ pub fn offer_all(equations: &Equations<'_, '_>, incumbents: &mut Incumbents, lim
 
 struct Walk<'e, 'p, 'a, 'c> {
     equations: &'e Equations<'p, 'a>,
+    /// The columns, ascending.
+    members: &'e [u32],
+    gram: &'e Gram,
     tableau: Tableau<'c>,
-    /// The subset, ascending.
+    /// The subset, by position among the members, ascending.
     inside: Vec<u32>,
     margin: f64,
 }
@@ -45,7 +62,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     fn best_move(&self, wanted: impl Fn(&Move) -> bool) -> Option<Move> {
-        let (moves, _) = self.tableau.improving(&self.equations.gram, self.margin, usize::MAX);
+        let (moves, _) = self.tableau.improving(self.gram, self.margin, usize::MAX);
         moves.into_iter().map(|m| m.1).find(wanted)
     }
 
@@ -53,7 +70,7 @@ impl Walk<'_, '_, '_, '_> {
     fn add(&mut self) {
         let outside = |k: &usize| self.inside.binary_search(&(*k as u32)).is_err();
         let best = self.best_move(|m| m.drop.is_none()).and_then(|m| m.add);
-        if let Some(k) = best.or_else(|| (0..self.equations.len()).find(outside)) {
+        if let Some(k) = best.or_else(|| (0..self.members.len()).find(outside)) {
             self.pivot(k);
         }
     }
@@ -80,6 +97,7 @@ impl Walk<'_, '_, '_, '_> {
             self.pivot(i);
             self.pivot(j);
         }
-        incumbents.offer(self.equations.fit(&self.inside), &self.inside, &[]);
+        let subset: Vec<u32> = self.inside.iter().map(|&k| self.members[k as usize]).collect();
+        incumbents.offer(self.equations.fit(&subset), &subset, &[]);
     }
 }

@@ -3,6 +3,7 @@
 use super::equations::Equations;
 use super::family::Family;
 use super::incumbents::Incumbents;
+use super::split::Split;
 use crate::error::{Error, Result};
 use crate::solution::Status;
 use crate::solver::Limits;
@@ -30,10 +31,10 @@ pub struct Tree<'e, 'p, 'a> {
 
 impl<'e, 'p, 'a> Tree<'e, 'p, 'a> {
     /// All subsets of sizes `low` to `high`.
-    pub fn new(equations: &'e Equations<'p, 'a>, incumbents: Incumbents, low: usize, high: usize) -> Self {
-        let all: Vec<u32> = (0..equations.len() as u32).collect();
-        let root = Family { low, high, ..equations.family(&[], &all) };
-        Self { equations, open: vec![root], incumbents, nodes: 0 }
+    pub fn new(equations: &'e Equations<'p, 'a>, incumbents: Incumbents, low: usize, high: usize) -> Result<Self> {
+        let root = |split: &Split| Ok(Family { low, high, ..equations.family(&split.inside, &split.free)? });
+        let open = equations.splits.iter().map(root).collect::<Result<_>>()?;
+        Ok(Self { equations, open, incumbents, nodes: 0 })
     }
 
     /// Whether nothing is left to search.
@@ -107,7 +108,7 @@ impl<'l> Search<'l> {
         share: usize,
         limits: &'l Limits,
     ) -> Result<Self> {
-        let fresh = equations.family(&family.inside, &family.free);
+        let fresh = equations.family(&family.inside, &family.free)?;
         let (claimed, found, slack) = (family.fit_all, fresh.fit_all, equations.slack);
         if (claimed - found).abs() > slack {
             return Err(Error::Recheck { what: "the fit on all open features", claimed, found, slack });
@@ -209,6 +210,74 @@ impl<'l> Search<'l> {
             if let Some((gain, i, j)) = family.gains.best_pair(need) {
                 let pair = [family.free[i], family.free[j]];
                 self.incumbents.offer(family.fit_inside - gain, &family.inside, &pair);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::Dense;
+    use crate::penalty::Penalty;
+    use crate::problem::Problem;
+    use crate::solver::{Monitor, Options};
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// Least fit for each size, by all subsets.
+    fn enumerate(equations: &Equations<'_, '_>, p: usize) -> Vec<f64> {
+        let mut least = vec![f64::INFINITY; p + 1];
+        for mask in 0u32..1 << p {
+            let members: Vec<u32> = (0..p as u32).filter(|k| mask >> k & 1 == 1).collect();
+            least[members.len()] = least[members.len()].min(equations.fit(&members));
+        }
+        least
+    }
+
+    /// Runs a search that starts with nothing, in shares of a few nodes, and checks the bounds after each.
+    fn search(equations: &Equations<'_, '_>, price: Option<f64>, sizes: (usize, usize), least: &[f64]) -> Incumbents {
+        let mut observer = ();
+        let options = Options::default();
+        let monitor = Monitor::new(&options, &mut observer);
+        let incumbents = Incumbents::new(sizes.1, price, equations.total);
+        let mut tree = Tree::new(equations, incumbents, sizes.0, sizes.1).unwrap();
+        let priced = |t: usize| least[t] + price.unwrap_or(0.0) * t as f64;
+        let best = (0..=sizes.1).map(priced).fold(f64::INFINITY, f64::min);
+        while !tree.is_done() {
+            tree.step(monitor.limits(), 3).unwrap();
+            match price {
+                Some(_) => assert!(tree.priced_bound() <= best),
+                None => (sizes.0..=sizes.1).for_each(|t| assert!(tree.bound(t) <= least[t])),
+            }
+        }
+        tree.incumbents
+    }
+
+    /// Without subsets from elsewhere only the search itself can find the best ones.
+    #[test]
+    fn a_search_that_starts_with_nothing_finds_the_best() {
+        let mut rng = ChaCha8Rng::seed_from_u64(421);
+        for trial in 0..400 {
+            let (p, shared) = (rng.random_range(1..=9), rng.random_range(0.0..2.0));
+            let n = p + 8;
+            let common: Vec<f64> = (0..n).map(|_| rng.random_range(-1.0..1.0)).collect();
+            let x: Vec<f64> = (0..n * p).map(|k| rng.random_range(-1.0..1.0) + shared * common[k % n]).collect();
+            let y: Vec<f64> = (0..n).map(|i| x[i] + rng.random_range(-1.0..1.0)).collect();
+            let design = Dense::new(n, p, x).unwrap();
+            let problem = Problem::new(&design, y, Penalty::new(0.0, 0.0, 0.0)).unwrap();
+            let equations = Equations::new(&problem).unwrap();
+            let least = enumerate(&equations, p);
+            let close = |a: f64, b: f64| assert!((a - b).abs() <= equations.slack, "{trial}: {a} {b}");
+            let together = search(&equations, None, (1, p), &least);
+            for size in 1..=p {
+                close(together.best(size).fit, least[size]);
+                close(search(&equations, None, (size, size), &least).best(size).fit, least[size]);
+            }
+            for price in [0.0, 0.003, 0.03, 0.3].map(|share| share * equations.total) {
+                let found = search(&equations, Some(price), (1, p), &least);
+                let cost = (0..=p).map(|t| least[t] + price * t as f64).fold(f64::INFINITY, f64::min);
+                close(found.cost(found.cheapest()), cost);
             }
         }
     }
