@@ -4,8 +4,8 @@ mod common;
 
 use bestset::design::Dense;
 use bestset::solver::CancelFlag;
-use bestset::{Error, Method, Options, Penalty, Problem, Status, Subset, Subsets, solve, subsets};
-use common::{ChaCha8Rng, RngExt, Twofold, assert_close, normal, pick, power, rng};
+use bestset::{Error, Loss, Method, Options, Penalty, Problem, Status, Subset, Subsets, solve, subsets};
+use common::{ChaCha8Rng, RngExt, Shape, Twofold, assert_close, case, enumerate, normal, pick, power, rng};
 use std::time::Duration;
 
 /// A least-squares problem, columns first.
@@ -221,6 +221,39 @@ fn ties_are_proved_too() {
         let found = subsets(problem, 10, &Options::default()).unwrap();
         assert_eq!(check(&data, &best, &found, "ties"), 10);
     });
+}
+
+/// Every way to store a matrix and every view of it.
+#[test]
+fn every_design_equals_enumeration() {
+    let mut rng = rng(408);
+    let (mut proved, mut total) = (0, 0);
+    for trial in 0..200 {
+        let shape = Shape { wild: trial % 4 == 0, ..Shape::new(10..=20, 1..=6) };
+        let mut case = case(&mut rng, &shape);
+        let ridge = if trial % 2 == 0 { power(&mut rng, -2.0, 1.0) } else { 0.0 };
+        (case.loss, case.penalty) = (Loss::Squared, Penalty::new(0.0, 0.0, ridge));
+        let all = enumerate(&case);
+        let scale = case.model().loss_sum(&vec![0.0; case.n], 0.0);
+        case.with_problem(|problem| {
+            let found = match subsets(problem, case.p, &Options::default()) {
+                Err(Error::Dependent { .. }) => return,
+                Err(Error::Unsupported { .. }) if case.weights.is_some() => return,
+                other => other.unwrap(),
+            };
+            for (s, k) in found.sizes.iter().zip(1..) {
+                let (c, least) = (s.certificate, all.sized[k]);
+                let context = format!("{trial}, size {k}: {s:?}, least {least}, {case:?}");
+                assert!(c.lower_bound <= least + 1e-12 * scale && c.objective >= least - 1e-11 * scale, "{context}");
+                if s.status == Status::Optimal {
+                    assert!(c.objective <= least + 1e-6 * least + 1e-9, "not optimal: {context}");
+                    proved += 1;
+                }
+                total += 1;
+            }
+        });
+    }
+    assert!(total > 500 && proved >= total * 95 / 100, "{proved} of {total}");
 }
 
 /// A harder problem than enumeration has time for: p features, none of them good, so that the tree is deep.

@@ -2,7 +2,7 @@
 
 mod bound;
 mod far;
-pub mod leaps;
+pub(crate) mod leaps;
 mod node;
 
 use super::incremental::{self, Root};
