@@ -32,7 +32,7 @@ impl Incumbents {
         self.found.len() - 1
     }
 
-    /// A subset of this size is better when its fit is below: it falls with the size.
+    /// A subset of this size is better when its fit is below. At a price it falls with the size.
     pub fn threshold(&self, size: usize) -> f64 {
         match self.price {
             None => self.found[size].fit,
