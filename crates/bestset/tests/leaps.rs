@@ -288,6 +288,7 @@ fn limits_and_interrupts_return_valid_bounds() {
             let c = solve(&priced, &Options { method: Method::Exact, ..options }).unwrap().certificate;
             assert!(c.lower_bound <= least + 1e-9 && least <= c.objective + 1e-9, "{c:?} {least}");
         };
+        try_with(Options { max_memory: Some(1), ..Options::default() });
         for max_nodes in [1, 2, 3, 10, 50, 200, 1000, 3000] {
             try_with(Options { max_nodes: Some(max_nodes), ..Options::default() });
         }
@@ -298,7 +299,8 @@ fn limits_and_interrupts_return_valid_bounds() {
         let cancel = CancelFlag::default();
         cancel.cancel();
         try_with(Options { cancel, ..Options::default() });
-        for status in [Status::NodeLimit, Status::TimeLimit, Status::Interrupted, Status::Optimal] {
+        for status in [Status::NodeLimit, Status::MemoryLimit, Status::TimeLimit, Status::Interrupted, Status::Optimal]
+        {
             assert!(ended.contains(&status), "{status}");
         }
     });
@@ -351,6 +353,13 @@ fn what_cannot_be_searched_is_named() {
         // A ridge tells the two near copies from a single one.
         let ridge = problem.with_penalty(Penalty::new(0.0, 0.0, 0.1)).unwrap();
         assert!(subsets(&ridge, 3, &Options::default()).unwrap().sizes.iter().all(|s| s.status == Status::Optimal));
+    });
+    noise(3, 8, 409).with_problem(|problem| {
+        let error = solve(problem, &Options { top: 2, ..Options::with_method(Method::Exact) }).unwrap_err();
+        assert!(
+            matches!(error, Error::Unsupported { method: "exact", reason } if reason.contains("top = 1")),
+            "{error}"
+        );
     });
     noise(8, 8, 406).with_problem(|problem| {
         let error = solve(problem, &Options::with_method(Method::Exact)).unwrap_err();

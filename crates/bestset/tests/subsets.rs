@@ -107,7 +107,6 @@ fn criteria_follow_their_definitions() {
 
 /// λ1, bounds, other losses and few samples: by the general search.
 #[test]
-#[ignore = "Method::Exact does not limit the size of general problems yet"]
 fn every_kind_of_problem_equals_enumeration() {
     let mut rng = rng(411);
     let (mut proved, mut total) = (0, 0);

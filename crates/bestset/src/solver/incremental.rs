@@ -84,7 +84,7 @@ fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut M
     problem.design().correlate(&features, &dual, &mut tau);
     monitor.passes += 1.0;
     let lower_bound = problem.dual_value(&dual, &features, &tau);
-    let outer = problem.outer_correlations(&dual, &features, &tau);
+    let outer = problem.outer_correlations(&dual, &features, &tau, |j| problem.coordinate(j));
     for &j in &features {
         let c = problem.coordinate(j);
         screened.excluded += usize::from(screening::in_no_optimal_subset(c, outer[j], lower_bound, best.objective));
@@ -99,6 +99,7 @@ fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut M
         iterations,
         screened,
         local: best.local,
+        ranked: Vec::new(),
     };
     (outcome, outer)
 }

@@ -20,7 +20,7 @@ pub use options::{Method, Options, Published, Step};
 use crate::certificate::Certificate;
 use crate::error::Result;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Local, Screened, Solution, Status};
+use crate::solution::{Coefficients, Local, Ranked, Screened, Solution, Status};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -78,17 +78,19 @@ pub struct Outcome {
     pub screened: Screened,
     /// Which changes of the support cannot lower P.
     pub local: Local,
+    /// The best subsets, best first, from branch and bound.
+    pub ranked: Vec<Ranked>,
 }
 
 /// Evaluates P from scratch and derives the status from the gap alone.
 fn finish(problem: &Problem<'_>, options: &Options, mut monitor: Monitor<'_>, outcome: Outcome) -> Solution {
-    let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local } = outcome;
+    let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked } = outcome;
     let objective = problem.objective(&coefficients);
     let certificate = Certificate { objective, relaxation, lower_bound };
     let status = certificate.status(ended, options.gap_absolute, options.gap);
     monitor.conclude(objective, lower_bound, iterations, coefficients.nonzeros());
     let (seconds, passes, trace) = (monitor.seconds(), monitor.passes, monitor.trace);
-    Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, local, trace }
+    Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, local, trace, ranked }
 }
 
 /// Thread pools are kept: building one costs more than a small fit.

@@ -114,7 +114,7 @@ fn descend(work: &mut Workspace<'_, '_>, monitor: &Limits) {
 }
 
 /// min of P over the coefficients that are not zero now.
-fn refit(work: &mut Workspace<'_, '_>, monitor: &Limits) {
+pub(super) fn refit(work: &mut Workspace<'_, '_>, monitor: &Limits) {
     let support = work.support();
     let coordinates: Vec<Coordinate> = work.coordinates.iter().map(|c| c.selected()).collect();
     let tolerance = 1e-13 * work.relaxation().abs().max(f64::MIN_POSITIVE);
@@ -219,7 +219,7 @@ fn verified_moves(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limi
 }
 
 /// Changes the support; the entering coefficient starts at a value that is not zero so that the fit takes it in.
-fn apply(work: &mut Workspace<'_, '_>, step: Move) {
+pub(super) fn apply(work: &mut Workspace<'_, '_>, step: Move) {
     if let Some(i) = step.drop {
         work.beta[i] = 0.0;
         work.refresh();

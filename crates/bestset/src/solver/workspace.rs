@@ -61,6 +61,28 @@ impl<'p, 'a> Workspace<'p, 'a> {
         workspace
     }
 
+    /// The given positions alone, in their order, at coefficients of their own; no feature can be added to it.
+    pub fn part(&self, positions: &[usize], beta: Vec<f64>, intercept: f64) -> Self {
+        let active = self.active.select(positions);
+        let metric = Metric::new(&active, self.problem.weights(), self.problem.has_intercept());
+        let n = self.problem.nrows();
+        let mut part = Self {
+            problem: self.problem,
+            active,
+            position: Vec::new(),
+            coordinates: positions.iter().map(|&k| self.coordinates[k]).collect(),
+            beta,
+            intercept,
+            margins: vec![0.0; n],
+            alpha: vec![0.0; n],
+            metric,
+            gram: Gram::default(),
+            floor: 1e-3,
+        };
+        part.refresh();
+        part
+    }
+
     /// Position of feature j, if active.
     #[inline]
     pub fn position(&self, j: usize) -> Option<usize> {

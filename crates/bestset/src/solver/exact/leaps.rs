@@ -18,10 +18,11 @@ mod split;
 mod start;
 mod tree;
 
+use crate::certificate::Certificate;
 use crate::error::Result;
 use crate::loss::Loss;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Local, Screened, Status, TraceRow};
+use crate::solution::{Coefficients, Local, Ranked, Screened, Status, TraceRow};
 use crate::solver::{Monitor, Options, Outcome};
 use equations::Equations;
 use incumbents::Incumbents;
@@ -115,8 +116,12 @@ pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>
     let mut dual = vec![0.0; problem.nrows()];
     problem.dual_point(&problem.margins(&coefficients), coefficients.intercept, &mut dual);
     let (lower_bound, iterations) = (tree.priced_bound(), tree.nodes);
+    let objective = problem.objective(&coefficients);
+    let certificate = Certificate { objective, relaxation: None, lower_bound };
+    let proved = certificate.status(ended, options.gap_absolute, options.gap) == Status::Optimal;
+    let ranked = vec![Ranked { coefficients: coefficients.clone(), objective, proved }];
     let (relaxation, screened, local) = (None, Screened::default(), Local::None);
-    Ok(Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local })
+    Ok(Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked })
 }
 
 /// Searches to the end or to a limit; `spent` nodes count already.
@@ -125,6 +130,9 @@ fn run(tree: &mut Tree<'_, '_, '_>, options: &Options, monitor: &mut Monitor<'_>
         let left = options.max_nodes.map_or(usize::MAX, |most| most.saturating_sub(spent + tree.nodes));
         if left == 0 {
             return Ok(Status::NodeLimit);
+        }
+        if options.max_memory.is_some_and(|most| tree.memory() > most) {
+            return Ok(Status::MemoryLimit);
         }
         if let Some(status) = tree.step(monitor.limits(), left)? {
             return Ok(status);

@@ -124,6 +124,17 @@ impl Gram {
         self.len = kept.len();
     }
 
+    /// Q_kk += d.
+    pub fn add_to_diagonal(&mut self, k: usize, d: f64) {
+        self.data[k * self.stride + k] += d;
+    }
+
+    /// Q over the positions in `members`, in their order.
+    pub fn select(&self, members: &[usize]) -> Self {
+        let data = members.iter().flat_map(|&l| members.iter().map(move |&k| self.at(k, l))).collect();
+        Self { len: members.len(), stride: members.len(), data }
+    }
+
     /// Cholesky factor of Q_MM + diag, `None` when it is not positive definite.
     pub fn factor(&self, members: &[usize], diagonal: impl Fn(usize) -> f64) -> Option<Llt<f64>> {
         let m = members.len();

@@ -47,6 +47,12 @@ impl<'e, 'p, 'a> Tree<'e, 'p, 'a> {
         self.open.len()
     }
 
+    /// Bytes that they take.
+    pub fn memory(&self) -> usize {
+        // Two packed triangles of numbers each.
+        self.open.iter().map(|f| 8 * f.free.len() * (f.free.len() + 4)).sum()
+    }
+
     /// A lower bound on the fit of every subset of this size; with a price, of those that would be better than the best.
     pub fn bound(&self, size: usize) -> f64 {
         let holds = |f: &&Family| f.low <= size && size <= f.high;
