@@ -48,6 +48,7 @@
 //! - [`solve`] with [`Options`] and a [`Method`]: the default [`solver::incremental`], branch and bound in
 //!   [`solver::exact`], and the paper's algorithms and its rivals in [`solver::published`]. The paper is Ren and Qian,
 //!   [Dynamic Incremental Optimization for Best Subset Selection](https://arxiv.org/abs/2402.02322).
+//! - [`subsets`]: the best subset of every size, each proved.
 
 pub mod active;
 mod certificate;
@@ -59,6 +60,7 @@ mod penalty;
 mod problem;
 mod solution;
 pub mod solver;
+mod subsets;
 
 pub use certificate::Certificate;
 pub use error::{Error, Result};
@@ -67,3 +69,4 @@ pub use penalty::{Bounds, Coordinate, Penalty};
 pub use problem::Problem;
 pub use solution::{Coefficients, Local, Ranked, Screened, Solution, Status, TraceRow};
 pub use solver::{Method, Options, solve};
+pub use subsets::{Criteria, Subset, Subsets, subsets};

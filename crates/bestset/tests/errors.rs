@@ -287,6 +287,15 @@ fn messages_name_the_value_and_the_place() {
             "index 3 at position 1 of row indices of X: beyond the last row",
         ),
         (Error::Unsupported { method: "cdss", reason: "cannot" }, "method cdss cannot"),
+        (
+            Error::Dependent { column: 4, share: 1e-15 },
+            "column 4 of X is nearly a combination of others: 1e-15 of its square is left without them; drop it, or raise \
+             lambda2",
+        ),
+        (
+            Error::Recheck { what: "the fit", claimed: 2.0, found: 2.5, slack: 1e-9 },
+            "the fit was 2, but is 2.5 when computed anew; rounding explains 1e-9",
+        ),
     ];
     for (error, message) in cases {
         assert_eq!(error.to_string(), message);

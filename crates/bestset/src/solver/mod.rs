@@ -35,20 +35,28 @@ pub fn solve(problem: &Problem<'_>, options: &Options) -> Result<Solution> {
 pub fn solve_observed(problem: &Problem<'_>, options: &Options, observer: &mut dyn Observer) -> Result<Solution> {
     options.validate(problem)?;
     let mut monitor = Monitor::new(options, observer);
-    let run = |monitor: &mut Monitor<'_>| match options.method {
-        Method::Incremental => incremental::solve(problem, options, monitor),
-        Method::Exact => exact::solve(problem, options, monitor),
-        Method::PrimalDual { dynamic: true } => published::dynamic::solve(problem, options, monitor),
-        Method::PrimalDual { dynamic: false } => published::primal_dual::solve(problem, options, monitor, true),
-        Method::DualAscent => published::primal_dual::solve(problem, options, monitor, false),
-        Method::DualIht => published::dual_iht::solve(problem, options, monitor),
-        Method::Cdss => published::cdss::solve(problem, options, monitor),
+    let run = |monitor: &mut Monitor<'_>| {
+        Ok(match options.method {
+            Method::Incremental => incremental::solve(problem, options, monitor),
+            Method::Exact if exact::leaps::is_needed(problem) => exact::leaps::solve(problem, options, monitor)?,
+            Method::Exact => exact::solve(problem, options, monitor),
+            Method::PrimalDual { dynamic: true } => published::dynamic::solve(problem, options, monitor),
+            Method::PrimalDual { dynamic: false } => published::primal_dual::solve(problem, options, monitor, true),
+            Method::DualAscent => published::primal_dual::solve(problem, options, monitor, false),
+            Method::DualIht => published::dual_iht::solve(problem, options, monitor),
+            Method::Cdss => published::cdss::solve(problem, options, monitor),
+        })
     };
-    let outcome = match options.threads {
-        Some(threads) => pool(threads).install(|| run(&mut monitor)),
-        None => run(&mut monitor),
-    };
+    let outcome = with_threads(options, || run(&mut monitor))?;
     Ok(finish(problem, options, monitor, outcome))
+}
+
+/// Runs `body` on the threads that the options ask for.
+pub(crate) fn with_threads<T: Send>(options: &Options, body: impl FnOnce() -> T + Send) -> T {
+    match options.threads {
+        Some(threads) => pool(threads).install(body),
+        None => body(),
+    }
 }
 
 /// What a solver hands back: its best coefficients, a dual point with the bound it proves, and how its loop ended.

@@ -232,10 +232,20 @@ impl Options {
 
     fn validate_method(&self, problem: &Problem<'_>) -> Result<()> {
         let method = self.method.name();
+        if self.method == Method::Exact && super::exact::leaps::is_needed(problem) {
+            let reason = "finds the best subset alone (top = 1) unless lambda2 > 0 or every coefficient is bounded";
+            return if self.top == 1 { Ok(()) } else { Err(Error::Unsupported { method, reason }) };
+        }
         let needs_dual =
             matches!(self.method, Method::Exact | Method::PrimalDual { .. } | Method::DualAscent | Method::DualIht);
         if needs_dual && !problem.penalty().has_certificate(problem.ncols()) {
-            return Err(Error::Unsupported { method, reason: "needs lambda2 > 0 or bounds on every coefficient" });
+            let reason = match self.method {
+                Method::Exact => {
+                    "needs lambda2 > 0, bounds on every coefficient, or least squares without lambda1 with more samples than features"
+                }
+                _ => "needs lambda2 > 0 or bounds on every coefficient",
+            };
+            return Err(Error::Unsupported { method, reason });
         }
         match (self.method, problem.max_size()) {
             (Method::DualIht, None) => Err(Error::Unsupported { method, reason: "needs a largest size k" }),

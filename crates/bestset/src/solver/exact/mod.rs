@@ -3,6 +3,7 @@
 mod branch;
 mod diagonal;
 mod far;
+pub(crate) mod leaps;
 mod multiplier;
 mod node;
 mod pool;
