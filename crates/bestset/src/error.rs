@@ -106,6 +106,16 @@ pub enum Error {
         /// Its upper bound.
         upper: f64,
     },
+    /// A factor of the penalty that is negative or not finite.
+    #[error("the {name} factor of feature {feature} is {value}; factors must be finite and at least 0")]
+    Factor {
+        /// Which factor.
+        name: &'static str,
+        /// The feature.
+        feature: usize,
+        /// Its factor.
+        value: f64,
+    },
     /// A subset size that the data cannot have.
     #[error("k is {k}; it must be between 1 and the number of features, {features}")]
     Size {

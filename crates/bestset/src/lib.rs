@@ -63,7 +63,7 @@ pub mod solver;
 pub use certificate::Certificate;
 pub use error::{Error, Result};
 pub use loss::{Huber, Logistic, Loss, ScalarLoss, Squared, SquaredHinge};
-pub use penalty::{Bounds, Coordinate, Penalty};
+pub use penalty::{Bounds, Coordinate, Factors, Penalty};
 pub use problem::Problem;
 pub use solution::{Coefficients, Local, Screened, Solution, Status, TraceRow};
 pub use solver::{Method, Options, solve};

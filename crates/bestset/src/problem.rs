@@ -13,7 +13,7 @@ mod bound;
 
 pub(crate) use bound::outer_end;
 
-/// minimise P(β, b) = Σ_i w_i ℓ(x_iᵀβ + b, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖², optionally within bounds and ‖β‖₀ ≤ k.
+/// minimise P(β, b) = Σ_i w_i ℓ(o_i + x_iᵀβ + b, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖², optionally within bounds and ‖β‖₀ ≤ k.
 ///
 /// Sums, never means; no ½ on the ridge term.
 #[derive(Clone)]
@@ -23,6 +23,7 @@ pub struct Problem<'a> {
     loss: Loss,
     penalty: Penalty,
     weights: Option<Cow<'a, [f64]>>,
+    offset: Option<Cow<'a, [f64]>>,
     intercept: bool,
     max_size: Option<usize>,
     lengths: Arc<OnceLock<Lengths>>,
@@ -58,9 +59,9 @@ impl<'a> Problem<'a> {
         check_length("y", y.len(), design.nrows())?;
         check_finite("y", &y)?;
         penalty.validate(design.ncols())?;
-        let (loss, weights, intercept, max_size) = (Loss::Squared, None, false, None);
+        let (loss, weights, offset, intercept, max_size) = (Loss::Squared, None, None, false, None);
         let (lengths, moments) = (Arc::default(), Arc::default());
-        Ok(Self { design, y, loss, penalty, weights, intercept, max_size, lengths, moments })
+        Ok(Self { design, y, loss, penalty, weights, offset, intercept, max_size, lengths, moments })
     }
 
     /// Uses another loss; classification losses need labels −1 and +1, both present.
@@ -82,6 +83,15 @@ impl<'a> Problem<'a> {
         self.weights = Some(weights);
         (self.lengths, self.moments) = (Arc::default(), Arc::default());
         self.check_labels()?;
+        Ok(self)
+    }
+
+    /// Adds a fixed term o_i to the linear predictor of each sample, such as the margin of a model already fitted.
+    pub fn with_offset(mut self, offset: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
+        let offset = offset.into();
+        check_length("offset", offset.len(), self.nrows())?;
+        check_finite("offset", &offset)?;
+        self.offset = Some(offset);
         Ok(self)
     }
 
@@ -153,6 +163,11 @@ impl<'a> Problem<'a> {
         self.weights.as_deref()
     }
 
+    /// The fixed terms of the linear predictor, if any.
+    pub fn offset(&self) -> Option<&[f64]> {
+        self.offset.as_deref()
+    }
+
     /// Whether there is an intercept.
     pub fn has_intercept(&self) -> bool {
         self.intercept
@@ -197,10 +212,17 @@ impl<'a> Problem<'a> {
         if self.intercept { self.moments()[j].centred.min(squares).sqrt() } else { squares.sqrt() }
     }
 
-    /// u = Xβ, without the intercept.
+    /// u at β = 0: the offset, or zero.
+    pub fn null_margins(&self) -> Vec<f64> {
+        self.offset().map_or_else(|| vec![0.0; self.nrows()], <[f64]>::to_vec)
+    }
+
+    /// u = o + Xβ, without the intercept.
     pub fn margins(&self, coefficients: &Coefficients) -> Vec<f64> {
-        let mut u = vec![0.0; self.nrows()];
-        design::predict(self.design, &coefficients.support, &coefficients.values, 0.0, &mut u);
+        let mut u = self.null_margins();
+        for (j, b) in coefficients.iter().filter(|c| c.1 != 0.0) {
+            self.design.axpy(j, b, &mut u);
+        }
         u
     }
 
@@ -367,15 +389,35 @@ impl<'a> Problem<'a> {
     }
 
     /// The smallest λ0 at which the dual point of β = 0 proves that no feature is worth its price:
-    /// max_j of −min_b { τ_j b + λ1|b| + λ2b² }; +∞ when λ2 = 0 without bounds.
+    /// max_j of −min_b { τ_j b + λ1|b| + λ2b² } / f_j; +∞ when λ2 = 0 without bounds, and when a free feature (f_j = 0)
+    /// is worth having: β = 0 is then no answer, and the fit of the free features takes its place
+    /// ([`Problem::lambda0_max_at`]).
     pub fn lambda0_max(&self) -> f64 {
-        let u = vec![0.0; self.nrows()];
-        let mut alpha = u.clone();
+        let u = self.null_margins();
+        let mut alpha = vec![0.0; u.len()];
         self.dual_point(&u, self.best_intercept(&u, 0.0), &mut alpha);
-        let features: Vec<usize> = (0..self.ncols()).collect();
+        self.largest_worth(&alpha, |_| true)
+    }
+
+    /// As [`Problem::lambda0_max`], at the fit of the free features: the smallest λ0 at which its dual point proves that no
+    /// other feature is worth its price.
+    pub fn lambda0_max_at(&self, free: &Coefficients) -> f64 {
+        let u = self.margins(free);
+        let mut alpha = vec![0.0; u.len()];
+        self.dual_point(&u, self.best_intercept(&u, free.intercept), &mut alpha);
+        self.largest_worth(&alpha, |price| price > 0.0)
+    }
+
+    /// max_j −φ_j(x_jᵀα) / f_j at λ0 = 0, over the features whose price factor is `counted`.
+    fn largest_worth(&self, alpha: &[f64], counted: impl Fn(f64) -> bool) -> f64 {
+        let features: Vec<usize> = (0..self.ncols()).filter(|&j| counted(self.penalty.price.at(j))).collect();
         let mut tau = vec![0.0; features.len()];
-        self.design.correlate(&features, &alpha, &mut tau);
-        features.iter().map(|&j| -self.coordinate(j).selected().phi(tau[j])).fold(0.0, f64::max)
+        self.design.correlate(&features, alpha, &mut tau);
+        let worth = |(&j, &t): (&usize, &f64)| match -self.coordinate(j).selected().phi(t) {
+            worth if worth > 0.0 => worth / self.penalty.price.at(j),
+            _ => 0.0,
+        };
+        features.iter().zip(&tau).map(worth).fold(0.0, f64::max)
     }
 }
 

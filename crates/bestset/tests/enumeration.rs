@@ -23,6 +23,7 @@ fn orthonormal(y: &[f64], penalty: Penalty) -> Case {
         loss: Loss::Squared,
         penalty,
         weights: None,
+        offset: None,
         intercept: false,
     }
 }

@@ -68,6 +68,7 @@ fn plain_case(n: usize, p: usize, x: Vec<f64>, y: Vec<f64>, penalty: Penalty) ->
         loss,
         penalty,
         weights,
+        offset: None,
         intercept: false,
     }
 }

@@ -6,7 +6,7 @@
 
 use super::Problem;
 use crate::loss::Loss;
-use crate::penalty::{Bounds, Coordinate};
+use crate::penalty::Coordinate;
 
 /// A dual point, measured.
 struct Measured {
@@ -113,11 +113,11 @@ impl Problem<'_> {
         }
     }
 
-    /// A threshold that none is below: Ψ_j(τ) = 0 for |τ| under it. Zero where bounds differ between features.
+    /// A threshold that none is below: Ψ_j(τ) = 0 for |τ| under it. Zero where penalties differ between features.
     fn least_threshold(&self) -> f64 {
-        match self.penalty.bounds {
-            Bounds::Each(..) => 0.0,
-            _ => self.coordinate(0).slope(true).min(self.coordinate(0).slope(false)),
+        match self.penalty.is_uniform() {
+            true => self.coordinate(0).slope(true).min(self.coordinate(0).slope(false)),
+            false => 0.0,
         }
     }
 
@@ -150,10 +150,12 @@ impl Problem<'_> {
                 continue;
             }
             let ratio = if self.weights.is_some() { self.unweighted(a, w, y) } else { a };
+            // The conjugate of ℓ(u + o, y) is ℓ*(a) − a o.
+            let fixed = self.offset.as_ref().map_or(0.0, |o| a * o[i]);
             let term = w * self.loss.conjugate(ratio, y);
-            conjugates += term;
+            conjugates += term - fixed;
             // Both parts of ½a² + ya, which may cancel.
-            size += term.abs() + (a * y).abs() + (a * ratio).abs();
+            size += term.abs() + fixed.abs() + (a * y).abs() + (a * ratio).abs();
             squares += a * ratio;
             absolute += a.abs();
             sum.add(a);

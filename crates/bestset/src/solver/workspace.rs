@@ -28,7 +28,7 @@ pub struct Workspace<'p, 'a> {
     pub beta: Vec<f64>,
     /// The intercept, optimal for `beta` after [`Workspace::refresh`].
     pub intercept: f64,
-    /// u = Xβ.
+    /// u = o + Xβ.
     pub margins: Vec<f64>,
     /// α = w ℓ′(u + b).
     pub alpha: Vec<f64>,
@@ -51,7 +51,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
             coordinates: Vec::new(),
             beta: Vec::new(),
             intercept: 0.0,
-            margins: vec![0.0; n],
+            margins: problem.null_margins(),
             alpha: vec![0.0; n],
             metric,
             gram: Gram::default(),
@@ -98,7 +98,10 @@ impl<'p, 'a> Workspace<'p, 'a> {
 
     /// Recomputes u, the optimal intercept and α from the coefficients.
     pub fn refresh(&mut self) {
-        self.margins.fill(0.0);
+        match self.problem.offset() {
+            Some(offset) => self.margins.copy_from_slice(offset),
+            None => self.margins.fill(0.0),
+        }
         for k in 0..self.beta.len() {
             if self.beta[k] != 0.0 {
                 self.active.axpy(k, self.beta[k], &mut self.margins);

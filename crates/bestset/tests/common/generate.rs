@@ -32,6 +32,7 @@ pub struct Case {
     pub loss: Loss,
     pub penalty: Penalty,
     pub weights: Option<Vec<f64>>,
+    pub offset: Option<Vec<f64>>,
     pub intercept: bool,
 }
 
@@ -78,7 +79,9 @@ impl Case {
     /// The same, as the reference solver sees it.
     pub fn model(&self) -> Model<'_> {
         let weights: Vec<f64> = (0..self.n).map(|i| self.weight(i)).collect();
-        Model { n: self.n, p: self.p, x: &self.x, y: &self.y, weights, loss: self.loss, intercept: self.intercept }
+        let offset = self.offset.clone().unwrap_or_else(|| vec![0.0; self.n]);
+        let (x, y, loss, intercept) = (&self.x, &self.y, self.loss, self.intercept);
+        Model { n: self.n, p: self.p, x, y, weights, offset, loss, intercept }
     }
 
     /// Builds the design with its views and hands it over.
@@ -117,8 +120,12 @@ impl Case {
     pub fn problem<'a>(&'a self, design: &'a dyn Design) -> Problem<'a> {
         let problem = Problem::new(design, self.y.as_slice(), self.penalty.clone()).unwrap();
         let problem = problem.with_loss(self.loss).unwrap().with_intercept(self.intercept);
-        match &self.weights {
+        let problem = match &self.weights {
             Some(w) => problem.with_weights(w.as_slice()).unwrap(),
+            None => problem,
+        };
+        match &self.offset {
+            Some(o) => problem.with_offset(o.as_slice()).unwrap(),
             None => problem,
         }
     }
@@ -166,9 +173,9 @@ pub fn case(rng: &mut ChaCha8Rng, shape: &Shape) -> Case {
     let loss = pick(rng, &LOSSES);
     let weights = weights(rng, n);
     let (y, intercept) = (targets(rng, n, p, &x, loss, weights.as_deref()), rng.random_bool(0.5));
-    let penalty = Penalty::new(0.0, 0.0, 0.0);
+    let (penalty, offset) = (Penalty::new(0.0, 0.0, 0.0), None);
     let mut case =
-        Case { store, base, base_rows, standard, rows, columns, n, p, x, y, loss, penalty, weights, intercept };
+        Case { store, base, base_rows, standard, rows, columns, n, p, x, y, loss, penalty, weights, offset, intercept };
     case.penalty = penalty_of(rng, &case, shape);
     case
 }

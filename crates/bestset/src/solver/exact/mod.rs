@@ -77,7 +77,7 @@ impl<'t, 'p, 'a> Tree<'t, 'p, 'a> {
         #[cfg(test)]
         let (outcome, best) = {
             work.retain(&work.beta.iter().map(|b| *b != 0.0).collect::<Vec<bool>>());
-            let zero = vec![0.0; problem.nrows()];
+            let zero = problem.null_margins();
             let intercept = problem.best_intercept(&zero, 0.0);
             let coefficients = crate::Coefficients { intercept, ..Default::default() };
             let nothing = problem.objective(&coefficients);
@@ -98,7 +98,7 @@ impl<'t, 'p, 'a> Tree<'t, 'p, 'a> {
         let link = Some(Arc::new(Link { parent: None, inside: Vec::new(), outside }));
         let beta = sparse(&work.beta);
         let node = Node { bound, id: 0, link, beta, far: Arc::new(far), known: work.active.len() };
-        let zero = vec![0.0; problem.nrows()];
+        let zero = problem.null_margins();
         let base = problem.loss_sum(&zero, problem.best_intercept(&zero, 0.0));
         let (absolute, relative) = (options.gap_absolute, options.gap);
         let open = BinaryHeap::from([node]);
@@ -178,7 +178,7 @@ impl<'t, 'p, 'a> Tree<'t, 'p, 'a> {
         if quadratic {
             self.work.gram();
             let problem = self.work.problem;
-            let zero = vec![0.0; problem.nrows()];
+            let zero = problem.null_margins();
             let mut alpha = zero.clone();
             problem.dual_point(&zero, problem.best_intercept(&zero, 0.0), &mut alpha);
             for k in self.origin.len()..self.work.active.len() {
