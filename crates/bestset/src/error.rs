@@ -136,6 +136,22 @@ pub enum Error {
         /// What is wrong.
         problem: &'static str,
     },
+    /// A feature's name that another feature has.
+    #[error("names[{index}] is {name:?}, as is the name of an earlier feature")]
+    Name {
+        /// Position of the name.
+        index: usize,
+        /// The name.
+        name: String,
+    },
+    /// A file that could not be read or written, or is not what it should be.
+    #[error("cannot use the {what} file: {reason}")]
+    File {
+        /// What the file should hold.
+        what: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
     /// A name that no method has.
     #[error("there is no method named {name:?}")]
     UnknownMethod {

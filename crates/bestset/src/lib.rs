@@ -51,12 +51,18 @@
 
 pub mod active;
 mod certificate;
+pub mod criteria;
+pub mod cv;
 pub mod design;
 mod error;
+mod file;
 pub mod kernel;
 mod loss;
+pub mod model;
+pub mod path;
 mod penalty;
 mod problem;
+mod random;
 mod solution;
 pub mod solver;
 

@@ -48,6 +48,23 @@ pub fn root(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monit
     Root { outcome, minimiser, tau, objective }
 }
 
+/// As [`root`], the convex phase from where the workspace is, the primal phase with moves of one feature from the starts and
+/// from R's rounded minimiser only: what a path can spend on each of its points.
+pub fn neighbour(
+    work: &mut Workspace<'_, '_>,
+    starts: &[Coefficients],
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+) -> Root {
+    let problem = work.problem;
+    let mut relaxed = convex::solve(work, options, monitor);
+    let minimiser = work.coefficients();
+    let best = primal::neighbour(work, starts, &mut relaxed, monitor);
+    let objective = best.objective;
+    let (outcome, tau) = conclude(problem, relaxed, best, monitor);
+    Root { outcome, minimiser, tau, objective }
+}
+
 /// λ2 = 0 with λ0 > 0 and no bounds: the envelope ignores λ0, and R says nothing about which features to choose.
 fn needs_continuation(problem: &Problem<'_>) -> bool {
     problem.penalty().lambda0 > 0.0 && !problem.penalty().has_certificate(problem.ncols())

@@ -44,10 +44,7 @@ pub fn solve_observed(problem: &Problem<'_>, options: &Options, observer: &mut d
         Method::DualIht => published::dual_iht::solve(problem, options, monitor),
         Method::Cdss => published::cdss::solve(problem, options, monitor),
     };
-    let outcome = match options.threads {
-        Some(threads) => pool(threads).install(|| run(&mut monitor)),
-        None => run(&mut monitor),
-    };
+    let outcome = on_threads(options.threads, || run(&mut monitor));
     Ok(finish(problem, options, monitor, outcome))
 }
 
@@ -81,6 +78,14 @@ fn finish(problem: &Problem<'_>, options: &Options, mut monitor: Monitor<'_>, ou
     monitor.conclude(objective, lower_bound, iterations, coefficients.nonzeros());
     let (seconds, passes, trace) = (monitor.seconds(), monitor.passes, monitor.trace);
     Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, local, trace }
+}
+
+/// Runs `body` with this many threads, or with those of the caller.
+pub(crate) fn on_threads<T: Send>(threads: Option<usize>, body: impl FnOnce() -> T + Send) -> T {
+    match threads {
+        Some(threads) => pool(threads).install(body),
+        None => body(),
+    }
 }
 
 /// Thread pools are kept: building one costs more than a small fit.

@@ -69,6 +69,32 @@ pub fn solve(
     best
 }
 
+/// As [`solve`], from the starts given and R's minimiser rounded at half its knee: the best of them after descent with T is
+/// improved by exchanges.
+pub fn neighbour(
+    work: &mut Workspace<'_, '_>,
+    others: &[Coefficients],
+    relaxed: &mut Relaxed,
+    monitor: &mut Monitor<'_>,
+) -> Best {
+    let root = work.coefficients();
+    let mut best = Best { objective: f64::INFINITY, coefficients: Coefficients::default(), local: Local::None };
+    let knee = |j: usize, b: f64| work.problem.coordinate(j).knee(b > 0.0);
+    let large = root.iter().filter(|&(j, b)| b.abs() >= 0.5 * knee(j, b)).collect();
+    let rounded = Coefficients::from_pairs(large, root.intercept);
+    for start in others.iter().chain([&rounded]) {
+        work.load(start);
+        best.offer(work);
+        if best.objective.is_finite() && monitor.stop(0).is_some() {
+            continue;
+        }
+        descend(work, monitor);
+        best.offer(work);
+    }
+    widen(work, &mut best, relaxed, &mut BUDGET.clone(), monitor);
+    best
+}
+
 impl Best {
     /// Takes the workspace's point if it is better.
     fn offer(&mut self, work: &Workspace<'_, '_>) -> bool {
@@ -321,7 +347,7 @@ fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], budget: &mut f64) -> (Vec
         let (c, length) = (problem.coordinate(j), problem.length(j) / problem.loss().mu().sqrt());
         let gain = |extra: f64| (tau[j].abs() + extra - c.l1).max(0.0).powi(2) / (4.0 * c.l2);
         let moves = removals.iter().map(|(cost, reach)| gain(reach * length) - cost);
-        moves.fold(gain(0.0) - c.l0, f64::max)
+        moves.fold(gain(0.0), f64::max) - c.l0
     };
     outside.retain(|&j| worth(j) > 0.0);
     let room = (4 * removals.len()).max(500);

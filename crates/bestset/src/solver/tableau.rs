@@ -240,14 +240,14 @@ impl<'c> Tableau<'c> {
         (0..self.len).filter(|&k| self.is_inside(k)).map(term).sum()
     }
 
-    /// For each support feature: what the fit loses without it, and the length of the vector w_i whose product with a column
+    /// For each support feature: what the fit loses without it, less its price, and the length of the vector w_i whose product with a column
     /// x̃_j is the change of −∂q/∂β_j: ‖w_i‖² = (β_i/a_i)² (a_i − Σ_b 2λ2 (A⁻¹)_bi²).
     pub fn removals(&self) -> Vec<(f64, f64)> {
         let inside: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k)).collect();
         let one = |&i: &usize| {
             let a = -self.at(i, i);
             let ridge: f64 = inside.iter().map(|&b| 2.0 * self.coordinates[b].l2 * self.at(b, i).powi(2)).sum();
-            (self.cost(i), (self.rhs[i] / a).abs() * (a - ridge).max(0.0).sqrt())
+            (self.cost(i) - self.coordinates[i].l0, (self.rhs[i] / a).abs() * (a - ridge).max(0.0).sqrt())
         };
         inside.iter().map(one).collect()
     }

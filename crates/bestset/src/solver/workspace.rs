@@ -38,27 +38,49 @@ pub struct Workspace<'p, 'a> {
     floor: f64,
 }
 
+/// What a workspace knows of its columns, whatever the penalty: the active set and its inner products.
+pub struct Columns {
+    active: ActiveSet,
+    position: Vec<u32>,
+    metric: Metric,
+    gram: Gram,
+    floor: f64,
+}
+
 impl<'p, 'a> Workspace<'p, 'a> {
     /// An empty active set at β = 0.
     pub fn new(problem: &'p Problem<'a>) -> Self {
         let active = ActiveSet::new(problem.design());
         let metric = Metric::new(&active, problem.weights(), problem.has_intercept());
-        let n = problem.nrows();
+        let (position, gram) = (vec![OUTSIDE; problem.ncols()], Gram::default());
+        Self::with_columns(problem, Columns { active, position, metric, gram, floor: 1e-3 })
+    }
+
+    /// The columns of another workspace at β = 0; its problem may differ in the penalty only.
+    pub fn with_columns(problem: &'p Problem<'a>, columns: Columns) -> Self {
+        let Columns { active, position, metric, gram, floor } = columns;
+        let coordinates: Vec<Coordinate> = active.features().iter().map(|&j| problem.coordinate(j)).collect();
         let mut workspace = Self {
             problem,
-            active,
-            position: vec![OUTSIDE; problem.ncols()],
-            coordinates: Vec::new(),
-            beta: Vec::new(),
+            position,
+            beta: vec![0.0; coordinates.len()],
+            coordinates,
             intercept: 0.0,
             margins: problem.null_margins(),
-            alpha: vec![0.0; n],
+            alpha: vec![0.0; problem.nrows()],
+            active,
             metric,
-            gram: Gram::default(),
-            floor: 1e-3,
+            gram,
+            floor,
         };
         workspace.refresh();
         workspace
+    }
+
+    /// Hands the columns on.
+    pub fn into_columns(self) -> Columns {
+        let Self { active, position, metric, gram, floor, .. } = self;
+        Columns { active, position, metric, gram, floor }
     }
 
     /// Position of feature j, if active.
