@@ -63,6 +63,7 @@ pub mod path;
 mod penalty;
 mod problem;
 mod random;
+pub mod sizes;
 mod solution;
 pub mod solver;
 
