@@ -23,6 +23,18 @@ struct Measured {
 }
 
 impl Problem<'_> {
+    /// The smallest λ0 at which the dual point of β = 0 proves that no feature is worth its price:
+    /// max_j of −min_b { τ_j b + λ1|b| + λ2b² }; +∞ when λ2 = 0 without bounds.
+    pub fn lambda0_max(&self) -> f64 {
+        let u = vec![0.0; self.nrows()];
+        let mut alpha = u.clone();
+        self.dual_point(&u, self.best_intercept(&u, 0.0), &mut alpha);
+        let features: Vec<usize> = (0..self.ncols()).collect();
+        let mut tau = vec![0.0; features.len()];
+        self.design.correlate(&features, &alpha, &mut tau);
+        features.iter().map(|&j| -self.coordinate(j).selected().phi(tau[j])).fold(0.0, f64::max)
+    }
+
     /// The value D(α) of MATH §3 (D_k of §6 when the size is limited) less the most that rounding can have added: a
     /// valid lower bound for P, −∞ if α is outside the dual domain. `tau[k]` = x_jᵀα for j = `features[k]` as
     /// [`correlate`](crate::design::Design::correlate) computes it; features not listed must have Ψ = 0.
