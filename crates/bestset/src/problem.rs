@@ -352,8 +352,14 @@ impl<'a> Problem<'a> {
         coefficients.iter().map(|(j, b)| self.coordinate(j).envelope(b)).sum()
     }
 
-    /// P(β, b), from scratch.
-    pub fn objective(&self, coefficients: &Coefficients) -> f64 {
+    /// P(β, b), from scratch; +∞ outside the bounds or the allowed size. Features must ascend and be those of the design.
+    pub fn objective(&self, coefficients: &Coefficients) -> Result<f64> {
+        coefficients.check_places(self.ncols())?;
+        Ok(self.value(coefficients))
+    }
+
+    /// P(β, b), from scratch, of coefficients whose features are known to be those of the design.
+    pub(crate) fn value(&self, coefficients: &Coefficients) -> f64 {
         self.loss_sum(&self.margins(coefficients), coefficients.intercept) + self.penalty_sum(coefficients)
     }
 
@@ -374,50 +380,20 @@ impl<'a> Problem<'a> {
     }
 
     /// A bound and gaps for any coefficients, from any solver: the best of the dual points given and the one of the
-    /// coefficients themselves.
-    pub fn certify(&self, coefficients: &Coefficients, dual_points: &[&[f64]]) -> Certificate {
+    /// coefficients themselves. The coefficients must fit the design, the dual points the samples.
+    pub fn certify(&self, coefficients: &Coefficients, dual_points: &[&[f64]]) -> Result<Certificate> {
+        coefficients.check_places(self.ncols())?;
+        dual_points.iter().try_for_each(|a| check_length("dual point", a.len(), self.nrows()))?;
         let u = self.margins(coefficients);
         let loss = self.loss_sum(&u, coefficients.intercept);
         let mut own = vec![0.0; self.nrows()];
         self.dual_point(&u, self.best_intercept(&u, coefficients.intercept), &mut own);
         let bounds = dual_points.iter().copied().chain([own.as_slice()]).map(|a| self.lower_bound(a));
-        Certificate {
+        Ok(Certificate {
             objective: loss + self.penalty_sum(coefficients),
             relaxation: self.max_size.is_none().then(|| loss + self.envelope_sum(coefficients)),
             lower_bound: bounds.fold(f64::NEG_INFINITY, f64::max),
-        }
-    }
-
-    /// The smallest λ0 at which the dual point of β = 0 proves that no feature is worth its price:
-    /// max_j of −min_b { τ_j b + λ1|b| + λ2b² } / f_j; +∞ when λ2 = 0 without bounds, and when a free feature (f_j = 0)
-    /// is worth having: β = 0 is then no answer, and the fit of the free features takes its place
-    /// ([`Problem::lambda0_max_at`]).
-    pub fn lambda0_max(&self) -> f64 {
-        let u = self.null_margins();
-        let mut alpha = vec![0.0; u.len()];
-        self.dual_point(&u, self.best_intercept(&u, 0.0), &mut alpha);
-        self.largest_worth(&alpha, |_| true)
-    }
-
-    /// As [`Problem::lambda0_max`], at the fit of the free features: the smallest λ0 at which its dual point proves that no
-    /// other feature is worth its price.
-    pub fn lambda0_max_at(&self, free: &Coefficients) -> f64 {
-        let u = self.margins(free);
-        let mut alpha = vec![0.0; u.len()];
-        self.dual_point(&u, self.best_intercept(&u, free.intercept), &mut alpha);
-        self.largest_worth(&alpha, |price| price > 0.0)
-    }
-
-    /// max_j −φ_j(x_jᵀα) / f_j at λ0 = 0, over the features whose price factor is `counted`.
-    fn largest_worth(&self, alpha: &[f64], counted: impl Fn(f64) -> bool) -> f64 {
-        let features: Vec<usize> = (0..self.ncols()).filter(|&j| counted(self.penalty.price.at(j))).collect();
-        let mut tau = vec![0.0; features.len()];
-        self.design.correlate(&features, alpha, &mut tau);
-        let worth = |(&j, &t): (&usize, &f64)| match -self.coordinate(j).selected().phi(t) {
-            worth if worth > 0.0 => worth / self.penalty.price.at(j),
-            _ => 0.0,
-        };
-        features.iter().zip(&tau).map(worth).fold(0.0, f64::max)
+        })
     }
 }
 

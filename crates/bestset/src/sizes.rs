@@ -152,7 +152,7 @@ impl<'p, 'a> Climb<'p, 'a> {
     fn shrink(&mut self, k: usize, monitor: &Monitor<'_>) {
         while self.work.support().len() > k {
             let support = self.work.support();
-            let Some(costs) = self.priced(|tableau, _| tableau.removals()) else { return };
+            let Some(costs) = self.priced(|tableau| tableau.removals()) else { return };
             let least = support.iter().zip(&costs).min_by(|a, b| a.1.0.total_cmp(&b.1.0));
             let Some((&position, _)) = least else { return };
             self.work.beta[position] = 0.0;
@@ -176,7 +176,7 @@ impl<'p, 'a> Climb<'p, 'a> {
     fn take(&mut self, kind: impl Fn(&Move) -> bool, monitor: &Monitor<'_>) -> bool {
         let (before, start) = (self.work.objective(), self.work.coefficients());
         let margin = 1e-10 * before.abs();
-        let moves = self.priced(|tableau, gram| tableau.improving(gram, margin, usize::MAX).0).unwrap_or_default();
+        let moves = self.priced(|tableau| tableau.improving(margin, usize::MAX).0).unwrap_or_default();
         for (_, step) in moves.into_iter().filter(|m| kind(&m.1)).take(ATTEMPTS) {
             self.apply(step);
             self.refit(monitor);
@@ -189,12 +189,12 @@ impl<'p, 'a> Climb<'p, 'a> {
         false
     }
 
-    fn priced<T>(&mut self, body: impl FnOnce(&Tableau<'_>, &crate::solver::quadratic::Gram) -> T) -> Option<T> {
+    fn priced<T>(&mut self, body: impl FnOnce(&Tableau) -> T) -> Option<T> {
         let (gradients, beta) = (self.work.gradients(), self.work.beta.clone());
         let coordinates = self.work.coordinates.clone();
         let gram = self.work.gram();
         let tableau = Tableau::new(&gram, &coordinates, &beta, &gradients)?;
-        Some(body(&tableau, &gram))
+        Some(body(&tableau))
     }
 
     fn apply(&mut self, step: Move) {
@@ -268,7 +268,7 @@ impl<'p, 'a> Climb<'p, 'a> {
         monitor: &Monitor<'_>,
     ) -> Result<Solution> {
         let coefficients = self.best[k].1.clone();
-        let objective = self.problem().clone().with_max_size(k)?.objective(&coefficients);
+        let objective = self.problem().clone().with_max_size(k)?.value(&coefficients);
         let certificate = Certificate { objective, relaxation: None, lower_bound };
         let ended = monitor.stop(0).unwrap_or(Status::Converged);
         Ok(Solution {

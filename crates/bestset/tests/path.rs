@@ -40,7 +40,7 @@ fn every_point_is_bracketed_by_its_bound_and_enumeration() {
         }
         assert!(found.points.windows(2).all(|w| w[1].lambda0 < w[0].lambda0), "{trial}");
     }
-    assert!(points > 500 && best >= points * 97 / 100, "{best} of {points}");
+    assert!(points > 400 && best >= points * 97 / 100, "{best} of {points}");
 }
 
 /// A wide problem with correlated columns.
@@ -168,7 +168,12 @@ fn grids_ridges_and_sizes() {
     assert_eq!(found.strands().map(<[_]>::len).collect::<Vec<_>>(), [3, 3]);
     for point in &found.points {
         let own = Problem::new(&x, y.clone(), Penalty::new(point.lambda0, 0.0, point.lambda2)).unwrap();
-        assert_close(own.objective(&point.solution.coefficients), point.solution.objective(), 1e-12, &point.lambda0);
+        assert_close(
+            own.objective(&point.solution.coefficients).unwrap(),
+            point.solution.objective(),
+            1e-12,
+            &point.lambda0,
+        );
     }
     let short = path(&problem, &PathOptions { max_size: Some(4), ..options(100) }).unwrap();
     let sizes: Vec<usize> = short.points.iter().map(|p| p.solution.support().len()).collect();

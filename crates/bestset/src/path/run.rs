@@ -132,7 +132,7 @@ impl Strand<'_, '_> {
             }),
         };
         memory.minimiser = minimiser;
-        let objective = problem.objective(&outcome.coefficients);
+        let objective = problem.value(&outcome.coefficients);
         let (relaxation, lower_bound) = (outcome.relaxation, outcome.lower_bound);
         let certificate = Certificate { objective, relaxation, lower_bound };
         let entry = grid::entry(&problem, &outcome.coefficients, &correlations(&problem, &outcome.coefficients));
@@ -206,7 +206,7 @@ impl Strand<'_, '_> {
             crate::solver::primal::improve(work, monitor);
             work.coefficients()
         });
-        let (objective, solution) = (problem.objective(&found), &mut point.solution);
+        let (objective, solution) = (problem.value(&found), &mut point.solution);
         // By more than rounding, or two equal supports would take turns.
         if objective >= solution.certificate.objective * (1.0 - 1e-12) {
             return Ok(false);

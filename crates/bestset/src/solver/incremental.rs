@@ -42,7 +42,7 @@ pub fn root(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monit
         starts.extend(continuation(problem, options, monitor));
         monitor.muted = false;
     }
-    let best = primal::solve(work, &starts, &mut relaxed, monitor);
+    let best = primal::solve(work, &starts, &mut relaxed, options, monitor);
     let objective = best.objective;
     let (outcome, tau) = conclude(problem, relaxed, best, monitor);
     Root { outcome, minimiser, tau, objective }
@@ -59,7 +59,9 @@ pub fn neighbour(
     let problem = work.problem;
     let mut relaxed = convex::solve(work, options, monitor);
     let minimiser = work.coefficients();
-    let best = primal::neighbour(work, starts, &mut relaxed, monitor);
+    // No walk past the local minimum: what other points find does that.
+    let settled = Options { gap: f64::INFINITY, ..options.clone() };
+    let best = primal::neighbour(work, starts, &mut relaxed, &settled, monitor);
     let objective = best.objective;
     let (outcome, tau) = conclude(problem, relaxed, best, monitor);
     Root { outcome, minimiser, tau, objective }
@@ -85,10 +87,12 @@ fn continuation(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<
         if let Some(start) = found.last() {
             work.load(start);
         }
-        let loose = Options { relaxation_gap: options.relaxation_gap.max(1e-4), ..options.clone() };
+        // A start need be no better than descent and exchanges make it.
+        let relaxation_gap = options.relaxation_gap.max(1e-4);
+        let loose = Options { relaxation_gap, gap: f64::INFINITY, ..options.clone() };
         let mut relaxed = convex::solve(&mut work, &loose, monitor);
         let starts: Vec<Coefficients> = found.last().into_iter().cloned().collect();
-        found.push(primal::solve(&mut work, &starts, &mut relaxed, monitor).coefficients);
+        found.push(primal::solve(&mut work, &starts, &mut relaxed, &loose, monitor).coefficients);
     }
     found
 }

@@ -4,6 +4,8 @@ pub mod augmented;
 pub mod convex;
 pub mod descend;
 pub mod exact;
+mod exchange;
+mod explore;
 pub mod incremental;
 mod monitor;
 mod options;
@@ -12,6 +14,7 @@ pub mod published;
 pub mod quadratic;
 pub mod screening;
 pub mod tableau;
+mod widen;
 pub mod workspace;
 
 pub use monitor::{CancelFlag, Limits, Monitor, Observer};
@@ -72,7 +75,7 @@ pub struct Outcome {
 /// Evaluates P from scratch and derives the status from the gap alone.
 fn finish(problem: &Problem<'_>, options: &Options, mut monitor: Monitor<'_>, outcome: Outcome) -> Solution {
     let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local } = outcome;
-    let objective = problem.objective(&coefficients);
+    let objective = problem.value(&coefficients);
     let certificate = Certificate { objective, relaxation, lower_bound };
     let status = certificate.status(ended, options.gap_absolute, options.gap);
     monitor.conclude(objective, lower_bound, iterations, coefficients.nonzeros());

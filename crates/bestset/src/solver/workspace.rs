@@ -83,6 +83,13 @@ impl<'p, 'a> Workspace<'p, 'a> {
         Columns { active, position, metric, gram, floor }
     }
 
+    /// A workspace at the same point whose active set is the support alone.
+    pub fn on_support(&self) -> Self {
+        let mut support = Self { floor: self.floor, ..Self::new(self.problem) };
+        support.load(&self.coefficients());
+        support
+    }
+
     /// Position of feature j, if active.
     #[inline]
     pub fn position(&self, j: usize) -> Option<usize> {

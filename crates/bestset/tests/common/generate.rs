@@ -56,6 +56,28 @@ impl Shape {
 }
 
 impl Case {
+    /// A plain dense case of the squared loss.
+    pub fn dense(n: usize, p: usize, x: Vec<f64>, y: Vec<f64>, penalty: Penalty) -> Self {
+        let (loss, weights) = (Loss::Squared, None);
+        Self {
+            store: Store::Dense64,
+            base: x.clone(),
+            base_rows: n,
+            standard: None,
+            rows: None,
+            columns: None,
+            n,
+            p,
+            x,
+            y,
+            loss,
+            penalty,
+            weights,
+            offset: None,
+            intercept: false,
+        }
+    }
+
     /// Column j of the plain matrix.
     pub fn col(&self, j: usize) -> &[f64] {
         &self.x[j * self.n..(j + 1) * self.n]

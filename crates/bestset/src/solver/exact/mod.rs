@@ -80,7 +80,7 @@ impl<'t, 'p, 'a> Tree<'t, 'p, 'a> {
             let zero = problem.null_margins();
             let intercept = problem.best_intercept(&zero, 0.0);
             let coefficients = crate::Coefficients { intercept, ..Default::default() };
-            let nothing = problem.objective(&coefficients);
+            let nothing = problem.value(&coefficients);
             (Outcome { coefficients, ..outcome }, nothing.max(best))
         };
         let bound = outcome.lower_bound;
@@ -252,7 +252,7 @@ impl<'t, 'p, 'a> Tree<'t, 'p, 'a> {
         self.work.refresh();
         primal::improve(self.work, monitor);
         let coefficients = self.work.coefficients();
-        let objective = self.work.problem.objective(&coefficients);
+        let objective = self.work.problem.value(&coefficients);
         if objective < self.best {
             (self.best, self.outcome.coefficients) = (objective, coefficients);
             // What was checked was the answer before.

@@ -306,13 +306,13 @@ mod tests {
                 |j: usize| 0.3 * ((start * P + j) as f64 * 2.1).sin() * f64::from(!(start + j).is_multiple_of(3));
             point.set((0..P).map(value));
             for selected in [false, true] {
-                let before = problem.objective(&point.coefficients());
+                let before = problem.value(&point.coefficients());
                 assert!((before - point.values().0).abs() < 1e-12 * (1.0 + before));
                 let step =
                     |c: Coordinate, a, q| if selected { c.prox_selected(a, q) } else { c.threshold_operator(a, q) };
                 let positions = if selected { point.support() } else { features.clone() };
                 point.pass(positions.into_iter(), step, &mut monitor);
-                let after = problem.objective(&point.coefficients());
+                let after = problem.value(&point.coefficients());
                 assert!(after <= before * (1.0 + 1e-14), "{:?}: P rose from {before} to {after}", problem.loss());
                 let mut fresh = point.clone();
                 fresh.rebuild();
