@@ -1,11 +1,11 @@
 //! Processor time of a path with a bound at every point, and P of each point against that of a solve of its own.
 //!
-//!     cargo run --release -p bestset --example path_figures -- DIR n p lambda1 lambda2 [full] [cold]
+//!     cargo run --release -p bestset --example path_figures -- DIR n p lambda1 lambda2 [full] [cold] [forward] [size=90] [log=RATIO]
 //!
 //! DIR holds `x.f64` (by columns) and `y.f64`, little-endian.
 
 use bestset::design::Dense;
-use bestset::path::{PathOptions, Search, path};
+use bestset::path::{Grid, PathOptions, Search, path};
 use bestset::{Options, Penalty, Problem, solve};
 
 fn numbers(file: &str) -> Vec<f64> {
@@ -28,7 +28,12 @@ fn main() {
     let problem = Problem::new(&x, numbers(&format!("{dir}/y.f64")), Penalty::new(0.0, l1, l2)).unwrap();
     let mut options =
         PathOptions { search: if has("full") { Search::Full } else { Search::Neighbours }, ..PathOptions::default() };
-    options.solve.threads = None;
+    options.backward = !has("forward");
+    let number = |name: &str| arguments.iter().find_map(|a| a.strip_prefix(name).map(str::to_owned));
+    options.max_size = number("size=").map(|k| k.parse().unwrap());
+    if let Some(ratio) = number("log=") {
+        options.grid = Grid::Log { points: 100, ratio: ratio.parse().unwrap() };
+    }
     for _ in 0..3 {
         let (start, clock) = (processor(), std::time::Instant::now());
         let found = path(&problem, &options).unwrap();

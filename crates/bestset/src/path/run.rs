@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution, Status};
 use crate::solver::incremental::{self, Root};
+use crate::solver::ladder::Ladder;
 use crate::solver::workspace::{Columns, Workspace};
 use crate::solver::{Monitor, Options};
 
@@ -47,6 +48,8 @@ struct Strand<'o, 'a> {
 struct Memory {
     columns: Option<Columns>,
     minimiser: Coefficients,
+    /// For problems that it serves.
+    ladder: Option<Ladder>,
 }
 
 impl Memory {
@@ -75,7 +78,8 @@ impl Strand<'_, '_> {
     ) -> Result<(Vec<Point>, Option<Columns>)> {
         let null = null_model(&self.base, &self.options.solve)?;
         let first = self.largest(&null);
-        let mut memory = Memory { columns, minimiser: null.clone() };
+        let ladder = Ladder::serves(&self.base).then(Ladder::default);
+        let mut memory = Memory { columns, minimiser: null.clone(), ladder };
         let (mut points, mut last, mut entry): (Vec<Point>, _, _) = (Vec::new(), f64::INFINITY, f64::INFINITY);
         let mut same = 0;
         while let Some(lambda0) = self.options.grid.at(points.len(), first, last, entry, same) {
@@ -124,18 +128,28 @@ impl Strand<'_, '_> {
     ) -> Result<(Point, f64)> {
         let problem = self.at(lambda0)?;
         let (begun, passes) = (monitor.seconds(), monitor.passes);
-        let Root { outcome, minimiser, .. } = match self.options.search {
-            Search::Full => incremental::root(&mut Workspace::new(&problem), &self.options.solve, monitor),
-            Search::Neighbours => memory.on_columns(&problem, |work, minimiser| {
+        let solve = &self.options.solve;
+        let mut ladder = memory.ladder.take();
+        let (Root { outcome, minimiser, .. }, known) = match (self.options.search, &mut ladder) {
+            (Search::Full, _) => (incremental::root(&mut Workspace::new(&problem), solve, monitor), None),
+            (Search::Neighbours, Some(ladder)) => memory.on_columns(&problem, |work, minimiser| {
                 work.load(minimiser);
-                incremental::neighbour(work, starts, &self.options.solve, monitor)
+                let (root, entry) = incremental::on_ladder(work, ladder, solve, monitor);
+                (root, Some(entry))
+            }),
+            (Search::Neighbours, None) => memory.on_columns(&problem, |work, minimiser| {
+                work.load(minimiser);
+                (incremental::neighbour(work, starts, solve, monitor), None)
             }),
         };
+        memory.ladder = ladder;
         memory.minimiser = minimiser;
         let objective = problem.value(&outcome.coefficients);
         let (relaxation, lower_bound) = (outcome.relaxation, outcome.lower_bound);
         let certificate = Certificate { objective, relaxation, lower_bound };
-        let entry = grid::entry(&problem, &outcome.coefficients, &correlations(&problem, &outcome.coefficients));
+        let entry = known.unwrap_or_else(|| {
+            grid::entry(&problem, &outcome.coefficients, &correlations(&problem, &outcome.coefficients))
+        });
         let solution = Solution {
             status: certificate.status(outcome.ended, self.options.solve.gap_absolute, self.options.solve.gap),
             certificate,
@@ -201,11 +215,14 @@ impl Strand<'_, '_> {
         monitor: &Monitor<'_>,
     ) -> Result<bool> {
         let problem = self.at(point.lambda0)?;
-        let found = memory.on_columns(&problem, |work, _| {
-            work.load(start);
-            crate::solver::primal::improve(work, monitor);
-            work.coefficients()
-        });
+        let found = match &mut memory.ladder {
+            Some(ladder) => ladder.from(&problem, &start.support, monitor).1,
+            None => memory.on_columns(&problem, |work, _| {
+                work.load(start);
+                crate::solver::primal::improve(work, monitor);
+                work.coefficients()
+            }),
+        };
         let (objective, solution) = (problem.value(&found), &mut point.solution);
         // By more than rounding, or two equal supports would take turns.
         if objective >= solution.certificate.objective * (1.0 - 1e-12) {

@@ -1,6 +1,7 @@
 //! The default solver (MATH §7): convex phase for the bound, primal phase for the answer.
 
 use super::convex::Relaxed;
+use super::ladder::Ladder;
 use super::primal::Best;
 use super::workspace::Workspace;
 use super::{Monitor, Options, Outcome, convex, primal, screening};
@@ -65,6 +66,29 @@ pub fn neighbour(
     let objective = best.objective;
     let (outcome, tau) = conclude(problem, relaxed, best, monitor);
     Root { outcome, minimiser, tau, objective }
+}
+
+/// As [`neighbour`] for a problem that the ladder serves; also the λ0 at which the answer changes.
+pub(crate) fn on_ladder(
+    work: &mut Workspace<'_, '_>,
+    ladder: &mut Ladder,
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+) -> (Root, f64) {
+    let problem = work.problem;
+    let mut relaxed = convex::solve(work, options, monitor);
+    let minimiser = work.coefficients();
+    // A coefficient well on its way to the knee is one that the answer may want.
+    let large = minimiser.iter().filter(|&(j, b)| b.abs() >= 0.3 * problem.coordinate(j).knee(b > 0.0));
+    let candidates: Vec<usize> = large.map(|c| c.0).collect();
+    let rung = ladder.climb(problem, &candidates, monitor);
+    monitor.passes += rung.passes;
+    let features: Vec<usize> = (0..problem.ncols()).collect();
+    relaxed.offer_dual(problem, &rung.alpha, &features, &rung.tau);
+    let (objective, entry) = (rung.objective, rung.entry);
+    let best = Best { objective, coefficients: rung.coefficients, local: rung.local };
+    let (outcome, tau) = conclude(problem, relaxed, best, monitor);
+    (Root { outcome, minimiser, tau, objective }, entry)
 }
 
 /// λ2 = 0 with λ0 > 0 and no bounds: the envelope ignores λ0, and R says nothing about which features to choose.

@@ -7,6 +7,7 @@ pub mod exact;
 mod exchange;
 mod explore;
 pub mod incremental;
+pub(crate) mod ladder;
 mod monitor;
 mod options;
 pub mod primal;

@@ -13,6 +13,8 @@
 //! With fixed signs λ1|b| ≥ λ1 sign·b: a price never promises less than a move can bring, so that no improving price means no
 //! improving move (quadratic loss).
 
+mod grow;
+
 use super::quadratic::Gram;
 use crate::kernel;
 use crate::penalty::Coordinate;
@@ -282,8 +284,8 @@ impl Tableau {
         (0..self.len).filter(|&k| self.is_inside(k)).map(term).sum()
     }
 
-    /// For each support feature: what the fit loses without it, less its price, and the length of the vector w_i whose product with a column
-    /// x̃_j is the change of −∂q/∂β_j: ‖w_i‖² = (β_i/a_i)² (a_i − Σ_b 2λ2 (A⁻¹)_bi²).
+    /// For each support feature: what the fit loses without it, less its price, and the length of the vector w_i whose
+    /// product with a column x̃_j is the change of −∂q/∂β_j: ‖w_i‖² = (β_i/a_i)² (a_i − Σ_b 2λ2 (A⁻¹)_bi²).
     pub fn removals(&self) -> Vec<(f64, f64)> {
         let inside: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k)).collect();
         let one = |&i: &usize| {
