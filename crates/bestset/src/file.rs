@@ -55,3 +55,19 @@ pub(crate) mod float {
         }
     }
 }
+
+/// As [`float`], for a list.
+pub(crate) mod floats {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    struct Float(#[serde(with = "super::float")] f64);
+
+    pub(crate) fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(values.iter().map(|x| Float(*x)))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+        Ok(Vec::<Float>::deserialize(deserializer)?.into_iter().map(|x| x.0).collect())
+    }
+}

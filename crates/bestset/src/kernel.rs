@@ -67,6 +67,72 @@ pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
     Arch::new().dispatch(Dot(x, v))
 }
 
+/// Vectors that share one reading of a column: their partial sums fill half the registers of the widest machines.
+const TOGETHER: usize = 4;
+
+struct DotTogether<'a, T>(&'a [T], [&'a [f64]; TOGETHER]);
+
+impl<T: Element> NullaryFnOnce for DotTogether<'_, T> {
+    type Output = [f64; TOGETHER];
+    #[inline(always)]
+    fn call(self) -> [f64; TOGETHER] {
+        let Self(x, v) = self;
+        let n = x.len();
+        let (whole, rest) = x.as_chunks::<LANES>();
+        let [(v0, r0), (v1, r1), (v2, r2), (v3, r3)] = v.map(|v| v[..n].as_chunks::<LANES>());
+        let (mut s0, mut s1, mut s2, mut s3) = ([0.0; LANES], [0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        for ((((a, b0), b1), b2), b3) in whole.iter().zip(v0).zip(v1).zip(v2).zip(v3) {
+            let a = a.map(Element::wide);
+            for k in 0..LANES {
+                s0[k] += a[k] * b0[k];
+            }
+            for k in 0..LANES {
+                s1[k] += a[k] * b1[k];
+            }
+            for k in 0..LANES {
+                s2[k] += a[k] * b2[k];
+            }
+            for k in 0..LANES {
+                s3[k] += a[k] * b3[k];
+            }
+        }
+        for (s, r) in [&mut s0, &mut s1, &mut s2, &mut s3].into_iter().zip([r0, r1, r2, r3]) {
+            for ((s, a), b) in s.iter_mut().zip(rest).zip(r) {
+                *s += a.wide() * b;
+            }
+        }
+        [s0, s1, s2, s3].map(reduce)
+    }
+}
+
+struct DotColumnsMany<'a, T>(&'a [T], usize, &'a [usize], &'a [&'a [f64]], &'a mut [f64]);
+
+impl<T: Element> NullaryFnOnce for DotColumnsMany<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let Self(data, n, columns, vectors, out) = self;
+        let count = vectors.len();
+        for (&j, out) in columns.iter().zip(out.chunks_exact_mut(count)) {
+            let x = &data[j * n..(j + 1) * n];
+            let (mut groups, mut done) = (vectors.chunks_exact(TOGETHER), 0);
+            for group in &mut groups {
+                let group = [group[0], group[1], group[2], group[3]];
+                out[done..done + TOGETHER].copy_from_slice(&DotTogether(x, group).call());
+                done += TOGETHER;
+            }
+            for (o, v) in out[done..].iter_mut().zip(groups.remainder()) {
+                *o = Dot(x, v).call();
+            }
+        }
+    }
+}
+
+/// out_{k, v} = x_jᵀ vector_v with j = columns_k, all vectors of a column side by side: one reading of X for all of them.
+pub fn dot_columns_many<T: Element>(data: &[T], n: usize, columns: &[usize], vectors: &[&[f64]], out: &mut [f64]) {
+    Arch::new().dispatch(DotColumnsMany(data, n, columns, vectors, out));
+}
+
 struct DotColumns<'a, T>(&'a [T], usize, &'a [usize], &'a [f64], &'a mut [f64]);
 
 impl<T: Element> NullaryFnOnce for DotColumns<'_, T> {
@@ -225,6 +291,11 @@ mod tests {
             let plain: f64 = narrow.iter().map(|a| f64::from(*a) * f64::from(*a)).sum();
             assert!((squares(&narrow) - plain).abs() < 1e-13);
             assert!((sum(&v) - v.iter().sum::<f64>()).abs() < 1e-13);
+            let (vectors, mut many) = ([&v[..], &x, &v, &x, &v, &x], [0.0; 6]);
+            if n > 0 {
+                dot_columns_many(&narrow, n, &[0], &vectors, &mut many);
+            }
+            vectors.iter().zip(&many).for_each(|(v, m)| assert_eq!(*m, dot(&narrow, v), "the same bits"));
             let mut out = v.clone();
             axpy_weighted(2.0, &x, &v, &mut out);
             for i in 0..n {

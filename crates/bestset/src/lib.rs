@@ -51,6 +51,7 @@
 
 pub mod active;
 mod certificate;
+pub mod checkpoint;
 pub mod criteria;
 pub mod cv;
 pub mod design;

@@ -145,7 +145,8 @@ fn limits_return_the_points_done() {
         }
     });
     let found = found.unwrap();
-    assert_eq!((found.status, found.points.len()), (Status::Interrupted, 5));
+    assert_eq!(found.status, Status::Interrupted);
+    assert!((5..12).contains(&found.points.len()), "{}", found.points.len());
     for (a, b) in found.points.iter().zip(&whole.points) {
         assert_eq!((a.lambda0, &a.solution.coefficients), (b.lambda0, &b.solution.coefficients));
         assert_eq!(a.solution.certificate, b.solution.certificate);

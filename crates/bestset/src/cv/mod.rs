@@ -84,6 +84,7 @@ impl CrossValidation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FoldScores {
     pub(crate) weight: f64,
+    #[serde(with = "crate::file::floats")]
     pub(crate) scores: Vec<f64>,
 }
 
@@ -105,13 +106,15 @@ pub(crate) struct FoldScores {
 /// # Ok::<(), bestset::Error>(())
 /// ```
 pub fn cross_validate(problem: &Problem<'_>, options: &CvOptions) -> Result<CrossValidation> {
-    cross_validate_with(problem, options, &|_| None, &|_, _| Ok(()))
+    cross_validate_with(problem, options, |options| path(problem, options), &|_| None, &|_, _| Ok(()))
 }
 
-/// As [`cross_validate`]; `known` may give the scores of a fold, and `done` sees those that were computed.
+/// As [`cross_validate`]; `whole` makes the path of all samples, `known` may give the scores of a fold, and `done` sees those
+/// that were computed.
 pub(crate) fn cross_validate_with(
     problem: &Problem<'_>,
     options: &CvOptions,
+    whole: impl FnOnce(&PathOptions) -> Result<Path>,
     known: &(dyn Fn(usize) -> Option<FoldScores> + Sync),
     done: &(dyn Fn(usize, &FoldScores) -> Result<()> + Sync),
 ) -> Result<CrossValidation> {
@@ -119,7 +122,7 @@ pub(crate) fn cross_validate_with(
     let score = options.score.unwrap_or(Score::of(problem.loss()));
     score.validate(problem.loss())?;
     let parts = options.folds.draw(problem.y(), options.seed)?;
-    let whole = path(problem, &options.path)?;
+    let whole = whole(&options.path)?;
     if whole.points.is_empty() {
         let (scores, best, one_se, status) = (Vec::new(), 0, 0, whole.status);
         return Ok(CrossValidation { path: whole, scores, best, one_se, parts, status });

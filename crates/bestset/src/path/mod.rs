@@ -4,10 +4,13 @@
 //! tried with the answers of the others, since a support that is best at one λ0 may be at another; the better P is kept. The active set and its inner products are shared by
 //! all points: they do not depend on λ0.
 
+mod back;
 mod grid;
 mod run;
+mod state;
 
 pub use grid::Grid;
+pub(crate) use state::State;
 
 use crate::error::{Error, Result};
 use crate::problem::Problem;
@@ -136,6 +139,17 @@ pub fn path_observed(
     options: &PathOptions,
     observer: &mut (dyn FnMut(&Point) + Send),
 ) -> Result<Path> {
+    path_from(problem, options, Vec::new(), observer, &mut |_, _| Ok(()))
+}
+
+/// As [`path_observed`], from what an earlier run had done of each strand; `keeper` sees what a later one would need.
+pub(crate) fn path_from(
+    problem: &Problem<'_>,
+    options: &PathOptions,
+    known: Vec<State>,
+    observer: &mut (dyn FnMut(&Point) + Send),
+    keeper: run::Keeper<'_>,
+) -> Result<Path> {
     options.validate(problem)?;
-    crate::solver::on_threads(options.solve.threads, || run::run(problem, options, observer))
+    crate::solver::on_threads(options.solve.threads, || run::run(problem, options, known, observer, keeper))
 }

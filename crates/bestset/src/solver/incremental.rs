@@ -7,7 +7,7 @@ use super::workspace::Workspace;
 use super::{Monitor, Options, Outcome, convex, primal, screening};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
-use crate::solution::Coefficients;
+use crate::solution::{Coefficients, Screened};
 
 /// Ridge terms of the continuation, relative to the mean curvature of the loss along one coefficient.
 const RIDGES: [f64; 4] = [1.0, 0.1, 0.01, 0.001];
@@ -68,27 +68,37 @@ pub fn neighbour(
     Root { outcome, minimiser, tau, objective }
 }
 
-/// As [`neighbour`] for a problem that the ladder serves; also the λ0 at which the answer changes.
+/// What a point of a path found before its pass over X.
+pub(crate) struct Draft {
+    /// The answer; its bound is that of the convex phase.
+    pub(crate) outcome: Outcome,
+    /// R's minimiser.
+    pub(crate) minimiser: Coefficients,
+    /// The answer's own dual point.
+    pub(crate) alpha: Vec<f64>,
+    /// The λ0 at which the answer changes.
+    pub(crate) entry: f64,
+}
+
+/// As [`neighbour`] for a problem that the ladder serves; the bound from scratch and the look at all of X are left to the
+/// caller, who does both for several points in one sweep and brings `candidates` for the answer.
 pub(crate) fn on_ladder(
     work: &mut Workspace<'_, '_>,
     ladder: &mut Ladder,
+    mut candidates: Vec<usize>,
     options: &Options,
     monitor: &mut Monitor<'_>,
-) -> (Root, f64) {
+) -> Draft {
     let problem = work.problem;
-    let mut relaxed = convex::solve(work, options, monitor);
+    let Relaxed { relaxation, lower_bound, dual, iterations, ended, screened, .. } =
+        convex::solve(work, options, monitor);
     let minimiser = work.coefficients();
-    // A coefficient well on its way to the knee is one that the answer may want.
-    let large = minimiser.iter().filter(|&(j, b)| b.abs() >= 0.3 * problem.coordinate(j).knee(b > 0.0));
-    let candidates: Vec<usize> = large.map(|c| c.0).collect();
+    candidates.extend_from_slice(&minimiser.support);
     let rung = ladder.climb(problem, &candidates, monitor);
-    monitor.passes += rung.passes;
-    let features: Vec<usize> = (0..problem.ncols()).collect();
-    relaxed.offer_dual(problem, &rung.alpha, &features, &rung.tau);
-    let (objective, entry) = (rung.objective, rung.entry);
-    let best = Best { objective, coefficients: rung.coefficients, local: rung.local };
-    let (outcome, tau) = conclude(problem, relaxed, best, monitor);
-    (Root { outcome, minimiser, tau, objective }, entry)
+    let (coefficients, relaxation) = (rung.coefficients, Some(relaxation));
+    let local = crate::solution::Local::None;
+    let outcome = Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local };
+    Draft { outcome, minimiser, alpha: rung.alpha, entry: rung.entry }
 }
 
 /// λ2 = 0 with λ0 > 0 and no bounds: the envelope ignores λ0, and R says nothing about which features to choose.
@@ -128,13 +138,7 @@ fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut M
     let mut tau = vec![0.0; features.len()];
     problem.design().correlate(&features, &dual, &mut tau);
     monitor.passes += 1.0;
-    let lower_bound = problem.dual_value(&dual, &features, &tau);
-    let outer = problem.outer_correlations(&dual, &features, &tau);
-    for &j in &features {
-        let c = problem.coordinate(j);
-        screened.excluded += usize::from(screening::in_no_optimal_subset(c, outer[j], lower_bound, best.objective));
-        screened.included += usize::from(screening::in_every_optimal_subset(c, tau[j], lower_bound, best.objective));
-    }
+    let (lower_bound, outer) = judge(problem, &dual, &features, &tau, best.objective, &mut screened);
     let outcome = Outcome {
         coefficients: best.coefficients,
         relaxation: Some(relaxation),
@@ -146,4 +150,24 @@ fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut M
         local: best.local,
     };
     (outcome, outer)
+}
+
+/// The bound of a dual point with τ = Xᵀα, and what the optimality rules prove with it and P̂; also the correlations at the end
+/// of their rounding where φ is least.
+pub(crate) fn judge(
+    problem: &Problem<'_>,
+    dual: &[f64],
+    features: &[usize],
+    tau: &[f64],
+    best: f64,
+    screened: &mut Screened,
+) -> (f64, Vec<f64>) {
+    let lower_bound = problem.dual_value(dual, features, tau);
+    let outer = problem.outer_correlations(dual, features, tau);
+    for &j in features {
+        let c = problem.coordinate(j);
+        screened.excluded += usize::from(screening::in_no_optimal_subset(c, outer[j], lower_bound, best));
+        screened.included += usize::from(screening::in_every_optimal_subset(c, tau[j], lower_bound, best));
+    }
+    (lower_bound, outer)
 }

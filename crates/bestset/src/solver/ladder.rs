@@ -1,13 +1,13 @@
 //! The answers of a path for the squared loss: one tableau from which the next λ0 only takes a few pivots.
 //!
 //! The tableau of a support does not depend on λ0, and its columns stay: a point costs the moves that its λ0 makes
-//! worthwhile, and one pass over X that looks at the features outside.
+//! worthwhile. The features outside are looked at by the caller, for several points in one sweep over X.
 
 use super::Limits;
 use super::tableau::Tableau;
 use super::workspace::{Columns, Workspace};
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Local};
+use crate::solution::Coefficients;
 
 /// Features that enter the tableau after a look at all of X: so many at the most.
 const ENTERING: usize = 24;
@@ -36,16 +36,10 @@ pub(crate) struct Ladder {
 /// The answer at one λ0.
 pub(crate) struct Rung {
     pub(crate) coefficients: Coefficients,
-    /// P.
-    pub(crate) objective: f64,
     /// α of the answer.
     pub(crate) alpha: Vec<f64>,
-    /// Xᵀα.
-    pub(crate) tau: Vec<f64>,
-    /// The largest λ0 at which one more feature pays.
+    /// The largest λ0 at which one more feature in the tableau pays.
     pub(crate) entry: f64,
-    pub(crate) local: Local,
-    pub(crate) passes: f64,
 }
 
 impl Ladder {
@@ -67,35 +61,29 @@ impl Ladder {
         candidates.iter().for_each(|&j| {
             work.include(j);
         });
-        let features: Vec<usize> = (0..problem.ncols()).collect();
-        let (mut tau, mut passes, mut budget) = (vec![0.0; features.len()], 0.0, BUDGET);
-        let mut complete;
-        loop {
-            complete = self.descend(&mut work, &mut budget, limits);
-            problem.design().correlate(&features, &work.alpha, &mut tau);
-            passes += 1.0;
-            let entering = entering(&work, &tau);
-            // What is worth its price alone is sure to move the answer; the others wait for the next point.
-            let sure = entering.iter().any(|e| e.0 > 1.0);
-            entering.iter().for_each(|e| {
-                work.include(e.1);
-            });
-            if !sure || budget <= 0.0 || limits.stop(0).is_some() {
-                break;
-            }
-        }
-        let entry = self.entry(&work, &tau);
-        // Outside no feature is worth its price alone, inside none costs less than it brings: that is what was looked at.
-        let local = if complete && entry <= problem.penalty().lambda0 { Local::Coordinate } else { Local::None };
-        let (coefficients, objective, alpha) = (work.coefficients(), work.objective(), work.alpha.clone());
+        self.descend(&mut work, limits);
+        let price = |k: usize| problem.penalty().price.at(work.active.features()[k]);
+        let tableau = self.tableau.iter();
+        let worths = tableau.flat_map(|t| (0..t.len()).filter(|&k| price(k) > 0.0).map(|k| t.worth(k) / price(k)));
+        let entry = worths.fold(0.0, f64::max);
+        let (coefficients, alpha) = (work.coefficients(), work.alpha.clone());
         self.columns = Some(work.into_columns());
-        Rung { coefficients, objective, alpha, tau, entry, local, passes }
+        Rung { coefficients, alpha, entry }
     }
 
-    /// As [`Ladder::climb`] from a given support, without a look at the features outside; what is found, and its P.
-    pub(crate) fn from(&mut self, problem: &Problem<'_>, start: &[usize], limits: &Limits) -> (f64, Coefficients) {
+    /// The best from a given support, with `candidates` in view.
+    pub(crate) fn from(
+        &mut self,
+        problem: &Problem<'_>,
+        start: &[usize],
+        candidates: &[usize],
+        limits: &Limits,
+    ) -> Coefficients {
         let mut work = self.workspace(problem);
         let inside: Vec<usize> = start.iter().map(|&j| work.include(j)).collect();
+        candidates.iter().for_each(|&j| {
+            work.include(j);
+        });
         self.prepare(&mut work);
         if let Some(tableau) = &mut self.tableau {
             let mut wanted = vec![false; work.active.len()];
@@ -105,9 +93,25 @@ impl Ladder {
                 self.pivots += 1;
             }
         }
-        self.descend(&mut work, &mut BUDGET.clone(), limits);
-        let found = (work.objective(), work.coefficients());
+        self.descend(&mut work, limits);
+        let found = work.coefficients();
         self.columns = Some(work.into_columns());
+        found
+    }
+
+    /// The most promising features outside the tableau at τ = Xᵀα of an answer, each with what it brings alone over its
+    /// price: above one it is sure to lower P.
+    pub(crate) fn outside(&self, problem: &Problem<'_>, tau: &[f64]) -> Vec<(f64, usize)> {
+        let share = |j: usize| {
+            let (worth, price) = (alone(problem, j, tau[j]), problem.coordinate(j).l0);
+            // A free feature is worth taking in when it brings anything at all.
+            if worth > 0.0 { worth / price } else { 0.0 }
+        };
+        let known = |j: &usize| self.columns.as_ref().is_some_and(|c| c.holds(*j));
+        let outside = (0..tau.len()).filter(|j| !known(j));
+        let mut found: Vec<(f64, usize)> = outside.map(|j| (share(j), j)).filter(|e| e.0 > PROMISING).collect();
+        found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        found.truncate(ENTERING);
         found
     }
 
@@ -156,54 +160,22 @@ impl Ladder {
         self.pivots = 0;
     }
 
-    /// Pivots while P falls and leaves the workspace at the answer; whether every move of the tableau was ruled out.
-    fn descend(&mut self, work: &mut Workspace<'_, '_>, budget: &mut f64, limits: &Limits) -> bool {
+    /// Pivots while P falls and leaves the workspace at the answer.
+    fn descend(&mut self, work: &mut Workspace<'_, '_>, limits: &Limits) {
         self.prepare(work);
-        let Some(tableau) = &mut self.tableau else { return false };
+        let Some(tableau) = &mut self.tableau else { return };
         let margin = 1e-10 * work.objective().abs();
-        let (moves, complete) = tableau.descend(&self.origin, margin, budget, || limits.stop(0).is_some());
+        let (moves, _) = tableau.descend(&self.origin, margin, &mut BUDGET.clone(), || limits.stop(0).is_some());
         self.pivots += 2 * moves;
         work.beta = tableau.beta();
         work.refresh();
         super::primal::refit(work, limits);
-        complete
-    }
-
-    /// The largest λ0 at which a feature pays: refitted where the tableau knows it, alone elsewhere.
-    fn entry(&self, work: &Workspace<'_, '_>, tau: &[f64]) -> f64 {
-        let (problem, price) = (work.problem, &work.problem.penalty().price);
-        let mut most = 0.0f64;
-        for (j, &t) in tau.iter().enumerate().filter(|p| price.at(p.0) > 0.0) {
-            let known = work.position(j).zip(self.tableau.as_ref()).filter(|(k, t)| *k < t.len());
-            let worth = match known {
-                Some((k, tableau)) => tableau.worth(k),
-                None => alone(work, j, t),
-            };
-            most = most.max(worth / price.at(j));
-        }
-        debug_assert_eq!(problem.ncols(), tau.len());
-        most
     }
 }
 
 /// What feature j brings with everything else as it is: (|τ_j| − λ1)₊² / (2(‖x̃_j‖² + 2λ2)).
-fn alone(work: &Workspace<'_, '_>, j: usize, tau: f64) -> f64 {
-    let c = work.problem.coordinate(j);
+fn alone(problem: &Problem<'_>, j: usize, tau: f64) -> f64 {
+    let c = problem.coordinate(j);
     let pull = (tau.abs() - c.l1).max(0.0);
-    if c.upper > c.lower { 0.5 * pull * pull / (work.problem.length(j).powi(2) + 2.0 * c.l2) } else { 0.0 }
-}
-
-/// The most promising features outside, each with what it brings alone over its price.
-fn entering(work: &Workspace<'_, '_>, tau: &[f64]) -> Vec<(f64, usize)> {
-    let problem = work.problem;
-    let share = |j: usize| {
-        let (worth, price) = (alone(work, j, tau[j]), problem.coordinate(j).l0);
-        // A free feature is worth taking in when it brings anything at all.
-        if worth > 0.0 { worth / price } else { 0.0 }
-    };
-    let outside = (0..tau.len()).filter(|&j| work.position(j).is_none());
-    let mut found: Vec<(f64, usize)> = outside.map(|j| (share(j), j)).filter(|e| e.0 > PROMISING).collect();
-    found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    found.truncate(ENTERING);
-    found
+    if c.upper > c.lower { 0.5 * pull * pull / (problem.length(j).powi(2) + 2.0 * c.l2) } else { 0.0 }
 }

@@ -47,6 +47,13 @@ pub struct Columns {
     floor: f64,
 }
 
+impl Columns {
+    /// Whether feature j is among them.
+    pub fn holds(&self, j: usize) -> bool {
+        self.position[j] != OUTSIDE
+    }
+}
+
 impl<'p, 'a> Workspace<'p, 'a> {
     /// An empty active set at β = 0.
     pub fn new(problem: &'p Problem<'a>) -> Self {
