@@ -67,43 +67,8 @@ pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
     Arch::new().dispatch(Dot(x, v))
 }
 
-/// Vectors that share one reading of a column: their partial sums fill half the registers of the widest machines.
-const TOGETHER: usize = 4;
-
-struct DotTogether<'a, T>(&'a [T], [&'a [f64]; TOGETHER]);
-
-impl<T: Element> NullaryFnOnce for DotTogether<'_, T> {
-    type Output = [f64; TOGETHER];
-    #[inline(always)]
-    fn call(self) -> [f64; TOGETHER] {
-        let Self(x, v) = self;
-        let n = x.len();
-        let (whole, rest) = x.as_chunks::<LANES>();
-        let [(v0, r0), (v1, r1), (v2, r2), (v3, r3)] = v.map(|v| v[..n].as_chunks::<LANES>());
-        let (mut s0, mut s1, mut s2, mut s3) = ([0.0; LANES], [0.0; LANES], [0.0; LANES], [0.0; LANES]);
-        for ((((a, b0), b1), b2), b3) in whole.iter().zip(v0).zip(v1).zip(v2).zip(v3) {
-            let a = a.map(Element::wide);
-            for k in 0..LANES {
-                s0[k] += a[k] * b0[k];
-            }
-            for k in 0..LANES {
-                s1[k] += a[k] * b1[k];
-            }
-            for k in 0..LANES {
-                s2[k] += a[k] * b2[k];
-            }
-            for k in 0..LANES {
-                s3[k] += a[k] * b3[k];
-            }
-        }
-        for (s, r) in [&mut s0, &mut s1, &mut s2, &mut s3].into_iter().zip([r0, r1, r2, r3]) {
-            for ((s, a), b) in s.iter_mut().zip(rest).zip(r) {
-                *s += a.wide() * b;
-            }
-        }
-        [s0, s1, s2, s3].map(reduce)
-    }
-}
+/// Columns that stay in the nearest memory while all vectors pass by.
+const BLOCK: usize = 8;
 
 struct DotColumnsMany<'a, T>(&'a [T], usize, &'a [usize], &'a [&'a [f64]], &'a mut [f64]);
 
@@ -113,16 +78,11 @@ impl<T: Element> NullaryFnOnce for DotColumnsMany<'_, T> {
     fn call(self) {
         let Self(data, n, columns, vectors, out) = self;
         let count = vectors.len();
-        for (&j, out) in columns.iter().zip(out.chunks_exact_mut(count)) {
-            let x = &data[j * n..(j + 1) * n];
-            let (mut groups, mut done) = (vectors.chunks_exact(TOGETHER), 0);
-            for group in &mut groups {
-                let group = [group[0], group[1], group[2], group[3]];
-                out[done..done + TOGETHER].copy_from_slice(&DotTogether(x, group).call());
-                done += TOGETHER;
-            }
-            for (o, v) in out[done..].iter_mut().zip(groups.remainder()) {
-                *o = Dot(x, v).call();
+        for (block, out) in columns.chunks(BLOCK).zip(out.chunks_mut(BLOCK * count)) {
+            for (v, vector) in vectors.iter().enumerate() {
+                for (k, &j) in block.iter().enumerate() {
+                    out[k * count + v] = Dot(&data[j * n..(j + 1) * n], vector).call();
+                }
             }
         }
     }

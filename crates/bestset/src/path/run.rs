@@ -80,11 +80,11 @@ impl Strand<'_, '_> {
                 break;
             }
             state.advance(lambda0, entry, &before, self.most());
-            if state.done || state.points.len() % SWEEP == 0 {
+            if state.done || state.points.len().is_multiple_of(SWEEP) {
                 self.settle(&mut memory, &mut state, monitor, observer)?;
             }
             // What a limit has cut short is not what the next run must go on from.
-            if state.points.len() % RENEWAL == 0 && monitor.stop(0).is_none() {
+            if state.points.len().is_multiple_of(RENEWAL) && monitor.stop(0).is_none() {
                 keep(&state)?;
                 memory = self.memory(&state)?;
             }
