@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// P of the answer.
+    #[serde(with = "crate::file::float")]
     pub objective: f64,
     /// R of the last iterate of the convex phase; `None` where R is not the relaxation (limited size) or not computed.
     pub relaxation: Option<f64>,
     /// A value proved to be at most the best possible P; −∞ when nothing is proved.
+    #[serde(with = "crate::file::float")]
     pub lower_bound: f64,
 }
 

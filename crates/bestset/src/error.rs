@@ -106,6 +106,16 @@ pub enum Error {
         /// Its upper bound.
         upper: f64,
     },
+    /// A factor of the penalty that is negative or not finite.
+    #[error("the {name} factor of feature {feature} is {value}; factors must be finite and at least 0")]
+    Factor {
+        /// Which factor.
+        name: &'static str,
+        /// The feature.
+        feature: usize,
+        /// Its factor.
+        value: f64,
+    },
     /// A subset size that the data cannot have.
     #[error("k is {k}; it must be between 1 and the number of features, {features}")]
     Size {
@@ -125,6 +135,22 @@ pub enum Error {
         index: usize,
         /// What is wrong.
         problem: &'static str,
+    },
+    /// A feature's name that another feature has.
+    #[error("names[{index}] is {name:?}, as is the name of an earlier feature")]
+    Name {
+        /// Position of the name.
+        index: usize,
+        /// The name.
+        name: String,
+    },
+    /// A file that could not be read or written, or is not what it should be.
+    #[error("cannot use the {what} file: {reason}")]
+    File {
+        /// What the file should hold.
+        what: &'static str,
+        /// What is wrong.
+        reason: String,
     },
     /// A name that no method has.
     #[error("there is no method named {name:?}")]

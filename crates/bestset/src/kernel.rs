@@ -67,6 +67,32 @@ pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
     Arch::new().dispatch(Dot(x, v))
 }
 
+/// Columns that stay in the nearest memory while all vectors pass by.
+const BLOCK: usize = 8;
+
+struct DotColumnsMany<'a, T>(&'a [T], usize, &'a [usize], &'a [&'a [f64]], &'a mut [f64]);
+
+impl<T: Element> NullaryFnOnce for DotColumnsMany<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let Self(data, n, columns, vectors, out) = self;
+        let count = vectors.len();
+        for (block, out) in columns.chunks(BLOCK).zip(out.chunks_mut(BLOCK * count)) {
+            for (v, vector) in vectors.iter().enumerate() {
+                for (k, &j) in block.iter().enumerate() {
+                    out[k * count + v] = Dot(&data[j * n..(j + 1) * n], vector).call();
+                }
+            }
+        }
+    }
+}
+
+/// out_{k, v} = x_jᵀ vector_v with j = columns_k, all vectors of a column side by side: one reading of X for all of them.
+pub fn dot_columns_many<T: Element>(data: &[T], n: usize, columns: &[usize], vectors: &[&[f64]], out: &mut [f64]) {
+    Arch::new().dispatch(DotColumnsMany(data, n, columns, vectors, out));
+}
+
 struct DotColumns<'a, T>(&'a [T], usize, &'a [usize], &'a [f64], &'a mut [f64]);
 
 impl<T: Element> NullaryFnOnce for DotColumns<'_, T> {
@@ -225,6 +251,11 @@ mod tests {
             let plain: f64 = narrow.iter().map(|a| f64::from(*a) * f64::from(*a)).sum();
             assert!((squares(&narrow) - plain).abs() < 1e-13);
             assert!((sum(&v) - v.iter().sum::<f64>()).abs() < 1e-13);
+            let (vectors, mut many) = ([&v[..], &x, &v, &x, &v, &x], [0.0; 6]);
+            if n > 0 {
+                dot_columns_many(&narrow, n, &[0], &vectors, &mut many);
+            }
+            vectors.iter().zip(&many).for_each(|(v, m)| assert_eq!(*m, dot(&narrow, v), "the same bits"));
             let mut out = v.clone();
             axpy_weighted(2.0, &x, &v, &mut out);
             for i in 0..n {

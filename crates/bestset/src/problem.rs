@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 mod bound;
 
-/// minimise P(β, b) = Σ_i w_i ℓ(x_iᵀβ + b, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖², optionally within bounds and ‖β‖₀ ≤ k.
+/// minimise P(β, b) = Σ_i w_i ℓ(o_i + x_iᵀβ + b, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖², optionally within bounds and ‖β‖₀ ≤ k.
 ///
 /// Sums, never means; no ½ on the ridge term.
 #[derive(Clone)]
@@ -21,6 +21,7 @@ pub struct Problem<'a> {
     loss: Loss,
     penalty: Penalty,
     weights: Option<Cow<'a, [f64]>>,
+    offset: Option<Cow<'a, [f64]>>,
     intercept: bool,
     max_size: Option<usize>,
     lengths: Arc<OnceLock<Lengths>>,
@@ -56,9 +57,9 @@ impl<'a> Problem<'a> {
         check_length("y", y.len(), design.nrows())?;
         check_finite("y", &y)?;
         penalty.validate(design.ncols())?;
-        let (loss, weights, intercept, max_size) = (Loss::Squared, None, false, None);
+        let (loss, weights, offset, intercept, max_size) = (Loss::Squared, None, None, false, None);
         let (lengths, moments) = (Arc::default(), Arc::default());
-        Ok(Self { design, y, loss, penalty, weights, intercept, max_size, lengths, moments })
+        Ok(Self { design, y, loss, penalty, weights, offset, intercept, max_size, lengths, moments })
     }
 
     /// Uses another loss; classification losses need labels −1 and +1, both present.
@@ -80,6 +81,15 @@ impl<'a> Problem<'a> {
         self.weights = Some(weights);
         (self.lengths, self.moments) = (Arc::default(), Arc::default());
         self.check_labels()?;
+        Ok(self)
+    }
+
+    /// Adds a fixed term o_i to the linear predictor of each sample, such as the margin of a model already fitted.
+    pub fn with_offset(mut self, offset: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
+        let offset = offset.into();
+        check_length("offset", offset.len(), self.nrows())?;
+        check_finite("offset", &offset)?;
+        self.offset = Some(offset);
         Ok(self)
     }
 
@@ -156,6 +166,11 @@ impl<'a> Problem<'a> {
         self.weights.as_deref()
     }
 
+    /// The fixed terms of the linear predictor, if any.
+    pub fn offset(&self) -> Option<&[f64]> {
+        self.offset.as_deref()
+    }
+
     /// Whether there is an intercept.
     pub fn has_intercept(&self) -> bool {
         self.intercept
@@ -200,10 +215,17 @@ impl<'a> Problem<'a> {
         if self.intercept { self.moments()[j].centred.min(squares).sqrt() } else { squares.sqrt() }
     }
 
-    /// u = Xβ, without the intercept.
+    /// u at β = 0: the offset, or zero.
+    pub fn null_margins(&self) -> Vec<f64> {
+        self.offset().map_or_else(|| vec![0.0; self.nrows()], <[f64]>::to_vec)
+    }
+
+    /// u = o + Xβ, without the intercept.
     pub fn margins(&self, coefficients: &Coefficients) -> Vec<f64> {
-        let mut u = vec![0.0; self.nrows()];
-        design::predict(self.design, &coefficients.support, &coefficients.values, 0.0, &mut u);
+        let mut u = self.null_margins();
+        for (j, b) in coefficients.iter().filter(|c| c.1 != 0.0) {
+            self.design.axpy(j, b, &mut u);
+        }
         u
     }
 
@@ -333,8 +355,14 @@ impl<'a> Problem<'a> {
         coefficients.iter().map(|(j, b)| self.coordinate(j).envelope(b)).sum()
     }
 
-    /// P(β, b), from scratch.
-    pub fn objective(&self, coefficients: &Coefficients) -> f64 {
+    /// P(β, b), from scratch; +∞ outside the bounds or the allowed size. Features must ascend and be those of the design.
+    pub fn objective(&self, coefficients: &Coefficients) -> Result<f64> {
+        coefficients.check_places(self.ncols())?;
+        Ok(self.value(coefficients))
+    }
+
+    /// P(β, b), from scratch, of coefficients whose features are known to be those of the design.
+    pub(crate) fn value(&self, coefficients: &Coefficients) -> f64 {
         self.loss_sum(&self.margins(coefficients), coefficients.intercept) + self.penalty_sum(coefficients)
     }
 
@@ -355,30 +383,20 @@ impl<'a> Problem<'a> {
     }
 
     /// A bound and gaps for any coefficients, from any solver: the best of the dual points given and the one of the
-    /// coefficients themselves.
-    pub fn certify(&self, coefficients: &Coefficients, dual_points: &[&[f64]]) -> Certificate {
+    /// coefficients themselves. The coefficients must fit the design, the dual points the samples.
+    pub fn certify(&self, coefficients: &Coefficients, dual_points: &[&[f64]]) -> Result<Certificate> {
+        coefficients.check_places(self.ncols())?;
+        dual_points.iter().try_for_each(|a| check_length("dual point", a.len(), self.nrows()))?;
         let u = self.margins(coefficients);
         let loss = self.loss_sum(&u, coefficients.intercept);
         let mut own = vec![0.0; self.nrows()];
         self.dual_point(&u, self.best_intercept(&u, coefficients.intercept), &mut own);
         let bounds = dual_points.iter().copied().chain([own.as_slice()]).map(|a| self.lower_bound(a));
-        Certificate {
+        Ok(Certificate {
             objective: loss + self.penalty_sum(coefficients),
             relaxation: self.max_size.is_none().then(|| loss + self.envelope_sum(coefficients)),
             lower_bound: bounds.fold(f64::NEG_INFINITY, f64::max),
-        }
-    }
-
-    /// The smallest λ0 at which the dual point of β = 0 proves that no feature is worth its price:
-    /// max_j of −min_b { τ_j b + λ1|b| + λ2b² }; +∞ when λ2 = 0 without bounds.
-    pub fn lambda0_max(&self) -> f64 {
-        let u = vec![0.0; self.nrows()];
-        let mut alpha = u.clone();
-        self.dual_point(&u, self.best_intercept(&u, 0.0), &mut alpha);
-        let features: Vec<usize> = (0..self.ncols()).collect();
-        let mut tau = vec![0.0; features.len()];
-        self.design.correlate(&features, &alpha, &mut tau);
-        features.iter().map(|&j| -self.coordinate(j).selected().phi(tau[j])).fold(0.0, f64::max)
+        })
     }
 }
 

@@ -48,9 +48,14 @@ impl Coefficients {
 
     /// Checks lengths, order, range and finiteness for p features.
     pub fn validate(&self, p: usize) -> Result<()> {
-        check_length("coefficient values", self.values.len(), self.support.len())?;
+        self.check_places(p)?;
         check_finite("coefficient", &self.values)?;
-        check_finite("intercept", &[self.intercept])?;
+        check_finite("intercept", &[self.intercept])
+    }
+
+    /// Checks lengths, order and range for p features.
+    pub(crate) fn check_places(&self, p: usize) -> Result<()> {
+        check_length("coefficient values", self.values.len(), self.support.len())?;
         for (position, &index) in self.support.iter().enumerate() {
             let bad = |problem| Err(Error::Index { what: "the support", position, index, problem });
             if index >= p {

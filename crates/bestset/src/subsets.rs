@@ -7,7 +7,7 @@ use crate::penalty::Penalty;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Status};
 use crate::solver::exact::leaps;
-use crate::solver::{Method, Monitor, Options, solve, with_threads};
+use crate::solver::{Method, Monitor, Options, on_threads, solve};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -81,7 +81,7 @@ pub fn subsets(problem: &Problem<'_>, most: usize, options: &Options) -> Result<
     let options = Options { method: Method::Exact, ..options.clone() };
     let start = Instant::now();
     let (sizes, nodes) = match leaps::applies(&problem) {
-        true => with_threads(&options, || by_leaps(&problem, most, &options))?,
+        true => on_threads(options.threads, || by_leaps(&problem, most, &options))?,
         false => one_by_one(&problem, most, &options)?,
     };
     Ok(Subsets { sizes, nodes, seconds: start.elapsed().as_secs_f64() })
@@ -95,7 +95,7 @@ fn by_leaps(problem: &Problem<'_>, most: usize, options: &Options) -> Result<(Ve
     let measure = Measure::new(problem, Some(full));
     let nodes = bests.iter().map(|b| b.nodes).sum();
     let subset = |(k, best): (usize, leaps::Best)| {
-        let objective = problem.objective(&best.coefficients);
+        let objective = problem.value(&best.coefficients);
         let certificate = Certificate { objective, relaxation: None, lower_bound: best.lower_bound };
         measure.subset(k + 1, best.coefficients, certificate, best.ended, options)
     };

@@ -272,7 +272,7 @@ fn nearly_separable_classes_keep_a_finite_intercept_and_a_valid_dual_point() {
                 problem.dual_point(&u, b, &mut alpha);
                 let bound = problem.lower_bound(&alpha);
                 assert!(
-                    !bound.is_nan() && bound <= problem.objective(&Default::default()),
+                    !bound.is_nan() && bound <= problem.objective(&Default::default()).unwrap(),
                     "{loss:?} {size:e}: {bound}"
                 );
             }

@@ -55,7 +55,7 @@ fn any_dual_point_is_below_any_primal_point() {
                 if case.intercept && rng.random_bool(0.7) {
                     coefficients.intercept = problem.best_intercept(&problem.margins(&coefficients), 0.0);
                 }
-                let (p, r) = (problem.objective(&coefficients), problem.relaxation(&coefficients).unwrap());
+                let (p, r) = (problem.objective(&coefficients).unwrap(), problem.relaxation(&coefficients).unwrap());
                 let room = 1e-12 * (scale(&case) + p.abs());
                 assert!(p.is_finite(), "{trial}: {p}");
                 assert!(r <= p + room, "{trial}: R = {r} > P = {p}");
@@ -79,7 +79,7 @@ fn every_bound_is_below_the_enumerated_optimum() {
         let (all, best) = (enumerate(&case), relaxed(&case));
         case.with_problem(|problem| {
             let room = 1e-12 * (scale(&case) + all.best.abs());
-            let found = problem.objective(&all.coefficients);
+            let found = problem.objective(&all.coefficients).unwrap();
             assert_close(found, all.best, 1e-11 * (scale(&case) + all.best.abs()), &trial);
             for alpha in dual_points(&case, problem, &best.alpha, &mut rng) {
                 let bound = problem.lower_bound(&alpha);
@@ -140,7 +140,7 @@ fn objective_and_relaxation_are_their_formulas() {
             let loss = model.loss_sum(&model.margins(&c.support, &c.values), c.intercept);
             let penalty: f64 = c.values.iter().map(|b| l0 + l1 * b.abs() + l2 * b * b).sum();
             let room = 1e-10 * (loss + penalty + scale(&case));
-            assert_close(problem.objective(&c), loss + penalty, room, &trial);
+            assert_close(problem.objective(&c).unwrap(), loss + penalty, room, &trial);
             let envelope: f64 = c
                 .iter()
                 .map(|(j, b)| {
@@ -206,9 +206,10 @@ fn the_counter_example_to_strong_duality() {
     let problem = Problem::new(&x, vec![y], Penalty::new(1.0, 0.0, 1.0)).unwrap();
     // P* by its two subsets: nothing, or y/(1 + 2λ2).
     let (none, one) = (Coefficients::default(), Coefficients::from_dense(&[y / 3.0], 0.0));
-    assert_close(problem.objective(&none), 3.0, 1e-14, &none);
-    assert_close(problem.objective(&one), 3.0, 1e-14, &one);
-    let grid = (-4000..=4000).map(|k| problem.objective(&Coefficients::from_dense(&[1e-3 * f64::from(k)], 0.0)));
+    assert_close(problem.objective(&none).unwrap(), 3.0, 1e-14, &none);
+    assert_close(problem.objective(&one).unwrap(), 3.0, 1e-14, &one);
+    let grid =
+        (-4000..=4000).map(|k| problem.objective(&Coefficients::from_dense(&[1e-3 * f64::from(k)], 0.0)).unwrap());
     assert!(grid.fold(f64::INFINITY, f64::min) >= 3.0 - 1e-14);
     // max D by ternary search, D being concave.
     let (mut low, mut high) = (-10.0f64, 10.0);
@@ -222,7 +223,7 @@ fn the_counter_example_to_strong_duality() {
     // min R is the same number, at b = y − 2, strictly between 0 and √(λ0/λ2) = 1.
     let at = |b: f64| problem.relaxation(&Coefficients::from_dense(&[b], 0.0)).unwrap();
     assert_close(at(y - 2.0), most, 1e-9, &most);
-    let c = problem.certify(&one, &[&[0.5 * (low + high)]]);
+    let c = problem.certify(&one, &[&[0.5 * (low + high)]]).unwrap();
     assert_close(c.gap(), 5.0 - 2.0 * y, 1e-9, &c);
 }
 
@@ -240,17 +241,18 @@ fn certify_bounds_any_coefficients() {
             for share in [0.0, 0.3, 1.0] {
                 let mut c = random_coefficients(&case, &mut rng, share);
                 c.intercept += if case.intercept { pick(&mut rng, &[0.0, 1e4]) } else { 0.0 };
-                let (own, given) = (problem.certify(&c, &[]), problem.certify(&c, &[&wild, &best.alpha]));
+                let (own, given) =
+                    (problem.certify(&c, &[]).unwrap(), problem.certify(&c, &[&wild, &best.alpha]).unwrap());
                 for found in [own, given] {
                     assert!(found.lower_bound <= all.best + room, "{trial}: {found:?} P* = {}", all.best);
                     assert!(found.objective >= all.best - room, "{trial}: {found:?} P* = {}", all.best);
                     assert!(found.relaxation.unwrap() <= found.objective + 1e-12 * found.objective.abs());
-                    assert_close(found.objective, problem.objective(&c), 1e-12 * found.objective, &trial);
+                    assert_close(found.objective, problem.objective(&c).unwrap(), 1e-12 * found.objective, &trial);
                 }
                 assert!(given.lower_bound >= own.lower_bound.max(problem.lower_bound(&best.alpha)));
                 better += usize::from(given.lower_bound > own.lower_bound);
             }
-            let found = problem.certify(&all.coefficients, &[&best.alpha]);
+            let found = problem.certify(&all.coefficients, &[&best.alpha]).unwrap();
             assert!(
                 found.gap() <= all.best - best.value + 1e-6 * (scale(&case) + all.best) || case.penalty.lambda2 < 1.0
             );

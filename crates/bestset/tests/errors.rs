@@ -233,6 +233,15 @@ fn indices_out_of_place() {
     let problem = Problem::new(&x, vec![1.0; 3], penalty()).unwrap();
     let options = Options { warm_start: Some(bad(vec![5])), ..Options::default() };
     assert_error(solve(&problem, &options), index(support, 0, 5, "beyond the last feature"));
+    for (at, place, what) in
+        [(vec![0, 2], 1, "beyond the last feature"), (vec![1, 0], 1, "features must ascend strictly")]
+    {
+        let expected = index(support, place, at[place], what);
+        assert_error(problem.objective(&bad(at.clone())), expected.clone());
+        assert_error(problem.certify(&bad(at), &[]), expected);
+    }
+    let short = Error::Shape { what: "dual point", found: 2, expected: 3 };
+    assert_error(problem.certify(&bad(vec![1]), &[&[0.0; 3], &[0.0; 2]]), short);
 }
 
 #[test]

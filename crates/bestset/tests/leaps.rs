@@ -284,7 +284,7 @@ fn limits_and_interrupts_return_valid_bounds() {
             }
             let priced = problem.with_penalty(Penalty::new(0.02, 0.0, 0.0)).unwrap().with_max_size(most).unwrap();
             let least = (1..).zip(&least).map(|(k, l)| l + 0.02 * k as f64);
-            let least = least.fold(problem.objective(&Default::default()), f64::min);
+            let least = least.fold(problem.objective(&Default::default()).unwrap(), f64::min);
             let c = solve(&priced, &Options { method: Method::Exact, ..options }).unwrap().certificate;
             assert!(c.lower_bound <= least + 1e-9 && least <= c.objective + 1e-9, "{c:?} {least}");
         };

@@ -65,7 +65,7 @@ fn the_ball_holds_the_dual_optimum_and_the_relaxation_rules_are_true() {
                 problem.dual_point(&u, b, &mut alpha);
                 let at = point(problem, alpha);
                 let at_best = bestset::Coefficients { intercept: b, ..coefficients };
-                let (p, r) = (problem.objective(&at_best), problem.relaxation(&at_best).unwrap());
+                let (p, r) = (problem.objective(&at_best).unwrap(), problem.relaxation(&at_best).unwrap());
                 let (ball, published) = (radius(r, at.dual, mu), radius(p, at.dual, mu));
                 let off = distance(&case, &at.alpha, &best.alpha);
                 assert!(off <= ball + known, "{trial}: {off:e} outside {ball:e} + {known:e}, noise {noise:e}");

@@ -31,10 +31,10 @@ fn integer_weights_are_repeated_rows() {
         let (long, source) = repeated(&case);
         case.with_problem(|short| {
             long.with_problem(|long_problem| {
-                let zero = short.objective(&Coefficients::default());
+                let zero = short.objective(&Coefficients::default()).unwrap();
                 for share in [0.0, 0.3, 1.0] {
                     let mut c = random_coefficients(&case, &mut rng, share);
-                    let (a, b) = (short.objective(&c), long_problem.objective(&c));
+                    let (a, b) = (short.objective(&c).unwrap(), long_problem.objective(&c).unwrap());
                     assert_close(a, b, 1e-11 * (a + zero), &("P", trial));
                     let (a, b) = (short.relaxation(&c).unwrap(), long_problem.relaxation(&c).unwrap());
                     assert_close(a, b, 1e-11 * (a + zero), &("R", trial));
@@ -93,7 +93,7 @@ fn rows_of_weight_zero_are_not_there() {
                 problem.dual_point(&u, problem.best_intercept(&u, 0.0), &mut alpha);
                 assert_eq!(alpha[case.n - 1], 0.0);
                 let lengths: Vec<f64> = (0..case.p).map(|j| problem.length(j)).collect();
-                (problem.objective(&c), problem.lower_bound(&alpha), problem.lambda0_max(), lengths)
+                (problem.objective(&c).unwrap(), problem.lower_bound(&alpha), problem.lambda0_max(), lengths)
             })
         };
         let (a, b) = (measure(&case), measure(&other));
@@ -137,7 +137,7 @@ fn lambda0_max_is_where_the_proof_of_zero_ends() {
                 let b = problem.best_intercept(&u, 0.0);
                 let mut alpha = u.clone();
                 problem.dual_point(&u, b, &mut alpha);
-                let zero = problem.objective(&Coefficients::from_pairs(vec![], b));
+                let zero = problem.objective(&Coefficients::from_pairs(vec![], b)).unwrap();
                 (zero, problem.lower_bound(&alpha))
             })
         };

@@ -139,7 +139,7 @@ impl Compare {
             outcome => outcome,
         };
         let solution = outcome.as_ref().ok();
-        let priced = solution.map_or(f64::NAN, |s| posed.priced.objective(&s.coefficients));
+        let priced = solution.map(|s| posed.priced.objective(&s.coefficients)).transpose()?.unwrap_or(f64::NAN);
         let hits = solution.map_or(0, |s| recovery(&truth.support, s.support()).hits);
         Ok(Run { method, terms, outcome, priced, hits })
     }

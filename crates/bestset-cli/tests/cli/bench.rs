@@ -103,7 +103,7 @@ fn with_problem<T>(loss: Loss, penalty: Penalty, body: impl FnOnce(&Problem<'_>)
 /// P of the coefficients, by the library.
 fn objective(loss: Loss, beta: &[f64]) -> f64 {
     let coefficients = Coefficients::from_dense(beta, 0.0);
-    with_problem(loss, Penalty::new(0.05, 0.01, 0.1), |problem| problem.objective(&coefficients))
+    with_problem(loss, Penalty::new(0.05, 0.01, 0.1), |problem| problem.objective(&coefficients).unwrap())
 }
 
 #[test]

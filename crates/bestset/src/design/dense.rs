@@ -73,6 +73,15 @@ impl<T: Element> Design for Dense<'_, T> {
         });
     }
 
+    fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) {
+        if vectors.is_empty() {
+            return;
+        }
+        in_blocks(features, out, features.len() * self.nrows * vectors.len(), |features, out| {
+            kernel::dot_columns_many(&self.data, self.nrows, features, vectors, out);
+        });
+    }
+
     fn axpy(&self, j: usize, a: f64, out: &mut [f64]) {
         kernel::axpy(a, self.col(j), out);
     }

@@ -34,6 +34,16 @@ pub trait Design: Send + Sync {
     /// out_k = x_jᵀ v with j = features_k.
     fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]);
 
+    /// out_{k, v} = x_jᵀ vector_v with j = features_k, the vectors of a feature side by side, each with the bits that
+    /// [`Design::correlate`] gives it.
+    fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) {
+        let mut one = vec![0.0; features.len()];
+        for (v, vector) in vectors.iter().enumerate() {
+            self.correlate(features, vector, &mut one);
+            one.iter().enumerate().for_each(|(k, x)| out[k * vectors.len() + v] = *x);
+        }
+    }
+
     /// out += a x_j.
     fn axpy(&self, j: usize, a: f64, out: &mut [f64]);
 
@@ -161,12 +171,14 @@ fn is_small(operations: usize) -> bool {
     operations < 1 << 17 || rayon::current_num_threads() == 1
 }
 
-/// Splits `features` and `out` into blocks and runs `body` on them, in parallel when there is enough work.
+/// Splits `features` and `out`, a whole number of entries for each, into blocks and runs `body` on them, in parallel when
+/// there is enough work.
 fn in_blocks(features: &[usize], out: &mut [f64], operations: usize, body: impl Fn(&[usize], &mut [f64]) + Sync) {
-    debug_assert_eq!(features.len(), out.len());
-    if is_small(operations) {
+    let each = out.len() / features.len().max(1);
+    debug_assert_eq!(each * features.len(), out.len());
+    if is_small(operations) || each == 0 {
         return body(features, out);
     }
     let block = features.len().div_ceil(8 * rayon::current_num_threads()).max(16);
-    features.par_chunks(block).zip(out.par_chunks_mut(block)).for_each(|(f, o)| body(f, o));
+    features.par_chunks(block).zip(out.par_chunks_mut(each * block)).for_each(|(f, o)| body(f, o));
 }

@@ -1,4 +1,4 @@
-//! The penalty λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖² with optional bounds on each coefficient.
+//! The penalty λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖² with optional factors and bounds for each coefficient.
 //!
 //! All formulas live in [`Coordinate`], the penalty of one coefficient; [`Penalty`] says which coordinate penalty a
 //! feature has.
@@ -34,7 +34,52 @@ impl Bounds {
     }
 }
 
-/// λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖² within bounds.
+/// Factors f_j ≥ 0 that multiply a λ, one for each feature.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub enum Factors {
+    /// Every factor is one.
+    #[default]
+    One,
+    /// One factor per feature.
+    Each(Vec<f64>),
+}
+
+impl Factors {
+    /// The factor of feature j.
+    #[inline]
+    pub fn at(&self, j: usize) -> f64 {
+        match self {
+            Self::One => 1.0,
+            Self::Each(factors) => factors[j],
+        }
+    }
+
+    fn validate(&self, name: &'static str, p: usize) -> Result<()> {
+        let Self::Each(factors) = self else { return Ok(()) };
+        check_length(name, factors.len(), p)?;
+        match factors.iter().position(|f| !(*f >= 0.0 && f.is_finite())) {
+            Some(feature) => Err(Error::Factor { name, feature, value: factors[feature] }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Σ_j [ f_j λ0 [β_j ≠ 0] + g_j (λ1|β_j| + λ2β_j²) ] within bounds; all factors f, g are one unless given.
+///
+/// A price factor of zero makes a feature free: it is in the model whenever it helps at all
+/// ([`Penalty::always`]). Bounds of zero keep it out ([`Penalty::never`]). A shrinkage factor of zero leaves it
+/// unshrunk, and then only bounds on the coefficient keep the dual finite (MATH §3).
+///
+/// ```
+/// use bestset::{Bounds, Penalty};
+///
+/// // Six features: the first is always available, the last never, the others must not be negative.
+/// let penalty = Penalty::new(0.5, 0.0, 0.1).with_bounds(Bounds::All(0.0, f64::INFINITY));
+/// let penalty = penalty.always(&[0], 6)?.never(&[5], 6)?;
+/// assert_eq!((penalty.at(0).l0, penalty.at(1).l0), (0.0, 0.5));
+/// assert_eq!((penalty.at(4).upper, penalty.at(5).upper), (f64::INFINITY, 0.0));
+/// # Ok::<(), bestset::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Penalty {
     /// Price of one selected feature, λ0 ≥ 0.
@@ -45,12 +90,19 @@ pub struct Penalty {
     pub lambda2: f64,
     /// Bounds on the coefficients.
     pub bounds: Bounds,
+    /// Factors of λ0.
+    #[serde(default)]
+    pub price: Factors,
+    /// Factors of λ1 and λ2.
+    #[serde(default)]
+    pub shrinkage: Factors,
 }
 
 impl Penalty {
-    /// The penalty without bounds.
+    /// The penalty without factors and bounds.
     pub fn new(lambda0: f64, lambda1: f64, lambda2: f64) -> Self {
-        Self { lambda0, lambda1, lambda2, bounds: Bounds::Free }
+        let (bounds, price, shrinkage) = (Bounds::Free, Factors::One, Factors::One);
+        Self { lambda0, lambda1, lambda2, bounds, price, shrinkage }
     }
 
     /// The same penalty within bounds.
@@ -59,11 +111,78 @@ impl Penalty {
         self
     }
 
+    /// The same penalty with a factor of λ0 for each feature.
+    pub fn with_price(mut self, factors: Vec<f64>) -> Self {
+        self.price = Factors::Each(factors);
+        self
+    }
+
+    /// The same penalty with a factor of λ1 and λ2 for each feature.
+    pub fn with_shrinkage(mut self, factors: Vec<f64>) -> Self {
+        self.shrinkage = Factors::Each(factors);
+        self
+    }
+
+    /// Makes these of the p features free of λ0.
+    pub fn always(self, features: &[usize], p: usize) -> Result<Self> {
+        self.check_list("the features always in", features, p, |j| self.bounds.at(j) != (0.0, 0.0))?;
+        let mut factors: Vec<f64> = (0..p).map(|j| self.price.at(j)).collect();
+        features.iter().for_each(|&j| factors[j] = 0.0);
+        Ok(self.with_price(factors))
+    }
+
+    /// Keeps these of the p features out: their coefficients are bounded by zero on both sides.
+    pub fn never(self, features: &[usize], p: usize) -> Result<Self> {
+        self.check_list("the features never in", features, p, |j| self.price.at(j) > 0.0)?;
+        let (mut lower, mut upper): (Vec<f64>, Vec<f64>) = (0..p).map(|j| self.bounds.at(j)).unzip();
+        features.iter().for_each(|&j| (lower[j], upper[j]) = (0.0, 0.0));
+        Ok(self.with_bounds(Bounds::Each(lower, upper)))
+    }
+
+    fn check_list(
+        &self,
+        what: &'static str,
+        features: &[usize],
+        p: usize,
+        allowed: impl Fn(usize) -> bool,
+    ) -> Result<()> {
+        self.validate(p)?;
+        for (position, &index) in features.iter().enumerate() {
+            let bad = |problem| Err(Error::Index { what, position, index, problem });
+            if index >= p {
+                return bad("beyond the last feature");
+            }
+            if !allowed(index) {
+                return bad("both always and never in");
+            }
+        }
+        Ok(())
+    }
+
+    /// The penalty with ν on top of the price of every feature, whatever its factor.
+    pub(crate) fn priced(&self, nu: f64) -> Self {
+        match &self.price {
+            Factors::One => Self { lambda0: self.lambda0 + nu, ..self.clone() },
+            Factors::Each(factors) => {
+                let prices = factors.iter().map(|f| f * self.lambda0 + nu).collect();
+                Self { lambda0: 1.0, price: Factors::Each(prices), ..self.clone() }
+            }
+        }
+    }
+
     /// The penalty of coefficient j.
     #[inline]
     pub fn at(&self, j: usize) -> Coordinate {
-        let (lower, upper) = self.bounds.at(j);
-        Coordinate { l0: self.lambda0, l1: self.lambda1, l2: self.lambda2, lower, upper }
+        let ((lower, upper), shrinkage) = (self.bounds.at(j), self.shrinkage.at(j));
+        let l0 = self.price.at(j) * self.lambda0;
+        Coordinate { l0, l1: shrinkage * self.lambda1, l2: shrinkage * self.lambda2, lower, upper }
+    }
+
+    /// Whether every coefficient has the same penalty.
+    #[inline]
+    pub fn is_uniform(&self) -> bool {
+        let factors = matches!((&self.price, &self.shrinkage), (Factors::One, Factors::One));
+        factors && !matches!(self.bounds, Bounds::Each(..))
     }
 
     /// Checks ranges and shapes for p features.
@@ -74,6 +193,8 @@ impl Penalty {
                 return Err(Error::Range { name, value, range: "finite and at least 0" });
             }
         }
+        self.price.validate("price", p)?;
+        self.shrinkage.validate("shrinkage", p)?;
         if let Bounds::Each(lower, upper) = &self.bounds {
             check_length("lower bounds", lower.len(), p)?;
             check_length("upper bounds", upper.len(), p)?;
@@ -90,14 +211,10 @@ impl Penalty {
 
     /// Whether the dual is finite everywhere: λ2 > 0, or every coefficient is bounded on both sides (MATH §3).
     pub fn has_certificate(&self, p: usize) -> bool {
-        let bounded = |j| {
-            let (lower, upper) = self.bounds.at(j);
-            lower.is_finite() && upper.is_finite()
+        let finite = |j: usize| {
+            let c = self.at(j);
+            c.l2 > 0.0 || (c.lower.is_finite() && c.upper.is_finite())
         };
-        self.lambda2 > 0.0
-            || match self.bounds {
-                Bounds::Each(..) => (0..p).all(bounded),
-                _ => bounded(0),
-            }
+        (0..if self.is_uniform() { 1 } else { p }).all(finite)
     }
 }

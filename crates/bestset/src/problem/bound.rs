@@ -6,7 +6,8 @@
 
 use super::Problem;
 use crate::loss::Loss;
-use crate::penalty::{Bounds, Coordinate};
+use crate::penalty::Coordinate;
+use crate::solution::Coefficients;
 
 /// A dual point, measured.
 struct Measured {
@@ -23,6 +24,38 @@ struct Measured {
 }
 
 impl Problem<'_> {
+    /// The smallest λ0 at which the dual point of β = 0 proves that no feature is worth its price:
+    /// max_j of −min_b { τ_j b + λ1|b| + λ2b² } / f_j; +∞ when λ2 = 0 without bounds, and when a free feature (f_j = 0)
+    /// is worth having: β = 0 is then no answer, and the fit of the free features takes its place
+    /// ([`Problem::lambda0_max_at`]).
+    pub fn lambda0_max(&self) -> f64 {
+        let u = self.null_margins();
+        let mut alpha = vec![0.0; u.len()];
+        self.dual_point(&u, self.best_intercept(&u, 0.0), &mut alpha);
+        self.largest_worth(&alpha, |_| true)
+    }
+
+    /// As [`Problem::lambda0_max`], at the fit of the free features: the smallest λ0 at which its dual point proves that no
+    /// other feature is worth its price.
+    pub fn lambda0_max_at(&self, free: &Coefficients) -> f64 {
+        let u = self.margins(free);
+        let mut alpha = vec![0.0; u.len()];
+        self.dual_point(&u, self.best_intercept(&u, free.intercept), &mut alpha);
+        self.largest_worth(&alpha, |price| price > 0.0)
+    }
+
+    /// max_j −φ_j(x_jᵀα) / f_j at λ0 = 0, over the features whose price factor is `counted`.
+    fn largest_worth(&self, alpha: &[f64], counted: impl Fn(f64) -> bool) -> f64 {
+        let features: Vec<usize> = (0..self.ncols()).filter(|&j| counted(self.penalty.price.at(j))).collect();
+        let mut tau = vec![0.0; features.len()];
+        self.design.correlate(&features, alpha, &mut tau);
+        let worth = |(&j, &t): (&usize, &f64)| match -self.coordinate(j).selected().phi(t) {
+            worth if worth > 0.0 => worth / self.penalty.price.at(j),
+            _ => 0.0,
+        };
+        features.iter().zip(&tau).map(worth).fold(0.0, f64::max)
+    }
+
     /// The value D(α) of MATH §3 (D_k of §6 when the size is limited) less the most that rounding can have added: a
     /// valid lower bound for P, −∞ if α is outside the dual domain. `tau[k]` = x_jᵀα for j = `features[k]` as
     /// [`correlate`](crate::design::Design::correlate) computes it; features not listed must have Ψ = 0.
@@ -131,11 +164,11 @@ impl Problem<'_> {
         }
     }
 
-    /// A threshold that none is below: Ψ_j(τ) = 0 for |τ| under it. Zero where bounds differ between features.
+    /// A threshold that none is below: Ψ_j(τ) = 0 for |τ| under it. Zero where penalties differ between features.
     fn least_threshold(&self) -> f64 {
-        match self.penalty.bounds {
-            Bounds::Each(..) => 0.0,
-            _ => self.coordinate(0).slope(true).min(self.coordinate(0).slope(false)),
+        match self.penalty.is_uniform() {
+            true => self.coordinate(0).slope(true).min(self.coordinate(0).slope(false)),
+            false => 0.0,
         }
     }
 
@@ -168,10 +201,12 @@ impl Problem<'_> {
                 continue;
             }
             let ratio = if self.weights.is_some() { self.unweighted(a, w, y) } else { a };
+            // The conjugate of ℓ(u + o, y) is ℓ*(a) − a o.
+            let fixed = self.offset.as_ref().map_or(0.0, |o| a * o[i]);
             let term = w * self.loss.conjugate(ratio, y);
-            conjugates += term;
+            conjugates += term - fixed;
             // Both parts of ½a² + ya, which may cancel.
-            size += term.abs() + (a * y).abs() + (a * ratio).abs();
+            size += term.abs() + fixed.abs() + (a * y).abs() + (a * ratio).abs();
             squares += a * ratio;
             absolute += a.abs();
             sum.add(a);

@@ -43,7 +43,7 @@ pub fn minimise(
     monitor: &Limits,
 ) -> Descent {
     let mut descent = Descent { gap: f64::INFINITY, sweeps: 0, newton: 0 };
-    let (mut stalled, mut attempts) = (0, 0);
+    let (mut stalled, mut attempts, mut least) = (0, 0, f64::INFINITY);
     // A fit on a known support is one linear system away.
     let settled = members.iter().all(|&k| beta[k] != 0.0 && coordinates[k].l0 == 0.0);
     if settled && newton_step(model, coordinates, beta, members) {
@@ -63,7 +63,9 @@ pub fn minimise(
         descent.sweeps += SWEEPS;
         let gap =
             members.iter().map(|&k| gap_share(coordinates[k], beta[k], model.gradient(k), model.curvature(k))).sum();
-        stalled = if gap < 0.9 * descent.gap { 0 } else { stalled + 1 };
+        // Against the least gap met: at the limit of rounding two points may take turns, one above the other, for ever.
+        stalled = if gap < 0.9 * least { 0 } else { stalled + 1 };
+        least = f64::min(gap, least);
         let slow = gap > 0.05 * descent.gap;
         descent.gap = gap;
         if gap <= tolerance || stalled > 20 || monitor.stop(0).is_some() {

@@ -1,12 +1,13 @@
 //! The default solver (MATH §7): convex phase for the bound, primal phase for the answer.
 
 use super::convex::Relaxed;
+use super::ladder::Ladder;
 use super::primal::Best;
 use super::workspace::Workspace;
 use super::{Monitor, Options, Outcome, convex, primal, screening};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
-use crate::solution::Coefficients;
+use crate::solution::{Coefficients, Screened};
 
 /// Ridge terms of the continuation, relative to the mean curvature of the loss along one coefficient.
 const RIDGES: [f64; 4] = [1.0, 0.1, 0.01, 0.001];
@@ -42,10 +43,63 @@ pub fn root(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monit
         starts.extend(continuation(problem, options, monitor));
         monitor.muted = false;
     }
-    let best = primal::solve(work, &starts, &mut relaxed, monitor);
+    let best = primal::solve(work, &starts, &mut relaxed, options, monitor);
     let objective = best.objective;
     let (outcome, tau) = conclude(problem, relaxed, best, monitor);
     Root { outcome, minimiser, tau, objective }
+}
+
+/// As [`root`], the convex phase from where the workspace is, the primal phase with moves of one feature from the starts and
+/// from R's rounded minimiser only: what a path can spend on each of its points.
+pub fn neighbour(
+    work: &mut Workspace<'_, '_>,
+    starts: &[Coefficients],
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+) -> Root {
+    let problem = work.problem;
+    let mut relaxed = convex::solve(work, options, monitor);
+    let minimiser = work.coefficients();
+    // No walk past the local minimum: what other points find does that.
+    let settled = Options { gap: f64::INFINITY, ..options.clone() };
+    let best = primal::neighbour(work, starts, &mut relaxed, &settled, monitor);
+    let objective = best.objective;
+    let (outcome, tau) = conclude(problem, relaxed, best, monitor);
+    Root { outcome, minimiser, tau, objective }
+}
+
+/// What a point of a path found before its pass over X.
+pub(crate) struct Draft {
+    /// The answer; its bound is that of the convex phase.
+    pub(crate) outcome: Outcome,
+    /// R's minimiser.
+    pub(crate) minimiser: Coefficients,
+    /// The answer's own dual point.
+    pub(crate) alpha: Vec<f64>,
+    /// The λ0 at which the answer changes.
+    pub(crate) entry: f64,
+}
+
+/// As [`neighbour`] for a problem that the ladder serves; the bound from scratch and the look at all of X are left to the
+/// caller, who does both for several points in one sweep and brings `candidates` for the answer.
+pub(crate) fn on_ladder(
+    work: &mut Workspace<'_, '_>,
+    ladder: &mut Ladder,
+    mut candidates: Vec<usize>,
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+) -> Draft {
+    let problem = work.problem;
+    let Relaxed { relaxation, lower_bound, dual, iterations, ended, screened, .. } =
+        convex::solve(work, options, monitor);
+    let minimiser = work.coefficients();
+    candidates.extend_from_slice(&minimiser.support);
+    let rung = ladder.climb(problem, &candidates, monitor);
+    let (coefficients, relaxation) = (rung.coefficients, Some(relaxation));
+    let local = crate::solution::Local::None;
+    let ranked = Vec::new();
+    let outcome = Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked };
+    Draft { outcome, minimiser, alpha: rung.alpha, entry: rung.entry }
 }
 
 /// λ2 = 0 with λ0 > 0 and no bounds: the envelope ignores λ0, and R says nothing about which features to choose.
@@ -68,10 +122,12 @@ fn continuation(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<
         if let Some(start) = found.last() {
             work.load(start);
         }
-        let loose = Options { relaxation_gap: options.relaxation_gap.max(1e-4), ..options.clone() };
+        // A start need be no better than descent and exchanges make it.
+        let relaxation_gap = options.relaxation_gap.max(1e-4);
+        let loose = Options { relaxation_gap, gap: f64::INFINITY, ..options.clone() };
         let mut relaxed = convex::solve(&mut work, &loose, monitor);
         let starts: Vec<Coefficients> = found.last().into_iter().cloned().collect();
-        found.push(primal::solve(&mut work, &starts, &mut relaxed, monitor).coefficients);
+        found.push(primal::solve(&mut work, &starts, &mut relaxed, &loose, monitor).coefficients);
     }
     found
 }
@@ -83,13 +139,7 @@ fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut M
     let mut tau = vec![0.0; features.len()];
     problem.design().correlate(&features, &dual, &mut tau);
     monitor.passes += 1.0;
-    let lower_bound = problem.dual_value(&dual, &features, &tau);
-    let outer = problem.outer_correlations(&dual, &features, &tau, |j| problem.coordinate(j));
-    for &j in &features {
-        let c = problem.coordinate(j);
-        screened.excluded += usize::from(screening::in_no_optimal_subset(c, outer[j], lower_bound, best.objective));
-        screened.included += usize::from(screening::in_every_optimal_subset(c, tau[j], lower_bound, best.objective));
-    }
+    let (lower_bound, outer) = judge(problem, &dual, &features, &tau, best.objective, &mut screened);
     let outcome = Outcome {
         coefficients: best.coefficients,
         relaxation: Some(relaxation),
@@ -102,4 +152,24 @@ fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut M
         ranked: Vec::new(),
     };
     (outcome, outer)
+}
+
+/// The bound of a dual point with τ = Xᵀα, and what the optimality rules prove with it and P̂; also the correlations at the end
+/// of their rounding where φ is least.
+pub(crate) fn judge(
+    problem: &Problem<'_>,
+    dual: &[f64],
+    features: &[usize],
+    tau: &[f64],
+    best: f64,
+    screened: &mut Screened,
+) -> (f64, Vec<f64>) {
+    let lower_bound = problem.dual_value(dual, features, tau);
+    let outer = problem.outer_correlations(dual, features, tau, |k| problem.coordinate(features[k]));
+    for &j in features {
+        let c = problem.coordinate(j);
+        screened.excluded += usize::from(screening::in_no_optimal_subset(c, outer[j], lower_bound, best));
+        screened.included += usize::from(screening::in_every_optimal_subset(c, tau[j], lower_bound, best));
+    }
+    (lower_bound, outer)
 }

@@ -4,7 +4,10 @@ pub mod augmented;
 pub mod convex;
 pub mod descend;
 pub mod exact;
+mod exchange;
+mod explore;
 pub mod incremental;
+pub(crate) mod ladder;
 mod monitor;
 mod options;
 pub mod primal;
@@ -12,6 +15,7 @@ pub mod published;
 pub mod quadratic;
 pub mod screening;
 pub mod tableau;
+mod widen;
 pub mod workspace;
 
 pub use monitor::{CancelFlag, Limits, Monitor, Observer};
@@ -47,16 +51,8 @@ pub fn solve_observed(problem: &Problem<'_>, options: &Options, observer: &mut d
             Method::Cdss => published::cdss::solve(problem, options, monitor),
         })
     };
-    let outcome = with_threads(options, || run(&mut monitor))?;
+    let outcome = on_threads(options.threads, || run(&mut monitor))?;
     Ok(finish(problem, options, monitor, outcome))
-}
-
-/// Runs `body` on the threads that the options ask for.
-pub(crate) fn with_threads<T: Send>(options: &Options, body: impl FnOnce() -> T + Send) -> T {
-    match options.threads {
-        Some(threads) => pool(threads).install(body),
-        None => body(),
-    }
 }
 
 /// What a solver hands back: its best coefficients, a dual point with the bound it proves, and how its loop ended.
@@ -85,12 +81,20 @@ pub struct Outcome {
 /// Evaluates P from scratch and derives the status from the gap alone.
 fn finish(problem: &Problem<'_>, options: &Options, mut monitor: Monitor<'_>, outcome: Outcome) -> Solution {
     let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked } = outcome;
-    let objective = problem.objective(&coefficients);
+    let objective = problem.value(&coefficients);
     let certificate = Certificate { objective, relaxation, lower_bound };
     let status = certificate.status(ended, options.gap_absolute, options.gap);
     monitor.conclude(objective, lower_bound, iterations, coefficients.nonzeros());
     let (seconds, passes, trace) = (monitor.seconds(), monitor.passes, monitor.trace);
     Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, local, trace, ranked }
+}
+
+/// Runs `body` with this many threads, or with those of the caller.
+pub(crate) fn on_threads<T: Send>(threads: Option<usize>, body: impl FnOnce() -> T + Send) -> T {
+    match threads {
+        Some(threads) => pool(threads).install(body),
+        None => body(),
+    }
 }
 
 /// Thread pools are kept: building one costs more than a small fit.

@@ -13,6 +13,8 @@
 //! With fixed signs λ1|b| ≥ λ1 sign·b: a price never promises less than a move can bring, so that no improving price means no
 //! improving move (quadratic loss).
 
+mod grow;
+
 use super::quadratic::Gram;
 use crate::kernel;
 use crate::penalty::Coordinate;
@@ -30,18 +32,20 @@ pub struct Move {
 }
 
 /// The tableau at a support.
-pub struct Tableau<'c> {
-    coordinates: &'c [Coordinate],
+pub struct Tableau {
+    coordinates: Vec<Coordinate>,
     len: usize,
     data: Vec<f64>,
+    /// Q_kk + 2λ2.
+    own: Vec<f64>,
     rhs: Vec<f64>,
     /// Sign of each support coefficient as it entered, 0 outside.
     signs: Vec<f64>,
 }
 
-impl<'c> Tableau<'c> {
+impl Tableau {
     /// The tableau at the fit `beta` with the model's `gradients` there; `None` when A is singular.
-    pub fn new(gram: &Gram, coordinates: &'c [Coordinate], beta: &[f64], gradients: &[f64]) -> Option<Self> {
+    pub fn new(gram: &Gram, coordinates: &[Coordinate], beta: &[f64], gradients: &[f64]) -> Option<Self> {
         let m = gram.len();
         let inside: Vec<usize> = (0..m).filter(|&k| beta[k] != 0.0).collect();
         let outside: Vec<usize> = (0..m).filter(|&k| beta[k] == 0.0).collect();
@@ -66,7 +70,8 @@ impl<'c> Tableau<'c> {
         }
         let rhs = (0..m).map(|k| if beta[k] != 0.0 { beta[k] } else { -gradients[k] }).collect();
         let signs = beta.iter().map(|b| if *b != 0.0 { b.signum() } else { 0.0 }).collect();
-        Some(Self { coordinates, len: m, data, rhs, signs })
+        let own = (0..m).map(|k| gram.at(k, k) + 2.0 * coordinates[k].l2).collect();
+        Some(Self { coordinates: coordinates.to_vec(), len: m, data, own, rhs, signs })
     }
 
     #[inline]
@@ -76,6 +81,16 @@ impl<'c> Tableau<'c> {
 
     fn is_inside(&self, k: usize) -> bool {
         self.signs[k] != 0.0
+    }
+
+    /// Whether what is left of column k, of curvature s, is rounding.
+    fn is_dependent(&self, k: usize, s: f64) -> bool {
+        s <= 1e-10 * self.own[k]
+    }
+
+    /// Number of positions.
+    pub(super) fn len(&self) -> usize {
+        self.len
     }
 
     /// The fitted coefficients, zero outside the support.
@@ -100,9 +115,46 @@ impl<'c> Tableau<'c> {
         size * (pull - 0.5 * s * size)
     }
 
+    /// The change of P when position k enters or leaves the support, everything else refitted; `None` when it has nothing to
+    /// bring, or depends on the support so that it could not be fitted.
+    pub fn flip(&self, k: usize) -> Option<f64> {
+        let c = &self.coordinates[k];
+        if self.is_inside(k) {
+            return Some(self.cost(k) - c.l0);
+        }
+        let gain = Self::gain(c, self.rhs[k], self.at(k, k));
+        (gain > 0.0 && !self.is_dependent(k, self.at(k, k))).then_some(c.l0 - gain)
+    }
+
+    /// The support, and the other positions with the best flips: `room.0` for each of the support, and at least `room.1`.
+    pub fn nearest(&self, room: (usize, usize)) -> Vec<usize> {
+        let (mut inside, outside): (Vec<usize>, Vec<usize>) = (0..self.len).partition(|&k| self.is_inside(k));
+        let price = |&k: &usize| (self.flip(k).unwrap_or(f64::INFINITY), -self.rhs[k].abs(), k);
+        let mut priced: Vec<(f64, f64, usize)> = outside.iter().map(price).collect();
+        priced.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
+        priced.truncate((room.0 * inside.len()).max(room.1));
+        inside.extend(priced.iter().map(|p| p.2));
+        inside.sort_unstable();
+        inside
+    }
+
+    /// The tableau of some positions only, the support among them: the others just never enter.
+    pub fn select(&self, positions: &[usize]) -> Self {
+        let pick = |of: &[f64]| -> Vec<f64> { positions.iter().map(|&k| of[k]).collect() };
+        let column = |&l: &usize| pick(&self.data[l * self.len..(l + 1) * self.len]);
+        Self {
+            coordinates: positions.iter().map(|&k| self.coordinates[k]).collect(),
+            len: positions.len(),
+            data: positions.iter().flat_map(column).collect(),
+            own: pick(&self.own),
+            rhs: pick(&self.rhs),
+            signs: pick(&self.signs),
+        }
+    }
+
     /// The moves that lower P by more than `margin`, best first, at most `most`, and whether these are all that may: a
     /// column that depends on the others has a price only after the one it depends on has left.
-    pub fn improving(&self, gram: &Gram, margin: f64, most: usize) -> (Vec<(f64, Move)>, bool) {
+    pub fn improving(&self, margin: f64, most: usize) -> (Vec<(f64, Move)>, bool) {
         let inside: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k)).collect();
         let mut found: Vec<(f64, Move)> = Vec::new();
         let mut complete = true;
@@ -127,11 +179,10 @@ impl<'c> Tableau<'c> {
         }
         let cheapest = prices.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
         for j in (0..self.len).filter(|&k| !self.is_inside(k)) {
-            let (c, q, own) = (&self.coordinates[j], self.rhs[j], gram.at(j, j) + 2.0 * self.coordinates[j].l2);
+            let (c, q) = (&self.coordinates[j], self.rhs[j]);
             // What is left of a dependent column is rounding: no less than that.
-            let s = self.at(j, j).max(1e-15 * own);
-            let is_dependent = |s: f64| s <= 1e-10 * own;
-            offer(c.l0 - Self::gain(c, q, s), None, Some(j), is_dependent(s));
+            let s = self.at(j, j).max(1e-15 * self.own[j]);
+            offer(c.l0 - Self::gain(c, q, s), None, Some(j), self.is_dependent(j, s));
             // Dropping i can at most free (|q| + |M_ij|·|β_i|/a_i): skip the column when even the largest pull cannot pay.
             let column = &self.data[j * self.len..(j + 1) * self.len];
             let push = prices.iter().map(|p| (column[p.0] * p.2).abs()).fold(0.0, f64::max);
@@ -141,7 +192,7 @@ impl<'c> Tableau<'c> {
             for &(i, cost, ratio, inverse) in &prices {
                 let v = column[i];
                 let rest = s + v * v * inverse;
-                offer(c.l0 + cost - Self::gain(c, q + v * ratio, rest), Some(i), Some(j), is_dependent(rest));
+                offer(c.l0 + cost - Self::gain(c, q + v * ratio, rest), Some(i), Some(j), self.is_dependent(j, rest));
             }
         }
         let key = |m: &Move| (m.drop, m.add);
@@ -189,17 +240,10 @@ impl<'c> Tableau<'c> {
     /// Applies moves while they lower P, dropping features whose coefficient would change sign, until none does, a
     /// coefficient leaves its bounds or the multiplications in `budget` are used up. `origin` is minus the model's gradient
     /// at β = 0. Returns the number of moves, and whether no improving one is left.
-    pub fn descend(
-        &mut self,
-        gram: &Gram,
-        origin: &[f64],
-        margin: f64,
-        budget: &mut f64,
-        stop: impl Fn() -> bool,
-    ) -> (usize, bool) {
+    pub fn descend(&mut self, origin: &[f64], margin: f64, budget: &mut f64, stop: impl Fn() -> bool) -> (usize, bool) {
         let (mut count, mut value) = (0, self.value(origin));
         while *budget > 0.0 && !stop() {
-            let (moves, complete) = self.improving(gram, margin, 1);
+            let (moves, complete) = self.improving(margin, 1);
             let Some(&(_, step)) = moves.first() else {
                 return (count, complete);
             };
@@ -218,7 +262,7 @@ impl<'c> Tableau<'c> {
     }
 
     /// Pivots out every coefficient whose sign is not the one it entered with: the best fit on the support has it at zero.
-    fn drop_turned(&mut self, pivoted: &mut Vec<usize>) {
+    pub(super) fn drop_turned(&mut self, pivoted: &mut Vec<usize>) {
         let turned = |t: &Self| (0..t.len).find(|&k| t.signs[k] * t.rhs[k] < 0.0 && t.coordinates[k].l1 > 0.0);
         while let Some(k) = turned(self) {
             self.pivot(k);
@@ -232,7 +276,7 @@ impl<'c> Tableau<'c> {
     }
 
     /// P less the loss at β = 0: Σ_S λ0 − ½ (c_S − λ1 sign)ᵀβ_S.
-    fn value(&self, origin: &[f64]) -> f64 {
+    pub(super) fn value(&self, origin: &[f64]) -> f64 {
         let term = |k: usize| {
             let c = &self.coordinates[k];
             c.l0 - 0.5 * (origin[k] - c.l1 * self.signs[k]) * self.rhs[k]
@@ -240,14 +284,14 @@ impl<'c> Tableau<'c> {
         (0..self.len).filter(|&k| self.is_inside(k)).map(term).sum()
     }
 
-    /// For each support feature: what the fit loses without it, and the length of the vector w_i whose product with a column
-    /// x̃_j is the change of −∂q/∂β_j: ‖w_i‖² = (β_i/a_i)² (a_i − Σ_b 2λ2 (A⁻¹)_bi²).
+    /// For each support feature: what the fit loses without it, less its price, and the length of the vector w_i whose
+    /// product with a column x̃_j is the change of −∂q/∂β_j: ‖w_i‖² = (β_i/a_i)² (a_i − Σ_b 2λ2 (A⁻¹)_bi²).
     pub fn removals(&self) -> Vec<(f64, f64)> {
         let inside: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k)).collect();
         let one = |&i: &usize| {
             let a = -self.at(i, i);
             let ridge: f64 = inside.iter().map(|&b| 2.0 * self.coordinates[b].l2 * self.at(b, i).powi(2)).sum();
-            (self.cost(i), (self.rhs[i] / a).abs() * (a - ridge).max(0.0).sqrt())
+            (self.cost(i) - self.coordinates[i].l0, (self.rhs[i] / a).abs() * (a - ridge).max(0.0).sqrt())
         };
         inside.iter().map(one).collect()
     }

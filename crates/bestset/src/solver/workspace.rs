@@ -28,7 +28,7 @@ pub struct Workspace<'p, 'a> {
     pub beta: Vec<f64>,
     /// The intercept, optimal for `beta` after [`Workspace::refresh`].
     pub intercept: f64,
-    /// u = Xβ.
+    /// u = o + Xβ.
     pub margins: Vec<f64>,
     /// α = w ℓ′(u + b).
     pub alpha: Vec<f64>,
@@ -38,24 +38,47 @@ pub struct Workspace<'p, 'a> {
     floor: f64,
 }
 
+/// What a workspace knows of its columns, whatever the penalty: the active set and its inner products.
+pub struct Columns {
+    active: ActiveSet,
+    position: Vec<u32>,
+    metric: Metric,
+    gram: Gram,
+    floor: f64,
+}
+
+impl Columns {
+    /// Whether feature j is among them.
+    pub fn holds(&self, j: usize) -> bool {
+        self.position[j] != OUTSIDE
+    }
+}
+
 impl<'p, 'a> Workspace<'p, 'a> {
     /// An empty active set at β = 0.
     pub fn new(problem: &'p Problem<'a>) -> Self {
         let active = ActiveSet::new(problem.design());
         let metric = Metric::new(&active, problem.weights(), problem.has_intercept());
-        let n = problem.nrows();
+        let (position, gram) = (vec![OUTSIDE; problem.ncols()], Gram::default());
+        Self::with_columns(problem, Columns { active, position, metric, gram, floor: 1e-3 })
+    }
+
+    /// The columns of another workspace at β = 0; its problem may differ in the penalty only.
+    pub fn with_columns(problem: &'p Problem<'a>, columns: Columns) -> Self {
+        let Columns { active, position, metric, gram, floor } = columns;
+        let coordinates: Vec<Coordinate> = active.features().iter().map(|&j| problem.coordinate(j)).collect();
         let mut workspace = Self {
             problem,
-            active,
-            position: vec![OUTSIDE; problem.ncols()],
-            coordinates: Vec::new(),
-            beta: Vec::new(),
+            position,
+            beta: vec![0.0; coordinates.len()],
+            coordinates,
             intercept: 0.0,
-            margins: vec![0.0; n],
-            alpha: vec![0.0; n],
+            margins: problem.null_margins(),
+            alpha: vec![0.0; problem.nrows()],
+            active,
             metric,
-            gram: Gram::default(),
-            floor: 1e-3,
+            gram,
+            floor,
         };
         workspace.refresh();
         workspace
@@ -81,6 +104,19 @@ impl<'p, 'a> Workspace<'p, 'a> {
         };
         part.refresh();
         part
+    }
+
+    /// Hands the columns on.
+    pub fn into_columns(self) -> Columns {
+        let Self { active, position, metric, gram, floor, .. } = self;
+        Columns { active, position, metric, gram, floor }
+    }
+
+    /// A workspace at the same point whose active set is the support alone.
+    pub fn on_support(&self) -> Self {
+        let mut support = Self { floor: self.floor, ..Self::new(self.problem) };
+        support.load(&self.coefficients());
+        support
     }
 
     /// Position of feature j, if active.
@@ -120,7 +156,10 @@ impl<'p, 'a> Workspace<'p, 'a> {
 
     /// Recomputes u, the optimal intercept and α from the coefficients.
     pub fn refresh(&mut self) {
-        self.margins.fill(0.0);
+        match self.problem.offset() {
+            Some(offset) => self.margins.copy_from_slice(offset),
+            None => self.margins.fill(0.0),
+        }
         for k in 0..self.beta.len() {
             if self.beta[k] != 0.0 {
                 self.active.axpy(k, self.beta[k], &mut self.margins);

@@ -1,10 +1,10 @@
 //! The best subset by trying all of them.
 
 use super::generate::Case;
-use super::reference::Convex;
+use super::reference::{Convex, price};
 use bestset::Coefficients;
 
-/// What the fits on all subsets S say; a subset costs its fit plus λ0|S|.
+/// What the fits on all subsets S say; a subset costs its fit plus the prices of its features.
 #[derive(Debug, Clone)]
 pub struct Enumeration {
     /// P*, the least cost.
@@ -44,7 +44,7 @@ pub fn enumerate(case: &Case) -> Enumeration {
         let subset: Vec<usize> = (0..case.p).filter(|j| mask >> j & 1 == 1).collect();
         let penalties: Vec<Convex> = subset.iter().map(|&j| convex[j]).collect();
         let fit = model.minimise(&subset, &penalties);
-        let cost = fit.value + case.penalty.lambda0 * subset.len() as f64;
+        let cost = fit.value + subset.iter().map(|&j| price(&case.penalty, j)).sum::<f64>();
         let kept = subset.iter().zip(&fit.beta).filter(|p| *p.1 != 0.0).map(|p| *p.0).collect();
         all.costs.push((cost, kept));
         if cost < all.best {

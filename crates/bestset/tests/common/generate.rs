@@ -32,6 +32,7 @@ pub struct Case {
     pub loss: Loss,
     pub penalty: Penalty,
     pub weights: Option<Vec<f64>>,
+    pub offset: Option<Vec<f64>>,
     pub intercept: bool,
 }
 
@@ -55,6 +56,28 @@ impl Shape {
 }
 
 impl Case {
+    /// A plain dense case of the squared loss.
+    pub fn dense(n: usize, p: usize, x: Vec<f64>, y: Vec<f64>, penalty: Penalty) -> Self {
+        let (loss, weights) = (Loss::Squared, None);
+        Self {
+            store: Store::Dense64,
+            base: x.clone(),
+            base_rows: n,
+            standard: None,
+            rows: None,
+            columns: None,
+            n,
+            p,
+            x,
+            y,
+            loss,
+            penalty,
+            weights,
+            offset: None,
+            intercept: false,
+        }
+    }
+
     /// Column j of the plain matrix.
     pub fn col(&self, j: usize) -> &[f64] {
         &self.x[j * self.n..(j + 1) * self.n]
@@ -78,7 +101,9 @@ impl Case {
     /// The same, as the reference solver sees it.
     pub fn model(&self) -> Model<'_> {
         let weights: Vec<f64> = (0..self.n).map(|i| self.weight(i)).collect();
-        Model { n: self.n, p: self.p, x: &self.x, y: &self.y, weights, loss: self.loss, intercept: self.intercept }
+        let offset = self.offset.clone().unwrap_or_else(|| vec![0.0; self.n]);
+        let (x, y, loss, intercept) = (&self.x, &self.y, self.loss, self.intercept);
+        Model { n: self.n, p: self.p, x, y, weights, offset, loss, intercept }
     }
 
     /// Builds the design with its views and hands it over.
@@ -117,8 +142,12 @@ impl Case {
     pub fn problem<'a>(&'a self, design: &'a dyn Design) -> Problem<'a> {
         let problem = Problem::new(design, self.y.as_slice(), self.penalty.clone()).unwrap();
         let problem = problem.with_loss(self.loss).unwrap().with_intercept(self.intercept);
-        match &self.weights {
+        let problem = match &self.weights {
             Some(w) => problem.with_weights(w.as_slice()).unwrap(),
+            None => problem,
+        };
+        match &self.offset {
+            Some(o) => problem.with_offset(o.as_slice()).unwrap(),
             None => problem,
         }
     }
@@ -166,9 +195,9 @@ pub fn case(rng: &mut ChaCha8Rng, shape: &Shape) -> Case {
     let loss = pick(rng, &LOSSES);
     let weights = weights(rng, n);
     let (y, intercept) = (targets(rng, n, p, &x, loss, weights.as_deref()), rng.random_bool(0.5));
-    let penalty = Penalty::new(0.0, 0.0, 0.0);
+    let (penalty, offset) = (Penalty::new(0.0, 0.0, 0.0), None);
     let mut case =
-        Case { store, base, base_rows, standard, rows, columns, n, p, x, y, loss, penalty, weights, intercept };
+        Case { store, base, base_rows, standard, rows, columns, n, p, x, y, loss, penalty, weights, offset, intercept };
     case.penalty = penalty_of(rng, &case, shape);
     case
 }

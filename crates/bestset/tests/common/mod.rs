@@ -10,7 +10,7 @@ mod twofold;
 
 pub use enumerate::{Enumeration, enumerate};
 pub use generate::{Case, Shape, Store, case, compress, plain};
-pub use reference::{Convex, Fit, Model, dual_value, loss_at};
+pub use reference::{Convex, Fit, Model, dual_value, loss_at, price};
 pub use twofold::Twofold;
 
 pub use rand::{RngExt, SeedableRng};

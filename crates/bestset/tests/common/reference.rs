@@ -13,6 +13,7 @@ pub struct Model<'a> {
     pub x: &'a [f64],
     pub y: &'a [f64],
     pub weights: Vec<f64>,
+    pub offset: Vec<f64>,
     pub loss: Loss,
     pub intercept: bool,
 }
@@ -90,11 +91,17 @@ fn smoothness(loss: Loss) -> f64 {
     }
 }
 
+/// What feature j pays for being in the model.
+pub fn price(penalty: &Penalty, j: usize) -> f64 {
+    penalty.price.at(j) * penalty.lambda0
+}
+
 impl Convex {
     /// λ1|b| + λ2b² within the bounds: a feature that is in the model.
     pub fn selected(penalty: &Penalty, j: usize) -> Self {
         let (lower, upper) = penalty.bounds.at(j);
-        let (l1, l2) = (penalty.lambda1, penalty.lambda2);
+        let factor = penalty.shrinkage.at(j);
+        let (l1, l2) = (factor * penalty.lambda1, factor * penalty.lambda2);
         Self { slope: [l1; 2], knee: [0.0; 2], reach: [-lower, upper], constant: 0.0, l1, l2 }
     }
 
@@ -102,7 +109,7 @@ impl Convex {
     pub fn envelope(penalty: &Penalty, j: usize) -> Self {
         let mut convex = Self::selected(penalty, j);
         for side in 0..2 {
-            let (l0, reach) = (penalty.lambda0, convex.reach[side]);
+            let (l0, reach) = (price(penalty, j), convex.reach[side]);
             let free = if l0 == 0.0 { 0.0 } else { (l0 / convex.l2).sqrt() };
             let touch = free.min(reach);
             convex.knee[side] = touch;
@@ -110,7 +117,7 @@ impl Convex {
                 convex.slope[side] = l0 / touch + convex.l1 + convex.l2 * touch;
             }
         }
-        Self { constant: penalty.lambda0, ..convex }
+        Self { constant: price(penalty, j), ..convex }
     }
 
     fn value(&self, b: f64) -> f64 {
@@ -174,9 +181,9 @@ impl Model<'_> {
         (0..self.n).map(|i| self.weights[i] * loss_at(self.loss, u[i] + b, self.y[i]).0).sum()
     }
 
-    /// Xβ for the listed columns.
+    /// o + Xβ for the listed columns.
     pub fn margins(&self, columns: &[usize], beta: &[f64]) -> Vec<f64> {
-        let mut u = vec![0.0; self.n];
+        let mut u = self.offset.clone();
         for (&j, &b) in columns.iter().zip(beta) {
             u.iter_mut().zip(self.col(j)).for_each(|(u, x)| *u += b * x);
         }
@@ -192,7 +199,7 @@ impl Model<'_> {
             .map(|&j| (0..self.n).map(|i| self.weights[i] * self.col(j)[i].powi(2)).sum::<f64>() * l)
             .collect();
         let mut fit = Fit { value: 0.0, beta: vec![0.0; k], intercept: 0.0, alpha: vec![], gap: f64::INFINITY };
-        let scale = self.loss_sum(&vec![0.0; self.n], 0.0);
+        let scale = self.loss_sum(&self.offset, 0.0);
         let mut damping = 1e-13;
         for round in 0..4000 {
             self.sweep(columns, penalties, &norms, &mut fit);
@@ -335,10 +342,11 @@ impl Model<'_> {
         (value, bound.max(0.0), alpha)
     }
 
-    /// Σ w ℓ*(α/w).
+    /// Σ w ℓ*(α/w) − α o.
     pub fn conjugate_sum(&self, alpha: &[f64]) -> f64 {
         let terms = (0..self.n).filter(|&i| self.weights[i] > 0.0);
-        terms.map(|i| self.weights[i] * conjugate(self.loss, alpha[i] / self.weights[i], self.y[i])).sum()
+        let conjugate = |i: usize| self.weights[i] * conjugate(self.loss, alpha[i] / self.weights[i], self.y[i]);
+        terms.map(|i| conjugate(i) - alpha[i] * self.offset[i]).sum()
     }
 }
 
@@ -346,7 +354,7 @@ impl Model<'_> {
 pub fn dual_value(model: &Model<'_>, penalty: &Penalty, alpha: &[f64]) -> f64 {
     let term = |j| {
         let selected = Convex::selected(penalty, j).dual(model.dot(j, alpha), f64::INFINITY);
-        (penalty.lambda0 + selected).min(0.0)
+        (price(penalty, j) + selected).min(0.0)
     };
     -model.conjugate_sum(alpha) + (0..model.p).map(term).sum::<f64>()
 }

@@ -51,7 +51,7 @@ fn every_method_brackets_the_enumerated_optimum() {
         for (number, case) in Case::variants(11, loss, 24, 6).into_iter().enumerate() {
             let best = oracle::enumerate(&case).0;
             let x = case.dense();
-            let zero = case.problem(&x).objective(&Default::default());
+            let zero = case.problem(&x).objective(&Default::default()).unwrap();
             for method in METHODS {
                 let label = format!("{} {} variant {number}", method.name(), loss.name());
                 let solution = check(&case, &options(method, 0.02), best, &label);
@@ -133,7 +133,7 @@ fn the_answer_is_never_worse_than_the_start() {
             for (start, label) in [(beta, "best"), (vec![0.3, -0.2, 0.0, 5.0, 0.1], "random")] {
                 let warm = bestset::Coefficients::from_dense(&start, b);
                 let x = case.dense();
-                let at_start = case.problem(&x).objective(&warm);
+                let at_start = case.problem(&x).objective(&warm).unwrap();
                 for method in METHODS {
                     let mut options = options(method, 0.02);
                     options.warm_start = Some(warm.clone());

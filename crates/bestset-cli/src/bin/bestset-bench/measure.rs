@@ -186,7 +186,7 @@ fn answer(input: &Input, phase: Phase) -> bestset::Result<Answer> {
     }
     let relaxed = convex::solve(&mut work, &options, &mut monitor);
     let coefficients = work.coefficients();
-    let (objective, relaxation) = (problem.objective(&coefficients), Some(relaxed.relaxation));
+    let (objective, relaxation) = (problem.objective(&coefficients)?, Some(relaxed.relaxation));
     let certificate = Certificate { objective, relaxation, lower_bound: relaxed.lower_bound };
     let status = certificate.status(relaxed.ended, options.gap_absolute, options.gap);
     let (passes, iterations) = (monitor.passes, relaxed.iterations);

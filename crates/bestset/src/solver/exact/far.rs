@@ -94,7 +94,7 @@ mod tests {
         let zero = vec![0.0; problem.nrows()];
         let intercept = problem.best_intercept(&zero, 0.0);
         root.outcome.coefficients = crate::Coefficients { intercept, ..Default::default() };
-        root.objective = problem.objective(&root.outcome.coefficients);
+        root.objective = problem.value(&root.outcome.coefficients);
         Tree::plant(problem, None, &options, Seed { root, multiplier: 0.0 }, most_near).grow(&options, &mut monitor)
     }
 
@@ -159,7 +159,7 @@ mod tests {
                 solve(&make(part, &y, penalty, loss, intercept), &Options::default()).unwrap().objective()
             });
             let outcome = grow(&problem, most_near);
-            let (bound, objective) = (outcome.lower_bound, problem.objective(&outcome.coefficients));
+            let (bound, objective) = (outcome.lower_bound, problem.value(&outcome.coefficients));
             let closed = objective - bound <= 1e-9f64.max(1e-6 * objective);
             assert!(bound <= least + 1e-9, "{trial}: {bound} above {least}");
             assert!(objective <= least * (1.0 + 1e-6) + 1e-9 || !closed, "{trial}: {objective} {least}");

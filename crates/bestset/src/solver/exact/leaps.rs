@@ -116,7 +116,7 @@ pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>
     let mut dual = vec![0.0; problem.nrows()];
     problem.dual_point(&problem.margins(&coefficients), coefficients.intercept, &mut dual);
     let (lower_bound, iterations) = (tree.priced_bound(), tree.nodes);
-    let objective = problem.objective(&coefficients);
+    let objective = problem.value(&coefficients);
     let certificate = Certificate { objective, relaxation: None, lower_bound };
     let proved = certificate.status(ended, options.gap_absolute, options.gap) == Status::Optimal;
     let ranked = vec![Ranked { coefficients: coefficients.clone(), objective, proved }];

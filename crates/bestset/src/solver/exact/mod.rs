@@ -317,7 +317,7 @@ impl<'p, 'a> Tree<'p, 'a> {
     /// Offers the core's point to the pool.
     fn enter(&mut self) {
         let coefficients = self.core.coefficients();
-        let objective = self.problem.objective(&coefficients);
+        let objective = self.problem.value(&coefficients);
         if self.pool.offer(objective, coefficients) {
             // What was checked was the answer before.
             self.outcome.local = Local::None;

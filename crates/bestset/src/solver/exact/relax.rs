@@ -236,7 +236,7 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
     /// Intercept, dual point and R_node of the coefficients.
     fn refresh(&self, now: &mut Relaxed) {
         let problem = self.problem();
-        let mut margins = vec![0.0; now.alpha.len()];
+        let mut margins = problem.null_margins();
         for (&k, &b) in now.members.iter().zip(&now.beta).filter(|p| *p.1 != 0.0) {
             self.near.active.axpy(k, b, &mut margins);
         }

@@ -2,12 +2,11 @@
 
 use super::multiplier::Multiplier;
 use super::{Root, Seed};
-use crate::penalty::Penalty;
 use crate::problem::Problem;
 use crate::solution::Coefficients;
 use crate::solver::tableau::Tableau;
 use crate::solver::workspace::Workspace;
-use crate::solver::{Limits, Monitor, Options, incremental, primal};
+use crate::solver::{Limits, Monitor, Options, exchange, incremental, primal};
 
 /// Solves the problem with λ0 + ν for prices ν until the relaxation takes about k features, keeps the best bound D − νk and the
 /// best answer of at most k features.
@@ -23,8 +22,7 @@ pub fn root(problem: &Problem<'_>, k: usize, options: &Options, monitor: &mut Mo
     let mut nu = if base > 0.0 { 0.0 } else { 0.1 * highest };
     monitor.muted = true;
     loop {
-        let penalty = Penalty { lambda0: base + nu, ..problem.penalty().clone() };
-        let Ok(priced) = problem.with_penalty(penalty) else { break };
+        let Ok(priced) = problem.with_penalty(problem.penalty().priced(nu)) else { break };
         let settings = Options { warm_start: starts.last().cloned(), ..options.clone() };
         let mut work = Workspace::new(&priced);
         let mut found = incremental::root(&mut work, &settings, monitor);
@@ -37,7 +35,7 @@ pub fn root(problem: &Problem<'_>, k: usize, options: &Options, monitor: &mut Mo
         for candidate in [&found.minimiser, &found.outcome.coefficients] {
             core.load(&largest(candidate, k, |j, b| coordinate(j).fraction(b)));
             improve(&mut core, k, monitor);
-            let value = problem.objective(&core.coefficients());
+            let value = problem.value(&core.coefficients());
             if value < objective {
                 (answer, objective) = (core.coefficients(), value);
             }
@@ -79,12 +77,12 @@ pub fn improve(work: &mut Workspace<'_, '_>, k: usize, limits: &Limits) {
         let moves = {
             let gram = work.gram();
             let Some(tableau) = Tableau::new(&gram, &coordinates, &beta, &gradients) else { return };
-            tableau.improving(&gram, margin, usize::MAX).0
+            tableau.improving(margin, usize::MAX).0
         };
         let room = start.nonzeros() < k;
         let mut tried = moves.into_iter().filter(|m| room || m.1.drop.is_some() || m.1.add.is_none()).take(4);
         let better = tried.any(|(_, step)| {
-            primal::apply(work, step);
+            exchange::apply(work, step);
             primal::refit(work, limits);
             let better = work.objective() < objective - 0.01 * margin;
             if !better {

@@ -99,7 +99,7 @@ impl<'p, 'a> Pool<'p, 'a> {
     fn first(&mut self, start: &[usize], monitor: &mut Monitor<'_>) -> Vec<usize> {
         start.iter().for_each(|&j| self.place[j] = Place::Active);
         let problem = self.problem;
-        let (u, mut alpha) = (vec![0.0; problem.nrows()], vec![0.0; problem.nrows()]);
+        let (u, mut alpha) = (problem.null_margins(), vec![0.0; problem.nrows()]);
         problem.dual_point(&u, problem.best_intercept(&u, 0.0), &mut alpha);
         let features: Vec<usize> = (0..problem.ncols()).collect();
         let mut tau = vec![0.0; features.len()];

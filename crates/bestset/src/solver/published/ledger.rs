@@ -70,7 +70,7 @@ impl<'p, 'a> Ledger<'p, 'a> {
     }
 
     fn offer_coefficients(&mut self, coefficients: Coefficients) {
-        let objective = self.problem.objective(&coefficients);
+        let objective = self.problem.value(&coefficients);
         self.relaxation = self.relaxation.min(self.problem.relaxation(&coefficients).unwrap_or(f64::INFINITY));
         if objective < self.objective {
             (self.objective, self.coefficients) = (objective, coefficients);

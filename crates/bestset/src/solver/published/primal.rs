@@ -52,7 +52,7 @@ impl<'p, 'a> Primal<'p, 'a> {
     pub(super) fn new(problem: &'p Problem<'a>, features: &[usize], monitor: &Monitor<'_>) -> Result<Self, Status> {
         let n = problem.nrows();
         let active = ActiveSet::new(problem.design());
-        let (u, slopes) = (vec![0.0; n], vec![0.0; n]);
+        let (u, slopes) = (problem.null_margins(), vec![0.0; n]);
         let mut point = Self { problem, active, beta: Vec::new(), u, intercept: 0.0, slopes, total: 0.0 };
         point.include(features, monitor)?;
         point.rebuild();
@@ -91,7 +91,7 @@ impl<'p, 'a> Primal<'p, 'a> {
         self.active.features()
     }
 
-    /// u = Xβ.
+    /// u = o + Xβ.
     pub(super) fn margins(&self) -> &[f64] {
         &self.u
     }
@@ -130,7 +130,7 @@ impl<'p, 'a> Primal<'p, 'a> {
 
     /// u, b and v from β, free of what many small updates have lost.
     pub(super) fn rebuild(&mut self) {
-        self.u.fill(0.0);
+        self.u = self.problem.null_margins();
         for k in 0..self.active.len() {
             if self.beta[k] != 0.0 {
                 self.active.axpy(k, self.beta[k], &mut self.u);
@@ -306,13 +306,13 @@ mod tests {
                 |j: usize| 0.3 * ((start * P + j) as f64 * 2.1).sin() * f64::from(!(start + j).is_multiple_of(3));
             point.set((0..P).map(value));
             for selected in [false, true] {
-                let before = problem.objective(&point.coefficients());
+                let before = problem.value(&point.coefficients());
                 assert!((before - point.values().0).abs() < 1e-12 * (1.0 + before));
                 let step =
                     |c: Coordinate, a, q| if selected { c.prox_selected(a, q) } else { c.threshold_operator(a, q) };
                 let positions = if selected { point.support() } else { features.clone() };
                 point.pass(positions.into_iter(), step, &mut monitor);
-                let after = problem.objective(&point.coefficients());
+                let after = problem.value(&point.coefficients());
                 assert!(after <= before * (1.0 + 1e-14), "{:?}: P rose from {before} to {after}", problem.loss());
                 let mut fresh = point.clone();
                 fresh.rebuild();

@@ -81,7 +81,7 @@ mod tests {
         for members in [&[0, 1][..], &[1], &[]] {
             let fit = equations.fit(members);
             let coefficients = equations.refit(members, fit).unwrap();
-            assert!((problem.objective(&coefficients) - fit).abs() < 1e-13 * fit);
+            assert!((problem.value(&coefficients) - fit).abs() < 1e-13 * fit);
             let error = equations.refit(members, fit * (1.0 + 1e-9)).unwrap_err();
             assert!(matches!(error, Error::Recheck { claimed, found, .. } if claimed > found), "{error}");
         }

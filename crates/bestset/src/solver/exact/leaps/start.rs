@@ -30,7 +30,7 @@ fn walk(equations: &Equations<'_, '_>, members: &[u32], gram: &Gram, incumbents:
     let coordinates = vec![Coordinate { l0: 0.0, l1: 0.0, l2: equations.ridge, lower, upper }; members.len()];
     let gradients: Vec<f64> = members.iter().map(|&k| -equations.moments[k as usize]).collect();
     let Some(tableau) = Tableau::new(gram, &coordinates, &vec![0.0; members.len()], &gradients) else { return };
-    let mut walk = Walk { equations, members, gram, tableau, inside: Vec::new(), margin: 1e-12 * equations.total };
+    let mut walk = Walk { equations, members, tableau, inside: Vec::new(), margin: 1e-12 * equations.total };
     for _ in 0..incumbents.most() {
         walk.add();
         walk.settle(incumbents, limits);
@@ -41,18 +41,17 @@ fn walk(equations: &Equations<'_, '_>, members: &[u32], gram: &Gram, incumbents:
     }
 }
 
-struct Walk<'e, 'p, 'a, 'c> {
+struct Walk<'e, 'p, 'a> {
     equations: &'e Equations<'p, 'a>,
     /// The columns, ascending.
     members: &'e [u32],
-    gram: &'e Gram,
-    tableau: Tableau<'c>,
+    tableau: Tableau,
     /// The subset, by position among the members, ascending.
     inside: Vec<u32>,
     margin: f64,
 }
 
-impl Walk<'_, '_, '_, '_> {
+impl Walk<'_, '_, '_> {
     fn pivot(&mut self, k: usize) {
         self.tableau.pivot(k);
         match self.inside.binary_search(&(k as u32)) {
@@ -62,7 +61,7 @@ impl Walk<'_, '_, '_, '_> {
     }
 
     fn best_move(&self, wanted: impl Fn(&Move) -> bool) -> Option<Move> {
-        let (moves, _) = self.tableau.improving(self.gram, self.margin, usize::MAX);
+        let (moves, _) = self.tableau.improving(self.margin, usize::MAX);
         moves.into_iter().map(|m| m.1).find(wanted)
     }
 

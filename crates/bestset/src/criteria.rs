@@ -1,0 +1,187 @@
+//! Criteria that choose a point of a path without further data.
+//!
+//! With the deviance d(β) = 2 Σ_i w_i ℓ(u_i, y_i) of the loss, n the sum of the weights, k the number of non-zero
+//! coefficients and K = k + 1 with an intercept:
+//!
+//! | criterion | squared loss (n log(RSS/n) in place of d) and the others |
+//! |---|---|
+//! | AIC | d + 2K |
+//! | BIC | d + K log n |
+//! | EBIC | d + K log n + 2γ log C(p, k), γ = 1 unless given |
+//! | GIC | d + K log(p) log(log n) |
+//! | Cp | RSS/σ² − n + 2K, σ² of the largest model of the path (squared loss) |
+//! | R², adjusted R² | 1 − d/d₀, 1 − (d/d₀)(n − K₀)/(n − K), null model: K₀ = 1 with an intercept, else 0 |
+//!
+//! For the squared loss RSS = d. A huge λ shrinks coefficients, and the criteria then judge the shrunk fit; [`refit`] gives
+//! the fit of a chosen support without shrinkage.
+
+use crate::error::{Error, Result};
+use crate::path::{Path, Point};
+use crate::penalty::{Bounds, Penalty};
+use crate::problem::Problem;
+use crate::solution::Coefficients;
+use crate::solver::{Options, solve};
+use serde::{Deserialize, Serialize};
+
+/// A criterion; the smallest value wins, except for R² and adjusted R², where the largest does.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Criterion {
+    /// Akaike's.
+    Aic,
+    /// Schwarz's.
+    Bic,
+    /// BIC that pays for the number of subsets of the size as well, with weight γ ≥ 0.
+    Ebic {
+        /// γ.
+        gamma: f64,
+    },
+    /// The generalised criterion with log(p) log(log n) per coefficient (the choice of abess).
+    Gic,
+    /// Mallows' Cp; squared loss only.
+    Cp,
+    /// Share of the null model's deviance explained.
+    R2,
+    /// The same, adjusted for the number of coefficients.
+    AdjustedR2,
+}
+
+/// What the criteria need of one fit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fit {
+    /// 2 Σ w ℓ.
+    pub deviance: f64,
+    /// The same without features.
+    pub null_deviance: f64,
+    /// Σ w.
+    pub samples: f64,
+    /// Features to choose from.
+    pub features: usize,
+    /// Features chosen.
+    pub size: usize,
+    /// Whether there is an intercept.
+    pub intercept: bool,
+    /// Whether the loss is the squared one.
+    pub squared: bool,
+}
+
+impl Fit {
+    /// The fit of these coefficients.
+    pub fn new(problem: &Problem<'_>, coefficients: &Coefficients) -> Self {
+        let u = problem.null_margins();
+        let null = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
+        Self {
+            deviance: 2.0 * problem.loss_sum(&problem.margins(coefficients), coefficients.intercept),
+            null_deviance: 2.0 * null,
+            samples: problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum),
+            features: problem.ncols(),
+            size: coefficients.nonzeros(),
+            intercept: problem.has_intercept(),
+            squared: problem.loss().is_quadratic(),
+        }
+    }
+
+    /// K, the coefficients fitted.
+    fn fitted(&self) -> f64 {
+        self.size as f64 + f64::from(u8::from(self.intercept))
+    }
+
+    /// d, or n log(RSS/n).
+    fn lack(&self) -> f64 {
+        let n = self.samples;
+        if self.squared { n * (self.deviance / n).ln() } else { self.deviance }
+    }
+
+    /// The value of a criterion; `variance` is σ² for Cp.
+    pub fn value(&self, criterion: Criterion, variance: f64) -> f64 {
+        let (k, n, p) = (self.fitted(), self.samples, self.features as f64);
+        match criterion {
+            Criterion::Aic => self.lack() + 2.0 * k,
+            Criterion::Bic => self.lack() + k * n.ln(),
+            Criterion::Ebic { gamma } => self.lack() + k * n.ln() + 2.0 * gamma * log_choose(self.features, self.size),
+            Criterion::Gic => self.lack() + k * p.ln() * n.ln().ln(),
+            Criterion::Cp => self.deviance / variance - n + 2.0 * k,
+            Criterion::R2 => 1.0 - self.deviance / self.null_deviance,
+            Criterion::AdjustedR2 => {
+                let null = n - f64::from(u8::from(self.intercept));
+                1.0 - self.deviance / self.null_deviance * null / (n - k)
+            }
+        }
+    }
+}
+
+/// log C(p, k).
+fn log_choose(p: usize, k: usize) -> f64 {
+    let k = k.min(p - k);
+    (1..=k).map(|i| ((p - k + i) as f64 / i as f64).ln()).sum()
+}
+
+impl Criterion {
+    /// Whether the largest value wins.
+    pub fn is_maximised(self) -> bool {
+        matches!(self, Self::R2 | Self::AdjustedR2)
+    }
+
+    /// The criterion at every point.
+    ///
+    /// ```
+    /// use bestset::criteria::Criterion;
+    /// use bestset::design::Dense;
+    /// use bestset::path::{PathOptions, path};
+    /// use bestset::{Penalty, Problem};
+    ///
+    /// let x = Dense::new(4, 2, vec![1.0, 2.0, 3.0, 4.0, 1.0, -1.0, 1.0, -1.0])?;
+    /// let problem = Problem::new(&x, vec![2.3, 3.8, 6.1, 7.9], Penalty::new(0.0, 0.0, 0.01))?;
+    /// let found = path(&problem, &PathOptions::default())?;
+    /// let chosen = Criterion::Bic.best(&problem, &found)?;
+    /// assert_eq!(found.points[chosen].solution.support(), &[0]);
+    /// # Ok::<(), bestset::Error>(())
+    /// ```
+    pub fn along(self, problem: &Problem<'_>, path: &Path) -> Result<Vec<f64>> {
+        if let Self::Ebic { gamma } = self
+            && !(gamma >= 0.0 && gamma.is_finite())
+        {
+            return Err(Error::Range { name: "gamma", value: gamma, range: "finite and at least 0" });
+        }
+        if self == Self::Cp && !problem.loss().is_quadratic() {
+            return Err(Error::Unsupported { method: "Cp", reason: "needs the squared loss" });
+        }
+        let fits: Vec<Fit> = path.points.iter().map(|p| Fit::new(problem, &p.solution.coefficients)).collect();
+        // σ² of the largest model that leaves degrees of freedom.
+        let free = |fit: &&Fit| fit.fitted() < fit.samples;
+        let largest = fits.iter().filter(free).max_by_key(|fit| fit.size);
+        let variance = largest.map_or(f64::NAN, |fit| fit.deviance / (fit.samples - fit.fitted()));
+        Ok(fits.iter().map(|fit| fit.value(self, variance)).collect())
+    }
+
+    /// The best point of a path, the earliest of equals.
+    pub fn best(self, problem: &Problem<'_>, path: &Path) -> Result<usize> {
+        let sign = if self.is_maximised() { -1.0 } else { 1.0 };
+        let values = self.along(problem, path)?;
+        let finite = values.iter().enumerate().filter(|v| !v.1.is_nan()).map(|(k, v)| (sign * v, k));
+        let best = finite.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        best.map(|b| b.1).ok_or(Error::Empty { rows: path.points.len(), columns: 0 })
+    }
+}
+
+/// The fit on a support without λ0, λ1 and λ2, within the bounds of the problem.
+///
+/// Columns that depend on one another have many fits: a ridge term at the level of rounding picks one.
+pub fn refit(problem: &Problem<'_>, support: &[usize], options: &Options) -> Result<Coefficients> {
+    let p = problem.ncols();
+    Coefficients { support: support.to_vec(), values: vec![1.0; support.len()], intercept: 0.0 }.validate(p)?;
+    let mut bounds = (vec![0.0; p], vec![0.0; p]);
+    for &j in support {
+        (bounds.0[j], bounds.1[j]) = problem.penalty().bounds.at(j);
+    }
+    let largest = support.iter().map(|&j| problem.squares(j)).fold(0.0, f64::max);
+    let penalty = Penalty::new(0.0, 0.0, 1e-12 * largest).with_bounds(Bounds::Each(bounds.0, bounds.1));
+    let options = Options { method: crate::Method::Incremental, ..options.clone() };
+    Ok(solve(&problem.with_penalty(penalty)?, &options)?.coefficients)
+}
+
+/// As [`refit`], for the support of a point.
+pub fn refit_point(problem: &Problem<'_>, point: &Point, options: &Options) -> Result<Coefficients> {
+    refit(problem, point.solution.support(), options)
+}

@@ -1,0 +1,100 @@
+//! How good predictions are on samples that the fit has not seen.
+
+use crate::error::{Error, Result};
+use crate::loss::Loss;
+use serde::{Deserialize, Serialize};
+
+/// A score of margins u against targets y, with weights.
+///
+/// | score | value | best |
+/// |---|---|---|
+/// | squared error | Σ w (y − u)² / Σ w | least |
+/// | absolute error | Σ w abs(y − u) / Σ w | least |
+/// | deviance | 2 Σ w ℓ(u, y) / Σ w | least |
+/// | accuracy | share of samples with sign(u) = y | largest |
+/// | AUC | share of pairs of the two classes in the right order, ties half | largest |
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Score {
+    /// Mean squared error.
+    SquaredError,
+    /// Mean absolute error.
+    AbsoluteError,
+    /// Twice the mean loss.
+    Deviance,
+    /// Share of right classes.
+    Accuracy,
+    /// Area under the curve of true against false positives.
+    Auc,
+}
+
+impl Score {
+    /// The usual score of a loss: squared error for the squared loss, deviance for the others.
+    pub fn of(loss: Loss) -> Self {
+        if loss.is_quadratic() { Self::SquaredError } else { Self::Deviance }
+    }
+
+    /// Whether the largest value is best.
+    pub fn is_maximised(self) -> bool {
+        matches!(self, Self::Accuracy | Self::Auc)
+    }
+
+    /// Whether it makes sense for the loss.
+    pub fn validate(self, loss: Loss) -> Result<()> {
+        if self.is_maximised() && !loss.is_classification() {
+            let method = if self == Self::Auc { "AUC" } else { "accuracy" };
+            return Err(Error::Unsupported { method, reason: "needs a classification loss" });
+        }
+        Ok(())
+    }
+
+    /// The score of the samples given as (u, y, weight); NaN without weight, or for the AUC without both classes.
+    pub fn value(self, loss: Loss, samples: &[(f64, f64, f64)]) -> f64 {
+        let mean = |term: &dyn Fn(f64, f64) -> f64| {
+            let counted = || samples.iter().filter(|s| s.2 > 0.0);
+            counted().map(|&(u, y, w)| w * term(u, y)).sum::<f64>() / counted().map(|s| s.2).sum::<f64>()
+        };
+        match self {
+            Self::SquaredError => mean(&|u, y| (y - u).powi(2)),
+            Self::AbsoluteError => mean(&|u, y| (y - u).abs()),
+            Self::Deviance => mean(&|u, y| 2.0 * loss.value(u, y)),
+            Self::Accuracy => mean(&|u, y| f64::from(u8::from((u > 0.0) == (y > 0.0)))),
+            Self::Auc => auc(samples),
+        }
+    }
+}
+
+/// Σ w_i w_j [u_i > u_j] + ½[u_i = u_j] over pairs with y_i > 0 > y_j, divided by the same sum without the brackets.
+fn auc(samples: &[(f64, f64, f64)]) -> f64 {
+    let mut sorted: Vec<&(f64, f64, f64)> = samples.iter().collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut below, mut right, mut positive) = (0.0, 0.0, 0.0);
+    for tied in sorted.chunk_by(|a, b| a.0 == b.0) {
+        let weight = |up: bool| tied.iter().filter(|s| (s.1 > 0.0) == up).map(|s| s.2).sum::<f64>();
+        let (up, down) = (weight(true), weight(false));
+        right += up * (below + 0.5 * down);
+        below += down;
+        positive += up;
+    }
+    right / (positive * below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_by_hand() {
+        let samples = [(2.0, 1.0, 1.0), (-1.0, 1.0, 2.0), (0.5, -1.0, 1.0), (-1.0, -1.0, 1.0), (9.0, -1.0, 0.0)];
+        let value = |score: Score| score.value(Loss::SquaredHinge, &samples);
+        assert_eq!(value(Score::SquaredError), (1.0 + 2.0 * 4.0 + 2.25) / 5.0);
+        assert_eq!(value(Score::AbsoluteError), (1.0 + 4.0 + 1.5) / 5.0);
+        assert_eq!(value(Score::Deviance), 2.0 * (0.0 + 2.0 * 4.0 + 2.25 + 0.0) / 5.0);
+        assert_eq!(value(Score::Accuracy), 2.0 / 5.0);
+        // Pairs: (2, 0.5) and (2, −1) right; two copies of (−1, 0.5) wrong and of (−1, −1) tied.
+        assert_eq!(value(Score::Auc), (2.0 + 2.0 * 0.5) / 6.0);
+        assert!(Score::Auc.value(Loss::Logistic, &samples[..2]).is_nan());
+        assert!(Score::Auc.validate(Loss::Squared).is_err() && Score::Auc.validate(Loss::Logistic).is_ok());
+    }
+}

@@ -1,0 +1,70 @@
+//! Models as versioned JSON.
+//!
+//! Numbers are written with as many digits as bring the same bits back. A number that is not finite, which JSON has no
+//! word for, is written as a string.
+
+use super::Model;
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// What the first field of a file says.
+pub const FORMAT: &str = "bestset model";
+
+/// The version of the format that this version of the library writes, and the latest that it reads.
+pub const VERSION: u32 = 1;
+
+#[derive(Deserialize)]
+struct Header {
+    format: String,
+    version: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct File<M> {
+    format: String,
+    version: u32,
+    model: M,
+}
+
+impl Model {
+    /// The model as JSON.
+    pub fn to_json(&self) -> String {
+        let file = File { format: FORMAT.to_owned(), version: VERSION, model: self };
+        serde_json::to_string_pretty(&file).expect("a model is plain data") + "\n"
+    }
+
+    /// The model in this JSON; refuses what is not a whole model of a known version.
+    pub fn from_json(text: &str) -> Result<Self> {
+        let bad = |reason: String| Error::File { what: "model", reason };
+        let header: Header = serde_json::from_str(text).map_err(|e| match e.classify() {
+            serde_json::error::Category::Eof => bad(format!("it ends too early, at line {}", e.line())),
+            serde_json::error::Category::Syntax => bad(format!("it is not JSON: {e}")),
+            _ => bad(format!("it is not a bestset model: {e}")),
+        })?;
+        if header.format != FORMAT {
+            return Err(bad(format!("its format is {:?}, not {FORMAT:?}", header.format)));
+        }
+        if header.version == 0 || header.version > VERSION {
+            return Err(bad(format!("its version is {}; this library reads up to {VERSION}", header.version)));
+        }
+        let file: File<Self> = serde_json::from_str(text).map_err(|e| bad(e.to_string()))?;
+        let model = file.model;
+        model.coefficients.validate(model.features)?;
+        if model.names.is_empty() {
+            Ok(model)
+        } else {
+            Self { names: Vec::new(), ..model.clone() }.with_names(model.names)
+        }
+    }
+
+    /// Writes the model to a file: whole or not at all.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
+        crate::file::write_whole(path.as_ref(), "model", self.to_json().as_bytes())
+    }
+
+    /// Reads a model from a file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        Self::from_json(&crate::file::read(path.as_ref(), "model")?)
+    }
+}

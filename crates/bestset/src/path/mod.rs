@@ -1,0 +1,155 @@
+//! A path: answers with their certificates for a descending sequence of λ0.
+//!
+//! Forward, each point starts from the answer and the relaxation's minimiser of the point before. Backward, each point is
+//! tried with the answers of the others, since a support that is best at one λ0 may be at another; the better P is kept. The active set and its inner products are shared by
+//! all points: they do not depend on λ0.
+
+mod back;
+mod grid;
+mod run;
+mod state;
+
+pub use grid::Grid;
+pub(crate) use state::State;
+
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+use crate::solution::{Solution, Status};
+use crate::solver::Options;
+use serde::{Deserialize, Serialize};
+
+/// Settings of a path.
+///
+/// | field | default | purpose | range |
+/// |---|---|---|---|
+/// | `grid` | dynamic, 100 points | the λ0 visited | |
+/// | `lambda2` | the problem's | ridge terms, one path for each | ≥ 0 |
+/// | `max_size` | min(n, p) | a path ends after the first answer with this many features | ≥ 1 |
+/// | `backward` | true | a second pass from the smallest λ0 up | |
+/// | `search` | neighbours | how much is spent on the answer of each point | |
+/// | `solve` | relaxation gap 1e-4 | tolerances, threads, time limit (of the whole path) and cancellation | |
+#[derive(Debug, Clone)]
+pub struct PathOptions {
+    /// The λ0 visited.
+    pub grid: Grid,
+    /// Ridge terms, one path for each in this order; empty for the problem's own.
+    pub lambda2: Vec<f64>,
+    /// A path ends after the first answer with at least this many features; `None` for min(n, p).
+    pub max_size: Option<usize>,
+    /// Whether answers are tried at their larger neighbours.
+    pub backward: bool,
+    /// How much is spent on each answer.
+    pub search: Search,
+    /// Tolerances, threads, time limit and cancellation; `method` and `warm_start` are not used.
+    pub solve: Options,
+}
+
+/// How much a path spends on the answer of each point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Search {
+    /// Moves of one feature from the answer before and from the rounded relaxation.
+    #[default]
+    Neighbours,
+    /// A solve of its own for every point, and the neighbours' answers: no point is worse than a cold start.
+    Full,
+}
+
+impl Default for PathOptions {
+    fn default() -> Self {
+        let solve = Options { relaxation_gap: 1e-4, ..Options::default() };
+        let (grid, search) = (Grid::default(), Search::default());
+        Self { grid, lambda2: Vec::new(), max_size: None, backward: true, search, solve }
+    }
+}
+
+impl PathOptions {
+    /// Checks every field.
+    pub fn validate(&self, problem: &Problem<'_>) -> Result<()> {
+        self.grid.validate()?;
+        for &value in &self.lambda2 {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(Error::Range { name: "lambda2", value, range: "finite and at least 0" });
+            }
+        }
+        if self.max_size == Some(0) {
+            return Err(Error::Range { name: "max_size", value: 0.0, range: "at least 1" });
+        }
+        if problem.max_size().is_some() {
+            let reason = "chooses the sizes by lambda0; for given sizes use `sizes`";
+            return Err(Error::Unsupported { method: "path", reason });
+        }
+        Options { method: crate::Method::Incremental, warm_start: None, ..self.solve.clone() }.validate(problem)
+    }
+}
+
+/// One point of a path.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// λ0.
+    pub lambda0: f64,
+    /// λ1.
+    pub lambda1: f64,
+    /// λ2.
+    pub lambda2: f64,
+    /// The answer with its certificate.
+    pub solution: Solution,
+}
+
+/// The points of a path, λ0 descending within each λ2.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Path {
+    /// The points done.
+    pub points: Vec<Point>,
+    /// `Converged`, or the limit that ended it early.
+    pub status: Status,
+}
+
+impl Path {
+    /// The points with each λ2 in turn.
+    pub fn strands(&self) -> impl Iterator<Item = &[Point]> {
+        self.points.chunk_by(|a, b| a.lambda2 == b.lambda2 && a.lambda0 > b.lambda0)
+    }
+}
+
+/// The answers along a path.
+///
+/// ```
+/// use bestset::design::Dense;
+/// use bestset::path::{PathOptions, path};
+/// use bestset::{Penalty, Problem};
+///
+/// let x = Dense::new(4, 3, vec![1.0, 2.0, 3.0, 4.0, 1.0, -1.0, 1.0, -1.0, 0.5, 0.5, -0.5, 0.0])?;
+/// let problem = Problem::new(&x, vec![2.3, 3.8, 6.1, 7.9], Penalty::new(0.0, 0.0, 0.01))?;
+/// let found = path(&problem, &PathOptions::default())?;
+///
+/// assert!(found.points[0].solution.support().is_empty());
+/// assert_eq!(found.points[1].solution.support(), &[0]);
+/// for point in &found.points {
+///     assert!(point.solution.certificate.lower_bound <= point.solution.objective());
+/// }
+/// # Ok::<(), bestset::Error>(())
+/// ```
+pub fn path(problem: &Problem<'_>, options: &PathOptions) -> Result<Path> {
+    path_observed(problem, options, &mut |_| ())
+}
+
+/// As [`path`], showing every point of the forward pass as it is made.
+pub fn path_observed(
+    problem: &Problem<'_>,
+    options: &PathOptions,
+    observer: &mut (dyn FnMut(&Point) + Send),
+) -> Result<Path> {
+    path_from(problem, options, Vec::new(), observer, &mut |_, _| Ok(()))
+}
+
+/// As [`path_observed`], from what an earlier run had done of each strand; `keeper` sees what a later one would need.
+pub(crate) fn path_from(
+    problem: &Problem<'_>,
+    options: &PathOptions,
+    known: Vec<State>,
+    observer: &mut (dyn FnMut(&Point) + Send),
+    keeper: run::Keeper<'_>,
+) -> Result<Path> {
+    options.validate(problem)?;
+    crate::solver::on_threads(options.solve.threads, || run::run(problem, options, known, observer, keeper))
+}

@@ -1,0 +1,313 @@
+//! The forward pass.
+
+use super::state::{Memory, State};
+use super::{Grid, Path, PathOptions, Point, Search, grid};
+use crate::certificate::Certificate;
+use crate::error::Result;
+use crate::problem::Problem;
+use crate::solution::{Coefficients, Local, Solution, Status};
+use crate::solver::incremental::{self, Draft, Root};
+use crate::solver::ladder::{Ladder, Rung};
+use crate::solver::workspace::Workspace;
+use crate::solver::{Monitor, Options, Outcome};
+
+/// Points whose bounds and looks at all of X are done in one sweep.
+const SWEEP: usize = 8;
+
+/// Points after which a path starts with a new memory, so that the points so far are all that a resumed one must know. A
+/// multiple of [`SWEEP`].
+pub(super) const RENEWAL: usize = 24;
+
+/// Sees the state of a path where it could go on from; an error ends the path.
+pub(super) type Keeper<'k> = &'k mut (dyn FnMut(usize, &State) -> Result<()> + Send);
+
+/// One path after the other, one for each λ2. `known` is what an earlier run had done of each.
+pub(super) fn run(
+    problem: &Problem<'_>,
+    options: &PathOptions,
+    mut known: Vec<State>,
+    observer: &mut (dyn FnMut(&Point) + Send),
+    keeper: Keeper<'_>,
+) -> Result<Path> {
+    let own = [problem.penalty().lambda2];
+    let ridges = if options.lambda2.is_empty() { &own[..] } else { &options.lambda2 };
+    let mut silent = ();
+    let mut monitor = Monitor::new(&options.solve, &mut silent);
+    let mut points = Vec::new();
+    known.reverse();
+    for (number, &lambda2) in ridges.iter().enumerate() {
+        let mut penalty = problem.penalty().clone();
+        penalty.lambda2 = lambda2;
+        let strand = Strand { base: problem.with_penalty(penalty)?, options };
+        let state = known.pop();
+        let found = strand.walk(state, &mut monitor, observer, &mut |state| keeper(number, state))?;
+        points.extend(found);
+        if let Some(status) = monitor.stop(0) {
+            return Ok(Path { points, status });
+        }
+    }
+    Ok(Path { points, status: Status::Converged })
+}
+
+/// A path with one λ2.
+pub(super) struct Strand<'o, 'a> {
+    pub(super) base: Problem<'a>,
+    pub(super) options: &'o PathOptions,
+}
+
+impl Strand<'_, '_> {
+    fn walk(
+        &self,
+        known: Option<State>,
+        monitor: &mut Monitor<'_>,
+        observer: &mut (dyn FnMut(&Point) + Send),
+        keep: &mut dyn FnMut(&State) -> Result<()>,
+    ) -> Result<Vec<Point>> {
+        let null = null_model(&self.base, &self.options.solve)?;
+        let first = self.largest(&null);
+        let mut state = known.unwrap_or_else(|| State::new(null.clone()));
+        state.points.iter().for_each(&mut *observer);
+        let mut memory = self.memory(&state)?;
+        while !state.done
+            && let Some(lambda0) = self.options.grid.at(state.points.len(), first, state.last, state.entry, state.same)
+        {
+            let before = state.points.last().map_or(&null, |p| &p.solution.coefficients).clone();
+            let entry = self.point(lambda0, &before, &mut memory, &mut state, monitor)?;
+            // A point cut short has a valid bound, but it is not the answer that the same path without a limit would have.
+            if monitor.stop(0).is_some() {
+                state.points.pop();
+                memory.unsettled.pop();
+                break;
+            }
+            state.advance(lambda0, entry, &before, self.most());
+            if state.done || state.points.len().is_multiple_of(SWEEP) {
+                self.settle(&mut memory, &mut state, monitor, observer)?;
+            }
+            // What a limit has cut short is not what the next run must go on from.
+            if state.points.len().is_multiple_of(RENEWAL) && monitor.stop(0).is_none() {
+                keep(&state)?;
+                memory = self.memory(&state)?;
+            }
+        }
+        self.settle(&mut memory, &mut state, monitor, observer)?;
+        if monitor.stop(0).is_none() {
+            state.done = true;
+            keep(&state)?;
+        }
+        if self.options.backward {
+            self.back(&mut state.points, monitor)?;
+        }
+        Ok(state.points)
+    }
+
+    /// A new memory at the state's last answer.
+    fn memory(&self, state: &State) -> Result<Memory> {
+        let mut memory = Memory::new(&self.base, self.options.search);
+        if let Some(ladder) = &mut memory.ladder {
+            let last = state.points.last();
+            let (lambda0, answer) = last.map_or((0.0, &state.minimiser), |p| (p.lambda0, &p.solution.coefficients));
+            let problem = self.at(lambda0)?;
+            memory.candidates = features_of(&ladder.outside(&problem, &correlations(&problem, answer)));
+            let limits = Monitor::new(&Options::default(), &mut ()).limits().clone();
+            if last.is_some() {
+                ladder.from(&problem, &answer.support, &[], &limits);
+            }
+        }
+        Ok(memory)
+    }
+
+    /// The size at which the path ends.
+    fn most(&self) -> usize {
+        self.options.max_size.unwrap_or(self.base.nrows().min(self.base.ncols()))
+    }
+
+    /// λ0 at which the null model is proved best; without a dual, at which it stops being coordinate-wise best.
+    fn largest(&self, null: &Coefficients) -> f64 {
+        let proved = self.base.lambda0_max_at(null);
+        if proved.is_finite() { proved } else { grid::entry(&self.base, null, &correlations(&self.base, null)) }
+    }
+
+    pub(super) fn at(&self, lambda0: f64) -> Result<Problem<'_>> {
+        let mut penalty = self.base.penalty().clone();
+        penalty.lambda0 = lambda0;
+        self.base.with_penalty(penalty)
+    }
+
+    /// Adds the answer at λ0, from the answer before; the λ0 at which it changes.
+    fn point(
+        &self,
+        lambda0: f64,
+        before: &Coefficients,
+        memory: &mut Memory,
+        state: &mut State,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<f64> {
+        let (problem, solve) = (self.at(lambda0)?, &self.options.solve);
+        // Counted from zero, so that the digits do not depend on the points before.
+        let (begun, before_passes) = (monitor.seconds(), std::mem::take(&mut monitor.passes));
+        let mut ladder = memory.ladder.take();
+        let (outcome, minimiser, known) = match (self.options.search, &mut ladder) {
+            (Search::Neighbours, Some(ladder)) => {
+                let candidates = std::mem::take(&mut memory.candidates);
+                let draft = memory.on_columns(&problem, |work| {
+                    work.load(&state.minimiser);
+                    incremental::on_ladder(work, ladder, candidates, solve, monitor)
+                });
+                let Draft { mut outcome, minimiser, mut alpha, mut entry } = draft;
+                // The next λ0 depends on the features outside as well: they cannot wait for a sweep.
+                if matches!(self.options.grid, Grid::Dynamic { .. }) {
+                    let rung = look(&problem, ladder, &outcome.coefficients, alpha, entry, monitor);
+                    (outcome.coefficients, entry, alpha) = (rung.coefficients, rung.entry, Vec::new());
+                }
+                memory.unsettled.push(alpha);
+                (outcome, minimiser, Some(entry))
+            }
+            (search, _) => {
+                let Root { outcome, minimiser, .. } = match search {
+                    Search::Full => incremental::root(&mut Workspace::new(&problem), solve, monitor),
+                    Search::Neighbours => memory.on_columns(&problem, |work| {
+                        work.load(&state.minimiser);
+                        incremental::neighbour(work, std::slice::from_ref(before), solve, monitor)
+                    }),
+                };
+                (outcome, minimiser, None)
+            }
+        };
+        memory.ladder = ladder;
+        state.minimiser = minimiser;
+        let answer = &outcome.coefficients;
+        let entry = known.unwrap_or_else(|| grid::entry(&problem, answer, &correlations(&problem, answer)));
+        let solution = solution(&problem, outcome, solve, (monitor.passes, monitor.seconds() - begun));
+        monitor.passes += before_passes;
+        let (lambda1, lambda2) = (problem.penalty().lambda1, problem.penalty().lambda2);
+        state.points.push(Point { lambda0, lambda1, lambda2, solution });
+        Ok(entry)
+    }
+
+    /// One sweep over X for the points that have had none: their bounds from scratch, what the optimality rules prove, and
+    /// whether a feature outside the tableau would lower P; then the point goes on from there.
+    fn settle(
+        &self,
+        memory: &mut Memory,
+        state: &mut State,
+        monitor: &mut Monitor<'_>,
+        observer: &mut (dyn FnMut(&Point) + Send),
+    ) -> Result<()> {
+        let alphas = std::mem::take(&mut memory.unsettled);
+        let (features, design): (Vec<usize>, _) = ((0..self.base.ncols()).collect(), self.base.design());
+        let from = state.points.len() - alphas.len().min(state.points.len());
+        let duals = state.points[from..].iter().map(|p| p.solution.dual.as_slice());
+        let looks = alphas.iter().map(Vec::as_slice).filter(|a| !a.is_empty());
+        let vectors: Vec<&[f64]> = duals.chain(looks).collect();
+        let (count, points) = (vectors.len(), state.points.len() - from);
+        let mut swept = vec![0.0; features.len() * count];
+        design.correlate_many(&features, &vectors, &mut swept);
+        monitor.passes += count as f64;
+        let tau = |v: usize| -> Vec<f64> { swept.iter().skip(v).step_by(count.max(1)).copied().collect() };
+        let mut moved = false;
+        for k in 0..points {
+            let point = &mut state.points[from + k];
+            let problem = self.at(point.lambda0)?;
+            if let Some(ladder) = memory.ladder.as_mut().filter(|_| points + k < count) {
+                let entering = ladder.outside(&problem, &tau(points + k));
+                let candidates = features_of(&entering);
+                if entering.first().is_some_and(|e| e.0 > 1.0) {
+                    let found = ladder.from(&problem, point.solution.support(), &candidates, monitor);
+                    self.offer(&problem, point, found);
+                    moved = true;
+                } else if k + 1 == points {
+                    memory.candidates = candidates;
+                }
+            }
+            let (own, best) = (tau(k), point.solution.objective());
+            let solution = &mut point.solution;
+            let screened = &mut solution.screened;
+            solution.certificate.lower_bound =
+                incremental::judge(&problem, &solution.dual, &features, &own, best, screened).0;
+            let Options { gap, gap_absolute, .. } = self.options.solve;
+            solution.status = solution.certificate.status(solution.status, gap_absolute, gap);
+        }
+        if let (true, Some(ladder), Some(last)) = (moved, &mut memory.ladder, state.points.last()) {
+            ladder.from(&self.at(last.lambda0)?, last.solution.support(), &[], monitor);
+        }
+        let shown = state.shown.min(state.points.len());
+        state.points[shown..].iter().for_each(observer);
+        state.shown = state.points.len();
+        Ok(())
+    }
+
+    /// Takes coefficients over if they are better than those of the point by more than rounding, or two equal supports would
+    /// take turns.
+    pub(super) fn offer(&self, problem: &Problem<'_>, point: &mut Point, found: Coefficients) -> bool {
+        let (objective, solution) = (problem.value(&found), &mut point.solution);
+        if objective >= solution.certificate.objective * (1.0 - 1e-12) {
+            return false;
+        }
+        solution.certificate.objective = objective;
+        let Options { gap, gap_absolute, .. } = self.options.solve;
+        solution.status = solution.certificate.status(solution.status, gap_absolute, gap);
+        (solution.local, solution.coefficients) = (Local::None, found);
+        true
+    }
+}
+
+/// One look from the answer at all of X, and again after every feature that is sure to lower P has been taken in.
+fn look(
+    problem: &Problem<'_>,
+    ladder: &mut Ladder,
+    answer: &Coefficients,
+    alpha: Vec<f64>,
+    entry: f64,
+    monitor: &mut Monitor<'_>,
+) -> Rung {
+    let features: Vec<usize> = (0..problem.ncols()).collect();
+    let mut tau = vec![0.0; features.len()];
+    let mut rung = Rung { coefficients: answer.clone(), alpha, entry };
+    loop {
+        problem.design().correlate(&features, &rung.alpha, &mut tau);
+        monitor.passes += 1.0;
+        let entering = ladder.outside(problem, &tau);
+        let best = entering.first().map_or(0.0, |e| e.0);
+        if best <= 1.0 + 1e-9 || monitor.stop(0).is_some() {
+            rung.entry = rung.entry.max(best * problem.penalty().lambda0);
+            return rung;
+        }
+        rung = ladder.climb(problem, &features_of(&entering), monitor);
+    }
+}
+
+fn features_of(entering: &[(f64, usize)]) -> Vec<usize> {
+    entering.iter().map(|e| e.1).collect()
+}
+
+fn solution(problem: &Problem<'_>, outcome: Outcome, options: &Options, (passes, seconds): (f64, f64)) -> Solution {
+    let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked } = outcome;
+    let certificate = Certificate { objective: problem.value(&coefficients), relaxation, lower_bound };
+    let status = certificate.status(ended, options.gap_absolute, options.gap);
+    let trace = Vec::new();
+    Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, local, trace, ranked }
+}
+
+/// Xᵀα at the dual point of the coefficients.
+fn correlations(problem: &Problem<'_>, coefficients: &Coefficients) -> Vec<f64> {
+    let u = problem.margins(coefficients);
+    let mut alpha = vec![0.0; u.len()];
+    problem.dual_point(&u, problem.best_intercept(&u, coefficients.intercept), &mut alpha);
+    let features: Vec<usize> = (0..problem.ncols()).collect();
+    let mut tau = vec![0.0; features.len()];
+    problem.design().correlate(&features, &alpha, &mut tau);
+    tau
+}
+
+/// The fit of the features that cost nothing; β = 0 when there is none.
+fn null_model(problem: &Problem<'_>, options: &Options) -> Result<Coefficients> {
+    let (p, penalty) = (problem.ncols(), problem.penalty());
+    let priced: Vec<usize> = (0..p).filter(|&j| penalty.price.at(j) > 0.0).collect();
+    if priced.len() == p {
+        let intercept = problem.best_intercept(&problem.null_margins(), 0.0);
+        return Ok(Coefficients { intercept, ..Coefficients::default() });
+    }
+    let free = problem.with_penalty(penalty.clone().never(&priced, p)?)?;
+    let options = Options { method: crate::Method::Incremental, warm_start: None, ..options.clone() };
+    Ok(crate::solve(&free, &options)?.coefficients)
+}

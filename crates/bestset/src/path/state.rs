@@ -1,0 +1,77 @@
+//! What a path knows between two points.
+
+use super::{Point, Search};
+use crate::problem::Problem;
+use crate::solution::Coefficients;
+use crate::solver::ladder::Ladder;
+use crate::solver::workspace::{Columns, Workspace};
+use serde::{Deserialize, Serialize};
+
+/// All that the next point depends on where the memory is new: what a checkpoint keeps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct State {
+    /// The points so far.
+    pub(super) points: Vec<Point>,
+    /// R's minimiser at the last of them.
+    pub(super) minimiser: Coefficients,
+    /// λ0 of the last of them.
+    #[serde(with = "crate::file::float")]
+    pub(super) last: f64,
+    /// The λ0 at which its answer should change.
+    #[serde(with = "crate::file::float")]
+    pub(super) entry: f64,
+    /// How often it did not.
+    pub(super) same: usize,
+    /// Points that the observer has seen.
+    pub(super) shown: usize,
+    /// Whether the forward pass is over.
+    pub(super) done: bool,
+}
+
+impl State {
+    pub(super) fn new(null: Coefficients) -> Self {
+        let (points, last, entry) = (Vec::new(), f64::INFINITY, f64::INFINITY);
+        Self { points, minimiser: null, last, entry, same: 0, shown: 0, done: false }
+    }
+
+    /// Takes note of the point just added.
+    pub(super) fn advance(&mut self, lambda0: f64, entry: f64, before: &Coefficients, most: usize) {
+        let support = self.points.last().map_or(&[][..], |p| p.solution.support());
+        let unchanged = self.points.len() > 1 && support == before.support;
+        self.done = support.len() >= most;
+        self.same = if unchanged { self.same + 1 } else { 0 };
+        (self.last, self.entry) = (lambda0, entry);
+    }
+}
+
+/// What only makes the next point faster.
+pub(super) struct Memory {
+    /// The columns of the convex phase.
+    columns: Option<Columns>,
+    /// The answers, for problems that it serves.
+    pub(super) ladder: Option<Ladder>,
+    /// The dual points of answers that wait for a sweep over X; empty where only the bound does.
+    pub(super) unsettled: Vec<Vec<f64>>,
+    /// Features that the next point should have in view.
+    pub(super) candidates: Vec<usize>,
+}
+
+impl Memory {
+    pub(super) fn new(problem: &Problem<'_>, search: Search) -> Self {
+        let serves = search == Search::Neighbours && Ladder::serves(problem);
+        let ladder = serves.then(Ladder::default);
+        Self { columns: None, ladder, unsettled: Vec::new(), candidates: Vec::new() }
+    }
+
+    /// Runs `body` on a workspace with the columns kept.
+    pub(super) fn on_columns<T>(&mut self, problem: &Problem<'_>, body: impl FnOnce(&mut Workspace<'_, '_>) -> T) -> T {
+        let mut work = match self.columns.take() {
+            Some(columns) => Workspace::with_columns(problem, columns),
+            None => Workspace::new(problem),
+        };
+        let result = body(&mut work);
+        self.columns = Some(work.into_columns());
+        result
+    }
+}

@@ -1,0 +1,288 @@
+//! The best found for given sizes: minimise P without λ0 subject to ‖β‖₀ ≤ k, with the bound D_k of MATH §6.
+//!
+//! A path over λ0 gives first answers and dual points. Every size then starts from the nearest of them, and from the sizes
+//! beside it with one feature more or less, and exchanges features one for one until none helps. For any α,
+//! D_k(α) = −Σℓ* − Σ of the k largest −φ_j(x_jᵀα) bounds the answer from below; the dual points of the path are tried.
+
+use crate::certificate::Certificate;
+use crate::error::{Error, Result};
+use crate::path::{Path, PathOptions, path};
+use crate::penalty::{Coordinate, Factors, Penalty};
+use crate::problem::Problem;
+use crate::solution::{Coefficients, Local, Screened, Solution, Status};
+use crate::solver::tableau::{Move, Tableau};
+use crate::solver::workspace::Workspace;
+use crate::solver::{Monitor, Options};
+
+/// Features outside the active set that enter it at each size: those that would gain most alone.
+const CANDIDATES: usize = 50;
+
+/// Exchanges that are refitted before a size is given up.
+const ATTEMPTS: usize = 4;
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sizes {
+    /// The sizes asked for, in the order given.
+    pub sizes: Vec<usize>,
+    /// The answer for each, with at most that many features.
+    pub solutions: Vec<Solution>,
+    /// `Converged`, or the limit that struck: answers are then the best so far.
+    pub status: Status,
+}
+
+/// The best found for each of the sizes, with its bound.
+///
+/// The problem's λ0 must be zero: the size takes its place.
+///
+/// ```
+/// use bestset::design::Dense;
+/// use bestset::sizes::sizes;
+/// use bestset::{Options, Penalty, Problem};
+///
+/// let x = Dense::new(4, 3, vec![1.0, 2.0, 3.0, 4.0, 1.0, -1.0, 1.0, -1.0, 0.5, 0.5, -0.5, 0.0])?;
+/// let problem = Problem::new(&x, vec![2.3, 3.8, 6.1, 7.9], Penalty::new(0.0, 0.0, 0.01))?;
+/// let found = sizes(&problem, &[1, 2], &Options::default())?;
+///
+/// assert_eq!(found.solutions[0].support(), &[0]);
+/// assert_eq!(found.solutions[1].support().len(), 2);
+/// assert!(found.solutions.iter().all(|s| s.certificate.lower_bound <= s.objective()));
+/// # Ok::<(), bestset::Error>(())
+/// ```
+pub fn sizes(problem: &Problem<'_>, sizes: &[usize], options: &Options) -> Result<Sizes> {
+    let p = problem.ncols();
+    if let Some(&k) = sizes.iter().find(|k| **k == 0 || **k > p) {
+        return Err(Error::Size { k, features: p });
+    }
+    if problem.penalty().lambda0 != 0.0 {
+        let range = "0 where sizes are given";
+        return Err(Error::Range { name: "lambda0", value: problem.penalty().lambda0, range });
+    }
+    let Some(&largest) = sizes.iter().max() else {
+        return Ok(Sizes { sizes: Vec::new(), solutions: Vec::new(), status: Status::Converged });
+    };
+    // Sizes count features; what a feature would cost per λ0 is no part of the problem.
+    let penalty = Penalty { price: Factors::One, ..problem.penalty().clone() };
+    let problem = problem.with_penalty(penalty)?;
+    let settings = PathOptions { max_size: Some(largest), solve: options.clone(), ..PathOptions::default() };
+    crate::solver::on_threads(options.threads, || {
+        let mut silent = ();
+        let mut monitor = Monitor::new(options, &mut silent);
+        let found = path(&problem, &settings)?;
+        let mut climb = Climb::new(&problem, &found, largest);
+        climb.walk(sizes, &monitor);
+        let bounds = climb.bounds(&found, sizes, &mut monitor);
+        let mut solutions = Vec::with_capacity(sizes.len());
+        for (&k, (lower_bound, dual)) in sizes.iter().zip(bounds) {
+            solutions.push(climb.solution(k, lower_bound, dual, options, &monitor)?);
+        }
+        let status = monitor.stop(0).unwrap_or(found.status);
+        Ok(Sizes { sizes: sizes.to_vec(), solutions, status })
+    })
+}
+
+/// The best known of each size, and a workspace whose penalties have λ0 = 0.
+struct Climb<'p, 'a> {
+    work: Workspace<'p, 'a>,
+    /// P without λ0 and coefficients, for at most 0, 1, … features.
+    best: Vec<(f64, Coefficients)>,
+}
+
+impl<'p, 'a> Climb<'p, 'a> {
+    fn new(problem: &'p Problem<'a>, path: &Path, largest: usize) -> Self {
+        let work = Workspace::new(problem);
+        let null = work.coefficients();
+        let mut climb = Self { best: vec![(work.objective(), null); largest + 1], work };
+        for point in &path.points {
+            climb.work.load(&point.solution.coefficients);
+            climb.offer();
+        }
+        climb
+    }
+
+    fn problem(&self) -> &'p Problem<'a> {
+        self.work.problem
+    }
+
+    /// Keeps the workspace's point for its own size and the larger ones that have nothing better.
+    fn offer(&mut self) {
+        let (objective, coefficients) = (self.work.objective(), self.work.coefficients());
+        let size = coefficients.nonzeros();
+        for known in self.best.iter_mut().skip(size) {
+            if objective < known.0 {
+                *known = (objective, coefficients.clone());
+            }
+        }
+    }
+
+    /// Up from the smaller size and down from the larger one, only where an asked size needs it.
+    fn walk(&mut self, sizes: &[usize], monitor: &Monitor<'_>) {
+        let largest = self.best.len() - 1;
+        let mut asked = vec![false; largest + 1];
+        sizes.iter().for_each(|&k| asked[k] = true);
+        let wanted: Vec<usize> = (1..=largest).filter(|&k| asked[k]).collect();
+        for &k in &wanted {
+            self.settle(k, monitor);
+        }
+        for &k in wanted.iter().rev() {
+            // The answer of the next size asked for, without the features it misses least.
+            let Some(above) = (k + 1..=largest).find(|&l| asked[l]) else { continue };
+            let start = self.best[above].1.clone();
+            self.work.load(&start);
+            if start.nonzeros() > k && monitor.stop(0).is_none() {
+                self.shrink(k, monitor);
+                self.exchange(k, monitor);
+            }
+        }
+    }
+
+    /// From the best known with at most k features, filled up to k.
+    fn settle(&mut self, k: usize, monitor: &Monitor<'_>) {
+        if monitor.stop(0).is_some() {
+            return;
+        }
+        let start = self.best[k].1.clone();
+        self.work.load(&start);
+        self.widen();
+        while self.work.support().len() < k && monitor.stop(0).is_none() && self.take(|m| m.drop.is_none(), monitor) {}
+        self.exchange(k, monitor);
+    }
+
+    /// Drops the features that the fit misses least until k are left.
+    fn shrink(&mut self, k: usize, monitor: &Monitor<'_>) {
+        while self.work.support().len() > k {
+            let support = self.work.support();
+            let Some(costs) = self.priced(|tableau| tableau.removals()) else { return };
+            let least = support.iter().zip(&costs).min_by(|a, b| a.1.0.total_cmp(&b.1.0));
+            let Some((&position, _)) = least else { return };
+            self.work.beta[position] = 0.0;
+            self.work.refresh();
+            self.refit(monitor);
+        }
+        self.offer();
+    }
+
+    /// Exchanges one feature for another until none lowers P.
+    fn exchange(&mut self, k: usize, monitor: &Monitor<'_>) {
+        self.offer();
+        while monitor.stop(0).is_none() && self.take(|m| m.drop.is_some() && m.add.is_some(), monitor) {}
+        // From the new place other features may look good.
+        self.widen();
+        while monitor.stop(0).is_none() && self.take(|m| m.drop.is_some() && m.add.is_some(), monitor) {}
+        debug_assert!(self.work.support().len() <= k || self.best[k].1.nonzeros() <= k);
+    }
+
+    /// Takes the first of the best moves of the kind asked for whose refit lowers P; whether there was one.
+    fn take(&mut self, kind: impl Fn(&Move) -> bool, monitor: &Monitor<'_>) -> bool {
+        let (before, start) = (self.work.objective(), self.work.coefficients());
+        let margin = 1e-10 * before.abs();
+        let moves = self.priced(|tableau| tableau.improving(margin, usize::MAX).0).unwrap_or_default();
+        for (_, step) in moves.into_iter().filter(|m| kind(&m.1)).take(ATTEMPTS) {
+            self.apply(step);
+            self.refit(monitor);
+            if self.work.objective() < before - margin {
+                self.offer();
+                return true;
+            }
+            self.work.load(&start);
+        }
+        false
+    }
+
+    fn priced<T>(&mut self, body: impl FnOnce(&Tableau) -> T) -> Option<T> {
+        let (gradients, beta) = (self.work.gradients(), self.work.beta.clone());
+        let coordinates = self.work.coordinates.clone();
+        let gram = self.work.gram();
+        let tableau = Tableau::new(&gram, &coordinates, &beta, &gradients)?;
+        Some(body(&tableau))
+    }
+
+    fn apply(&mut self, step: Move) {
+        let work = &mut self.work;
+        if let Some(i) = step.drop {
+            work.beta[i] = 0.0;
+            work.refresh();
+        }
+        if let Some(j) = step.add {
+            let c = work.problem.squares(work.active.features()[j]) / work.problem.loss().mu();
+            let q = -work.active.dot(j, &work.alpha);
+            work.beta[j] = work.coordinates[j].prox_selected(c, q);
+            work.refresh();
+        }
+    }
+
+    /// The fit on the current support.
+    fn refit(&mut self, monitor: &Monitor<'_>) {
+        let support = self.work.support();
+        let coordinates: Vec<Coordinate> = self.work.coordinates.clone();
+        let tolerance = 1e-13 * self.work.relaxation().abs().max(f64::MIN_POSITIVE);
+        let gradients = self.work.gradients();
+        self.work.minimise(&coordinates, &support, gradients, tolerance, monitor);
+    }
+
+    /// Takes in the features that would gain most alone at the current point: one pass over X.
+    fn widen(&mut self) {
+        let problem = self.problem();
+        let outside: Vec<usize> = (0..problem.ncols()).filter(|&j| self.work.position(j).is_none()).collect();
+        let mut tau = vec![0.0; outside.len()];
+        problem.design().correlate(&outside, &self.work.alpha, &mut tau);
+        let gain = |(&j, &t): (&usize, &f64)| {
+            let (c, curvature) = (problem.coordinate(j), problem.squares(j) / problem.loss().mu());
+            let b = c.prox_selected(curvature, -t);
+            (-(0.5 * curvature * b + t) * b - c.value(b), j)
+        };
+        let mut gains: Vec<(f64, usize)> = outside.iter().zip(&tau).map(gain).filter(|g| g.0 > 0.0).collect();
+        gains.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        gains.iter().take(CANDIDATES).for_each(|g| {
+            self.work.include(g.1);
+        });
+    }
+
+    /// The best D_k over the dual points of the path and of the answer itself: one pass over X for each dual point.
+    fn bounds(&self, path: &Path, sizes: &[usize], monitor: &mut Monitor<'_>) -> Vec<(f64, Vec<f64>)> {
+        let problem = self.problem();
+        let features: Vec<usize> = (0..problem.ncols()).collect();
+        let limited: Vec<Option<Problem<'_>>> = sizes.iter().map(|&k| problem.clone().with_max_size(k).ok()).collect();
+        let mut found = vec![(f64::NEG_INFINITY, Vec::new()); sizes.len()];
+        let mut tau = vec![0.0; features.len()];
+        for point in &path.points {
+            let alpha = &point.solution.dual;
+            problem.design().correlate(&features, alpha, &mut tau);
+            monitor.passes += 1.0;
+            for (best, limited) in found.iter_mut().zip(&limited) {
+                let bound = limited.as_ref().map_or(f64::NEG_INFINITY, |l| l.dual_value(alpha, &features, &tau));
+                if bound > best.0 || best.1.is_empty() {
+                    *best = (bound, alpha.clone());
+                }
+            }
+        }
+        found
+    }
+
+    fn solution(
+        &self,
+        k: usize,
+        lower_bound: f64,
+        dual: Vec<f64>,
+        options: &Options,
+        monitor: &Monitor<'_>,
+    ) -> Result<Solution> {
+        let coefficients = self.best[k].1.clone();
+        let objective = self.problem().clone().with_max_size(k)?.value(&coefficients);
+        let certificate = Certificate { objective, relaxation: None, lower_bound };
+        let ended = monitor.stop(0).unwrap_or(Status::Converged);
+        Ok(Solution {
+            status: certificate.status(ended, options.gap_absolute, options.gap),
+            coefficients,
+            certificate,
+            dual,
+            iterations: 0,
+            passes: 0.0,
+            seconds: monitor.seconds(),
+            screened: Screened::default(),
+            local: Local::None,
+            trace: Vec::new(),
+            ranked: Vec::new(),
+        })
+    }
+}

@@ -1,0 +1,147 @@
+//! The last part of the primal phase: a walk past the local minimum, and a look at the features outside the active set.
+
+use super::convex::Relaxed;
+use super::exchange::{exchange, walk, with_tableau};
+use super::primal::{BUDGET, Best, descend};
+use super::workspace::Workspace;
+use super::{Monitor, Options};
+use crate::solution::Local;
+
+/// Walks on from the best point, then looks at the features outside the active set: what could enter alone or in exchange is
+/// taken in, and both are repeated until nothing lowers P.
+pub fn settle(
+    work: &mut Workspace<'_, '_>,
+    best: &mut Best,
+    relaxed: &mut Relaxed,
+    options: &Options,
+    budget: &mut f64,
+    monitor: &mut Monitor<'_>,
+) {
+    let problem = work.problem;
+    let all: Vec<usize> = (0..problem.ncols()).collect();
+    let mut tau = vec![0.0; all.len()];
+    for _ in 0..20 {
+        work.load(&best.coefficients);
+        while !is_proved(best, relaxed, options) && walk(work, budget, monitor) {
+            exchange(work, budget, monitor);
+            best.offer(work);
+        }
+        work.load(&best.coefficients);
+        if monitor.stop(0).is_some() {
+            return;
+        }
+        problem.design().correlate(&all, &work.alpha, &mut tau);
+        monitor.passes += 1.0;
+        relaxed.offer_dual(problem, &work.alpha, &all, &tau);
+        let (entering, complete) = entering(work, &tau, budget);
+        entering.iter().for_each(|&j| {
+            work.include(j);
+        });
+        if !entering.is_empty() {
+            descend(work, monitor);
+        }
+        let inescapable = exchange(work, budget, monitor) && complete;
+        if !best.offer(work) {
+            // A tie may have led elsewhere: only what was looked at is vouched for.
+            let same = work.coefficients().support == best.coefficients.support;
+            best.local = if inescapable && same && problem.loss().is_quadratic() {
+                Local::Swap
+            } else {
+                work.load(&best.coefficients);
+                if is_coordinatewise(work, &tau) { Local::Coordinate } else { Local::None }
+            };
+            return;
+        }
+    }
+}
+
+/// Whether the bound already shows that nothing better is left to find.
+fn is_proved(best: &Best, relaxed: &Relaxed, options: &Options) -> bool {
+    let gap = best.objective - relaxed.lower_bound;
+    gap <= options.gap_absolute.max(options.gap * best.objective.abs())
+}
+
+/// Whether no change of one coefficient (and the intercept) lowers P by more than rounding; τ = Xᵀα at the current point.
+///
+/// For the squared loss each coefficient's best value is known. Another loss is at least its tangent, which settles the
+/// features outside; a change inside is stationary already, so that only zero remains, and is tried.
+fn is_coordinatewise(work: &Workspace<'_, '_>, tau: &[f64]) -> bool {
+    let (problem, objective) = (work.problem, work.objective());
+    let (quadratic, margin) = (problem.loss().is_quadratic(), 1e-10 * objective.abs());
+    let change = |j: usize| {
+        let (c, b) = (problem.coordinate(j), work.position(j).map_or(0.0, |k| work.beta[k]));
+        if quadratic {
+            let curvature = problem.length(j).powi(2);
+            let to = |new: f64| (0.5 * curvature * (new - b) + tau[j]) * (new - b) + c.value(new) - c.value(b);
+            return to(0.0).min(to(c.prox_selected(curvature, curvature * b - tau[j])));
+        }
+        let Some(k) = work.position(j).filter(|_| b != 0.0) else { return c.psi(tau[j]) };
+        let mut u = work.margins.clone();
+        work.active.axpy(k, -b, &mut u);
+        let without = problem.loss_sum(&u, problem.best_intercept(&u, work.intercept)) - c.value(b);
+        (without - work.loss()).min(-c.selected().envelope_violation(b, tau[j]) * b.abs())
+    };
+    (0..problem.ncols()).all(|j| change(j) >= -margin)
+}
+
+/// Features outside the active set that lower P alone or in exchange, by the prices of the model, and whether these are all.
+///
+/// Adding j after dropping i gains at most (|τ_j| + ‖x_j‖ reach_i − λ1)₊² / (4λ2), since its curvature is at least 2λ2: below
+/// the price of the move it is ruled out. What that leaves is priced in blocks, each in a tableau with the support alone.
+fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], budget: &mut f64) -> (Vec<usize>, bool) {
+    let problem = work.problem;
+    let mut outside: Vec<usize> = (0..problem.ncols()).filter(|&j| work.position(j).is_none()).collect();
+    let mut support = work.on_support();
+    let removals = match support.prefers_gram(support.active.len()) && *budget > 0.0 {
+        true => with_tableau(&mut support, budget, |tableau, _, _, _| tableau.removals()),
+        false => None,
+    };
+    let Some(removals) = removals else {
+        outside.retain(|&j| lowers(work, j, tau[j]));
+        return (outside, false);
+    };
+    let worth = |j: usize| {
+        let (c, length) = (problem.coordinate(j), problem.length(j) / problem.loss().mu().sqrt());
+        let gain = |extra: f64| (tau[j].abs() + extra - c.l1).max(0.0).powi(2) / (4.0 * c.l2);
+        let moves = removals.iter().map(|(cost, reach)| gain(reach * length) - cost);
+        moves.fold(gain(0.0), f64::max) - c.l0
+    };
+    outside.retain(|&j| worth(j) > 0.0);
+    let mut complete = true;
+    let room = (4 * removals.len()).max(500);
+    if outside.len() > room && *budget < 0.5 * BUDGET {
+        let pull = |j: usize| tau[j].abs() / problem.length(j).max(f64::MIN_POSITIVE);
+        outside.sort_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
+        outside.truncate(room);
+        complete = false;
+    }
+    let mut entering = Vec::new();
+    for block in outside.chunks(removals.len().max(64)) {
+        let (found, all) = improving(&mut support, block, budget);
+        entering.extend(found);
+        complete &= all;
+    }
+    (entering, complete)
+}
+
+/// The features of the block that lower P alone or in exchange for one of the support, which is all that the workspace holds.
+fn improving(support: &mut Workspace<'_, '_>, block: &[usize], budget: &mut f64) -> (Vec<usize>, bool) {
+    let (size, margin) = (support.active.len(), 1e-10 * support.objective().abs());
+    block.iter().for_each(|&j| {
+        support.include(j);
+    });
+    let priced = with_tableau(support, budget, |tableau, _, _, _| tableau.improving(margin, usize::MAX));
+    let keep: Vec<bool> = (0..support.active.len()).map(|k| k < size).collect();
+    support.retain(&keep);
+    let Some((moves, complete)) = priced else { return (block.to_vec(), false) };
+    let mut found: Vec<usize> = moves.iter().filter_map(|m| m.1.add).map(|k| block[k - size]).collect();
+    found.sort_unstable();
+    found.dedup();
+    (found, complete)
+}
+
+/// Whether giving feature j a coefficient, all others fixed, lowers P: T with the curvature bound.
+fn lowers(work: &Workspace<'_, '_>, j: usize, tau: f64) -> bool {
+    let c = work.problem.squares(j) / work.problem.loss().mu();
+    work.problem.coordinate(j).threshold_operator(c, -tau) != 0.0 && work.position(j).is_none()
+}

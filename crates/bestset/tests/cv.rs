@@ -1,0 +1,167 @@
+//! Cross-validation and stability selection: by their definition, with weights, with any number of threads.
+
+mod common;
+
+use bestset::cv::{CrossValidation, CvOptions, Folds, Score, StabilityOptions, cross_validate, stability};
+use bestset::design::{Dense, RowSubset};
+use bestset::path::{Grid, PathOptions, path};
+use bestset::{Error, Loss, Penalty, Problem, Status};
+use common::{RngExt, assert_close, normal, rng};
+
+/// Ten features, three of which matter.
+fn data(seed: u64, n: usize, loss: Loss) -> (Vec<f64>, Vec<f64>) {
+    let mut rng = rng(seed);
+    let x: Vec<f64> = (0..10 * n).map(|_| normal(&mut rng)).collect();
+    let mut y: Vec<f64> =
+        (0..n).map(|i| 2.0 * x[i] - 1.5 * x[3 * n + i] + x[7 * n + i] + 0.5 * normal(&mut rng)).collect();
+    if loss.is_classification() {
+        y.iter_mut().for_each(|y| *y = if *y > 0.0 { 1.0 } else { -1.0 });
+    }
+    (x, y)
+}
+
+fn settings(points: usize, folds: Folds) -> CvOptions {
+    let path = PathOptions { grid: Grid::Dynamic { points, shrink: 0.99 }, ..PathOptions::default() };
+    CvOptions { path, folds, ..CvOptions::default() }
+}
+
+#[test]
+fn weights_are_repeated_rows() {
+    for (seed, loss, score) in
+        [(1, Loss::Squared, None), (2, Loss::Logistic, Some(Score::Auc)), (3, Loss::Logistic, Some(Score::Accuracy))]
+    {
+        let n = 40;
+        let (x, y) = data(seed, n, loss);
+        let mut rng = rng(seed);
+        let weights: Vec<f64> = (0..n).map(|_| f64::from(rng.random_range(0..4u32))).collect();
+        let labels: Vec<usize> = (0..n).map(|_| 5 * rng.random_range(0..4usize)).collect();
+        let source: Vec<usize> = (0..n).flat_map(|i| vec![i; weights[i] as usize]).collect();
+        let long: Vec<f64> = (0..10).flat_map(|j| source.iter().map(move |&i| j * n + i)).map(|k| x[k]).collect();
+        let run = |x: Vec<f64>, y: Vec<f64>, weights: Option<Vec<f64>>, labels: Vec<usize>| -> CrossValidation {
+            let x = Dense::new(y.len(), 10, x).unwrap();
+            let problem = Problem::new(&x, y, Penalty::new(0.0, 0.1, 0.2)).unwrap().with_loss(loss).unwrap();
+            let problem = match weights {
+                Some(w) => problem.with_weights(w).unwrap(),
+                None => problem,
+            };
+            let options = CvOptions { score, ..settings(12, Folds::Given(labels)) };
+            cross_validate(&problem.with_intercept(true), &options).unwrap()
+        };
+        let pick = |from: &[f64]| source.iter().map(|&i| from[i]).collect::<Vec<f64>>();
+        let repeated = run(long, pick(&y), None, source.iter().map(|&i| labels[i]).collect());
+        let weighted = run(x, y, Some(weights), labels);
+        assert_eq!(weighted.path.points.len(), repeated.path.points.len());
+        for (a, b) in weighted.path.points.iter().zip(&repeated.path.points) {
+            assert_close(a.lambda0, b.lambda0, 1e-6 * a.lambda0, &loss);
+            assert_eq!(a.solution.support(), b.solution.support());
+        }
+        for (a, b) in weighted.scores.iter().zip(&repeated.scores) {
+            assert_close(a.mean, b.mean, 1e-5 * (a.mean.abs() + 1e-3), &loss);
+            assert_close(a.standard_error, b.standard_error, 1e-5 * (a.mean.abs() + 1e-3), &loss);
+        }
+        assert_eq!((weighted.best, weighted.one_se), (repeated.best, repeated.one_se));
+    }
+}
+
+/// A fold's score is that of the path fitted on the rows kept, with λ scaled by their share.
+#[test]
+fn folds_are_fits_on_the_rows_kept() {
+    let n = 40;
+    let (x, y) = data(4, n, Loss::Squared);
+    let x = Dense::new(n, 10, x).unwrap();
+    let problem = Problem::new(&x, y.clone(), Penalty::new(0.0, 0.05, 0.2)).unwrap().with_intercept(true);
+    let mut options = settings(10, Folds::Given((0..n).map(|i| i % 4).collect()));
+    options.path.solve.relaxation_gap = 1e-9;
+    let found = cross_validate(&problem, &options).unwrap();
+    for fold in 0..4 {
+        let rows: Vec<usize> = (0..n).filter(|i| i % 4 != fold).collect();
+        let kept = RowSubset::new(&x, rows.clone()).unwrap();
+        let part =
+            Problem::new(&kept, rows.iter().map(|&i| y[i]).collect::<Vec<f64>>(), Penalty::new(0.0, 0.0375, 0.15));
+        let part = part.unwrap().with_intercept(true);
+        let lambda0: Vec<f64> = found.path.points.iter().map(|p| 0.75 * p.lambda0).collect();
+        let own = PathOptions { grid: Grid::Given(lambda0), ..options.path.clone() };
+        for (k, point) in path(&part, &own).unwrap().points.iter().enumerate() {
+            let c = &point.solution.coefficients;
+            let u = problem.margins(c);
+            let test = (0..n).filter(|i| i % 4 == fold);
+            let error: f64 = test.map(|i| (y[i] - u[i] - c.intercept).powi(2)).sum::<f64>() / 10.0;
+            assert_close(found.scores[k].folds[fold], error, 1e-6 * error, &(k, fold));
+        }
+    }
+    let score = &found.scores[found.best];
+    let mean = score.folds.iter().sum::<f64>() / 4.0;
+    let spread = score.folds.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / 4.0;
+    assert_close(score.mean, mean, 1e-12, &());
+    assert_close(score.standard_error, (spread / 3.0).sqrt(), 1e-12, &());
+    let sparsest = found.one_se_point().solution.support().len();
+    for (k, s) in found.scores.iter().enumerate() {
+        assert!(s.mean >= score.mean);
+        let size = found.path.points[k].solution.support().len();
+        assert!(size >= sparsest || s.mean > score.mean + score.standard_error, "{k}");
+    }
+    assert!([0, 3, 7].iter().all(|j| found.one_se_point().solution.support().contains(j)));
+}
+
+#[test]
+fn one_seed_gives_one_answer_with_any_number_of_threads() {
+    let (x, y) = data(5, 50, Loss::Logistic);
+    let x = Dense::new(50, 10, x).unwrap();
+    let problem = Problem::new(&x, y, Penalty::new(0.0, 0.0, 0.3)).unwrap().with_loss(Loss::Logistic).unwrap();
+    let run = |threads: usize, seed: u64| {
+        let mut options = settings(8, Folds::Stratified { folds: 5, repeats: 2 });
+        (options.path.solve.threads, options.seed, options.path.lambda2) = (Some(threads), seed, vec![0.3, 1.0]);
+        let mut found = cross_validate(&problem, &options).unwrap();
+        found.path.points.iter_mut().for_each(|p| p.solution.seconds = 0.0);
+        found
+    };
+    let one = run(1, 3);
+    assert_eq!(one, run(3, 3));
+    assert_ne!(one.parts, run(1, 4).parts);
+    assert_eq!((one.scores[0].folds.len(), one.scores.len()), (10, one.path.points.len()));
+    assert_eq!(one.path.strands().count(), 2);
+    assert_eq!(one.status, Status::Converged);
+}
+
+#[test]
+fn limits_and_bad_settings() {
+    let (x, y) = data(6, 30, Loss::Squared);
+    let x = Dense::new(30, 10, x).unwrap();
+    let problem = Problem::new(&x, y, Penalty::new(0.0, 0.0, 0.3)).unwrap();
+    let mut late = settings(8, Folds::default());
+    late.path.solve.time_limit = Some(std::time::Duration::ZERO);
+    let none = cross_validate(&problem, &late).unwrap();
+    assert_eq!((none.status, none.scores.len()), (Status::TimeLimit, 0));
+    let fails = |options: CvOptions| cross_validate(&problem, &options).unwrap_err();
+    let many = settings(8, Folds::Random { folds: 31, repeats: 1 });
+    assert!(matches!(fails(many), Error::Range { name: "folds", .. }));
+    let auc = CvOptions { score: Some(Score::Auc), ..settings(8, Folds::default()) };
+    assert!(matches!(fails(auc), Error::Unsupported { method: "AUC", .. }));
+    let short = settings(8, Folds::Given(vec![0; 3]));
+    assert!(matches!(fails(short), Error::Shape { what: "fold labels", found: 3, expected: 30 }));
+    let share = StabilityOptions { share: 1.0, ..StabilityOptions::default() };
+    assert!(matches!(stability(&problem, &share), Err(Error::Range { name: "share", .. })));
+}
+
+#[test]
+fn stability_selection_finds_what_matters() {
+    for (seed, loss) in [(7, Loss::Squared), (8, Loss::Logistic)] {
+        let (x, y) = data(seed, 80, loss);
+        let x = Dense::new(80, 10, x).unwrap();
+        let problem = Problem::new(&x, y, Penalty::new(0.0, 0.0, 0.3)).unwrap().with_loss(loss).unwrap();
+        let path = PathOptions { max_size: Some(5), ..settings(8, Folds::default()).path };
+        let options = StabilityOptions { path, subsamples: 30, seed, ..StabilityOptions::default() };
+        let found = stability(&problem, &options).unwrap();
+        assert_eq!((found.subsamples, found.status), (30, Status::Converged));
+        let mut largest = found.largest.clone();
+        largest.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut first: Vec<usize> = largest[..3].iter().map(|f| f.0).collect();
+        first.sort_unstable();
+        assert_eq!(first, [0, 3, 7], "{:?}", found.largest);
+        assert!(largest[2].1 >= 0.8 && [0, 3, 7].iter().all(|j| found.selected(0.8).contains(j)), "{largest:?}");
+        assert!(found.frequencies.iter().flatten().all(|f| f.1 > 0.0 && f.1 <= 1.0));
+        assert_eq!(found, stability(&problem, &options).unwrap());
+        let shifted = StabilityOptions { seed: seed + 1, ..options };
+        assert_ne!(found.frequencies, stability(&problem, &shifted).unwrap().frequencies);
+    }
+}
