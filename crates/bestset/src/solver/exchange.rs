@@ -15,10 +15,10 @@ const ROOM: (usize, usize) = (2, 100);
 
 /// Most steps without a lower P of a walk by pivots, and of one by fits, whose steps cost far more.
 const PIVOTS: usize = 600;
-const FITS: usize = 300;
+const FITS: usize = 200;
 
 /// Share of the budget that walks by fits may use.
-const SHARE: f64 = 0.9;
+const SHARE: f64 = 0.6;
 
 /// Adds, drops and exchanges features of the active set until none lowers P. Returns whether every move was ruled out.
 pub(super) fn exchange(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limits) -> bool {
