@@ -308,14 +308,15 @@ fn limits_and_interrupts_return_valid_bounds() {
 
 #[test]
 fn any_number_of_threads_gives_the_same_answer() {
-    let data = noise(36, 60, 404);
+    let data = noise(40, 60, 404);
     data.with_problem(|problem| {
         let run = |threads, max_nodes| {
             let options = Options { threads: Some(threads), max_nodes, ..Options::default() };
             let found = subsets(problem, 12, &options).unwrap();
             (found.sizes, found.nodes)
         };
-        for max_nodes in [None, Some(500), Some(3000)] {
+        // Shares of 2048 nodes: the last limits strike when there are several side by side.
+        for max_nodes in [None, Some(500), Some(9000), Some(20000)] {
             let one = run(1, max_nodes);
             assert_eq!(one, run(2, max_nodes));
             assert_eq!(one, run(4, max_nodes));
