@@ -20,9 +20,11 @@ pub struct Relaxed {
     pub dual: Vec<f64>,
     /// Features not proved to be zero in every minimiser of R.
     pub alive: Vec<usize>,
-    /// x_jᵀα over `alive` at the last iterate.
+    /// x_jᵀα over `alive` at the better dual point of the last iterate: that of β, or the one of the dual method.
     pub tau: Vec<f64>,
-    /// D at the last iterate.
+    /// Whether it is that of β.
+    own: bool,
+    /// D there.
     pub dual_value: f64,
     /// Outer iterations.
     pub iterations: usize,
@@ -42,6 +44,7 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
         dual: work.alpha.clone(),
         alive: (0..p).collect(),
         tau: vec![0.0; p],
+        own: true,
         dual_value: f64::NEG_INFINITY,
         iterations: 0,
         ended: Status::Converged,
@@ -76,16 +79,14 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
         }
         previous = gap;
         let gradients = state.active_gradients(work);
-        let members: Vec<usize> = (0..work.active.len()).collect();
-        let coordinates = work.coordinates.clone();
         let tolerance = (tightening * gap.min(state.relaxation.abs())).max(0.2 * target * tightening.min(0.1) * 10.0);
-        work.minimise(&coordinates, &members, gradients, tolerance, monitor);
+        work.relax(gradients, tolerance, monitor);
     }
     state
 }
 
 impl Relaxed {
-    /// One pass τ = X_aliveᵀα: R, D, the best of both; returns the sum of the gap shares.
+    /// One pass τ = X_aliveᵀα: R, D, the best of both; returns the gap at the last iterate.
     fn pass(&mut self, work: &Workspace<'_, '_>, monitor: &mut Monitor<'_>) -> f64 {
         let problem = work.problem;
         self.tau.resize(self.alive.len(), 0.0);
@@ -97,7 +98,20 @@ impl Relaxed {
         (self.alive, self.tau) = (alive, tau);
         let beta = |j: usize| work.position(j).map_or(0.0, |k| work.beta[k]);
         let share = |(&j, &t): (&usize, &f64)| gap_share(problem.coordinate(j), beta(j), t, problem.squares(j));
-        self.alive.iter().zip(&self.tau).map(share).sum()
+        let gap = self.alive.iter().zip(&self.tau).map(share).sum();
+        self.own = true;
+        let Some(proof) = work.proof() else { return gap };
+        let mut tau = vec![0.0; self.alive.len()];
+        problem.design().correlate(&self.alive, &proof, &mut tau);
+        monitor.passes += self.alive.len() as f64 / problem.ncols() as f64;
+        let alive = std::mem::take(&mut self.alive);
+        let value = self.offer_dual(problem, &proof, &alive, &tau);
+        self.alive = alive;
+        if value <= self.dual_value {
+            return gap;
+        }
+        (self.tau, self.dual_value, self.own) = (tau, value, false);
+        work.relaxation() - value
     }
 
     /// Takes over a dual point, best scaled, if its bound is better; returns D of the point itself.
@@ -168,8 +182,11 @@ impl Relaxed {
         count
     }
 
-    /// The gradients of the active coefficients, read off the last pass.
+    /// The gradients of the active coefficients, read off the last pass where it was at β.
     fn active_gradients(&self, work: &Workspace<'_, '_>) -> Vec<f64> {
+        if !self.own {
+            return work.gradients();
+        }
         let mut gradients = vec![0.0; work.active.len()];
         for (&j, &t) in self.alive.iter().zip(&self.tau) {
             if let Some(k) = work.position(j) {

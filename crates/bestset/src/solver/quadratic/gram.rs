@@ -1,6 +1,6 @@
 //! The model through its matrix Q of inner products: a step costs one column of Q, whatever the number of samples.
 
-use super::{Metric, Quadratic};
+use super::{Metric, Quadratic, Trail};
 use crate::active::ActiveSet;
 use crate::kernel;
 use faer::linalg::matmul::matmul;
@@ -182,18 +182,31 @@ pub struct GramModel<'a> {
     gram: &'a Gram,
     gradient: Vec<f64>,
     image: Vec<f64>,
+    /// How far the dual point is from the point of departure, in coefficients, and the move prepared from it.
+    away: Vec<f64>,
+    direction: Vec<f64>,
+    trail: Trail,
 }
 
 impl<'a> GramModel<'a> {
     /// The model whose gradient at the current point is `gradient`.
     pub fn new(gram: &'a Gram, gradient: Vec<f64>) -> Self {
         debug_assert_eq!(gram.len(), gradient.len());
-        Self { gram, image: vec![0.0; gradient.len()], gradient }
+        let (image, away, direction) = (vec![0.0; gradient.len()], Vec::new(), Vec::new());
+        Self { gram, gradient, image, away, direction, trail: Trail::default() }
     }
 
     /// The gradient at the current point.
     pub fn gradients(&self) -> &[f64] {
         &self.gradient
+    }
+
+    /// image = Q · direction.
+    fn project(&mut self) {
+        self.image.fill(0.0);
+        for (k, &x) in self.direction.iter().enumerate().filter(|p| *p.1 != 0.0) {
+            kernel::axpy(x, self.gram.column(k), &mut self.image);
+        }
     }
 }
 
@@ -229,6 +242,7 @@ impl Quadratic for GramModel<'_> {
     }
 
     fn aim(&mut self, members: &[usize], d: &[f64]) -> f64 {
+        self.direction.clear();
         self.image.fill(0.0);
         for (&k, &x) in members.iter().zip(d) {
             kernel::axpy(x, self.gram.column(k), &mut self.image);
@@ -243,5 +257,39 @@ impl Quadratic for GramModel<'_> {
 
     fn advance(&mut self, t: f64) {
         kernel::axpy(t, &self.image, &mut self.gradient);
+        kernel::axpy(t, &self.direction, &mut self.away);
+    }
+
+    fn depart(&mut self) {
+        self.away = vec![0.0; self.len()];
+    }
+
+    fn head(&mut self, members: &[usize], d: &[f64]) -> f64 {
+        self.direction.clear();
+        self.direction.extend(self.away.iter().map(|a| -a));
+        members.iter().zip(d).for_each(|(&k, d)| self.direction[k] += d);
+        self.project();
+        kernel::dot(&self.direction, &self.image)
+    }
+
+    /// δ = e − (Θ⁻¹ + Q_MM)⁻¹(Qe)_M.
+    fn damp(&mut self, members: &[usize], inverses: &[f64]) -> Option<(f64, f64)> {
+        let rhs: Vec<f64> = members.iter().map(|&k| self.image[k]).collect();
+        let w = self.solve(members, inverses, &rhs)?;
+        let whole = std::mem::take(&mut self.image);
+        self.image = vec![0.0; whole.len()];
+        members.iter().zip(&w).for_each(|(&k, w)| self.direction[k] -= w);
+        self.project();
+        Some((kernel::dot(&self.direction, &whole), kernel::dot(&self.direction, &self.image)))
+    }
+
+    fn settle(&mut self, members: &[usize], d: &[f64]) {
+        self.head(members, d);
+        self.advance(1.0);
+        self.direction.clear();
+    }
+
+    fn trail(&mut self) -> &mut Trail {
+        &mut self.trail
     }
 }

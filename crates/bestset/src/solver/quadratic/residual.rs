@@ -1,6 +1,6 @@
 //! The model through the samples: a step costs one column of X, whatever the number of features.
 
-use super::{Metric, Quadratic};
+use super::{Metric, Quadratic, Trail};
 use crate::active::ActiveSet;
 use crate::kernel;
 
@@ -19,6 +19,9 @@ pub struct ResidualModel<'a> {
     image: Vec<f64>,
     image_sum: f64,
     image_offset: f64,
+    /// v at the point of departure.
+    origin: Vec<f64>,
+    trail: Trail,
 }
 
 impl<'a> ResidualModel<'a> {
@@ -38,7 +41,83 @@ impl<'a> ResidualModel<'a> {
             image,
             image_sum: 0.0,
             image_offset: 0.0,
+            origin: Vec::new(),
+            trail: Trail::default(),
         }
+    }
+
+    /// The same, going on from where the dual method ended before.
+    pub fn on_trail(self, trail: Trail) -> Self {
+        Self { trail, ..self }
+    }
+
+    /// Σ u_i v_i / h_i, in which images have the inner product of Q.
+    fn inner(&self, u: &[f64], v: &[f64]) -> f64 {
+        match self.h {
+            None => kernel::dot(u, v),
+            Some(h) => u.iter().zip(v).zip(h).filter(|p| *p.1 > 0.0).map(|((u, v), h)| u * v / h).sum(),
+        }
+    }
+
+    /// out += h ∘ (x + c·1).
+    fn weigh(&self, x: &[f64], c: f64, out: &mut [f64]) {
+        match self.h {
+            None => out.iter_mut().zip(x).for_each(|(o, x)| *o += x + c),
+            Some(h) => out.iter_mut().zip(x).zip(h).for_each(|((o, x), h)| *o += h * (x + c)),
+        }
+    }
+
+    /// The diagonal 1 + h_i Σ_k θ_k x̃_ik² of I + H X̃ΘX̃ᵀ.
+    fn diagonal(&self, members: &[usize], theta: &[f64]) -> Vec<f64> {
+        let (mut sums, mut everywhere) = (vec![0.0; self.stored.len()], 0.0);
+        for (&k, &t) in members.iter().zip(theta) {
+            let ((rows, values), shift) = (self.active.entries(k), self.metric.shifts[k]);
+            if self.active.is_sparse() {
+                everywhere += t * shift * shift;
+                rows.iter().zip(values).for_each(|(&i, x)| sums[i as usize] += t * x * (x + 2.0 * shift));
+            } else {
+                sums.iter_mut().zip(values).for_each(|(s, x)| *s += t * (x + shift) * (x + shift));
+            }
+        }
+        let mut diagonal = vec![1.0; sums.len()];
+        self.weigh(&sums, everywhere, &mut diagonal);
+        diagonal
+    }
+
+    /// d = (I + H X̃ΘX̃ᵀ)⁻¹ g by conjugate gradients in the inner product of [`ResidualModel::inner`], with the diagonal as
+    /// preconditioner, to a tenth: the caller searches along d. Over the samples, not over the coefficients, where a tenth
+    /// would not do: there d is a small difference of large terms.
+    fn damped(&self, members: &[usize], theta: &[f64], g: &[f64]) -> Vec<f64> {
+        let diagonal = self.diagonal(members, theta);
+        let (mut d, mut r) = (vec![0.0; g.len()], g.to_vec());
+        let mut z: Vec<f64> = r.iter().zip(&diagonal).map(|(r, s)| r / s).collect();
+        let (mut p, mut rz) = (z.clone(), self.inner(&r, &z));
+        let target = 0.01 * rz;
+        let mut raw = vec![0.0; g.len()];
+        for _ in 0..500 {
+            let (sum, mut offset) = (kernel::sum(&p), 0.0);
+            raw.fill(0.0);
+            for (&k, t) in members.iter().zip(theta) {
+                let x = t * self.product(k, &p, sum, 0.0);
+                self.active.axpy_stored(k, x, &mut raw);
+                offset += x * self.metric.shifts[k];
+            }
+            let mut image = p.clone();
+            self.weigh(&raw, offset, &mut image);
+            let curved = self.inner(&p, &image);
+            if !(curved > 0.0 && rz > target) {
+                break;
+            }
+            let a = rz / curved;
+            kernel::axpy(a, &p, &mut d);
+            kernel::axpy(-a, &image, &mut r);
+            z.iter_mut().zip(&r).zip(&diagonal).for_each(|((z, r), s)| *z = r / s);
+            let next = self.inner(&r, &z);
+            let ratio = next / rz;
+            p.iter_mut().zip(&z).for_each(|(p, z)| *p = z + ratio * *p);
+            rz = next;
+        }
+        d
     }
 
     /// x̃_kᵀ (v + c·h) for a vector v with Σv = `sum`.
@@ -157,5 +236,50 @@ impl Quadratic for ResidualModel<'_> {
         kernel::axpy(t, &self.image, &mut self.stored);
         self.stored_sum += t * self.image_sum;
         self.offset += t * self.image_offset;
+    }
+
+    fn depart(&mut self) {
+        let mut v = std::mem::take(&mut self.stored);
+        self.weigh(&vec![0.0; v.len()], self.offset, &mut v);
+        self.origin = v;
+        let resumed = self.trail.dual.len() == self.origin.len();
+        self.stored = if resumed { std::mem::take(&mut self.trail.dual) } else { self.origin.clone() };
+        (self.stored_sum, self.offset) = (kernel::sum(&self.stored), 0.0);
+    }
+
+    fn head(&mut self, members: &[usize], d: &[f64]) -> f64 {
+        let (mut raw, mut offset) = (vec![0.0; self.origin.len()], 0.0);
+        for (&k, &x) in members.iter().zip(d) {
+            self.active.axpy_stored(k, x, &mut raw);
+            offset += x * self.metric.shifts[k];
+        }
+        let mut image: Vec<f64> = self.origin.iter().zip(&self.stored).map(|(o, v)| o - v).collect();
+        self.weigh(&raw, offset, &mut image);
+        (self.image_sum, self.image_offset) = (kernel::sum(&image), 0.0);
+        self.image = image;
+        self.inner(&self.image, &self.image)
+    }
+
+    /// The image d of δ: (I + H X̃_MΘX̃_Mᵀ) d = image of e.
+    fn damp(&mut self, members: &[usize], inverses: &[f64]) -> Option<(f64, f64)> {
+        let theta: Vec<f64> = inverses.iter().map(|i| 1.0 / i).collect();
+        let d = self.damped(members, &theta, &self.image);
+        if !d.iter().all(|x| x.is_finite()) {
+            return None;
+        }
+        let along = self.inner(&self.image, &d);
+        self.image_sum = kernel::sum(&d);
+        self.image = d;
+        Some((along, self.inner(&self.image, &self.image)))
+    }
+
+    fn settle(&mut self, members: &[usize], d: &[f64]) {
+        self.head(members, d);
+        self.trail.dual = self.stored.clone();
+        self.advance(1.0);
+    }
+
+    fn trail(&mut self) -> &mut Trail {
+        &mut self.trail
     }
 }
