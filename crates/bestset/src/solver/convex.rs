@@ -203,8 +203,12 @@ pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], ta
     // Only features near their threshold or beyond it have a dual term at any s ≤ 1: the search looks at no others.
     let near = |&(&j, &t): &(&usize, &f64)| t.abs() > NEAR * problem.coordinate(j).threshold(t);
     let (near, near_tau): (Vec<usize>, Vec<f64>) = features.iter().zip(tau).filter(near).unzip();
-    let ratio = |(&j, &t): (&usize, &f64)| problem.coordinate(j).threshold(t) / t.abs();
-    let feasible = near.iter().zip(&near_tau).map(ratio).fold(1.0, f64::min);
+    // Inside every threshold by as much as τ can be wrong: the bound leaves that room, and without a ridge term it is −∞
+    // until there is.
+    let outer = problem.outer_correlations(alpha, &near, &near_tau);
+    let widest = |t: f64, outer: f64| t.abs() + (outer - t).abs();
+    let ratio = |((&j, &t), &o): ((&usize, &f64), &f64)| problem.coordinate(j).threshold(t) / widest(t, o);
+    let feasible = near.iter().zip(&near_tau).zip(&outer).map(ratio).fold(1.0, f64::min);
     if feasible >= 1.0 && full > f64::NEG_INFINITY {
         return (full, 1.0);
     }
@@ -233,12 +237,9 @@ fn best_scale(value: impl Fn(f64) -> f64, feasible: f64, full: f64, refine: bool
         }
         v
     };
-    // Inside every threshold by more than τ can be wrong: the bound leaves that room, and without a ridge term it is −∞
-    // until there is.
-    let inside = |room: f64| feasible * (1.0 - room);
-    let room = (0..9).map(|k| 1e-15 * 10f64.powi(k)).find(|&r| value(inside(r)) > f64::NEG_INFINITY);
-    let (mut low, mut high) = (inside(2.0 * room.unwrap_or(0.0)), 1.0);
-    offer(low);
+    // A little more for the rounding of the scaling itself.
+    let inside = (0..9).map(|k| feasible * (1.0 - 1e-15 * 10f64.powi(k))).find(|&s| offer(s) > f64::NEG_INFINITY);
+    let (mut low, mut high) = (inside.unwrap_or(feasible), 1.0);
     if !refine {
         return best.1;
     }

@@ -8,6 +8,7 @@ use crate::active::ActiveSet;
 use crate::penalty::Coordinate;
 use crate::problem::Problem;
 use crate::solution::Coefficients;
+use std::sync::OnceLock;
 
 const OUTSIDE: u32 = u32::MAX;
 
@@ -33,6 +34,8 @@ pub struct Workspace<'p, 'a> {
     pub margins: Vec<f64>,
     /// α = w ℓ′(u + b).
     pub alpha: Vec<f64>,
+    /// Σ loss, once asked for.
+    loss: OnceLock<f64>,
     metric: Metric,
     gram: Gram,
     trail: Trail,
@@ -55,6 +58,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
             intercept: 0.0,
             margins: vec![0.0; n],
             alpha: vec![0.0; n],
+            loss: OnceLock::new(),
             metric,
             gram: Gram::default(),
             trail: Trail::default(),
@@ -114,11 +118,12 @@ impl<'p, 'a> Workspace<'p, 'a> {
     fn refresh_dual(&mut self) {
         self.intercept = self.problem.best_intercept(&self.margins, self.intercept);
         self.problem.dual_point(&self.margins, self.intercept, &mut self.alpha);
+        self.loss = OnceLock::new();
     }
 
     /// Σ loss at the current point.
     pub fn loss(&self) -> f64 {
-        self.problem.loss_sum(&self.margins, self.intercept)
+        *self.loss.get_or_init(|| self.problem.loss_sum(&self.margins, self.intercept))
     }
 
     /// R at the current point.
