@@ -238,26 +238,34 @@ fn best_scale(value: impl Fn(f64) -> f64, feasible: f64, full: f64, refine: bool
         v
     };
     // A little more for the rounding of the scaling itself.
-    let inside = (0..9).map(|k| feasible * (1.0 - 1e-15 * 10f64.powi(k))).find(|&s| offer(s) > f64::NEG_INFINITY);
-    let (mut low, mut high) = (inside.unwrap_or(feasible), 1.0);
-    if !refine {
-        return best.1;
-    }
-    let golden = 0.5 * (5f64.sqrt() - 1.0);
-    let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
-    let (mut at_a, mut at_b) = (offer(a), offer(b));
-    for _ in 0..10 {
-        if at_a >= at_b {
-            (high, b, at_b) = (b, a, at_a);
-            a = high - golden * (high - low);
-            at_a = offer(a);
+    let inside = (0..9).map(|k| feasible * (1.0 - 1e-15 * 10f64.powi(k)));
+    let inside = inside.map(|s| (s, offer(s))).find(|v| v.1 > f64::NEG_INFINITY);
+    let (Some((mut low, mut at_low)), true) = (inside, refine) else { return best.1 };
+    let (mut high, mut at_high) = (1.0, full);
+    // D is made of parabolas in s: the vertex of the one through three points is soon close.
+    let mut middle = 0.5 * (low + high);
+    let mut at_middle = offer(middle);
+    for _ in 0..4 {
+        let Some(s) = vertex([(low, at_low), (middle, at_middle), (high, at_high)]) else { break };
+        let at = offer(s);
+        let (inner, outer) = if s < middle { ((s, at), (middle, at_middle)) } else { ((middle, at_middle), (s, at)) };
+        // The three points around the higher of the two inner ones go on.
+        if inner.1 >= outer.1 {
+            (middle, at_middle, high, at_high) = (inner.0, inner.1, outer.0, outer.1);
         } else {
-            (low, a, at_a) = (a, b, at_b);
-            b = low + golden * (high - low);
-            at_b = offer(b);
+            (low, at_low, middle, at_middle) = (inner.0, inner.1, outer.0, outer.1);
         }
     }
     best.1
+}
+
+/// Where the parabola through three points, from left to right, is highest; `None` if not between them or at one of them.
+fn vertex([a, b, c]: [(f64, f64); 3]) -> Option<f64> {
+    let (left, right) = ((b.1 - a.1) / (b.0 - a.0), (c.1 - b.1) / (c.0 - b.0));
+    let bend = (right - left) / (c.0 - a.0);
+    let s = 0.5 * (a.0 + b.0) - 0.5 * left / bend;
+    let apart = 1e-3 * (c.0 - a.0);
+    (s > a.0 + apart && s < c.0 - apart && (s - b.0).abs() > apart).then_some(s)
 }
 
 fn record(work: &Workspace<'_, '_>, state: &Relaxed, monitor: &mut Monitor<'_>) {

@@ -3,9 +3,13 @@
 use super::{Metric, Quadratic, Trail};
 use crate::active::ActiveSet;
 use crate::kernel;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::cholesky::llt::solve::solve_in_place;
 use faer::linalg::matmul::matmul;
-use faer::linalg::solvers::{Llt, Solve};
-use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use faer::linalg::solvers::Llt;
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side, Spec};
+use std::cmp::Ordering;
 
 /// The symmetric matrix Q over the positions of an active set, grown as columns are added.
 #[derive(Debug, Clone, Default)]
@@ -126,10 +130,29 @@ impl Gram {
 
     /// Cholesky factor of Q_MM + diag, `None` when it is not positive definite.
     pub fn factor(&self, members: &[usize], diagonal: impl Fn(usize) -> f64) -> Option<Llt<f64>> {
-        let m = members.len();
-        let matrix =
-            Mat::from_fn(m, m, |a, b| self.at(members[a], members[b]) + if a == b { diagonal(a) } else { 0.0 });
-        Llt::new(matrix.as_ref(), Side::Lower).ok()
+        Llt::new(self.lower(members, diagonal).as_ref(), Side::Lower).ok()
+    }
+
+    /// (Q_MM + diag)⁻¹ rhs, `None` when the matrix is not positive definite. Factored in place: a second copy of a large
+    /// matrix costs as much as the rest.
+    fn solve(&self, members: &[usize], diagonal: impl Fn(usize) -> f64, rhs: &[f64]) -> Option<Vec<f64>> {
+        let mut lower = self.lower(members, diagonal);
+        let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(rhs.len(), Par::Seq, Spec::default()));
+        let stack = MemStack::new(&mut memory);
+        cholesky_in_place(lower.as_mut(), LltRegularization::default(), Par::Seq, stack, Spec::default()).ok()?;
+        let mut d = rhs.to_vec();
+        let column = MatMut::from_column_major_slice_mut(&mut d, rhs.len(), 1);
+        solve_in_place(lower.as_ref(), column, Par::Seq, stack);
+        Some(d)
+    }
+
+    /// The lower triangle of Q_MM + diag.
+    fn lower(&self, members: &[usize], diagonal: impl Fn(usize) -> f64) -> Mat<f64> {
+        Mat::from_fn(members.len(), members.len(), |a, b| match a.cmp(&b) {
+            Ordering::Less => 0.0,
+            Ordering::Equal => self.at(members[a], members[a]) + diagonal(a),
+            Ordering::Greater => self.at(members[a], members[b]),
+        })
     }
 }
 
@@ -234,10 +257,7 @@ impl Quadratic for GramModel<'_> {
         // Duplicated columns make Q_MM singular: a ridge at the level of rounding, on the scale of each column, picks one
         // solution.
         let ridge = |a: usize| 1e-13 * members.len() as f64 * self.gram.at(members[a], members[a]);
-        let factor = self.gram.factor(members, |a| diagonal[a] + ridge(a))?;
-        let mut d = Mat::from_fn(rhs.len(), 1, |a, _| rhs[a]);
-        factor.solve_in_place(d.as_mut());
-        let d: Vec<f64> = (0..rhs.len()).map(|a| d[(a, 0)]).collect();
+        let d = self.gram.solve(members, |a| diagonal[a] + ridge(a), rhs)?;
         d.iter().all(|x| x.is_finite()).then_some(d)
     }
 
