@@ -107,11 +107,10 @@ impl Relaxed {
         let alive = std::mem::take(&mut self.alive);
         let value = self.offer_dual(problem, &proof, &alive, &tau);
         self.alive = alive;
-        if value <= self.dual_value {
-            return gap;
+        if value > self.dual_value {
+            (self.tau, self.dual_value, self.own) = (tau, value, false);
         }
-        (self.tau, self.dual_value, self.own) = (tau, value, false);
-        work.relaxation() - value
+        gap.min(self.relaxation - self.lower_bound)
     }
 
     /// Takes over a dual point, best scaled, if its bound is better; returns D of the point itself.

@@ -85,14 +85,14 @@ impl<'a> ResidualModel<'a> {
     }
 
     /// d = (I + H X̃ΘX̃ᵀ)⁻¹ g by conjugate gradients in the inner product of [`ResidualModel::inner`], with the diagonal as
-    /// preconditioner, to a tenth: the caller searches along d. Over the samples, not over the coefficients, where a tenth
-    /// would not do: there d is a small difference of large terms.
-    fn damped(&self, members: &[usize], theta: &[f64], g: &[f64]) -> Vec<f64> {
+    /// preconditioner, until the square of the residual is below `share` of what it was. Over the samples, not over the
+    /// coefficients, where a rough solution would not do: there d is a small difference of large terms.
+    fn damped(&self, members: &[usize], theta: &[f64], g: &[f64], share: f64) -> Vec<f64> {
         let diagonal = self.diagonal(members, theta);
         let (mut d, mut r) = (vec![0.0; g.len()], g.to_vec());
         let mut z: Vec<f64> = r.iter().zip(&diagonal).map(|(r, s)| r / s).collect();
         let (mut p, mut rz) = (z.clone(), self.inner(&r, &z));
-        let target = 0.01 * rz;
+        let target = share * rz;
         let mut raw = vec![0.0; g.len()];
         for _ in 0..500 {
             let (sum, mut offset) = (kernel::sum(&p), 0.0);
@@ -263,7 +263,8 @@ impl Quadratic for ResidualModel<'_> {
     /// The image d of δ: (I + H X̃_MΘX̃_Mᵀ) d = image of e.
     fn damp(&mut self, members: &[usize], inverses: &[f64]) -> Option<(f64, f64)> {
         let theta: Vec<f64> = inverses.iter().map(|i| 1.0 / i).collect();
-        let d = self.damped(members, &theta, &self.image);
+        // To a tenth: the caller searches along the result.
+        let d = self.damped(members, &theta, &self.image, 0.01);
         if !d.iter().all(|x| x.is_finite()) {
             return None;
         }
@@ -281,5 +282,74 @@ impl Quadratic for ResidualModel<'_> {
 
     fn trail(&mut self) -> &mut Trail {
         &mut self.trail
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Gram, GramModel};
+    use super::*;
+    use crate::design::{Csc, Design};
+
+    const ROWS: usize = 12;
+    const COLUMNS: usize = 5;
+
+    fn wave(k: usize) -> f64 {
+        (1.7 * k as f64).sin()
+    }
+
+    /// Sparse columns of very different lengths, weighted and centred.
+    fn columns() -> (ActiveSet, Metric, Vec<f64>) {
+        let stored = |j: usize| (0..ROWS).filter(move |i| (i + j) % 3 != 0);
+        let value = |i: usize, j: usize| (1.0 + 10.0 * j as f64) * wave(7 * i + 3 * j);
+        let rows: Vec<u32> = (0..COLUMNS).flat_map(|j| stored(j).map(|i| i as u32)).collect();
+        let values: Vec<f64> = (0..COLUMNS).flat_map(|j| stored(j).map(move |i| value(i, j))).collect();
+        let starts: Vec<usize> = (0..=COLUMNS).map(|j| (0..j).map(|j| stored(j).count()).sum()).collect();
+        let design = Csc::new(ROWS, starts, rows, values).unwrap();
+        let mut active = ActiveSet::new(&design);
+        (0..design.ncols()).for_each(|j| active.push(&design, j));
+        let h: Vec<f64> = (0..ROWS).map(|i| 1.5 + wave(i)).collect();
+        let metric = Metric::new(&active, Some(&h), true);
+        (active, metric, h)
+    }
+
+    fn close(a: f64, b: f64, room: f64) -> bool {
+        (a - b).abs() <= room * b.abs().max(1e-9)
+    }
+
+    #[test]
+    fn both_models_make_the_same_moves_in_the_dual() {
+        let (active, metric, h) = columns();
+        let alpha: Vec<f64> = (0..ROWS).map(|i| wave(i + 40)).collect();
+        let mean = crate::kernel::sum(&alpha) / metric.total;
+        let alpha: Vec<f64> = alpha.iter().zip(&h).map(|(a, h)| a - mean * h).collect();
+        let mut gram = Gram::default();
+        gram.extend(&active, Some(&h), &metric);
+        let mut residual = ResidualModel::new(&active, &metric, Some(&h), &alpha);
+        let gradients = (0..COLUMNS).map(|k| residual.gradient(k)).collect();
+        let mut dense = GramModel::new(&gram, gradients);
+        let (members, d, soft): (Vec<usize>, _, _) = ((0..COLUMNS).collect(), [0.5, -0.2, 0.3, 0.1, -0.4], [1, 3]);
+        for model in [&mut residual as &mut dyn Quadratic, &mut dense] {
+            model.depart();
+        }
+        for _ in 0..3 {
+            let (a, b) = (residual.head(&members, &d), dense.head(&members, &d));
+            assert!(close(a, b, 1e-8), "eᵀQe {a} {b}");
+            assert!(members.iter().all(|&k| close(residual.image(k), dense.image(k), 1e-8)));
+            let exact = residual.damped(&soft, &[1.0 / 30.0, 0.5], &residual.image, 1e-24);
+            let (along, curved) = dense.damp(&soft, &[30.0, 2.0]).unwrap();
+            assert!(close(residual.inner(&residual.image, &exact), along, 1e-8), "eᵀQδ {along}");
+            assert!(close(residual.inner(&exact, &exact), curved, 1e-8), "δᵀQδ {curved}");
+            let rough = residual.damp(&soft, &[30.0, 2.0]).unwrap();
+            assert!(rough.0 > 0.0 && rough.0 <= along * (1.0 + 1e-8), "conjugate gradients climb to eᵀQδ");
+            // The same step for both, so that the next round starts from the same point.
+            residual.head(&members, &d);
+            dense.head(&members, &d);
+            [&mut residual as &mut dyn Quadratic, &mut dense].into_iter().for_each(|model| model.advance(0.5));
+        }
+        residual.settle(&members, &d);
+        dense.settle(&members, &d);
+        assert!(members.iter().all(|&k| close(residual.gradient(k), dense.gradient(k), 1e-8)));
+        assert_eq!(residual.trail().dual.len(), ROWS);
     }
 }
