@@ -300,7 +300,7 @@ mod tests {
 
     /// Sparse columns of very different lengths, weighted and centred.
     fn columns() -> (ActiveSet, Metric, Vec<f64>) {
-        let stored = |j: usize| (0..ROWS).filter(move |i| (i + j) % 3 != 0);
+        let stored = |j: usize| (0..ROWS).filter(move |i| !(i + j).is_multiple_of(3));
         let value = |i: usize, j: usize| (1.0 + 10.0 * j as f64) * wave(7 * i + 3 * j);
         let rows: Vec<u32> = (0..COLUMNS).flat_map(|j| stored(j).map(|i| i as u32)).collect();
         let values: Vec<f64> = (0..COLUMNS).flat_map(|j| stored(j).map(move |i| value(i, j))).collect();
