@@ -263,7 +263,7 @@ fn methods_that_cannot_solve_the_problem() {
         assert_error(try_with(&pure, method), unsupported(name, needs_dual));
     }
     assert_error(try_with(&problem, Method::DualIht), unsupported("dual_iht", "needs a largest size k"));
-    let cannot = "cannot limit the size; use dual_iht";
+    let cannot = "cannot limit the size; use dual_iht or exact";
     assert_error(try_with(&limited, Method::Cdss), unsupported("cdss", cannot));
     assert_error(try_with(&limited, Method::Incremental), unsupported("incremental", cannot));
 }

@@ -204,7 +204,7 @@ pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], ta
     let (near, near_tau): (Vec<usize>, Vec<f64>) = features.iter().zip(tau).filter(near).unzip();
     // Inside every threshold by as much as τ can be wrong: the bound leaves that room, and without a ridge term it is −∞
     // until there is.
-    let outer = problem.outer_correlations(alpha, &near, &near_tau);
+    let outer = problem.outer_correlations(alpha, &near, &near_tau, |k| problem.coordinate(near[k]));
     let widest = |t: f64, outer: f64| t.abs() + (outer - t).abs();
     let ratio = |((&j, &t), &o): ((&usize, &f64), &f64)| problem.coordinate(j).threshold(t) / widest(t, o);
     let feasible = near.iter().zip(&near_tau).zip(&outer).map(ratio).fold(1.0, f64::min);

@@ -80,9 +80,11 @@ impl<'p, 'a> Workspace<'p, 'a> {
             intercept: 0.0,
             margins: problem.null_margins(),
             alpha: vec![0.0; problem.nrows()],
+            loss: OnceLock::new(),
             active,
             metric,
             gram,
+            trail: Trail::default(),
             floor,
         };
         workspace.refresh();
@@ -93,22 +95,9 @@ impl<'p, 'a> Workspace<'p, 'a> {
     pub fn part(&self, positions: &[usize], beta: Vec<f64>, intercept: f64) -> Self {
         let active = self.active.select(positions);
         let metric = Metric::new(&active, self.problem.weights(), self.problem.has_intercept());
-        let n = self.problem.nrows();
-        let mut part = Self {
-            problem: self.problem,
-            active,
-            position: Vec::new(),
-            coordinates: positions.iter().map(|&k| self.coordinates[k]).collect(),
-            beta,
-            intercept,
-            margins: vec![0.0; n],
-            alpha: vec![0.0; n],
-            loss: OnceLock::new(),
-            metric,
-            gram: Gram::default(),
-            trail: Trail::default(),
-            floor: 1e-3,
-        };
+        let columns = Columns { active, position: Vec::new(), metric, gram: Gram::default(), floor: 1e-3 };
+        let mut part = Self::with_columns(self.problem, columns);
+        (part.beta, part.intercept) = (beta, intercept);
         part.refresh();
         part
     }
