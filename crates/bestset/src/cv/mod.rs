@@ -110,6 +110,21 @@ pub fn cross_validate(problem: &Problem<'_>, options: &CvOptions) -> Result<Cros
     cross_validate_with(problem, options, |options| path(problem, options), &|_| None, &|_, _| Ok(()))
 }
 
+/// As [`cross_validate`], showing how many folds are done and how many there are; folds end in any order, on any thread.
+pub fn cross_validate_observed(
+    problem: &Problem<'_>,
+    options: &CvOptions,
+    observer: &(dyn Fn(usize, usize) + Sync),
+) -> Result<CrossValidation> {
+    let total: usize = splits(&options.folds.draw(problem.y(), options.seed)?).len();
+    let done = std::sync::atomic::AtomicUsize::new(0);
+    let count = |_: usize, _: &FoldScores| {
+        observer(1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed), total);
+        Ok(())
+    };
+    cross_validate_with(problem, options, |options| path(problem, options), &|_| None, &count)
+}
+
 /// As [`cross_validate`]; `whole` makes the path of all samples, `known` may give the scores of a fold, and `done` sees those
 /// that were computed.
 pub(crate) fn cross_validate_with(
