@@ -259,7 +259,8 @@ impl<'p, 'a> Tree<'p, 'a> {
         let (beta, branch) = (ground.sparse(&relaxed), ground.branch(&relaxed));
         let solved = ground.solves(&relaxed, 0.1 * self.room());
         if solved && !relaxed.stale {
-            self.offer(&beta, relaxed.intercept, monitor);
+            let answer = if branch.is_none() { ground.only_subset(&relaxed) } else { beta.clone() };
+            self.offer(&answer, relaxed.intercept, monitor);
         }
         let split: &[Choice] = match branch {
             // The minimiser is an answer: the node is done, unless others of it are wanted as well.

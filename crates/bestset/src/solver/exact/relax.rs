@@ -361,4 +361,16 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         let pairs = now.members.iter().zip(&now.beta).filter(|p| *p.1 != 0.0);
         pairs.map(|(&k, &b)| (k as u32, b)).collect()
     }
+
+    /// The point of a node with nothing free, on all features in the model: those that the minimiser leaves at zero within its
+    /// tolerance take a step of their own. Without them the point would be on another subset, and this one unseen.
+    pub fn only_subset(&self, now: &Relaxed) -> Vec<(u32, f64)> {
+        let problem = self.problem();
+        let step = |a: usize| {
+            let curvature = problem.squares(self.near.active.features()[now.members[a]]) / problem.loss().mu();
+            self.near.coordinates[now.members[a]].prox_selected(curvature, -now.tau[a])
+        };
+        let value = |a: usize| if now.beta[a] != 0.0 { now.beta[a] } else { step(a) };
+        (0..now.beta.len()).map(|a| (now.members[a] as u32, value(a))).filter(|p| p.1 != 0.0).collect()
+    }
 }
