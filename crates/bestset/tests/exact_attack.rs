@@ -214,3 +214,27 @@ fn searches_cut_short_claim_nothing_wrong() {
     }
     eprintln!("{cut:?}");
 }
+
+#[test]
+fn zz_time() {
+    let mut rng = rng(seed(903));
+    let (mut odd, mut cut, mut wrong) = (0, 0, 0);
+    for _ in 0..trials(200) {
+        let case = hostile(&mut rng, &LOSSES, 10);
+        case.with_problem(|problem| {
+            let full = solve(problem, &Options { method: Method::Exact, ..Options::default() }).unwrap();
+            for _ in 0..30 {
+                let limit = std::time::Duration::from_secs_f64(full.seconds * rng.random_range(0.0..1.0));
+                let options = Options { method: Method::Exact, time_limit: Some(limit), ..Options::default() };
+                let s = solve(problem, &options).unwrap();
+                cut += usize::from(s.status == Status::TimeLimit);
+                if s.ranked.first().is_some_and(|r| r.proved) && s.certificate.gap() > 2e-9f64.max(2e-6 * s.objective().abs()) {
+                    odd += 1;
+                    if s.objective() > full.objective() + 1e-5 * full.objective() + 1e-8 { wrong += 1; }
+                    if odd < 10 { eprintln!("{} {:?} true {} {:?}", s.status, s.certificate, full.objective(), full.status); }
+                }
+            }
+        });
+    }
+    eprintln!("odd {odd} wrong {wrong} cut {cut}");
+}

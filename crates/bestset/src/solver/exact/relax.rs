@@ -141,6 +141,8 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         let full = self.size.is_some_and(|k| inside >= k);
         let open = |k: &usize| decided[*k] == Choice::In || decided[*k] == Choice::Free && !full;
         let members: Vec<usize> = (0..decided.len()).filter(open).collect();
+        // A size that cannot be exceeded is no limit: its price would only be paid back for places left empty.
+        let unlimited = full || self.size.is_some_and(|k| members.len() + node.far.len() <= k);
         let mut before = vec![0.0; decided.len()];
         node.beta.iter().for_each(|&(k, b)| before[k as usize] = b);
         let mut moved = vec![0.0; decided.len()];
@@ -153,7 +155,7 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
             intercept: self.near.intercept,
             alpha: vec![0.0; self.problem().nrows()],
             tau: vec![0.0; members.len()],
-            multiplier: if full { 0.0 } else { node.multiplier },
+            multiplier: if unlimited { 0.0 } else { node.multiplier },
             moved: members.iter().map(|&k| moved[k]).collect(),
             inherited: node.moved.clone(),
             loss: f64::NAN,
