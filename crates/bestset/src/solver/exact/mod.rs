@@ -139,7 +139,8 @@ impl<'p, 'a> Tree<'p, 'a> {
             self.process(batch, monitor);
             self.record(monitor);
         }
-        self.harvest(ended)
+        // The limit may have struck inside the last nodes.
+        self.harvest(monitor.stop(0).unwrap_or(ended))
     }
 
     /// Room that the tolerances leave below the value to beat.
@@ -259,7 +260,8 @@ impl<'p, 'a> Tree<'p, 'a> {
         let (beta, branch) = (ground.sparse(&relaxed), ground.branch(&relaxed));
         let solved = ground.solves(&relaxed, 0.1 * self.room());
         if solved && !relaxed.stale {
-            self.offer(&beta, relaxed.intercept, monitor);
+            let answer = if branch.is_none() { ground.only_subset(&relaxed) } else { beta.clone() };
+            self.offer(&answer, relaxed.intercept, monitor);
         }
         let split: &[Choice] = match branch {
             // The minimiser is an answer: the node is done, unless others of it are wanted as well.
@@ -269,7 +271,9 @@ impl<'p, 'a> Tree<'p, 'a> {
             _ => &[],
         };
         if split.is_empty() {
-            self.close(relaxed.bound, solved && (self.top == 1 || branch.is_none()));
+            // A relaxation that a limit cut short may leave better subsets than its point between its value and its bound.
+            let tight = relaxed.value - relaxed.bound <= self.room();
+            self.close(relaxed.bound, solved && tight && (self.top == 1 || branch.is_none()));
             return;
         }
         let position = branch.map(|a| relaxed.members[a] as u32);

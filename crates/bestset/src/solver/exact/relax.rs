@@ -141,6 +141,8 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         let full = self.size.is_some_and(|k| inside >= k);
         let open = |k: &usize| decided[*k] == Choice::In || decided[*k] == Choice::Free && !full;
         let members: Vec<usize> = (0..decided.len()).filter(open).collect();
+        // A size that cannot be exceeded is no limit: its price would only be paid back for places left empty.
+        let unlimited = full || self.size.is_some_and(|k| members.len() + node.far.len() <= k);
         let mut before = vec![0.0; decided.len()];
         node.beta.iter().for_each(|&(k, b)| before[k as usize] = b);
         let mut moved = vec![0.0; decided.len()];
@@ -153,7 +155,7 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
             intercept: self.near.intercept,
             alpha: vec![0.0; self.problem().nrows()],
             tau: vec![0.0; members.len()],
-            multiplier: if full { 0.0 } else { node.multiplier },
+            multiplier: if unlimited { 0.0 } else { node.multiplier },
             moved: members.iter().map(|&k| moved[k]).collect(),
             inherited: node.moved.clone(),
             loss: f64::NAN,
@@ -360,5 +362,17 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
     pub fn sparse(&self, now: &Relaxed) -> Vec<(u32, f64)> {
         let pairs = now.members.iter().zip(&now.beta).filter(|p| *p.1 != 0.0);
         pairs.map(|(&k, &b)| (k as u32, b)).collect()
+    }
+
+    /// The point of a node with nothing free, on all features in the model: those that the minimiser leaves at zero within its
+    /// tolerance take a step of their own. Without them the point would be on another subset, and this one unseen.
+    pub fn only_subset(&self, now: &Relaxed) -> Vec<(u32, f64)> {
+        let problem = self.problem();
+        let step = |a: usize| {
+            let curvature = problem.squares(self.near.active.features()[now.members[a]]) / problem.loss().mu();
+            self.near.coordinates[now.members[a]].prox_selected(curvature, -now.tau[a])
+        };
+        let value = |a: usize| if now.beta[a] != 0.0 { now.beta[a] } else { step(a) };
+        (0..now.beta.len()).map(|a| (now.members[a] as u32, value(a))).filter(|p| p.1 != 0.0).collect()
     }
 }

@@ -2,6 +2,7 @@
 
 use super::multiplier::Multiplier;
 use super::{Root, Seed};
+use crate::penalty::{Factors, Penalty};
 use crate::problem::Problem;
 use crate::solution::Coefficients;
 use crate::solver::tableau::Tableau;
@@ -17,8 +18,10 @@ pub fn root(problem: &Problem<'_>, k: usize, options: &Options, monitor: &mut Mo
     let mut starts: Vec<Coefficients> = options.warm_start.iter().cloned().collect();
     let mut search = Multiplier::patient(k);
     let mut core = Workspace::new(problem);
-    // Beyond the largest price nothing is taken; the first guess is a part of it, and 0 when λ0 alone is enough.
-    let highest = problem.lambda0_max();
+    // Beyond the largest price nothing is taken, and every feature pays it, whatever its factor of λ0 (which may be zero); the
+    // first guess is a part of it, and 0 when λ0 alone is enough.
+    let same = Penalty { price: Factors::One, ..problem.penalty().clone() };
+    let highest = problem.with_penalty(same).map_or(0.0, |p| p.lambda0_max());
     let mut nu = if base > 0.0 { 0.0 } else { 0.1 * highest };
     monitor.muted = true;
     loop {
