@@ -158,6 +158,28 @@ pub enum Error {
         /// The name given.
         name: String,
     },
+    /// A column that others determine nearly, but not exactly: fits with it would be made of rounding.
+    #[error(
+        "column {column} of X is nearly a combination of others: {share:e} of its square is left without them; drop it, or raise lambda2"
+    )]
+    Dependent {
+        /// The column.
+        column: usize,
+        /// What is left of its sum of squares when later columns are projected out, as a share.
+        share: f64,
+    },
+    /// A value that an independent second computation does not confirm.
+    #[error("{what} was {claimed}, but is {found} when computed anew; rounding explains {slack:e}")]
+    Recheck {
+        /// The value.
+        what: &'static str,
+        /// As first computed.
+        claimed: f64,
+        /// As computed again.
+        found: f64,
+        /// The largest difference that rounding explains.
+        slack: f64,
+    },
     /// A method that cannot solve the problem as stated.
     #[error("method {method} {reason}")]
     Unsupported {

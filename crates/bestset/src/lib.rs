@@ -50,6 +50,7 @@
 //! - [`solve`] with [`Options`] and a [`Method`]: the default [`solver::incremental`], branch and bound in
 //!   [`solver::exact`], and the paper's algorithms and its rivals in [`solver::published`]. The paper is Ren and Qian,
 //!   [Dynamic Incremental Optimization for Best Subset Selection](https://arxiv.org/abs/2402.02322).
+//! - [`subsets`]: the best subset of every size, each proved.
 
 pub mod active;
 mod certificate;
@@ -70,11 +71,13 @@ mod random;
 pub mod sizes;
 mod solution;
 pub mod solver;
+mod subsets;
 
 pub use certificate::Certificate;
 pub use error::{Error, Result};
 pub use loss::{Huber, Logistic, Loss, ScalarLoss, Squared, SquaredHinge};
 pub use penalty::{Bounds, Coordinate, Factors, Penalty};
 pub use problem::Problem;
-pub use solution::{Coefficients, Local, Screened, Solution, Status, TraceRow};
+pub use solution::{Coefficients, Local, Ranked, Screened, Solution, Status, TraceRow};
 pub use solver::{Method, Options, solve};
+pub use subsets::{Criteria, Subset, Subsets, subsets};

@@ -11,8 +11,6 @@ use std::sync::{Arc, OnceLock};
 
 mod bound;
 
-pub(crate) use bound::outer_end;
-
 /// minimise P(β, b) = Σ_i w_i ℓ(o_i + x_iᵀβ + b, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖², optionally within bounds and ‖β‖₀ ≤ k.
 ///
 /// Sums, never means; no ½ on the ridge term.
@@ -108,6 +106,11 @@ impl<'a> Problem<'a> {
         }
         self.max_size = Some(k);
         Ok(self)
+    }
+
+    /// The same problem with any number of features allowed.
+    pub(crate) fn without_max_size(&self) -> Self {
+        Self { max_size: None, ..self.clone() }
     }
 
     /// The same data under another penalty; what is known of the columns is kept.

@@ -282,6 +282,7 @@ impl<'p, 'a> Climb<'p, 'a> {
             screened: Screened::default(),
             local: Local::None,
             trace: Vec::new(),
+            ranked: Vec::new(),
         })
     }
 }

@@ -82,6 +82,8 @@ pub enum Status {
     TimeLimit,
     /// The limit on branch-and-bound nodes struck.
     NodeLimit,
+    /// The limit on the memory of open branch-and-bound nodes struck.
+    MemoryLimit,
     /// The limit on iterations struck.
     IterationLimit,
     /// Rounding kept the convex phase from its tolerance; the bound holds, the gap says how far it got.
@@ -97,6 +99,7 @@ impl std::fmt::Display for Status {
             Self::Converged => "converged",
             Self::TimeLimit => "time limit",
             Self::NodeLimit => "node limit",
+            Self::MemoryLimit => "memory limit",
             Self::IterationLimit => "iteration limit",
             Self::Stalled => "stalled",
             Self::Interrupted => "interrupted",
@@ -151,6 +154,17 @@ pub enum Local {
     Swap,
 }
 
+/// One of the best subsets, in their order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ranked {
+    /// The best coefficients on this subset.
+    pub coefficients: Coefficients,
+    /// Their P.
+    pub objective: f64,
+    /// Whether no subset that is not listed is better, within the tolerances.
+    pub proved: bool,
+}
+
 /// An answer with its certificate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Solution {
@@ -174,6 +188,9 @@ pub struct Solution {
     pub local: Local,
     /// The trace, if asked for.
     pub trace: Vec<TraceRow>,
+    /// The best subsets, best first, as many as [`Options::top`](crate::Options::top) asks branch and bound for; empty
+    /// from other methods.
+    pub ranked: Vec<Ranked>,
 }
 
 impl Solution {

@@ -263,7 +263,7 @@ fn methods_that_cannot_solve_the_problem() {
         assert_error(try_with(&pure, method), unsupported(name, needs_dual));
     }
     assert_error(try_with(&problem, Method::DualIht), unsupported("dual_iht", "needs a largest size k"));
-    let cannot = "cannot limit the size; use dual_iht";
+    let cannot = "cannot limit the size; use dual_iht or exact";
     assert_error(try_with(&limited, Method::Cdss), unsupported("cdss", cannot));
     assert_error(try_with(&limited, Method::Incremental), unsupported("incremental", cannot));
 }
@@ -296,6 +296,15 @@ fn messages_name_the_value_and_the_place() {
             "index 3 at position 1 of row indices of X: beyond the last row",
         ),
         (Error::Unsupported { method: "cdss", reason: "cannot" }, "method cdss cannot"),
+        (
+            Error::Dependent { column: 4, share: 1e-15 },
+            "column 4 of X is nearly a combination of others: 1e-15 of its square is left without them; drop it, or raise \
+             lambda2",
+        ),
+        (
+            Error::Recheck { what: "the fit", claimed: 2.0, found: 2.5, slack: 1e-9 },
+            "the fit was 2, but is 2.5 when computed anew; rounding explains 1e-9",
+        ),
     ];
     for (error, message) in cases {
         assert_eq!(error.to_string(), message);

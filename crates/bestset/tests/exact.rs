@@ -87,6 +87,74 @@ fn interrupts_and_limits_return_valid_bounds() {
     assert!(interrupted > 20 && limited > 5, "{interrupted} {limited}");
 }
 
+/// At most k features, λ0 or none besides: D_k of MATH §6 and better, closed by branching.
+#[test]
+fn the_best_subset_of_a_size_equals_enumeration() {
+    let mut rng = rng(84);
+    let (mut proved, mut split, mut total) = (0, 0, 0);
+    for trial in 0..500 {
+        let shape = Shape { wild: trial % 2 == 0, attained: true, certified: true, ..Shape::new(5..=20, 3..=9) };
+        let mut case = case(&mut rng, &shape);
+        if trial % 3 > 0 {
+            case.penalty.lambda0 = 0.0;
+        }
+        let all = enumerate(&case);
+        let k = 1 + trial % case.p.min(5);
+        let (least, scale) = (all.sized[k], scale(&case, &all));
+        case.with_problem(|problem| {
+            let problem = problem.clone().with_max_size(k).unwrap();
+            let solution = exact(&problem, Options { time_limit: Some(Duration::from_secs(5)), ..Options::default() });
+            let c = solution.certificate;
+            let context = format!("{trial}: k = {k}, {:?} {c:?}, least {least}, {:?}", solution.status, case.penalty);
+            assert!(solution.coefficients.nonzeros() <= k, "{context}");
+            assert!(c.lower_bound <= least + 1e-12 * scale, "the bound is wrong: {context}");
+            assert!(c.objective >= least - 1e-11 * scale, "better than best: {context}");
+            if solution.status == Status::Optimal {
+                assert!(c.objective <= least + 1e-6 * least + 2e-9, "not optimal: {context}");
+                proved += 1;
+            }
+            split += usize::from(solution.iterations > 1);
+            total += 1;
+        });
+    }
+    eprintln!("{proved} of {total}, {split} split");
+    assert!(proved >= total * 97 / 100 && split > 50, "{proved} of {total}, {split} split");
+}
+
+/// The N best subsets, in order, are those of the enumeration.
+#[test]
+fn ranked_subsets_equal_enumeration() {
+    let mut rng = rng(85);
+    let (mut proved, mut total) = (0, 0);
+    for trial in 0..120 {
+        let shape = Shape { wild: false, attained: true, certified: true, ..Shape::new(8..=20, 4..=8) };
+        let case = case(&mut rng, &shape);
+        let all = enumerate(&case);
+        // A subset whose fit leaves a feature at zero is another subset.
+        let mut seen = std::collections::HashSet::new();
+        let costs: Vec<f64> = all.costs.iter().filter(|c| seen.insert(c.1.clone())).map(|c| c.0).collect();
+        let top = 2 + trial % 6;
+        case.with_problem(|problem| {
+            let solution = exact(problem, Options { top, ..Options::default() });
+            check(&case, &all, &solution, "ranked");
+            assert!(solution.ranked.len() <= top);
+            assert_eq!(solution.ranked[0].coefficients, solution.coefficients);
+            total += top.min(costs.len());
+            for (rank, (found, cost)) in solution.ranked.iter().zip(&costs).enumerate() {
+                let context = format!("{trial}: rank {rank}, {} for {cost}, {:?}", found.objective, case.penalty);
+                let room = 3e-6 * cost + 2e-9;
+                assert!(found.objective >= cost - room, "better than the enumeration: {context}");
+                if found.proved {
+                    assert!(found.objective <= cost + room, "not the next best: {context}");
+                    proved += 1;
+                }
+            }
+        });
+    }
+    eprintln!("{proved} of {total}");
+    assert!(proved >= total * 97 / 100, "{proved} of {total}");
+}
+
 #[test]
 fn any_number_of_threads_gives_the_same_answer() {
     let mut rng = rng(83);

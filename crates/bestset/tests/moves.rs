@@ -95,6 +95,27 @@ fn no_move_of_one_feature_beats_an_answer_that_says_so() {
     assert!(claimed > total / 2, "{claimed} of {total}");
 }
 
+/// Many columns around few directions: most are never active, and some of those are worth an exchange.
+#[test]
+fn no_exchange_with_a_feature_that_was_never_active_beats_an_answer_that_says_so() {
+    let mut rng = rng(509);
+    let (mut claimed, total) = (0, 150);
+    for trial in 0..total {
+        let (n, p, groups) = (12, 60, 4);
+        let directions: Vec<f64> = (0..n * groups).map(|_| normal(&mut rng)).collect();
+        let spread = power(&mut rng, -1.5, 0.0);
+        let group: Vec<usize> = (0..p).map(|_| rng.random_range(0..groups)).collect();
+        let x: Vec<f64> =
+            (0..n * p).map(|k| directions[group[k / n] * n + k % n] + spread * normal(&mut rng)).collect();
+        let y: Vec<f64> = (0..n).map(|i| directions[i] - directions[n + i] + 0.3 * normal(&mut rng)).collect();
+        let (lambda0, lambda2) = (power(&mut rng, -2.0, 0.0), power(&mut rng, -1.0, 1.0));
+        let case = Case::dense(n, p, x, y, Penalty::new(lambda0, pick(&mut rng, &[0.0, 0.1]), lambda2));
+        let solution = case.with_problem(|problem| solve(problem, &Options::default()).unwrap());
+        claimed += usize::from(check_swap(&case, &solution, &trial.to_string()));
+    }
+    assert!(claimed > total / 2, "{claimed} of {total}");
+}
+
 #[test]
 fn moves_of_one_feature_with_views_weights_and_bounds() {
     let mut rng = rng(502);

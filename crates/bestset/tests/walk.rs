@@ -94,7 +94,6 @@ fn the_default_answer_is_the_best_subset_of_tangled_columns() {
             assert!(found >= all.best * (1.0 - 1e-9), "{trial}: better than best");
             best += usize::from(found <= all.best * (1.0 + 1e-6));
         }
-        println!("{loss:?}: {best} of {total}");
         assert!(best >= total - 3, "{loss:?}: {best} of {total}");
     }
 }
@@ -112,6 +111,5 @@ fn the_default_answer_is_nearly_always_the_best_subset() {
         best += usize::from(found <= all.best * (1.0 + 1e-6) + 1e-9);
         total += 1;
     }
-    println!("{best} of {total}");
     assert!(best >= total - 3, "{best} of {total}");
 }

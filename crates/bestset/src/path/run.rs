@@ -287,11 +287,11 @@ fn features_of(entering: &[(f64, usize)]) -> Vec<usize> {
 }
 
 fn solution(problem: &Problem<'_>, outcome: Outcome, options: &Options, (passes, seconds): (f64, f64)) -> Solution {
-    let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local } = outcome;
+    let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked } = outcome;
     let certificate = Certificate { objective: problem.value(&coefficients), relaxation, lower_bound };
     let status = certificate.status(ended, options.gap_absolute, options.gap);
     let trace = Vec::new();
-    Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, local, trace }
+    Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, local, trace, ranked }
 }
 
 /// Xᵀα at the dual point of the coefficients.

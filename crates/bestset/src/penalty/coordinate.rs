@@ -142,6 +142,31 @@ impl Coordinate {
         Self { l0: 0.0, ..self }.threshold_operator(c, q)
     }
 
+    /// The penalty with a price ν on top of λ0: the Lagrangian of a limit on the number of features.
+    #[inline]
+    pub fn priced(self, nu: f64) -> Self {
+        Self { l0: self.l0 + nu, ..self }
+    }
+
+    /// The penalty with ½ d b² on top.
+    #[inline]
+    pub fn curved(self, d: f64) -> Self {
+        Self { l2: self.l2 + 0.5 * d, ..self }
+    }
+
+    /// Share of its price that the envelope charges for b: ∂ρ/∂λ0 = min(1, |b| / knee).
+    #[inline]
+    pub fn fraction(self, b: f64) -> f64 {
+        let knee = self.knee(b > 0.0);
+        if b == 0.0 {
+            0.0
+        } else if b.abs() < knee {
+            b.abs() / knee
+        } else {
+            1.0
+        }
+    }
+
     /// The penalty with this coefficient in the model for sure: λ0 is paid outside.
     #[inline]
     pub fn selected(self) -> Self {

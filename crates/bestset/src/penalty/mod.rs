@@ -159,6 +159,17 @@ impl Penalty {
         Ok(())
     }
 
+    /// The penalty with ν on top of the price of every feature, whatever its factor.
+    pub(crate) fn priced(&self, nu: f64) -> Self {
+        match &self.price {
+            Factors::One => Self { lambda0: self.lambda0 + nu, ..self.clone() },
+            Factors::Each(factors) => {
+                let prices = factors.iter().map(|f| f * self.lambda0 + nu).collect();
+                Self { lambda0: 1.0, price: Factors::Each(prices), ..self.clone() }
+            }
+        }
+    }
+
     /// The penalty of coefficient j.
     #[inline]
     pub fn at(&self, j: usize) -> Coordinate {

@@ -112,23 +112,37 @@ impl Problem<'_> {
         if bound.is_nan() { f64::NEG_INFINITY } else { bound }
     }
 
-    /// Σ Ψ_j over the features, each the least that rounding allows; −∞ outside the dual domain.
-    pub(crate) fn least_psi_sum(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> f64 {
+    /// Σ Ψ_j over the features with the given penalties, each the least that rounding allows; −∞ outside the dual domain.
+    pub(crate) fn least_psi_sum(
+        &self,
+        alpha: &[f64],
+        features: &[usize],
+        tau: &[f64],
+        coordinate: impl Fn(usize) -> Coordinate,
+    ) -> f64 {
         let Some(point) = self.measure(alpha) else {
             return f64::NEG_INFINITY;
         };
-        let sum: f64 = features.iter().zip(tau).map(|(&j, &t)| self.least_psi(self.coordinate(j), j, t, &point)).sum();
+        let one = |(k, (&j, &t)): (usize, (&usize, &f64))| self.least_psi(coordinate(k), j, t, &point);
+        let sum: f64 = features.iter().zip(tau).enumerate().map(one).sum();
         sum * (1.0 + f64::EPSILON * features.len() as f64)
     }
 
     /// The correlations with the least φ_j that rounding may have made into `tau`: what the rule that excludes features
     /// must be given, since φ may fall steeply (by up to the knee for each unit of τ).
-    pub(crate) fn outer_correlations(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> Vec<f64> {
+    pub(crate) fn outer_correlations(
+        &self,
+        alpha: &[f64],
+        features: &[usize],
+        tau: &[f64],
+        coordinate: impl Fn(usize) -> Coordinate,
+    ) -> Vec<f64> {
         let Some(point) = self.measure(alpha) else {
             return vec![f64::INFINITY; tau.len()];
         };
-        let outer = |(&j, &t): (&usize, &f64)| outer_end(self.coordinate(j), t, self.correlation_error(j, t, &point));
-        features.iter().zip(tau).map(outer).collect()
+        let outer =
+            |(k, (&j, &t)): (usize, (&usize, &f64))| outer_end(coordinate(k), t, self.correlation_error(j, t, &point));
+        features.iter().zip(tau).enumerate().map(outer).collect()
     }
 
     /// The least Ψ_j at a correlation that rounding may have made into `tau`: Ψ is concave, so at an end of the interval.
@@ -137,6 +151,10 @@ impl Problem<'_> {
         let (low, high) = (tau - error, tau + error);
         if !(low.is_finite() && high.is_finite()) {
             return f64::NEG_INFINITY;
+        }
+        // Within λ1 of zero there is nothing to gain, whatever else the penalty is.
+        if low.abs().max(high.abs()) <= coordinate.l1 && coordinate.l0 >= 0.0 {
+            return 0.0;
         }
         // Beyond zero the interval reaches the other side of the penalty only when it holds zero.
         match (low < 0.0, high > 0.0) {
@@ -222,7 +240,7 @@ impl Problem<'_> {
 }
 
 /// The end of τ ± error at which φ, which is concave, is least.
-pub(crate) fn outer_end(coordinate: Coordinate, tau: f64, error: f64) -> f64 {
+fn outer_end(coordinate: Coordinate, tau: f64, error: f64) -> f64 {
     let (low, high) = (tau - error, tau + error);
     if coordinate.phi(low) < coordinate.phi(high) { low } else { high }
 }

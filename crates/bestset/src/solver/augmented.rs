@@ -1,13 +1,16 @@
 //! Semismooth Newton on the dual of proximal steps, for models too ill-conditioned for coordinate descent.
 //!
-//! Proximal step from a centre c with metric σ_k = σ / Q_kk:
+//! Proximal step from a centre c with metric σ_k = σ / √(Q_kk Q̄), Q̄ the geometric mean of the Q_kk:
 //!
 //!   min_b q(b) + Σ ρ_k(b_k) + Σ (b_k − c_k)² / (2σ_k).
 //!
-//! Its dual Φ is smooth and concave. A dual point is kept as γ with τ = ∇q(γ); the best b for it is
-//! b_k = argmin ρ_k(b) + τ_k b + (b − c_k)²/(2σ_k), ∇Φ is the image of e = b − γ, and the Newton direction is
-//! δ = e − (Θ⁻¹ + Q_JJ)⁻¹(Qe)_J on J = {k: θ_k > 0}, θ = −∂b/∂τ: σ on the linear piece of ρ, σ/(1 + 2σλ2) on the quadratic.
-//! The gap of the pair (b, γ) for the problem without the proximal term is ½ eᵀQe + Σ gap shares(b_k, τ_k).
+//! The metric lies between one that lets all coefficients move alike and one that lets all columns: columns of very
+//! different lengths make either of these crawl.
+//!
+//! Its dual Φ is smooth and concave. A dual point is a vector of gradients τ, not necessarily of any coefficients; the best
+//! b for it is b_k = argmin ρ_k(b) + τ_k b + (b − c_k)²/(2σ_k), ∇Φ is the move e from the point to b, and the Newton direction
+//! is δ = (I + ΘQ)⁻¹e, θ = −∂b/∂τ: σ on the linear piece of ρ, σ/(1 + 2σλ2) on the quadratic, 0 where b = 0.
+//! The gap of b and τ for the problem without the proximal term is ½ eᵀQe + Σ gap shares(b_k, τ_k).
 
 use super::Limits;
 use super::descend::gap_share;
@@ -62,9 +65,10 @@ struct Proximal<'m, 'b> {
     members: &'m [usize],
     /// The caller's coefficients: the centre.
     centre: &'b mut [f64],
-    /// γ, by place in `members`.
-    dual: Vec<f64>,
-    /// b, by place in `members`.
+    /// The coefficients at the start, √(Q_kk Q̄), τ and b, by place in `members`.
+    origin: Vec<f64>,
+    metric: Vec<f64>,
+    tau: Vec<f64>,
     primal: Vec<f64>,
     sigma: f64,
 }
@@ -76,16 +80,28 @@ impl<'m, 'b> Proximal<'m, 'b> {
         beta: &'b mut [f64],
         members: &'m [usize],
     ) -> Self {
-        let dual: Vec<f64> = members.iter().map(|&k| beta[k]).collect();
-        Self { model, coordinates, members, primal: dual.clone(), dual, centre: beta, sigma: FIRST_SIGMA }
+        let origin: Vec<f64> = members.iter().map(|&k| beta[k]).collect();
+        let logs: f64 = members.iter().map(|&k| model.curvature(k).ln()).sum();
+        let mean = (logs / members.len().max(1) as f64).exp();
+        let metric = members.iter().map(|&k| (model.curvature(k) * mean).sqrt()).collect();
+        let sigma = model.trail().sigma;
+        let sigma = if sigma > 0.0 { sigma } else { FIRST_SIGMA };
+        model.depart();
+        let tau = members.iter().map(|&k| model.gradient(k)).collect();
+        Self { model, coordinates, members, centre: beta, primal: origin.clone(), origin, metric, tau, sigma }
     }
 
     /// b for the correlation τ_k at the place `a`.
     #[inline]
     fn best(&self, a: usize, tau: f64) -> f64 {
-        let k = self.members[a];
-        let stiffness = self.model.curvature(k) / self.sigma;
+        let (k, stiffness) = (self.members[a], self.metric[a] / self.sigma);
         self.coordinates[k].prox_envelope(stiffness, stiffness * self.centre[k] - tau)
+    }
+
+    /// The positions with b away from the start, and how far.
+    fn moved(&self) -> (Vec<usize>, Vec<f64>) {
+        let moves = (0..self.members.len()).map(|a| (self.members[a], self.primal[a] - self.origin[a]));
+        moves.filter(|m| m.1 != 0.0).unzip()
     }
 
     /// Newton steps on Φ until ½ eᵀQe is small beside the rest of the gap, or below `tolerance`; returns the gap.
@@ -93,82 +109,66 @@ impl<'m, 'b> Proximal<'m, 'b> {
         let mut gap = f64::INFINITY;
         for steps in 0..STEPS {
             for a in 0..self.members.len() {
-                self.primal[a] = self.best(a, self.model.gradient(self.members[a]));
+                self.primal[a] = self.best(a, self.tau[a]);
             }
-            let (places, e): (Vec<usize>, Vec<f64>) =
-                (0..self.members.len()).map(|a| (a, self.primal[a] - self.dual[a])).filter(|p| p.1 != 0.0).unzip();
-            let positions: Vec<usize> = places.iter().map(|&a| self.members[a]).collect();
-            let residual = 0.5 * self.model.aim(&positions, &e);
-            let share = |a: usize| {
-                let k = self.members[a];
-                gap_share(self.coordinates[k], self.primal[a], self.model.gradient(k), self.model.curvature(k))
+            let (positions, moves) = self.moved();
+            let residual = 0.5 * self.model.head(&positions, &moves);
+            let share = |(a, &k): (usize, &usize)| {
+                gap_share(self.coordinates[k], self.primal[a], self.tau[a], self.model.curvature(k))
             };
-            let shares: f64 = (0..self.members.len()).map(share).sum();
+            let shares: f64 = self.members.iter().enumerate().map(share).sum();
             gap = residual + shares;
-            if residual <= (0.2 * shares).max(tolerance) || monitor.stop(0).is_some() || !self.newton(&places, &e) {
+            if residual <= (0.2 * shares).max(tolerance) || monitor.stop(0).is_some() || !self.newton() {
                 return (gap, steps);
             }
         }
         (gap, STEPS)
     }
 
-    /// One Newton step; the model's aim is at e.
-    fn newton(&mut self, places: &[usize], e: &[f64]) -> bool {
+    /// One Newton step; the model is headed for b.
+    fn newton(&mut self) -> bool {
         let softness = |a: usize| {
             let (k, b) = (self.members[a], self.primal[a]);
             let c = self.coordinates[k];
             let free = b != 0.0 && b > c.lower && b < c.upper;
-            free.then(|| self.model.curvature(k) / self.sigma + c.envelope_piece(b).1)
+            free.then(|| (k, self.metric[a] / self.sigma + c.envelope_piece(b).1))
         };
-        let soft: Vec<(usize, f64)> =
-            (0..self.members.len()).filter_map(|a| softness(a).map(|inverse| (a, inverse))).collect();
-        let positions: Vec<usize> = soft.iter().map(|s| self.members[s.0]).collect();
-        let inverses: Vec<f64> = soft.iter().map(|s| s.1).collect();
-        let rhs: Vec<f64> = positions.iter().map(|&k| self.model.image(k)).collect();
-        let Some(w) = self.model.solve(&positions, &inverses, &rhs) else {
+        let (positions, inverses): (Vec<usize>, Vec<f64>) = (0..self.members.len()).filter_map(softness).unzip();
+        let Some((start, curved)) = self.model.damp(&positions, &inverses) else {
             return false;
         };
-        let mut delta = vec![0.0; self.members.len()];
-        places.iter().zip(e).for_each(|(&a, e)| delta[a] = *e);
-        soft.iter().zip(&w).for_each(|(s, w)| delta[s.0] -= w);
-        self.move_along(&delta)
+        let image: Vec<f64> = self.members.iter().map(|&k| self.model.image(k)).collect();
+        let Some(t) = self.search(&image, start, curved) else {
+            return false;
+        };
+        self.model.advance(t);
+        self.tau.iter_mut().zip(&image).for_each(|(tau, q)| *tau += t * q);
+        true
     }
 
-    /// Moves γ by t δ with the t ≤ 1 at which Φ is highest along δ: its derivative
-    /// −γᵀQδ − t δᵀQδ + Σ b_k(τ_k + t (Qδ)_k)(Qδ)_k falls in t; the constant part is the value at t = 0 less Σ b_k (Qδ)_k.
-    fn move_along(&mut self, delta: &[f64]) -> bool {
-        let (places, values): (Vec<usize>, Vec<f64>) = delta.iter().copied().enumerate().filter(|p| p.1 != 0.0).unzip();
-        let positions: Vec<usize> = places.iter().map(|&a| self.members[a]).collect();
-        let curved = self.model.aim(&positions, &values);
-        let image: Vec<f64> = self.members.iter().map(|&k| self.model.image(k)).collect();
-        let tau: Vec<f64> = self.members.iter().map(|&k| self.model.gradient(k)).collect();
-        let fixed: f64 = image.iter().zip(&self.dual).map(|(q, g)| q * g).sum();
+    /// The t ≤ 1 at which Φ is highest along δ with Qδ = `image`: its derivative
+    /// eᵀQδ − t δᵀQδ + Σ (b_k(τ_k + t (Qδ)_k) − b_k(τ_k)) (Qδ)_k falls in t.
+    fn search(&self, image: &[f64], start: f64, curved: f64) -> Option<f64> {
         let slope = |t: f64| {
-            let pulled: f64 = (0..image.len())
-                .filter(|&a| image[a] != 0.0)
-                .map(|a| self.best(a, tau[a] + t * image[a]) * image[a])
-                .sum();
-            pulled - fixed - t * curved
+            let pull = |a: usize| (self.best(a, self.tau[a] + t * image[a]) - self.primal[a]) * image[a];
+            start - t * curved + (0..image.len()).filter(|&a| image[a] != 0.0).map(pull).sum::<f64>()
         };
-        let start = slope(0.0);
         if start <= 0.0 {
-            return false;
+            return None;
         }
-        let mut t = 1.0;
-        if slope(1.0) < -0.5 * start {
-            let (mut low, mut high) = (0.0, 1.0);
-            for _ in 0..12 {
-                t = 0.5 * (low + high);
-                let s = slope(t);
-                if s.abs() <= 0.3 * start {
-                    break;
-                }
-                if s > 0.0 { low = t } else { high = t }
+        if slope(1.0) >= -0.5 * start {
+            return Some(1.0);
+        }
+        let (mut t, mut low, mut high) = (1.0, 0.0, 1.0);
+        for _ in 0..12 {
+            t = 0.5 * (low + high);
+            let s = slope(t);
+            if s.abs() <= 0.3 * start {
+                break;
             }
+            if s > 0.0 { low = t } else { high = t }
         }
-        self.model.advance(t);
-        self.dual.iter_mut().zip(delta).for_each(|(g, d)| *g += t * d);
-        true
+        Some(t)
     }
 
     /// The proximal step is done: its b is the next centre.
@@ -178,10 +178,13 @@ impl<'m, 'b> Proximal<'m, 'b> {
         }
     }
 
-    /// Moves the model from γ to the coefficients.
-    fn settle(self) {
-        let e: Vec<f64> = self.members.iter().zip(&self.dual).map(|(&k, g)| self.centre[k] - g).collect();
-        self.model.aim(self.members, &e);
-        self.model.advance(1.0);
+    /// Moves the model from the dual point to the coefficients.
+    fn settle(mut self) {
+        for (a, &k) in self.members.iter().enumerate() {
+            self.primal[a] = self.centre[k];
+        }
+        let (positions, moves) = self.moved();
+        self.model.settle(&positions, &moves);
+        self.model.trail().sigma = self.sigma;
     }
 }

@@ -20,9 +20,11 @@ pub struct Relaxed {
     pub dual: Vec<f64>,
     /// Features not proved to be zero in every minimiser of R.
     pub alive: Vec<usize>,
-    /// x_jᵀα over `alive` at the last iterate.
+    /// x_jᵀα over `alive` at the better dual point of the last iterate: that of β, or the one of the dual method.
     pub tau: Vec<f64>,
-    /// D at the last iterate.
+    /// Whether it is that of β.
+    own: bool,
+    /// D there.
     pub dual_value: f64,
     /// Outer iterations.
     pub iterations: usize,
@@ -42,6 +44,7 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
         dual: work.alpha.clone(),
         alive: (0..p).collect(),
         tau: vec![0.0; p],
+        own: true,
         dual_value: f64::NEG_INFINITY,
         iterations: 0,
         ended: Status::Converged,
@@ -76,16 +79,14 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
         }
         previous = gap;
         let gradients = state.active_gradients(work);
-        let members: Vec<usize> = (0..work.active.len()).collect();
-        let coordinates = work.coordinates.clone();
         let tolerance = (tightening * gap.min(state.relaxation.abs())).max(0.2 * target * tightening.min(0.1) * 10.0);
-        work.minimise(&coordinates, &members, gradients, tolerance, monitor);
+        work.relax(gradients, tolerance, monitor);
     }
     state
 }
 
 impl Relaxed {
-    /// One pass τ = X_aliveᵀα: R, D, the best of both; returns the sum of the gap shares.
+    /// One pass τ = X_aliveᵀα: R, D, the best of both; returns the gap at the last iterate.
     fn pass(&mut self, work: &Workspace<'_, '_>, monitor: &mut Monitor<'_>) -> f64 {
         let problem = work.problem;
         self.tau.resize(self.alive.len(), 0.0);
@@ -97,7 +98,19 @@ impl Relaxed {
         (self.alive, self.tau) = (alive, tau);
         let beta = |j: usize| work.position(j).map_or(0.0, |k| work.beta[k]);
         let share = |(&j, &t): (&usize, &f64)| gap_share(problem.coordinate(j), beta(j), t, problem.squares(j));
-        self.alive.iter().zip(&self.tau).map(share).sum()
+        let gap = self.alive.iter().zip(&self.tau).map(share).sum();
+        self.own = true;
+        let Some(proof) = work.proof() else { return gap };
+        let mut tau = vec![0.0; self.alive.len()];
+        problem.design().correlate(&self.alive, &proof, &mut tau);
+        monitor.passes += self.alive.len() as f64 / problem.ncols() as f64;
+        let alive = std::mem::take(&mut self.alive);
+        let value = self.offer_dual(problem, &proof, &alive, &tau);
+        self.alive = alive;
+        if value > self.dual_value {
+            (self.tau, self.dual_value, self.own) = (tau, value, false);
+        }
+        gap.min(self.relaxation - self.lower_bound)
     }
 
     /// Takes over a dual point, best scaled, if its bound is better; returns D of the point itself.
@@ -168,8 +181,11 @@ impl Relaxed {
         count
     }
 
-    /// The gradients of the active coefficients, read off the last pass.
+    /// The gradients of the active coefficients, read off the last pass where it was at β.
     fn active_gradients(&self, work: &Workspace<'_, '_>) -> Vec<f64> {
+        if !self.own {
+            return work.gradients();
+        }
         let mut gradients = vec![0.0; work.active.len()];
         for (&j, &t) in self.alive.iter().zip(&self.tau) {
             if let Some(k) = work.position(j) {
@@ -186,8 +202,12 @@ pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], ta
     // Only features near their threshold or beyond it have a dual term at any s ≤ 1: the search looks at no others.
     let near = |&(&j, &t): &(&usize, &f64)| t.abs() > NEAR * problem.coordinate(j).threshold(t);
     let (near, near_tau): (Vec<usize>, Vec<f64>) = features.iter().zip(tau).filter(near).unzip();
-    let ratio = |(&j, &t): (&usize, &f64)| problem.coordinate(j).threshold(t) / t.abs();
-    let feasible = near.iter().zip(&near_tau).map(ratio).fold(1.0, f64::min);
+    // Inside every threshold by as much as τ can be wrong: the bound leaves that room, and without a ridge term it is −∞
+    // until there is.
+    let outer = problem.outer_correlations(alpha, &near, &near_tau, |k| problem.coordinate(near[k]));
+    let widest = |t: f64, outer: f64| t.abs() + (outer - t).abs();
+    let ratio = |((&j, &t), &o): ((&usize, &f64), &f64)| problem.coordinate(j).threshold(t) / widest(t, o);
+    let feasible = near.iter().zip(&near_tau).zip(&outer).map(ratio).fold(1.0, f64::min);
     if feasible >= 1.0 && full > f64::NEG_INFINITY {
         return (full, 1.0);
     }
@@ -216,30 +236,35 @@ fn best_scale(value: impl Fn(f64) -> f64, feasible: f64, full: f64, refine: bool
         }
         v
     };
-    // Inside every threshold by more than τ can be wrong: the bound leaves that room, and without a ridge term it is −∞
-    // until there is.
-    let inside = |room: f64| feasible * (1.0 - room);
-    let room = (0..9).map(|k| 1e-15 * 10f64.powi(k)).find(|&r| value(inside(r)) > f64::NEG_INFINITY);
-    let (mut low, mut high) = (inside(2.0 * room.unwrap_or(0.0)), 1.0);
-    offer(low);
-    if !refine {
-        return best.1;
-    }
-    let golden = 0.5 * (5f64.sqrt() - 1.0);
-    let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
-    let (mut at_a, mut at_b) = (offer(a), offer(b));
-    for _ in 0..10 {
-        if at_a >= at_b {
-            (high, b, at_b) = (b, a, at_a);
-            a = high - golden * (high - low);
-            at_a = offer(a);
+    // A little more for the rounding of the scaling itself.
+    let inside = (0..9).map(|k| feasible * (1.0 - 1e-15 * 10f64.powi(k)));
+    let inside = inside.map(|s| (s, offer(s))).find(|v| v.1 > f64::NEG_INFINITY);
+    let (Some((mut low, mut at_low)), true) = (inside, refine) else { return best.1 };
+    let (mut high, mut at_high) = (1.0, full);
+    // D is made of parabolas in s: the vertex of the one through three points is soon close.
+    let mut middle = 0.5 * (low + high);
+    let mut at_middle = offer(middle);
+    for _ in 0..4 {
+        let Some(s) = vertex([(low, at_low), (middle, at_middle), (high, at_high)]) else { break };
+        let at = offer(s);
+        let (inner, outer) = if s < middle { ((s, at), (middle, at_middle)) } else { ((middle, at_middle), (s, at)) };
+        // The three points around the higher of the two inner ones go on.
+        if inner.1 >= outer.1 {
+            (middle, at_middle, high, at_high) = (inner.0, inner.1, outer.0, outer.1);
         } else {
-            (low, a, at_a) = (a, b, at_b);
-            b = low + golden * (high - low);
-            at_b = offer(b);
+            (low, at_low, middle, at_middle) = (inner.0, inner.1, outer.0, outer.1);
         }
     }
     best.1
+}
+
+/// Where the parabola through three points, from left to right, is highest; `None` if not between them or at one of them.
+fn vertex([a, b, c]: [(f64, f64); 3]) -> Option<f64> {
+    let (left, right) = ((b.1 - a.1) / (b.0 - a.0), (c.1 - b.1) / (c.0 - b.0));
+    let bend = (right - left) / (c.0 - a.0);
+    let s = 0.5 * (a.0 + b.0) - 0.5 * left / bend;
+    let apart = 1e-3 * (c.0 - a.0);
+    (s > a.0 + apart && s < c.0 - apart && (s - b.0).abs() > apart).then_some(s)
 }
 
 fn record(work: &Workspace<'_, '_>, state: &Relaxed, monitor: &mut Monitor<'_>) {

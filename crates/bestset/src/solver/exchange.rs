@@ -2,7 +2,7 @@
 
 use super::Limits;
 use super::explore::{self, Neighbour};
-use super::primal::refit;
+use super::primal::{BUDGET, fit, refit};
 use super::quadratic::Gram;
 use super::tableau::{Move, Tableau};
 use super::workspace::Workspace;
@@ -13,9 +13,12 @@ use std::collections::HashSet;
 /// Positions that a walk may visit besides the support: so many for each of the support, and at least so many.
 const ROOM: (usize, usize) = (2, 100);
 
-/// Most steps without a lower P of a walk by pivots, and of one by fits, whose steps cost a hundred times as much.
+/// Most steps without a lower P of a walk by pivots, and of one by fits, whose steps cost far more.
 const PIVOTS: usize = 600;
-const FITS: usize = 250;
+const FITS: usize = 200;
+
+/// Share of the budget that walks by fits may use.
+const SHARE: f64 = 0.6;
 
 /// Adds, drops and exchanges features of the active set until none lowers P. Returns whether every move was ruled out.
 pub(super) fn exchange(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limits) -> bool {
@@ -113,7 +116,7 @@ fn verified_moves(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limi
 }
 
 /// Changes the support; the entering coefficient starts at a value that is not zero so that the fit takes it in.
-fn apply(work: &mut Workspace<'_, '_>, step: Move) {
+pub(super) fn apply(work: &mut Workspace<'_, '_>, step: Move) {
     if let Some(i) = step.drop {
         work.beta[i] = 0.0;
         work.refresh();
@@ -172,7 +175,8 @@ fn walk_by_pivots(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limi
     Some(Coefficients::from_pairs(positions.iter().map(feature).zip(found?).collect(), work.intercept))
 }
 
-/// The walk for all other problems: each step is a fit and a new tableau, over the most promising features only.
+/// The walk for all other problems: each step is a fit, over the most promising features only. The curvatures that price
+/// flips change slowly: most steps only pivot them and put in the gradients of the fit.
 fn walk_by_fits(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limits) -> Option<Coefficients> {
     let margin = 1e-10 * work.objective().abs();
     let positions = with_tableau(work, budget, |tableau, _, _, _| tableau.nearest(ROOM))?;
@@ -181,15 +185,28 @@ fn walk_by_fits(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limits
         near.include(work.active.features()[k]);
     });
     let start = (with_tableau(&mut near, budget, |tableau, _, _, _| tableau)?, near.objective());
-    let flip = |_: Tableau, k: usize| {
+    // A new tableau costs `renewal`; one is made whenever fits have cost as much since the last.
+    let (renewal, mut spent) = ((near.active.stored() * near.active.len()) as f64, 0.0);
+    let flip = |mut tableau: Tableau, k: usize| {
         let before = near.beta.clone();
         let inside = before[k] != 0.0;
         apply(&mut near, Move { drop: inside.then_some(k), add: (!inside).then_some(k) });
-        refit(&mut near, monitor);
-        let moved = (0..before.len()).filter(|&l| l == k || (before[l] != 0.0) != (near.beta[l] != 0.0)).collect();
-        *budget -= (near.active.stored() * near.active.len()) as f64;
-        let tableau = with_tableau(&mut near, budget, |tableau, _, _, _| tableau)?;
-        let more = *budget > 0.0 && monitor.stop(0).is_none();
+        // What is found is fitted again to the last digit.
+        fit(&mut near, 1e-8, monitor);
+        let work = 4.0 * (near.support().len().pow(2) * near.active.nrows()) as f64;
+        (*budget, spent) = (*budget - work, spent + work);
+        let mut moved: Vec<usize> =
+            (0..before.len()).filter(|&l| (before[l] != 0.0) != (near.beta[l] != 0.0)).collect();
+        if spent >= renewal {
+            (*budget, spent) = (*budget - renewal, 0.0);
+            tableau = with_tableau(&mut near, budget, |tableau, _, _, _| tableau)?;
+        } else {
+            moved.iter().for_each(|&l| tableau.pivot(l));
+            tableau.retarget(&near.beta, &near.gradients());
+        }
+        // What the fit left out again rests as well.
+        moved.push(k);
+        let more = *budget > (1.0 - SHARE) * BUDGET && monitor.stop(0).is_none();
         more.then(|| Neighbour { tableau, value: near.objective(), moved })
     };
     let beta = explore::walk(start, margin, FITS, flip)?;

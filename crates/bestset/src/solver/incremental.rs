@@ -97,7 +97,8 @@ pub(crate) fn on_ladder(
     let rung = ladder.climb(problem, &candidates, monitor);
     let (coefficients, relaxation) = (rung.coefficients, Some(relaxation));
     let local = crate::solution::Local::None;
-    let outcome = Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local };
+    let ranked = Vec::new();
+    let outcome = Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked };
     Draft { outcome, minimiser, alpha: rung.alpha, entry: rung.entry }
 }
 
@@ -148,6 +149,7 @@ fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut M
         iterations,
         screened,
         local: best.local,
+        ranked: Vec::new(),
     };
     (outcome, outer)
 }
@@ -163,7 +165,7 @@ pub(crate) fn judge(
     screened: &mut Screened,
 ) -> (f64, Vec<f64>) {
     let lower_bound = problem.dual_value(dual, features, tau);
-    let outer = problem.outer_correlations(dual, features, tau);
+    let outer = problem.outer_correlations(dual, features, tau, |k| problem.coordinate(features[k]));
     for &j in features {
         let c = problem.coordinate(j);
         screened.excluded += usize::from(screening::in_no_optimal_subset(c, outer[j], lower_bound, best));

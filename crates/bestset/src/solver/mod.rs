@@ -24,7 +24,7 @@ pub use options::{Method, Options, Published, Step};
 use crate::certificate::Certificate;
 use crate::error::Result;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Local, Screened, Solution, Status};
+use crate::solution::{Coefficients, Local, Ranked, Screened, Solution, Status};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -39,16 +39,19 @@ pub fn solve(problem: &Problem<'_>, options: &Options) -> Result<Solution> {
 pub fn solve_observed(problem: &Problem<'_>, options: &Options, observer: &mut dyn Observer) -> Result<Solution> {
     options.validate(problem)?;
     let mut monitor = Monitor::new(options, observer);
-    let run = |monitor: &mut Monitor<'_>| match options.method {
-        Method::Incremental => incremental::solve(problem, options, monitor),
-        Method::Exact => exact::solve(problem, options, monitor),
-        Method::PrimalDual { dynamic: true } => published::dynamic::solve(problem, options, monitor),
-        Method::PrimalDual { dynamic: false } => published::primal_dual::solve(problem, options, monitor, true),
-        Method::DualAscent => published::primal_dual::solve(problem, options, monitor, false),
-        Method::DualIht => published::dual_iht::solve(problem, options, monitor),
-        Method::Cdss => published::cdss::solve(problem, options, monitor),
+    let run = |monitor: &mut Monitor<'_>| {
+        Ok(match options.method {
+            Method::Incremental => incremental::solve(problem, options, monitor),
+            Method::Exact if exact::leaps::is_needed(problem) => exact::leaps::solve(problem, options, monitor)?,
+            Method::Exact => exact::solve(problem, options, monitor),
+            Method::PrimalDual { dynamic: true } => published::dynamic::solve(problem, options, monitor),
+            Method::PrimalDual { dynamic: false } => published::primal_dual::solve(problem, options, monitor, true),
+            Method::DualAscent => published::primal_dual::solve(problem, options, monitor, false),
+            Method::DualIht => published::dual_iht::solve(problem, options, monitor),
+            Method::Cdss => published::cdss::solve(problem, options, monitor),
+        })
     };
-    let outcome = on_threads(options.threads, || run(&mut monitor));
+    let outcome = on_threads(options.threads, || run(&mut monitor))?;
     Ok(finish(problem, options, monitor, outcome))
 }
 
@@ -71,17 +74,19 @@ pub struct Outcome {
     pub screened: Screened,
     /// Which changes of the support cannot lower P.
     pub local: Local,
+    /// The best subsets, best first, from branch and bound.
+    pub ranked: Vec<Ranked>,
 }
 
 /// Evaluates P from scratch and derives the status from the gap alone.
 fn finish(problem: &Problem<'_>, options: &Options, mut monitor: Monitor<'_>, outcome: Outcome) -> Solution {
-    let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local } = outcome;
+    let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked } = outcome;
     let objective = problem.value(&coefficients);
     let certificate = Certificate { objective, relaxation, lower_bound };
     let status = certificate.status(ended, options.gap_absolute, options.gap);
     monitor.conclude(objective, lower_bound, iterations, coefficients.nonzeros());
     let (seconds, passes, trace) = (monitor.seconds(), monitor.passes, monitor.trace);
-    Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, local, trace }
+    Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, local, trace, ranked }
 }
 
 /// Runs `body` with this many threads, or with those of the caller.

@@ -124,6 +124,8 @@ impl Default for Published {
 /// | `relaxation_gap` | 1e-9 | relative relaxation gap (R − D)/|R| that ends the convex phase | ≥ 0 |
 /// | `max_iterations` | none | limit on iterations, in the unit of the method | ≥ 1 |
 /// | `max_nodes` | none | limit on branch-and-bound nodes | ≥ 1 |
+/// | `max_memory` | none | limit on the bytes of open branch-and-bound nodes | ≥ 1 |
+/// | `top` | 1 | how many of the best subsets branch and bound looks for | ≥ 1 |
 /// | `time_limit` | none | wall-clock limit | |
 /// | `threads` | all | threads for passes over X | ≥ 1 |
 /// | `trace` | false | record a trace | |
@@ -143,6 +145,10 @@ pub struct Options {
     pub max_iterations: Option<usize>,
     /// Limit on branch-and-bound nodes.
     pub max_nodes: Option<usize>,
+    /// Limit on the bytes that open branch-and-bound nodes take.
+    pub max_memory: Option<usize>,
+    /// How many of the best subsets branch and bound looks for, each proved.
+    pub top: usize,
     /// Wall-clock limit.
     pub time_limit: Option<Duration>,
     /// Threads; `None` leaves it to rayon.
@@ -166,6 +172,8 @@ impl Default for Options {
             relaxation_gap: 1e-9,
             max_iterations: None,
             max_nodes: None,
+            max_memory: None,
+            top: 1,
             time_limit: None,
             threads: None,
             trace: false,
@@ -205,9 +213,13 @@ impl Options {
                 return Err(Error::Range { name, value, range: "finite and above 0" });
             }
         }
-        for (name, value) in
-            [("max_iterations", self.max_iterations), ("max_nodes", self.max_nodes), ("threads", self.threads)]
-        {
+        for (name, value) in [
+            ("max_iterations", self.max_iterations),
+            ("max_nodes", self.max_nodes),
+            ("max_memory", self.max_memory),
+            ("top", Some(self.top)),
+            ("threads", self.threads),
+        ] {
             if value == Some(0) {
                 return Err(Error::Range { name, value: 0.0, range: "at least 1" });
             }
@@ -220,15 +232,25 @@ impl Options {
 
     fn validate_method(&self, problem: &Problem<'_>) -> Result<()> {
         let method = self.method.name();
+        if self.method == Method::Exact && super::exact::leaps::is_needed(problem) {
+            let reason = "finds the best subset alone (top = 1) unless lambda2 > 0 or every coefficient is bounded";
+            return if self.top == 1 { Ok(()) } else { Err(Error::Unsupported { method, reason }) };
+        }
         let needs_dual =
             matches!(self.method, Method::Exact | Method::PrimalDual { .. } | Method::DualAscent | Method::DualIht);
         if needs_dual && !problem.penalty().has_certificate(problem.ncols()) {
-            return Err(Error::Unsupported { method, reason: "needs lambda2 > 0 or bounds on every coefficient" });
+            let reason = match self.method {
+                Method::Exact => {
+                    "needs lambda2 > 0, bounds on every coefficient, or least squares without lambda1 with more samples than features"
+                }
+                _ => "needs lambda2 > 0 or bounds on every coefficient",
+            };
+            return Err(Error::Unsupported { method, reason });
         }
         match (self.method, problem.max_size()) {
             (Method::DualIht, None) => Err(Error::Unsupported { method, reason: "needs a largest size k" }),
-            (Method::DualIht, Some(_)) => Ok(()),
-            (_, Some(_)) => Err(Error::Unsupported { method, reason: "cannot limit the size; use dual_iht" }),
+            (Method::DualIht | Method::Exact, Some(_)) => Ok(()),
+            (_, Some(_)) => Err(Error::Unsupported { method, reason: "cannot limit the size; use dual_iht or exact" }),
             _ => Ok(()),
         }
     }

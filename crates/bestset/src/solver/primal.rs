@@ -142,9 +142,14 @@ pub(super) fn descend(work: &mut Workspace<'_, '_>, monitor: &Limits) {
 
 /// min of P over the coefficients that are not zero now.
 pub(super) fn refit(work: &mut Workspace<'_, '_>, monitor: &Limits) {
+    fit(work, 1e-13, monitor);
+}
+
+/// As [`refit`], to a relative accuracy.
+pub(super) fn fit(work: &mut Workspace<'_, '_>, accuracy: f64, monitor: &Limits) {
     let support = work.support();
     let coordinates: Vec<Coordinate> = work.coordinates.iter().map(|c| c.selected()).collect();
-    let tolerance = 1e-13 * work.relaxation().abs().max(f64::MIN_POSITIVE);
+    let tolerance = accuracy * work.relaxation().abs().max(f64::MIN_POSITIVE);
     let gradients = work.gradients();
     work.minimise(&coordinates, &support, gradients, tolerance, monitor);
 }

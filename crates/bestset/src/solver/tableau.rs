@@ -68,10 +68,11 @@ impl Tableau {
             inside.iter().enumerate().for_each(|(a, &k)| data[k * m + l] = solved[(a, b)]);
             data[l * m + l] += 2.0 * coordinates[l].l2;
         }
-        let rhs = (0..m).map(|k| if beta[k] != 0.0 { beta[k] } else { -gradients[k] }).collect();
-        let signs = beta.iter().map(|b| if *b != 0.0 { b.signum() } else { 0.0 }).collect();
         let own = (0..m).map(|k| gram.at(k, k) + 2.0 * coordinates[k].l2).collect();
-        Some(Self { coordinates: coordinates.to_vec(), len: m, data, own, rhs, signs })
+        let (rhs, signs) = (Vec::new(), Vec::new());
+        let mut tableau = Self { coordinates: coordinates.to_vec(), len: m, data, own, rhs, signs };
+        tableau.retarget(beta, gradients);
+        Some(tableau)
     }
 
     #[inline]
@@ -113,6 +114,12 @@ impl Tableau {
         }
         let size = (pull / s).min(reach);
         size * (pull - 0.5 * s * size)
+    }
+
+    /// Puts in another fit on the same support, and the gradients there.
+    pub fn retarget(&mut self, beta: &[f64], gradients: &[f64]) {
+        self.rhs = beta.iter().zip(gradients).map(|(&b, g)| if b != 0.0 { b } else { -g }).collect();
+        self.signs = beta.iter().map(|b| if *b != 0.0 { b.signum() } else { 0.0 }).collect();
     }
 
     /// The change of P when position k enters or leaves the support, everything else refitted; `None` when it has nothing to

@@ -1,12 +1,14 @@
 //! The state both phases of the default solver work on: the active set with its model, the primal and dual point.
 
 use super::Limits;
+use super::augmented;
 use super::descend::{self, gap_share};
-use super::quadratic::{Gram, GramModel, Metric, Quadratic, ResidualModel};
+use super::quadratic::{Gram, GramModel, Metric, Quadratic, ResidualModel, Trail};
 use crate::active::ActiveSet;
 use crate::penalty::Coordinate;
 use crate::problem::Problem;
 use crate::solution::Coefficients;
+use std::sync::OnceLock;
 
 const OUTSIDE: u32 = u32::MAX;
 
@@ -32,8 +34,11 @@ pub struct Workspace<'p, 'a> {
     pub margins: Vec<f64>,
     /// α = w ℓ′(u + b).
     pub alpha: Vec<f64>,
+    /// Σ loss, once asked for.
+    loss: OnceLock<f64>,
     metric: Metric,
     gram: Gram,
+    trail: Trail,
     /// Smallest curvature assumed of a sample, relative to the largest possible: grown when Newton steps fail.
     floor: f64,
 }
@@ -75,13 +80,26 @@ impl<'p, 'a> Workspace<'p, 'a> {
             intercept: 0.0,
             margins: problem.null_margins(),
             alpha: vec![0.0; problem.nrows()],
+            loss: OnceLock::new(),
             active,
             metric,
             gram,
+            trail: Trail::default(),
             floor,
         };
         workspace.refresh();
         workspace
+    }
+
+    /// The given positions alone, in their order, at coefficients of their own; no feature can be added to it.
+    pub fn part(&self, positions: &[usize], beta: Vec<f64>, intercept: f64) -> Self {
+        let active = self.active.select(positions);
+        let metric = Metric::new(&active, self.problem.weights(), self.problem.has_intercept());
+        let columns = Columns { active, position: Vec::new(), metric, gram: Gram::default(), floor: 1e-3 };
+        let mut part = Self::with_columns(self.problem, columns);
+        (part.beta, part.intercept) = (beta, intercept);
+        part.refresh();
+        part
     }
 
     /// Hands the columns on.
@@ -150,11 +168,12 @@ impl<'p, 'a> Workspace<'p, 'a> {
     fn refresh_dual(&mut self) {
         self.intercept = self.problem.best_intercept(&self.margins, self.intercept);
         self.problem.dual_point(&self.margins, self.intercept, &mut self.alpha);
+        self.loss = OnceLock::new();
     }
 
     /// Σ loss at the current point.
     pub fn loss(&self) -> f64 {
-        self.problem.loss_sum(&self.margins, self.intercept)
+        *self.loss.get_or_init(|| self.problem.loss_sum(&self.margins, self.intercept))
     }
 
     /// R at the current point.
@@ -202,7 +221,11 @@ impl<'p, 'a> Workspace<'p, 'a> {
     /// have it for little, and without it pay for every entry with an access out of order.
     pub fn prefers_gram(&self, members: usize) -> bool {
         let length = self.active.stored() / self.active.len().max(1);
-        let most = if self.problem.loss().is_quadratic() { 4096 } else { 512 };
+        let most = match (self.problem.loss().is_quadratic(), self.active.is_sparse()) {
+            (true, _) => 4096,
+            (false, true) => 1024,
+            (false, false) => 512,
+        };
         let short = if self.active.is_sparse() { SPARSE_GRAM.max(4 * length) } else { 4 * length };
         members <= short && members <= most
     }
@@ -245,7 +268,11 @@ impl<'p, 'a> Workspace<'p, 'a> {
         } else {
             let h = self.problem.weights();
             self.metric.extend(&self.active, h, self.problem.has_intercept());
-            body(&mut ResidualModel::new(&self.active, &self.metric, h, &self.alpha), &mut beta)
+            let trail = std::mem::take(&mut self.trail);
+            let mut model = ResidualModel::new(&self.active, &self.metric, h, &self.alpha).on_trail(trail);
+            let result = body(&mut model, &mut beta);
+            self.trail = std::mem::take(model.trail());
+            result
         };
         self.beta = beta;
         self.refresh();
@@ -290,9 +317,31 @@ impl<'p, 'a> Workspace<'p, 'a> {
         if !self.problem.loss().is_quadratic() {
             return self.newton(coordinates, members, gradients, tolerance, monitor);
         }
+        self.trail = Trail::default();
         self.on_loss(gradients, |model, beta| {
             descend::minimise(model, coordinates, beta, members, tolerance, monitor).sweeps
         })
+    }
+
+    /// min R over the active set to `tolerance`, as [`Workspace::minimise`] does; but where the dual method was called for
+    /// before, it goes on from there.
+    pub fn relax(&mut self, gradients: Vec<f64>, tolerance: f64, monitor: &Limits) {
+        let (coordinates, members) = (self.coordinates.clone(), (0..self.active.len()).collect::<Vec<_>>());
+        if self.trail.dual.is_empty() || self.prefers_gram(members.len()) {
+            self.minimise(&coordinates, &members, gradients, tolerance, monitor);
+            return;
+        }
+        self.on_loss(gradients, |model, beta| {
+            augmented::minimise(model, &coordinates, beta, &members, tolerance, monitor);
+        });
+    }
+
+    /// The dual point at which the dual method of the last [`Workspace::relax`] ended, if there is one: its bound is better
+    /// than that of α as long as R is not yet minimised.
+    pub fn proof(&self) -> Option<Vec<f64>> {
+        let mut dual = self.trail.dual.clone();
+        self.problem.project(&mut dual);
+        (!dual.is_empty()).then_some(dual)
     }
 
     /// Coordinate descent on P with the threshold operator T over the active set. For losses that are not quadratic, on
@@ -356,7 +405,8 @@ impl<'p, 'a> Workspace<'p, 'a> {
     }
 
     /// Backtracking on Σ loss + Σ ρ along d and the intercept step that the model implies; the floor on the curvature grows
-    /// until a full step is safe (at 1/μ it majorises the loss) and shrinks when full steps succeed.
+    /// until a full step is safe (at 1/μ it majorises the loss) and shrinks when full steps succeed. Returns whether the
+    /// decrease was more than rounding.
     fn line_search(&mut self, chosen: &[usize], penalties: &[Coordinate], d: &[f64], slope: f64, h: &[f64]) -> bool {
         let mut along = vec![0.0; self.margins.len()];
         for (&k, &x) in chosen.iter().zip(d) {
@@ -373,12 +423,14 @@ impl<'p, 'a> Workspace<'p, 'a> {
         };
         let (base, base_penalty) = (self.loss(), penalty(0.0));
         let decrease = slope + penalty(1.0) - base_penalty;
+        // What rounding does to a sum of this many losses: a step that promises less is taken on the model's word.
+        let rounding = f64::EPSILON * (along.len() as f64).sqrt() * base.abs();
         let mut t = 1.0;
         let mut trial = vec![0.0; along.len()];
         for _ in 0..40 {
             trial.iter_mut().zip(&self.margins).zip(&along).for_each(|((o, u), a)| *o = u + t * a);
             let change = self.problem.loss_sum(&trial, self.intercept + t * shift) - base + penalty(t) - base_penalty;
-            if change <= 1e-4 * t * decrease.min(0.0) {
+            if change <= 1e-4 * t * decrease.min(0.0) || (decrease.abs() <= rounding && change <= 4.0 * rounding) {
                 break;
             }
             t *= 0.5;
@@ -392,6 +444,6 @@ impl<'p, 'a> Workspace<'p, 'a> {
         }
         self.intercept += t * shift;
         self.refresh();
-        true
+        -decrease > rounding
     }
 }

@@ -19,6 +19,8 @@ pub struct Enumeration {
     pub sized: Vec<f64>,
     /// Least cost among the subsets of at most k features that hold feature j: `with_sized[j][k]`.
     pub with_sized: Vec<Vec<f64>>,
+    /// The cost of every subset, with the coefficients that are not zero in its best fit; least first.
+    pub costs: Vec<(f64, Vec<usize>)>,
 }
 
 /// Fits every subset; p ≤ 15.
@@ -29,13 +31,22 @@ pub fn enumerate(case: &Case) -> Enumeration {
     let infinite = |len: usize| vec![f64::INFINITY; len];
     let with_sized = vec![infinite(case.p + 1); case.p];
     let (with, without, sized) = (infinite(case.p), infinite(case.p), infinite(case.p + 1));
-    let mut all =
-        Enumeration { best: f64::INFINITY, coefficients: Coefficients::default(), with, without, sized, with_sized };
+    let mut all = Enumeration {
+        best: f64::INFINITY,
+        coefficients: Coefficients::default(),
+        with,
+        without,
+        sized,
+        with_sized,
+        costs: Vec::new(),
+    };
     for mask in 0u32..1 << case.p {
         let subset: Vec<usize> = (0..case.p).filter(|j| mask >> j & 1 == 1).collect();
         let penalties: Vec<Convex> = subset.iter().map(|&j| convex[j]).collect();
         let fit = model.minimise(&subset, &penalties);
         let cost = fit.value + subset.iter().map(|&j| price(&case.penalty, j)).sum::<f64>();
+        let kept = subset.iter().zip(&fit.beta).filter(|p| *p.1 != 0.0).map(|p| *p.0).collect();
+        all.costs.push((cost, kept));
         if cost < all.best {
             all.best = cost;
             let pairs = subset.iter().copied().zip(fit.beta.iter().copied()).collect();
@@ -52,5 +63,6 @@ pub fn enumerate(case: &Case) -> Enumeration {
             *least = least.min(cost);
         }
     }
+    all.costs.sort_by(|a, b| a.0.total_cmp(&b.0));
     all
 }

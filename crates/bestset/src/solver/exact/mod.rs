@@ -1,121 +1,177 @@
 //! Branch-and-bound (MATH §7.3): closes the gap of the default solver or says what remains of it.
 
-mod bound;
+mod branch;
+mod diagonal;
 mod far;
+pub(crate) mod leaps;
+mod multiplier;
 mod node;
+mod pool;
+mod relax;
+mod size;
 
 use super::incremental::{self, Root};
 use super::workspace::Workspace;
 use super::{Monitor, Options, Outcome, primal, screening};
 use crate::problem::Problem;
-use crate::solution::{Local, Status, TraceRow};
-use bound::{Ground, Relaxed};
+use crate::solution::{Coefficients, Local, Ranked, Status, TraceRow};
 use node::{Choice, Link, Node};
+use pool::Pool;
 use rayon::prelude::*;
+use relax::{Ground, Relaxed};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 /// Nodes relaxed side by side: a constant, so that the tree does not depend on the number of threads.
 const BATCH: usize = 8;
 
-/// Open features up to this many are all copied into the active set; nodes look at more by passes over X.
-#[cfg(not(test))]
-fn near() -> usize {
-    4000
-}
+/// Open features up to this many are all copied into memory; nodes look at more by passes over X.
+const NEAR: usize = 4000;
 
-/// Unit tests choose, so that small problems take the way of large ones.
-#[cfg(test)]
-fn near() -> usize {
-    far::tests::NEAR.get()
+/// Features whose inner products are kept beyond those that were not zero in some node.
+const MOST_CORE: usize = 1500;
+
+/// Every node up to this one is rounded to an answer, and every sixteenth after it.
+const ROUNDED: usize = 256;
+
+/// What the tree grows from: the default solver's answer and the price ν of a feature that a limited size adds.
+struct Seed {
+    root: Root,
+    multiplier: f64,
 }
 
 /// Solves to proven optimality within the tolerances of the options, or to a limit.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
-    let mut work = Workspace::new(problem);
-    let root = incremental::root(&mut work, options, monitor);
-    let mut tree = Tree::plant(&mut work, options, root);
-    let mut ended = tree.outcome.ended;
-    while let Some(batch) = tree.next_batch() {
-        if let Some(status) = tree.limit(options, monitor) {
-            ended = status;
-            tree.open.extend(batch);
-            break;
-        }
-        tree.process(batch, monitor);
-        tree.record(monitor);
-    }
-    tree.harvest(ended)
+    let unlimited = problem.without_max_size();
+    let seed = match problem.max_size() {
+        None => Seed { root: incremental::root(&mut Workspace::new(&unlimited), options, monitor), multiplier: 0.0 },
+        Some(k) => size::root(&unlimited, k, options, monitor),
+    };
+    Tree::plant(&unlimited, problem.max_size(), options, seed, NEAR).grow(options, monitor)
 }
 
-/// The open nodes, the best answer, and what is known of the closed ones.
-struct Tree<'t, 'p, 'a> {
-    work: &'t mut Workspace<'p, 'a>,
-    /// ∇q at β = 0 by position, for the squared loss.
-    origin: Vec<f64>,
-    /// The loss at β = 0.
-    base: f64,
+/// The open nodes, the best answers, and what is known of the closed ones.
+struct Tree<'p, 'a> {
+    problem: &'p Problem<'a>,
+    size: Option<usize>,
+    /// The columns that nodes decide about.
+    near: Workspace<'p, 'a>,
+    /// How many of them there may be.
+    most_near: usize,
+    /// The features that were not zero in some node, with their inner products; the search for answers works on it.
+    core: Workspace<'p, 'a>,
     open: BinaryHeap<Node>,
-    best: f64,
+    pool: Pool,
     /// Least bound of the nodes that were closed.
     closed: f64,
+    /// The same, of those that may hold subsets which were not looked at.
+    unseen: f64,
     processed: usize,
     made: usize,
+    /// Bytes of the open nodes.
+    bytes: usize,
     absolute: f64,
     relative: f64,
+    top: usize,
     outcome: Outcome,
 }
 
-impl<'t, 'p, 'a> Tree<'t, 'p, 'a> {
+impl<'p, 'a> Tree<'p, 'a> {
     /// The root node: every feature that the optimality rules do not exclude is open.
-    fn plant(work: &'t mut Workspace<'p, 'a>, options: &Options, root: Root) -> Self {
-        let Root { outcome, minimiser, tau, objective: best } = root;
-        let problem = work.problem;
-        work.load(&minimiser);
-        // Small problems have every feature that matters in memory by now, and the best answer. Unit tests start with
-        // nothing, so that only the tree can find it, far away.
-        #[cfg(test)]
-        let (outcome, best) = {
-            work.retain(&work.beta.iter().map(|b| *b != 0.0).collect::<Vec<bool>>());
-            let zero = problem.null_margins();
-            let intercept = problem.best_intercept(&zero, 0.0);
-            let coefficients = crate::Coefficients { intercept, ..Default::default() };
-            let nothing = problem.value(&coefficients);
-            (Outcome { coefficients, ..outcome }, nothing.max(best))
+    fn plant(problem: &'p Problem<'a>, size: Option<usize>, options: &Options, seed: Seed, most_near: usize) -> Self {
+        let Seed { root: Root { outcome, minimiser, tau, objective }, multiplier } = seed;
+        let mut pool = Pool::new(options.top);
+        pool.offer(objective, outcome.coefficients.clone());
+        let (bound, best) = (outcome.lower_bound, pool.limit());
+        let is_open = |j: usize| {
+            let coordinate = problem.coordinate(j).priced(multiplier);
+            !screening::in_no_optimal_subset(coordinate, tau[j], bound, best)
         };
-        let bound = outcome.lower_bound;
-        let is_open = |j: usize| !screening::in_no_optimal_subset(problem.coordinate(j), tau[j], bound, best);
+        let (mut near, mut core) = (Workspace::new(problem), Workspace::new(problem));
+        minimiser.support.iter().chain(&outcome.coefficients.support).for_each(|&j| {
+            core.include(j);
+        });
         let mut far: Vec<usize> = (0..tau.len()).filter(|&j| is_open(j)).collect();
-        if far.len() <= near() {
-            far.drain(..).for_each(|j| {
-                work.include(j);
-            });
+        if far.len() > most_near {
+            // What matters first; the rest by passes.
+            far.retain(|&j| if core.position(j).is_some() { near.include(j) == usize::MAX } else { true });
         } else {
-            far.retain(|&j| work.position(j).is_none());
+            far.drain(..).for_each(|j| {
+                near.include(j);
+            });
         }
-        let closed_out = |k: &usize| !is_open(work.active.features()[*k]);
-        let outside = (0..work.active.len()).filter(closed_out).map(|k| k as u32).collect();
-        let link = Some(Arc::new(Link { parent: None, inside: Vec::new(), outside }));
-        let beta = sparse(&work.beta);
-        let node = Node { bound, id: 0, link, beta, far: Arc::new(far), known: work.active.len() };
-        let zero = problem.null_margins();
-        let base = problem.loss_sum(&zero, problem.best_intercept(&zero, 0.0));
-        let (absolute, relative) = (options.gap_absolute, options.gap);
-        let open = BinaryHeap::from([node]);
-        let closed = f64::INFINITY;
-        Self { work, origin: Vec::new(), base, open, best, closed, processed: 0, made: 1, absolute, relative, outcome }
+        let beta = minimiser.iter().filter_map(|(j, b)| near.position(j).map(|k| (k as u32, b))).collect();
+        let known = near.active.len();
+        let node = Node { bound, id: 0, link: None, beta, far: Arc::new(far), known, multiplier, moved: None };
+        near.intercept = minimiser.intercept;
+        let bytes = node.bytes();
+        let mut tree = Self {
+            problem,
+            size,
+            near,
+            most_near,
+            core,
+            open: BinaryHeap::from([node]),
+            pool,
+            closed: f64::INFINITY,
+            unseen: f64::INFINITY,
+            processed: 0,
+            made: 1,
+            bytes,
+            absolute: options.gap_absolute,
+            relative: options.gap,
+            top: options.top,
+            outcome,
+        };
+        tree.extend_core();
+        tree
     }
 
-    /// A node whose bound exceeds this holds nothing better than the best answer, within the tolerances.
+    /// Splits nodes until none is open or a limit strikes.
+    fn grow(mut self, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
+        let mut ended = self.outcome.ended;
+        while let Some(batch) = self.next_batch() {
+            if let Some(status) = self.limit(options, monitor) {
+                ended = status;
+                batch.into_iter().for_each(|node| self.push(node));
+                break;
+            }
+            self.process(batch, monitor);
+            self.record(monitor);
+        }
+        self.harvest(ended)
+    }
+
+    /// Room that the tolerances leave below the value to beat.
+    fn room(&self) -> f64 {
+        let last = self.pool.entries().last().map_or(0.0, |e| e.0.abs());
+        self.absolute.max(self.relative * last)
+    }
+
+    /// A node whose bound exceeds this holds nothing better than the answers, within the tolerances.
     fn cutoff(&self) -> f64 {
         // Half of the tolerance: the other half is left for the rounding of the final evaluation.
-        self.best - 0.5 * self.absolute.max(self.relative * self.best.abs())
+        if self.pool.limit().is_finite() { self.pool.limit() - 0.5 * self.room() } else { f64::INFINITY }
     }
 
-    /// What no subset can beat: the least bound of all nodes, open or closed.
+    /// What no subset outside the pool can beat, nor one in it by more than rounding.
     fn lower_bound(&self) -> f64 {
         let open = self.open.peek().map_or(f64::INFINITY, |n| n.bound);
-        open.min(self.closed).min(self.best).max(self.outcome.lower_bound)
+        let best = self.pool.entries().first().map_or(f64::INFINITY, |e| e.0);
+        open.min(self.closed).min(best).max(self.outcome.lower_bound)
+    }
+
+    /// Closes a node; `seen` when its best subset, for `top` = 1, or its only one was offered to the pool.
+    fn close(&mut self, bound: f64, seen: bool) {
+        self.closed = self.closed.min(bound);
+        if !seen {
+            self.unseen = self.unseen.min(bound);
+        }
+    }
+
+    fn push(&mut self, node: Node) {
+        self.bytes += node.bytes();
+        self.open.push(node);
     }
 
     /// The open nodes with the lowest bounds; those that the best answer has meanwhile closed are dropped.
@@ -123,8 +179,9 @@ impl<'t, 'p, 'a> Tree<'t, 'p, 'a> {
         let mut batch = Vec::new();
         while batch.len() < BATCH {
             let Some(node) = self.open.pop() else { break };
+            self.bytes -= node.bytes();
             if node.bound > self.cutoff() {
-                self.closed = self.closed.min(node.bound);
+                self.close(node.bound, false);
                 continue;
             }
             let alone = !node.far.is_empty();
@@ -138,7 +195,9 @@ impl<'t, 'p, 'a> Tree<'t, 'p, 'a> {
 
     fn limit(&self, options: &Options, monitor: &Monitor<'_>) -> Option<Status> {
         let nodes = options.max_nodes.is_some_and(|most| self.processed >= most);
-        monitor.stop(0).or(nodes.then_some(Status::NodeLimit))
+        let memory = options.max_memory.is_some_and(|most| self.bytes >= most);
+        let own = nodes.then_some(Status::NodeLimit).or(memory.then_some(Status::MemoryLimit));
+        monitor.stop(0).or(own)
     }
 
     /// Relaxes the nodes side by side, then takes the results in order.
@@ -148,120 +207,125 @@ impl<'t, 'p, 'a> Tree<'t, 'p, 'a> {
         for node in far {
             self.look_far(node, monitor);
         }
-        if near.is_empty() {
-            return;
-        }
-        let (best, cutoff) = (self.best, self.cutoff());
+        let (best, cutoff, room) = (self.pool.limit(), self.cutoff(), 0.1 * self.room());
         let limits = monitor.limits().clone();
-        let room = 0.2 * (best - cutoff);
-        let results: Vec<Relaxed> = self.on_ground(|ground| {
-            let one = |node: &Node| {
-                let mut relaxed = ground.relax(node, cutoff, room, &limits);
-                if relaxed.bound <= cutoff {
-                    ground.decide(&mut relaxed, best);
-                    ground.round(&mut relaxed, &limits);
+        let ground = self.ground();
+        let one = |node: &Node| {
+            let mut relaxed = ground.relax(ground.start(node), cutoff, room, &limits);
+            if relaxed.bound <= cutoff {
+                ground.decide(&mut relaxed, best);
+                if ground.should_move(&relaxed) && ground.move_curvature(&mut relaxed) {
+                    relaxed = ground.relax(relaxed, cutoff, room, &limits);
+                    if relaxed.bound <= cutoff {
+                        ground.decide(&mut relaxed, best);
+                    }
                 }
-                relaxed
-            };
-            near.par_iter().map(one).collect()
-        });
-        for (node, relaxed) in near.into_iter().zip(results) {
+            }
+            let is_rounded = relaxed.bound <= cutoff && (node.id < ROUNDED || node.id.is_multiple_of(16));
+            let rounded = is_rounded.then(|| ground.round(&relaxed, &limits));
+            (relaxed, rounded)
+        };
+        let results: Vec<_> = near.par_iter().map(one).collect();
+        for (node, (relaxed, rounded)) in near.into_iter().zip(results) {
+            if let Some((value, point)) = rounded
+                && value < self.pool.limit()
+            {
+                self.offer(&point, relaxed.intercept, monitor);
+            }
             self.take(node, relaxed, monitor);
         }
+        self.extend_core();
     }
 
-    /// Runs `body` with what nodes need of the active set.
-    fn on_ground<T: Send>(&mut self, body: impl FnOnce(&Ground<'_, 'p, 'a>) -> T) -> T {
-        let quadratic = self.work.problem.loss().is_quadratic()
-            && self.work.prefers_gram(self.work.active.len())
-            && !self.has_far_centres();
-        if quadratic {
-            self.work.gram();
-            let problem = self.work.problem;
-            let zero = problem.null_margins();
-            let mut alpha = zero.clone();
-            problem.dual_point(&zero, problem.best_intercept(&zero, 0.0), &mut alpha);
-            for k in self.origin.len()..self.work.active.len() {
-                self.origin.push(self.work.active.dot(k, &alpha));
-            }
+    fn ground(&self) -> Ground<'_, 'p, 'a> {
+        Ground { near: &self.near, core: &self.core, size: self.size }
+    }
+
+    /// Inner products of what joined the core.
+    fn extend_core(&mut self) {
+        if self.problem.loss().is_quadratic() {
+            self.core.gram();
         }
-        let gram = quadratic.then(|| self.work.kept_gram());
-        body(&Ground { work: self.work, gram, origin: &self.origin, base: self.base })
-    }
-
-    /// Whether a view moves some column by much more than its length: inner products of what is stored then cancel, and a
-    /// bound from them would be worth nothing. Nodes go by the samples instead.
-    fn has_far_centres(&self) -> bool {
-        let problem = self.work.problem;
-        let total = problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum).sqrt();
-        let far = |&j: &usize| {
-            let length = problem.squares(j).sqrt();
-            length > 0.0 && problem.design().offset(j) * total > 30.0 * length
-        };
-        self.work.active.features().iter().any(far)
     }
 
     /// Closes a node, or splits it.
-    fn take(&mut self, node: Node, mut relaxed: Relaxed, monitor: &mut Monitor<'_>) {
-        if let Some((value, beta)) = relaxed.rounded.take()
-            && value < self.best
-        {
-            self.offer(&beta, monitor);
-        }
+    fn take(&mut self, node: Node, relaxed: Relaxed, monitor: &mut Monitor<'_>) {
         if relaxed.bound > self.cutoff() {
-            self.closed = self.closed.min(relaxed.bound);
+            self.close(relaxed.bound, false);
             return;
         }
-        let branch = self.on_ground(|ground| ground.branch(&relaxed));
-        let before = node.choices(self.work.active.features());
-        let changed = |to: Choice| -> Vec<u32> {
-            let new = |i: &usize| relaxed.choices[*i] == to && (*i >= node.known || before[*i] != to);
-            (0..before.len()).filter(new).map(|i| i as u32).collect()
+        let (inside, outside) = decisions(&node, &relaxed, self.near.active.features());
+        let ground = self.ground();
+        let (beta, branch) = (ground.sparse(&relaxed), ground.branch(&relaxed));
+        let solved = ground.solves(&relaxed, 0.1 * self.room());
+        if solved && !relaxed.stale {
+            self.offer(&beta, relaxed.intercept, monitor);
+        }
+        let split: &[Choice] = match branch {
+            // The minimiser is an answer: the node is done, unless others of it are wanted as well.
+            _ if solved && self.top == 1 && !relaxed.stale => &[],
+            Some(_) if !(solved && self.top == 1) => &[Choice::Out, Choice::In],
+            _ if !inside.is_empty() || !outside.is_empty() => &[Choice::Free],
+            _ => &[],
         };
-        let (inside, outside) = (changed(Choice::In), changed(Choice::Out));
-        let sides: &[Choice] = match branch {
-            Some(_) => &[Choice::Out, Choice::In],
-            // Nothing fractional is left, but the rules have just changed the node: look again.
-            None if !inside.is_empty() || !outside.is_empty() => &[Choice::Free],
-            // The relaxation's value is P of its minimiser: the node is solved.
-            None => {
-                self.offer(&relaxed.beta, monitor);
-                self.closed = self.closed.min(relaxed.bound);
-                return;
-            }
-        };
-        let beta = sparse(&relaxed.beta);
-        for &side in sides {
+        if split.is_empty() {
+            self.close(relaxed.bound, solved && (self.top == 1 || branch.is_none()));
+            return;
+        }
+        let position = branch.map(|a| relaxed.members[a] as u32);
+        // Where few members are left their curvature is looked at in every node, and that takes their inner products.
+        let few = relaxed.members.len() <= 2 * self.problem.nrows() && self.core.active.len() < MOST_CORE;
+        let known = relaxed.members.iter().zip(&relaxed.beta).filter(|p| few || *p.1 != 0.0);
+        for (&k, _) in known {
+            self.core.include(self.near.active.features()[k]);
+        }
+        for side in split {
             let (mut inside, mut outside) = (inside.clone(), outside.clone());
-            match (side, branch) {
-                (Choice::In, Some(k)) => inside.push(k as u32),
-                (Choice::Out, Some(k)) => outside.push(k as u32),
-                _ => {}
+            match side {
+                Choice::In => inside.extend(position),
+                Choice::Out => outside.extend(position),
+                Choice::Free => {}
             }
             let link = Some(Arc::new(Link { parent: node.link.clone(), inside, outside }));
-            let (id, bound, known) = (self.made, relaxed.bound, self.work.active.len());
+            let (id, bound, known) = (self.made, relaxed.bound, self.near.active.len());
             self.made += 1;
-            self.open.push(Node { bound, id, link, beta: beta.clone(), far: node.far.clone(), known });
+            let (far, multiplier, moved) = (node.far.clone(), relaxed.multiplier, relaxed.inherited.clone());
+            self.push(Node { bound, id, link, beta: beta.clone(), far, known, multiplier, moved });
         }
     }
 
-    /// Improves a point by exchanges and takes it over if P, evaluated from scratch, is lower.
-    fn offer(&mut self, beta: &[f64], monitor: &mut Monitor<'_>) {
-        self.work.beta = beta.to_vec();
-        self.work.beta.resize(self.work.active.len(), 0.0);
-        self.work.refresh();
-        primal::improve(self.work, monitor);
-        let coefficients = self.work.coefficients();
-        let objective = self.work.problem.value(&coefficients);
-        if objective < self.best {
-            (self.best, self.outcome.coefficients) = (objective, coefficients);
+    /// Takes the point over if its P, evaluated from scratch, is among the best, and looks for a better one from there.
+    fn offer(&mut self, point: &[(u32, f64)], intercept: f64, monitor: &mut Monitor<'_>) {
+        let feature = |k: u32| self.near.active.features()[k as usize];
+        let pairs = point.iter().map(|&(k, b)| (feature(k), b)).collect();
+        let coefficients = Coefficients::from_pairs(pairs, intercept);
+        let known = self.pool.entries().iter().any(|e| e.1.support == coefficients.support);
+        if known || self.size.is_some_and(|k| coefficients.nonzeros() > k) {
+            return;
+        }
+        self.core.load(&coefficients);
+        primal::refit(&mut self.core, monitor);
+        self.enter();
+        match self.size {
+            None => primal::improve(&mut self.core, monitor),
+            Some(k) => size::improve(&mut self.core, k, monitor),
+        }
+        self.enter();
+        self.extend_core();
+    }
+
+    /// Offers the core's point to the pool.
+    fn enter(&mut self) {
+        let coefficients = self.core.coefficients();
+        let objective = self.problem.value(&coefficients);
+        if self.pool.offer(objective, coefficients) {
             // What was checked was the answer before.
             self.outcome.local = Local::None;
         }
     }
 
     fn record(&self, monitor: &mut Monitor<'_>) {
-        let (objective, lower_bound) = (self.best, self.lower_bound());
+        let (objective, lower_bound) = (self.pool.entries().first().map_or(f64::INFINITY, |e| e.0), self.lower_bound());
         monitor.record(TraceRow {
             seconds: 0.0,
             iteration: self.processed,
@@ -270,16 +334,35 @@ impl<'t, 'p, 'a> Tree<'t, 'p, 'a> {
             lower_bound,
             gap: objective - lower_bound,
             active: self.open.len(),
-            support: self.outcome.coefficients.nonzeros(),
+            support: self.pool.entries().first().map_or(0, |e| e.1.nonzeros()),
         });
     }
 
     fn harvest(self, ended: Status) -> Outcome {
         let lower_bound = self.lower_bound();
-        Outcome { lower_bound, ended, iterations: self.processed, ..self.outcome }
+        // Every subset that is not in the pool has a P of at least this.
+        let others = self.open.peek().map_or(f64::INFINITY, |n| n.bound).min(self.unseen);
+        let room = self.room();
+        let entries = self.pool.into_entries();
+        let ranked = entries.iter().map(|(objective, coefficients)| Ranked {
+            coefficients: coefficients.clone(),
+            objective: *objective,
+            proved: *objective <= others + room,
+        });
+        let ranked = ranked.collect();
+        let coefficients = entries.into_iter().next().map_or(self.outcome.coefficients, |e| e.1);
+        Outcome { lower_bound, ended, iterations: self.processed, coefficients, ranked, ..self.outcome }
     }
 }
 
-fn sparse(beta: &[f64]) -> Vec<(u32, f64)> {
-    beta.iter().enumerate().filter(|p| *p.1 != 0.0).map(|(k, &b)| (k as u32, b)).collect()
+/// Positions that are in and out after the node's rules and were not before. Of those that came after the node was made, all
+/// that are not open here: its children take them for open otherwise.
+fn decisions(node: &Node, relaxed: &Relaxed, features: &[usize]) -> (Vec<u32>, Vec<u32>) {
+    let (before, mut after) = (node.choices(features), vec![Choice::Out; features.len()]);
+    relaxed.members.iter().zip(&relaxed.choices).for_each(|(&k, &choice)| after[k] = choice);
+    let changed = |to: Choice| -> Vec<u32> {
+        let new = |k: &usize| after[*k] == to && (*k >= node.known || before[*k] != to);
+        (0..after.len()).filter(new).map(|k| k as u32).collect()
+    };
+    (changed(Choice::In), changed(Choice::Out))
 }

@@ -25,6 +25,15 @@ pub struct Link {
     pub outside: Vec<u32>,
 }
 
+/// Curvature moved between loss and penalty, for a node and those below it (see [`super::diagonal`]).
+#[derive(Debug)]
+pub struct Moved {
+    /// d by position; zero where none is listed.
+    pub by_position: Vec<(u32, f64)>,
+    /// Members of the node it was made for.
+    pub members: usize,
+}
+
 /// An open node.
 #[derive(Debug, Clone)]
 pub struct Node {
@@ -40,9 +49,19 @@ pub struct Node {
     pub far: Arc<Vec<usize>>,
     /// Length of the active set when the node was made: positions added since are open only if `far` lists them.
     pub known: usize,
+    /// Price ν of one feature on top of λ0, for a limited size.
+    pub multiplier: f64,
+    /// Curvature moved between loss and penalty.
+    pub moved: Option<Arc<Moved>>,
 }
 
 impl Node {
+    /// About the bytes it takes: its own and its link's; what it shares with others is not counted.
+    pub fn bytes(&self) -> usize {
+        let decided = self.link.as_ref().map_or(0, |l| l.inside.capacity() + l.outside.capacity());
+        size_of::<Self>() + size_of::<Link>() + 16 + 4 * decided + size_of::<(u32, f64)>() * self.beta.capacity()
+    }
+
     /// The choice at each of the positions that stand for `features`.
     pub fn choices(&self, features: &[usize]) -> Vec<Choice> {
         let mut choices = vec![Choice::Free; features.len()];

@@ -148,6 +148,7 @@ impl<'p, 'a> Ledger<'p, 'a> {
             iterations: self.iteration,
             screened,
             local: Local::None,
+            ranked: Vec::new(),
         }
     }
 }

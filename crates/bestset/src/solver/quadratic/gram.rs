@@ -1,11 +1,15 @@
 //! The model through its matrix Q of inner products: a step costs one column of Q, whatever the number of samples.
 
-use super::{Metric, Quadratic};
+use super::{Metric, Quadratic, Trail};
 use crate::active::ActiveSet;
 use crate::kernel;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::cholesky::llt::solve::solve_in_place;
 use faer::linalg::matmul::matmul;
-use faer::linalg::solvers::{Llt, Solve};
-use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
+use faer::linalg::solvers::Llt;
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side, Spec};
+use std::cmp::Ordering;
 
 /// The symmetric matrix Q over the positions of an active set, grown as columns are added.
 #[derive(Debug, Clone, Default)]
@@ -124,12 +128,42 @@ impl Gram {
         self.len = kept.len();
     }
 
+    /// Q_kk += d.
+    pub fn add_to_diagonal(&mut self, k: usize, d: f64) {
+        self.data[k * self.stride + k] += d;
+    }
+
+    /// Q over the positions in `members`, in their order.
+    pub fn select(&self, members: &[usize]) -> Self {
+        let data = members.iter().flat_map(|&l| members.iter().map(move |&k| self.at(k, l))).collect();
+        Self { len: members.len(), stride: members.len(), data }
+    }
+
     /// Cholesky factor of Q_MM + diag, `None` when it is not positive definite.
     pub fn factor(&self, members: &[usize], diagonal: impl Fn(usize) -> f64) -> Option<Llt<f64>> {
-        let m = members.len();
-        let matrix =
-            Mat::from_fn(m, m, |a, b| self.at(members[a], members[b]) + if a == b { diagonal(a) } else { 0.0 });
-        Llt::new(matrix.as_ref(), Side::Lower).ok()
+        Llt::new(self.lower(members, diagonal).as_ref(), Side::Lower).ok()
+    }
+
+    /// (Q_MM + diag)⁻¹ rhs, `None` when the matrix is not positive definite. Factored in place: a second copy of a large
+    /// matrix costs as much as the rest.
+    fn solve(&self, members: &[usize], diagonal: impl Fn(usize) -> f64, rhs: &[f64]) -> Option<Vec<f64>> {
+        let mut lower = self.lower(members, diagonal);
+        let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(rhs.len(), Par::Seq, Spec::default()));
+        let stack = MemStack::new(&mut memory);
+        cholesky_in_place(lower.as_mut(), LltRegularization::default(), Par::Seq, stack, Spec::default()).ok()?;
+        let mut d = rhs.to_vec();
+        let column = MatMut::from_column_major_slice_mut(&mut d, rhs.len(), 1);
+        solve_in_place(lower.as_ref(), column, Par::Seq, stack);
+        Some(d)
+    }
+
+    /// The lower triangle of Q_MM + diag.
+    fn lower(&self, members: &[usize], diagonal: impl Fn(usize) -> f64) -> Mat<f64> {
+        Mat::from_fn(members.len(), members.len(), |a, b| match a.cmp(&b) {
+            Ordering::Less => 0.0,
+            Ordering::Equal => self.at(members[a], members[a]) + diagonal(a),
+            Ordering::Greater => self.at(members[a], members[b]),
+        })
     }
 }
 
@@ -182,18 +216,31 @@ pub struct GramModel<'a> {
     gram: &'a Gram,
     gradient: Vec<f64>,
     image: Vec<f64>,
+    /// How far the dual point is from the point of departure, in coefficients, and the move prepared from it.
+    away: Vec<f64>,
+    direction: Vec<f64>,
+    trail: Trail,
 }
 
 impl<'a> GramModel<'a> {
     /// The model whose gradient at the current point is `gradient`.
     pub fn new(gram: &'a Gram, gradient: Vec<f64>) -> Self {
         debug_assert_eq!(gram.len(), gradient.len());
-        Self { gram, image: vec![0.0; gradient.len()], gradient }
+        let (image, away, direction) = (vec![0.0; gradient.len()], Vec::new(), Vec::new());
+        Self { gram, gradient, image, away, direction, trail: Trail::default() }
     }
 
     /// The gradient at the current point.
     pub fn gradients(&self) -> &[f64] {
         &self.gradient
+    }
+
+    /// image = Q · direction.
+    fn project(&mut self) {
+        self.image.fill(0.0);
+        for (k, &x) in self.direction.iter().enumerate().filter(|p| *p.1 != 0.0) {
+            kernel::axpy(x, self.gram.column(k), &mut self.image);
+        }
     }
 }
 
@@ -221,14 +268,12 @@ impl Quadratic for GramModel<'_> {
         // Duplicated columns make Q_MM singular: a ridge at the level of rounding, on the scale of each column, picks one
         // solution.
         let ridge = |a: usize| 1e-13 * members.len() as f64 * self.gram.at(members[a], members[a]);
-        let factor = self.gram.factor(members, |a| diagonal[a] + ridge(a))?;
-        let mut d = Mat::from_fn(rhs.len(), 1, |a, _| rhs[a]);
-        factor.solve_in_place(d.as_mut());
-        let d: Vec<f64> = (0..rhs.len()).map(|a| d[(a, 0)]).collect();
+        let d = self.gram.solve(members, |a| diagonal[a] + ridge(a), rhs)?;
         d.iter().all(|x| x.is_finite()).then_some(d)
     }
 
     fn aim(&mut self, members: &[usize], d: &[f64]) -> f64 {
+        self.direction.clear();
         self.image.fill(0.0);
         for (&k, &x) in members.iter().zip(d) {
             kernel::axpy(x, self.gram.column(k), &mut self.image);
@@ -243,5 +288,39 @@ impl Quadratic for GramModel<'_> {
 
     fn advance(&mut self, t: f64) {
         kernel::axpy(t, &self.image, &mut self.gradient);
+        kernel::axpy(t, &self.direction, &mut self.away);
+    }
+
+    fn depart(&mut self) {
+        self.away = vec![0.0; self.len()];
+    }
+
+    fn head(&mut self, members: &[usize], d: &[f64]) -> f64 {
+        self.direction.clear();
+        self.direction.extend(self.away.iter().map(|a| -a));
+        members.iter().zip(d).for_each(|(&k, d)| self.direction[k] += d);
+        self.project();
+        kernel::dot(&self.direction, &self.image)
+    }
+
+    /// δ = e − (Θ⁻¹ + Q_MM)⁻¹(Qe)_M.
+    fn damp(&mut self, members: &[usize], inverses: &[f64]) -> Option<(f64, f64)> {
+        let rhs: Vec<f64> = members.iter().map(|&k| self.image[k]).collect();
+        let w = self.solve(members, inverses, &rhs)?;
+        let whole = std::mem::take(&mut self.image);
+        self.image = vec![0.0; whole.len()];
+        members.iter().zip(&w).for_each(|(&k, w)| self.direction[k] -= w);
+        self.project();
+        Some((kernel::dot(&self.direction, &whole), kernel::dot(&self.direction, &self.image)))
+    }
+
+    fn settle(&mut self, members: &[usize], d: &[f64]) {
+        self.head(members, d);
+        self.advance(1.0);
+        self.direction.clear();
+    }
+
+    fn trail(&mut self) -> &mut Trail {
+        &mut self.trail
     }
 }

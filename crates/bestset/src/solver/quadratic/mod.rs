@@ -39,8 +39,35 @@ pub trait Quadratic {
     /// (Qd)_k for the direction of the last [`Quadratic::aim`].
     fn image(&self, k: usize) -> f64;
 
-    /// Moves the point by t times the direction of the last [`Quadratic::aim`].
+    /// Moves the point by t times the direction of the last [`Quadratic::aim`], [`Quadratic::head`] or [`Quadratic::damp`].
     fn advance(&mut self, t: f64);
+
+    /// Leaves the coefficients for a point of the dual: from here on the point is one vector of gradients among others, to
+    /// start with that of the last [`Trail`] if there is one. [`Quadratic::settle`] returns to coefficients.
+    fn depart(&mut self);
+
+    /// Prepares the move e to the coefficients that are d (on `members`) away from where [`Quadratic::depart`] was called;
+    /// returns eᵀQe.
+    fn head(&mut self, members: &[usize], d: &[f64]) -> f64;
+
+    /// Shortens the move e of the last [`Quadratic::head`] to δ = (I + Θ_MQ)⁻¹e, approximately, with Θ⁻¹ = `inverses` on
+    /// the positions M = `members` and Θ = 0 elsewhere; returns eᵀQδ and δᵀQδ.
+    fn damp(&mut self, members: &[usize], inverses: &[f64]) -> Option<(f64, f64)>;
+
+    /// Moves to the coefficients d away from the point of departure, and leaves the dual point in the trail.
+    fn settle(&mut self, members: &[usize], d: &[f64]);
+
+    /// What the dual method left for its next call.
+    fn trail(&mut self) -> &mut Trail;
+}
+
+/// Where the dual method ended: its next call on nearly the same problem goes on from there.
+#[derive(Debug, Clone, Default)]
+pub struct Trail {
+    /// Length of the last proximal step, zero before the first.
+    pub sigma: f64,
+    /// The dual point, one entry for each sample; empty where there is none.
+    pub dual: Vec<f64>,
 }
 
 /// Weights of the samples and the shift of each active column under which columns are used: x̃_k = x_k + shift_k.

@@ -1,0 +1,180 @@
+//! Curvature moved between the squared loss and the penalty, so that the envelope of the penalty is tighter where it matters.
+//!
+//! With Q the matrix of inner products of a node's members and d such that Q − diag(d) is positive semidefinite and
+//! λ2 + d_j/2 ≥ 0,
+//!
+//!   ½‖y − Xβ‖² + Σ π_j(β_j)  =  { ½‖y − Xβ‖² − ½ Σ d_j β_j² }  +  Σ { π_j(β_j) + ½ d_j β_j² },
+//!
+//! the first part is convex and the second has the ridge λ2 + d_j/2: the more of it, the closer its envelope. From α = Xβ − y,
+//!
+//!   D′ = −Σ ℓ*(α_i) + ½ Σ d_j β_j² + Σ Ψ′_j(x_jᵀα − d_j β_j)
+//!
+//! bounds P on every subset of the node and of the nodes below it, and the optimality rules hold with φ′_j. Along d_j the
+//! bound changes by w_j = ½ |β_j| (knee_j − |β_j|) for a fractional coefficient and not at all for one at zero whose
+//! |x_jᵀα| is below its threshold, or beyond its knee, or in the model. So those give what they can spare (d_j < 0), and the
+//! fractional ones take what maximises Σ w_j d_j.
+
+use super::node::{Choice, Moved};
+use super::relax::{Ground, Relaxed};
+use crate::solver::quadratic::Gram;
+use faer::linalg::matmul::matmul;
+use faer::linalg::solvers::{DenseSolveCore, Llt, Solve};
+use faer::{Accum, Mat, Par, Side};
+use std::sync::Arc;
+
+/// Newton steps on the barrier, each after the barrier shrank.
+const STEPS: usize = 8;
+
+/// Share of the members left since the last look at which another is worth its cost.
+const SHRUNK: f64 = 0.9;
+
+/// Members for each sample beyond which there is nothing to gain.
+const CROWDED: f64 = 1.5;
+
+/// Share of its distance from the threshold that a coefficient at zero keeps.
+const KEPT: f64 = 0.5;
+
+/// Share of its own ridge that a giver keeps.
+const LEAST: f64 = 0.1;
+
+impl Ground<'_, '_, '_> {
+    /// Moves as much curvature as pays for the fractional coefficients; whether any was.
+    pub fn move_curvature(&self, now: &mut Relaxed) -> bool {
+        let weight = |a: usize| {
+            let (c, b) = (self.coordinate(now, a), now.beta[a]);
+            let fractional = now.choices[a] == Choice::Free && c.fraction(b) < 1.0;
+            if fractional { 0.5 * b.abs() * (c.knee(b > 0.0) - b.abs()) } else { 0.0 }
+        };
+        let weights: Vec<f64> = (0..now.beta.len()).map(weight).collect();
+        let (takers, givers): (Vec<usize>, Vec<usize>) = (0..weights.len()).partition(|&a| weights[a] > 0.0);
+        if takers.is_empty() || !self.problem().loss().is_quadratic() {
+            return false;
+        }
+        let gifts: Vec<f64> = givers.iter().map(|&a| self.gift(now, a)).collect();
+        // Q carries the rounding of its sums and its factorisation that of its own: what is given and taken is believed only if
+        // it holds with that much less given and more taken.
+        let (m, n) = (now.members.len() as f64, self.problem().nrows() as f64);
+        let margin = 8.0 * f64::EPSILON * m * (m + n) + 1e-12;
+        let sure: Vec<f64> = givers.iter().zip(&gifts).map(|(&a, gift)| gift - margin * self.square(now, a)).collect();
+        let order: Vec<usize> = givers.iter().chain(&takers).map(|&a| now.members[a]).collect();
+        let Some(rest) = schur(&self.inner_products(&order), givers.len(), &sure) else { return false };
+        let wanted: Vec<f64> = takers.iter().map(|&a| weights[a]).collect();
+        let d = largest_diagonal(&rest, &wanted);
+        let left = Mat::from_fn(d.len(), d.len(), |a, b| {
+            rest[(a, b)] - if a == b { d[a] + margin * self.square(now, takers[a]) } else { 0.0 }
+        });
+        if Llt::new(left.as_ref(), Side::Lower).is_err() {
+            return false;
+        }
+        takers.iter().zip(&d).for_each(|(&a, &d)| now.moved[a] = d);
+        givers.iter().zip(&gifts).for_each(|(&a, &d)| now.moved[a] = -d);
+        let by_position = now.members.iter().zip(&now.moved).map(|(&k, &d)| (k as u32, d)).collect();
+        now.inherited = Some(Arc::new(Moved { by_position, members: now.members.len() }));
+        true
+    }
+
+    /// Whether another look at the curvature is worth its cost: always when inner products of the few members left are all it
+    /// takes, otherwise when many members have left since the last.
+    pub fn should_move(&self, now: &Relaxed) -> bool {
+        let before = now.inherited.as_ref().map_or(usize::MAX, |m| m.members);
+        let m = now.members.len();
+        self.problem().loss().is_quadratic()
+            && (m as f64) < CROWDED * self.problem().nrows() as f64
+            && (m as f64) < SHRUNK * before as f64
+    }
+
+    /// Square of the length of a column as stored, which a view's shift may cancel: rounding in Q is relative to it.
+    fn square(&self, now: &Relaxed, a: usize) -> f64 {
+        let (problem, j) = (self.problem(), self.near.active.features()[now.members[a]]);
+        let total = problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum);
+        (problem.squares(j).sqrt() + problem.design().offset(j) * total.sqrt()).powi(2)
+    }
+
+    /// The curvature that a coefficient can spare: its ridge may fall to the value at which it would begin to be charged.
+    fn gift(&self, now: &Relaxed, a: usize) -> f64 {
+        let own = self.near.coordinates[now.members[a]].priced(now.multiplier);
+        let (b, tau) = (now.beta[a], now.tau[a].abs());
+        let needed = match now.choices[a] {
+            Choice::In => 0.0,
+            _ if b != 0.0 => 1.1 * own.l0 / (b * b),
+            _ => {
+                let threshold = tau + KEPT * (own.threshold(now.tau[a]) - tau).max(0.0);
+                (threshold - own.l1).max(0.0).powi(2) / (4.0 * own.l0)
+            }
+        };
+        // A little from everyone keeps Q regular.
+        (2.0 * (own.l2 - needed.max(LEAST * own.l2))).max(0.02 * own.l2)
+    }
+
+    /// ½ Σ d_j β_j², and what rounding in d_j β_j can have added to the bound: Ψ′ changes by at most the coefficient it asks
+    /// for, which is not far from β.
+    pub(super) fn moved_back(&self, now: &Relaxed) -> (f64, f64) {
+        let (mut sum, mut size, mut lost) = (0.0, 0.0, 0.0);
+        for a in (0..now.beta.len()).filter(|&a| now.moved[a] != 0.0 && now.beta[a] != 0.0) {
+            let (d, b) = (now.moved[a], now.beta[a]);
+            let asked = self.coordinate(now, a).selected().link(now.tau[a]).abs();
+            sum += 0.5 * d * b * b;
+            size += 0.5 * d.abs() * b * b;
+            lost += 4.0 * f64::EPSILON * d.abs() * b.abs() * (2.0 * asked + b.abs());
+        }
+        (sum, lost + f64::EPSILON * (now.beta.len() + 4) as f64 * size)
+    }
+}
+
+/// Q_TT − Q_TG (Q_GG + diag(gifts))⁻¹ Q_GT where the givers are the first positions of Q.
+fn schur(gram: &Gram, givers: usize, gifts: &[f64]) -> Option<Mat<f64>> {
+    let takers = gram.len() - givers;
+    let mut rest = Mat::from_fn(takers, takers, |a, b| gram.at(givers + a, givers + b));
+    if givers > 0 {
+        let all: Vec<usize> = (0..givers).collect();
+        let factor = gram.factor(&all, |g| gifts[g])?;
+        let cross = Mat::from_fn(givers, takers, |g, t| gram.at(g, givers + t));
+        let mut solved = cross.clone();
+        factor.solve_in_place(solved.as_mut());
+        matmul(rest.as_mut(), Accum::Add, cross.transpose(), solved.as_ref(), -1.0, Par::Seq);
+    }
+    Some(rest)
+}
+
+/// max Σ w_j d_j over d ≥ 0 with S − diag(d) ⪰ 0, nearly: Newton steps on Σ w_j d_j + μ (log det(S − diag d) + Σ log d_j)
+/// for a shrinking μ, always strictly inside.
+fn largest_diagonal(s: &Mat<f64>, w: &[f64]) -> Vec<f64> {
+    let m = w.len();
+    let inverse_of = |d: &[f64]| -> Option<Mat<f64>> {
+        let matrix = Mat::from_fn(m, m, |a, b| s[(a, b)] - if a == b { d[a] } else { 0.0 });
+        Some(Llt::new(matrix.as_ref(), Side::Lower).ok()?.inverse())
+    };
+    let zero = vec![0.0; m];
+    let Some(first) = inverse_of(&zero) else { return zero };
+    // diag(1/(S⁻¹)_jj) / m is inside: S ⪰ (1/m) diag(1/(S⁻¹)_jj).
+    let mut d: Vec<f64> = (0..m).map(|a| 0.5 / (m as f64 * first[(a, a)])).collect();
+    let Some(mut inverse) = inverse_of(&d) else { return zero };
+    let mut mu = w.iter().zip(&d).map(|(w, d)| w * d).sum::<f64>() / m as f64;
+    for _ in 0..STEPS {
+        // Gradient w − μ M⁻¹_jj + μ/d, curvature μ (M⁻¹∘M⁻¹ + 1/d²).
+        let gradient: Vec<f64> = (0..m).map(|a| w[a] / mu - inverse[(a, a)] + 1.0 / d[a]).collect();
+        let hessian = Mat::from_fn(m, m, |a, b| {
+            inverse[(a, b)] * inverse[(a, b)] + if a == b { 1.0 / (d[a] * d[a]) } else { 0.0 }
+        });
+        let Ok(factor) = Llt::new(hessian.as_ref(), Side::Lower) else { break };
+        let mut step = Mat::from_fn(m, 1, |a, _| gradient[a]);
+        factor.solve_in_place(step.as_mut());
+        let mut t = 1.0f64;
+        let moved = loop {
+            let trial: Vec<f64> = (0..m).map(|a| d[a] + t * step[(a, 0)]).collect();
+            if trial.iter().all(|x| *x > 0.0)
+                && let Some(next) = inverse_of(&trial)
+            {
+                break Some((trial, next));
+            }
+            t *= 0.5;
+            if t < 1e-3 {
+                break None;
+            }
+        };
+        let Some((trial, next)) = moved else { break };
+        (d, inverse) = (trial, next);
+        mu *= if t > 0.4 { 0.25 } else { 0.7 };
+    }
+    d
+}

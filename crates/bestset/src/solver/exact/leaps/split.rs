@@ -1,0 +1,113 @@
+//! Linearly dependent columns.
+//!
+//! When x_j = Σ_{i ∈ C} γ_i x_i exactly, a subset that holds all of C and j fits no better than without any one of them: some best
+//! subset of every size leaves one out. The subsets without c_1, those with c_1 but without c_2, … are families with one
+//! dependence less each; what is left when there is none is searched.
+
+use super::equations::Equations;
+use super::refit::column;
+use crate::error::{Error, Result};
+
+/// A column of which less than this share of its square is left when others are projected out is not told from a combination of
+/// them by inner products: fits with it would be made of rounding.
+const DEPENDENT: f64 = 1e-11;
+
+/// What is left of a combination of columns, relative to its terms, when it is zero but for rounding.
+const EXACT: f64 = 1e-13;
+
+/// Coefficients below this are rounding.
+const NOTHING: f64 = 1e-8;
+
+/// More families than this are more than a few columns too many.
+const MOST: usize = 256;
+
+/// The subsets with all of `inside` and any of `free`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Split {
+    /// Positions that are in.
+    pub inside: Vec<u32>,
+    /// Positions that may be in.
+    pub free: Vec<u32>,
+}
+
+impl Split {
+    /// Number of columns.
+    pub fn len(&self) -> usize {
+        self.inside.len() + self.free.len()
+    }
+
+    /// All columns, those that are in last.
+    pub fn members(&self) -> Vec<u32> {
+        [&self.free[..], &self.inside].concat()
+    }
+
+    /// The subsets that have the first i of the choices but not the next.
+    fn without(&self, choices: &[u32], i: usize) -> Self {
+        let inside = [&self.inside[..], &choices[..i]].concat();
+        let free = self.free.iter().copied().filter(|k| !choices[..=i].contains(k)).collect();
+        Self { inside, free }
+    }
+}
+
+impl Equations<'_, '_> {
+    /// Families of independent columns that hold a best subset of every size.
+    pub fn independent(&self) -> Result<Vec<Split>> {
+        let all = (0..self.len() as u32).collect();
+        let (mut done, mut open) = (Vec::new(), vec![Split { inside: Vec::new(), free: all }]);
+        while let Some(split) = open.pop() {
+            let Some((j, others, share)) = self.dependent(&split) else {
+                done.push(split);
+                continue;
+            };
+            let error = Error::Dependent { column: self.features[j as usize], share };
+            let circuit = self.circuit(j, &others).ok_or(error.clone())?;
+            let choices: Vec<u32> = circuit.into_iter().filter(|k| split.free.contains(k)).collect();
+            if done.len() + open.len() + choices.len() > MOST {
+                return Err(error);
+            }
+            open.extend((0..choices.len()).rev().map(|i| split.without(&choices, i)));
+        }
+        Ok(done)
+    }
+
+    /// A column that independent others determine as far as inner products can tell, those others, and the share of its square
+    /// that is left.
+    fn dependent(&self, split: &Split) -> Option<(u32, Vec<u32>, f64)> {
+        let (mut members, mut others) = (split.members(), Vec::new());
+        let mut form = self.form(&members);
+        while let Some(last) = form.len().checked_sub(1) {
+            // The largest first: in any other order the rounding of a small one would be multiplied into all that follow.
+            let largest = (0..last).fold(last, |a, k| if form.at(k, k) > form.at(a, a) { k } else { a });
+            let share = form.at(largest, largest);
+            if share.is_nan() || share <= DEPENDENT {
+                return Some((members[largest], others, share));
+            }
+            members.swap(largest, last);
+            others.extend(members.pop());
+            form.swap_last(largest);
+            form.eliminate_last();
+        }
+        None
+    }
+
+    /// Column j and the columns of which it is a combination, if it is one exactly. Never with a ridge, under which two copies fit
+    /// better than one.
+    fn circuit(&self, j: u32, others: &[u32]) -> Option<Vec<u32>> {
+        let scaled = |k: u32| -> Vec<f64> {
+            column(self.problem, self.features[k as usize]).iter().map(|x| x * self.scales[k as usize]).collect()
+        };
+        let target = scaled(j);
+        let rough = self.least_squares(others, &target);
+        let circuit: Vec<u32> = (0..others.len()).filter(|&a| rough[a].abs() > NOTHING).map(|a| others[a]).collect();
+        let gamma = self.least_squares(&circuit, &target);
+        let mut rest = target;
+        for (&k, g) in circuit.iter().zip(&gamma) {
+            rest.iter_mut().zip(scaled(k)).for_each(|(r, x)| *r -= g * x);
+        }
+        let left = rest.iter().zip(self.root_weights()).map(|(r, w)| (r * w).powi(2)).sum::<f64>().sqrt();
+        // Centred columns carry the rounding of what they were before.
+        let before = |k: u32| self.problem.squares(self.features[k as usize]).sqrt() * self.scales[k as usize];
+        let terms = before(j) + circuit.iter().zip(&gamma).map(|(&k, g)| g.abs() * before(k)).sum::<f64>();
+        (self.ridge == 0.0 && left <= EXACT * terms).then(|| [&[j], &circuit[..]].concat())
+    }
+}

@@ -1,0 +1,364 @@
+//! The relaxation in a node: its minimiser, its bound, what the optimality rules decide there, and an answer rounded from it.
+//!
+//! Features in the model pay λ1|b| + λ2b², open ones ρ(b): R_node ≤ P on every subset of the node. With at most k features
+//! every feature pays ν more and νk is paid back (Lagrange): still R_node ≤ P for any ν ≥ 0, and the best ν gives D_k of
+//! MATH §6. Coefficients are found through inner products; the bound is D_node(α) at α = ℓ′(Xβ + b), from the columns
+//! themselves, so that nothing in a proof depends on how β was found.
+
+use super::multiplier::Multiplier;
+use super::node::{Choice, Moved, Node};
+use crate::penalty::Coordinate;
+use crate::problem::Problem;
+use crate::solver::quadratic::{Gram, GramModel, Metric};
+use crate::solver::workspace::Workspace;
+use crate::solver::{Limits, descend, screening};
+use std::sync::Arc;
+
+/// What every node looks at.
+pub struct Ground<'g, 'p, 'a> {
+    /// The columns that nodes decide about.
+    pub near: &'g Workspace<'p, 'a>,
+    /// The features that were not zero in some node before, with their inner products for the squared loss.
+    pub core: &'g Workspace<'p, 'a>,
+    /// The most features allowed.
+    pub size: Option<usize>,
+}
+
+/// A node with its relaxation. Vectors go by member: the positions that are not out.
+#[derive(Clone)]
+pub struct Relaxed {
+    /// Position of each member.
+    pub members: Vec<usize>,
+    /// In or free; after the optimality rules also out.
+    pub choices: Vec<Choice>,
+    /// The minimiser.
+    pub beta: Vec<f64>,
+    /// Its intercept.
+    pub intercept: f64,
+    /// The dual point of the minimiser.
+    pub alpha: Vec<f64>,
+    /// x_jᵀα.
+    pub tau: Vec<f64>,
+    /// The price ν on top of λ0.
+    pub multiplier: f64,
+    /// d of [`super::diagonal`]: curvature that moved from the loss to the penalty of each member.
+    pub moved: Vec<f64>,
+    /// The same, as nodes below inherit it.
+    pub inherited: Option<Arc<Moved>>,
+    /// Σ loss at the minimiser.
+    pub loss: f64,
+    /// R_node at the minimiser.
+    pub value: f64,
+    /// D_node(α) less what rounding can have added: what the optimality rules build on.
+    pub dual: f64,
+    /// The bound of the node: the better of its own and its parent's.
+    pub bound: f64,
+    /// Whether the rules have since decided about a coefficient that is not zero: the minimiser may move.
+    pub stale: bool,
+}
+
+impl Relaxed {
+    /// Leaves only those that are in or free.
+    fn drop_out(&mut self) {
+        let kept: Vec<bool> = self.choices.iter().map(|c| *c != Choice::Out).collect();
+        fn retain<T>(values: &mut Vec<T>, kept: &[bool]) {
+            let mut marks = kept.iter();
+            values.retain(|_| *marks.next().unwrap_or(&false));
+        }
+        retain(&mut self.members, &kept);
+        retain(&mut self.beta, &kept);
+        retain(&mut self.tau, &kept);
+        retain(&mut self.moved, &kept);
+        retain(&mut self.choices, &kept);
+    }
+
+    /// Σ ½ d_j β_j².
+    fn moved_value(&self) -> f64 {
+        (0..self.beta.len()).map(|a| 0.5 * self.moved[a] * self.beta[a] * self.beta[a]).sum()
+    }
+}
+
+impl<'p, 'a> Ground<'_, 'p, 'a> {
+    pub(super) fn problem(&self) -> &'p Problem<'a> {
+        self.near.problem
+    }
+
+    /// Penalty of a member in the node.
+    pub fn coordinate(&self, node: &Relaxed, a: usize) -> Coordinate {
+        let own = self.near.coordinates[node.members[a]];
+        match node.choices[a] {
+            Choice::In => own.selected().curved(node.moved[a]),
+            _ => own.priced(node.multiplier).curved(node.moved[a]),
+        }
+    }
+
+    fn features(&self, positions: &[usize]) -> Vec<usize> {
+        positions.iter().map(|&k| self.near.active.features()[k]).collect()
+    }
+
+    /// Solves the relaxation until it prunes the node (bound > `cutoff`), is tight enough to branch on or, when there is
+    /// nothing to branch on, until its gap is below `room`.
+    pub fn relax(&self, mut now: Relaxed, cutoff: f64, room: f64, limits: &Limits) -> Relaxed {
+        let mut search = Multiplier::new(self.size);
+        let mut best: Option<Relaxed> = None;
+        let scale = if cutoff.is_finite() { cutoff.abs() } else { self.core.loss() }.max(f64::MIN_POSITIVE);
+        let price = self.problem().penalty().lambda0 + now.multiplier;
+        let mut tolerance = 0.05 * if price > 0.0 { price.min(1e-2 * scale) } else { 1e-2 * scale };
+        loop {
+            self.minimise(&mut now, tolerance, limits);
+            self.measure(&mut now);
+            let stop = limits.stop(0).is_some();
+            if now.dual <= cutoff && !stop {
+                let count = self.count(&now);
+                if let Some(next) = search.next(now.multiplier, count, cutoff - now.dual) {
+                    if best.as_ref().is_none_or(|b| b.dual < now.dual) {
+                        best = Some(now.clone());
+                    }
+                    now.multiplier = next;
+                    continue;
+                }
+                let usable = now.value - now.dual <= room || self.has_fractional(&now);
+                if !(now.value <= cutoff && usable) && tolerance > 1e-12 * scale {
+                    // Between D and R the cutoff is undecided: solve more tightly, as far as rounding lets one.
+                    let excess = if now.value > cutoff { 0.3 * (now.value - cutoff) } else { f64::INFINITY };
+                    tolerance = (0.1 * tolerance).min(excess).max(5e-13 * scale);
+                    continue;
+                }
+            }
+            let mut now = match best {
+                Some(best) if best.dual > now.dual => best,
+                _ => now,
+            };
+            (now.bound, now.stale) = (now.dual.max(now.bound), false);
+            return now;
+        }
+    }
+
+    /// The node at its parent's minimiser.
+    pub fn start(&self, node: &Node) -> Relaxed {
+        let decided = node.choices(self.near.active.features());
+        let inside = decided.iter().filter(|c| **c == Choice::In).count();
+        let full = self.size.is_some_and(|k| inside >= k);
+        let open = |k: &usize| decided[*k] == Choice::In || decided[*k] == Choice::Free && !full;
+        let members: Vec<usize> = (0..decided.len()).filter(open).collect();
+        let mut before = vec![0.0; decided.len()];
+        node.beta.iter().for_each(|&(k, b)| before[k as usize] = b);
+        let mut moved = vec![0.0; decided.len()];
+        if let Some(from) = &node.moved {
+            from.by_position.iter().for_each(|&(k, d)| moved[k as usize] = d);
+        }
+        Relaxed {
+            choices: members.iter().map(|&k| decided[k]).collect(),
+            beta: members.iter().map(|&k| before[k]).collect(),
+            intercept: self.near.intercept,
+            alpha: vec![0.0; self.problem().nrows()],
+            tau: vec![0.0; members.len()],
+            multiplier: if full { 0.0 } else { node.multiplier },
+            moved: members.iter().map(|&k| moved[k]).collect(),
+            inherited: node.moved.clone(),
+            loss: f64::NAN,
+            value: f64::NAN,
+            dual: f64::NEG_INFINITY,
+            bound: node.bound,
+            stale: false,
+            members,
+        }
+    }
+
+    /// min R_node from the current point until the gap is about `tolerance`: on the coefficients that are not zero, then on
+    /// those as well whose correlations ask to be.
+    fn minimise(&self, now: &mut Relaxed, tolerance: f64, limits: &Limits) {
+        let mut is_working: Vec<bool> =
+            now.beta.iter().zip(&now.choices).map(|(b, c)| *b != 0.0 || *c == Choice::In).collect();
+        self.refresh(now);
+        loop {
+            let working: Vec<usize> = (0..is_working.len()).filter(|&a| is_working[a]).collect();
+            if !working.is_empty() {
+                self.minimise_on(now, &working, 0.5 * tolerance, limits);
+                self.refresh(now);
+            }
+            now.tau = (0..now.members.len()).map(|a| self.correlation(now, a)).collect();
+            // λ1 is the least threshold there is: most correlations need not be looked at more closely.
+            let missing: Vec<(usize, f64)> = (0..is_working.len())
+                .filter(|&a| !is_working[a] && now.tau[a].abs() > self.near.coordinates[now.members[a]].l1)
+                .map(|a| (a, self.coordinate(now, a).psi(now.tau[a])))
+                .filter(|m| m.1 < 0.0)
+                .collect();
+            let sum: f64 = missing.iter().map(|m| -m.1).sum();
+            if sum <= 0.5 * tolerance || limits.stop(0).is_some() {
+                return;
+            }
+            missing.iter().for_each(|m| is_working[m.0] = true);
+        }
+    }
+
+    /// The minimisation over some members, the others fixed at zero.
+    fn minimise_on(&self, now: &mut Relaxed, working: &[usize], tolerance: f64, limits: &Limits) {
+        let positions: Vec<usize> = working.iter().map(|&a| now.members[a]).collect();
+        let coordinates: Vec<Coordinate> = working.iter().map(|&a| self.coordinate(now, a)).collect();
+        let mut beta: Vec<f64> = working.iter().map(|&a| now.beta[a]).collect();
+        let gradients: Vec<f64> = working.iter().map(|&a| self.correlation(now, a)).collect();
+        let all: Vec<usize> = (0..working.len()).collect();
+        if self.problem().loss().is_quadratic() {
+            let mut gram = self.inner_products(&positions);
+            working.iter().enumerate().for_each(|(e, &a)| gram.add_to_diagonal(e, -now.moved[a]));
+            let mut model = GramModel::new(&gram, gradients);
+            descend::minimise(&mut model, &coordinates, &mut beta, &all, tolerance, limits);
+        } else {
+            let mut part = self.near.part(&positions, beta, now.intercept);
+            part.minimise(&coordinates, &all, gradients, tolerance, limits);
+            (beta, now.intercept) = (part.beta, part.intercept);
+        }
+        working.iter().zip(&beta).for_each(|(&a, &b)| now.beta[a] = b);
+    }
+
+    /// x_jᵀα − d_j β_j, the slope of the smooth part along the member.
+    fn correlation(&self, now: &Relaxed, a: usize) -> f64 {
+        self.near.active.dot(now.members[a], &now.alpha) - now.moved[a] * now.beta[a]
+    }
+
+    /// Q over the positions, copied from the core where it holds them all.
+    pub(super) fn inner_products(&self, positions: &[usize]) -> Gram {
+        let known: Option<Vec<usize>> = self.features(positions).iter().map(|&j| self.core.position(j)).collect();
+        match known {
+            Some(known) if known.iter().all(|&k| k < self.core.kept_gram().len()) => {
+                self.core.kept_gram().select(&known)
+            }
+            _ => {
+                let (part, h) = (self.near.active.select(positions), self.problem().weights());
+                let mut gram = Gram::default();
+                gram.extend(&part, h, &Metric::new(&part, h, self.problem().has_intercept()));
+                gram
+            }
+        }
+    }
+
+    /// Intercept, dual point and R_node of the coefficients.
+    fn refresh(&self, now: &mut Relaxed) {
+        let problem = self.problem();
+        let mut margins = problem.null_margins();
+        for (&k, &b) in now.members.iter().zip(&now.beta).filter(|p| *p.1 != 0.0) {
+            self.near.active.axpy(k, b, &mut margins);
+        }
+        now.intercept = problem.best_intercept(&margins, now.intercept);
+        problem.dual_point(&margins, now.intercept, &mut now.alpha);
+        let support = (0..now.beta.len()).filter(|&a| now.beta[a] != 0.0);
+        let penalties: f64 = support.map(|a| self.coordinate(now, a).envelope(now.beta[a])).sum();
+        let (price, _) = self.price(now);
+        now.loss = problem.loss_sum(&margins, now.intercept);
+        now.value = now.loss - now.moved_value() + penalties + price;
+    }
+
+    /// Σ (λ0 + ν) of those in the model less νk, and the most that rounding can have added to it.
+    fn price(&self, now: &Relaxed) -> (f64, f64) {
+        let own = now.members.iter().zip(&now.choices).filter(|p| *p.1 == Choice::In);
+        let (sum, count) = own.fold((0.0, 0.0), |(s, c), (&k, _)| (s + self.near.coordinates[k].l0, c + 1.0));
+        let back = self.size.map_or(0.0, |k| now.multiplier * (count - k as f64));
+        (sum + back, f64::EPSILON * (count + 4.0) * (sum + back.abs()))
+    }
+
+    /// D_node at the point.
+    fn measure(&self, now: &mut Relaxed) {
+        let features = self.features(&now.members);
+        let dual = self.problem().dual_value_with(&now.alpha, &features, &now.tau, |a| self.coordinate(now, a));
+        let (price, slack) = self.price(now);
+        let (moved, lost) = self.moved_back(now);
+        now.dual = dual + price + moved - slack - lost - f64::EPSILON * (dual.abs() + price.abs() + moved);
+    }
+
+    /// Features that the relaxation takes: those in, and the share of its price that each free one is charged.
+    fn count(&self, now: &Relaxed) -> f64 {
+        let one = |a: usize| match (now.choices[a], now.beta[a]) {
+            (Choice::In, _) => 1.0,
+            (_, 0.0) => 0.0,
+            (_, b) => self.coordinate(now, a).fraction(b),
+        };
+        (0..now.beta.len()).map(one).sum()
+    }
+
+    fn is_fractional(&self, now: &Relaxed, a: usize) -> bool {
+        now.beta[a] != 0.0 && now.choices[a] == Choice::Free && self.coordinate(now, a).fraction(now.beta[a]) < 1.0
+    }
+
+    /// Whether the minimiser is an answer with P = R_node, up to `room`: nothing fractional, not too many features, and no
+    /// price paid back for places left empty.
+    pub fn solves(&self, now: &Relaxed, room: f64) -> bool {
+        let fits = |k: usize| {
+            let left = k as f64 - self.count(now);
+            left >= 0.0 && now.multiplier * left <= room
+        };
+        !self.has_fractional(now) && self.size.is_none_or(fits)
+    }
+
+    fn has_fractional(&self, now: &Relaxed) -> bool {
+        (0..now.beta.len()).any(|a| self.is_fractional(now, a))
+    }
+
+    /// The optimality rules of MATH §5 inside the node, with the best P known; what is out is no member any more. D and τ must
+    /// belong to one dual point: the parent's bound, though better, says nothing together with the τ of this one.
+    pub fn decide(&self, now: &mut Relaxed, best: f64) {
+        // φ ≤ λ0 + ν: a wider gap excludes nothing, and where Ψ = 0 nothing is included either.
+        let gap = best - now.dual;
+        let may_move = |a: &usize| {
+            let own = self.near.coordinates[now.members[*a]];
+            now.choices[*a] == Choice::Free && (own.l0 + now.multiplier > gap || now.beta[*a] != 0.0)
+        };
+        let free: Vec<usize> = (0..now.beta.len()).filter(may_move).collect();
+        let coordinates: Vec<Coordinate> = free.iter().map(|&a| self.coordinate(now, a)).collect();
+        let tau: Vec<f64> = free.iter().map(|&a| now.tau[a]).collect();
+        let features = self.features(&free.iter().map(|&a| now.members[a]).collect::<Vec<usize>>());
+        let outer = self.problem().outer_correlations(&now.alpha, &features, &tau, |e| coordinates[e]);
+        for (e, &a) in free.iter().enumerate() {
+            if screening::in_no_optimal_subset(coordinates[e], outer[e], now.dual, best) {
+                now.choices[a] = Choice::Out;
+            } else if screening::in_every_optimal_subset(coordinates[e], tau[e], now.dual, best) {
+                now.choices[a] = Choice::In;
+            } else {
+                continue;
+            }
+            now.stale |= now.beta[a] != 0.0;
+        }
+        now.drop_out();
+    }
+
+    /// Keeps the features in the model and the free ones charged at least half (or the k most charged), and fits them: a
+    /// feasible point by position, with its P.
+    pub fn round(&self, now: &Relaxed, limits: &Limits) -> (f64, Vec<(u32, f64)>) {
+        let share = |a: usize| match now.choices[a] {
+            Choice::In => 2.0,
+            _ => self.coordinate(now, a).fraction(now.beta[a]),
+        };
+        let mut kept: Vec<usize> = (0..now.beta.len()).filter(|&a| now.beta[a] != 0.0 && share(a) > 0.0).collect();
+        match self.size {
+            Some(k) => {
+                let key = |a: usize| (share(a), now.beta[a].abs());
+                let larger = |a: &usize, b: &usize| {
+                    let (x, y) = (key(*a), key(*b));
+                    y.0.total_cmp(&x.0).then(y.1.total_cmp(&x.1)).then(a.cmp(b))
+                };
+                kept.sort_by(larger);
+                kept.truncate(k);
+                kept.sort_unstable();
+            }
+            None => kept.retain(|&a| share(a) >= 0.5),
+        }
+        let mut point = Relaxed { beta: vec![0.0; now.beta.len()], ..now.clone() };
+        kept.iter().for_each(|&a| {
+            point.beta[a] = now.beta[a];
+            point.choices[a] = Choice::In;
+        });
+        self.refresh(&mut point);
+        if !kept.is_empty() {
+            self.minimise_on(&mut point, &kept, 1e-13 * now.value.abs(), limits);
+            self.refresh(&mut point);
+        }
+        let own = point.members.iter().zip(&point.beta).map(|(&k, &b)| self.near.coordinates[k].value(b));
+        (point.loss + own.sum::<f64>(), self.sparse(&point))
+    }
+
+    /// The non-zero coefficients by position.
+    pub fn sparse(&self, now: &Relaxed) -> Vec<(u32, f64)> {
+        let pairs = now.members.iter().zip(&now.beta).filter(|p| *p.1 != 0.0);
+        pairs.map(|(&k, &b)| (k as u32, b)).collect()
+    }
+}

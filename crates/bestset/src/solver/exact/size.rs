@@ -1,0 +1,97 @@
+//! The root of the k-sparse problem: the price ν at which the relaxation takes k features, and an answer with k of them.
+
+use super::multiplier::Multiplier;
+use super::{Root, Seed};
+use crate::problem::Problem;
+use crate::solution::Coefficients;
+use crate::solver::tableau::Tableau;
+use crate::solver::workspace::Workspace;
+use crate::solver::{Limits, Monitor, Options, exchange, incremental, primal};
+
+/// Solves the problem with λ0 + ν for prices ν until the relaxation takes about k features, keeps the best bound D − νk and the
+/// best answer of at most k features.
+pub fn root(problem: &Problem<'_>, k: usize, options: &Options, monitor: &mut Monitor<'_>) -> Seed {
+    let base = problem.penalty().lambda0;
+    let mut best: Option<Seed> = None;
+    let (mut answer, mut objective) = (Coefficients::default(), f64::INFINITY);
+    let mut starts: Vec<Coefficients> = options.warm_start.iter().cloned().collect();
+    let mut search = Multiplier::patient(k);
+    let mut core = Workspace::new(problem);
+    // Beyond the largest price nothing is taken; the first guess is a part of it, and 0 when λ0 alone is enough.
+    let highest = problem.lambda0_max();
+    let mut nu = if base > 0.0 { 0.0 } else { 0.1 * highest };
+    monitor.muted = true;
+    loop {
+        let Ok(priced) = problem.with_penalty(problem.penalty().priced(nu)) else { break };
+        let settings = Options { warm_start: starts.last().cloned(), ..options.clone() };
+        let mut work = Workspace::new(&priced);
+        let mut found = incremental::root(&mut work, &settings, monitor);
+        found.outcome.lower_bound -= nu * k as f64 + f64::EPSILON * (nu * k as f64 + found.outcome.lower_bound.abs());
+        let coordinate = |j: usize| priced.coordinate(j);
+        let count: f64 = found.minimiser.iter().map(|(j, b)| coordinate(j).fraction(b)).sum();
+        for (j, _) in found.minimiser.iter() {
+            core.include(j);
+        }
+        for candidate in [&found.minimiser, &found.outcome.coefficients] {
+            core.load(&largest(candidate, k, |j, b| coordinate(j).fraction(b)));
+            improve(&mut core, k, monitor);
+            let value = problem.value(&core.coefficients());
+            if value < objective {
+                (answer, objective) = (core.coefficients(), value);
+            }
+        }
+        starts.push(found.minimiser.clone());
+        let gap = objective - found.outcome.lower_bound;
+        if best.as_ref().is_none_or(|b| b.root.outcome.lower_bound < found.outcome.lower_bound) {
+            best = Some(Seed { root: found, multiplier: nu });
+        }
+        let closed = gap <= options.gap_absolute.max(options.gap * objective.abs());
+        match search.next(nu, count, gap) {
+            Some(next) if !closed && monitor.stop(0).is_none() => nu = next.min(highest),
+            _ => break,
+        }
+    }
+    monitor.muted = false;
+    let Some(Seed { root: Root { mut outcome, minimiser, tau, .. }, multiplier }) = best else {
+        unreachable!("the first price is always tried")
+    };
+    (outcome.coefficients, outcome.relaxation) = (answer, None);
+    Seed { root: Root { outcome, minimiser, tau, objective }, multiplier }
+}
+
+/// The k coefficients with the greatest `share`, the larger ones among equals.
+fn largest(from: &Coefficients, k: usize, share: impl Fn(usize, f64) -> f64) -> Coefficients {
+    let mut ranked: Vec<(f64, usize, f64)> = from.iter().map(|(j, b)| (share(j, b), j, b)).collect();
+    ranked.sort_by(|x, y| y.0.total_cmp(&x.0).then(y.2.abs().total_cmp(&x.2.abs())).then(x.1.cmp(&y.1)));
+    ranked.truncate(k);
+    Coefficients::from_pairs(ranked.into_iter().map(|(_, j, b)| (j, b)).collect(), from.intercept)
+}
+
+/// Lowers P from the workspace's point by moves of one feature that keep the size within k, each verified by its refit.
+pub fn improve(work: &mut Workspace<'_, '_>, k: usize, limits: &Limits) {
+    primal::refit(work, limits);
+    while limits.stop(0).is_none() {
+        let (objective, start) = (work.objective(), work.coefficients());
+        let margin = 1e-10 * objective.abs();
+        let (gradients, beta, coordinates) = (work.gradients(), work.beta.clone(), work.coordinates.clone());
+        let moves = {
+            let gram = work.gram();
+            let Some(tableau) = Tableau::new(&gram, &coordinates, &beta, &gradients) else { return };
+            tableau.improving(margin, usize::MAX).0
+        };
+        let room = start.nonzeros() < k;
+        let mut tried = moves.into_iter().filter(|m| room || m.1.drop.is_some() || m.1.add.is_none()).take(4);
+        let better = tried.any(|(_, step)| {
+            exchange::apply(work, step);
+            primal::refit(work, limits);
+            let better = work.objective() < objective - 0.01 * margin;
+            if !better {
+                work.load(&start);
+            }
+            better
+        });
+        if !better {
+            return;
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The best subset of every size, each with its certificate and the measures that choose between sizes.
+
+use crate::certificate::Certificate;
+use crate::error::{Error, Result};
+use crate::loss::Loss;
+use crate::penalty::Penalty;
+use crate::problem::Problem;
+use crate::solution::{Coefficients, Status};
+use crate::solver::exact::leaps;
+use crate::solver::{Method, Monitor, Options, on_threads, solve};
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// What [`subsets`] returns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Subsets {
+    /// One for each size, from 1 up.
+    pub sizes: Vec<Subset>,
+    /// Branch-and-bound nodes of all sizes together.
+    pub nodes: usize,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+/// The best subset of at most `size` features.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Subset {
+    /// The size asked for.
+    pub size: usize,
+    /// The fit on it.
+    pub coefficients: Coefficients,
+    /// P without λ0, and the bound that no subset of this size beats.
+    pub certificate: Certificate,
+    /// `Optimal` when the gap is within the tolerances of the options.
+    pub status: Status,
+    /// Σ w ℓ; for the squared loss the residual sum of squares is twice this.
+    pub loss: f64,
+    /// How good the size is.
+    pub criteria: Criteria,
+}
+
+/// Measures of a fit with k features on n = Σ w samples; d = k, plus one with an intercept.
+///
+/// Coefficients count in full, however much λ1 and λ2 shrink them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Criteria {
+    /// 1 − L/L₀, L₀ the loss without features: R² for the squared loss, the share of deviance explained for the logistic.
+    pub r2: f64,
+    /// 1 − (1 − R²)(n − d₀)/(n − d), d₀ = 1 with an intercept and 0 without; none when n ≤ d.
+    pub adjusted_r2: Option<f64>,
+    /// Mallows' RSS/σ̂² − n + 2d with σ̂² from the fit on all features; only where that fit is least squares with n > p.
+    pub cp: Option<f64>,
+    /// n log(RSS/n) + 2d for the squared loss, 2L + 2d for the logistic; none for losses that are no likelihood.
+    pub aic: Option<f64>,
+    /// The same with d log n in place of 2d.
+    pub bic: Option<f64>,
+}
+
+/// The best subset of at most k features for every k = 1..=most; λ0 plays no part.
+///
+/// Least squares with more samples than features goes by leaps and bounds, everything else by [`Method::Exact`] with
+/// [`Problem::with_max_size`], each size started from the one before. Limits on time and nodes are for all sizes together.
+///
+/// ```
+/// use bestset::design::Dense;
+/// use bestset::{Options, Penalty, Problem, Status, subsets};
+///
+/// let x = Dense::new(4, 2, vec![1.0, 2.0, 3.0, 4.0, 1.0, -1.0, 1.0, -1.0])?;
+/// let problem = Problem::new(&x, vec![2.1, 3.9, 6.0, 8.1], Penalty::new(0.0, 0.0, 0.0))?;
+/// let best = subsets(&problem, 2, &Options::default())?;
+/// assert_eq!(best.sizes[0].coefficients.support, [0]);
+/// assert_eq!(best.sizes[0].status, Status::Optimal);
+/// # Ok::<(), bestset::Error>(())
+/// ```
+pub fn subsets(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Subsets> {
+    if most == 0 || most > problem.ncols() {
+        return Err(Error::Size { k: most, features: problem.ncols() });
+    }
+    let penalty = Penalty { lambda0: 0.0, ..problem.penalty().clone() };
+    let problem = problem.with_penalty(penalty)?;
+    let options = Options { method: Method::Exact, ..options.clone() };
+    let start = Instant::now();
+    let (sizes, nodes) = match leaps::applies(&problem) {
+        true => on_threads(options.threads, || by_leaps(&problem, most, &options))?,
+        false => one_by_one(&problem, most, &options)?,
+    };
+    Ok(Subsets { sizes, nodes, seconds: start.elapsed().as_secs_f64() })
+}
+
+fn by_leaps(problem: &Problem<'_>, most: usize, options: &Options) -> Result<(Vec<Subset>, usize)> {
+    Options { method: Method::Incremental, ..options.clone() }.validate(problem)?;
+    let mut observer = ();
+    let mut monitor = Monitor::new(options, &mut observer);
+    let (bests, full) = leaps::sizes(problem, most, options, &mut monitor)?;
+    let measure = Measure::new(problem, Some(full));
+    let nodes = bests.iter().map(|b| b.nodes).sum();
+    let subset = |(k, best): (usize, leaps::Best)| {
+        let objective = problem.value(&best.coefficients);
+        let certificate = Certificate { objective, relaxation: None, lower_bound: best.lower_bound };
+        measure.subset(k + 1, best.coefficients, certificate, best.ended, options)
+    };
+    Ok((bests.into_iter().enumerate().map(subset).collect(), nodes))
+}
+
+fn one_by_one(problem: &Problem<'_>, most: usize, options: &Options) -> Result<(Vec<Subset>, usize)> {
+    let (start, mut options, mut nodes) = (Instant::now(), options.clone(), 0);
+    let (time, node_limit) = (options.time_limit, options.max_nodes);
+    let measure = Measure::new(problem, None);
+    let mut sizes = Vec::new();
+    for size in 1..=most {
+        options.time_limit = time.map(|t| t.saturating_sub(start.elapsed()));
+        options.max_nodes = node_limit.map(|most| most.saturating_sub(nodes).max(1));
+        let solution = solve(&problem.clone().with_max_size(size)?, &options)?;
+        nodes += solution.iterations;
+        options.warm_start = Some(solution.coefficients.clone());
+        sizes.push(measure.subset(size, solution.coefficients, solution.certificate, solution.status, &options));
+    }
+    Ok((sizes, nodes))
+}
+
+/// What the criteria need to know of the problem.
+struct Measure<'m, 'a> {
+    problem: &'m Problem<'a>,
+    /// n = Σ w.
+    samples: f64,
+    /// L₀.
+    null: f64,
+    /// The least-squares fit on all features.
+    full: Option<leaps::Full>,
+}
+
+impl<'m, 'a> Measure<'m, 'a> {
+    fn new(problem: &'m Problem<'a>, full: Option<leaps::Full>) -> Self {
+        let u = problem.margins(&Coefficients::default());
+        let null = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
+        let samples = problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum);
+        Self { problem, samples, null, full }
+    }
+
+    fn subset(
+        &self,
+        size: usize,
+        coefficients: Coefficients,
+        certificate: Certificate,
+        ended: Status,
+        options: &Options,
+    ) -> Subset {
+        let loss = self.problem.loss_sum(&self.problem.margins(&coefficients), coefficients.intercept);
+        let status = certificate.status(ended, options.gap_absolute, options.gap);
+        let criteria = self.criteria(loss, coefficients.nonzeros());
+        Subset { size, coefficients, certificate, status, loss, criteria }
+    }
+
+    fn criteria(&self, loss: f64, features: usize) -> Criteria {
+        let (n, base) = (self.samples, if self.problem.has_intercept() { 1.0 } else { 0.0 });
+        let d = features as f64 + base;
+        let r2 = if self.null > 0.0 { 1.0 - loss / self.null } else { 0.0 };
+        let adjusted_r2 = (n > d).then(|| 1.0 - (1.0 - r2) * (n - base) / (n - d));
+        let variance = |full: leaps::Full| 2.0 * full.loss / (n - full.rank as f64 - base);
+        let cp = self.full.map(variance).filter(|v| *v > 0.0).map(|v| 2.0 * loss / v - n + 2.0 * d);
+        // −2 log likelihood, less what does not depend on the fit.
+        let deviance = match self.problem.loss() {
+            Loss::Squared => Some(n * (2.0 * loss / n).ln()),
+            Loss::Logistic => Some(2.0 * loss),
+            _ => None,
+        };
+        let (aic, bic) = (deviance.map(|v| v + 2.0 * d), deviance.map(|v| v + d * n.ln()));
+        Criteria { r2, adjusted_r2, cp, aic, bic }
+    }
+}
