@@ -123,7 +123,7 @@ impl Grouped<'_, '_> {
         let features: Vec<usize> = (0..problem.ncols()).collect();
         let mut tau = vec![0.0; features.len()];
         problem.design().correlate(&features, alpha, &mut tau);
-        let outer = problem.outer_correlations(alpha, &features, &tau);
+        let outer = problem.outer_correlations(alpha, &features, &tau, |j| problem.coordinate(j));
         let worth = |g: usize| groups.members[g].iter().map(|&j| self.selected(j).phi(outer[j])).sum::<f64>();
         let worths: Vec<f64> = (0..groups.len()).map(worth).collect();
         let paid: Vec<usize> = (0..groups.len()).filter(|&g| self.price(g) + worths[g] < 0.0).collect();

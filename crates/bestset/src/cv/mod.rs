@@ -96,7 +96,7 @@ pub(crate) struct FoldScores {
 /// use bestset::{Penalty, Problem};
 ///
 /// let x: Vec<f64> = (0..60).map(|k| ((k * k) as f64 * 0.7).sin()).collect();
-/// let y: Vec<f64> = (0..20).map(|i| 3.0 * x[i] + 0.1 * (i as f64).cos()).collect();
+/// let y: Vec<f64> = (0..20).map(|i| 3.0 * x[i] + 0.5 * (2.5 * i as f64).cos()).collect();
 /// let x = Dense::new(20, 3, x)?;
 /// let problem = Problem::new(&x, y, Penalty::new(0.0, 0.0, 0.01))?;
 /// let folds = Folds::Random { folds: 5, repeats: 2 };
