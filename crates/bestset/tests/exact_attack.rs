@@ -93,8 +93,12 @@ fn scale(case: &Case, all: &Enumeration) -> f64 {
 
 /// The subsets of at most k features with their costs, without those that a smaller one fits as well.
 fn distinct(case: &Case, all: &Enumeration, k: usize, scale: f64) -> Vec<(f64, Vec<usize>)> {
-    let fits: HashMap<&Vec<usize>, f64> =
-        all.costs.iter().rev().map(|c| (&c.1, c.0 - c.1.iter().map(|&j| price(&case.penalty, j)).sum::<f64>())).collect();
+    let fits: HashMap<&Vec<usize>, f64> = all
+        .costs
+        .iter()
+        .rev()
+        .map(|c| (&c.1, c.0 - c.1.iter().map(|&j| price(&case.penalty, j)).sum::<f64>()))
+        .collect();
     let counts = |s: &Vec<usize>| {
         s.len() <= k
             && s.iter().all(|j| {
@@ -111,8 +115,26 @@ fn check(case: &Case, all: &Enumeration, k: usize, solution: &Solution, context:
     let (c, scale, least) = (solution.certificate, scale(case, all), all.sized[k]);
     let costs = if solution.ranked.iter().any(|r| r.proved) { distinct(case, all, k, scale) } else { Vec::new() };
     let context = || {
-        format!("{context}: {} {c:?}, k = {k}, least {least}, scale {scale} n {} p {}, {:?} {:?} w {:?} b {} \nranked {}", solution.status, case.n, case.p, case.loss, case.penalty, case.weights, case.intercept,
-            solution.ranked.iter().zip(&costs).map(|(r, c)| format!("{} {:?} {} | {} {:?}\n", r.objective, r.coefficients.support, r.proved, c.0, c.1)).collect::<Vec<_>>().concat())
+        format!(
+            "{context}: {} {c:?}, k = {k}, least {least}, scale {scale} n {} p {}, {:?} {:?} w {:?} b {} \nranked {}",
+            solution.status,
+            case.n,
+            case.p,
+            case.loss,
+            case.penalty,
+            case.weights,
+            case.intercept,
+            solution
+                .ranked
+                .iter()
+                .zip(&costs)
+                .map(|(r, c)| format!(
+                    "{} {:?} {} | {} {:?}\n",
+                    r.objective, r.coefficients.support, r.proved, c.0, c.1
+                ))
+                .collect::<Vec<_>>()
+                .concat()
+        )
     };
     assert!(solution.coefficients.nonzeros() <= k, "too many: {}", context());
     assert!(c.lower_bound <= least + 1e-12 * scale, "the bound is wrong by {:e}: {}", c.lower_bound - least, context());
@@ -165,7 +187,10 @@ fn hostile_problems_equal_enumeration() {
             let context = format!("{trial}, top {top}");
             let optimal = check(&case, &all, k.unwrap_or(case.p), &solution, &context);
             if !optimal && std::env::var("ATTACK_SHOW").is_ok() {
-                eprintln!("{context} k {k:?}: {} {:?} {:?} {:?}", solution.status, solution.certificate, case.loss, case.penalty);
+                eprintln!(
+                    "{context} k {k:?}: {} {:?} {:?} {:?}",
+                    solution.status, solution.certificate, case.loss, case.penalty
+                );
             }
             proved += usize::from(optimal);
             split += usize::from(solution.iterations > 1);
@@ -228,10 +253,16 @@ fn zz_time() {
                 let options = Options { method: Method::Exact, time_limit: Some(limit), ..Options::default() };
                 let s = solve(problem, &options).unwrap();
                 cut += usize::from(s.status == Status::TimeLimit);
-                if s.ranked.first().is_some_and(|r| r.proved) && s.certificate.gap() > 2e-9f64.max(2e-6 * s.objective().abs()) {
+                if s.ranked.first().is_some_and(|r| r.proved)
+                    && s.certificate.gap() > 2e-9f64.max(2e-6 * s.objective().abs())
+                {
                     odd += 1;
-                    if s.objective() > full.objective() + 1e-5 * full.objective() + 1e-8 { wrong += 1; }
-                    if odd < 10 { eprintln!("{} {:?} true {} {:?}", s.status, s.certificate, full.objective(), full.status); }
+                    if s.objective() > full.objective() + 1e-5 * full.objective() + 1e-8 {
+                        wrong += 1;
+                    }
+                    if odd < 10 {
+                        eprintln!("{} {:?} true {} {:?}", s.status, s.certificate, full.objective(), full.status);
+                    }
                 }
             }
         });

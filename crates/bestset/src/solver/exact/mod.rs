@@ -7,12 +7,14 @@ pub(crate) mod leaps;
 mod multiplier;
 mod node;
 mod pool;
+mod recheck;
 mod relax;
 mod size;
 
 use super::incremental::{self, Root};
 use super::workspace::Workspace;
 use super::{Monitor, Options, Outcome, primal, screening};
+use crate::error::Result;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Local, Ranked, Status, TraceRow};
 use node::{Choice, Link, Node};
@@ -41,13 +43,17 @@ struct Seed {
 }
 
 /// Solves to proven optimality within the tolerances of the options, or to a limit.
-pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
+pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
     let unlimited = problem.without_max_size();
     let seed = match problem.max_size() {
         None => Seed { root: incremental::root(&mut Workspace::new(&unlimited), options, monitor), multiplier: 0.0 },
         Some(k) => size::root(&unlimited, k, options, monitor),
     };
-    Tree::plant(&unlimited, problem.max_size(), options, seed, NEAR).grow(options, monitor)
+    let root = seed.root.outcome.lower_bound;
+    let outcome = Tree::plant(&unlimited, problem.max_size(), options, seed, NEAR).grow(options, monitor);
+    recheck::recheck(problem, &outcome, root)?;
+    monitor.passes += 1.0;
+    Ok(outcome)
 }
 
 /// The open nodes, the best answers, and what is known of the closed ones.
