@@ -172,3 +172,106 @@ fn largest_diagonal(s: &Mat<f64>, w: &[f64]) -> Vec<f64> {
     }
     d
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Seed, Tree, node::Choice};
+    use crate::design::{ColumnSubset, Dense, Design};
+    use crate::solver::workspace::Workspace;
+    use crate::solver::{Monitor, incremental};
+    use crate::{Bounds, Method, Options, Penalty, Problem, solve};
+    use faer::linalg::solvers::Llt;
+    use faer::{Mat, Side};
+
+    fn numbers(seed: u64) -> impl FnMut() -> f64 {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        move || {
+            let mut sum = 0.0;
+            for _ in 0..4 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                sum += (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
+            }
+            1.7 * sum
+        }
+    }
+
+    fn make<'a>(x: &'a dyn Design, y: &'a [f64], w: &'a [f64], penalty: Penalty, intercept: bool) -> Problem<'a> {
+        Problem::new(x, y, penalty).unwrap().with_weights(w).unwrap().with_intercept(intercept)
+    }
+
+    /// In nodes of random decisions, curvature moved in the node or above it: Q − diag(d) has no negative eigenvalue, and D′ is
+    /// above no subset of the node.
+    #[test]
+    fn moved_curvature_leaves_the_loss_convex_and_the_bound_below_every_subset() {
+        let (mut moved, mut better) = (0, 0);
+        for trial in 0..60u64 {
+            let mut draw = numbers(trial);
+            let (n, p) = (6 + trial as usize % 13, 7);
+            let scale = |j: usize| if trial % 3 == 0 { 10f64.powi(j as i32 % 5 - 2) } else { 1.0 };
+            let near = [1.0, 0.3, 0.05][trial as usize % 3];
+            let common: Vec<f64> = (0..n).map(|_| draw()).collect();
+            let mut x: Vec<f64> = (0..n * p).map(|i| scale(i / n) * (common[i % n] + near * draw())).collect();
+            if trial % 5 == 1 {
+                x.copy_within(..n, n);
+            }
+            let y: Vec<f64> = (0..n).map(|i| 1.0 + (x[i] - x[3 * n + i] / scale(3) + x[5 * n + i]) + draw()).collect();
+            let w: Vec<f64> = (0..n).map(|i| if trial % 2 == 0 { 1.0 } else { (i % 4) as f64 }).collect();
+            let bounds = if trial % 4 == 3 { Bounds::All(-0.7, 1.1) } else { Bounds::Free };
+            let penalty = Penalty::new(0.3, 0.1 * (trial % 2) as f64, 0.2).with_bounds(bounds);
+            let penalty = penalty.with_price((0..p).map(|j| 0.5 + (j % 3) as f64).collect());
+            let penalty = penalty.with_shrinkage((0..p).map(|j| scale(j).powi(2)).collect());
+            let design = Dense::new(n, p, x).unwrap();
+            let problem = make(&design, &y, &w, penalty.clone(), trial % 4 < 2);
+            let fit = |mask: usize| {
+                let columns: Vec<usize> = (0..p).filter(|j| mask >> j & 1 == 1).collect();
+                let prices: f64 = columns.iter().map(|&j| penalty.at(j).l0).sum();
+                let shrinkage = columns.iter().map(|&j| penalty.shrinkage.at(j)).collect();
+                if columns.is_empty() {
+                    let zero = vec![0.0; n];
+                    return problem.loss_sum(&zero, problem.best_intercept(&zero, 0.0));
+                }
+                let part = ColumnSubset::new(&design, columns).unwrap();
+                let free = Penalty { lambda0: 0.0, price: Default::default(), ..penalty.clone() };
+                let fitted = make(&part, &y, &w, free.with_shrinkage(shrinkage), trial % 4 < 2);
+                prices + solve(&fitted, &Options::default()).unwrap().objective()
+            };
+            let costs: Vec<f64> = (0..1 << p).map(fit).collect();
+            let (options, mut observer) = (Options { top: 1000, method: Method::Exact, ..Options::default() }, ());
+            let mut monitor = Monitor::new(&options, &mut observer);
+            let root = incremental::root(&mut Workspace::new(&problem), &options, &mut monitor);
+            let mut tree = Tree::plant(&problem, None, &options, Seed { root, multiplier: 0.0 }, 4000);
+            let (node, limits, ground) = (tree.open.pop().unwrap(), monitor.limits().clone(), tree.ground());
+            let mut now = ground.relax(ground.start(&node), f64::MAX, 1e-10, &limits);
+            assert_eq!(now.members, (0..p).collect::<Vec<usize>>(), "with room in the pool nothing is excluded");
+            // Positions are features here; one more is decided at each step down.
+            for depth in 0..5 {
+                let before = now.dual;
+                if depth % 2 == 0 && ground.move_curvature(&mut now) {
+                    now = ground.relax(now, f64::MAX, 1e-10, &limits);
+                    (moved, better) = (moved + 1, better + usize::from(now.dual > before));
+                }
+                let q = ground.inner_products(&now.members);
+                let m = now.members.len();
+                let room = |a: usize| 1e-10 * (ground.square(&now, a) + now.moved[a].abs());
+                let left = Mat::from_fn(m, m, |a, b| q.at(a, b) - if a == b { now.moved[a] - room(a) } else { 0.0 });
+                assert!(Llt::new(left.as_ref(), Side::Lower).is_ok(), "{trial}, {depth}: {:?}", now.moved);
+                let allowed = |mask: &usize| {
+                    let place = |j: usize| now.members.iter().position(|&k| ground.near.active.features()[k] == j);
+                    (0..p).all(|j| match place(j).map(|a| now.choices[a]) {
+                        None => mask >> j & 1 == 0,
+                        Some(Choice::In) => mask >> j & 1 == 1,
+                        _ => true,
+                    })
+                };
+                let least = (0..1 << p).filter(allowed).map(|mask| costs[mask]).fold(f64::INFINITY, f64::min);
+                assert!(now.dual <= least + 1e-9 * (1.0 + least), "{trial}, {depth}: {} above {least}", now.dual);
+                let side = if draw() > 0.0 { Choice::In } else { Choice::Out };
+                let Some(a) = ground.branch(&now) else { break };
+                now.choices[a] = side;
+                now.drop_out();
+                now = ground.relax(now, f64::MAX, 1e-10, &limits);
+            }
+        }
+        assert!(moved > 60 && 4 * better > 3 * moved, "{better} of {moved}");
+    }
+}

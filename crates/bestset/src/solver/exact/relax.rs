@@ -61,7 +61,7 @@ pub struct Relaxed {
 
 impl Relaxed {
     /// Leaves only those that are in or free.
-    fn drop_out(&mut self) {
+    pub(super) fn drop_out(&mut self) {
         let kept: Vec<bool> = self.choices.iter().map(|c| *c != Choice::Out).collect();
         fn retain<T>(values: &mut Vec<T>, kept: &[bool]) {
             let mut marks = kept.iter();
