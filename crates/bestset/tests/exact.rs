@@ -175,3 +175,26 @@ fn any_number_of_threads_gives_the_same_answer() {
         });
     }
 }
+
+/// What is counted as excluded with a limited size is excluded from the best subsets of that size, not from those of the
+/// problem with a price that bounds it.
+#[test]
+fn counts_of_excluded_features_are_those_of_the_size() {
+    let mut rng = rng(86);
+    let mut counted = 0;
+    for trial in 0..120 {
+        let mut case =
+            case(&mut rng, &Shape { wild: false, attained: true, certified: true, ..Shape::new(8..=20, 5..=9) });
+        case.penalty.lambda0 = 0.0;
+        let (all, k) = (enumerate(&case), 1 + trial % 3);
+        let room = 1e-9 * scale(&case, &all);
+        let possible = (0..case.p).filter(|&j| all.with_sized[j][k] <= all.sized[k] + room).count();
+        case.with_problem(|problem| {
+            let solution = exact(&problem.clone().with_max_size(k).unwrap(), Options::default());
+            assert!(solution.screened.excluded <= case.p - possible, "{trial}: {:?}", solution.screened);
+            assert_eq!(solution.screened.included, 0);
+            counted += solution.screened.excluded;
+        });
+    }
+    assert!(counted > 100, "{counted}");
+}

@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use crate::solution::Coefficients;
 use crate::solver::tableau::Tableau;
 use crate::solver::workspace::Workspace;
-use crate::solver::{Limits, Monitor, Options, exchange, incremental, primal};
+use crate::solver::{Limits, Monitor, Options, exchange, incremental, primal, screening};
 
 /// Solves the problem with λ0 + ν for prices ν until the relaxation takes about k features, keeps the best bound D − νk and the
 /// best answer of at most k features.
@@ -58,6 +58,12 @@ pub fn root(problem: &Problem<'_>, k: usize, options: &Options, monitor: &mut Mo
     let Some(Seed { root: Root { mut outcome, minimiser, tau, .. }, multiplier }) = best else {
         unreachable!("the first price is always tried")
     };
+    // The counts were those of the problem with a price; with the price fixed the rule holds for the limited one as well.
+    let bound = outcome.lower_bound;
+    let excluded = |j: &usize| {
+        screening::in_no_optimal_subset(problem.coordinate(*j).priced(multiplier), tau[*j], bound, objective)
+    };
+    (outcome.screened.excluded, outcome.screened.included) = ((0..tau.len()).filter(excluded).count(), 0);
     (outcome.coefficients, outcome.relaxation) = (answer, None);
     Seed { root: Root { outcome, minimiser, tau, objective }, multiplier }
 }
