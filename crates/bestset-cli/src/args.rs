@@ -91,7 +91,7 @@ pub struct ProblemArgs {
     /// Residual at which the Huber loss turns linear.
     #[arg(long, default_value_t = 0.3, value_name = "RESIDUAL", allow_negative_numbers = true)]
     pub delta: f64,
-    /// Most features allowed, for dual_iht [default: the true number].
+    /// Most features allowed, for dual_iht and exact [default: the true number for dual_iht, no limit for exact].
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub k: Option<usize>,
 }

@@ -1,12 +1,12 @@
 //! Processor time of a path with a bound at every point, and P of each point against that of a solve of its own.
 //!
-//!     cargo run --release -p bestset --example path_figures -- DIR n p lambda1 lambda2 [full] [cold] [forward] [size=90] [log=RATIO]
+//!     cargo run --release -p bestset --example path_figures -- DIR n p lambda1 lambda2 [logistic] [full] [cold] [forward] [size=90] [log=RATIO]
 //!
 //! DIR holds `x.f64` (by columns) and `y.f64`, little-endian.
 
 use bestset::design::Dense;
 use bestset::path::{Grid, PathOptions, Search, path};
-use bestset::{Options, Penalty, Problem, solve};
+use bestset::{Loss, Options, Penalty, Problem, solve};
 
 fn numbers(file: &str) -> Vec<f64> {
     let bytes = std::fs::read(file).expect("a file of f64");
@@ -25,7 +25,12 @@ fn main() {
     let (l1, l2) = (arguments[4].parse().unwrap(), arguments[5].parse().unwrap());
     let has = |word: &str| arguments.iter().any(|a| a == word);
     let x = Dense::new(n, p, numbers(&format!("{dir}/x.f64"))).unwrap();
-    let problem = Problem::new(&x, numbers(&format!("{dir}/y.f64")), Penalty::new(0.0, l1, l2)).unwrap();
+    let mut y = numbers(&format!("{dir}/y.f64"));
+    if has("logistic") {
+        y.iter_mut().for_each(|y| *y = y.signum());
+    }
+    let problem = Problem::new(&x, y, Penalty::new(0.0, l1, l2)).unwrap();
+    let problem = if has("logistic") { problem.with_loss(Loss::Logistic).unwrap() } else { problem };
     let mut options =
         PathOptions { search: if has("full") { Search::Full } else { Search::Neighbours }, ..PathOptions::default() };
     options.backward = !has("forward");

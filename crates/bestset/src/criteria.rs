@@ -132,7 +132,7 @@ impl Criterion {
     /// use bestset::{Penalty, Problem};
     ///
     /// let x = Dense::new(4, 2, vec![1.0, 2.0, 3.0, 4.0, 1.0, -1.0, 1.0, -1.0])?;
-    /// let problem = Problem::new(&x, vec![2.3, 3.8, 6.1, 7.9], Penalty::new(0.0, 0.0, 0.01))?;
+    /// let problem = Problem::new(&x, vec![2.1, 3.9, 5.9, 8.1], Penalty::new(0.0, 0.0, 0.01))?;
     /// let found = path(&problem, &PathOptions::default())?;
     /// let chosen = Criterion::Bic.best(&problem, &found)?;
     /// assert_eq!(found.points[chosen].solution.support(), &[0]);

@@ -45,6 +45,8 @@
 //!
 //! - [`design`]: the matrix, touched as a whole only by [`design::Design::correlate`].
 //! - [`Loss`], [`Penalty`], [`Problem`], [`Certificate`]: the mathematics.
+//! - [`path`], [`sizes`], [`criteria`], [`cv`], [`groups`], [`model`]: from the solver to a model; [`checkpoint`]: work that
+//!   survives a kill.
 //! - [`solve`] with [`Options`] and a [`Method`]: the default [`solver::incremental`], branch and bound in
 //!   [`solver::exact`], and the paper's algorithms and its rivals in [`solver::published`]. The paper is Ren and Qian,
 //!   [Dynamic Incremental Optimization for Best Subset Selection](https://arxiv.org/abs/2402.02322).
@@ -58,6 +60,7 @@ pub mod cv;
 pub mod design;
 mod error;
 mod file;
+pub mod groups;
 pub mod kernel;
 mod loss;
 pub mod model;

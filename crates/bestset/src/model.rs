@@ -14,7 +14,9 @@ use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution, Status};
 use serde::{Deserialize, Serialize};
 
-/// A linear model u = offset + Xβ + b with a few non-zero coefficients, and how good it is known to be.
+/// A linear model u = Xβ + b with a few non-zero coefficients, and how good it is known to be.
+///
+/// An offset belongs to samples, not to the model: add that of new samples to what [`Model::predict`] returns.
 ///
 /// ```
 /// use bestset::design::Dense;

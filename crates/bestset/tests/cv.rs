@@ -2,7 +2,9 @@
 
 mod common;
 
-use bestset::cv::{CrossValidation, CvOptions, Folds, Score, StabilityOptions, cross_validate, stability};
+use bestset::cv::{
+    CrossValidation, CvOptions, Folds, Score, StabilityOptions, cross_validate, cross_validate_observed, stability,
+};
 use bestset::design::{Dense, RowSubset};
 use bestset::path::{Grid, PathOptions, path};
 use bestset::{Error, Loss, Penalty, Problem, Status};
@@ -117,6 +119,19 @@ fn one_seed_gives_one_answer_with_any_number_of_threads() {
     };
     let one = run(1, 3);
     assert_eq!(one, run(3, 3));
+    let mut options = settings(3, Folds::Random { folds: 4, repeats: 1 });
+    let cancel = options.path.solve.cancel.clone();
+    let seen = std::sync::Mutex::new(Vec::new());
+    options.path.solve.threads = Some(1);
+    let part = cross_validate_observed(&problem, &options, &|done, total| {
+        seen.lock().unwrap().push((done, total));
+        if done == 2 {
+            cancel.cancel();
+        }
+    });
+    let part = part.unwrap();
+    assert_eq!(*seen.lock().unwrap(), [(1, 4), (2, 4)]);
+    assert_eq!((part.status, part.scores[0].folds.len()), (Status::Interrupted, 2));
     assert_ne!(one.parts, run(1, 4).parts);
     assert_eq!((one.scores[0].folds.len(), one.scores.len()), (10, one.path.points.len()));
     assert_eq!(one.path.strands().count(), 2);

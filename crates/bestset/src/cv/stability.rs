@@ -64,6 +64,7 @@ pub fn stability(problem: &Problem<'_>, options: &StabilityOptions) -> Result<St
     if options.subsamples == 0 {
         return Err(Error::Range { name: "subsamples", value: 0.0, range: "at least 1" });
     }
+    let start = std::time::Instant::now();
     let whole = path(problem, &options.path)?;
     let lambda0: Vec<f64> = whole.points.iter().map(|p| p.lambda0).collect();
     let draws = draws(problem, options);
@@ -78,6 +79,8 @@ pub fn stability(problem: &Problem<'_>, options: &StabilityOptions) -> Result<St
             let mut settings =
                 PathOptions { grid, lambda2: Vec::new(), max_size: Some(usize::MAX), ..options.path.clone() };
             settings.solve.threads = None;
+            let left = |limit: std::time::Duration| limit.saturating_sub(start.elapsed());
+            settings.solve.time_limit = settings.solve.time_limit.map(left);
             let found = path(&part.with_penalty(penalty)?, &settings)?;
             if found.status != Status::Converged {
                 return Ok(None);
@@ -89,7 +92,8 @@ pub fn stability(problem: &Problem<'_>, options: &StabilityOptions) -> Result<St
     let fits: Result<Vec<_>> =
         crate::solver::on_threads(options.path.solve.threads, || draws.par_iter().map(one).collect());
     let fits: Vec<Vec<Vec<usize>>> = fits?.into_iter().flatten().collect();
-    let status = if fits.len() == draws.len() { whole.status } else { Status::Interrupted };
+    let cut = if options.path.solve.cancel.is_cancelled() { Status::Interrupted } else { Status::TimeLimit };
+    let status = if fits.len() == draws.len() { whole.status } else { cut };
     Ok(count(lambda0, &fits, status))
 }
 

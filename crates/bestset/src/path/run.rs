@@ -14,6 +14,9 @@ use crate::solver::{Monitor, Options, Outcome};
 /// Points whose bounds and looks at all of X are done in one sweep.
 const SWEEP: usize = 8;
 
+/// On a grid that does not depend on the answers, every so many of them look at the features outside. Divides [`SWEEP`].
+const LOOK: usize = 4;
+
 /// Points after which a path starts with a new memory, so that the points so far are all that a resumed one must know. A
 /// multiple of [`SWEEP`].
 pub(super) const RENEWAL: usize = 24;
@@ -158,6 +161,9 @@ impl Strand<'_, '_> {
                 if matches!(self.options.grid, Grid::Dynamic { .. }) {
                     let rung = look(&problem, ladder, &outcome.coefficients, alpha, entry, monitor);
                     (outcome.coefficients, entry, alpha) = (rung.coefficients, rung.entry, Vec::new());
+                } else if !(state.points.len() + 1).is_multiple_of(LOOK) {
+                    // What a neighbour sees the backward pass brings here.
+                    alpha = Vec::new();
                 }
                 memory.unsettled.push(alpha);
                 (outcome, minimiser, Some(entry))
@@ -197,8 +203,8 @@ impl Strand<'_, '_> {
         let (features, design): (Vec<usize>, _) = ((0..self.base.ncols()).collect(), self.base.design());
         let from = state.points.len() - alphas.len().min(state.points.len());
         let duals = state.points[from..].iter().map(|p| p.solution.dual.as_slice());
-        let looks = alphas.iter().map(Vec::as_slice).filter(|a| !a.is_empty());
-        let vectors: Vec<&[f64]> = duals.chain(looks).collect();
+        let looks: Vec<usize> = (0..alphas.len()).filter(|&k| !alphas[k].is_empty()).collect();
+        let vectors: Vec<&[f64]> = duals.chain(looks.iter().map(|&k| alphas[k].as_slice())).collect();
         let (count, points) = (vectors.len(), state.points.len() - from);
         let mut swept = vec![0.0; features.len() * count];
         design.correlate_many(&features, &vectors, &mut swept);
@@ -208,8 +214,8 @@ impl Strand<'_, '_> {
         for k in 0..points {
             let point = &mut state.points[from + k];
             let problem = self.at(point.lambda0)?;
-            if let Some(ladder) = memory.ladder.as_mut().filter(|_| points + k < count) {
-                let entering = ladder.outside(&problem, &tau(points + k));
+            if let (Some(ladder), Ok(look)) = (&mut memory.ladder, looks.binary_search(&k)) {
+                let entering = ladder.outside(&problem, &tau(points + look));
                 let candidates = features_of(&entering);
                 if entering.first().is_some_and(|e| e.0 > 1.0) {
                     let found = ladder.from(&problem, point.solution.support(), &candidates, monitor);

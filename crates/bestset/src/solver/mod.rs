@@ -43,7 +43,7 @@ pub fn solve_observed(problem: &Problem<'_>, options: &Options, observer: &mut d
         Ok(match options.method {
             Method::Incremental => incremental::solve(problem, options, monitor),
             Method::Exact if exact::leaps::is_needed(problem) => exact::leaps::solve(problem, options, monitor)?,
-            Method::Exact => exact::solve(problem, options, monitor),
+            Method::Exact => exact::solve(problem, options, monitor)?,
             Method::PrimalDual { dynamic: true } => published::dynamic::solve(problem, options, monitor),
             Method::PrimalDual { dynamic: false } => published::primal_dual::solve(problem, options, monitor, true),
             Method::DualAscent => published::primal_dual::solve(problem, options, monitor, false),

@@ -34,6 +34,9 @@ pub struct Header {
     pub intercept: bool,
     /// Relative gap of the relaxation asked for.
     pub gap: f64,
+    /// Relative gap between the answer and its bound at which branch and bound stops.
+    #[serde(default = "default_optimality")]
+    pub optimality_gap: f64,
     /// Timed solves.
     #[serde(default = "three")]
     pub repeats: usize,
@@ -102,6 +105,10 @@ fn three() -> usize {
 
 fn yes() -> bool {
     true
+}
+
+fn default_optimality() -> f64 {
+    bestset::Options::default().gap
 }
 
 fn default_method() -> Method {

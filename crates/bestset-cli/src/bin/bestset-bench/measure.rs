@@ -159,6 +159,7 @@ fn answer(input: &Input, phase: Phase) -> bestset::Result<Answer> {
     let header = &input.header;
     let options = Options {
         relaxation_gap: header.gap,
+        gap: header.optimality_gap,
         time_limit: header.time_limit.map(Duration::from_secs_f64),
         warm_start: input.start.clone(),
         ..Options::with_method(header.method)

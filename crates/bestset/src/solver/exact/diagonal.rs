@@ -28,9 +28,6 @@ const STEPS: usize = 8;
 /// Share of the members left since the last look at which another is worth its cost.
 const SHRUNK: f64 = 0.9;
 
-/// Members for each sample beyond which there is nothing to gain.
-const CROWDED: f64 = 1.5;
-
 /// Share of its distance from the threshold that a coefficient at zero keeps.
 const KEPT: f64 = 0.5;
 
@@ -73,14 +70,11 @@ impl Ground<'_, '_, '_> {
         true
     }
 
-    /// Whether another look at the curvature is worth its cost: always when inner products of the few members left are all it
-    /// takes, otherwise when many members have left since the last.
+    /// Whether another look at the curvature is worth its cost: there are few members, and some have left since the last.
     pub fn should_move(&self, now: &Relaxed) -> bool {
         let before = now.inherited.as_ref().map_or(usize::MAX, |m| m.members);
         let m = now.members.len();
-        self.problem().loss().is_quadratic()
-            && (m as f64) < CROWDED * self.problem().nrows() as f64
-            && (m as f64) < SHRUNK * before as f64
+        self.problem().loss().is_quadratic() && m <= self.crowd && (m as f64) < SHRUNK * before as f64
     }
 
     /// Square of the length of a column as stored, which a view's shift may cancel: rounding in Q is relative to it.

@@ -7,12 +7,14 @@ pub(crate) mod leaps;
 mod multiplier;
 mod node;
 mod pool;
+mod recheck;
 mod relax;
 mod size;
 
 use super::incremental::{self, Root};
 use super::workspace::Workspace;
 use super::{Monitor, Options, Outcome, primal, screening};
+use crate::error::Result;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Local, Ranked, Status, TraceRow};
 use node::{Choice, Link, Node};
@@ -31,6 +33,9 @@ const NEAR: usize = 4000;
 /// Features whose inner products are kept beyond those that were not zero in some node.
 const MOST_CORE: usize = 1500;
 
+/// Members of a node whose curvature is looked at from the first node on.
+const CROWD: usize = 300;
+
 /// Every node up to this one is rounded to an answer, and every sixteenth after it.
 const ROUNDED: usize = 256;
 
@@ -41,13 +46,17 @@ struct Seed {
 }
 
 /// Solves to proven optimality within the tolerances of the options, or to a limit.
-pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
+pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
     let unlimited = problem.without_max_size();
     let seed = match problem.max_size() {
         None => Seed { root: incremental::root(&mut Workspace::new(&unlimited), options, monitor), multiplier: 0.0 },
         Some(k) => size::root(&unlimited, k, options, monitor),
     };
-    Tree::plant(&unlimited, problem.max_size(), options, seed, NEAR).grow(options, monitor)
+    let root = seed.root.outcome.lower_bound;
+    let outcome = Tree::plant(&unlimited, problem.max_size(), options, seed, NEAR).grow(options, monitor);
+    recheck::recheck(problem, &outcome, root)?;
+    monitor.passes += 1.0;
+    Ok(outcome)
 }
 
 /// The open nodes, the best answers, and what is known of the closed ones.
@@ -239,7 +248,13 @@ impl<'p, 'a> Tree<'p, 'a> {
     }
 
     fn ground(&self) -> Ground<'_, 'p, 'a> {
-        Ground { near: &self.near, core: &self.core, size: self.size }
+        Ground { near: &self.near, core: &self.core, size: self.size, crowd: self.crowd() }
+    }
+
+    /// The most members whose curvature is looked at, which costs the cube of their number: few at first, since a small tree is
+    /// done before that pays, and never so many that there is little to gain.
+    fn crowd(&self) -> usize {
+        (CROWD + self.processed).min(3 * self.problem.nrows() / 2)
     }
 
     /// Inner products of what joined the core.
@@ -278,7 +293,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         }
         let position = branch.map(|a| relaxed.members[a] as u32);
         // Where few members are left their curvature is looked at in every node, and that takes their inner products.
-        let few = relaxed.members.len() <= 2 * self.problem.nrows() && self.core.active.len() < MOST_CORE;
+        let few = relaxed.members.len() <= self.crowd() && self.core.active.len() < MOST_CORE;
         let known = relaxed.members.iter().zip(&relaxed.beta).filter(|p| few || *p.1 != 0.0);
         for (&k, _) in known {
             self.core.include(self.near.active.features()[k]);

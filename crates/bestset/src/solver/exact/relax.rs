@@ -22,6 +22,8 @@ pub struct Ground<'g, 'p, 'a> {
     pub core: &'g Workspace<'p, 'a>,
     /// The most features allowed.
     pub size: Option<usize>,
+    /// The most members whose curvature is looked at.
+    pub crowd: usize,
 }
 
 /// A node with its relaxation. Vectors go by member: the positions that are not out.

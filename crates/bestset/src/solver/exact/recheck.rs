@@ -1,0 +1,84 @@
+//! The certificate once more, from the design itself: nothing the search kept is used but its coefficients and dual point.
+
+use crate::design::Column;
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+use crate::solution::Coefficients;
+use crate::solver::Outcome;
+
+/// P of the answer and D of the root's dual point, each computed anew, must be what was claimed up to rounding, and the bound
+/// must not exceed P. `root` is the bound before branching.
+///
+/// Bounds of the tree's nodes need no second look: each was computed from the columns at the node's own dual point, with room
+/// for rounding, whatever inner products had found that point.
+pub fn recheck(problem: &Problem<'_>, outcome: &Outcome, root: f64) -> Result<()> {
+    let claimed = problem.value(&outcome.coefficients);
+    let (found, size) = objective(problem, &outcome.coefficients);
+    // n products and sums for each margin, and as many again for the loss.
+    let slack = 16.0 * f64::EPSILON * (problem.nrows() + outcome.coefficients.nonzeros()) as f64 * size;
+    // Where P overflows there is nothing to compare.
+    let differs = |a: f64, b: f64| a.is_finite() && b.is_finite() && (a - b).abs() > slack;
+    if differs(claimed, found) {
+        return Err(Error::Recheck { what: "the objective", claimed, found, slack });
+    }
+    let bound = problem.lower_bound(&outcome.dual);
+    if root.is_finite() && bound < root - slack {
+        return Err(Error::Recheck { what: "the bound before branching", claimed: root, found: bound, slack });
+    }
+    if outcome.lower_bound > found + slack {
+        return Err(Error::Recheck { what: "the lower bound", claimed: outcome.lower_bound, found, slack });
+    }
+    Ok(())
+}
+
+/// P by rows of the selected columns, read from the design one by one, and the size of what was added up.
+fn objective(problem: &Problem<'_>, coefficients: &Coefficients) -> (f64, f64) {
+    let (mut margins, mut column) = (problem.null_margins(), Column::default());
+    let mut sizes: Vec<f64> = margins.iter().map(|u| u.abs() + coefficients.intercept.abs()).collect();
+    for (j, b) in coefficients.iter() {
+        problem.design().column(j, &mut column);
+        let shift = b * column.shift;
+        margins.iter_mut().for_each(|u| *u += shift);
+        sizes.iter_mut().for_each(|s| *s += shift.abs());
+        for (place, x) in column.values.iter().enumerate() {
+            let i = if column.sparse { column.rows[place] as usize } else { place };
+            margins[i] += b * x;
+            sizes[i] += (b * x).abs();
+        }
+    }
+    let (loss, y) = (problem.loss(), problem.y());
+    let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
+    let (mut value, mut size) = (0.0, 0.0);
+    for i in (0..margins.len()).filter(|&i| weight(i) > 0.0) {
+        let u = margins[i] + coefficients.intercept;
+        let term = weight(i) * loss.value(u, y[i]);
+        value += term;
+        // A margin wrong by ε moves its loss by up to |ℓ′| ε.
+        size += term.abs() + weight(i) * loss.derivative(u, y[i]).abs() * (sizes[i] + y[i].abs());
+    }
+    let penalty = problem.penalty_sum(coefficients);
+    (value + penalty, size + penalty.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::Dense;
+    use crate::{Method, Options, Penalty, solve, solver::Monitor};
+
+    #[test]
+    fn a_false_certificate_is_an_error() {
+        let x = Dense::new(3, 2, vec![1.0, 2.0, 2.0, 0.5, -1.0, 0.3]).unwrap();
+        let problem = Problem::new(&x, vec![1.0, 2.0, 2.5], Penalty::new(0.1, 0.0, 0.1)).unwrap();
+        let options = Options::with_method(Method::Exact);
+        let mut observer = ();
+        let mut monitor = Monitor::new(&options, &mut observer);
+        let outcome = super::super::solve(&problem, &options, &mut monitor).unwrap();
+        let root = problem.lower_bound(&outcome.dual);
+        assert!(recheck(&problem, &outcome, root).is_ok());
+        assert!(matches!(recheck(&problem, &outcome, root + 1e-6), Err(Error::Recheck { .. })));
+        let proud = Outcome { lower_bound: problem.value(&outcome.coefficients) + 1e-9, ..outcome };
+        assert!(matches!(recheck(&problem, &proud, root), Err(Error::Recheck { what: "the lower bound", .. })));
+        assert_eq!(solve(&problem, &options).unwrap().status, crate::Status::Optimal);
+    }
+}
