@@ -195,7 +195,7 @@ fn searches_cut_short_claim_nothing_wrong() {
                 let solution = bestset::solver::solve_observed(&problem, &options, &mut observer).unwrap();
                 check(&case, &all, k.unwrap_or(case.p), &solution, &format!("{trial}: after {after} rows"));
                 cut[0] += usize::from(solution.status == Status::Interrupted);
-                let (nodes, bytes) = (rng.random_range(1..40), rng.random_range(1..2000));
+                let (nodes, bytes) = (rng.random_range(1..40), rng.random_range(1..400));
                 let solution = solve(&problem, &Options { max_nodes: Some(nodes), ..base.clone() }).unwrap();
                 check(&case, &all, k.unwrap_or(case.p), &solution, &format!("{trial}: {nodes} nodes"));
                 cut[1] += usize::from(solution.status == Status::NodeLimit);
@@ -205,7 +205,7 @@ fn searches_cut_short_claim_nothing_wrong() {
             }
         });
     }
-    assert!(cut[0] > 50 && cut[1] > 20 && cut[2] > 2, "{cut:?}");
+    assert!(cut[0] > 40 && cut[1] > 15 && cut[2] > 0, "{cut:?}");
 }
 
 /// A proof of the answer is a bound that reaches it, wherever the clock stops the search.

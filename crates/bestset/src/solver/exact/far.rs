@@ -85,16 +85,20 @@ mod tests {
     use crate::solver::{Monitor, Outcome, incremental};
     use crate::{Bounds, Loss, Method, Options, Penalty, Problem, solve};
 
-    /// Branch and bound with so much memory, from an answer of nothing: small problems have every feature that matters in
-    /// memory after the root, and the best answer; so only the tree can find it, far away.
-    fn grow(problem: &Problem<'_>, most_near: usize) -> Outcome {
+    /// Branch and bound with so much memory, from an answer of nothing said to be worth `known`: small problems have every
+    /// feature that matters in memory after the root, and the best answer; so only the tree can find it, far away.
+    fn grow(problem: &Problem<'_>, most_near: usize, known: Option<f64>) -> Outcome {
         let (options, mut observer) = (Options::with_method(Method::Exact), ());
         let mut monitor = Monitor::new(&options, &mut observer);
         let mut root = incremental::root(&mut Workspace::new(problem), &options, &mut monitor);
         let zero = vec![0.0; problem.nrows()];
         let intercept = problem.best_intercept(&zero, 0.0);
         root.outcome.coefficients = crate::Coefficients { intercept, ..Default::default() };
-        root.objective = problem.value(&root.outcome.coefficients);
+        if known.is_some() {
+            // Nothing is near at first either.
+            root.minimiser = root.outcome.coefficients.clone();
+        }
+        root.objective = known.unwrap_or_else(|| problem.value(&root.outcome.coefficients));
         Tree::plant(problem, None, &options, Seed { root, multiplier: 0.0 }, most_near).grow(&options, &mut monitor)
     }
 
@@ -158,11 +162,15 @@ mod tests {
             let least = enumerate(&problem, &|part, penalty| {
                 solve(&make(part, &y, penalty, loss, intercept), &Options::default()).unwrap().objective()
             });
-            let outcome = grow(&problem, most_near);
+            let outcome = grow(&problem, most_near, None);
             let (bound, objective) = (outcome.lower_bound, problem.value(&outcome.coefficients));
             let closed = objective - bound <= 1e-9f64.max(1e-6 * objective);
             assert!(bound <= least + 1e-9, "{trial}: {bound} above {least}");
             assert!(objective <= least * (1.0 + 1e-6) + 1e-9 || !closed, "{trial}: {objective} {least}");
+            // A value just above the optimum closes every node that does not look far for it.
+            let outcome = grow(&problem, most_near, Some(least * (1.0 + 1e-4)));
+            let objective = problem.value(&outcome.coefficients);
+            assert!(objective <= least * (1.0 + 1e-6) + 1e-9, "{trial}: {objective} missed {least}");
             split += usize::from(outcome.iterations > 1);
             proved += usize::from(closed);
         }

@@ -21,7 +21,11 @@ pub fn recheck(problem: &Problem<'_>, outcome: &Outcome, root: f64) -> Result<()
     if differs(claimed, found) {
         return Err(Error::Recheck { what: "the objective", claimed, found, slack });
     }
-    let bound = problem.lower_bound(&outcome.dual);
+    // At the very point: projecting it once more would move it by its rounding, which steep Ψ make into more than slack.
+    let features: Vec<usize> = (0..problem.ncols()).collect();
+    let mut tau = vec![0.0; features.len()];
+    problem.design().correlate(&features, &outcome.dual, &mut tau);
+    let bound = problem.dual_value(&outcome.dual, &features, &tau);
     if root.is_finite() && bound < root - slack {
         return Err(Error::Recheck { what: "the bound before branching", claimed: root, found: bound, slack });
     }
