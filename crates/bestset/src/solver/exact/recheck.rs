@@ -9,8 +9,8 @@ use crate::solver::Outcome;
 /// P of the answer and D of the root's dual point, each computed anew, must be what was claimed up to rounding, and the bound
 /// must not exceed P. `root` is the bound before branching.
 ///
-/// Bounds of the tree's nodes need no second look: each was computed from the columns at the node's own dual point, with room
-/// for rounding, whatever inner products had found that point.
+/// Bounds of the tree's nodes get no second look: each was computed from the columns at the node's own dual point, with room for
+/// rounding; where curvature was moved it rests on a factorisation besides (see [`super::diagonal`]).
 pub fn recheck(problem: &Problem<'_>, outcome: &Outcome, root: f64) -> Result<()> {
     let claimed = problem.value(&outcome.coefficients);
     let (found, size) = objective(problem, &outcome.coefficients);
