@@ -79,6 +79,18 @@ def cases(arguments: argparse.Namespace):
                 yield f"wide-p{p}-rho{rho}", 1, (lambda p=p, rho=rho: wide(p, rho)), 1e-4, True
 
 
+def summary(rows: list[dict]) -> list[str]:
+    """One line for each signal-to-noise ratio: how many were proved, and how far the others got."""
+    lines = ["| simulation | proved | longest proof, s | largest gap left |", "| --- | --- | --- | --- |"]
+    for snr in ("snr5-", "snr2-", "snr20-"):
+        group = [r for r in rows if r["problem"].startswith(snr)]
+        proved = [float(r["seconds"]) for r in group if r["status"] == "optimal"]
+        left = [float(r["relative_gap"]) for r in group if r["status"] != "optimal"]
+        cells = [snr[3:-1], f"{len(proved)} of {len(group)}", f"{max(proved, default=0):.2f}", f"{max(left, default=0):.1e}"]
+        lines.append("| SNR " + " | ".join(cells) + " |")
+    return lines
+
+
 def report(rows: list[dict]) -> str:
     lines = [
         "# Branch and bound to proof",
@@ -86,6 +98,8 @@ def report(rows: list[dict]) -> str:
         "Made by `bench/exact.py` (its rows: `exact.csv`; each names the commit it was measured at). Data: MATH.md section 8, and",
         "n = 1000 with ten true features. Seconds are those of the clock with the threads given; the machine has 2 cores.",
         "`gap` is (P - bound) / P when the run ended, at the proof or at the limit.",
+        "",
+        *summary(rows),
         "",
         "| problem | seed | solver | threads | status | seconds | CPU s | nodes | P | gap | non-zeros |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
