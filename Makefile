@@ -4,7 +4,7 @@ CARGO ?= cargo
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test traces lint doc bench kernels ci rust
+.PHONY: help demo test traces lint doc bench bench-exact kernels ci rust
 
 help:
 	@echo "make demo     simulate a problem, solve it, show the answer with its certificate"
@@ -13,6 +13,7 @@ help:
 	@echo "make lint     formatting and lints, warnings as errors"
 	@echo "make doc      the library's documentation, into target/doc"
 	@echo "make bench    timing against installed peers (BENCH_ARGS=--quick for the small problems)"
+	@echo "make bench-exact  branch and bound to proof on the simulation, and against el0ps; about half an hour"
 	@echo "make kernels  throughput of the kernels: passes over X, sweeps, exchanges"
 	@echo "make ci       what a change must pass"
 
@@ -40,6 +41,11 @@ bench: rust
 	$(CARGO) build --release -p bestset-cli
 	bench/setup.sh
 	bench/.venv-peers/bin/python bench/run.py $(BENCH_ARGS)
+
+bench-exact: rust
+	$(CARGO) build --release -p bestset-cli
+	bench/setup.sh
+	bench/.venv-peers/bin/python bench/exact.py
 
 kernels: rust
 	$(CARGO) bench -p bestset --bench kernels
