@@ -12,7 +12,7 @@ use crate::problem::Problem;
 use crate::solution::{Coefficients, Local, Screened, Solution, Status};
 use crate::solver::tableau::{Move, Tableau};
 use crate::solver::workspace::Workspace;
-use crate::solver::{Monitor, Options};
+use crate::solver::{Monitor, Options, exchange};
 
 /// Features outside the active set that enter it at each size: those that would gain most alone.
 const CANDIDATES: usize = 50;
@@ -178,7 +178,7 @@ impl<'p, 'a> Climb<'p, 'a> {
         let margin = 1e-10 * before.abs();
         let moves = self.priced(|tableau| tableau.improving(margin, usize::MAX).0).unwrap_or_default();
         for (_, step) in moves.into_iter().filter(|m| kind(&m.1)).take(ATTEMPTS) {
-            self.apply(step);
+            exchange::apply(&mut self.work, step);
             self.refit(monitor);
             if self.work.objective() < before - margin {
                 self.offer();
@@ -195,20 +195,6 @@ impl<'p, 'a> Climb<'p, 'a> {
         let gram = self.work.gram();
         let tableau = Tableau::new(&gram, &coordinates, &beta, &gradients)?;
         Some(body(&tableau))
-    }
-
-    fn apply(&mut self, step: Move) {
-        let work = &mut self.work;
-        if let Some(i) = step.drop {
-            work.beta[i] = 0.0;
-            work.refresh();
-        }
-        if let Some(j) = step.add {
-            let c = work.problem.squares(work.active.features()[j]) / work.problem.loss().mu();
-            let q = -work.active.dot(j, &work.alpha);
-            work.beta[j] = work.coordinates[j].prox_selected(c, q);
-            work.refresh();
-        }
     }
 
     /// The fit on the current support.

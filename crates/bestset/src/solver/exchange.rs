@@ -116,7 +116,7 @@ fn verified_moves(work: &mut Workspace<'_, '_>, budget: &mut f64, monitor: &Limi
 }
 
 /// Changes the support; the entering coefficient starts at a value that is not zero so that the fit takes it in.
-pub(super) fn apply(work: &mut Workspace<'_, '_>, step: Move) {
+pub(crate) fn apply(work: &mut Workspace<'_, '_>, step: Move) {
     if let Some(i) = step.drop {
         work.beta[i] = 0.0;
         work.refresh();

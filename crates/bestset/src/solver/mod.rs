@@ -4,7 +4,7 @@ pub mod augmented;
 pub mod convex;
 pub mod descend;
 pub mod exact;
-mod exchange;
+pub(crate) mod exchange;
 mod explore;
 pub mod incremental;
 pub(crate) mod ladder;

@@ -175,6 +175,7 @@ fn largest_diagonal(s: &Mat<f64>, w: &[f64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::far::tests::numbers;
     use super::super::{Seed, Tree, node::Choice};
     use crate::design::{ColumnSubset, Dense, Design};
     use crate::solver::workspace::Workspace;
@@ -182,18 +183,6 @@ mod tests {
     use crate::{Bounds, Method, Options, Penalty, Problem, solve};
     use faer::linalg::solvers::Llt;
     use faer::{Mat, Side};
-
-    fn numbers(seed: u64) -> impl FnMut() -> f64 {
-        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-        move || {
-            let mut sum = 0.0;
-            for _ in 0..4 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                sum += (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
-            }
-            1.7 * sum
-        }
-    }
 
     fn make<'a>(x: &'a dyn Design, y: &'a [f64], w: &'a [f64], penalty: Penalty, intercept: bool) -> Problem<'a> {
         Problem::new(x, y, penalty).unwrap().with_weights(w).unwrap().with_intercept(intercept)

@@ -78,7 +78,7 @@ impl Tree<'_, '_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::{Seed, Tree};
     use crate::design::{ColumnSubset, Dense, Design};
     use crate::solver::workspace::Workspace;
@@ -103,7 +103,7 @@ mod tests {
     }
 
     /// A small generator: tests of this crate's inside need no more.
-    fn numbers(seed: u64) -> impl FnMut() -> f64 {
+    pub(in super::super) fn numbers(seed: u64) -> impl FnMut() -> f64 {
         let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         move || {
             let mut sum = 0.0;

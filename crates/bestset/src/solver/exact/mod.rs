@@ -103,7 +103,11 @@ impl<'p, 'a> Tree<'p, 'a> {
         let mut far: Vec<usize> = (0..tau.len()).filter(|&j| is_open(j)).collect();
         if far.len() > most_near {
             // What matters first; the rest by passes.
-            far.retain(|&j| if core.position(j).is_some() { near.include(j) == usize::MAX } else { true });
+            let (first, rest): (Vec<usize>, Vec<usize>) = far.into_iter().partition(|&j| core.position(j).is_some());
+            first.into_iter().for_each(|j| {
+                near.include(j);
+            });
+            far = rest;
         } else {
             far.drain(..).for_each(|j| {
                 near.include(j);
