@@ -1,6 +1,6 @@
 //! Processor time of a path with a bound at every point, and P of each point against that of a solve of its own.
 //!
-//!     cargo run --release -p bestset --example path_figures -- DIR n p lambda1 lambda2 [logistic] [full] [cold] [forward] [size=90] [log=RATIO]
+//!     cargo run --release -p bestset --example path_figures -- DIR n p lambda1 lambda2 [logistic] [full] [cold] [alone] [forward] [size=90] [log=RATIO]
 //!
 //! DIR holds `x.f64` (by columns) and `y.f64`, little-endian.
 
@@ -50,6 +50,19 @@ fn main() {
             found.points.len(),
             last.solution.support().len()
         );
+    }
+    if has("alone") {
+        let found = path(&problem, &options).unwrap();
+        let (mut worse, mut better, mut most) = (0, 0, 0.0f64);
+        for point in &found.points {
+            let alone = PathOptions { grid: Grid::Given(vec![point.lambda0]), ..options.clone() };
+            let alone = path(&problem, &alone).unwrap().points[0].solution.objective();
+            let change = point.solution.objective() / alone - 1.0;
+            worse += usize::from(change > 1e-9);
+            better += usize::from(change < -1e-9);
+            most = most.max(change);
+        }
+        println!("worse than the same search alone at {worse} points (at most {most:.1e}), better at {better}");
     }
     if has("cold") {
         let found = path(&problem, &options).unwrap();

@@ -105,16 +105,13 @@ impl<T: Element> NullaryFnOnce for DotColumnsMany<'_, T> {
         let Self(data, n, columns, vectors, out) = self;
         let count = vectors.len();
         let (fours, rest) = vectors.as_chunks::<4>();
+        // Fewer than four fill up with the last of them.
+        let last = rest.last().map(|last| [0, 1, 2, 3].map(|v| *rest.get(v).unwrap_or(last)));
         for (block, out) in columns.chunks(BLOCK).zip(out.chunks_mut(BLOCK * count)) {
-            let column = |k: usize| &data[block[k] * n..(block[k] + 1) * n];
-            for (f, four) in fours.iter().enumerate() {
-                for k in 0..block.len() {
-                    out[k * count + 4 * f..][..4].copy_from_slice(&dot_four(column(k), four));
-                }
-            }
-            for (v, vector) in rest.iter().enumerate() {
-                for k in 0..block.len() {
-                    out[k * count + 4 * fours.len() + v] = Dot(column(k), vector).call();
+            for (f, four) in fours.iter().chain(&last).enumerate() {
+                for (&j, out) in block.iter().zip(out.chunks_exact_mut(count)) {
+                    let found = dot_four(&data[j * n..(j + 1) * n], four);
+                    out[4 * f..].iter_mut().zip(found).for_each(|(o, x)| *o = x);
                 }
             }
         }

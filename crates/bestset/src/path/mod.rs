@@ -5,6 +5,7 @@
 //! all points: they do not depend on λ0.
 
 mod back;
+mod batch;
 mod grid;
 mod run;
 mod state;

@@ -1,9 +1,10 @@
 //! The forward pass.
 
 use super::state::{Memory, State};
-use super::{Grid, Path, PathOptions, Point, Search, grid};
+use super::{Grid, Path, PathOptions, Point, Search, batch, grid};
 use crate::certificate::Certificate;
 use crate::error::Result;
+use crate::penalty::Penalty;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Local, Solution, Status};
 use crate::solver::incremental::{self, Draft, Root};
@@ -71,18 +72,7 @@ impl Strand<'_, '_> {
         let mut state = known.unwrap_or_else(|| State::new(null.clone()));
         state.points.iter().for_each(&mut *observer);
         let mut memory = self.memory(&state)?;
-        while !state.done
-            && let Some(lambda0) = self.options.grid.at(state.points.len(), first, state.last, state.entry, state.same)
-        {
-            let before = state.points.last().map_or(&null, |p| &p.solution.coefficients).clone();
-            let entry = self.point(lambda0, &before, &mut memory, &mut state, monitor)?;
-            // A point cut short has a valid bound, but it is not the answer that the same path without a limit would have.
-            if monitor.stop(0).is_some() {
-                state.points.pop();
-                memory.unsettled.pop();
-                break;
-            }
-            state.advance(lambda0, entry, &before, self.most());
+        while !state.done && self.next(first, &null, &mut memory, &mut state, monitor)? {
             if state.done || state.points.len().is_multiple_of(SWEEP) {
                 self.settle(&mut memory, &mut state, monitor, observer)?;
             }
@@ -101,6 +91,73 @@ impl Strand<'_, '_> {
             self.back(&mut state.points, monitor)?;
         }
         Ok(state.points)
+    }
+
+    /// Adds the next point or points; whether there was one.
+    fn next(
+        &self,
+        first: f64,
+        null: &Coefficients,
+        memory: &mut Memory,
+        state: &mut State,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<bool> {
+        let at = |k: usize, state: &State| self.options.grid.at(k, first, state.last, state.entry, state.same);
+        let done = state.points.len();
+        let Some(lambda0) = at(done, state) else { return Ok(false) };
+        let is_fixed = !matches!(self.options.grid, Grid::Dynamic { .. });
+        let from = if is_fixed && memory.ladder.is_some() {
+            let lambdas = (done..(done + 1).next_multiple_of(SWEEP)).map_while(|k| at(k, state)).collect::<Vec<_>>();
+            self.batch(&lambdas, memory, state, monitor)?;
+            done
+        } else {
+            let before = state.points.last().map_or(null, |p| &p.solution.coefficients).clone();
+            let entry = self.point(lambda0, &before, memory, state, monitor)?;
+            state.advance(lambda0, entry, &before, self.most());
+            done
+        };
+        // Points cut short have valid bounds, but they are not the answers that the same path without a limit would have.
+        if monitor.stop(0).is_some() {
+            state.points.truncate(from);
+            memory.unsettled.truncate(from % SWEEP);
+            memory.known.truncate(from % SWEEP);
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Adds the answers at several λ0 that do not depend on the answers: their relaxations share the sweeps over X.
+    fn batch(&self, lambdas: &[f64], memory: &mut Memory, state: &mut State, monitor: &mut Monitor<'_>) -> Result<()> {
+        let solve = &self.options.solve;
+        let problems = lambdas.iter().map(|&lambda0| self.at(lambda0)).collect::<Result<Vec<_>>>()?;
+        let (begun, before_passes) = (monitor.seconds(), std::mem::take(&mut monitor.passes));
+        let (found, columns) = batch::relax(&problems, memory.columns.take(), &state.minimiser, solve, monitor);
+        memory.columns = columns;
+        let shared = lambdas.len() as f64;
+        let (passes, mut seconds) = (monitor.passes / shared, (monitor.seconds() - begun) / shared);
+        monitor.passes += before_passes;
+        for (problem, batch::Found { relaxed, tau, minimiser }) in problems.iter().zip(found) {
+            let begun = monitor.seconds();
+            let (ladder, answer) = (memory.ladder.as_mut(), state.points.last().map(|p| &p.solution.coefficients));
+            let (Some(ladder), before) = (ladder, answer.cloned().unwrap_or_default()) else { break };
+            let candidates = [std::mem::take(&mut memory.candidates), minimiser.support.clone()].concat();
+            let Draft { outcome, alpha, entry, minimiser } =
+                incremental::from_ladder(problem, relaxed, minimiser, ladder, &candidates, monitor);
+            state.minimiser = minimiser;
+            // What a neighbour sees the backward pass brings here.
+            let looks = (state.points.len() + 1).is_multiple_of(LOOK);
+            memory.unsettled.push(if looks { alpha } else { Vec::new() });
+            memory.known.push(tau);
+            seconds += monitor.seconds() - begun;
+            let solution = solution(problem, outcome, solve, (passes, seconds));
+            let Penalty { lambda0, lambda1, lambda2, .. } = *problem.penalty();
+            state.points.push(Point { lambda0, lambda1, lambda2, solution });
+            state.advance(lambda0, entry, &before, self.most());
+            if state.done {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// A new memory at the state's last answer.
@@ -158,13 +215,9 @@ impl Strand<'_, '_> {
                 });
                 let Draft { mut outcome, minimiser, mut alpha, mut entry } = draft;
                 // The next λ0 depends on the features outside as well: they cannot wait for a sweep.
-                if matches!(self.options.grid, Grid::Dynamic { .. }) {
-                    let rung = look(&problem, ladder, &outcome.coefficients, alpha, entry, monitor);
-                    (outcome.coefficients, entry, alpha) = (rung.coefficients, rung.entry, Vec::new());
-                } else if !(state.points.len() + 1).is_multiple_of(LOOK) {
-                    // What a neighbour sees the backward pass brings here.
-                    alpha = Vec::new();
-                }
+                let rung = look(&problem, ladder, &outcome.coefficients, alpha, entry, monitor);
+                (outcome.coefficients, entry, alpha) = (rung.coefficients, rung.entry, Vec::new());
+                memory.known.push(Vec::new());
                 memory.unsettled.push(alpha);
                 (outcome, minimiser, Some(entry))
             }
@@ -202,7 +255,10 @@ impl Strand<'_, '_> {
         let alphas = std::mem::take(&mut memory.unsettled);
         let (features, design): (Vec<usize>, _) = ((0..self.base.ncols()).collect(), self.base.design());
         let from = state.points.len() - alphas.len().min(state.points.len());
-        let duals = state.points[from..].iter().map(|p| p.solution.dual.as_slice());
+        let mut known = std::mem::take(&mut memory.known);
+        known.resize(state.points.len() - from, Vec::new());
+        let unknown: Vec<usize> = (0..known.len()).filter(|&k| known[k].is_empty()).collect();
+        let duals = unknown.iter().map(|&k| state.points[from + k].solution.dual.as_slice());
         let looks: Vec<usize> = (0..alphas.len()).filter(|&k| !alphas[k].is_empty()).collect();
         let vectors: Vec<&[f64]> = duals.chain(looks.iter().map(|&k| alphas[k].as_slice())).collect();
         let (count, points) = (vectors.len(), state.points.len() - from);
@@ -210,12 +266,13 @@ impl Strand<'_, '_> {
         design.correlate_many(&features, &vectors, &mut swept);
         monitor.passes += count as f64;
         let tau = |v: usize| -> Vec<f64> { swept.iter().skip(v).step_by(count.max(1)).copied().collect() };
+        unknown.iter().enumerate().for_each(|(v, &k)| known[k] = tau(v));
         let mut moved = false;
         for k in 0..points {
             let point = &mut state.points[from + k];
             let problem = self.at(point.lambda0)?;
             if let (Some(ladder), Ok(look)) = (&mut memory.ladder, looks.binary_search(&k)) {
-                let entering = ladder.outside(&problem, &tau(points + look));
+                let entering = ladder.outside(&problem, &tau(unknown.len() + look));
                 let candidates = features_of(&entering);
                 if entering.first().is_some_and(|e| e.0 > 1.0) {
                     let found = ladder.from(&problem, point.solution.support(), &candidates, monitor);
@@ -225,11 +282,11 @@ impl Strand<'_, '_> {
                     memory.candidates = candidates;
                 }
             }
-            let (own, best) = (tau(k), point.solution.objective());
+            let (own, best) = (&known[k], point.solution.objective());
             let solution = &mut point.solution;
             let screened = &mut solution.screened;
             solution.certificate.lower_bound =
-                incremental::judge(&problem, &solution.dual, &features, &own, best, screened).0;
+                incremental::judge(&problem, &solution.dual, &features, own, best, screened).0;
             let Options { gap, gap_absolute, .. } = self.options.solve;
             solution.status = solution.certificate.status(solution.status, gap_absolute, gap);
         }

@@ -48,11 +48,13 @@ impl State {
 /// What only makes the next point faster.
 pub(super) struct Memory {
     /// The columns of the convex phase.
-    columns: Option<Columns>,
+    pub(super) columns: Option<Columns>,
     /// The answers, for problems that it serves.
     pub(super) ladder: Option<Ladder>,
     /// The dual points of answers that wait for a sweep over X; empty where only the bound does.
     pub(super) unsettled: Vec<Vec<f64>>,
+    /// Xᵀα of the points' own dual points, where it is known already; empty where not.
+    pub(super) known: Vec<Vec<f64>>,
     /// Features that the next point should have in view.
     pub(super) candidates: Vec<usize>,
 }
@@ -61,7 +63,7 @@ impl Memory {
     pub(super) fn new(problem: &Problem<'_>, search: Search) -> Self {
         let serves = search == Search::Neighbours && Ladder::serves(problem);
         let ladder = serves.then(Ladder::default);
-        Self { columns: None, ladder, unsettled: Vec::new(), candidates: Vec::new() }
+        Self { columns: None, ladder, unsettled: Vec::new(), known: Vec::new(), candidates: Vec::new() }
     }
 
     /// Runs `body` on a workspace with the columns kept.

@@ -18,6 +18,8 @@ pub struct Relaxed {
     pub lower_bound: f64,
     /// The dual point that gives it.
     pub dual: Vec<f64>,
+    /// By how much it was scaled.
+    pub(crate) scale: f64,
     /// Features not proved to be zero in every minimiser of R.
     pub alive: Vec<usize>,
     /// x_jᵀα over `alive` at the better dual point of the last iterate: that of β, or the one of the dual method.
@@ -38,18 +40,7 @@ pub struct Relaxed {
 pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Relaxed {
     let problem = work.problem;
     let p = problem.ncols();
-    let mut state = Relaxed {
-        relaxation: f64::INFINITY,
-        lower_bound: f64::NEG_INFINITY,
-        dual: work.alpha.clone(),
-        alive: (0..p).collect(),
-        tau: vec![0.0; p],
-        own: true,
-        dual_value: f64::NEG_INFINITY,
-        iterations: 0,
-        ended: Status::Converged,
-        screened: Screened::default(),
-    };
+    let mut state = Relaxed::new(work);
     // Without a ridge term or bounds D may stay −∞; the gap shares then measure stationarity.
     let unbounded = !problem.penalty().has_certificate(p);
     let (mut previous, mut tightening) = (f64::INFINITY, 0.1);
@@ -86,6 +77,24 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
 }
 
 impl Relaxed {
+    /// Nothing proved yet, every feature in play.
+    pub(crate) fn new(work: &Workspace<'_, '_>) -> Self {
+        let p = work.problem.ncols();
+        Self {
+            relaxation: f64::INFINITY,
+            lower_bound: f64::NEG_INFINITY,
+            dual: work.alpha.clone(),
+            scale: 1.0,
+            alive: (0..p).collect(),
+            tau: vec![0.0; p],
+            own: true,
+            dual_value: f64::NEG_INFINITY,
+            iterations: 0,
+            ended: Status::Converged,
+            screened: Screened::default(),
+        }
+    }
+
     /// One pass τ = X_aliveᵀα: R, D, the best of both; returns the gap at the last iterate.
     fn pass(&mut self, work: &Workspace<'_, '_>, monitor: &mut Monitor<'_>) -> f64 {
         let problem = work.problem;
@@ -123,7 +132,7 @@ impl Relaxed {
         let full = problem.dual_value(alpha, features, tau);
         let (dual, scale) = best_scaling(problem, alpha, features, tau, full);
         if dual > self.lower_bound {
-            self.lower_bound = dual;
+            (self.lower_bound, self.scale) = (dual, scale);
             self.dual.clear();
             self.dual.extend(alpha.iter().map(|a| scale * a));
         }
@@ -163,7 +172,7 @@ impl Relaxed {
     }
 
     /// Inclusion (Algorithm 3 with faster growth): the features that violate the optimality of R most.
-    fn include(&mut self, work: &mut Workspace<'_, '_>) -> usize {
+    pub(crate) fn include(&mut self, work: &mut Workspace<'_, '_>) -> usize {
         let problem = work.problem;
         let (excess, quiet) =
             (|j: usize, t: f64| t.abs() - problem.coordinate(j).threshold(t), problem.least_threshold());

@@ -4,7 +4,7 @@ use super::convex::Relaxed;
 use super::ladder::Ladder;
 use super::primal::Best;
 use super::workspace::Workspace;
-use super::{Monitor, Options, Outcome, convex, primal, screening};
+use super::{Limits, Monitor, Options, Outcome, convex, primal, screening};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Screened};
@@ -89,12 +89,23 @@ pub(crate) fn on_ladder(
     options: &Options,
     monitor: &mut Monitor<'_>,
 ) -> Draft {
-    let problem = work.problem;
-    let Relaxed { relaxation, lower_bound, dual, iterations, ended, screened, .. } =
-        convex::solve(work, options, monitor);
+    let relaxed = convex::solve(work, options, monitor);
     let minimiser = work.coefficients();
     candidates.extend_from_slice(&minimiser.support);
-    let rung = ladder.climb(problem, &candidates, monitor);
+    from_ladder(work.problem, relaxed, minimiser, ladder, &candidates, monitor)
+}
+
+/// The answer from the ladder beside what the convex phase found.
+pub(crate) fn from_ladder(
+    problem: &Problem<'_>,
+    relaxed: Relaxed,
+    minimiser: Coefficients,
+    ladder: &mut Ladder,
+    candidates: &[usize],
+    limits: &Limits,
+) -> Draft {
+    let Relaxed { relaxation, lower_bound, dual, iterations, ended, screened, .. } = relaxed;
+    let rung = ladder.climb(problem, candidates, limits);
     let (coefficients, relaxation) = (rung.coefficients, Some(relaxation));
     let local = crate::solution::Local::None;
     let ranked = Vec::new();
