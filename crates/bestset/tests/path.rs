@@ -28,7 +28,13 @@ fn every_point_is_bracketed_by_its_bound_and_enumeration() {
             let price = (0..case.p).map(|j| if j == free { 0.0 } else { 1.0 }).collect();
             case.penalty = case.penalty.with_price(price);
         }
-        let found = case.with_problem(|problem| path(problem, &options(8)).unwrap());
+        // A grid that is known beforehand has its relaxations minimised together.
+        let grid = match trial % 2 {
+            0 => Grid::Dynamic { points: 8, shrink: 0.99 },
+            _ => Grid::Log { points: 11, ratio: 0.03 },
+        };
+        let settings = PathOptions { grid, ..PathOptions::default() };
+        let found = case.with_problem(|problem| path(problem, &settings).unwrap());
         assert_eq!(found.status, Status::Converged);
         for point in &found.points {
             let all = enumerate(&at(&case, point.lambda0, point.lambda2));
@@ -59,6 +65,31 @@ fn wide(seed: u64, n: usize, p: usize, loss: Loss) -> (Vec<f64>, Vec<f64>) {
         y.iter_mut().for_each(|y| *y = if *y > 0.0 { 1.0 } else { -1.0 });
     }
     (x, y)
+}
+
+/// Warm starts and shared sweeps lose little: the points together are no worse than the same search begun at each of them, and
+/// their bounds are as good.
+#[test]
+fn points_are_as_good_as_the_same_search_alone() {
+    let (n, p) = (60, 150);
+    let (x, y) = wide(4, n, p, Loss::Squared);
+    let x = bestset::design::Dense::new(n, p, x).unwrap();
+    let base = Problem::new(&x, y, Penalty::new(0.0, 0.1, 2.0)).unwrap();
+    let settings = PathOptions { grid: Grid::Log { points: 30, ratio: 1e-3 }, ..PathOptions::default() };
+    let found = path(&base, &settings).unwrap();
+    let (mut largest, mut worse, mut better) = (0, 0, 0);
+    for point in &found.points {
+        let alone = PathOptions { grid: Grid::Given(vec![point.lambda0]), ..settings.clone() };
+        let alone = path(&base, &alone).unwrap().points[0].solution.certificate;
+        let own = point.solution.certificate;
+        worse += usize::from(own.objective > alone.objective * (1.0 + 1e-12));
+        better += usize::from(own.objective < alone.objective * (1.0 - 1e-12));
+        assert!(own.objective <= 1.05 * alone.objective, "{}: {own:?} {alone:?}", point.lambda0);
+        assert!((own.lower_bound - alone.lower_bound).abs() <= 2e-4 * alone.objective, "{own:?} {alone:?}");
+        assert!(own.relaxation.unwrap() - own.lower_bound <= 1e-4 * own.objective);
+        largest = largest.max(point.solution.support().len());
+    }
+    assert!(largest > 12 && worse <= better.max(3), "{largest}: {worse} worse, {better} better");
 }
 
 /// With the full search no point is worse than a solve of its own; the first is the null model, proved best.

@@ -57,7 +57,8 @@ impl Grid {
     pub(crate) fn at(&self, k: usize, first: f64, last: f64, entry: f64, same: usize) -> Option<f64> {
         match self {
             Self::Given(values) => values.get(k).copied(),
-            Self::Log { points, .. } if k >= *points => None,
+            // Where nothing is worth any price there is one point.
+            Self::Log { points, .. } if k >= *points || (k > 0 && first == 0.0) => None,
             Self::Log { points: 1, .. } => Some(first),
             Self::Log { points, ratio } => Some(first * ratio.powf(k as f64 / (*points - 1) as f64)),
             Self::Dynamic { points, .. } if k >= *points => None,
