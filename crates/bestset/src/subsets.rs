@@ -113,7 +113,10 @@ fn one_by_one(problem: &Problem<'_>, most: usize, options: &Options) -> Result<(
         let solution = solve(&problem.clone().with_max_size(size)?, &options)?;
         nodes += solution.iterations;
         options.warm_start = Some(solution.coefficients.clone());
-        sizes.push(measure.subset(size, solution.coefficients, solution.certificate, solution.status, &options));
+        // Losses and penalties are never negative: a search that a limit ends at once has this bound at least.
+        let lower_bound = solution.certificate.lower_bound.max(0.0);
+        let certificate = Certificate { lower_bound, ..solution.certificate };
+        sizes.push(measure.subset(size, solution.coefficients, certificate, solution.status, &options));
     }
     Ok((sizes, nodes))
 }
