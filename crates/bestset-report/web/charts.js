@@ -1,0 +1,20 @@
+// The parts of Apache ECharts that the page uses: everything else stays out of the bundle.
+import { BarChart, HeatmapChart, LineChart, ScatterChart } from "echarts/charts";
+import { GridComponent, MarkLineComponent, MarkPointComponent, TooltipComponent, VisualMapComponent } from "echarts/components";
+import { init, use } from "echarts/core";
+import { SVGRenderer } from "echarts/renderers";
+
+use([
+  BarChart,
+  GridComponent,
+  HeatmapChart,
+  LineChart,
+  MarkLineComponent,
+  MarkPointComponent,
+  ScatterChart,
+  SVGRenderer,
+  TooltipComponent,
+  VisualMapComponent,
+]);
+
+export { init };
