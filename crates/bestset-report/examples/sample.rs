@@ -37,16 +37,16 @@ fn main() -> Fallible<()> {
 /// Cross-validates a path, takes the point of the one-standard-error rule and proves what can be proved of it.
 fn report(classification: bool) -> Fallible<Report> {
     let start = Instant::now();
-    let (n, p) = if classification { (240, 400) } else { (160, 1200) };
+    let (n, p) = if classification { (240, 400) } else { (200, 1200) };
     let simulator = Simulator::paper().n(n).p(p).support(SupportSize::Count(8)).scaling(Scaling::Raw).seed(11);
     let simulator = match classification {
         true => simulator.snr(4.0).task(Task::Classification),
-        false => simulator.snr(3.0),
+        false => simulator.snr(6.0),
     };
     let data = simulator.generate()?;
     let design = data.design();
     let loss = if classification { Loss::Logistic } else { Loss::Squared };
-    let ridge = if classification { 0.5 } else { 1.0 };
+    let ridge = if classification { 4.0 } else { 30.0 };
     let base = Problem::new(&design, data.y(), Penalty::new(0.0, 0.0, ridge))?.with_loss(loss)?.with_intercept(true);
     let folds = Folds::Random { folds: 10, repeats: 1 };
     let found = cross_validate(&base, &CvOptions { folds, seed: 3, ..CvOptions::default() })?;
@@ -101,6 +101,6 @@ fn report(classification: bool) -> Fallible<Report> {
 }
 
 fn sizes(problem: &Problem<'_>, names: &dyn Fn(usize) -> String) -> Fallible<Vec<Subset>> {
-    let options = Options { time_limit: Some(Duration::from_secs(4)), ..Options::default() };
-    Ok(subsets(problem, 10, &options)?.sizes.iter().map(|s| Subset::of(s, names)).collect())
+    let options = Options { time_limit: Some(Duration::from_secs(6)), ..Options::default() };
+    Ok(subsets(problem, 8, &options)?.sizes.iter().map(|s| Subset::of(s, names)).collect())
 }

@@ -2,12 +2,14 @@
 import { BarChart, HeatmapChart, LineChart, ScatterChart } from "echarts/charts";
 import { GridComponent, MarkLineComponent, MarkPointComponent, TooltipComponent, VisualMapComponent } from "echarts/components";
 import { init, use } from "echarts/core";
+import { LabelLayout } from "echarts/features";
 import { SVGRenderer } from "echarts/renderers";
 
 use([
   BarChart,
   GridComponent,
   HeatmapChart,
+  LabelLayout,
   LineChart,
   MarkLineComponent,
   MarkPointComponent,

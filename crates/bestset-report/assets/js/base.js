@@ -69,7 +69,7 @@ function frame({ x, y, grid, tooltip, series, ...rest }) {
     scale: true,
     nameLocation: "middle",
     nameTextStyle: { color: text, fontSize: 12 },
-    axisLine: { lineStyle: { color: line } },
+    axisLine: { onZero: false, lineStyle: { color: line } },
     axisTick: { show: false },
     splitLine: { lineStyle: { color: line, opacity: 0.6 } },
     ...given,
@@ -80,9 +80,9 @@ function frame({ x, y, grid, tooltip, series, ...rest }) {
     animation: !still,
     animationDuration: 350,
     textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: colour("text") },
-    grid: { left: 12, right: 18, top: 18, bottom: 30, containLabel: true, ...grid },
+    grid: { left: 14, right: 20, top: 46, bottom: 32, containLabel: true, ...grid },
     xAxis: axis({ nameGap: 28, splitLine: { show: false }, ...x }),
-    yAxis: axis({ nameGap: 12, nameTextStyle: { color: text, fontSize: 12, align: "left" }, nameLocation: "end", ...y }),
+    yAxis: axis({ nameGap: 28, nameLocation: "end", nameTextStyle: { color: text, fontSize: 12, align: "left", padding: [0, 0, 0, -30] }, ...y }),
     tooltip: {
       trigger: "axis",
       confine: true,
@@ -109,23 +109,26 @@ function band(xs, lower, upper, shade, step) {
   ];
 }
 
-/** Places of falling λ0 from left to right, by their logarithm; by their order if one of them is 0. */
-function priceAxis(lambda0) {
-  const logs = lambda0.every((v) => v > 0);
+/** Points of falling λ0 from left to right, evenly spaced: each is an answer of its own. */
+function priceAxis({ lambda0, size }) {
+  const label = (k) => (Number.isInteger(k) && lambda0[k] !== undefined ? `${show(lambda0[k], 2)}\n${show(size[k])}` : "");
   return {
-    xs: lambda0.map((v, k) => (logs ? -Math.log10(v) : k)),
+    xs: lambda0.map((_, k) => k),
     axis: {
-      name: logs ? "λ0, the price of a feature →  falls" : "point of the path",
-      min: "dataMin",
-      max: "dataMax",
-      axisLabel: { formatter: (x) => (logs ? show(10 ** -x, 2) : show(x)), showMinLabel: false, showMaxLabel: false },
+      name: narrow() ? "λ0 falls →, features below" : "λ0, the price of a feature, falls →  (below it: features in the answer)",
+      nameGap: 40,
+      min: 0,
+      max: lambda0.length - 1,
+      minInterval: 1,
+      axisLabel: { formatter: label, lineHeight: 15 },
     },
   };
 }
 
-/** A vertical line with a word. */
-function upright(x, word, shade, position = "insideEndTop") {
-  return { xAxis: x, lineStyle: { color: shade, width: 1.5, type: "dashed" }, label: { formatter: word, color: shade, position, fontSize: 11, fontWeight: 600 } };
+/** A vertical line with a word above it. */
+function upright(x, word, shade, { position = "end", align = "left" } = {}) {
+  const label = { formatter: word, color: shade, position, align, rotate: 0, distance: 5, fontSize: 11, fontWeight: 600 };
+  return { xAxis: x, lineStyle: { color: shade, width: 1.5, type: "dashed" }, label };
 }
 
 const marks = (list) => ({ silent: true, symbol: "none", animation: false, data: list });

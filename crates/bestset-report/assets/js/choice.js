@@ -8,16 +8,18 @@ if (data.cv) {
   const high = mean.map((m, k) => (m === null ? null : m + (error[k] ?? 0)));
   charts.cv = {
     option: () => {
-      const { xs, axis } = priceAxis(lambda0);
+      const { xs, axis } = priceAxis(data.cv);
       const lines = [];
       const same = best !== null && best === sparse;
-      if (best !== null) lines.push(upright(xs[best], same ? "best and 1 SE" : "best", colour("bound")));
-      if (sparse !== null && !same) lines.push(upright(xs[sparse], "1 SE", colour("objective")));
+      // The words stand on the outer sides, so that neighbours do not write over each other.
+      const side = (k, other) => ({ align: other !== null && k < other ? "right" : "left" });
+      if (best !== null) lines.push(upright(xs[best], same ? "best and 1 SE" : "best", colour("bound"), side(best, sparse)));
+      if (sparse !== null && !same) lines.push(upright(xs[sparse], "1 SE", colour("objective"), side(sparse, best)));
       const known = [best, sparse].filter((k) => k !== null);
       return frame({
         x: axis,
         y: { name: metric },
-        grid: { top: 34 },
+        grid: { bottom: 46 },
         tooltip: {
           formatter: ([p]) => {
             const k = p.dataIndex;
@@ -65,10 +67,13 @@ if (data.path) {
 
   charts.path = {
     option: () => {
-      const { xs, axis } = priceAxis(path.lambda0);
+      const { xs, axis } = priceAxis(path);
       const shades = hues();
+      const dashes = ["solid", "dashed", "dotted"];
+      // What is in the reported model stands out from what enters later.
+      const picked = (line) => path.chosen === null || Boolean(line.values[path.chosen]);
       const last = xs.length - 1;
-      const named = new Set(inside(last).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 12).map((entry) => entry[2]));
+      const named = new Set(inside(last).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 9).map((entry) => entry[2]));
       // A line begins at the zero before its first value and ends at the zero after its last.
       const seen = (v, k) => v[k] || v[k - 1] || v[k + 1];
       const series = path.lines.map((line, j) => ({
@@ -78,10 +83,12 @@ if (data.path) {
         color: shades[j % shades.length],
         symbol: "none",
         triggerLineEvent: true,
-        lineStyle: { width: 1.8, type: j < shades.length ? "solid" : j < 2 * shades.length ? "dashed" : "dotted" },
-        emphasis: { focus: "series", lineStyle: { width: 3.5 } },
+        animation: false,
+        z: picked(line) ? 4 : 2,
+        lineStyle: { width: picked(line) ? 2.4 : 1.1, opacity: picked(line) ? 1 : 0.5, type: dashes[Math.floor(j / shades.length) % dashes.length] },
+        emphasis: { focus: "series", lineStyle: { width: 3.5, opacity: 1 } },
         blur: { lineStyle: { opacity: 0.15 } },
-        endLabel: { show: named.has(j) && !narrow(), formatter: cut(line.name, 18), color: colour("muted"), fontSize: 11 },
+        endLabel: { show: named.has(j) && !narrow(), formatter: cut(line.name, 18), color: colour("muted"), fontSize: 11, minMargin: 3 },
         labelLayout: { moveOverlap: "shiftY" },
       }));
       if (path.chosen !== null && series.length)
@@ -89,7 +96,7 @@ if (data.path) {
       return frame({
         x: axis,
         y: { name: "coefficient" },
-        grid: { top: 34, right: narrow() ? 14 : 140 },
+        grid: { bottom: 46, right: narrow() ? 20 : 140 },
         tooltip: {
           formatter: ([p]) => {
             const entries = inside(p.dataIndex).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
@@ -107,10 +114,10 @@ if (data.path) {
     }),
   };
 
-  const rows = path.lines.slice(0, 40);
+  const rows = path.lines;
   const columns = spread(path.lambda0.length, 120);
   charts.heat = {
-    height: 70 + 20 * rows.length,
+    height: 100 + 20 * rows.length,
     option: () => {
       const cells = rows.flatMap((line, j) => {
         const top = largest(line.values) || 1;
@@ -123,7 +130,7 @@ if (data.path) {
         x: {
           type: "category",
           data: columns.map((k) => show(path.lambda0[k], 2)),
-          name: "λ0, the price of a feature →  falls",
+          name: "λ0, the price of a feature, falls →",
           splitLine: { show: false },
         },
         y: {
@@ -133,7 +140,6 @@ if (data.path) {
           axisLabel: { hideOverlap: false, interval: 0 },
           splitLine: { show: false },
         },
-        grid: { top: 26 },
         tooltip: {
           trigger: "item",
           formatter: (p) => {
@@ -156,7 +162,7 @@ if (data.path) {
             itemStyle: { borderColor: colour("surface"), borderWidth: columns.length > 60 ? 0.5 : 1 },
             emphasis: { itemStyle: { borderColor: colour("text"), borderWidth: 1 } },
             progressive: 0,
-            markLine: chosen < 0 ? undefined : marks([upright(chosen, "this model", colour("text"), "end")]),
+            markLine: chosen < 0 ? undefined : marks([upright(chosen, "this model", colour("text"), { position: "start" })]),
           },
         ],
       });
@@ -174,12 +180,12 @@ if (data.path) {
         current = k;
       },
       option: () => {
-        const { xs, axis } = priceAxis(path.lambda0);
+        const { xs, axis } = priceAxis(path);
         const { name, values, best } = path.criteria[current];
         return frame({
           x: axis,
           y: { name },
-          grid: { top: 34 },
+          grid: { bottom: 46 },
           tooltip: { formatter: ([p]) => tip(pointTitle(path, p.dataIndex), [[name, show(values[p.dataIndex])]]) },
           series: [
             {

@@ -26,7 +26,6 @@ function dots(points, { x, y, line, title, names }) {
   return frame({
     x: { name: x },
     y: { name: y },
-    grid: { top: 34 },
     tooltip: {
       trigger: "item",
       formatter: (p) => tip(title, [[names[0], show(p.value[0])], [names[1], show(p.value[1])]]),
@@ -41,7 +40,6 @@ function bars(histogram, names, shades, x) {
   return frame({
     x: { type: "category", data: middle.map((m) => show(m, 2)), name: x, splitLine: { show: false } },
     y: { name: "samples", scale: false, minInterval: 1 },
-    grid: { top: 34 },
     tooltip: {
       axisPointer: { type: "shadow" },
       formatter: (list) => {
@@ -118,7 +116,6 @@ if (data.classification) {
         frame({
           x: { name: "negatives mistaken", ...share },
           y: { name: "positives found", ...share },
-          grid: { top: 34 },
           tooltip: {
             formatter: ([p]) => tip(`AUC ${show(auc, 3)}`, [["positives found", show(p.value[1], 3)], ["negatives mistaken", show(p.value[0], 3)]]),
           },
@@ -151,7 +148,6 @@ if (data.classification) {
         frame({
           x: { name: "predicted probability", ...share },
           y: { name: "observed share", ...share },
-          grid: { top: 34 },
           tooltip: {
             trigger: "item",
             formatter: (p) => tip(`${show(p.value[2])} samples`, [["predicted", show(p.value[0], 3)], ["observed", show(p.value[1], 3)]]),

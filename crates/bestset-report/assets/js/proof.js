@@ -34,7 +34,6 @@ if (data.trace) {
       frame({
         x: { name: "time", min: "dataMin", max: "dataMax", axisLabel: { formatter: (x) => time(long ? 10 ** x : x) } },
         y: { name: "objective" },
-        grid: { top: 34 },
         tooltip: { formatter: ([p]) => tip(time(seconds[p.dataIndex]), squeezeLines(objective[p.dataIndex], bound[p.dataIndex])) },
         series: squeeze(xs, objective, bound, "end"),
       }),
@@ -49,14 +48,14 @@ if (data.path) {
   const { lambda0, size, objective, bound, chosen } = data.path;
   charts["path-proof"] = {
     option: () => {
-      const { xs, axis } = priceAxis(lambda0);
+      const { xs, axis } = priceAxis(data.path);
       const series = squeeze(xs, objective, bound);
       if (chosen !== null) series[0].markLine = marks([upright(xs[chosen], "this model", colour("text"))]);
       const title = (k) => `λ0 ${show(lambda0[k], 3)}, ${size[k]} features`;
       return frame({
         x: axis,
         y: { name: "objective" },
-        grid: { top: 34 },
+        grid: { bottom: 46 },
         tooltip: { formatter: ([p]) => tip(title(p.dataIndex), squeezeLines(objective[p.dataIndex], bound[p.dataIndex])) },
         series,
       });
@@ -77,7 +76,6 @@ if (data.subsets) {
       return frame({
         x: { name: "features", minInterval: 1, min: "dataMin", max: "dataMax" },
         y: { name: "objective" },
-        grid: { top: 34 },
         tooltip: {
           formatter: ([p]) => {
             const k = p.dataIndex;

@@ -2,26 +2,21 @@
 
 use super::parts::{term, tile};
 use crate::number::{count, number, percent, seconds};
-use crate::{Certificate, Diagnostics, Report, Task};
+use crate::{Certificate, CrossValidation, Diagnostics, Report, Task};
 use maud::{Markup, html};
 
 /// Headline, verdict and the facts that matter.
 pub(super) fn hero(report: &Report) -> Markup {
     let certificate = &report.certificate;
     let (chosen, all) = (report.model.terms.len(), report.data.features.max(report.model.terms.len()));
-    let of_target = match (report.data.target.as_str(), report.data.task) {
-        ("", Task::Regression) => String::new(),
-        ("", Task::Classification) => " tell the classes apart".to_owned(),
-        (target, Task::Regression) => format!(" predict {target}"),
-        (target, Task::Classification) => format!(" tell {target} apart"),
-    };
+    let purpose = purpose(report);
     html! {
         section #answer.hero aria-labelledby="answer-heading" {
             div.hero-text {
                 p.eyebrow { (report.heading()) }
                 h1 id="answer-heading" {
                     span.count { (count(chosen)) }
-                    " of " (count(all)) " features" span.rest { (of_target) }
+                    " of " (count(all)) " features" span.rest { (purpose) }
                 }
                 p class=(format!("verdict {}", tone(certificate))) { (icon(certificate)) span { (verdict(certificate)) } }
                 p.sentence { (certificate.sentence) }
@@ -29,6 +24,16 @@ pub(super) fn hero(report: &Report) -> Markup {
             (gauge(certificate))
             dl.tiles { (tiles(report)) }
         }
+    }
+}
+
+/// What the features do, with a space before it; nothing if the target has no name.
+fn purpose(report: &Report) -> String {
+    let (target, classes) = (&report.data.target, &report.data.classes);
+    match (report.data.task, classes) {
+        (Task::Classification, Some((negative, positive))) => format!(" tell {positive} from {negative}"),
+        _ if target.is_empty() => String::new(),
+        _ => format!(" predict {target}"),
     }
 }
 
@@ -89,19 +94,28 @@ fn tiles(report: &Report) -> Markup {
     let data = &report.data;
     let gap = &report.certificate;
     html! {
-        (tile(html! { "Samples" }, &count(data.samples), &data.loss))
-        (tile(term("gap", "Gap"), &percent(if gap.optimal { gap.relative_gap.max(0.0) } else { gap.relative_gap }), "at the most"))
-        @match &report.diagnostics {
-            Some(Diagnostics::Regression(fit)) => { (tile(term("r2", "R²"), &number(fit.r2, 3), &on(&fit.samples))) }
-            Some(Diagnostics::Classification(fit)) => { (tile(term("auc", "AUC"), &number(fit.auc, 3), &on(&fit.samples))) }
-            None => {}
+            (tile(html! { "Samples" }, &count(data.samples), &data.loss))
+    @if gap.optimal {
+                (tile(term("gap", "Gap"), "closed", &format!("{} is left", percent(gap.relative_gap))))
+            } @else {
+                (tile(term("gap", "Gap"), &percent(gap.relative_gap), "at the most"))
+            }
+            @match &report.diagnostics {
+                Some(Diagnostics::Regression(fit)) => { (tile(term("r2", "R²"), &number(fit.r2, 3), &on(&fit.samples))) }
+                Some(Diagnostics::Classification(fit)) => { (tile(term("auc", "AUC"), &number(fit.auc, 3), &on(&fit.samples))) }
+                None => {}
+            }
+            @if let Some(cv) = &report.cv && let Some(point) = cv.points.get(chosen_point(report, cv)) {
+                @let error = format!("{} ± {}", cv.metric, number(point.standard_error, 2));
+                (tile(term("cv", "Cross-validated"), &number(point.mean, 3), &error))
+            }
+            @if let Some(time) = report.seconds { (tile(html! { "Time" }, &seconds(time), "from start to answer")) }
         }
-        @if let Some(cv) = &report.cv && let Some(best) = cv.points.get(cv.best) {
-            @let error = format!("{}, ± {}", cv.metric, number(best.standard_error, 2));
-            (tile(term("cv", "Cross-validated"), &number(best.mean, 3), &error))
-        }
-        @if let Some(time) = report.seconds { (tile(html! { "Time" }, &seconds(time), "from start to answer")) }
-    }
+}
+
+/// The point of the reported model, or the best one where the model is not a point of the path.
+fn chosen_point(report: &Report, cv: &CrossValidation) -> usize {
+    report.path.as_ref().and_then(|path| path.chosen).unwrap_or(cv.best)
 }
 
 fn on(samples: &str) -> String {

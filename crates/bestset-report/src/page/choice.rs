@@ -1,7 +1,7 @@
 //! How the model was chosen: cross-validation, the path, the criteria.
 
 use super::Section;
-use super::parts::{Figure, features, plural, term};
+use super::parts::{Figure, features, key, plural, term};
 use crate::Report;
 use crate::number::number;
 use crate::series::{CvSeries, PathSeries, Series};
@@ -23,7 +23,7 @@ pub(super) fn section(report: &Report, series: &Series) -> Option<Section> {
             }
         }
     };
-    Some(Section { id: "choice", title: "How it was chosen", body })
+    Some(Section { id: "choice", short: "Choice", title: "How it was chosen", body })
 }
 
 fn scores(cv: &CvSeries, report: &Report) -> Markup {
@@ -65,19 +65,20 @@ fn coefficients(path: &PathSeries) -> Markup {
 }
 
 fn heat(path: &PathSeries) -> Markup {
-    const MOST: usize = 40;
-    let rows = path.lines.len().min(MOST);
+    let rows = path.lines.len();
     let said = format!("Which of {rows} features are in the answer at each of {} points.", path.lambda0.len());
     let note = (path.lines.len() + path.left_out > rows)
         .then(|| format!("The {rows} features that enter first, of {}.", path.lines.len() + path.left_out));
-    let caption =
-        html! { "One row a feature, one column a point of the path: who is in, since when, and with which sign." };
+    let caption = html! {
+       (key("up", "raises")) (key("down", "lowers"))
+       "One row a feature, one column a point of the path: who is in, and since when."
+    };
     Figure::new("heat", "Who is in the answer", caption, said).wide().note(note).html()
 }
 
 fn gaps(path: &PathSeries) -> Markup {
     let said = "Objective and lower bound at every point of the path.".to_owned();
-    let caption = html! { "Every point of the path has its own " (term("bound", "bound")) "; the band is its gap." };
+    let caption = html! { (key("objective", "objective")) (key("bound", "lower bound")) "Every point of the path has its own " (term("bound", "bound")) "; the band is its gap." };
     let figure = Figure::new("path-proof", "Proof along the path", caption, said);
     if path.criteria.is_empty() { figure.wide().html() } else { figure.html() }
 }

@@ -1,7 +1,7 @@
 //! How well the model fits.
 
 use super::Section;
-use super::parts::{Figure, plural, term};
+use super::parts::{Figure, key, plural, term};
 use crate::number::{count, number, percent};
 use crate::series::{ClassSeries, RegressionSeries, Series};
 use crate::{Classification, Diagnostics, Regression, Report};
@@ -14,7 +14,7 @@ pub(super) fn section(report: &Report, series: &Series) -> Option<Section> {
         (Diagnostics::Classification(fit), _, Some(drawn)) => classification(fit, drawn, &series.classes),
         _ => return None,
     };
-    Some(Section { id: "fit", title: "How well it fits", body })
+    Some(Section { id: "fit", short: "Fit", title: "How well it fits", body })
 }
 
 /// What the figures are of: on the samples of the fit they flatter.
@@ -82,7 +82,9 @@ fn classification(fit: &Classification, drawn: &ClassSeries, classes: &(String, 
             }
             (confusion(fit, classes))
             @if drawn.histogram.is_some() {
-                (Figure::new("scores", score, html! { "How far apart the model sees the two classes." },
+                (Figure::new("scores", score, html! {
+                    (key("down", &classes.0)) (key("up", &classes.1)) "How far apart the model sees them."
+                },
                     format!("{score} of the samples of each class.")).note(thinned(fit.count, fit.scores.len())).html())
             }
             @if drawn.calibration.len() > 1 {

@@ -33,6 +33,8 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// A part of the page with its place in the navigation.
 pub(crate) struct Section {
     id: &'static str,
+    /// In the navigation.
+    short: &'static str,
     title: &'static str,
     body: Markup,
 }
@@ -106,7 +108,7 @@ impl Report {
                     nav aria-label="Sections" {
                         ul {
                             @for section in sections {
-                                li { a href=(format!("#{}", section.id)) { (section.title) } }
+                                li { a href=(format!("#{}", section.id)) { (section.short) } }
                             }
                             li { a href="#glossary" { "Glossary" } }
                         }

@@ -1,7 +1,7 @@
 //! The chosen features, and the ones that came close.
 
 use super::Section;
-use super::parts::{Figure, features, plural, term};
+use super::parts::{Figure, features, key, plural, term};
 use crate::number::number;
 use crate::series::Series;
 use crate::{Model, Report, Subset, Term};
@@ -22,7 +22,7 @@ pub(super) fn section(report: &Report) -> Section {
             (table(model))
         }
     };
-    Section { id: "model", title: "The model", body }
+    Section { id: "model", short: "Model", title: "The model", body }
 }
 
 fn intercept(model: &Model) -> Markup {
@@ -120,14 +120,14 @@ pub(super) fn alternatives(report: &Report, series: &Series) -> Option<Section> 
                     sizes.size.len(), sizes.size[0], sizes.size[sizes.size.len() - 1]
                 );
                 (Figure::new("subsets", "Best of each size", html! {
-                    "What each further feature brings. Where the two meet, the subset is " (term("optimal", "proved best")) " of its size."
+                    (key("objective", "objective")) (key("bound", "lower bound")) "What each further feature brings. Where the two meet, the subset is " (term("optimal", "proved best")) " of its size."
                 }, said).wide().html())
             }
             @if !report.subsets.is_empty() { (sizes(&report.subsets)) }
             @if !report.ranked.is_empty() { (runners_up(report)) }
         }
     };
-    Some(Section { id: "alternatives", title: "Alternatives", body })
+    Some(Section { id: "alternatives", short: "Alternatives", title: "Alternatives", body })
 }
 
 fn sizes(subsets: &[Subset]) -> Markup {
@@ -157,7 +157,7 @@ fn sizes(subsets: &[Subset]) -> Markup {
                                 td { (names(&s.features)) }
                                 td.number { (number(s.objective, 5)) }
                                 @for column in shown.iter().filter(|c| c.1) { td.number { (number(value(s, column.2), 4)) } }
-                                td { (if s.optimal { "best".to_owned() } else { at_least(s.lower_bound) }) }
+                                td { (if s.optimal { "best".to_owned() } else { at_least(s) }) }
                             }
                         }
                     }
@@ -167,8 +167,9 @@ fn sizes(subsets: &[Subset]) -> Markup {
     }
 }
 
-fn at_least(bound: f64) -> String {
-    if bound.is_finite() { format!("at least {}", number(bound, 5)) } else { "no bound".to_owned() }
+fn at_least(s: &Subset) -> String {
+    let known = crate::series::useful(s.objective, s.lower_bound);
+    known.map_or_else(|| "no bound".to_owned(), |bound| format!("at least {}", number(bound, 5)))
 }
 
 fn names(list: &[String]) -> Markup {

@@ -75,6 +75,11 @@ impl<'a> Figure<'a> {
     }
 }
 
+/// A colour of a chart and what it stands for.
+pub(super) fn key(colour: &str, text: &str) -> Markup {
+    html! { span.key { i.swatch style=(format!("background:var(--{colour})")) {} (text) } }
+}
+
 /// A fact: a large number and what it is.
 pub(super) fn tile(label: Markup, value: &str, remark: &str) -> Markup {
     html! {

@@ -1,7 +1,7 @@
 //! What is proved, and how features were ruled out.
 
 use super::Section;
-use super::parts::{Figure, features, term};
+use super::parts::{Figure, features, key, term};
 use crate::number::{count, number, percent, seconds};
 use crate::series::{Series, TraceSeries};
 use crate::{Report, Screening};
@@ -23,7 +23,7 @@ pub(super) fn section(report: &Report, series: &Series) -> Section {
             }
         }
     };
-    Section { id: "proof", title: "The proof", body }
+    Section { id: "proof", short: "Proof", title: "The proof", body }
 }
 
 fn over_time(trace: &TraceSeries) -> Markup {
@@ -37,7 +37,10 @@ fn over_time(trace: &TraceSeries) -> Markup {
     );
     let note =
         (trace.left_out > 0).then(|| format!("{} moments between those drawn are left out.", count(trace.left_out)));
-    let caption = html! { "The objective falls, the bound rises. The band between them is what is still open." };
+    let caption = html! {
+        (key("objective", "objective")) (key("bound", "lower bound"))
+        "The one falls, the other rises; the band between them is what is still open."
+    };
     Figure::new("trace", "Closing in", caption, said).note(note).html()
 }
 
@@ -63,12 +66,12 @@ pub(super) fn screening(report: &Report) -> Option<Section> {
         div.card {
             p.caption {
                 "Most features never need a close look: a " (term("screening", "rule")) " proves that they cannot matter. "
-                "Each bar is what is left after the rule above it."
+                "Blue bars narrow as features are ruled out for good; green bars count features that a rule decided otherwise."
             }
             ol.funnel { (steps(screening)) }
         }
     };
-    Some(Section { id: "screening", title: "What was ruled out", body })
+    Some(Section { id: "screening", short: "Ruled out", title: "What was ruled out", body })
 }
 
 fn steps(screening: &Screening) -> Markup {

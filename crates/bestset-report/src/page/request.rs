@@ -33,7 +33,7 @@ pub(super) fn section(report: &Report) -> Section {
             @if !report.command.is_empty() { (command(&report.command)) }
         }
     };
-    Section { id: "request", title: "What was asked", body }
+    Section { id: "request", short: "Question", title: "What was asked", body }
 }
 
 fn list(rows: &[Row]) -> Markup {

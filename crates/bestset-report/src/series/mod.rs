@@ -63,6 +63,11 @@ pub(crate) fn short(value: f64) -> Option<f64> {
     value.is_finite().then(|| format!("{value:.5e}").parse().unwrap_or(value))
 }
 
+/// A bound that says something: not further below the objective than zero is.
+pub(crate) fn useful(objective: f64, bound: f64) -> Option<f64> {
+    if objective - bound <= objective.abs() * (1.0 + 1e-9) { short(bound) } else { None }
+}
+
 pub(crate) fn shorts(values: impl IntoIterator<Item = f64>) -> Vec<Option<f64>> {
     values.into_iter().map(short).collect()
 }

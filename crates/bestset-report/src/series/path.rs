@@ -1,13 +1,13 @@
 //! Paths, cross-validation and sizes.
 
-use super::{short, shorts, thin};
+use super::{short, shorts, thin, useful};
 use crate::{CrossValidation, Path, Subset};
 use serde::Serialize;
 
 /// The most points of a path drawn.
 const MOST_POINTS: usize = 300;
 /// The most features drawn as lines.
-const MOST_LINES: usize = 60;
+const MOST_LINES: usize = 40;
 
 /// One ridge's share of a path, and of it what is drawn.
 #[derive(Debug, Clone, Serialize)]
@@ -94,7 +94,7 @@ impl PathSeries {
             lambda0: shorts(points.iter().map(|p| p.lambda0)),
             size: points.iter().map(|p| p.size).collect(),
             objective: shorts(points.iter().map(|p| p.objective)),
-            bound: shorts(points.iter().map(|p| p.lower_bound)),
+            bound: points.iter().map(|p| useful(p.objective, p.lower_bound)).collect(),
             chosen: path.chosen.and_then(|wanted| kept.iter().position(|&k| k == wanted)),
             lines: order.iter().map(line).collect(),
             left_out,
@@ -187,7 +187,7 @@ impl SubsetSeries {
         Some(Self {
             size: chosen().map(|s| s.size).collect(),
             objective: chosen().map(|s| short(s.objective)).collect(),
-            bound: chosen().map(|s| short(s.lower_bound)).collect(),
+            bound: chosen().map(|s| useful(s.objective, s.lower_bound)).collect(),
             optimal: chosen().map(|s| s.optimal).collect(),
         })
     }
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn lines_come_in_the_order_of_entry_and_are_capped() {
         let made = PathSeries::new(&path(200, 100)).unwrap();
-        assert_eq!((made.lines.len(), made.left_out), (MOST_LINES, 40));
+        assert_eq!((made.lines.len(), made.left_out), (MOST_LINES, 60));
         assert_eq!(made.lines[0].name, "x99");
         assert_eq!(made.lines[0].values[..3], [Some(0.0), Some(1.0), Some(1.0)]);
         assert!(PathSeries::new(&path(1, 1)).is_none());

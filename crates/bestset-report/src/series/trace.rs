@@ -1,6 +1,6 @@
 //! The proof over time.
 
-use super::{short, shorts, thin};
+use super::{short, shorts, thin, useful};
 use crate::{Certificate, TraceRow};
 use serde::Serialize;
 
@@ -48,7 +48,7 @@ impl TraceSeries {
         Some(Self {
             seconds: kept.iter().map(|&k| short(rows[k].seconds)).collect(),
             objective: shorts(kept.iter().map(|&k| rows[k].objective)),
-            bound: shorts(kept.iter().map(|&k| rows[k].lower_bound)),
+            bound: kept.iter().map(|&k| useful(rows[k].objective, rows[k].lower_bound)).collect(),
             left_out: rows.len() - kept.len(),
         })
     }
