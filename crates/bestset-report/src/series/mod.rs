@@ -5,7 +5,7 @@ mod path;
 mod trace;
 
 pub use fit::{ClassSeries, Histogram, RegressionSeries};
-pub use path::{CvSeries, PathSeries, SubsetSeries};
+pub use path::{CvSeries, Measure, PathSeries, SubsetSeries};
 pub use trace::TraceSeries;
 
 use crate::{Diagnostics, Report};
