@@ -36,7 +36,7 @@ function letters() {
 }
 
 async function fonts() {
-  for (const weight of ["400Regular", "600SemiBold"]) {
+  for (const weight of ["400Regular", "700Bold"]) {
     const source = await readFile(join(root("@expo-google-fonts/inter"), weight, `Inter_${weight}.ttf`));
     const font = await subsetFont(source, letters(), { targetFormat: "truetype" });
     await writeFile(join(assets, `Inter-${weight.replace(/^\d+/, "")}.ttf`), font);

@@ -1,7 +1,7 @@
 // The parts of Apache ECharts that the page uses: everything else stays out of the bundle.
 import { BarChart, HeatmapChart, LineChart, ScatterChart } from "echarts/charts";
 import { GridComponent, MarkLineComponent, MarkPointComponent, TooltipComponent, VisualMapComponent } from "echarts/components";
-import { init, use } from "echarts/core";
+import { getInstanceByDom, init, use } from "echarts/core";
 import { LabelLayout } from "echarts/features";
 import { SVGRenderer } from "echarts/renderers";
 
@@ -19,4 +19,4 @@ use([
   VisualMapComponent,
 ]);
 
-export { init };
+export { getInstanceByDom, init };

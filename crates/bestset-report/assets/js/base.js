@@ -60,6 +60,9 @@ function tip(title, lines) {
   return box;
 }
 
+// Double quotes would end the attribute in a saved SVG.
+const fonts = getComputedStyle(document.body).fontFamily.replaceAll('"', "'");
+
 /** What every chart has: room, axes, tooltip, motion. */
 function frame({ x, y, grid, tooltip, series, ...rest }) {
   const line = colour("line");
@@ -79,7 +82,7 @@ function frame({ x, y, grid, tooltip, series, ...rest }) {
     backgroundColor: colour("surface"),
     animation: !still,
     animationDuration: 350,
-    textStyle: { fontFamily: getComputedStyle(document.body).fontFamily, color: colour("text") },
+    textStyle: { fontFamily: fonts, color: colour("text") },
     grid: { left: 14, right: 20, top: 46, bottom: 32, containLabel: true, ...grid },
     xAxis: axis({ nameGap: 28, splitLine: { show: false }, ...x }),
     yAxis: axis({ nameGap: 28, nameLocation: "end", nameTextStyle: { color: text, fontSize: 12, align: "left", padding: [0, 0, 0, -30] }, ...y }),
@@ -116,7 +119,7 @@ function priceAxis({ lambda0, size }) {
     xs: lambda0.map((_, k) => k),
     axis: {
       name: narrow() ? "λ0 falls →, features below" : "λ0, the price of a feature, falls →  (below it: features in the answer)",
-      nameGap: 40,
+      nameGap: 45,
       min: 0,
       max: lambda0.length - 1,
       minInterval: 1,

@@ -19,7 +19,7 @@ if (data.cv) {
       return frame({
         x: axis,
         y: { name: metric },
-        grid: { bottom: 46 },
+        grid: { bottom: 36 },
         tooltip: {
           formatter: ([p]) => {
             const k = p.dataIndex;
@@ -73,7 +73,8 @@ if (data.path) {
       // What is in the reported model stands out from what enters later.
       const picked = (line) => path.chosen === null || Boolean(line.values[path.chosen]);
       const last = xs.length - 1;
-      const named = new Set(inside(last).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 9).map((entry) => entry[2]));
+      const weight = ([, value, j]) => Math.abs(value) + (picked(path.lines[j]) ? 1e9 : 0);
+      const named = new Set(inside(last).sort((a, b) => weight(b) - weight(a)).slice(0, 9).map((entry) => entry[2]));
       // A line begins at the zero before its first value and ends at the zero after its last.
       const seen = (v, k) => v[k] || v[k - 1] || v[k + 1];
       const series = path.lines.map((line, j) => ({
@@ -96,7 +97,7 @@ if (data.path) {
       return frame({
         x: axis,
         y: { name: "coefficient" },
-        grid: { bottom: 46, right: narrow() ? 20 : 140 },
+        grid: { bottom: 36, right: narrow() ? 20 : 140 },
         tooltip: {
           formatter: ([p]) => {
             const entries = inside(p.dataIndex).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
@@ -185,7 +186,7 @@ if (data.path) {
         return frame({
           x: axis,
           y: { name },
-          grid: { bottom: 46 },
+          grid: { bottom: 36 },
           tooltip: { formatter: ([p]) => tip(pointTitle(path, p.dataIndex), [[name, show(values[p.dataIndex])]]) },
           series: [
             {

@@ -55,7 +55,7 @@ if (data.path) {
       return frame({
         x: axis,
         y: { name: "objective" },
-        grid: { bottom: 46 },
+        grid: { bottom: 36 },
         tooltip: { formatter: ([p]) => tip(title(p.dataIndex), squeezeLines(objective[p.dataIndex], bound[p.dataIndex])) },
         series,
       });

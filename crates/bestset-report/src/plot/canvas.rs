@@ -87,7 +87,8 @@ impl<'f> Frame<'f> {
             left += 42 + 7 * text.chars().count() as i32;
         }
         let mut chart = ChartBuilder::on(&paper)
-            .margin_top(if self.keys.is_empty() { 84 } else { 106 })
+            .margin_top(if self.keys.is_empty() { 96 } else { 118 })
+            .margin_left(16)
             .margin_right(self.sides.1)
             .margin_bottom(14)
             .x_label_area_size(52)

@@ -105,7 +105,6 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::*;
 
     fn full(name: &str) -> Report {

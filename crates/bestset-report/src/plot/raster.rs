@@ -6,7 +6,7 @@ use resvg::usvg::{Options, Tree, fontdb::Database};
 use std::sync::{Arc, OnceLock};
 
 const REGULAR: &[u8] = include_bytes!("../../assets/Inter-Regular.ttf");
-const BOLD: &[u8] = include_bytes!("../../assets/Inter-SemiBold.ttf");
+const BOLD: &[u8] = include_bytes!("../../assets/Inter-Bold.ttf");
 /// Pixels for each unit of the SVG.
 const SCALE: f32 = 2.0;
 
