@@ -6,6 +6,7 @@
 //! ```
 
 use bestset::cv::{CvOptions, Folds, Score, cross_validate};
+use bestset::path::PathOptions;
 use bestset::{Loss, Method, Options, Penalty, Problem, solve, subsets};
 use bestset_data::{Scaling, Simulator, SupportSize, Task};
 use bestset_report::convert::{deviations, importance};
@@ -49,7 +50,8 @@ fn report(classification: bool) -> Fallible<Report> {
     let ridge = if classification { 4.0 } else { 30.0 };
     let base = Problem::new(&design, data.y(), Penalty::new(0.0, 0.0, ridge))?.with_loss(loss)?.with_intercept(true);
     let folds = Folds::Random { folds: 10, repeats: 1 };
-    let found = cross_validate(&base, &CvOptions { folds, seed: 3, ..CvOptions::default() })?;
+    let path = PathOptions { max_size: Some(40), ..PathOptions::default() };
+    let found = cross_validate(&base, &CvOptions { path, folds, seed: 3, ..CvOptions::default() })?;
     let point = found.one_se_point();
     let problem = base.with_penalty(Penalty::new(point.lambda0, 0.0, ridge))?;
     let limit = Some(Duration::from_secs(if classification { 6 } else { 3 }));

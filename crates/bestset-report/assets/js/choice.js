@@ -89,7 +89,7 @@ if (data.path) {
         lineStyle: { width: picked(line) ? 2.4 : 1.1, opacity: picked(line) ? 1 : 0.5, type: dashes[Math.floor(j / shades.length) % dashes.length] },
         emphasis: { focus: "series", lineStyle: { width: 3.5, opacity: 1 } },
         blur: { lineStyle: { opacity: 0.15 } },
-        endLabel: { show: named.has(j) && !narrow(), formatter: cut(line.name, 18), color: colour("muted"), fontSize: 11, minMargin: 3 },
+        endLabel: { show: named.has(j) && !narrow(), formatter: cut(line.name, 18), color: shades[j % shades.length], fontSize: 11, lineHeight: 15 },
         labelLayout: { moveOverlap: "shiftY" },
       }));
       if (path.chosen !== null && series.length)
