@@ -117,8 +117,11 @@ if (data.path) {
 
   const rows = path.lines;
   const columns = spread(path.lambda0.length, 120);
+  const shown = (line) => columns.filter((k) => line.values[k]).length;
   charts.heat = {
     height: 100 + 20 * rows.length,
+    // A row of the table is a row of cells: its first one.
+    at: (k) => rows.slice(0, k).reduce((sum, line) => sum + shown(line), 0),
     option: () => {
       const cells = rows.flatMap((line, j) => {
         const top = largest(line.values) || 1;

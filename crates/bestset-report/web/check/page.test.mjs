@@ -140,6 +140,13 @@ describe("without a mouse", () => {
     await it.page.waitForFunction(() => !document.querySelector("#chart-cv .tip")?.offsetParent || getComputedStyle(document.querySelector("#chart-cv .tip").parentElement).opacity === "0");
   });
 
+  test("rows of the heat map are walked by feature", async () => {
+    await it.page.focus("#chart-heat");
+    for (let k = 0; k < 3; k += 1) await it.page.keyboard.press("ArrowRight");
+    assert.match(await announced(), /^Feature gene_02, In how many answers 17, First at λ0 2\.048/);
+    assert.match(await it.page.textContent("#chart-heat .tip"), /^gene_02/);
+  });
+
   test("columns sort both ways", async () => {
     const first = () => it.page.textContent("#coefficients tbody tr:first-child th");
     const head = "#coefficients thead th:nth-child(2) button";
