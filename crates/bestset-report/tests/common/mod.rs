@@ -146,6 +146,15 @@ pub fn classification() -> Report {
     }
 }
 
+/// Few samples, told apart without a mistake: curves of two corners, groups without anything between.
+pub fn separated() -> Report {
+    let labels: Vec<bool> = (0..72).map(|i| i < 25).collect();
+    let chance = |(l, u): (&bool, f64)| if *l { 1.0 - 0.03 * u } else { 0.03 * u };
+    let chances: Vec<f64> = labels.iter().zip(numbers(72, 4)).map(chance).collect();
+    let fit = Classification::from_probabilities(&labels, &chances);
+    Report { diagnostics: Some(Diagnostics::Classification(fit)), cv: None, ..classification() }
+}
+
 /// A fit alone: no path, no cross-validation, nothing proved.
 pub fn bare() -> Report {
     Report {
@@ -236,6 +245,7 @@ pub fn all() -> Vec<(&'static str, Report)> {
     vec![
         ("regression", regression()),
         ("classification", classification()),
+        ("separated", separated()),
         ("bare", bare()),
         ("empty", Report::default()),
         ("hostile", hostile()),
