@@ -1,0 +1,467 @@
+"""Answers: coefficients with their certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._input import Floats
+
+if TYPE_CHECKING:
+    from ._core import PathDict, SolutionDict, SubsetDict
+
+#: Coefficients shown in full.
+SHOWN = 8
+#: Criteria whose largest value is best.
+MAXIMISED = ("r2", "adjusted_r2")
+
+
+class _Coefficients:
+    """What every answer with coefficients can do."""
+
+    support: NDArray[np.int64]
+    values: Floats
+    intercept: float
+    n_features: int
+    feature_names: tuple[str, ...] | None
+
+    @property
+    def coef(self) -> Floats:
+        """All coefficients, zeros included."""
+        dense = np.zeros(self.n_features)
+        dense[self.support] = self.values
+        return dense
+
+    @property
+    def selected(self) -> list[str]:
+        """The names of the selected features, or ``x`` and their number."""
+        return [self._name(int(j)) for j in self.support]
+
+    def _name(self, j: int) -> str:
+        return f"x{j}" if self.feature_names is None else self.feature_names[j]
+
+    def predict(self, X: Any) -> Floats:
+        """The linear predictor X @ coef + intercept; only the selected columns are touched."""
+        if hasattr(X, "to_numpy"):
+            X = X.to_numpy()
+        if not hasattr(X, "shape"):
+            X = np.asarray(X)
+        if len(X.shape) != 2 or X.shape[1] != self.n_features:
+            raise ValueError(f"X must have {self.n_features} columns; its shape is {X.shape}")
+        X = X.tocsc() if hasattr(X, "tocsc") else X
+        found: Floats = np.asarray(X[:, self.support] @ self.values + self.intercept, dtype=np.float64)
+        return found
+
+    def _terms(self) -> str:
+        shown = [f"{self._name(int(j))} {b:+.4g}" for j, b in zip(self.support[:SHOWN], self.values)]
+        if len(self.support) > SHOWN:
+            shown.append(f"… {len(self.support) - SHOWN} more")
+        return ", ".join(shown) if shown else "none"
+
+
+@dataclass(eq=False)
+class Ranked(_Coefficients):
+    """One of the best subsets, in their order.
+
+    Attributes
+    ----------
+    support, values, intercept, coef
+        The best fit on this subset.
+    objective : float
+        Its objective.
+    proved : bool
+        Whether no subset that is not listed is better, within the tolerance.
+    """
+
+    support: NDArray[np.int64]
+    values: Floats
+    intercept: float
+    n_features: int
+    objective: float
+    proved: bool
+    feature_names: tuple[str, ...] | None = field(default=None, repr=False)
+
+
+@dataclass(eq=False, repr=False)
+class Result(_Coefficients):
+    """An answer and how good it is known to be.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_features,)
+        The coefficients, on the scale of the columns given.
+    intercept : float
+        The intercept; zero without one.
+    support : ndarray of int
+        Indices of the non-zero coefficients, ascending; `values` are these coefficients.
+    objective : float
+        P of the answer.
+    relaxation : float or None
+        R, the value of the convex relaxation; None where the size is limited.
+    lower_bound : float
+        No coefficients have an objective below this; ``-inf`` where nothing is proved.
+    gap, relative_gap : float
+        ``objective - lower_bound`` and the same divided by ``abs(objective)``.
+    status : str
+        ``"optimal"``: the gap is within the tolerance. ``"converged"``: the method met its own stopping rule and the
+        gap says how good the answer is. ``"stalled"``: rounding kept it from that. Otherwise the limit that struck:
+        ``"time_limit"``, ``"iteration_limit"``, ``"node_limit"``, ``"memory_limit"`` or ``"interrupted"``.
+    seconds : float
+        Wall-clock time of the engine.
+    n_iter : int
+        Iterations, in the unit of the method; nodes for ``"exact"``.
+    trace : dict of ndarray
+        ``seconds``, ``objective``, ``lower_bound``, ``gap``, ``relaxation``, ``n_iter``, ``active``, ``support``: how
+        the solve went.
+    dual : ndarray of shape (n_samples,)
+        The dual point that proves the lower bound (before branching, for ``"exact"``).
+    ranked : list of Ranked
+        The best subsets, best first, from ``method="exact"`` with ``top``.
+    excluded, included : int
+        How many features are proved to be in no, or in every, best subset.
+    """
+
+    support: NDArray[np.int64]
+    values: Floats
+    intercept: float
+    n_features: int
+    objective: float
+    relaxation: float | None
+    lower_bound: float
+    gap: float
+    relative_gap: float
+    status: str
+    seconds: float
+    n_iter: int
+    lambda0: float
+    lambda1: float
+    lambda2: float
+    k: int | None
+    loss: str
+    method: str
+    dual: Floats
+    trace: dict[str, NDArray[Any]] = field(default_factory=dict)
+    ranked: list[Ranked] = field(default_factory=list)
+    excluded: int = 0
+    included: int = 0
+    groups: NDArray[Any] | None = None
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def proved(self) -> bool:
+        """Whether the answer is proved best within the tolerance."""
+        return self.status == "optimal"
+
+    def _statement(self) -> str:
+        """What the certificate says, in words."""
+        if not np.isfinite(self.lower_bound):
+            return "no bound: it takes lambda2 > 0, or bounds on every coefficient"
+        if self.proved:
+            return "proved best within the tolerance"
+        return f"no subset lowers the objective by more than {self.gap:.4g} ({_percent(self.relative_gap)})"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        price = f"k = {self.k}" if self.k is not None else f"lambda0 = {self.lambda0:.6g}"
+        relaxation = "–" if self.relaxation is None else f"{self.relaxation:.7g}"
+        return [
+            ("problem", f"{self.loss} loss, {price}, lambda1 = {self.lambda1:.6g}, lambda2 = {self.lambda2:.6g}"),
+            ("features", f"{len(self.support)} of {self.n_features}: {self._terms()}"),
+            ("intercept", f"{self.intercept:.6g}"),
+            ("objective", f"{self.objective:.7g}"),
+            ("relaxation", relaxation),
+            ("lower bound", f"{self.lower_bound:.7g}"),
+            ("gap", f"{self.gap:.4g} ({_percent(self.relative_gap)})"),
+            ("status", f"{self.status.replace('_', ' ')}: {self._statement()}"),
+            ("effort", f"{self.n_iter} iterations of {self.method}, {_seconds(self.seconds)}"),
+        ]
+
+    def __repr__(self) -> str:
+        width = max(len(name) for name, _ in self._rows())
+        return "\n".join(f"{name:>{width}}  {value}" for name, value in self._rows())
+
+    def _repr_html_(self) -> str:
+        title = f"{len(self.support)} of {self.n_features} features · {escape(self.status.replace('_', ' '))}"
+        return _table(title, self._rows())
+
+
+@dataclass(eq=False, repr=False)
+class Certificate:
+    """How good given coefficients are.
+
+    Attributes
+    ----------
+    objective : float
+        P of the coefficients given.
+    relaxation : float or None
+        R of the coefficients given.
+    lower_bound : float
+        No coefficients have an objective below this.
+    gap, relative_gap : float
+        ``objective - lower_bound`` and the same divided by ``abs(objective)``.
+    solution : Result
+        The answer that was found on the way to the bound; ``solution.objective`` may be lower.
+    """
+
+    objective: float
+    relaxation: float | None
+    lower_bound: float
+    gap: float
+    relative_gap: float
+    solution: Result
+    tolerance: float = 1e-6
+
+    @property
+    def proved(self) -> bool:
+        """Whether the coefficients are proved best within the tolerance."""
+        return bool(self.gap <= max(1e-9, self.tolerance * abs(self.objective)))
+
+    @property
+    def improvement(self) -> float:
+        """How much lower the objective of `solution` is; zero if it is not."""
+        return max(0.0, self.objective - self.solution.objective)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        if not np.isfinite(self.gap):
+            verdict = "no bound: it takes lambda2 > 0, or bounds on every coefficient"
+        elif self.proved:
+            verdict = "proved best within the tolerance"
+        else:
+            verdict = f"at most {self.gap:.4g} ({_percent(self.relative_gap)}) above the best possible"
+        return [
+            ("objective", f"{self.objective:.7g}"),
+            ("lower bound", f"{self.lower_bound:.7g}"),
+            ("gap", f"{self.gap:.4g} ({_percent(self.relative_gap)})"),
+            ("verdict", verdict),
+            ("best known", f"{self.solution.objective:.7g} with {len(self.solution.support)} features"),
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name:>11}  {value}" for name, value in self._rows())
+
+    def _repr_html_(self) -> str:
+        return _table("certificate", self._rows())
+
+
+class Path(Sequence[Result]):
+    """Answers for a descending sequence of prices; item i is the `Result` at ``lambda0s[i]``.
+
+    Attributes
+    ----------
+    lambda0s, lambda2s, objectives, lower_bounds, gaps : ndarray
+        One number per point.
+    sizes : ndarray of int
+        Features selected at each point.
+    criteria : dict of ndarray
+        ``aic``, ``bic``, ``ebic``, ``gic``, ``cp``, ``r2`` and ``adjusted_r2`` at each point.
+    status : str
+        ``"converged"``, or the limit that ended the path early.
+    """
+
+    def __init__(self, points: list[Result], criteria: dict[str, Floats], status: str) -> None:
+        self.points = points
+        self.criteria = criteria
+        self.status = status
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Result]: ...
+    def __getitem__(self, index: int | slice) -> Result | list[Result]:
+        return self.points[index]
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.points)
+
+    def _each(self, name: str) -> Floats:
+        return np.array([getattr(point, name) for point in self.points], dtype=np.float64)
+
+    @property
+    def lambda0s(self) -> Floats:
+        return self._each("lambda0")
+
+    @property
+    def lambda2s(self) -> Floats:
+        return self._each("lambda2")
+
+    @property
+    def objectives(self) -> Floats:
+        return self._each("objective")
+
+    @property
+    def lower_bounds(self) -> Floats:
+        return self._each("lower_bound")
+
+    @property
+    def gaps(self) -> Floats:
+        return self._each("gap")
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        return np.array([len(point.support) for point in self.points], dtype=np.int64)
+
+    @property
+    def coefs(self) -> Floats:
+        """All coefficients, one row per point."""
+        return np.array([point.coef for point in self.points])
+
+    def best(self, criterion: str = "ebic") -> Result:
+        """The best point by a criterion: the least value, or the largest of ``r2`` and ``adjusted_r2``."""
+        if criterion not in self.criteria:
+            raise ValueError(f"there is no criterion named {criterion!r}; known are {', '.join(self.criteria)}")
+        values = self.criteria[criterion]
+        if not np.any(~np.isnan(values)):
+            raise ValueError(f"the criterion {criterion!r} is not defined for this loss, or the path has no points")
+        return self.points[int(np.nanargmax(values) if criterion in MAXIMISED else np.nanargmin(values))]
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = [("lambda0", "features", "objective", "gap", "ebic")]
+        places = np.unique(np.linspace(0, len(self) - 1, min(len(self), 12)).astype(int)) if len(self) else []
+        for i in places:
+            point, ebic = self.points[i], self.criteria["ebic"][i]
+            gap = _percent(point.relative_gap)
+            rows.append((f"{point.lambda0:.4g}", str(len(point.support)), f"{point.objective:.6g}", gap, f"{ebic:.6g}"))
+        return rows
+
+    def __repr__(self) -> str:
+        head = f"path of {len(self)} points, {self.status.replace('_', ' ')}"
+        return "\n".join([head, *("  ".join(f"{cell:>10}" for cell in row) for row in self._rows())])
+
+    def _repr_html_(self) -> str:
+        return _grid(f"path of {len(self)} points", self._rows())
+
+
+@dataclass(eq=False)
+class Subset(_Coefficients):
+    """The best subset of at most `size` features.
+
+    Attributes
+    ----------
+    size : int
+        The size asked for.
+    support, values, intercept, coef
+        The fit.
+    objective, lower_bound, gap, status
+        The certificate of this size; the objective has no lambda0 in it.
+    loss : float
+        The sum of losses; for the squared loss, half the residual sum of squares.
+    r2, adjusted_r2, cp, aic, bic : float or None
+        Measures that compare sizes; None where they are not defined.
+    """
+
+    size: int
+    support: NDArray[np.int64]
+    values: Floats
+    intercept: float
+    n_features: int
+    objective: float
+    lower_bound: float
+    gap: float
+    status: str
+    loss: float
+    r2: float
+    adjusted_r2: float | None
+    cp: float | None
+    aic: float | None
+    bic: float | None
+    feature_names: tuple[str, ...] | None = field(default=None, repr=False)
+
+    @property
+    def proved(self) -> bool:
+        """Whether the subset is proved best of its size."""
+        return self.status == "optimal"
+
+
+class Subsets(Sequence[Subset]):
+    """The best subset of every size; item ``i`` is the one of size ``i + 1``."""
+
+    def __init__(self, subsets: list[Subset]) -> None:
+        self.subsets = subsets
+
+    @overload
+    def __getitem__(self, index: int) -> Subset: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Subset]: ...
+    def __getitem__(self, index: int | slice) -> Subset | list[Subset]:
+        return self.subsets[index]
+
+    def __len__(self) -> int:
+        return len(self.subsets)
+
+    def best(self, criterion: str = "bic") -> Subset:
+        """The best size by ``"aic"``, ``"bic"``, ``"cp"`` or ``"adjusted_r2"``."""
+        if criterion not in ("aic", "bic", "cp", "adjusted_r2"):
+            raise ValueError(f"there is no criterion named {criterion!r}; known are aic, bic, cp, adjusted_r2")
+        known = [s for s in self.subsets if getattr(s, criterion) is not None]
+        if not known:
+            raise ValueError(f"the criterion {criterion!r} is not defined for these fits")
+        sign = -1.0 if criterion in MAXIMISED else 1.0
+        return min(known, key=lambda s: sign * getattr(s, criterion))
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = [("size", "objective", "gap", "r2", "bic", "status", "features")]
+        for s in self.subsets:
+            bic = "–" if s.bic is None else f"{s.bic:.6g}"
+            row = (str(s.size), f"{s.objective:.6g}", f"{s.gap:.3g}", f"{s.r2:.4f}", bic, s.status)
+            rows.append((*row, ", ".join(s.selected[:SHOWN]) + (" …" if len(s.support) > SHOWN else "")))
+        return rows
+
+    def __repr__(self) -> str:
+        rows = self._rows()
+        widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
+        return "\n".join("  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths)).rstrip() for row in rows)
+
+    def _repr_html_(self) -> str:
+        return _grid("best subset of every size", self._rows())
+
+
+def result(
+    found: SolutionDict, p: int, names: tuple[str, ...] | None, loss: str, method: str, **problem: Any
+) -> Result:
+    """A `Result` from what the engine returned."""
+    ranked = [Ranked(**r, n_features=p, feature_names=names) for r in found["ranked"]]
+    plain: dict[str, Any] = {k: v for k, v in found.items() if k not in ("ranked", "passes")}
+    plain.update(problem)
+    return Result(**plain, ranked=ranked, n_features=p, feature_names=names, loss=loss, method=method)
+
+
+def path(found: PathDict, p: int, names: tuple[str, ...] | None, loss: str) -> Path:
+    """A `Path` from what the engine returned."""
+    points = [result(point, p, names, loss, "incremental", k=None) for point in found["points"]]
+    return Path(points, found["criteria"], found["status"])
+
+
+def subset(found: SubsetDict, p: int, names: tuple[str, ...] | None) -> Subset:
+    """A `Subset` from what the engine returned."""
+    plain: dict[str, Any] = {k: v for k, v in found.items() if k not in ("relaxation", "relative_gap")}
+    return Subset(**plain, n_features=p, feature_names=names)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %" if np.isfinite(share) else "unknown"
+
+
+def _seconds(seconds: float) -> str:
+    return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+
+
+def _table(title: str, rows: list[tuple[str, str]]) -> str:
+    style = "text-align:left"
+    body = "".join(
+        f'<tr><th style="{style}">{escape(name)}</th><td style="{style}">{escape(value)}</td></tr>'
+        for name, value in rows
+    )
+    return f"<table><caption>{title}</caption><tbody>{body}</tbody></table>"
+
+
+def _grid(title: str, rows: list[tuple[str, ...]]) -> str:
+    cells = lambda row, tag: "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)  # noqa: E731
+    body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows[1:])
+    return f"<table><caption>{title}</caption><thead><tr>{cells(rows[0], 'th')}</tr></thead><tbody>{body}</tbody></table>"
