@@ -63,7 +63,7 @@ def largest_size(samples: float, p: int) -> int:
     return max(1, min(p, int(samples / 2), int(samples / slack)))
 
 
-class BestSubsetBase(BaseEstimator):  # type: ignore[misc]
+class BestSubsetBase(BaseEstimator):
     """Parameters into problems."""
 
     # Parameters that only some estimators have.
@@ -92,8 +92,9 @@ class BestSubsetBase(BaseEstimator):  # type: ignore[misc]
 
     def _spec(self, p: int, loss: str) -> Spec:
         given = {name: getattr(self, name) for name in ("lambda1", "lambda2", "fit_intercept", "standardize")}
+        k = _problem.size(self.k)
         return _problem.spec(
-            p, self._names(), loss=loss, delta=self.delta, lambda0=self.lambda0, k=self.k,
+            p, self._names(), loss=loss, delta=self.delta, lambda0=self.lambda0, k=k if k is None else min(k, p),
             bounds=getattr(self, "bounds", None), positive=getattr(self, "positive", False), **given,
         )  # fmt: skip
 
@@ -126,7 +127,7 @@ class BestSubsetBase(BaseEstimator):  # type: ignore[misc]
                 left = limit / len(targets)
             data, control = Data(matrix, y, weights), self._control(left)
             fits.append(self._fit_one(data, spec, control, samples, p, splits))
-        self._warn([f.result.status for f in fits])
+        self._warn([s for f in fits for s in (f.result.status, "" if f.path is None else f.path.status)])
         return fits
 
     def _fit_one(self, data: Data, spec: Spec, control: Control, samples: float, p: int, splits: Any) -> Fitted:
@@ -197,7 +198,8 @@ class CvMixin:
         prices = {"lambda1": spec.lambda1, "lambda2": spec.lambda2, "k": spec.k, "lambda0": found["lambda0"]}
         chosen = _result.result(found["solution"], p, names, spec.loss, control.method, **prices)
         path = _result.path(found["path"], p, names, spec.loss)
-        each = np.array(found["folds"]).reshape(len(path), -1)
+        # A limit may have struck before the first point, or before the first fold was done.
+        each = np.array(found["folds"]) if len(path) else np.empty((0, 0))
         scores = Scores(
             path.lambda0s, sign * each, sign * found["mean"], abs(sign) * found["standard_error"],
             found["best"], found["one_se"],
@@ -216,7 +218,10 @@ class CvMixin:
     def _keep(self, fits: Sequence[Fitted], single: bool) -> None:
         super()._keep(fits, single)  # type: ignore[misc]
         scores = [f.scores for f in fits if f.scores is not None]
-        price = lambda s, k: float(s.lambda0s[k]) if len(s.lambda0s) else math.nan  # noqa: E731
+
+        def price(s: Scores, k: int) -> float:
+            return float(s.lambda0s[k]) if len(s.lambda0s) else math.nan
+
         for attribute, values in (
             ("lambda0s_", [s.lambda0s for s in scores]),
             ("cv_scores_", [s.scores for s in scores]),

@@ -25,7 +25,7 @@ def _is_logistic(estimator: Any) -> bool:
     return True
 
 
-class _Classification(ClassifierMixin, BestSubsetBase):  # type: ignore[misc]
+class _Classification(ClassifierMixin, BestSubsetBase):
     loss: str
     class_weight: Any
 
@@ -85,7 +85,7 @@ class _Classification(ClassifierMixin, BestSubsetBase):  # type: ignore[misc]
         labels: NDArray[Any] = self.classes_[places]
         return labels
 
-    @available_if(_is_logistic)
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes; for the logistic loss.
 
@@ -105,9 +105,10 @@ class _Classification(ClassifierMixin, BestSubsetBase):  # type: ignore[misc]
         total = shares.sum(axis=1, keepdims=True)
         # All shares may underflow: then nothing is known.
         even = np.full_like(shares, 1.0 / shares.shape[1])
-        return np.divide(shares, total, out=even, where=total > 0)
+        divided: Floats = np.divide(shares, total, out=even, where=total > 0)
+        return divided
 
-    @available_if(_is_logistic)
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of `predict_proba`.
 
@@ -120,7 +121,8 @@ class _Classification(ClassifierMixin, BestSubsetBase):  # type: ignore[misc]
         ndarray of shape (n_samples, n_classes)
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            logarithms: Floats = np.log(self.predict_proba(X))
+        return logarithms
 
 
 class BestSubsetClassifier(_Classification):
@@ -247,7 +249,7 @@ class BestSubsetClassifier(_Classification):
         return self
 
 
-class BestSubsetClassifierCV(CvMixin, _Classification):  # type: ignore[misc]
+class BestSubsetClassifierCV(CvMixin, _Classification):
     r"""`BestSubsetClassifier` with the price chosen by cross-validation; see `BestSubsetRegressorCV` for how.
 
     With more than two classes the price of each class is chosen by how well it is told from the rest.

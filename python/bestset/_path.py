@@ -142,7 +142,7 @@ def subsets(
     Examples
     --------
     >>> import numpy as np, bestset
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> X = rng.standard_normal((100, 12))
     >>> y = 2 * X[:, 3] - X[:, 7] + rng.standard_normal(100)
     >>> found = bestset.subsets(X, y, 5, fit_intercept=True)

@@ -16,7 +16,7 @@ from ._input import FLOATS, Floats
 LOSSES = ("squared", "huber")
 
 
-class _Regression(RegressorMixin, BestSubsetBase):  # type: ignore[misc]
+class _Regression(RegressorMixin, BestSubsetBase):
     loss: str
 
     def _check_loss(self) -> None:
@@ -192,10 +192,11 @@ class BestSubsetRegressor(_Regression):
         return self
 
 
-class BestSubsetRegressorCV(CvMixin, _Regression):  # type: ignore[misc]
+class BestSubsetRegressorCV(CvMixin, _Regression):
     r"""`BestSubsetRegressor` with the price chosen by cross-validation.
 
-    The path of all samples gives the prices. Every fold is fitted at the same prices per sample: sums of losses are
+    The path of all samples gives the prices: the middle (of the logarithms) of the interval in which each of its answers is
+    the best. Every fold is fitted at the same prices per sample: sums of losses are
     smaller with fewer samples, so each :math:`\lambda` is multiplied by the share of the weight that is left. The answer is
     then solved for on all samples. Columns are standardised once, with all samples.
 
@@ -228,9 +229,9 @@ class BestSubsetRegressorCV(CvMixin, _Regression):  # type: ignore[misc]
     --------
     >>> import numpy as np
     >>> from bestset import BestSubsetRegressorCV
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(2)
     >>> X = rng.standard_normal((100, 20))
-    >>> y = 2 * X[:, 3] - X[:, 7] + 0.5 * rng.standard_normal(100)
+    >>> y = 2 * X[:, 3] - X[:, 7] + rng.standard_normal(100)
     >>> model = BestSubsetRegressorCV(select="1se").fit(X, y)
     >>> model.support_
     array([3, 7])

@@ -163,7 +163,8 @@ class Result(_Coefficients):
             return "no bound: it takes lambda2 > 0, or bounds on every coefficient"
         if self.proved:
             return "proved best within the tolerance"
-        return f"no subset lowers the objective by more than {self.gap:.4g} ({_percent(self.relative_gap)})"
+        hint = "; lambda2 > 0 would give a better bound" if self.lambda2 == 0.0 else ""
+        return f"no subset lowers the objective by more than {self.gap:.4g} ({_percent(self.relative_gap)}){hint}"
 
     def _rows(self) -> list[tuple[str, str]]:
         price = f"k = {self.k}" if self.k is not None else f"lambda0 = {self.lambda0:.6g}"
@@ -218,7 +219,7 @@ class Certificate:
     @property
     def proved(self) -> bool:
         """Whether the coefficients are proved best within the tolerance."""
-        return bool(self.gap <= max(1e-9, self.tolerance * abs(self.objective)))
+        return bool(np.isfinite(self.gap) and self.gap <= max(1e-9, self.tolerance * abs(self.objective)))
 
     @property
     def improvement(self) -> float:
@@ -226,7 +227,9 @@ class Certificate:
         return max(0.0, self.objective - self.solution.objective)
 
     def _rows(self) -> list[tuple[str, str]]:
-        if not np.isfinite(self.gap):
+        if not np.isfinite(self.objective):
+            verdict = "not allowed: more features than k, or outside the bounds"
+        elif not np.isfinite(self.gap):
             verdict = "no bound: it takes lambda2 > 0, or bounds on every coefficient"
         elif self.proved:
             verdict = "proved best within the tolerance"
@@ -323,8 +326,7 @@ class Path(Sequence[Result]):
 
     def _rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = [("lambda0", "features", "objective", "gap", "ebic")]
-        places = np.unique(np.linspace(0, len(self) - 1, min(len(self), 12)).astype(int)) if len(self) else []
-        for i in places:
+        for i in np.unique(np.linspace(0, len(self) - 1, min(len(self), 12)).astype(int)):
             point, ebic = self.points[i], self.criteria["ebic"][i]
             gap = _percent(point.relative_gap)
             rows.append((f"{point.lambda0:.4g}", str(len(point.support)), f"{point.objective:.6g}", gap, f"{ebic:.6g}"))
@@ -462,6 +464,8 @@ def _table(title: str, rows: list[tuple[str, str]]) -> str:
 
 
 def _grid(title: str, rows: list[tuple[str, ...]]) -> str:
-    cells = lambda row, tag: "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)  # noqa: E731
+    def cells(row: tuple[str, ...], tag: str) -> str:
+        return "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
+
     body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows[1:])
     return f"<table><caption>{title}</caption><thead><tr>{cells(rows[0], 'th')}</tr></thead><tbody>{body}</tbody></table>"

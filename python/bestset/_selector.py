@@ -14,7 +14,7 @@ from ._base import BestSubsetBase
 from ._problem import CLASSIFICATION
 
 
-class BestSubsetSelector(SelectorMixin, BestSubsetBase):  # type: ignore[misc]
+class BestSubsetSelector(SelectorMixin, BestSubsetBase):
     r"""Keeps the best subset of the features; a transformer.
 
     The objective and the way to choose a subset are those of `BestSubsetRegressor` and `BestSubsetClassifier`. With a
@@ -116,7 +116,7 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):  # type: ignore[misc]
         self.coef_ = coef[0] if len(coef) == 1 else coef
         return self
 
-    def _signs(self, y: NDArray[Any]) -> list[NDArray[np.float64]]:
+    def _signs(self, y: Any) -> list[NDArray[np.float64]]:
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:

@@ -6,7 +6,7 @@ use crate::output::{self, JudgedPath};
 use crate::run::{Caller, run};
 use bestset::cv::{CrossValidation, CvOptions, Score, Split, cross_validate_splits};
 use bestset::groups::Groups;
-use bestset::path::{Path, PathOptions};
+use bestset::path::{Grid, Path, PathOptions};
 use bestset::solver::{CancelFlag, Observer, solve_observed};
 use bestset::{Certificate, Coefficients, Method, Options, Problem, Solution, Status};
 use pyo3::exceptions::PyValueError;
@@ -24,16 +24,18 @@ fn caller<'c>(control: &Control, callback: Option<&'c Bound<'c, PyAny>>) -> Call
 /// Solves with the method asked for. The default method has no limit on the size: the search by sizes takes its place.
 fn any_solve(
     problem: &Problem<'_>,
+    scale: &Scale<'_>,
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Solution, bestset::Error> {
-    match (options.method, problem.max_size()) {
+    let limited = scale.limit(problem)?;
+    match (options.method, limited.max_size()) {
         (Method::Incremental, Some(k)) => {
             let found = bestset::sizes::sizes(problem, &[k], options)?;
             let solution = found.solutions.into_iter().next();
             solution.ok_or(bestset::Error::Size { k, features: problem.ncols() })
         }
-        _ => solve_observed(problem, options, observer),
+        _ => solve_observed(&limited, options, observer),
     }
 }
 
@@ -55,7 +57,7 @@ pub fn solve<'py>(
     let cancel = caller.cancel.clone();
     let solution = run(py, &caller, |rows| {
         input.with_problem(|problem, scale| {
-            let mut solution = any_solve(problem, &control.options(scale, &cancel)?, rows)?;
+            let mut solution = any_solve(problem, scale, &control.options(scale, &cancel)?, rows)?;
             outward(scale, &mut solution);
             Ok(solution)
         })
@@ -80,9 +82,9 @@ pub fn certify<'py>(
             let mut coefficients = Coefficients { support, values, intercept };
             coefficients.validate(problem.ncols())?;
             scale.inward(&mut coefficients);
-            let mut solution = any_solve(problem, &control.options(scale, &cancel)?, &mut ())?;
+            let mut solution = any_solve(problem, scale, &control.options(scale, &cancel)?, &mut ())?;
             let duals: Vec<&[f64]> = Some(&solution.dual[..]).filter(|d| !d.is_empty()).into_iter().collect();
-            let own = problem.certify(&coefficients, &duals)?;
+            let own = scale.limit(problem)?.certify(&coefficients, &duals)?;
             // Branch and bound proves more than its dual point does.
             let lower_bound = own.lower_bound.max(solution.certificate.lower_bound);
             outward(scale, &mut solution);
@@ -210,6 +212,24 @@ pub fn choose<'py>(
     Ok(dict)
 }
 
+/// The grid in the middle (of the logarithms) between the prices of a dynamic grid.
+///
+/// A dynamic grid has its points where an answer has just become the best. At such a price a fit on other samples often has
+/// one feature less, and its score would be held against the larger model. In between, the fits agree.
+fn within(problem: &Problem<'_>, mut options: PathOptions, start: Instant) -> Result<PathOptions, Failure> {
+    if !matches!(options.grid, Grid::Dynamic { .. }) {
+        return Ok(options);
+    }
+    let prices: Vec<f64> = bestset::path::path(problem, &options)?.points.iter().map(|p| p.lambda0).collect();
+    let mut middles: Vec<f64> = prices.windows(2).map(|w| (w[0] * w[1]).sqrt()).collect();
+    middles.extend(prices.last());
+    if !middles.is_empty() {
+        options.grid = Grid::Given(middles);
+    }
+    options.solve.time_limit = options.solve.time_limit.map(|limit| limit.saturating_sub(start.elapsed()));
+    Ok(options)
+}
+
 /// Cross-validates a path over the splits given as (samples of the fit, samples left out).
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "the arguments of `choose` and what cross-validation needs beside them")]
@@ -238,7 +258,8 @@ pub fn cross_validate<'py>(
         input.with_problem(|problem, scale| {
             let start = Instant::now();
             let options = control.options(scale, &cancel)?;
-            let settings = CvOptions { path: grid.options(&options), score: Some(score), ..CvOptions::default() };
+            let path = within(problem, grid.options(&options), start)?;
+            let settings = CvOptions { path, score: Some(score), ..CvOptions::default() };
             let found = cross_validate_splits(problem, &settings, &splits)?;
             let chosen = if one_se { found.one_se } else { found.best };
             let chosen = Some(chosen).filter(|_| !found.path.points.is_empty());
@@ -300,7 +321,7 @@ pub fn solve_groups<'py>(
                 None => groups,
             };
             let options = control.options(scale, &cancel)?;
-            let mut solution = bestset::groups::solve_groups(problem, &groups, &options)?;
+            let mut solution = bestset::groups::solve_groups(&scale.limit(problem)?, &groups, &options)?;
             scale.outward(&mut solution.coefficients);
             Ok(solution)
         })

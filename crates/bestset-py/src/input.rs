@@ -175,7 +175,7 @@ impl View<'_> {
 }
 
 impl Input<'_> {
-    /// Poses the problem and hands it to `body`, with the scale that coefficients come back on.
+    /// Poses the problem, without its largest size, and hands it to `body` with the scale that coefficients come back on.
     pub fn with_problem<T>(
         &self,
         body: impl FnOnce(&Problem<'_>, &Scale<'_>) -> Result<T, Failure>,
@@ -184,12 +184,12 @@ impl Input<'_> {
         let mut penalty = self.spec.penalty.clone();
         penalty.validate(inner.ncols())?;
         if !self.spec.standardize {
-            return body(&self.pose(&*inner, penalty)?, &Scale { view: None, bounds: Bounds::Free });
+            return body(&self.pose(&*inner, penalty)?, &Scale { view: None, bounds: Bounds::Free, k: self.spec.k });
         }
         let total: f64 = self.weights.map_or(inner.nrows() as f64, |w| w.iter().sum());
         if !(total > 0.0 && total.is_finite()) {
             // The problem names what is wrong with the weights.
-            return body(&self.pose(&*inner, penalty)?, &Scale { view: None, bounds: Bounds::Free });
+            return body(&self.pose(&*inner, penalty)?, &Scale { view: None, bounds: Bounds::Free, k: self.spec.k });
         }
         let view = Standardized::fit(&*inner, self.weights, self.spec.fit_intercept, total.sqrt())?;
         let bounds = penalty.bounds.clone();
@@ -198,7 +198,7 @@ impl Input<'_> {
             let (lower, upper) = (0..inner.ncols()).map(scaled).unzip();
             penalty = penalty.with_bounds(Bounds::Each(lower, upper));
         }
-        body(&self.pose(&view, penalty)?, &Scale { view: Some(&view), bounds })
+        body(&self.pose(&view, penalty)?, &Scale { view: Some(&view), bounds, k: self.spec.k })
     }
 
     fn pose<'d>(&'d self, design: &'d dyn Design, mut penalty: Penalty) -> bestset::Result<Problem<'d>> {
@@ -216,21 +216,26 @@ impl Input<'_> {
         if let Some(offset) = self.offset {
             problem = problem.with_offset(offset)?;
         }
-        problem = problem.with_loss(spec.loss)?;
-        match spec.k {
-            Some(k) => problem.with_max_size(k),
-            None => Ok(problem),
-        }
+        problem.with_loss(spec.loss)
     }
 }
 
-/// Between the columns given and those of the problem.
+/// Between the columns given and those of the problem; and the largest size, which not all calls put into the problem.
 pub struct Scale<'d> {
     view: Option<&'d Standardized<'d>>,
     bounds: Bounds,
+    k: Option<usize>,
 }
 
 impl Scale<'_> {
+    /// The problem with its largest size.
+    pub fn limit<'p>(&self, problem: &Problem<'p>) -> bestset::Result<Problem<'p>> {
+        match self.k {
+            Some(k) => problem.clone().with_max_size(k),
+            None => Ok(problem.clone()),
+        }
+    }
+
     /// Coefficients of the problem, for the columns given.
     pub fn outward(&self, coefficients: &mut Coefficients) {
         let Some(view) = self.view else { return };

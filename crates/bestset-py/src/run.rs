@@ -68,29 +68,25 @@ where
                     Ok(Message::Done(outcome)) => return raised.map_or(outcome, |error| Err(Failure::Python(error))),
                     Ok(Message::Row(row)) if raised.is_none() => call(callback.as_ref(), &row, &cancel),
                     Ok(Message::Row(_)) => Ok(()),
-                    Err(RecvTimeoutError::Timeout) => signals(keep_answer, &cancel),
+                    Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals()),
                     Err(RecvTimeoutError::Disconnected) => {
                         return Err(Failure::Panic("the solver ended without an answer".to_owned()));
                     }
                 };
                 if let Err(error) = heard {
                     cancel.cancel();
-                    raised.get_or_insert(error);
+                    if !(keep_answer && is_interrupt(&error)) {
+                        raised.get_or_insert(error);
+                    }
                 }
             }
         })
     })
 }
 
-/// An exception if a signal handler raised one; a KeyboardInterrupt only stops the solve where the answer is to be kept.
-fn signals(keep_answer: bool, cancel: &CancelFlag) -> PyResult<()> {
-    Python::attach(|py| match py.check_signals() {
-        Err(error) if keep_answer && error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py) => {
-            cancel.cancel();
-            Ok(())
-        }
-        other => other,
-    })
+/// Whether it is Ctrl-C, from a signal handler or out of the callback that it struck in.
+fn is_interrupt(error: &PyErr) -> bool {
+    Python::attach(|py| error.is_instance_of::<pyo3::exceptions::PyKeyboardInterrupt>(py))
 }
 
 fn call(callback: Option<&Py<PyAny>>, row: &TraceRow, cancel: &CancelFlag) -> PyResult<()> {
