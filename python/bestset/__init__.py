@@ -7,13 +7,19 @@ could reach.
 versions and `BestSubsetSelector` are scikit-learn estimators on the same engine; `bestset.plots` draws.
 """
 
-from ._classifier import BestSubsetClassifier, BestSubsetClassifierCV
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from ._core import __version__
 from ._path import path, subsets
-from ._regressor import BestSubsetRegressor, BestSubsetRegressorCV
 from ._result import Certificate, Path, Ranked, Result, Subset, Subsets
-from ._selector import BestSubsetSelector
 from ._solve import certify, solve
+
+if TYPE_CHECKING:
+    from ._classifier import BestSubsetClassifier, BestSubsetClassifierCV
+    from ._regressor import BestSubsetRegressor, BestSubsetRegressorCV
+    from ._selector import BestSubsetSelector
 
 __all__ = [
     "BestSubsetClassifier",
@@ -33,3 +39,25 @@ __all__ = [
     "solve",
     "subsets",
 ]
+
+#: Estimators are imported when they are first asked for: scikit-learn takes its time.
+_ESTIMATORS = {
+    "BestSubsetClassifier": "_classifier",
+    "BestSubsetClassifierCV": "_classifier",
+    "BestSubsetRegressor": "_regressor",
+    "BestSubsetRegressorCV": "_regressor",
+    "BestSubsetSelector": "_selector",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ESTIMATORS:
+        raise AttributeError(f"module 'bestset' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(f"bestset.{_ESTIMATORS[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ESTIMATORS})

@@ -37,12 +37,23 @@ def objective(X, y, coef, intercept, loss, lambda0, lambda1, lambda2, w=None, de
     return losses + lambda0 * np.count_nonzero(coef) + lambda1 * np.abs(coef).sum() + lambda2 * coef @ coef
 
 
+def _ridge(Z, y, lambda2, w, fit_intercept):
+    w = np.ones(len(y)) if w is None else w
+    A = np.column_stack([Z, np.full(len(y), float(fit_intercept))])
+    ridge = 2 * lambda2 * np.diag([1.0] * Z.shape[1] + [0.0 if fit_intercept else 1.0])
+    theta = np.linalg.lstsq(A.T @ (w[:, None] * A) + ridge, A.T @ (w * y), rcond=None)[0]
+    return 0.5 * w @ (y - A @ theta) ** 2 + lambda2 * theta[:-1] @ theta[:-1]
+
+
 def enumerate_best(X, y, loss, lambda0, lambda2, w=None, fit_intercept=True, bounds=None, largest=None):
-    """The least P over all subsets, by a general optimiser on each."""
+    """The least P over all subsets, by the normal equations or a general optimiser on each."""
     p, best = X.shape[1], (np.inf, ())
     for size in range((p if largest is None else largest) + 1):
         for subset in itertools.combinations(range(p), size):
             columns = list(subset)
+            if loss == "squared" and bounds is None:
+                best = min(best, (_ridge(X[:, columns], y, lambda2, w, fit_intercept) + lambda0 * size, subset))
+                continue
 
             def value(theta):
                 coef = np.zeros(p)

@@ -130,12 +130,13 @@ MEMORY = """
 import sys, numpy as np, bestset
 def peak():
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
-X = np.zeros((400, 25_000), dtype=sys.argv[1], order="F")
+X = np.zeros((400, 15_000), dtype=sys.argv[1], order="F")
 rng = np.random.default_rng(0)
 for j in range(X.shape[1]):
     X[:, j] = rng.standard_normal(400)
 y = X[:, 5] + 0.1 * rng.standard_normal(400)
 bestset.solve(X[:, :50], y, lambda0=5.0, lambda2=0.5)
+bestset.BestSubsetRegressor(lambda0=5.0).fit(X[:, :50], y)
 before = peak()
 if sys.argv[2] == "solve":
     bestset.solve(X, y, lambda0=5.0, lambda2=0.5)
