@@ -188,20 +188,15 @@ pub fn row<'py>(py: Python<'py>, from: &TraceRow) -> PyResult<Bound<'py, PyDict>
 /// A trace by columns.
 fn trace<'py>(py: Python<'py>, rows: &[TraceRow]) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    let floats: [(&str, fn(&TraceRow) -> f64); 5] = [
-        ("seconds", |r| r.seconds),
-        ("objective", |r| r.objective),
-        ("relaxation", |r| r.relaxation),
-        ("lower_bound", |r| r.lower_bound),
-        ("gap", |r| r.gap),
-    ];
-    for (name, field) in floats {
-        dict.set_item(name, PyArray1::from_iter(py, rows.iter().map(field)))?;
-    }
-    let counts: [(&str, fn(&TraceRow) -> usize); 3] =
-        [("n_iter", |r| r.iteration), ("active", |r| r.active), ("support", |r| r.support)];
-    for (name, field) in counts {
-        dict.set_item(name, PyArray1::from_iter(py, rows.iter().map(|r| field(r) as i64)))?;
-    }
+    let floats = |field: fn(&TraceRow) -> f64| PyArray1::from_iter(py, rows.iter().map(field));
+    let counts = |field: fn(&TraceRow) -> usize| PyArray1::from_iter(py, rows.iter().map(|r| field(r) as i64));
+    dict.set_item("seconds", floats(|r| r.seconds))?;
+    dict.set_item("n_iter", counts(|r| r.iteration))?;
+    dict.set_item("objective", floats(|r| r.objective))?;
+    dict.set_item("relaxation", floats(|r| r.relaxation))?;
+    dict.set_item("lower_bound", floats(|r| r.lower_bound))?;
+    dict.set_item("gap", floats(|r| r.gap))?;
+    dict.set_item("active", counts(|r| r.active))?;
+    dict.set_item("support", counts(|r| r.support))?;
     Ok(dict)
 }

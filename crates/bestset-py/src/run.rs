@@ -106,9 +106,12 @@ fn message(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "unknown".to_owned())
 }
 
+/// By process and number of threads.
+type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
+
 /// The pool of this many threads. Pools are kept, but not over a fork: the threads of the parent do not exist in the child.
 fn pool(threads: Option<usize>) -> Result<Arc<ThreadPool>, Failure> {
-    static POOLS: OnceLock<Mutex<HashMap<(u32, usize), Arc<ThreadPool>>>> = OnceLock::new();
+    static POOLS: OnceLock<Mutex<Pools>> = OnceLock::new();
     let available = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.unwrap_or_else(available);
     if threads == 0 {
