@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from ._core import __version__
 from ._path import path, subsets
-from ._result import Certificate, Path, Ranked, Result, Subset, Subsets
+from ._result import Certificate, Ranked, Result
+from ._sequences import Path, Subset, Subsets
 from ._solve import certify, solve
 
 if TYPE_CHECKING:

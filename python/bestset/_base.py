@@ -15,10 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from . import _core, _input, _path, _problem, _result
+from . import _core, _input, _path, _problem, _result, _sequences
 from ._input import Floats
 from ._problem import Control, Data, Grid, Spec
-from ._result import Path, Result
+from ._result import Result
+from ._sequences import Path
 
 CRITERIA = ("aic", "bic", "ebic", "gic", "cp", "adjusted_r2")
 
@@ -142,7 +143,7 @@ class BestSubsetBase(BaseEstimator):
         chosen = _result.result(
             choice["solution"], p, names, spec.loss, method, lambda0=choice["lambda0"], **prices
         )
-        return Fitted(chosen, _result.path(choice["path"], p, names, spec.loss))
+        return Fitted(chosen, _sequences.path(choice["path"], p, names, spec.loss))
 
     def _warn(self, statuses: Sequence[str]) -> None:
         struck = [status for status in statuses if status in _problem.LIMITS]
@@ -197,7 +198,7 @@ class CvMixin:
         found = _core.cross_validate(data, spec, control, grid, splits, score, select == "1se")
         prices = {"lambda1": spec.lambda1, "lambda2": spec.lambda2, "k": spec.k, "lambda0": found["lambda0"]}
         chosen = _result.result(found["solution"], p, names, spec.loss, control.method, **prices)
-        path = _result.path(found["path"], p, names, spec.loss)
+        path = _sequences.path(found["path"], p, names, spec.loss)
         # A limit may have struck before the first point, or before the first fold was done.
         each = np.array(found["folds"]) if len(path) else np.empty((0, 0))
         scores = Scores(

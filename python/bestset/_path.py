@@ -7,9 +7,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from . import _core, _input, _problem, _result
+from . import _core, _input, _problem, _sequences
 from ._problem import Grid
-from ._result import Path, Subsets
+from ._sequences import Path, Subsets
 
 
 def path(
@@ -88,7 +88,7 @@ def path(
     control = _problem.control("incremental", threads, on_interrupt, gap=gap, time_limit=time_limit)
     prices = None if lambda0s is None else _input.vector(lambda0s, "lambda0s").tolist()
     found = _core.path(data, spec, control, Grid(prices, ridges, points(n_lambdas), ratio, _problem.size(max_size)))
-    return _result.path(found, p, names, loss)
+    return _sequences.path(found, p, names, loss)
 
 
 def points(n_lambdas: int) -> int:
@@ -159,4 +159,4 @@ def subsets(
     )  # fmt: skip
     control = _problem.control("exact", threads, on_interrupt, gap=gap, time_limit=time_limit, max_nodes=max_nodes)
     found = _core.subsets(data, spec, control, _problem.size(max_size) or min(p, 10))
-    return Subsets([_result.subset(s, p, names) for s in found])
+    return Subsets([_sequences.subset(s, p, names) for s in found])

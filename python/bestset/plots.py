@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._result import Path, Result
+from ._result import Result
+from ._sequences import Path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
