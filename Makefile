@@ -1,14 +1,20 @@
-# Every target does its own set-up; Rust (https://rustup.rs) is all that is needed, and Python 3 for `make bench`.
+# Every target does its own set-up; Rust (https://rustup.rs) is all that is needed, and Python 3.10 or newer for `make python`,
+# `make test` and `make bench`.
 
 CARGO ?= cargo
+PYTHON ?= python3
+VENV := .venv
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test traces lint doc bench bench-exact kernels report-assets report-sample ci rust
+.PHONY: help demo python test test-rust test-python pictures traces lint doc bench bench-exact kernels report-assets report-sample ci rust
 
 help:
 	@echo "make demo     simulate a problem, solve it, show the answer with its certificate"
-	@echo "make test     all tests, documentation examples included"
+	@echo "make python   build the Python package and install it into .venv"
+	@echo "make test     all tests, of Rust and of Python, documentation examples included"
+	@echo "make test-rust, make test-python  one half of them"
+	@echo "make pictures draw the pictures of the documentation"
 	@echo "make traces   every algorithm's trace on the paper's simulation (n=200, p=3000, SNR 20)"
 	@echo "make lint     formatting and lints, warnings as errors"
 	@echo "make doc      the library's documentation, into target/doc"
@@ -25,9 +31,27 @@ rust:
 demo: rust
 	$(CARGO) run --release -p bestset-cli --bin bestset -- demo
 
-test: rust
-	$(CARGO) test --workspace
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) was not found; install Python 3.10 or newer" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --upgrade pip
+
+# Cargo knows what has changed; without a change this takes a few seconds.
+python: rust $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet --editable '.[test]'
+	@echo "installed into $(VENV): $(VENV)/bin/python -c 'import bestset'"
+
+test: test-rust test-python
 	@echo "make test: all tests passed"
+
+test-rust: rust
+	$(CARGO) test --workspace
+
+test-python: python
+	$(VENV)/bin/python -m pytest
+
+pictures: python
+	$(VENV)/bin/python docs/pictures.py
 
 traces: rust
 	$(CARGO) run --release -p bestset-cli --bin bestset -- compare

@@ -3,7 +3,8 @@
 mod common;
 
 use bestset::cv::{
-    CrossValidation, CvOptions, Folds, Score, StabilityOptions, cross_validate, cross_validate_observed, stability,
+    CrossValidation, CvOptions, Folds, Score, Split, StabilityOptions, cross_validate, cross_validate_observed,
+    cross_validate_splits, stability,
 };
 use bestset::design::{Dense, RowSubset};
 use bestset::path::{Grid, PathOptions, path};
@@ -103,6 +104,38 @@ fn folds_are_fits_on_the_rows_kept() {
         assert!(size >= sparsest || s.mean > score.mean + score.standard_error, "{k}");
     }
     assert!([0, 3, 7].iter().all(|j| found.one_se_point().solution.support().contains(j)));
+}
+
+#[test]
+fn given_splits_score_what_they_list() {
+    let (x, y) = data(9, 40, Loss::Squared);
+    let x = Dense::new(40, 10, x).unwrap();
+    let problem = Problem::new(&x, y.clone(), Penalty::new(0.0, 0.0, 0.2)).unwrap();
+    let options = settings(8, Folds::Given((0..40).map(|i| i % 4).collect()));
+    let drawn = cross_validate(&problem, &options).unwrap();
+    let split = |fold: usize| {
+        let (test, train) = (0..40).partition(|i| i % 4 == fold);
+        Split { train, test }
+    };
+    let given = cross_validate_splits(&problem, &options, &[0, 1, 2, 3].map(split)).unwrap();
+    assert_eq!((given.best, given.one_se, &given.scores), (drawn.best, drawn.one_se, &drawn.scores));
+
+    // Parts that overlap, and samples in neither: the fit is that of the rows listed.
+    let train: Vec<usize> = (0..30).collect();
+    let test: Vec<usize> = (20..35).collect();
+    let one = cross_validate_splits(&problem, &options, &[Split { train: train.clone(), test: test.clone() }]).unwrap();
+    let rows = RowSubset::new(&x, train).unwrap();
+    let grid = Grid::Given(one.path.points.iter().map(|p| 0.75 * p.lambda0).collect());
+    let part = Problem::new(&rows, &y[..30], Penalty::new(0.0, 0.0, 0.15)).unwrap();
+    let fitted = path(&part, &PathOptions { grid, ..PathOptions::default() }).unwrap();
+    for (score, point) in one.scores.iter().zip(&fitted.points) {
+        let u = problem.margins(&point.solution.coefficients);
+        let error = test.iter().map(|&i| (y[i] - u[i]).powi(2)).sum::<f64>() / 15.0;
+        assert_close(score.mean, error, 1e-6 * error, &point.lambda0);
+    }
+    let bad = Split { train: vec![0, 1], test: vec![40] };
+    assert!(matches!(cross_validate_splits(&problem, &options, &[bad]), Err(Error::Index { index: 40, .. })));
+    assert!(cross_validate_splits(&problem, &options, &[]).is_err());
 }
 
 #[test]
