@@ -229,7 +229,7 @@ fn fold(
         let mut penalty = problem.penalty().clone();
         penalty.lambda1 *= share;
         penalty.lambda2 = share * strand[0].lambda2;
-        let grid = Grid::Given(strand.iter().map(|p| share * p.lambda0).collect());
+        let grid = Grid::Given(scored(strand, &options.path.grid).iter().map(|lambda0| share * lambda0).collect());
         let settings = PathOptions {
             grid,
             lambda2: Vec::new(),
@@ -250,6 +250,15 @@ fn fold(
         }
     }
     Ok((FoldScores { weight: outside, scores }, Status::Converged))
+}
+
+/// The λ0 at which the folds of each point are fitted. A point of a dynamic grid is where its answer has just become the best:
+/// there a fit on other samples often has one feature less, which would be held against the larger model. The answer is the
+/// best down to the next point; the folds are fitted in the middle of that interval, of the logarithms.
+fn scored(strand: &[Point], grid: &Grid) -> Vec<f64> {
+    let is_dynamic = matches!(grid, Grid::Dynamic { .. });
+    let next = |k: usize| strand.get(k + 1).filter(|_| is_dynamic).unwrap_or(&strand[k]);
+    (0..strand.len()).map(|k| (strand[k].lambda0 * next(k).lambda0).sqrt()).collect()
 }
 
 /// Mean and standard error at point k over the folds whose score is a number.
