@@ -154,3 +154,41 @@ impl Table {
         Ok(())
     }
 }
+
+impl Table {
+    /// Takes a column of numbers without gaps out of the table, to be its label.
+    pub fn take_label(&mut self, wanted: &str) -> Result<Vec<f64>> {
+        if let Some(label) = self.label.take_if(|label| label.name == wanted) {
+            return Ok(label.values);
+        }
+        let position = self.find(wanted)?;
+        let name = self.name(position);
+        if let Some(gap) = self.gaps.get(&position) {
+            return Err(self.missing(&name, gap, "; a label must be known in every row").into());
+        }
+        let Place::Number(j) = self.place(position) else {
+            return Err(FileError::new(&self.source, "a label must be a number").in_column(name).into());
+        };
+        let values = self.numbers.column(j).into_owned();
+        self.remove(vec![position]);
+        Ok(values)
+    }
+
+    /// Whether there is a column of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.names.find(name, self.numbers.columns()).is_some() || self.texts.iter().any(|t| t.name == name)
+    }
+
+    /// Keeps the columns of these names alone.
+    pub fn keep_named(&mut self, wanted: &std::collections::HashSet<String>) {
+        let positions = (0..self.columns()).filter(|&position| !wanted.contains(&self.name(position)));
+        self.remove(positions.collect());
+    }
+
+    /// Leaves out columns, by name or number.
+    pub fn drop_columns(&mut self, wanted: &[String]) -> Result<()> {
+        let positions = wanted.iter().map(|name| self.find(name)).collect::<Result<_>>()?;
+        self.remove(positions);
+        Ok(())
+    }
+}

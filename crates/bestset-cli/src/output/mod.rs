@@ -1,5 +1,6 @@
 //! What commands print: tables for people, JSON for machines. Style is stripped where there is no terminal.
 
+pub mod answer;
 pub mod certificate;
 pub mod features;
 pub mod trace;

@@ -13,7 +13,7 @@ pub const MOST_LEVELS: usize = 100;
 pub struct Roles {
     /// The target; `None` for the label of the format, or the column named `y`.
     pub target: Option<String>,
-    /// Whether there must be a target.
+    /// Whether there must be a target; where not, only one that is named is taken.
     pub needs_target: bool,
     /// Weights of the samples.
     pub weights: Option<String>,
@@ -99,8 +99,8 @@ impl Roles {
         match &self.target {
             Some(name) if table.label.as_ref().is_some_and(|label| label.name == *name) => Ok(None),
             Some(name) => table.find(name).map(Some),
-            None if table.label.is_some() => Ok(None),
-            // Numbers from one to three would be found as positions; a name is what is meant.
+            // The label of the format, which has no position; or data that need no target.
+            None if table.label.is_some() || !self.needs_target => Ok(None),
             None => Ok(table.find("y").ok()),
         }
     }
