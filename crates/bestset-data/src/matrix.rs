@@ -71,6 +71,18 @@ impl Matrix {
         }
     }
 
+    /// Standard deviation of column j; of what is stored alone, so that it costs no more than that.
+    pub fn deviation(&self, j: usize) -> f64 {
+        let rows = self.rows() as f64;
+        let stored = match self {
+            Self::Dense { rows, data, .. } => &data[j * rows..(j + 1) * rows],
+            Self::Sparse { starts, values, .. } => &values[starts[j]..starts[j + 1]],
+        };
+        let mean = stored.iter().sum::<f64>() / rows;
+        let zeros = rows - stored.len() as f64;
+        ((stored.iter().map(|x| (x - mean).powi(2)).sum::<f64>() + zeros * mean * mean) / rows).sqrt()
+    }
+
     /// The matrix as a design that borrows the entries; checks that all are finite.
     pub fn design(&self) -> bestset::Result<Box<dyn Design + '_>> {
         Ok(match self {

@@ -2,9 +2,7 @@
 
 use crate::args::{CvArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, seconds};
 use crate::exit::{Exit, Failure};
-use crate::output::{self, number};
-use crate::work::answer::By;
-use crate::work::{Answer, Loaded, Session, answer, choose, deliver};
+use crate::work::{Loaded, Session, answer, choose, deliver};
 use bestset::solver::CancelFlag;
 use clap::Args;
 use std::io::Write;
@@ -40,40 +38,7 @@ impl Cv {
         self.fitting.pose(&data, |posed| {
             let mut found = choose::by_cross_validation(posed, &self.path, &self.cv, &session)?;
             answer::prove(posed, &mut found, self.prove.unwrap_or_default(), &session)?;
-            if !self.output.json {
-                session.progress.done();
-                write_scores(&found, out)?;
-            }
             deliver(posed, &found, (&self.input, &self.fitting, &self.output), &session, out)
         })
     }
-}
-
-/// Scores shown at most.
-const ROWS: usize = 20;
-
-/// The scores along the path, thinned, with the best and the chosen point among them.
-fn write_scores(found: &Answer, out: &mut dyn Write) -> Result<(), Failure> {
-    let Some(chosen) = &found.chosen else { return Ok(()) };
-    let By::CrossValidation { found: cv, metric, .. } = &chosen.by else { return Ok(()) };
-    output::heading(out, &format!("Cross-validation: {metric}"))?;
-    let (count, step) = (cv.scores.len(), cv.scores.len().div_ceil(ROWS).max(1));
-    let shown = (0..count).filter(|k| k % step == 0 || [cv.best, cv.one_se, count - 1].contains(k));
-    let rows = shown.map(|k| {
-        let point = &cv.path.points[k];
-        let mark = match (k == cv.best, k == cv.one_se) {
-            (true, true) => "min, 1se",
-            (true, false) => "min",
-            (false, true) => "1se",
-            _ => "",
-        };
-        vec![
-            number(point.lambda0),
-            point.solution.coefficients.nonzeros().to_string(),
-            number(cv.scores[k].mean),
-            number(cv.scores[k].standard_error),
-            mark.to_owned(),
-        ]
-    });
-    Ok(writeln!(out, "{}\n", output::table(&["lambda0", "features", "mean", "standard error", ""], rows))?)
 }

@@ -112,7 +112,9 @@ impl Path {
             return Ok(status);
         }
         write_data(posed.data, out)?;
-        writeln!(out, "{}\n", output::describe(&found.terms).replacen(&format!("lambda0 {}, ", found.terms.lambda0), "", 1))?;
+        let penalty = posed.problem.penalty();
+        let (lambda1, lambda2) = (output::short(penalty.lambda1), output::short(penalty.lambda2));
+        writeln!(out, "{} loss, lambda1 {lambda1}, lambda2 {lambda2}\n", posed.loss().name())?;
         output::heading(out, &format!("Path: {} points, {status}", points.len()))?;
         let rows = points.iter().enumerate().map(|(k, point)| row(posed, chosen, point, k));
         writeln!(out, "{}", output::table(&["lambda0", "features", "P", "gap", "R²", title, "", "changes"], rows))?;

@@ -3,6 +3,7 @@
 use super::{certificate, describe, heading, number, table, trace};
 use crate::args::{OutputArgs, Terms};
 use crate::exit::Failure;
+use crate::work::answer::{By, Chosen};
 use crate::work::{Answer, Loaded, Posed, importance};
 use bestset::{Local, Screened, Status, TraceRow};
 use serde::Serialize;
@@ -135,6 +136,9 @@ pub fn write_data(data: &Loaded, out: &mut dyn Write) -> Result<(), Failure> {
 /// Writes the answer as tables.
 pub fn write_tables(posed: &Posed<'_>, answer: &Answer, output: &OutputArgs, out: &mut dyn Write) -> Result<(), Failure> {
     write_data(posed.data, out)?;
+    if let Some(chosen) = &answer.chosen {
+        write_scores(chosen, out)?;
+    }
     writeln!(out, "{}, method {}", describe(&answer.terms), answer.method.name())?;
     if let Some(chosen) = &answer.chosen {
         writeln!(out, "{}", chosen.describe())?;
@@ -178,4 +182,33 @@ fn write_ranked(posed: &Posed<'_>, answer: &Answer, out: &mut dyn Write) -> Resu
         vec![names.join(", "), number(r.objective), proved.to_owned(), (k + 1).to_string()]
     });
     Ok(writeln!(out, "{}\n", table(&["features", "objective P", "proved", "rank"], rows))?)
+}
+
+/// Scores shown at most.
+const ROWS: usize = 20;
+
+/// The scores along the path, thinned, with the best and the chosen point among them.
+fn write_scores(chosen: &Chosen, out: &mut dyn Write) -> Result<(), Failure> {
+    let By::CrossValidation { found: cv, metric, .. } = &chosen.by else { return Ok(()) };
+    writeln!(out)?;
+    heading(out, &format!("Cross-validation: {metric}"))?;
+    let (count, step) = (cv.scores.len(), cv.scores.len().div_ceil(ROWS).max(1));
+    let shown = (0..count).filter(|k| k % step == 0 || [cv.best, cv.one_se, count - 1].contains(k));
+    let rows = shown.map(|k| {
+        let point = &cv.path.points[k];
+        let mark = match (k == cv.best, k == cv.one_se) {
+            (true, true) => "min, 1se",
+            (true, false) => "min",
+            (false, true) => "1se",
+            _ => "",
+        };
+        vec![
+            number(point.lambda0),
+            point.solution.coefficients.nonzeros().to_string(),
+            number(cv.scores[k].mean),
+            number(cv.scores[k].standard_error),
+            mark.to_owned(),
+        ]
+    });
+    Ok(writeln!(out, "{}\n", table(&["lambda0", "features", "mean", "standard error", ""], rows))?)
 }

@@ -10,10 +10,7 @@ const MOST_DROPPED: usize = 100;
 
 /// Standard deviation of feature j in the file.
 pub fn deviation(posed: &Posed<'_>, j: usize) -> f64 {
-    let column = posed.data.set.matrix.column(j);
-    let n = column.len() as f64;
-    let mean = column.iter().sum::<f64>() / n;
-    (column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt()
+    posed.data.set.matrix.deviation(j)
 }
 
 /// How much P rises when each selected feature is dropped and the others are refitted; `None` for too many of them.

@@ -128,6 +128,10 @@ fn coordinate(lines: &mut Lines<'_>, pattern: bool, symmetry: Symmetry, options:
     if symmetry != Symmetry::General && rows != columns {
         return lines.bad(format!("a symmetric matrix cannot be {rows} x {columns}"));
     }
+    // As for arrays; an entry is a line of at least four bytes.
+    if 4 * count as u128 > 1000 * u128::from(lines.source.size) {
+        return lines.bad(format!("{count} entries are more than a file of its size can hold"));
+    }
     check_memory(&lines.source.path, 16 * count as u128 + 8 * columns as u128, options)?;
     let mut entries: Vec<(u32, u32, f64)> = Vec::new();
     let mut found = 0usize;
