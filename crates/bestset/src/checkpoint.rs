@@ -1,19 +1,26 @@
-//! Long work that survives a kill: paths and cross-validations whose progress is kept in a file.
+//! Long work that survives a kill: paths, cross-validations and branch and bound whose progress is kept in a file.
 //!
-//! The file holds the points, or the folds, done so far, and a fingerprint of problem and settings: it is refused for any
-//! other. It is written whole or not at all. What is resumed ends with the same bits as what was never stopped, except the
-//! seconds it took.
+//! The file holds the points, the folds or the open nodes so far, a fingerprint of problem and settings (it is refused for any
+//! other) and a check sum. It is written whole or not at all. What is resumed ends with the same bits as what was never stopped,
+//! except the seconds it took.
 
 use crate::cv::{CrossValidation, CvOptions, FoldScores, cross_validate_with};
 use crate::error::{Error, Result};
 use crate::path::{Path, PathOptions, State, path_from};
 use crate::problem::Problem;
+use crate::solution::Solution;
+use crate::solver::exact::{Journal, Saved};
+use crate::solver::{Method, Observer, Options, solve_kept};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 const FORMAT: &str = "bestset checkpoint";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// Branch and bound writes no more often than this, and spends a twentieth of its time on it at most.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// What the file holds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -27,6 +34,8 @@ struct Progress {
     strands: Vec<State>,
     /// The folds done.
     folds: BTreeMap<usize, FoldScores>,
+    /// The open nodes of branch and bound.
+    search: Option<Saved>,
 }
 
 /// Progress and the file it is kept in.
@@ -42,17 +51,21 @@ impl<'f> Keeper<'f> {
         let bad = |reason: String| Error::File { what: "checkpoint", reason: format!("{}: {reason}", file.display()) };
         let progress = if file.exists() {
             let text = crate::file::read(file, "checkpoint")?;
-            let known: Progress = serde_json::from_str(&text).map_err(|e| bad(format!("it is damaged: {e}")))?;
+            let (json, sum) = text.trim_end().rsplit_once('\n').unwrap_or((&text, ""));
+            let known: Progress = serde_json::from_str(json).map_err(|e| bad(format!("it is damaged: {e}")))?;
             if known.format != FORMAT || known.version != VERSION {
                 return Err(bad(format!("it is {:?} version {}", known.format, known.version)));
             }
             if known.fingerprint != fingerprint {
                 return Err(bad("it belongs to other data or settings".to_owned()));
             }
+            if sum != check_sum(json) {
+                return Err(bad("it is damaged: its check sum is wrong".to_owned()));
+            }
             known
         } else {
             let (format, version) = (FORMAT.to_owned(), VERSION);
-            Progress { format, version, fingerprint, strands: Vec::new(), folds: BTreeMap::new() }
+            Progress { format, version, fingerprint, strands: Vec::new(), folds: BTreeMap::new(), search: None }
         };
         Ok(Self { file, progress: Mutex::new(progress) })
     }
@@ -61,8 +74,10 @@ impl<'f> Keeper<'f> {
     fn note(&self, change: impl FnOnce(&mut Progress)) -> Result<()> {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut progress);
-        let text =
+        let mut text =
             serde_json::to_string(&*progress).map_err(|e| Error::File { what: "checkpoint", reason: e.to_string() })?;
+        let sum = check_sum(&text);
+        text.extend(["\n", &sum, "\n"]);
         crate::file::write_whole(self.file, "checkpoint", text.as_bytes())
     }
 
@@ -109,21 +124,61 @@ pub fn cross_validate(
     )
 }
 
-/// The settings that the points depend on; limits, threads and the backward pass, which is made anew, are not among them.
-fn settings(options: &PathOptions) -> String {
-    let PathOptions { grid, lambda2, max_size, search, solve, .. } = options;
-    let tolerances = (solve.gap, solve.gap_absolute, solve.relaxation_gap);
-    format!("{grid:?} {lambda2:?} {max_size:?} {search:?} {tolerances:?}")
+/// As [`solve`](crate::solve()) with [`Method::Exact`], whatever the options say, going on from the file if it is there, and
+/// keeping it up to date: a kill costs the last moments. A search that a limit ends goes on from there with a higher limit.
+pub fn exact(problem: &Problem<'_>, options: &Options, file: impl AsRef<std::path::Path>) -> Result<Solution> {
+    exact_observed(problem, options, file, &mut ())
 }
 
-/// FNV-1a of the problem and the settings; X enters by the lengths of its columns and their products with y.
-fn fingerprint(problem: &Problem<'_>, settings: &str) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325u64;
-    let mut add = |bytes: &[u8]| {
-        for &byte in bytes {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+/// As [`exact`], with an observer that sees every trace row as it is made.
+pub fn exact_observed(
+    problem: &Problem<'_>,
+    options: &Options,
+    file: impl AsRef<std::path::Path>,
+    observer: &mut dyn Observer,
+) -> Result<Solution> {
+    let options = Options { method: Method::Exact, ..options.clone() };
+    let Options { gap, gap_absolute, relaxation_gap, warm_start, top, .. } = &options;
+    let tolerances = (gap, gap_absolute, relaxation_gap);
+    let settings = format!("exact {:?} {tolerances:?} {warm_start:?} {top}", problem.max_size());
+    let keeper = Keeper::open(file.as_ref(), fingerprint(problem, &settings))?;
+    let start = keeper.progress.lock().unwrap_or_else(PoisonError::into_inner).search.take();
+    let mut next = Instant::now();
+    let mut keep = |state: &dyn Fn() -> Saved| {
+        let begin = Instant::now();
+        if begin < next {
+            return Ok(());
         }
+        keeper.note(|progress| progress.search = Some(state()))?;
+        next = Instant::now() + PAUSE.max(20 * begin.elapsed());
+        Ok(())
     };
+    solve_kept(problem, &options, observer, Some(&mut Journal { start, keep: &mut keep }))
+}
+
+/// The settings that the points depend on; limits, threads and the backward pass, which is made anew, are not among them.
+fn settings(options: &PathOptions) -> String {
+    let PathOptions { grid, lambda2, max_size, search, groups, solve, .. } = options;
+    let tolerances = (solve.gap, solve.gap_absolute, solve.relaxation_gap);
+    format!("{grid:?} {lambda2:?} {max_size:?} {search:?} {groups:?} {tolerances:?}")
+}
+
+/// FNV-1a, going on from the hash of what came before.
+fn hashed(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// Of a file's text: a number changed by accident must not pass for a bound.
+fn check_sum(text: &str) -> String {
+    format!("{:016x}", hashed(EMPTY, text.as_bytes()))
+}
+
+/// The hash of the problem and the settings; X enters by the lengths of its columns and their products with y.
+fn fingerprint(problem: &Problem<'_>, settings: &str) -> u64 {
+    let mut hash = EMPTY;
+    let mut add = |bytes: &[u8]| hash = hashed(hash, bytes);
     let p = problem.ncols();
     add(format!("{} {p} {:?} {:?} {}", problem.nrows(), problem.loss(), problem.penalty(), problem.has_intercept())
         .as_bytes());

@@ -7,8 +7,11 @@
 //!
 //! so that the envelope of a group is that of a single coefficient in the length of β_g, after λ1 has taken its part.
 
+mod path;
 mod relax;
 mod search;
+
+pub(crate) use path::path;
 
 use crate::certificate::Certificate;
 use crate::error::{Error, Result, check_length};
@@ -114,6 +117,24 @@ impl Grouped<'_, '_> {
         (0..self.groups.len()).filter(|&g| self.groups.members[g].iter().any(|j| nonzero.contains(j))).collect()
     }
 
+    /// A bound on the curvature of the loss along β_g: ‖X_g‖² ≤ Σ‖x_j‖², over μ.
+    pub(crate) fn curvature(&self, g: usize) -> f64 {
+        let squares: f64 = self.groups.members[g].iter().map(|&j| self.problem.squares(j)).sum();
+        squares / self.problem.loss().mu()
+    }
+
+    /// Xᵀα at the dual point of the coefficients.
+    pub(crate) fn correlations(&self, coefficients: &Coefficients) -> Vec<f64> {
+        let problem = self.problem;
+        let u = problem.margins(coefficients);
+        let mut alpha = vec![0.0; u.len()];
+        problem.dual_point(&u, problem.best_intercept(&u, coefficients.intercept), &mut alpha);
+        let features: Vec<usize> = (0..problem.ncols()).collect();
+        let mut tau = vec![0.0; features.len()];
+        problem.design().correlate(&features, &alpha, &mut tau);
+        tau
+    }
+
     /// D(α) less the most that rounding can have added.
     ///
     /// The Ψ_j of a problem whose features pay nothing is φ_j⁰, and its bound leaves room for rounding: taking it for the
@@ -159,33 +180,33 @@ impl Grouped<'_, '_> {
 pub fn solve_groups(problem: &Problem<'_>, groups: &Groups, options: &Options) -> Result<GroupSolution> {
     validate(problem, groups)?;
     let mut silent = ();
-    let monitor = Monitor::new(options, &mut silent);
+    let limits = Monitor::new(options, &mut silent).limits().clone();
     let grouped = Grouped { problem, groups };
     let run = || -> Result<GroupSolution> {
-        let relaxed = relax::minimise(&grouped, options, &monitor);
-        let coefficients = search::search(&grouped, &relaxed, options, &monitor)?;
-        conclude(&grouped, relaxed, coefficients, options, &monitor)
+        let relaxed = relax::minimise(&grouped, None, options, &limits);
+        let coefficients = search::search(&grouped, &relaxed, options.warm_start.as_ref(), options, &limits)?;
+        Ok(conclude(&grouped, &relaxed, coefficients, options, &limits))
     };
-    run()
+    crate::solver::on_threads(options.threads, run)
 }
 
 fn conclude(
     grouped: &Grouped<'_, '_>,
-    relaxed: relax::Relaxed,
+    relaxed: &relax::Relaxed,
     coefficients: Coefficients,
     options: &Options,
     limits: &Limits,
-) -> Result<GroupSolution> {
+) -> GroupSolution {
     let objective = grouped.objective(&coefficients);
     let (relaxation, lower_bound) = (Some(relaxed.value), relaxed.bound);
     let certificate = Certificate { objective, relaxation, lower_bound };
     let ended = limits.stop(0).unwrap_or(Status::Converged);
     let selected = grouped.chosen(&coefficients).iter().map(|&g| grouped.groups.labels[g]).collect();
     let status = certificate.status(ended, options.gap_absolute, options.gap);
-    Ok(GroupSolution { coefficients, selected, certificate, status, dual: relaxed.dual })
+    GroupSolution { coefficients, selected, certificate, status, dual: relaxed.dual.clone() }
 }
 
-fn validate(problem: &Problem<'_>, groups: &Groups) -> Result<()> {
+pub(crate) fn validate(problem: &Problem<'_>, groups: &Groups) -> Result<()> {
     let p = problem.ncols();
     check_length("group labels", groups.members.iter().map(Vec::len).sum(), p)?;
     check_length("group prices", groups.prices.len(), groups.len())?;

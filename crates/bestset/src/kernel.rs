@@ -70,6 +70,32 @@ pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
 /// Columns that stay in the nearest memory while all vectors pass by.
 const BLOCK: usize = 8;
 
+/// xᵀv for four v: x is read once for all of them, and the sums, each in the order of [`Dot`], do not wait for one another.
+#[inline(always)]
+fn dot_four<T: Element>(x: &[T], vectors: &[&[f64]; 4]) -> [f64; 4] {
+    let n = x.len();
+    let [v, w, y, z] = vectors.map(|v| v[..n].as_chunks::<LANES>());
+    let (mut a, mut b, mut c, mut d) = ([0.0; LANES], [0.0; LANES], [0.0; LANES], [0.0; LANES]);
+    let (xs, rest) = x.as_chunks::<LANES>();
+    for ((((x, v), w), y), z) in xs.iter().zip(v.0).zip(w.0).zip(y.0).zip(z.0) {
+        for k in 0..LANES {
+            let x = x[k].wide();
+            a[k] += x * v[k];
+            b[k] += x * w[k];
+            c[k] += x * y[k];
+            d[k] += x * z[k];
+        }
+    }
+    for k in 0..rest.len() {
+        let x = rest[k].wide();
+        a[k] += x * v.1[k];
+        b[k] += x * w.1[k];
+        c[k] += x * y.1[k];
+        d[k] += x * z.1[k];
+    }
+    [reduce(a), reduce(b), reduce(c), reduce(d)]
+}
+
 struct DotColumnsMany<'a, T>(&'a [T], usize, &'a [usize], &'a [&'a [f64]], &'a mut [f64]);
 
 impl<T: Element> NullaryFnOnce for DotColumnsMany<'_, T> {
@@ -78,10 +104,17 @@ impl<T: Element> NullaryFnOnce for DotColumnsMany<'_, T> {
     fn call(self) {
         let Self(data, n, columns, vectors, out) = self;
         let count = vectors.len();
+        let (fours, rest) = vectors.as_chunks::<4>();
         for (block, out) in columns.chunks(BLOCK).zip(out.chunks_mut(BLOCK * count)) {
-            for (v, vector) in vectors.iter().enumerate() {
-                for (k, &j) in block.iter().enumerate() {
-                    out[k * count + v] = Dot(&data[j * n..(j + 1) * n], vector).call();
+            let column = |k: usize| &data[block[k] * n..(block[k] + 1) * n];
+            for (f, four) in fours.iter().enumerate() {
+                for k in 0..block.len() {
+                    out[k * count + 4 * f..][..4].copy_from_slice(&dot_four(column(k), four));
+                }
+            }
+            for (v, vector) in rest.iter().enumerate() {
+                for k in 0..block.len() {
+                    out[k * count + 4 * fours.len() + v] = Dot(column(k), vector).call();
                 }
             }
         }
@@ -251,11 +284,16 @@ mod tests {
             let plain: f64 = narrow.iter().map(|a| f64::from(*a) * f64::from(*a)).sum();
             assert!((squares(&narrow) - plain).abs() < 1e-13);
             assert!((sum(&v) - v.iter().sum::<f64>()).abs() < 1e-13);
-            let (vectors, mut many) = ([&v[..], &x, &v, &x, &v, &x], [0.0; 6]);
+            let vectors = [&v[..], &x, &v, &x, &x, &v, &x];
+            let (columns, mut many) = ([0, 2, 1, 2, 0, 1, 1, 2, 0, 1, 2], [0.0; 77]);
+            let table: Vec<f32> = [1.0, 3.0, -0.7].iter().flat_map(|s| narrow.iter().map(move |x| x * s)).collect();
             if n > 0 {
-                dot_columns_many(&narrow, n, &[0], &vectors, &mut many);
+                dot_columns_many(&table, n, &columns, &vectors, &mut many);
             }
-            vectors.iter().zip(&many).for_each(|(v, m)| assert_eq!(*m, dot(&narrow, v), "the same bits"));
+            for (k, m) in many.iter().enumerate() {
+                let column = &table[columns[k / 7] * n..][..n];
+                assert_eq!(*m, dot(column, vectors[k % 7]), "the same bits");
+            }
             let mut out = v.clone();
             axpy_weighted(2.0, &x, &v, &mut out);
             for i in 0..n {

@@ -6,7 +6,7 @@ use bestset::cv::{CrossValidation, CvOptions, Folds, cross_validate};
 use bestset::design::Dense;
 use bestset::path::{Grid, Path, PathOptions, path};
 use bestset::solver::CancelFlag;
-use bestset::{Error, Loss, Penalty, Problem, Status, checkpoint};
+use bestset::{Bounds, Error, Loss, Method, Options, Penalty, Problem, Solution, Status, checkpoint, solve};
 use common::{RngExt, normal, rng};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -104,6 +104,12 @@ fn cv_problem<'a>(x: &'a Dense<'static>, y: &'a [f64]) -> (Problem<'a>, CvOption
 #[test]
 fn child() {
     let Ok(file) = std::env::var("BESTSET_CHECKPOINT") else { return };
+    if std::env::var_os("BESTSET_EXACT").is_some() {
+        let (x, y) = long_search();
+        let problem = Problem::new(&x, y, Penalty::new(0.6, 0.05, 0.4)).unwrap();
+        let found = checkpoint::exact(&problem, &long_options(), &file).unwrap();
+        return std::fs::write(format!("{file}.result"), exact_bits(&found)).unwrap();
+    }
     let (x, y) = data(80, 120, Loss::Squared);
     let (problem, options) = cv_problem(&x, &y);
     let found = checkpoint::cross_validate(&problem, &options, &file).unwrap();
@@ -118,28 +124,128 @@ fn killed_cross_validations_end_with_the_same_bits() {
     let (x, y) = data(80, 120, Loss::Squared);
     let (problem, options) = cv_problem(&x, &y);
     let whole = cv_bits(&cross_validate(&problem, &options).unwrap());
+    let (result, killed) = killed_ten_times(Command::new(std::env::current_exe().unwrap()), &file, 120);
+    assert_eq!(result, whole, "killed {killed} times");
+}
+
+/// Runs [`child`] ten times for a random moment of at most so many milliseconds, then to its end; what it wrote then, and how
+/// often it was killed before it had.
+fn killed_ten_times(mut child: Command, file: &std::path::Path, longest: u64) -> (String, u32) {
+    child.args(["--exact", "child"]).env("BESTSET_CHECKPOINT", file).stdout(Stdio::null());
     let mut rng = rng(602);
-    let run = || {
-        Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child"])
-            .env("BESTSET_CHECKPOINT", &file)
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap()
-    };
-    let mut interrupted = 0;
+    let mut killed = 0;
     for _ in 0..10 {
-        let mut process = run();
-        std::thread::sleep(Duration::from_millis(rng.random_range(5..120)));
+        let mut process = child.spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(rng.random_range(5..longest)));
         // SIGKILL: nothing of it gets to tidy up.
-        let running = process.try_wait().unwrap().is_none();
+        killed += u32::from(process.try_wait().unwrap().is_none());
         process.kill().unwrap();
         process.wait().unwrap();
-        interrupted += u32::from(running);
     }
-    assert!(run().wait().unwrap().success());
-    let result = std::fs::read_to_string(place.file("cv.json.result")).unwrap();
-    assert_eq!(result, whole, "killed {interrupted} times");
+    assert!(child.spawn().unwrap().wait().unwrap().success());
+    (std::fs::read_to_string(format!("{}.result", file.display())).unwrap(), killed)
+}
+
+fn exact_options() -> Options {
+    Options { method: Method::Exact, trace: true, ..Options::default() }
+}
+
+/// Everything but the seconds, with every bit.
+fn exact_bits(found: &Solution) -> String {
+    let mut found = found.clone();
+    found.seconds = 0.0;
+    found.trace.iter_mut().for_each(|row| row.seconds = 0.0);
+    format!("{found:?}")
+}
+
+/// So many nodes that the search takes a second or so.
+fn long_options() -> Options {
+    Options { max_nodes: Some(500), ..exact_options() }
+}
+
+/// Columns that stand in for one another, so that the search takes a while.
+fn long_search() -> (Dense<'static>, Vec<f64>) {
+    let (n, p) = (50, 90);
+    let mut rng = rng(603);
+    let common: Vec<f64> = (0..n).map(|_| normal(&mut rng)).collect();
+    let x: Vec<f64> = (0..n * p).map(|k| normal(&mut rng) + common[k % n]).collect();
+    let y = (0..n).map(|i| (0..12).map(|j| x[j * n + i]).sum::<f64>() + 3.0 * normal(&mut rng)).collect();
+    (Dense::new(n, p, x).unwrap(), y)
+}
+
+/// Kill −9 at ten random moments of branch and bound.
+#[test]
+fn killed_searches_end_with_the_same_bits() {
+    let place = Place::new("killed_search");
+    let file = place.file("exact.json");
+    let (x, y) = long_search();
+    let problem = Problem::new(&x, y, Penalty::new(0.6, 0.05, 0.4)).unwrap();
+    let whole = solve(&problem, &long_options()).unwrap();
+    assert_eq!(whole.status, Status::NodeLimit);
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.env("BESTSET_EXACT", "1");
+    let (result, killed) = killed_ten_times(child, &file, (1e3 * whole.seconds) as u64 + 10);
+    assert_eq!(result, exact_bits(&whole), "killed {killed} times");
+}
+
+/// Searches of every kind, ended again and again by a limit on the nodes that grows: each goes on where it was.
+#[test]
+fn searches_go_on_after_a_limit() {
+    let (mut resumed, mut cases) = (0, 0);
+    for loss in [Loss::Squared, Loss::Logistic, Loss::Huber { delta: 1.0 }] {
+        for (size, top, lambda2) in [(None, 1, 0.2), (Some(3), 1, 0.2), (None, 3, 0.2), (None, 1, 0.0), (None, 3, 0.0)]
+        {
+            let (x, y) = data(60, 24, loss);
+            if lambda2 == 0.0 && loss != Loss::Squared {
+                continue;
+            }
+            let bounds = if cases % 2 == 0 || lambda2 == 0.0 { Bounds::Free } else { Bounds::All(-0.7, 2.0) };
+            let penalty = Penalty::new(if size.is_some() { 0.0 } else { 0.7 }, 0.0, lambda2).with_bounds(bounds);
+            let problem = Problem::new(&x, y, penalty).unwrap().with_loss(loss).unwrap().with_intercept(true);
+            let problem = match size {
+                Some(k) => problem.with_max_size(k).unwrap(),
+                None => problem,
+            };
+            let place = Place::new(&format!("limit_{cases}"));
+            let file = place.file("exact.json");
+            let options = Options { top, ..exact_options() };
+            let whole = solve(&problem, &options).unwrap();
+            let mut nodes = 8;
+            let found = loop {
+                let part = Options { max_nodes: Some(nodes), ..options.clone() };
+                let found = checkpoint::exact(&problem, &part, &file).unwrap();
+                // The best may be proved before the others are.
+                if found.iterations < nodes {
+                    break found;
+                }
+                assert!(found.certificate.lower_bound <= whole.objective());
+                resumed += usize::from(file.exists());
+                nodes += 1 + nodes / 2;
+            };
+            assert_eq!(exact_bits(&found), exact_bits(&whole), "{loss:?} {size:?} {top} {lambda2}");
+            cases += 1;
+        }
+    }
+    assert!(resumed > cases, "{resumed} of {cases}");
+}
+
+#[test]
+fn a_search_with_a_changed_number_is_refused() {
+    let place = Place::new("changed");
+    let file = place.file("exact.json");
+    let (x, y) = long_search();
+    let problem = Problem::new(&x, y, Penalty::new(0.6, 0.05, 0.4)).unwrap();
+    let options = Options { max_nodes: Some(20), ..exact_options() };
+    checkpoint::exact(&problem, &options, &file).unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let at = text.find("\"bound\":").unwrap() + "\"bound\":".len() + 3;
+    let digit = if &text[at..=at] == "1" { "2" } else { "1" };
+    std::fs::write(&file, format!("{}{digit}{}", &text[..at], &text[at + 1..])).unwrap();
+    let error = checkpoint::exact(&problem, &options, &file).unwrap_err().to_string();
+    assert!(error.contains("check sum"), "{error}");
+    std::fs::write(&file, &text).unwrap();
+    let other = Options { top: 2, ..options };
+    assert!(checkpoint::exact(&problem, &other, &file).unwrap_err().to_string().contains("other data or settings"));
 }
 
 #[test]
@@ -160,7 +266,7 @@ fn files_of_other_work_are_refused() {
     std::fs::write(&file, &text[..text.len() / 2]).unwrap();
     assert!(reason(checkpoint::path(&problem, &settings, &file)).contains("it is damaged"));
     std::fs::write(&file, text.replace("bestset checkpoint", "something")).unwrap();
-    assert!(reason(checkpoint::path(&problem, &settings, &file)).contains("\"something\" version 1"));
+    assert!(reason(checkpoint::path(&problem, &settings, &file)).contains("\"something\" version 2"));
     let nowhere = place.file("no/such/path.json");
     assert!(matches!(checkpoint::path(&problem, &settings, nowhere), Err(Error::File { what: "checkpoint", .. })));
 }

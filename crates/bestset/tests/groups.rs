@@ -2,8 +2,10 @@
 
 mod common;
 
+use bestset::cv::{CvOptions, cross_validate};
 use bestset::design::Dense;
 use bestset::groups::{Groups, solve_groups};
+use bestset::path::{PathOptions, path};
 use bestset::{Bounds, Error, Options, Penalty, Problem, Status};
 use common::{Case, ChaCha8Rng, Convex, RngExt, Shape, assert_close, case, normal, pick, rng};
 
@@ -116,4 +118,43 @@ fn bad_groups_are_named() {
     assert!(matches!(fails(bounded, &pair), Error::Unsupported { method: "groups", .. }));
     assert!(matches!(pair.clone().with_prices(vec![-1.0]), Err(Error::Factor { name: "group price", .. })));
     assert!(matches!(pair.with_prices(vec![]), Err(Error::Shape { what: "group prices", .. })));
+}
+
+/// Every point of a path is what its own solve finds or better, its bound holds, and the folds of a cross-validation follow it.
+#[test]
+fn paths_of_groups_are_their_solves() {
+    let mut rng = rng(704);
+    let (n, p) = (50, 12);
+    let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+    let labels: Vec<usize> = (0..p).map(|j| j % 4).collect();
+    let y: Vec<f64> = (0..n).map(|i| x[i] + x[4 * n + i] - 0.4 * x[n + i] + 0.5 * normal(&mut rng)).collect();
+    let design = Dense::new(n, p, x).unwrap();
+    let groups = Groups::new(&labels);
+    let problem = Problem::new(&design, y, Penalty::new(0.0, 0.05, 0.5)).unwrap().with_intercept(true);
+    let options = PathOptions { groups: Some(groups.clone()), ..PathOptions::default() };
+    let found = path(&problem, &options).unwrap();
+    assert_eq!(found.status, Status::Converged);
+    assert!(found.points[0].solution.support().is_empty());
+    let sizes: Vec<usize> = found.points.iter().map(|p| p.solution.support().len()).collect();
+    assert!([3, 6, 9].iter().all(|size| sizes.contains(size)), "{sizes:?}");
+    for point in &found.points {
+        let mut penalty = problem.penalty().clone();
+        penalty.lambda0 = point.lambda0;
+        let cold = solve_groups(&problem.with_penalty(penalty).unwrap(), &groups, &Options::default()).unwrap();
+        let (a, b) = (point.solution.certificate, cold.certificate);
+        assert!(a.objective <= b.objective * (1.0 + 1e-9), "{}: {} above {}", point.lambda0, a.objective, b.objective);
+        assert!(a.lower_bound <= b.objective && a.lower_bound >= b.lower_bound - 1e-3 * b.objective);
+        let chosen = point.solution.support().iter().map(|j| j % 4).collect::<std::collections::BTreeSet<_>>();
+        assert_eq!(point.solution.support().len(), 3 * chosen.len(), "whole groups");
+    }
+    // Just above the first λ0 nothing is proved best, just below it no longer.
+    let at = |share: f64| {
+        let penalty = Penalty::new(share * found.points[0].lambda0, 0.05, 0.5);
+        solve_groups(&problem.with_penalty(penalty).unwrap(), &groups, &Options::default()).unwrap().certificate
+    };
+    assert!(at(1.001).relative_gap() < 1e-8 && at(0.9).relaxation < at(1.001).relaxation);
+    let cv = cross_validate(&problem, &CvOptions { path: options, ..CvOptions::default() }).unwrap();
+    assert_eq!(cv.path.points.len(), found.points.len());
+    let chosen = cv.best_point().solution.support();
+    assert!(chosen.contains(&0) && chosen.len().is_multiple_of(3), "{chosen:?}");
 }

@@ -26,18 +26,23 @@ pub(crate) struct Relaxed {
     pub(crate) intercept: f64,
 }
 
-/// Minimises R until (R − D)/|R| is at most the tolerance of the options.
-pub(crate) fn minimise(grouped: &Grouped<'_, '_>, options: &Options, limits: &Limits) -> Relaxed {
+/// Minimises R, from the minimiser of another λ0 if there is one, until (R − D)/|R| is at most the tolerance of the options.
+pub(crate) fn minimise(
+    grouped: &Grouped<'_, '_>,
+    start: Option<&Relaxed>,
+    options: &Options,
+    limits: &Limits,
+) -> Relaxed {
     let (problem, groups) = (grouped.problem, grouped.groups);
     let p = problem.ncols();
     let mut columns = ActiveSet::new(problem.design());
     (0..p).for_each(|j| columns.push(problem.design(), j));
-    // The trace bounds the largest eigenvalue.
-    let curvature = |g: usize| groups.members[g].iter().map(|&j| problem.squares(j)).sum::<f64>() / problem.loss().mu();
-    let curvatures: Vec<f64> = (0..groups.len()).map(curvature).collect();
+    let curvatures: Vec<f64> = (0..groups.len()).map(|g| grouped.curvature(g)).collect();
+    let mut beta = start.map_or_else(|| vec![0.0; p], |s| s.beta.clone());
     let mut u = problem.null_margins();
+    (0..p).filter(|&j| beta[j] != 0.0).for_each(|j| columns.axpy(j, beta[j], &mut u));
     let mut alpha = vec![0.0; u.len()];
-    let (mut beta, mut intercept) = (vec![0.0; p], problem.best_intercept(&u, 0.0));
+    let mut intercept = problem.best_intercept(&u, start.map_or(0.0, |s| s.intercept));
     let mut state = Relaxed { value: f64::INFINITY, bound: f64::NEG_INFINITY, dual: vec![], beta: vec![], intercept };
     for sweep in 0..SWEEPS {
         if sweep % LOOK == 0 {

@@ -11,17 +11,19 @@ use std::collections::HashMap;
 /// Groups outside that are tried in each round: those that the dual point would pay most for.
 const CANDIDATES: usize = 8;
 
-/// The best found.
+/// The best found from the relaxation rounded at several sizes, and from `start`.
 pub(crate) fn search(
     grouped: &Grouped<'_, '_>,
     relaxed: &Relaxed,
+    start: Option<&Coefficients>,
     options: &Options,
     limits: &Limits,
 ) -> Result<Coefficients> {
     let mut fits = Fits { grouped, options, known: HashMap::new() };
     let mut best = fits.fit(&[])?;
-    for share in [0.0, 0.25, 0.5, 0.9] {
-        let start = grouped.chosen(&relaxed.rounded(grouped, share));
+    let rounded = [0.0, 0.25, 0.5, 0.9].map(|share| relaxed.rounded(grouped, share));
+    for start in rounded.iter().chain(start) {
+        let start = grouped.chosen(start);
         let mut current = fits.fit(&start)?;
         while limits.stop(0).is_none() {
             let Some(next) = fits.better(&current)? else { break };
@@ -54,7 +56,9 @@ impl Fits<'_, '_, '_> {
         }
         let Penalty { lambda1, lambda2, .. } = *problem.penalty();
         let penalty = Penalty::new(0.0, lambda1, lambda2).with_bounds(Bounds::Each(lower, upper));
-        let options = Options { method: crate::Method::Incremental, warm_start: None, ..self.options.clone() };
+        // A fit is the answer itself: the tolerance of the relaxation is not for it.
+        let (gap, method) = (self.options.relaxation_gap.min(1e-11), crate::Method::Incremental);
+        let options = Options { method, warm_start: None, relaxation_gap: gap, gap, ..self.options.clone() };
         let found = crate::solve(&problem.with_penalty(penalty)?, &options)?.coefficients;
         let fit = (self.grouped.objective(&found), found);
         self.known.insert(chosen.to_vec(), fit.clone());
@@ -84,13 +88,7 @@ impl Fits<'_, '_, '_> {
 
     /// The groups outside with the least λ0_g + Σ φ_j⁰ at the current dual point.
     fn promising(&self, coefficients: &Coefficients, chosen: &[usize]) -> Vec<usize> {
-        let (problem, groups) = (self.grouped.problem, self.grouped.groups);
-        let u = problem.margins(coefficients);
-        let mut alpha = vec![0.0; u.len()];
-        problem.dual_point(&u, coefficients.intercept, &mut alpha);
-        let features: Vec<usize> = (0..problem.ncols()).collect();
-        let mut tau = vec![0.0; features.len()];
-        problem.design().correlate(&features, &alpha, &mut tau);
+        let (groups, tau) = (self.grouped.groups, self.grouped.correlations(coefficients));
         let worth = |g: usize| groups.members[g].iter().map(|&j| self.grouped.selected(j).phi(tau[j])).sum::<f64>();
         let outside = (0..groups.len()).filter(|g| !chosen.contains(g));
         let mut order: Vec<(f64, usize)> = outside.map(|g| (self.grouped.price(g) + worth(g), g)).collect();

@@ -54,7 +54,7 @@ impl Grid {
 
     /// λ0 of point `k`; `last` is λ0 of the point before, `entry` the largest λ0 at which its answer should change, `same`
     /// how often it did not: steps then double. `None` when the path is over.
-    pub(super) fn at(&self, k: usize, first: f64, last: f64, entry: f64, same: usize) -> Option<f64> {
+    pub(crate) fn at(&self, k: usize, first: f64, last: f64, entry: f64, same: usize) -> Option<f64> {
         match self {
             Self::Given(values) => values.get(k).copied(),
             Self::Log { points, .. } if k >= *points => None,

@@ -13,6 +13,7 @@ pub use grid::Grid;
 pub(crate) use state::State;
 
 use crate::error::{Error, Result};
+use crate::groups::Groups;
 use crate::problem::Problem;
 use crate::solution::{Solution, Status};
 use crate::solver::Options;
@@ -27,6 +28,7 @@ use serde::{Deserialize, Serialize};
 /// | `max_size` | min(n, p) | a path ends after the first answer with this many features | ≥ 1 |
 /// | `backward` | true | a second pass from the smallest λ0 up | |
 /// | `search` | neighbours | how much is spent on the answer of each point | |
+/// | `groups` | none | features that are in or out together | λ2 > 0, no bounds or factors |
 /// | `solve` | relaxation gap 1e-4 | tolerances, threads, time limit (of the whole path) and cancellation | |
 #[derive(Debug, Clone)]
 pub struct PathOptions {
@@ -40,6 +42,8 @@ pub struct PathOptions {
     pub backward: bool,
     /// How much is spent on each answer.
     pub search: Search,
+    /// Groups of features that are in or out together; with them `backward` and `search` are not used.
+    pub groups: Option<Groups>,
     /// Tolerances, threads, time limit and cancellation; `method` and `warm_start` are not used.
     pub solve: Options,
 }
@@ -58,7 +62,7 @@ impl Default for PathOptions {
     fn default() -> Self {
         let solve = Options { relaxation_gap: 1e-4, ..Options::default() };
         let (grid, search) = (Grid::default(), Search::default());
-        Self { grid, lambda2: Vec::new(), max_size: None, backward: true, search, solve }
+        Self { grid, lambda2: Vec::new(), max_size: None, backward: true, search, groups: None, solve }
     }
 }
 
@@ -151,5 +155,8 @@ pub(crate) fn path_from(
     keeper: run::Keeper<'_>,
 ) -> Result<Path> {
     options.validate(problem)?;
-    crate::solver::on_threads(options.solve.threads, || run::run(problem, options, known, observer, keeper))
+    crate::solver::on_threads(options.solve.threads, || match &options.groups {
+        Some(groups) => crate::groups::path(problem, groups, options, observer),
+        None => run::run(problem, options, known, observer, keeper),
+    })
 }

@@ -165,7 +165,7 @@ impl Problem<'_> {
     }
 
     /// A threshold that none is below: Ψ_j(τ) = 0 for |τ| under it. Zero where penalties differ between features.
-    fn least_threshold(&self) -> f64 {
+    pub(crate) fn least_threshold(&self) -> f64 {
         match self.penalty.is_uniform() {
             true => self.coordinate(0).slope(true).min(self.coordinate(0).slope(false)),
             false => 0.0,

@@ -97,7 +97,12 @@ impl Relaxed {
         self.dual_value = self.offer_dual(problem, &work.alpha, &alive, &tau);
         (self.alive, self.tau) = (alive, tau);
         let beta = |j: usize| work.position(j).map_or(0.0, |k| work.beta[k]);
-        let share = |(&j, &t): (&usize, &f64)| gap_share(problem.coordinate(j), beta(j), t, problem.squares(j));
+        let quiet = problem.least_threshold();
+        let share = |(&j, &t): (&usize, &f64)| match beta(j) {
+            // Most features: below every threshold and out.
+            0.0 if t.abs() < quiet => 0.0,
+            b => gap_share(problem.coordinate(j), b, t, problem.squares(j)),
+        };
         let gap = self.alive.iter().zip(&self.tau).map(share).sum();
         self.own = true;
         let Some(proof) = work.proof() else { return gap };
@@ -160,8 +165,9 @@ impl Relaxed {
     /// Inclusion (Algorithm 3 with faster growth): the features that violate the optimality of R most.
     fn include(&mut self, work: &mut Workspace<'_, '_>) -> usize {
         let problem = work.problem;
-        let excess = |j: usize, t: f64| t.abs() - problem.coordinate(j).threshold(t);
-        let outside = self.alive.iter().zip(&self.tau).filter(|p| work.position(*p.0).is_none());
+        let (excess, quiet) =
+            (|j: usize, t: f64| t.abs() - problem.coordinate(j).threshold(t), problem.least_threshold());
+        let outside = self.alive.iter().zip(&self.tau).filter(|p| p.1.abs() >= quiet && work.position(*p.0).is_none());
         let mut violating: Vec<(f64, usize)> =
             outside.map(|(&j, &t)| (excess(j, t), j)).filter(|v| v.0 > 0.0).collect();
         // Fewer at first would save little of the matrix of inner products and cost passes over X.
@@ -200,7 +206,8 @@ impl Relaxed {
 /// without a ridge term D(α) = −∞ until none is violated. D(sα) is concave in s; `full` is D(α).
 pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64], full: f64) -> (f64, f64) {
     // Only features near their threshold or beyond it have a dual term at any s ≤ 1: the search looks at no others.
-    let near = |&(&j, &t): &(&usize, &f64)| t.abs() > NEAR * problem.coordinate(j).threshold(t);
+    let quiet = NEAR * problem.least_threshold();
+    let near = |&(&j, &t): &(&usize, &f64)| t.abs() >= quiet && t.abs() > NEAR * problem.coordinate(j).threshold(t);
     let (near, near_tau): (Vec<usize>, Vec<f64>) = features.iter().zip(tau).filter(near).unzip();
     // Inside every threshold by as much as τ can be wrong: the bound leaves that room, and without a ridge term it is −∞
     // until there is.

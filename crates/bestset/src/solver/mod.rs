@@ -37,13 +37,22 @@ pub fn solve(problem: &Problem<'_>, options: &Options) -> Result<Solution> {
 
 /// As [`solve`], with an observer that sees every trace row as it is made.
 pub fn solve_observed(problem: &Problem<'_>, options: &Options, observer: &mut dyn Observer) -> Result<Solution> {
+    solve_kept(problem, options, observer, None)
+}
+
+/// As [`solve_observed`]; branch and bound goes on from the journal and keeps it up to date.
+pub(crate) fn solve_kept(
+    problem: &Problem<'_>,
+    options: &Options,
+    observer: &mut dyn Observer,
+    journal: Option<&mut exact::Journal<'_>>,
+) -> Result<Solution> {
     options.validate(problem)?;
     let mut monitor = Monitor::new(options, observer);
     let run = |monitor: &mut Monitor<'_>| {
         Ok(match options.method {
             Method::Incremental => incremental::solve(problem, options, monitor),
-            Method::Exact if exact::leaps::is_needed(problem) => exact::leaps::solve(problem, options, monitor)?,
-            Method::Exact => exact::solve(problem, options, monitor)?,
+            Method::Exact => exact::solve_kept(problem, options, monitor, journal)?,
             Method::PrimalDual { dynamic: true } => published::dynamic::solve(problem, options, monitor),
             Method::PrimalDual { dynamic: false } => published::primal_dual::solve(problem, options, monitor, true),
             Method::DualAscent => published::primal_dual::solve(problem, options, monitor, false),

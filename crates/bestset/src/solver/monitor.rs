@@ -112,6 +112,12 @@ impl<'o> Monitor<'o> {
         &self.limits
     }
 
+    /// Goes on from where another monitor was.
+    pub(super) fn resume(&mut self, passes: f64, trace: Vec<TraceRow>) {
+        self.last = trace.last().copied();
+        (self.passes, self.trace) = (passes, trace);
+    }
+
     /// Stamps a row with the time and hands it to the observer and the trace. Objective and bound are the best so far,
     /// whatever the iterate of the moment has.
     pub fn record(&mut self, mut row: TraceRow) {

@@ -233,8 +233,7 @@ impl Options {
     fn validate_method(&self, problem: &Problem<'_>) -> Result<()> {
         let method = self.method.name();
         if self.method == Method::Exact && super::exact::leaps::is_needed(problem) {
-            let reason = "finds the best subset alone (top = 1) unless lambda2 > 0 or every coefficient is bounded";
-            return if self.top == 1 { Ok(()) } else { Err(Error::Unsupported { method, reason }) };
+            return Ok(());
         }
         let needs_dual =
             matches!(self.method, Method::Exact | Method::PrimalDual { .. } | Method::DualAscent | Method::DualIht);

@@ -15,6 +15,9 @@ const OUTSIDE: u32 = u32::MAX;
 /// The most sparse columns whose inner products are always kept.
 const SPARSE_GRAM: usize = 1500;
 
+/// The floor of curvatures at first.
+const FLOOR: f64 = 1e-3;
+
 /// Active set, coefficients on it, and the dual point they give.
 #[derive(Clone)]
 pub struct Workspace<'p, 'a> {
@@ -65,7 +68,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
         let active = ActiveSet::new(problem.design());
         let metric = Metric::new(&active, problem.weights(), problem.has_intercept());
         let (position, gram) = (vec![OUTSIDE; problem.ncols()], Gram::default());
-        Self::with_columns(problem, Columns { active, position, metric, gram, floor: 1e-3 })
+        Self::with_columns(problem, Columns { active, position, metric, gram, floor: FLOOR })
     }
 
     /// The columns of another workspace at β = 0; its problem may differ in the penalty only.
@@ -95,7 +98,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
     pub fn part(&self, positions: &[usize], beta: Vec<f64>, intercept: f64) -> Self {
         let active = self.active.select(positions);
         let metric = Metric::new(&active, self.problem.weights(), self.problem.has_intercept());
-        let columns = Columns { active, position: Vec::new(), metric, gram: Gram::default(), floor: 1e-3 };
+        let columns = Columns { active, position: Vec::new(), metric, gram: Gram::default(), floor: FLOOR };
         let mut part = Self::with_columns(self.problem, columns);
         (part.beta, part.intercept) = (beta, intercept);
         part.refresh();
@@ -106,6 +109,11 @@ impl<'p, 'a> Workspace<'p, 'a> {
     pub fn into_columns(self) -> Columns {
         let Self { active, position, metric, gram, floor, .. } = self;
         Columns { active, position, metric, gram, floor }
+    }
+
+    /// Forgets what earlier minimisations left for later ones to start with, so that these do not depend on them.
+    pub fn forget(&mut self) {
+        (self.trail, self.floor) = (Trail::default(), FLOOR);
     }
 
     /// A workspace at the same point whose active set is the support alone.

@@ -99,7 +99,9 @@ pub(super) mod tests {
             root.minimiser = root.outcome.coefficients.clone();
         }
         root.objective = known.unwrap_or_else(|| problem.value(&root.outcome.coefficients));
-        Tree::plant(problem, None, &options, Seed { root, multiplier: 0.0 }, most_near).grow(&options, &mut monitor)
+        Tree::plant(problem, None, &options, Seed { root, multiplier: 0.0 }, most_near)
+            .grow(&options, &mut monitor, None)
+            .unwrap()
     }
 
     /// A small generator: tests of this crate's inside need no more.

@@ -18,8 +18,9 @@ mod split;
 mod start;
 mod tree;
 
+use super::keep::{Journal, Saved};
 use crate::certificate::Certificate;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Local, Ranked, Screened, Status, TraceRow};
@@ -28,6 +29,8 @@ use equations::Equations;
 use incumbents::Incumbents;
 use split::Split;
 use tree::Tree;
+
+pub(crate) use tree::SavedLeaps;
 
 /// Whether this is least squares without λ1 and bounds, every feature at the same price, with more samples than features.
 pub fn applies(problem: &Problem<'_>) -> bool {
@@ -82,7 +85,7 @@ pub fn sizes(
     // A search for each size has sharper bounds than one for all, and no more nodes.
     for size in 1..=most.min(rank) {
         let mut tree = Tree::new(&equations, incumbents, size, size)?;
-        let ended = run(&mut tree, options, monitor, spent)?;
+        let ended = run(&mut tree, options, monitor, spent, None)?;
         spent += tree.nodes;
         searched.push((size, tree.bound(size), ended, tree.nodes));
         incumbents = tree.incumbents;
@@ -104,28 +107,75 @@ pub fn sizes(
 }
 
 /// Minimises P of a problem that [`applies`]: λ0 ≥ 0, the size limited or not.
-pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
+pub(crate) fn solve(
+    problem: &Problem<'_>,
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+    mut journal: Option<&mut Journal<'_>>,
+) -> Result<Outcome> {
     let equations = Equations::new(problem)?;
     let most = problem.max_size().unwrap_or(usize::MAX).min(equations.rank());
-    let mut incumbents = Incumbents::new(most, Some(problem.coordinate(0).l0), equations.total);
-    start::offer_all(&equations, &mut incumbents, monitor);
-    let mut tree = Tree::new(&equations, incumbents, 1, most)?;
-    let ended = run(&mut tree, options, monitor, 0)?;
+    let mut tree = match journal.as_mut().and_then(|j| j.start.take()) {
+        Some(Saved::Leaps(saved)) => Tree::restore(&equations, *saved, most, monitor)?,
+        Some(Saved::Tree(_)) => {
+            let reason = "the search it holds does not fit the problem".to_owned();
+            return Err(Error::File { what: "checkpoint", reason });
+        }
+        None => {
+            let price = problem.coordinate(0).l0;
+            let mut incumbents = Incumbents::new(most, Some(price), equations.total).with_top(options.top);
+            start::offer_all(&equations, &mut incumbents, monitor);
+            Tree::new(&equations, incumbents, 1, most)?
+        }
+    };
+    let ended = run(&mut tree, options, monitor, 0, journal)?;
     let best = tree.incumbents.best(tree.incumbents.cheapest());
     let coefficients = equations.refit(&best.members, best.fit)?;
     let mut dual = vec![0.0; problem.nrows()];
     problem.dual_point(&problem.margins(&coefficients), coefficients.intercept, &mut dual);
-    let (lower_bound, iterations) = (tree.priced_bound(), tree.nodes);
+    let (lower_bound, iterations) = (tree.bound_of_all(), tree.nodes);
     let objective = problem.value(&coefficients);
     let certificate = Certificate { objective, relaxation: None, lower_bound };
     let proved = certificate.status(ended, options.gap_absolute, options.gap) == Status::Optimal;
-    let ranked = vec![Ranked { coefficients: coefficients.clone(), objective, proved }];
+    let mut ranked = vec![Ranked { coefficients: coefficients.clone(), objective, proved }];
+    ranked.extend(runners_up(problem, &equations, &tree, &best.members, options)?);
     let (relaxation, screened, local) = (None, Screened::default(), Local::None);
     Ok(Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked })
 }
 
+/// The best subsets after the first. They are proved where every other subset costs as much; columns that others stand for, or
+/// that do not vary, make subsets which were not looked at, and with them nothing is.
+fn runners_up(
+    problem: &Problem<'_>,
+    equations: &Equations<'_, '_>,
+    tree: &Tree<'_, '_, '_>,
+    first: &[u32],
+    options: &Options,
+) -> Result<Vec<Ranked>> {
+    let complete = equations.rank() == problem.ncols();
+    let others = tree.priced_bound();
+    let rest = tree.incumbents.ranked().iter().filter(|found| found.members != first);
+    let mut ranked = rest
+        .map(|found| {
+            let coefficients = equations.refit(&found.members, found.fit)?;
+            let objective = problem.value(&coefficients);
+            let room = options.gap_absolute.max(options.gap * objective.abs());
+            Ok(Ranked { coefficients, objective, proved: complete && objective <= others + room })
+        })
+        .collect::<Result<Vec<_>>>()?;
+    ranked.truncate(options.top - 1);
+    ranked.sort_by(|a, b| a.objective.total_cmp(&b.objective));
+    Ok(ranked)
+}
+
 /// Searches to the end or to a limit; `spent` nodes count already.
-fn run(tree: &mut Tree<'_, '_, '_>, options: &Options, monitor: &mut Monitor<'_>, spent: usize) -> Result<Status> {
+fn run(
+    tree: &mut Tree<'_, '_, '_>,
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+    spent: usize,
+    mut journal: Option<&mut Journal<'_>>,
+) -> Result<Status> {
     while !tree.is_done() {
         let left = options.max_nodes.map_or(usize::MAX, |most| most.saturating_sub(spent + tree.nodes));
         if left == 0 {
@@ -140,12 +190,18 @@ fn run(tree: &mut Tree<'_, '_, '_>, options: &Options, monitor: &mut Monitor<'_>
         if tree.incumbents.price().is_some() {
             record(tree, monitor);
         }
+        // A step that the node limit cut short is none that a search without the limit would take.
+        if let Some(journal) = &mut journal
+            && left >= tree::STEP
+        {
+            (journal.keep)(&|| Saved::Leaps(Box::new(tree.save(monitor))))?;
+        }
     }
     Ok(Status::Converged)
 }
 
 fn record(tree: &Tree<'_, '_, '_>, monitor: &mut Monitor<'_>) {
-    let (size, lower_bound) = (tree.incumbents.cheapest(), tree.priced_bound());
+    let (size, lower_bound) = (tree.incumbents.cheapest(), tree.bound_of_all());
     let objective = tree.incumbents.cost(size);
     monitor.record(TraceRow {
         seconds: 0.0,

@@ -3,6 +3,7 @@
 mod branch;
 mod diagonal;
 mod far;
+mod keep;
 pub(crate) mod leaps;
 mod multiplier;
 mod node;
@@ -11,10 +12,12 @@ mod recheck;
 mod relax;
 mod size;
 
+pub(crate) use keep::{Journal, Saved};
+
 use super::incremental::{self, Root};
 use super::workspace::Workspace;
 use super::{Monitor, Options, Outcome, primal, screening};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Local, Ranked, Status, TraceRow};
 use node::{Choice, Link, Node};
@@ -47,13 +50,34 @@ struct Seed {
 
 /// Solves to proven optimality within the tolerances of the options, or to a limit.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
-    let unlimited = problem.without_max_size();
-    let seed = match problem.max_size() {
-        None => Seed { root: incremental::root(&mut Workspace::new(&unlimited), options, monitor), multiplier: 0.0 },
-        Some(k) => size::root(&unlimited, k, options, monitor),
+    solve_kept(problem, options, monitor, None)
+}
+
+/// As [`solve`], going on from what the journal holds and keeping it up to date.
+pub(crate) fn solve_kept(
+    problem: &Problem<'_>,
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+    mut journal: Option<&mut Journal<'_>>,
+) -> Result<Outcome> {
+    if leaps::is_needed(problem) {
+        return leaps::solve(problem, options, monitor, journal);
+    }
+    let (unlimited, size) = (problem.without_max_size(), problem.max_size());
+    let tree = match (journal.as_mut().and_then(|j| j.start.take()), size) {
+        (Some(Saved::Tree(saved)), _) => Tree::restore(&unlimited, size, options, *saved, NEAR, monitor)?,
+        (Some(Saved::Leaps(_)), _) => {
+            let reason = "the search it holds does not fit the problem".to_owned();
+            return Err(Error::File { what: "checkpoint", reason });
+        }
+        (None, None) => {
+            let root = incremental::root(&mut Workspace::new(&unlimited), options, monitor);
+            Tree::plant(&unlimited, size, options, Seed { root, multiplier: 0.0 }, NEAR)
+        }
+        (None, Some(k)) => Tree::plant(&unlimited, size, options, size::root(&unlimited, k, options, monitor), NEAR),
     };
-    let root = seed.root.outcome.lower_bound;
-    let outcome = Tree::plant(&unlimited, problem.max_size(), options, seed, NEAR).grow(options, monitor);
+    let root = tree.outcome.lower_bound;
+    let outcome = tree.grow(options, monitor, journal)?;
     recheck::recheck(problem, &outcome, root)?;
     monitor.passes += 1.0;
     Ok(outcome)
@@ -141,7 +165,12 @@ impl<'p, 'a> Tree<'p, 'a> {
     }
 
     /// Splits nodes until none is open or a limit strikes.
-    fn grow(mut self, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
+    fn grow(
+        mut self,
+        options: &Options,
+        monitor: &mut Monitor<'_>,
+        mut journal: Option<&mut Journal<'_>>,
+    ) -> Result<Outcome> {
         let mut ended = self.outcome.ended;
         while let Some(batch) = self.next_batch() {
             if let Some(status) = self.limit(options, monitor) {
@@ -151,9 +180,15 @@ impl<'p, 'a> Tree<'p, 'a> {
             }
             self.process(batch, monitor);
             self.record(monitor);
+            if let Some(journal) = &mut journal
+                && monitor.stop(0).is_none()
+            {
+                // Nodes that a limit cut short are no part of what a search without limits would do.
+                (journal.keep)(&|| self.save(monitor))?;
+            }
         }
         // The limit may have struck inside the last nodes.
-        self.harvest(monitor.stop(0).unwrap_or(ended))
+        Ok(self.harvest(monitor.stop(0).unwrap_or(ended)))
     }
 
     /// Room that the tolerances leave below the value to beat.
@@ -252,7 +287,8 @@ impl<'p, 'a> Tree<'p, 'a> {
     }
 
     fn ground(&self) -> Ground<'_, 'p, 'a> {
-        Ground { near: &self.near, core: &self.core, size: self.size, crowd: self.crowd() }
+        let best = self.pool.entries().first().map_or(0.0, |e| e.0.abs());
+        Ground { near: &self.near, core: &self.core, size: self.size, crowd: self.crowd(), scale: best }
     }
 
     /// The most members whose curvature is looked at, which costs the cube of their number: few at first, since a small tree is
@@ -326,6 +362,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         if known || self.size.is_some_and(|k| coefficients.nonzeros() > k) {
             return;
         }
+        self.core.forget();
         self.core.load(&coefficients);
         primal::refit(&mut self.core, monitor);
         self.enter();

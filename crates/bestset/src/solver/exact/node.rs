@@ -1,5 +1,6 @@
 //! A node of the tree: what has been decided on the way to it, kept as differences to its parent.
 
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -26,7 +27,8 @@ pub struct Link {
 }
 
 /// Curvature moved between loss and penalty, for a node and those below it (see [`super::diagonal`]).
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Moved {
     /// d by position; zero where none is listed.
     pub by_position: Vec<(u32, f64)>,

@@ -24,6 +24,8 @@ pub struct Ground<'g, 'p, 'a> {
     pub size: Option<usize>,
     /// The most members whose curvature is looked at.
     pub crowd: usize,
+    /// About the size of P.
+    pub scale: f64,
 }
 
 /// A node with its relaxation. Vectors go by member: the positions that are not out.
@@ -103,7 +105,7 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
     pub fn relax(&self, mut now: Relaxed, cutoff: f64, room: f64, limits: &Limits) -> Relaxed {
         let mut search = Multiplier::new(self.size);
         let mut best: Option<Relaxed> = None;
-        let scale = if cutoff.is_finite() { cutoff.abs() } else { self.core.loss() }.max(f64::MIN_POSITIVE);
+        let scale = if cutoff.is_finite() { cutoff.abs() } else { self.scale }.max(f64::MIN_POSITIVE);
         let price = self.problem().penalty().lambda0 + now.multiplier;
         let mut tolerance = 0.05 * if price > 0.0 { price.min(1e-2 * scale) } else { 1e-2 * scale };
         loop {

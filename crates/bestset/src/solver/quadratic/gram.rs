@@ -17,6 +17,8 @@ pub struct Gram {
     len: usize,
     stride: usize,
     data: Vec<f64>,
+    /// Its lengths so far.
+    grown: Vec<usize>,
 }
 
 impl Gram {
@@ -28,6 +30,11 @@ impl Gram {
     /// Whether no position is covered.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// The lengths it grew to, one by one: extended by the same steps, another one has the same bits.
+    pub fn grown(&self) -> &[usize] {
+        &self.grown
     }
 
     /// Column k.
@@ -49,6 +56,7 @@ impl Gram {
             return;
         }
         self.reserve(new);
+        self.grown.push(new);
         if active.is_sparse() {
             self.extend_sparse(active, h, metric, old);
         } else {
@@ -136,7 +144,7 @@ impl Gram {
     /// Q over the positions in `members`, in their order.
     pub fn select(&self, members: &[usize]) -> Self {
         let data = members.iter().flat_map(|&l| members.iter().map(move |&k| self.at(k, l))).collect();
-        Self { len: members.len(), stride: members.len(), data }
+        Self { len: members.len(), stride: members.len(), data, grown: Vec::new() }
     }
 
     /// Cholesky factor of Q_MM + diag, `None` when it is not positive definite.

@@ -9,9 +9,11 @@
 //! fit(S ∪ F), and one without j at least fit(S ∪ F) + b_j² / (2 B_jj).
 
 use super::form::Form;
+use serde::{Deserialize, Serialize};
 
 /// S, F and the two forms.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Family {
     /// S.
     pub inside: Vec<u32>,

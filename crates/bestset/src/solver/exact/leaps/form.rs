@@ -1,10 +1,12 @@
 //! A symmetric matrix with a vector, priced and pivoted: both halves of a [`Family`](super::family::Family) are one of these.
 
 use pulp::{Arch, NullaryFnOnce};
+use serde::{Deserialize, Serialize};
 
 /// M and v over positions 0..f; only the upper triangle of M is held, column after column. The leading block is then a prefix of
 /// the storage, and the last position is taken away by forgetting it.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Form {
     matrix: Vec<f64>,
     vector: Vec<f64>,
@@ -106,6 +108,19 @@ impl NullaryFnOnce for Eliminate<'_> {
             }
             vector[j] -= moved * column[j];
         }
+    }
+}
+
+impl Form {
+    /// Every pair of positions worth more than `need`, with what it is worth.
+    pub fn pairs(&self, need: f64) -> impl Iterator<Item = (f64, usize, usize)> {
+        let pairs = (1..self.len()).flat_map(|j| (0..j).map(move |i| (i, j)));
+        let worth = |(i, j): (usize, usize)| {
+            let (u, v, cross) = (self.vector[i], self.vector[j], self.at(i, j));
+            let (own, other) = (self.at(j, j), self.at(i, i));
+            0.5 * (u * u * own + v * v * other - 2.0 * cross * u * v) / (own * other - cross * cross)
+        };
+        pairs.map(move |(i, j)| (worth((i, j)), i, j)).filter(move |pair| pair.0 > need)
     }
 }
 

@@ -1,19 +1,27 @@
 //! The best subsets found so far, and what a subset must beat.
 
+use crate::file::float;
+use serde::{Deserialize, Serialize};
+
 /// The best subset of each size 0..=most, by its fit; with a price, sizes compete.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Incumbents {
-    /// λ0, when only the best of fit(T) + λ0|T| is wanted.
+    /// λ0, when only the best of fit(T) + λ0|T| are wanted.
     price: Option<f64>,
     found: Vec<Found>,
-    /// With a price: the least fit(T) + λ0|T|.
-    least: f64,
+    /// With a price: how many of the least fit(T) + λ0|T| are wanted.
+    top: usize,
+    /// Those known, least first.
+    ranked: Vec<Found>,
 }
 
 /// A subset with its fit.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Found {
     /// fit(T), +∞ when there is none.
+    #[serde(with = "float")]
     pub fit: f64,
     /// T, as positions.
     pub members: Vec<u32>,
@@ -24,7 +32,32 @@ impl Incumbents {
     pub fn new(most: usize, price: Option<f64>, empty: f64) -> Self {
         let mut found = vec![Found { fit: f64::INFINITY, members: Vec::new() }; most + 1];
         found[0].fit = empty;
-        Self { price, found, least: empty }
+        let ranked = if price.is_some() { found[..1].to_vec() } else { Vec::new() };
+        Self { price, found, top: 1, ranked }
+    }
+
+    /// Wants the best `top` ≥ 1 subsets, for which a price must be given.
+    pub fn with_top(self, top: usize) -> Self {
+        Self { top, ..self }
+    }
+
+    /// Whether subsets are wanted besides the best.
+    pub fn wants_several(&self) -> bool {
+        self.top > 1
+    }
+
+    /// The best subsets at the price, least first.
+    pub fn ranked(&self) -> &[Found] {
+        &self.ranked
+    }
+
+    fn cost_of(&self, fit: f64, size: usize) -> f64 {
+        fit + self.price.unwrap_or(0.0) * size as f64
+    }
+
+    /// The cost that a subset must be below to be among the wanted ones.
+    fn limit(&self) -> f64 {
+        self.ranked.get(self.top - 1).map_or(f64::INFINITY, |last| self.cost_of(last.fit, last.members.len()))
     }
 
     /// The largest size.
@@ -36,24 +69,43 @@ impl Incumbents {
     pub fn threshold(&self, size: usize) -> f64 {
         match self.price {
             None => self.found[size].fit,
-            Some(price) => self.least - price * size as f64,
+            Some(price) => self.limit() - price * size as f64,
         }
     }
 
     /// Takes over S ∪ `extra` if it is better than what is known.
     pub fn offer(&mut self, fit: f64, inside: &[u32], extra: &[u32]) {
         let size = inside.len() + extra.len();
-        if size <= self.most() && fit < self.found[size].fit {
-            let mut members = [inside, extra].concat();
-            members.sort_unstable();
-            self.found[size] = Found { fit, members };
-            self.least = self.least.min(self.cost(size));
+        let ranks = self.price.is_some() && self.cost_of(fit, size) < self.limit();
+        if size > self.most() || !(ranks || fit < self.found[size].fit) {
+            return;
         }
+        let mut members = [inside, extra].concat();
+        members.sort_unstable();
+        let found = Found { fit, members };
+        if ranks && self.ranked.iter().all(|known| known.members != found.members) {
+            self.rank(found.clone());
+        }
+        if fit < self.found[size].fit {
+            self.found[size] = found;
+        }
+    }
+
+    fn rank(&mut self, found: Found) {
+        let cost = |f: &Found| self.cost_of(f.fit, f.members.len());
+        let place = self.ranked.partition_point(|known| cost(known) <= cost(&found));
+        self.ranked.insert(place, found);
+        self.ranked.truncate(self.top);
     }
 
     /// Takes over whatever another search has found that is better.
     pub fn merge(&mut self, other: Self) {
-        other.found.into_iter().for_each(|found| self.offer(found.fit, &found.members, &[]));
+        other.ranked.into_iter().chain(other.found).for_each(|found| self.offer(found.fit, &found.members, &[]));
+    }
+
+    /// Every position in a subset that is known.
+    pub fn members(&self) -> impl Iterator<Item = &u32> {
+        self.ranked.iter().chain(&self.found).flat_map(|found| &found.members)
     }
 
     /// The best of this size.
@@ -68,7 +120,7 @@ impl Incumbents {
 
     /// fit(T) + λ0|T| of the best of this size.
     pub fn cost(&self, size: usize) -> f64 {
-        self.found[size].fit + self.price.unwrap_or(0.0) * size as f64
+        self.cost_of(self.found[size].fit, size)
     }
 
     /// The size of least cost, the smallest of equals.

@@ -6,8 +6,10 @@ use super::incumbents::Incumbents;
 use super::split::Split;
 use crate::error::{Error, Result};
 use crate::solution::Status;
-use crate::solver::Limits;
+use crate::solver::exact::keep::SavedMonitor;
+use crate::solver::{Limits, Monitor};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Nodes that one search visits before it hands back what is left.
 const SHARE: usize = 2048;
@@ -15,9 +17,22 @@ const SHARE: usize = 2048;
 /// Searches side by side: a constant, so that the tree does not depend on the number of threads.
 const BATCH: usize = 16;
 
+/// Nodes of one step at the most.
+pub const STEP: usize = SHARE * BATCH;
+
 /// Up to this many open families the lowest bound goes first, for the sake of the global bound; beyond it the smallest, for
 /// the sake of memory.
 const MANY: usize = 256;
+
+/// What a file keeps of a search between two steps.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedLeaps {
+    monitor: SavedMonitor,
+    open: Vec<Family>,
+    incumbents: Incumbents,
+    nodes: usize,
+}
 
 /// The open families and the best subsets.
 pub struct Tree<'e, 'p, 'a> {
@@ -35,6 +50,33 @@ impl<'e, 'p, 'a> Tree<'e, 'p, 'a> {
         let root = |split: &Split| Ok(Family { low, high, ..equations.family(&split.inside, &split.free)? });
         let open = equations.splits.iter().map(root).collect::<Result<_>>()?;
         Ok(Self { equations, open, incumbents, nodes: 0 })
+    }
+
+    /// What the search knows; goes on with the same bits from [`Tree::restore`].
+    pub fn save(&self, monitor: &Monitor<'_>) -> SavedLeaps {
+        let (open, incumbents) = (self.open.clone(), self.incumbents.clone());
+        SavedLeaps { monitor: SavedMonitor::new(monitor), open, incumbents, nodes: self.nodes }
+    }
+
+    /// The search that was saved.
+    pub fn restore(
+        equations: &'e Equations<'p, 'a>,
+        saved: SavedLeaps,
+        most: usize,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Self> {
+        let SavedLeaps { monitor: shown, open, incumbents, nodes } = saved;
+        let is_known = |k: &u32| (*k as usize) < equations.len();
+        let fits = |f: &Family| {
+            let forms = f.gains.len() == f.free.len() && f.costs.len() == f.free.len();
+            forms && f.high <= most && f.inside.iter().chain(&f.free).all(is_known)
+        };
+        if !open.iter().all(fits) || incumbents.most() != most || !incumbents.members().all(is_known) {
+            let reason = "the search it holds does not fit the problem".to_owned();
+            return Err(Error::File { what: "checkpoint", reason });
+        }
+        shown.restore(monitor);
+        Ok(Self { equations, open, incumbents, nodes })
     }
 
     /// Whether nothing is left to search.
@@ -60,7 +102,13 @@ impl<'e, 'p, 'a> Tree<'e, 'p, 'a> {
         (open.fold(self.incumbents.threshold(size), f64::min) - self.equations.slack).max(0.0)
     }
 
-    /// A lower bound on fit(T) + λ0|T|: the least over all sizes.
+    /// A lower bound on fit(T) + λ0|T| of every subset.
+    pub fn bound_of_all(&self) -> f64 {
+        let least = (0..=self.incumbents.most()).map(|size| self.incumbents.cost(size)).fold(f64::INFINITY, f64::min);
+        self.priced_bound().min((least - self.equations.slack).max(0.0))
+    }
+
+    /// A lower bound on fit(T) + λ0|T| of the subsets that are not among the best found: the least over all sizes.
     pub fn priced_bound(&self) -> f64 {
         let price = self.incumbents.price().unwrap_or(0.0);
         let cost = |size: usize| self.bound(size) + price * size as f64;
@@ -206,6 +254,9 @@ impl<'l> Search<'l> {
     /// The last one or two features of a subset, by looking at all of them.
     fn finish(&mut self, family: &Family) {
         let size = family.size();
+        if self.incumbents.wants_several() {
+            return self.finish_all(family);
+        }
         if family.low == size + 1
             && let Some((j, gain)) = family.best_gain()
         {
@@ -219,6 +270,25 @@ impl<'l> Search<'l> {
             }
         }
     }
+
+    /// As [`Search::finish`], when more than the best of them is wanted.
+    fn finish_all(&mut self, family: &Family) {
+        let size = family.size();
+        if family.low == size + 1 {
+            for j in 0..family.free.len() {
+                let fit = family.fit_inside - family.gains.price(j);
+                self.incumbents.offer(fit, &family.inside, &[family.free[j]]);
+            }
+        }
+        if family.high == size + 2 {
+            // The limit falls on the way: what it was at first admits all that may be better.
+            let need = family.fit_inside - self.incumbents.threshold(size + 2);
+            for (gain, i, j) in family.gains.pairs(need) {
+                let pair = [family.free[i], family.free[j]];
+                self.incumbents.offer(family.fit_inside - gain, &family.inside, &pair);
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -227,7 +297,7 @@ mod tests {
     use crate::design::Dense;
     use crate::penalty::Penalty;
     use crate::problem::Problem;
-    use crate::solver::{Monitor, Options};
+    use crate::solver::Options;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
