@@ -17,7 +17,9 @@
 //! assert!(report.html().contains("Blood pressure"));
 //! ```
 
+pub mod convert;
 pub mod number;
+mod series;
 mod types;
 
 pub use types::{

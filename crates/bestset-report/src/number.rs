@@ -31,6 +31,22 @@ pub mod finite_list {
     }
 }
 
+/// The same for (position, value) pairs.
+pub mod finite_pairs {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes positions with numbers and `null`s.
+    pub fn serialize<S: Serializer>(values: &[(usize, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(values.iter().map(|(k, v)| (k, v.is_finite().then_some(*v))))
+    }
+
+    /// Reads them, NaN for `null`.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(usize, f64)>, D::Error> {
+        let values = Vec::<(usize, Option<f64>)>::deserialize(deserializer)?;
+        Ok(values.into_iter().map(|(k, v)| (k, v.unwrap_or(f64::NAN))).collect())
+    }
+}
+
 /// About `digits` significant digits with thousands separated; `–` for what is not there.
 pub fn number(value: f64, digits: usize) -> String {
     let size = value.abs();

@@ -1,6 +1,7 @@
 //! How well the model fits, sample by sample and as a whole.
 
 use crate::number::{finite, finite_list};
+use crate::series::thin;
 use serde::{Deserialize, Serialize};
 
 /// The most samples a report keeps: figures are of all samples, only the dots are fewer.
@@ -188,14 +189,6 @@ impl Confusion {
 
 fn fitted_on() -> String {
     "the samples it was fitted on".to_owned()
-}
-
-/// At most `most` of `count` positions, evenly spread, the first and the last among them.
-fn thin(count: usize, most: usize) -> Vec<usize> {
-    if count <= most {
-        return (0..count).collect();
-    }
-    (0..most).map(|k| (k as u128 * (count - 1) as u128 / (most - 1) as u128) as usize).collect()
 }
 
 /// The curve from (0, 0) to (1, 1), tied scores as one step, and the area below it; NaN without both classes.

@@ -13,6 +13,15 @@ pub struct Model {
     pub terms: Vec<Term>,
 }
 
+impl Model {
+    /// The terms, most important first.
+    pub fn by_importance(&self) -> Vec<&Term> {
+        let mut sorted: Vec<&Term> = self.terms.iter().collect();
+        sorted.sort_by(|a, b| b.importance().total_cmp(&a.importance()));
+        sorted
+    }
+}
+
 /// One chosen feature.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Term {

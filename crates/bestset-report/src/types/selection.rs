@@ -1,6 +1,6 @@
 //! How the model was chosen among others.
 
-use crate::number::{finite, finite_list};
+use crate::number::{finite, finite_list, finite_pairs};
 use serde::{Deserialize, Serialize};
 
 /// The answers for many λ0.
@@ -35,6 +35,7 @@ pub struct PathPoint {
     #[serde(with = "finite")]
     pub lower_bound: f64,
     /// (position in [`Path::features`], coefficient).
+    #[serde(with = "finite_pairs")]
     pub coefficients: Vec<(usize, f64)>,
 }
 
