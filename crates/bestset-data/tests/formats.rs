@@ -34,9 +34,11 @@ fn roles(target: &str) -> Roles {
 
 #[test]
 fn csv_with_quotes_blanks_and_every_line_end() {
-    for text in
-        ["a,\"b, c\",y\n1, 2 ,3\n-4,5e1,.5\n", "a,\"b, c\",y\r\n1,2,3\r\n-4,50,0.5\r\n\r\n", "\u{feff}a;b, c;y\n1;2;3\n-4;50;.5"]
-    {
+    for text in [
+        "a,\"b, c\",y\n1, 2 ,3\n-4,5e1,.5\n",
+        "a,\"b, c\",y\r\n1,2,3\r\n-4,50,0.5\r\n\r\n",
+        "\u{feff}a;b, c;y\n1;2;3\n-4;50;.5",
+    ] {
         let found = table("data.csv", text);
         assert_eq!(found.names.list(3), ["a", "b, c", "y"], "{text:?}");
         assert_eq!(found.numbers, Matrix::Dense { rows: 2, columns: 3, data: vec![1., -4., 2., 50., 3., 0.5] });
@@ -46,6 +48,7 @@ fn csv_with_quotes_blanks_and_every_line_end() {
 #[test]
 fn csv_delimiters_and_headers_are_guessed_or_told() {
     assert_eq!(table("data.tsv", "a b\ty,1\n1\t2\n").names.list(2), ["a b", "y,1"]);
+    assert_eq!(table("data.csv", "Na,Cl,y\n1,2,3\n").names.list(3), ["Na", "Cl", "y"], "sodium is not missing");
     let found = table("data.csv", "1,2\n3,4\n");
     assert_eq!((found.names.list(2), found.rows()), (vec!["x1".to_owned(), "x2".to_owned()], 2));
     let told = ReadOptions { header: Header::Yes, delimiter: Some(b' '), ..ReadOptions::default() };
@@ -90,7 +93,10 @@ fn missing_values_are_refused_with_their_place_or_become_means() {
     let refused = dataset(text, roles("y")).unwrap_err().to_string();
     assert!(refused.contains("line 4, row 3, column \"sex\": the value is missing; drop"), "{refused}");
     let refused = dataset(text, Roles { drop: vec!["sex".into()], ..roles("y") }).unwrap_err().to_string();
-    assert!(refused.contains("line 3, row 2, column \"a\": the value is missing, the first of 2 in this column"), "{refused}");
+    assert!(
+        refused.contains("line 3, row 2, column \"a\": the value is missing, the first of 2 in this column"),
+        "{refused}"
+    );
     let found = dataset(text, Roles { impute: Impute::Mean, ..roles("y") }).unwrap();
     assert_eq!(found.matrix.column(0).into_owned(), [1.0, 2.0, 3.0, 2.0]);
     assert_eq!(found.matrix.column(1).into_owned(), [1.0, 0.0, 0.0, 0.0], "f is the usual one");
@@ -117,7 +123,10 @@ fn columns_have_their_roles_by_name_or_number() {
         (Roles { target: Some("z".into()), ..all.clone() }, "no column \"z\" among its 6 columns (\"id\" to \"y\")"),
         (Roles { weights: Some("y".into()), ..all.clone() }, "cannot be weights and target"),
         (Roles { drop: vec!["y".into()], ..all.clone() }, "cannot be target and dropped"),
-        (Roles { offset: Some("id".into()), drop: vec![], ..all.clone() }, "\"u\" is not a number, as the offset must be"),
+        (
+            Roles { offset: Some("id".into()), drop: vec![], ..all.clone() },
+            "\"u\" is not a number, as the offset must be",
+        ),
         (Roles { target: Some("7".into()), ..all }, "no column \"7\""),
     ] {
         let refused = dataset(text, bad).unwrap_err().to_string();
@@ -160,14 +169,18 @@ fn numbers_can_be_categories_and_a_model_brings_its_levels() {
     assert_eq!(found.names.list(2), ["code=15", "code=20"]);
     assert_eq!(found.matrix.column(1).into_owned(), [0.0, 1.0, 0.0]);
     let refused = table_of("data.csv", b"code,y\n10,1\n99,2\n", &told).unwrap().into_dataset(&known).unwrap_err();
-    assert!(refused.to_string().contains("line 3, row 2, column \"code\": the model does not know the level \"99\""), "{refused}");
+    assert!(
+        refused.to_string().contains("line 3, row 2, column \"code\": the model does not know the level \"99\""),
+        "{refused}"
+    );
 }
 
 #[test]
 fn libsvm_counts_from_one_or_zero_and_takes_comments() {
     let found = table("data.libsvm", "+1 qid:3 2:0.5 4:-1 # note\n\n-1 1:3\n");
     assert_eq!(found.label.as_ref().unwrap().values, [1.0, -1.0]);
-    let expected = Matrix::Sparse { rows: 2, starts: vec![0, 1, 2, 2, 3], indices: vec![1, 0, 0], values: vec![3.0, 0.5, -1.0] };
+    let expected =
+        Matrix::Sparse { rows: 2, starts: vec![0, 1, 2, 2, 3], indices: vec![1, 0, 0], values: vec![3.0, 0.5, -1.0] };
     assert_eq!(found.numbers, expected);
     assert_eq!(found.names.get(0), "x1");
     assert_eq!(table("data.libsvm", "1 0:1 1:2\n").names.get(0), "x0");
@@ -193,7 +206,10 @@ fn libsvm_blocks_keep_the_order_of_rows() {
 #[test]
 fn market_has_coordinates_arrays_patterns_and_symmetry() {
     let found = table("d.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n");
-    assert_eq!((found.numbers.column(0).into_owned(), found.numbers.column(1).into_owned()), (vec![1., 1.], vec![1., 0.]));
+    assert_eq!(
+        (found.numbers.column(0).into_owned(), found.numbers.column(1).into_owned()),
+        (vec![1., 1.], vec![1., 0.])
+    );
     let found = table("d.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n");
     assert_eq!(found.numbers, Matrix::Dense { rows: 2, columns: 2, data: vec![1., 2., 3., 4.] });
     for (text, named) in [

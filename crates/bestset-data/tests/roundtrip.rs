@@ -34,7 +34,8 @@ fn there_and_back(table: &Table, name: &str) -> Table {
 }
 
 fn columns(table: &Table) -> Vec<Vec<u64>> {
-    let all = (0..table.numbers.columns()).map(|j| table.numbers.column(j).iter().map(|x| (x + 0.0).to_bits()).collect());
+    let all =
+        (0..table.numbers.columns()).map(|j| table.numbers.column(j).iter().map(|x| (x + 0.0).to_bits()).collect());
     let label = table.label.iter().map(|l| l.values.iter().map(|x| (x + 0.0).to_bits()).collect());
     all.chain(label).collect()
 }

@@ -143,7 +143,8 @@ fn delimiter(text: &str) -> Result<u8, String> {
 }
 
 fn range(text: &str) -> Result<(f64, f64), String> {
-    let parsed = text.split_once(',').and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
+    let parsed =
+        text.split_once(',').and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
     match parsed {
         Some((low, high)) if f64::is_finite(low) && f64::is_finite(high) => Ok((low, high)),
         _ => Err("must be two numbers with a comma between them".to_owned()),

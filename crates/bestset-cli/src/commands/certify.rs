@@ -189,19 +189,28 @@ impl Given {
                 return Err(bad("the JSON is no object of feature: coefficient".to_owned()));
             };
             for (name, value) in object {
-                let value = value.as_f64().ok_or_else(|| bad(format!("the coefficient of {name:?} is {value}, not a number")))?;
+                let value = value
+                    .as_f64()
+                    .ok_or_else(|| bad(format!("the coefficient of {name:?} is {value}, not a number")))?;
                 given.add(name, value);
             }
             return Ok(given);
         }
         for (k, line) in text.lines().enumerate().filter(|l| !l.1.trim().is_empty()) {
             let fields = line.rsplit_once([',', '\t', ';']);
-            let (name, value) = fields.ok_or_else(|| bad(format!("line {}: {line:?} is not feature,coefficient", k + 1)))?;
+            let (name, value) =
+                fields.ok_or_else(|| bad(format!("line {}: {line:?} is not feature,coefficient", k + 1)))?;
             let name = name.trim().trim_matches('"');
             match value.trim().trim_matches('"').parse::<f64>() {
                 Ok(value) if value.is_finite() => given.add(name, value),
                 Err(_) if k == 0 => {}
-                _ => return Err(bad(format!("line {}: the coefficient {:?} is not a finite number", k + 1, value.trim()))),
+                _ => {
+                    return Err(bad(format!(
+                        "line {}: the coefficient {:?} is not a finite number",
+                        k + 1,
+                        value.trim()
+                    )));
+                }
             }
         }
         Ok(given)

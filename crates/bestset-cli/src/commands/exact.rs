@@ -49,7 +49,11 @@ impl Exact {
 
     fn solve(&self, posed: &Posed<'_>, session: &Session<'_>) -> Result<Answer, Failure> {
         let first = match (self.size.lambda0, self.size.k) {
-            (None, None) => Some(choose::by_criterion(posed, &self.path, &self.choice, session)?),
+            // The file of the checkpoint is for the search, which is what takes long.
+            (None, None) => {
+                let path = PathArgs { checkpoint: None, ..self.path.clone() };
+                Some(choose::by_criterion(posed, &path, &self.choice, session)?)
+            }
             _ => None,
         };
         let lambda0 = self.size.lambda0.or(first.as_ref().map(|f| f.terms.lambda0)).unwrap_or(0.0);
@@ -61,7 +65,10 @@ impl Exact {
         let start = first.as_ref().map(|f| f.solution.coefficients.clone());
         let options = Options { trace: true, top: self.best, warm_start: start, ..session.options(Method::Exact) };
         session.progress.start("proving");
-        let solution = answer::observed(&problem, &options, session)?;
+        let solution = match &self.path.checkpoint {
+            Some(file) => answer::kept(&problem, &options, file, session)?,
+            None => answer::observed(&problem, &options, session)?,
+        };
         let mut found = Answer::new(posed, Method::Exact, posed.terms(lambda0, self.size.k), solution);
         found.chosen = first.and_then(|f| f.chosen);
         Ok(found)

@@ -85,7 +85,9 @@ impl Path {
 
     fn write(&self, posed: &Posed<'_>, found: &Answer, out: &mut dyn Write) -> Result<Status, Failure> {
         let Some(chosen) = &found.chosen else { return Err(Failure::Usage("there is no path")) };
-        let By::Criterion { title, values, .. } = &chosen.by else { return Err(Failure::Usage("there is no criterion")) };
+        let By::Criterion { title, values, .. } = &chosen.by else {
+            return Err(Failure::Usage("there is no criterion"));
+        };
         let status = chosen.path.status;
         let points = chosen.path.points.iter().zip(values).map(|(point, criterion)| {
             let outside = posed.outside(&point.solution.coefficients);

@@ -159,7 +159,12 @@ fn predictions(model: &Model, known: Option<&Encoding>, data: &Dataset, u: Vec<f
         let scaling = known.and_then(|k| k.scaling);
         let values: Vec<f64> = u.iter().map(|&u| scaling.map_or(u, |s| s.undo(u))).collect();
         let score = observed.map(|y| Score { name: "R²", value: r2(y, &values) });
-        return Predictions { target, predictions: values.into_iter().map(Value::Number).collect(), probabilities: None, score };
+        return Predictions {
+            target,
+            predictions: values.into_iter().map(Value::Number).collect(),
+            probabilities: None,
+            score,
+        };
     }
     let classes = known.and_then(|k| k.classes.clone());
     let name = |positive: bool| match &classes {
@@ -208,4 +213,3 @@ fn csv(found: &Predictions) -> String {
     }
     text
 }
-

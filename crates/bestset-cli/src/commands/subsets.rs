@@ -82,7 +82,10 @@ impl Subsets {
             if self.output.json {
                 let sizes = found.sizes.iter().map(|s| json(posed, s)).collect();
                 let (nodes, seconds) = (found.nodes, found.seconds);
-                serde_json::to_writer_pretty(&mut *out, &SubsetsJson { data: DataJson::new(posed.data), nodes, seconds, sizes })?;
+                serde_json::to_writer_pretty(
+                    &mut *out,
+                    &SubsetsJson { data: DataJson::new(posed.data), nodes, seconds, sizes },
+                )?;
                 writeln!(out)?;
             } else {
                 write_table(posed, &found, out)?;
@@ -93,7 +96,12 @@ impl Subsets {
         })
     }
 
-    fn write_report(&self, posed: &Posed<'_>, found: &bestset::Subsets, session: &Session<'_>) -> Result<Vec<String>, Failure> {
+    fn write_report(
+        &self,
+        posed: &Posed<'_>,
+        found: &bestset::Subsets,
+        session: &Session<'_>,
+    ) -> Result<Vec<String>, Failure> {
         if !self.output.wants_report() {
             return Ok(Vec::new());
         }
@@ -159,7 +167,9 @@ fn write_table(posed: &Posed<'_>, found: &bestset::Subsets, out: &mut dyn Write)
     });
     writeln!(out, "{}", output::table(&["size", "loss", "R²", "Cp", "BIC", "proved", "features"], rows))?;
     let best = found.sizes.iter().filter(|s| s.criteria.bic.is_some());
-    if let Some(best) = best.min_by(|a, b| a.criteria.bic.unwrap_or(f64::NAN).total_cmp(&b.criteria.bic.unwrap_or(f64::NAN))) {
+    if let Some(best) =
+        best.min_by(|a, b| a.criteria.bic.unwrap_or(f64::NAN).total_cmp(&b.criteria.bic.unwrap_or(f64::NAN)))
+    {
         writeln!(out, "BIC is least at {} features.", best.size)?;
     }
     Ok(())

@@ -134,7 +134,12 @@ pub fn write_data(data: &Loaded, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Writes the answer as tables.
-pub fn write_tables(posed: &Posed<'_>, answer: &Answer, output: &OutputArgs, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn write_tables(
+    posed: &Posed<'_>,
+    answer: &Answer,
+    output: &OutputArgs,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     write_data(posed.data, out)?;
     if let Some(chosen) = &answer.chosen {
         write_scores(chosen, out)?;

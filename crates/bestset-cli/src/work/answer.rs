@@ -8,7 +8,7 @@ use bestset::groups::{Groups, solve_groups};
 use bestset::path::Path;
 use bestset::sizes::sizes;
 use bestset::solver::solve_observed;
-use bestset::{Coefficients, Method, Options, Problem, Solution, TraceRow};
+use bestset::{Coefficients, Method, Options, Problem, Solution, TraceRow, checkpoint};
 use std::time::Duration;
 
 /// A solution on both scales.
@@ -37,7 +37,13 @@ pub enum By {
     /// A criterion with its values.
     Criterion { title: &'static str, higher_is_better: bool, values: Vec<f64> },
     /// Scores on samples left out.
-    CrossValidation { found: Box<CrossValidation>, metric: &'static str, higher_is_better: bool, folds: String, rule: &'static str },
+    CrossValidation {
+        found: Box<CrossValidation>,
+        metric: &'static str,
+        higher_is_better: bool,
+        folds: String,
+        rule: &'static str,
+    },
 }
 
 impl Chosen {
@@ -47,7 +53,9 @@ impl Chosen {
         match &self.by {
             By::Criterion { title, .. } => format!("lambda0 chosen by {title} along a path of {points} points"),
             By::CrossValidation { metric, folds, rule, .. } => {
-                format!("lambda0 chosen by cross-validation ({metric}, {folds}, rule {rule}) along a path of {points} points")
+                format!(
+                    "lambda0 chosen by cross-validation ({metric}, {folds}, rule {rule}) along a path of {points} points"
+                )
             }
         }
     }
@@ -71,7 +79,8 @@ pub fn at_price(
     let terms = posed.terms(lambda0, None);
     session.progress.start("solving");
     if let Some(labels) = posed.data.groups() {
-        let solution = grouped(&problem, &Groups::new(&labels), &session.options(Method::Incremental))?;
+        let options = Options { warm_start: start, ..session.options(Method::Incremental) };
+        let solution = grouped(&problem, &Groups::new(&labels), &options)?;
         return Ok(Answer::new(posed, Method::Incremental, terms, solution));
     }
     let options = Options { trace: true, warm_start: start, ..session.options(Method::Incremental) };
@@ -81,11 +90,23 @@ pub fn at_price(
 
 /// Solves with the state shown as it moves.
 pub fn observed(problem: &Problem<'_>, options: &Options, session: &Session<'_>) -> Result<Solution, Failure> {
-    let mut show = |row: &TraceRow| {
-        let (p, d) = (crate::output::number(row.objective), crate::output::number(row.lower_bound));
-        session.progress.say(format!("{}: P {p}, bound {d}, {} features", options.method.name(), row.support));
-    };
-    Ok(solve_observed(problem, options, &mut show)?)
+    Ok(solve_observed(problem, options, &mut |row: &TraceRow| show(row, options.method, session))?)
+}
+
+/// Branch and bound that a file keeps.
+pub fn kept(
+    problem: &Problem<'_>,
+    options: &Options,
+    file: &std::path::Path,
+    session: &Session<'_>,
+) -> Result<Solution, Failure> {
+    let mut show = |row: &TraceRow| show(row, options.method, session);
+    Ok(checkpoint::exact_observed(problem, options, file, &mut show)?)
+}
+
+fn show(row: &TraceRow, method: Method, session: &Session<'_>) {
+    let (p, d) = (crate::output::number(row.objective), crate::output::number(row.lower_bound));
+    session.progress.say(format!("{}: P {p}, bound {d}, {} features", method.name(), row.support));
 }
 
 fn grouped(problem: &Problem<'_>, groups: &Groups, options: &Options) -> Result<Solution, Failure> {
@@ -128,7 +149,7 @@ pub fn refuse_groups(posed: &Posed<'_>, what: &str) -> Result<(), Failure> {
     let (column, levels) = widest.map_or(("", 0), |c| (c.column.as_str(), c.levels.len() + 1));
     Err(Failure::Message(format!(
         "category {column:?} with {levels} levels would be chosen as a whole, which {what} cannot do: \
-         give --no-groups to let each level be chosen alone, or fit with --lambda0"
+         give --no-groups to let each level be chosen alone, or use fit, path, cv or report"
     )))
 }
 
@@ -145,8 +166,7 @@ pub fn prove(posed: &Posed<'_>, answer: &mut Answer, time: Duration, session: &S
     };
     let limit = session.clock.left().map_or(time, |left| left.min(time));
     let start = Some(answer.solution.coefficients.clone());
-    let options =
-        Options { trace: true, warm_start: start, time_limit: Some(limit), ..session.options(Method::Exact) };
+    let options = Options { trace: true, warm_start: start, time_limit: Some(limit), ..session.options(Method::Exact) };
     // Where branch and bound cannot start, the answer has the bound it has.
     if options.validate(&problem).is_err() {
         return Ok(());

@@ -1,10 +1,11 @@
 //! λ0 from a path: by a criterion or by cross-validation.
 
-use super::answer::{Answer, By, Chosen, at_price, refuse_groups};
+use super::answer::{Answer, By, Chosen, at_price};
 use super::{Posed, Session};
 use crate::args::{ChoiceArgs, CvArgs, PathArgs, Rule, score_title};
 use crate::exit::Failure;
 use bestset::cv::{CvOptions, cross_validate_observed};
+use bestset::groups::Groups;
 use bestset::path::{Path, PathOptions, Point, path_observed};
 use bestset::{Method, Options, checkpoint};
 
@@ -16,6 +17,7 @@ fn options(posed: &Posed<'_>, args: &PathArgs, session: &Session<'_>) -> PathOpt
         grid: args.grid(),
         max_size: Some(args.max_size(posed.rows(), posed.features())),
         search: args.search(),
+        groups: posed.data.groups().map(|labels| Groups::new(&labels)),
         solve,
         ..usual
     }
@@ -23,7 +25,6 @@ fn options(posed: &Posed<'_>, args: &PathArgs, session: &Session<'_>) -> PathOpt
 
 /// The path, shown as it grows.
 pub fn run_path(posed: &Posed<'_>, args: &PathArgs, session: &Session<'_>) -> Result<Path, Failure> {
-    refuse_groups(posed, "a path")?;
     let options = options(posed, args, session);
     let most = options.max_size.unwrap_or_default();
     session.progress.start_steps("path: features", most);
@@ -61,15 +62,10 @@ pub fn by_cross_validation(
     cv: &CvArgs,
     session: &Session<'_>,
 ) -> Result<Answer, Failure> {
-    refuse_groups(posed, "cross-validation")?;
     let loss = posed.loss();
     let score = cv.score(loss);
-    let options = CvOptions {
-        path: options(posed, path, session),
-        folds: cv.folds(loss),
-        score: Some(score),
-        seed: cv.seed,
-    };
+    let options =
+        CvOptions { path: options(posed, path, session), folds: cv.folds(loss), score: Some(score), seed: cv.seed };
     session.progress.start_steps("cross-validation: folds", cv.folds * cv.repeats);
     let show = |done: usize, _: usize| session.progress.at(done);
     let found = match &path.checkpoint {

@@ -18,11 +18,7 @@ pub struct Posed<'a> {
 
 impl FittingArgs {
     /// Poses the problem and hands it on: views on the data live as long as that takes.
-    pub fn pose<T>(
-        &self,
-        data: &Loaded,
-        body: impl FnOnce(&Posed<'_>) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+    pub fn pose<T>(&self, data: &Loaded, body: impl FnOnce(&Posed<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
         self.pose_with(data, |_| USUAL_RIDGE, body)
     }
 
@@ -47,7 +43,8 @@ impl FittingArgs {
             Some(view) => view,
             None => design.as_ref(),
         };
-        let lambda2 = self.lambda2.unwrap_or_else(|| usual_ridge(data) * norm.map_or_else(|| mean_square(x), |n| n * n));
+        let lambda2 =
+            self.lambda2.unwrap_or_else(|| usual_ridge(data) * norm.map_or_else(|| mean_square(x), |n| n * n));
         let mut penalty = Penalty::new(0.0, self.lambda1, lambda2);
         if self.nonnegative {
             penalty = penalty.with_bounds(Bounds::All(0.0, f64::INFINITY));

@@ -23,12 +23,8 @@ pub fn build(posed: &Posed<'_>, answer: &Answer, session: &Session<'_>) -> Resul
     let intercept = posed.problem.has_intercept().then_some(answer.coefficients.intercept);
     let optimal = solution.status == Status::Optimal;
     let certificate = &solution.certificate;
-    let mut proof = page::Certificate::new(
-        certificate.objective,
-        certificate.lower_bound,
-        solution.status.to_string(),
-        optimal,
-    );
+    let mut proof =
+        page::Certificate::new(certificate.objective, certificate.lower_bound, solution.status.to_string(), optimal);
     proof.relaxation = certificate.relaxation;
     let trace = solution.trace.iter().map(|row| page::TraceRow {
         seconds: row.seconds,
@@ -153,13 +149,16 @@ fn path(posed: &Posed<'_>, chosen: &Chosen) -> Result<page::Path, Failure> {
     });
     let points = points.collect();
     let mut criteria = Vec::new();
-    for (name, criterion) in [("BIC", Criterion::Bic), ("EBIC", Criterion::Ebic { gamma: 1.0 }), ("AIC", Criterion::Aic)] {
+    for (name, criterion) in
+        [("BIC", Criterion::Bic), ("EBIC", Criterion::Ebic { gamma: 1.0 }), ("AIC", Criterion::Aic)]
+    {
         let values = criterion.along(&posed.problem, &chosen.path)?;
         criteria.push(page::Criterion { name: name.to_owned(), higher_is_better: false, values });
     }
     if let By::Criterion { title, higher_is_better, values } = &chosen.by {
         criteria.retain(|c| c.name != *title);
-        let own = page::Criterion { name: (*title).to_owned(), higher_is_better: *higher_is_better, values: values.clone() };
+        let own =
+            page::Criterion { name: (*title).to_owned(), higher_is_better: *higher_is_better, values: values.clone() };
         criteria.insert(0, own);
     }
     let features = used.iter().map(|&j| posed.data.name(j)).collect();

@@ -3,7 +3,8 @@
 use crate::support::{assert_certified, bestset, code, errors, json, run, text};
 use serde_json::Value;
 
-const SMALL: [&str; 12] = ["demo", "--simulated", "--n", "60", "--p", "100", "--seed", "3", "--lambda0", "0.002", "--lambda2", "0.1"];
+const SMALL: [&str; 12] =
+    ["demo", "--simulated", "--n", "60", "--p", "100", "--seed", "3", "--lambda0", "0.002", "--lambda2", "0.1"];
 
 fn small<'a>(more: &[&'a str]) -> Vec<&'a str> {
     SMALL.iter().chain(more).copied().collect()

@@ -139,7 +139,8 @@ fn predict_brings_classes_and_scales_back() {
 
     // Scaled targets come back on their own scale.
     place.done(&format!("fit {FLATS} --scale-target -1,1 --model scaled.json"));
-    let (plain, scaled) = (place.json("predict rent.json flats.csv --json"), place.json("predict scaled.json flats.csv --json"));
+    let (plain, scaled) =
+        (place.json("predict rent.json flats.csv --json"), place.json("predict scaled.json flats.csv --json"));
     let first = |result: &Value| result["predictions"][0].as_f64().unwrap();
     assert!((first(&plain) - first(&scaled)).abs() < 1.0, "{} {}", first(&plain), first(&scaled));
 
@@ -178,7 +179,9 @@ fn certify_judges_any_coefficients() {
     place.write("bad.csv", "area,1\nareas,2\n");
     assert!(place.refused(&format!("certify {FLATS} -c bad.csv --lambda0 1")).contains("no feature \"areas\""));
     place.write("bad.csv", "area,1\nnoise,many\n");
-    assert!(place.refused(&format!("certify {FLATS} -c bad.csv --lambda0 1")).contains("line 2: the coefficient \"many\""));
+    assert!(
+        place.refused(&format!("certify {FLATS} -c bad.csv --lambda0 1")).contains("line 2: the coefficient \"many\"")
+    );
 }
 
 #[test]
@@ -197,7 +200,12 @@ fn convert_takes_a_table_through_every_format() {
     let place = Place::new();
     place.done("simulate s.csv --n 20 --p 6 --true-features 2");
     snapshot!("convert", place.done("convert s.csv s.parquet"));
-    for (from, to) in [("s.parquet", "s.tsv.zst"), ("s.tsv.zst", "s.npz --target y"), ("s.npz", "s.libsvm.bz2"), ("s.libsvm.bz2", "t.csv")] {
+    for (from, to) in [
+        ("s.parquet", "s.tsv.zst"),
+        ("s.tsv.zst", "s.npz --target y"),
+        ("s.npz", "s.libsvm.bz2"),
+        ("s.libsvm.bz2", "t.csv"),
+    ] {
         place.done(&format!("convert {from} {to}"));
     }
     let numbers = |name: &str| -> Vec<String> {
@@ -271,17 +279,23 @@ fn bad_input_is_named_and_exits_2() {
         ("cv flats.csv --target rent --score auc", "AUC"),
         ("path flats.csv --target rent --ratio 2", "ratio is 2"),
         ("subsets flats.csv --target rent --max-size 99", "k is 99"),
-        ("path group.csv", "category \"r\" with 3 levels would be chosen as a whole"),
+        ("exact group.csv", "category \"r\" with 3 levels would be chosen as a whole"),
         ("fit flats.csv --target rent --report no/such/place.html", "no/such/place.html: cannot be written"),
     ] {
         let shown = place.refused(line);
         assert!(shown.contains(named), "{line}: {shown}");
     }
     place.done("fit gap.csv --impute mean --lambda0 0.1");
-    place.done("path group.csv --no-groups");
+    place.done("exact group.csv --no-groups --lambda0 0.1");
+    place.done("path group.csv");
     let grouped = place.json("fit group.csv --lambda0 0.0001 --json");
     assert_certified(&grouped);
-    let chosen = grouped["features"].as_array().unwrap().iter().filter(|f| f["name"].as_str().unwrap().starts_with("r=")).count();
+    let chosen = grouped["features"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|f| f["name"].as_str().unwrap().starts_with("r="))
+        .count();
     assert!([0, 2].contains(&chosen), "the category as a whole or not at all: {grouped}");
 }
 
@@ -307,6 +321,9 @@ fn a_checkpoint_gives_the_same_answer() {
     for result in [&first, &again] {
         assert_eq!((&result["objective"], &result["chosen"]), (&plain["objective"], &plain["chosen"]));
     }
+    let line = format!("exact {FLATS} -k 6 --checkpoint e.json --json");
+    assert_eq!(place.json(&line)["objective"], place.json(&line)["objective"]);
+    assert!(place.path("e.json").exists());
 }
 
 #[test]

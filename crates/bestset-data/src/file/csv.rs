@@ -30,7 +30,8 @@ pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
     let has_header = match options.header {
         Header::Yes => true,
         Header::No => false,
-        Header::Auto => record.iter().all(|field| parse(field).is_none() && !is_missing_word(field)),
+        // Na may be sodium: one name that is nothing else is enough.
+        Header::Auto => record.iter().all(|field| parse(field).is_none()) && !record.iter().all(is_missing),
     };
     let names = if has_header { names(source, &record)? } else { (1..=columns).map(|k| format!("x{k}")).collect() };
     // A row has a byte for each of its fields, delimiters and the end of the line taken together.
@@ -132,11 +133,6 @@ fn parse(field: &[u8]) -> Option<f64> {
 
 fn is_missing(field: &[u8]) -> bool {
     field.len() <= 4 && MISSING.iter().any(|word| field.eq_ignore_ascii_case(word))
-}
-
-/// Missing, but not empty: such a field is no name of a column, while an empty one may be.
-fn is_missing_word(field: &[u8]) -> bool {
-    !field.is_empty() && is_missing(field)
 }
 
 /// What a column is.
