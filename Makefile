@@ -4,7 +4,7 @@ CARGO ?= cargo
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test traces lint doc bench bench-exact kernels ci rust
+.PHONY: help demo test traces lint doc bench bench-exact kernels report-assets report-sample ci rust
 
 help:
 	@echo "make demo     the built-in example from file to report: a table, its certificate, a page"
@@ -15,6 +15,8 @@ help:
 	@echo "make bench    timing against installed peers (BENCH_ARGS=--quick for the small problems)"
 	@echo "make bench-exact  branch and bound to proof on the simulation, and against el0ps; about half an hour"
 	@echo "make kernels  throughput of the kernels: passes over X, sweeps, exchanges"
+	@echo "make report-sample  two sample reports, into target/report"
+	@echo "make report-assets  the chart library and the font that reports embed, built anew (needs Node.js)"
 	@echo "make ci       what a change must pass"
 
 rust:
@@ -49,6 +51,14 @@ bench-exact: rust
 
 kernels: rust
 	$(CARGO) bench -p bestset --bench kernels
+
+report-sample: rust
+	mkdir -p target/report
+	$(CARGO) run --release -p bestset-report --example sample -- target/report/regression.html
+	$(CARGO) run --release -p bestset-report --example sample -- target/report/classification.html --classification
+
+report-assets:
+	cd crates/bestset-report/web && npm ci --ignore-scripts && npm run assets
 
 ci:
 	.ci/run
