@@ -10,7 +10,7 @@ BENCH_ARGS ?=
 .PHONY: help demo python test test-rust test-python pictures traces lint doc bench bench-exact kernels report-assets report-sample ci rust
 
 help:
-	@echo "make demo     simulate a problem, solve it, show the answer with its certificate"
+	@echo "make demo     the built-in example from file to report: a table, its certificate, a page"
 	@echo "make python   build the Python package and install it into .venv"
 	@echo "make test     all tests, of Rust and of Python, documentation examples included"
 	@echo "make test-rust, make test-python  one half of them"
@@ -29,7 +29,7 @@ rust:
 	@command -v $(CARGO) >/dev/null || { echo "cargo was not found; install Rust from https://rustup.rs" >&2; exit 1; }
 
 demo: rust
-	$(CARGO) run --release -p bestset-cli --bin bestset -- demo
+	$(CARGO) run --release -p bestset-cli --bin bestset -- demo --directory target/demo
 
 $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) was not found; install Python 3.10 or newer" >&2; exit 1; }
