@@ -49,6 +49,25 @@ pub fn root(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monit
     Root { outcome, minimiser, tau, objective }
 }
 
+/// As [`root`], the primal phase within the active set only: what a tree that may soon end starts from. Without a certificate
+/// there is nothing to hurry to.
+pub fn sketch(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Root {
+    let problem = work.problem;
+    if needs_continuation(problem) || problem.penalty().lambda0 == 0.0 {
+        return root(work, options, monitor);
+    }
+    let starts: Vec<Coefficients> = options.warm_start.iter().cloned().collect();
+    if let Some(start) = starts.first() {
+        work.load(start);
+    }
+    let relaxed = convex::solve(work, options, monitor);
+    let minimiser = work.coefficients();
+    let best = primal::search(work, &starts, &relaxed, &mut primal::BUDGET.clone(), monitor);
+    let objective = best.objective;
+    let (outcome, tau) = conclude(problem, relaxed, best, monitor);
+    Root { outcome, minimiser, tau, objective }
+}
+
 /// As [`root`], the convex phase from where the workspace is, the primal phase with moves of one feature from the starts and
 /// from R's rounded minimiser only: what a path can spend on each of its points.
 pub fn neighbour(

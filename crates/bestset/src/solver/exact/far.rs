@@ -1,51 +1,100 @@
 //! Nodes with more open features than memory holds: their relaxation is closed by passes over the rest of X.
 
-use super::node::{Choice, Node};
+use super::node::{Choice, Link, Node};
 use super::relax::Relaxed;
 use super::{Monitor, Tree};
 use crate::solver::screening;
 use std::sync::Arc;
 
+/// Nodes whose dual points share one pass over the far features: the pass costs the reading of X, whatever their number.
+const LOOKS: usize = 12;
+
+/// A node relaxed on the columns in memory alone.
+struct Pending {
+    node: Node,
+    relaxed: Relaxed,
+}
+
 impl Tree<'_, '_> {
-    /// Relaxes the node on the columns in memory, looks at the far features with its dual point, takes in those that violate
-    /// its optimality, and repeats until the bound prunes or none does. Far features that the optimality rule excludes with
-    /// the node's bound stay behind.
-    pub(super) fn look_far(&mut self, mut node: Node, monitor: &mut Monitor<'_>) {
-        let problem = self.problem;
-        let (best, cutoff, room) = (self.pool.limit(), self.cutoff(), 0.1 * self.room());
-        loop {
-            let limits = monitor.limits().clone();
-            let mut relaxed = {
-                let ground = self.ground();
-                ground.relax(ground.start(&node), cutoff, room, &limits)
-            };
-            let far: Vec<usize> = node.far.iter().copied().filter(|&j| self.near.position(j).is_none()).collect();
-            let mut tau = vec![0.0; far.len()];
-            problem.design().correlate(&far, &relaxed.alpha, &mut tau);
-            monitor.passes += far.len() as f64 / problem.ncols() as f64;
-            let coordinate = |k: usize| problem.coordinate(far[k]).priced(relaxed.multiplier);
-            let missing = problem.least_psi_sum(&relaxed.alpha, &far, &tau, coordinate);
-            let dual = relaxed.dual + missing;
-            let excess = |(k, t): (usize, &f64)| (t.abs() - coordinate(k).threshold(*t), far[k]);
-            let mut violating: Vec<(f64, usize)> = tau.iter().enumerate().map(excess).filter(|v| v.0 > 0.0).collect();
-            let bound = dual.max(node.bound);
-            let settled = missing > -0.01 * (best - bound).max(0.0) || monitor.stop(0).is_some();
-            if bound > cutoff || violating.is_empty() || settled {
-                let tau = problem.outer_correlations(&relaxed.alpha, &far, &tau, coordinate);
-                let kept = |k: &usize| !screening::in_no_optimal_subset(coordinate(*k), tau[*k], dual, best);
-                node.far = Arc::new((0..far.len()).filter(kept).map(|k| far[k]).collect());
-                (relaxed.dual, relaxed.bound) = (dual, bound);
-                self.settle(node, relaxed, monitor);
-                return;
+    /// Relaxes the nodes on the columns in memory, splits them as if these were all, and looks at the far features with the dual
+    /// points of what that ends in, in one pass; takes in those that violate optimality, and repeats until each bound prunes or
+    /// none does. Far features that the optimality rule excludes with a node's bound stay behind.
+    pub(super) fn look_far(&mut self, node: Node, monitor: &mut Monitor<'_>) {
+        // Of all nodes that it is split into.
+        let open = node.far.clone();
+        let mut pending = vec![self.relax_near(node, monitor)];
+        self.plunge(&mut pending, monitor);
+        while !pending.is_empty() {
+            let far: Vec<usize> = open.iter().copied().filter(|&j| self.near.position(j).is_none()).collect();
+            let vectors: Vec<&[f64]> = pending.iter().map(|p| p.relaxed.alpha.as_slice()).collect();
+            let mut tau = vec![0.0; far.len() * vectors.len()];
+            self.problem.design().correlate_many(&far, &vectors, &mut tau);
+            monitor.passes += far.len() as f64 / self.problem.ncols() as f64;
+            let (count, mut unsettled) = (pending.len(), Vec::new());
+            for (v, one) in pending.into_iter().enumerate() {
+                let own: Vec<f64> = tau.iter().skip(v).step_by(count).copied().collect();
+                unsettled.extend(self.look(one, &far, &own, monitor));
             }
-            violating.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            violating.truncate(self.near.active.len().max(64));
-            violating.iter().for_each(|v| {
-                self.near.include(v.1);
-            });
-            node.beta = self.ground().sparse(&relaxed);
-            node.multiplier = relaxed.multiplier;
+            pending = unsettled.into_iter().map(|node| self.relax_near(node, monitor)).collect();
         }
+    }
+
+    fn relax_near(&self, node: Node, monitor: &Monitor<'_>) -> Pending {
+        let ground = self.ground();
+        let relaxed = ground.relax(ground.start(&node), self.cutoff(), 0.1 * self.room(), monitor.limits());
+        Pending { node, relaxed }
+    }
+
+    /// Splits the node with the lowest value, which the columns in memory alone give it, until there are [`LOOKS`] or all seem
+    /// to be closed. Nothing is decided on the word of such a value, but which nodes are looked at.
+    fn plunge(&mut self, pending: &mut Vec<Pending>, monitor: &Monitor<'_>) {
+        while pending.len() < LOOKS && monitor.stop(0).is_none() {
+            let open = |p: &Pending| p.relaxed.dual <= self.cutoff() && !self.ground().solves(&p.relaxed, 0.0);
+            let lowest = |&a: &usize, &b: &usize| pending[a].relaxed.dual.total_cmp(&pending[b].relaxed.dual);
+            let Some(first) = (0..pending.len()).filter(|&a| open(&pending[a])).min_by(lowest) else { return };
+            let Some(member) = self.ground().branch(&pending[first].relaxed) else { return };
+            let Pending { node, relaxed } = pending.remove(first);
+            let (position, beta) = (relaxed.members[member] as u32, self.ground().sparse(&relaxed));
+            beta.iter().for_each(|p| {
+                self.core.include(self.near.active.features()[p.0 as usize]);
+            });
+            self.extend_core();
+            for (inside, outside) in [(vec![], vec![position]), (vec![position], vec![])] {
+                let link = Some(Arc::new(Link { parent: node.link.clone(), inside, outside }));
+                let child = Node { id: self.made, link, beta: beta.clone(), multiplier: relaxed.multiplier, ..node.clone() };
+                (self.made, self.processed) = (self.made + 1, self.processed + 1);
+                pending.push(self.relax_near(child, monitor));
+            }
+        }
+    }
+
+    /// The bound of a node with the correlations of the far features at its dual point; gives the node back, the features that
+    /// violate its optimality most taken in, when it is neither pruned nor settled.
+    fn look(&mut self, one: Pending, far: &[usize], tau: &[f64], monitor: &mut Monitor<'_>) -> Option<Node> {
+        let (problem, Pending { mut node, mut relaxed }) = (self.problem, one);
+        let (best, cutoff) = (self.pool.limit(), self.cutoff());
+        let coordinate = |k: usize| problem.coordinate(far[k]).priced(relaxed.multiplier);
+        let missing = problem.least_psi_sum(&relaxed.alpha, far, tau, coordinate);
+        let dual = relaxed.dual + missing;
+        let excess = |(k, t): (usize, &f64)| (t.abs() - coordinate(k).threshold(*t), far[k]);
+        let mut violating: Vec<(f64, usize)> = tau.iter().enumerate().map(excess).filter(|v| v.0 > 0.0).collect();
+        let bound = dual.max(node.bound);
+        let settled = missing > -0.01 * (best - bound).max(0.0) || monitor.stop(0).is_some();
+        if bound > cutoff || violating.is_empty() || settled {
+            let tau = problem.outer_correlations(&relaxed.alpha, far, tau, coordinate);
+            let kept = |k: &usize| !screening::in_no_optimal_subset(coordinate(*k), tau[*k], dual, best);
+            node.far = Arc::new((0..far.len()).filter(kept).map(|k| far[k]).collect());
+            (relaxed.dual, relaxed.bound) = (dual, bound);
+            self.settle(node, relaxed, monitor);
+            return None;
+        }
+        violating.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        violating.truncate(self.near.active.len().max(64));
+        violating.iter().for_each(|v| {
+            self.near.include(v.1);
+        });
+        (node.beta, node.multiplier) = (self.ground().sparse(&relaxed), relaxed.multiplier);
+        Some(node)
     }
 
     /// Decides, rounds and splits as for a node without far features; few enough of them join the columns in memory.
@@ -58,13 +107,14 @@ impl Tree<'_, '_> {
                 self.offer(&point, relaxed.intercept, monitor);
             }
         }
-        if node.far.len() + self.near.active.len() <= self.most_near {
-            // The children know these features by the list their parent keeps, then as positions of their own.
-            let first = self.near.active.len();
-            for &j in node.far.iter() {
-                self.near.include(j);
-            }
-            for k in first..self.near.active.len() {
+        let joins = node.far.len() + self.near.active.len() <= self.most_near;
+        let mut is_member = vec![false; self.near.active.len()];
+        relaxed.members.iter().for_each(|&k| is_member[k] = true);
+        for &j in node.far.iter() {
+            // The children know these features by the list their parent keeps, then as positions of their own; another node may
+            // have brought some of them in.
+            let position = if joins { Some(self.near.include(j)) } else { self.near.position(j) };
+            if let Some(k) = position.filter(|&k| !is_member.get(k).is_some_and(|m| *m)) {
                 relaxed.members.push(k);
                 relaxed.choices.push(Choice::Free);
                 relaxed.beta.push(0.0);

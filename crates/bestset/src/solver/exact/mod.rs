@@ -1,5 +1,6 @@
 //! Branch-and-bound (MATH §7.3): closes the gap of the default solver or says what remains of it.
 
+mod answers;
 mod branch;
 mod diagonal;
 mod far;
@@ -13,10 +14,10 @@ mod size;
 
 use super::incremental::{self, Root};
 use super::workspace::Workspace;
-use super::{Monitor, Options, Outcome, primal, screening};
+use super::{Monitor, Options, Outcome, screening};
 use crate::error::Result;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Local, Ranked, Status, TraceRow};
+use crate::solution::{Ranked, Status, TraceRow};
 use node::{Choice, Link, Node};
 use pool::Pool;
 use rayon::prelude::*;
@@ -30,6 +31,9 @@ const BATCH: usize = 8;
 /// Open features up to this many are all copied into memory; nodes look at more by passes over X.
 const NEAR: usize = 4000;
 
+/// Features of the root nearest to their thresholds that are copied even where there are more than that.
+const FIRST: usize = 256;
+
 /// Features whose inner products are kept beyond those that were not zero in some node.
 const MOST_CORE: usize = 1500;
 
@@ -38,6 +42,10 @@ const CROWD: usize = 300;
 
 /// Every node up to this one is rounded to an answer, and every sixteenth after it.
 const ROUNDED: usize = 256;
+
+/// Nodes after which answers are looked for in all of X, with a walk past the minimum that exchanges led to: a tree that ends
+/// before has no use for it.
+const SEARCHED: usize = 64;
 
 /// What the tree grows from: the default solver's answer and the price ν of a feature that a limited size adds.
 struct Seed {
@@ -49,7 +57,7 @@ struct Seed {
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
     let unlimited = problem.without_max_size();
     let seed = match problem.max_size() {
-        None => Seed { root: incremental::root(&mut Workspace::new(&unlimited), options, monitor), multiplier: 0.0 },
+        None => Seed { root: incremental::sketch(&mut Workspace::new(&unlimited), options, monitor), multiplier: 0.0 },
         Some(k) => size::root(&unlimited, k, options, monitor),
     };
     let root = seed.root.outcome.lower_bound;
@@ -77,6 +85,8 @@ struct Tree<'p, 'a> {
     unseen: f64,
     processed: usize,
     made: usize,
+    /// Whether answers have been looked for outside the active set.
+    searched: bool,
     /// Bytes of the open nodes.
     bytes: usize,
     absolute: f64,
@@ -102,8 +112,14 @@ impl<'p, 'a> Tree<'p, 'a> {
         });
         let mut far: Vec<usize> = (0..tau.len()).filter(|&j| is_open(j)).collect();
         if far.len() > most_near {
-            // What matters first; the rest by passes.
-            let (first, rest): (Vec<usize>, Vec<usize>) = far.into_iter().partition(|&j| core.position(j).is_some());
+            // What matters first, and what soon may; the rest by passes.
+            let pull = |j: usize| tau[j].abs() / problem.coordinate(j).priced(multiplier).threshold(tau[j]);
+            let mut nearest = far.clone();
+            nearest.sort_by(|&i, &j| pull(j).total_cmp(&pull(i)).then(i.cmp(&j)));
+            nearest.truncate(FIRST.min(most_near));
+            nearest.sort_unstable();
+            let is_first = |j: &usize| core.position(*j).is_some() || nearest.binary_search(j).is_ok();
+            let (first, rest): (Vec<usize>, Vec<usize>) = far.into_iter().partition(is_first);
             first.into_iter().for_each(|j| {
                 near.include(j);
             });
@@ -130,6 +146,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             unseen: f64::INFINITY,
             processed: 0,
             made: 1,
+            searched: false,
             bytes,
             absolute: options.gap_absolute,
             relative: options.gap,
@@ -150,6 +167,9 @@ impl<'p, 'a> Tree<'p, 'a> {
                 break;
             }
             self.process(batch, monitor);
+            if self.processed >= SEARCHED {
+                self.search(options, monitor);
+            }
             self.record(monitor);
         }
         // The limit may have struck inside the last nodes.
@@ -314,36 +334,6 @@ impl<'p, 'a> Tree<'p, 'a> {
             self.made += 1;
             let (far, multiplier, moved) = (node.far.clone(), relaxed.multiplier, relaxed.inherited.clone());
             self.push(Node { bound, id, link, beta: beta.clone(), far, known, multiplier, moved });
-        }
-    }
-
-    /// Takes the point over if its P, evaluated from scratch, is among the best, and looks for a better one from there.
-    fn offer(&mut self, point: &[(u32, f64)], intercept: f64, monitor: &mut Monitor<'_>) {
-        let feature = |k: u32| self.near.active.features()[k as usize];
-        let pairs = point.iter().map(|&(k, b)| (feature(k), b)).collect();
-        let coefficients = Coefficients::from_pairs(pairs, intercept);
-        let known = self.pool.entries().iter().any(|e| e.1.support == coefficients.support);
-        if known || self.size.is_some_and(|k| coefficients.nonzeros() > k) {
-            return;
-        }
-        self.core.load(&coefficients);
-        primal::refit(&mut self.core, monitor);
-        self.enter();
-        match self.size {
-            None => primal::improve(&mut self.core, monitor),
-            Some(k) => size::improve(&mut self.core, k, monitor),
-        }
-        self.enter();
-        self.extend_core();
-    }
-
-    /// Offers the core's point to the pool.
-    fn enter(&mut self) {
-        let coefficients = self.core.coefficients();
-        let objective = self.problem.value(&coefficients);
-        if self.pool.offer(objective, coefficients) {
-            // What was checked was the answer before.
-            self.outcome.local = Local::None;
         }
     }
 
