@@ -9,6 +9,12 @@ use std::sync::Arc;
 /// Nodes whose dual points share one pass over the far features: the pass costs the reading of X, whatever their number.
 const LOOKS: usize = 12;
 
+/// Share of the gap that a node which seems closed is to have to spare for the far features.
+const SPARE: f64 = 0.3;
+
+/// Steps of the search for the dual point that has it.
+const TEMPERED: usize = 5;
+
 /// A node relaxed on the columns in memory alone.
 struct Pending {
     node: Node,
@@ -63,8 +69,40 @@ impl Tree<'_, '_> {
                 let link = Some(Arc::new(Link { parent: node.link.clone(), inside, outside }));
                 let child = Node { id: self.made, link, beta: beta.clone(), multiplier: relaxed.multiplier, ..node.clone() };
                 (self.made, self.processed) = (self.made + 1, self.processed + 1);
-                pending.push(self.relax_near(child, monitor));
+                let mut child = self.relax_near(child, monitor);
+                self.temper(&mut child.relaxed, &relaxed);
+                pending.push(child);
             }
+        }
+    }
+
+    /// Moves the dual point of a node that seems closed back towards its parent's, where far features hardly violate anything, as
+    /// far as it still seems closed there, with room for those that do: any dual point gives a bound.
+    fn temper(&self, now: &mut Relaxed, parent: &Relaxed) {
+        let cutoff = self.cutoff();
+        let wanted = cutoff + SPARE * (cutoff - parent.dual);
+        if now.dual <= wanted || now.inherited.is_some() {
+            return;
+        }
+        let (ground, own) = (self.ground(), now.clone());
+        let mut before = Relaxed { alpha: parent.alpha.clone(), ..now.clone() };
+        ground.correlate(&mut before);
+        // D is concave along the way, and at its end more than is wanted.
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..TEMPERED {
+            let share = 0.5 * (low + high);
+            let mix = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (1.0 - share) * a + share * b).collect();
+            (now.alpha, now.tau) = (mix(&before.alpha, &own.alpha), mix(&before.tau, &own.tau));
+            ground.measure(now);
+            if now.dual > wanted { high = share } else { low = share }
+        }
+        let point = before.alpha.iter().zip(&own.alpha).map(|(a, b)| (1.0 - high) * a + high * b).collect();
+        now.alpha = point;
+        self.problem.project(&mut now.alpha);
+        ground.correlate(now);
+        ground.measure(now);
+        if now.dual <= cutoff {
+            *now = own;
         }
     }
 

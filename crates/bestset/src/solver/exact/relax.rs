@@ -181,7 +181,7 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
                 self.minimise_on(now, &working, 0.5 * tolerance, limits);
                 self.refresh(now);
             }
-            now.tau = (0..now.members.len()).map(|a| self.correlation(now, a)).collect();
+            self.correlate(now);
             // λ1 is the least threshold there is: most correlations need not be looked at more closely.
             let missing: Vec<(usize, f64)> = (0..is_working.len())
                 .filter(|&a| !is_working[a] && now.tau[a].abs() > self.near.coordinates[now.members[a]].l1)
@@ -214,6 +214,11 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
             (beta, now.intercept) = (part.beta, part.intercept);
         }
         working.iter().zip(&beta).for_each(|(&a, &b)| now.beta[a] = b);
+    }
+
+    /// The slope of the smooth part along every member.
+    pub(super) fn correlate(&self, now: &mut Relaxed) {
+        now.tau = (0..now.members.len()).map(|a| self.correlation(now, a)).collect();
     }
 
     /// x_jᵀα − d_j β_j, the slope of the smooth part along the member.
@@ -262,7 +267,7 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
     }
 
     /// D_node at the point.
-    fn measure(&self, now: &mut Relaxed) {
+    pub(super) fn measure(&self, now: &mut Relaxed) {
         let features = self.features(&now.members);
         let dual = self.problem().dual_value_with(&now.alpha, &features, &now.tau, |a| self.coordinate(now, a));
         let (price, slack) = self.price(now);
