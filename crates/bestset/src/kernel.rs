@@ -67,8 +67,42 @@ pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
     Arch::new().dispatch(Dot(x, v))
 }
 
+/// Two columns with two vectors: each number that is loaded serves two products.
+struct DotPairs<'a, T>([&'a [T]; 2], [&'a [f64]; 2]);
+
+impl<T: Element> NullaryFnOnce for DotPairs<'_, T> {
+    type Output = [[f64; 2]; 2];
+    #[inline(always)]
+    fn call(self) -> [[f64; 2]; 2] {
+        let Self([x, y], [u, v]) = self;
+        let n = x.len();
+        let (y, u, v) = (&y[..n], &u[..n], &v[..n]);
+        let mut lanes = [[0.0; LANES]; 4];
+        let whole = n - n % LANES;
+        for at in (0..whole).step_by(LANES) {
+            let (x, y) = (&x[at..at + LANES], &y[at..at + LANES]);
+            let (u, v) = (&u[at..at + LANES], &v[at..at + LANES]);
+            for k in 0..LANES {
+                lanes[0][k] += x[k].wide() * u[k];
+                lanes[1][k] += x[k].wide() * v[k];
+                lanes[2][k] += y[k].wide() * u[k];
+                lanes[3][k] += y[k].wide() * v[k];
+            }
+        }
+        for i in whole..n {
+            let k = i - whole;
+            lanes[0][k] += x[i].wide() * u[i];
+            lanes[1][k] += x[i].wide() * v[i];
+            lanes[2][k] += y[i].wide() * u[i];
+            lanes[3][k] += y[i].wide() * v[i];
+        }
+        let [a, b, c, d] = lanes;
+        [[reduce(a), reduce(b)], [reduce(c), reduce(d)]]
+    }
+}
+
 /// Columns that stay in the nearest memory while all vectors pass by.
-const BLOCK: usize = 8;
+const BLOCK: usize = 4;
 
 struct DotColumnsMany<'a, T>(&'a [T], usize, &'a [usize], &'a [&'a [f64]], &'a mut [f64]);
 
@@ -79,9 +113,18 @@ impl<T: Element> NullaryFnOnce for DotColumnsMany<'_, T> {
         let Self(data, n, columns, vectors, out) = self;
         let count = vectors.len();
         for (block, out) in columns.chunks(BLOCK).zip(out.chunks_mut(BLOCK * count)) {
-            for (v, vector) in vectors.iter().enumerate() {
-                for (k, &j) in block.iter().enumerate() {
-                    out[k * count + v] = Dot(&data[j * n..(j + 1) * n], vector).call();
+            let column = |k: usize| &data[block[k] * n..(block[k] + 1) * n];
+            let (even, pairs) = (block.len() - block.len() % 2, count - count % 2);
+            for v in (0..pairs).step_by(2) {
+                for k in (0..even).step_by(2) {
+                    let two = DotPairs([column(k), column(k + 1)], [vectors[v], vectors[v + 1]]).call();
+                    out[k * count + v..k * count + v + 2].copy_from_slice(&two[0]);
+                    out[(k + 1) * count + v..(k + 1) * count + v + 2].copy_from_slice(&two[1]);
+                }
+            }
+            for (k, v) in (0..block.len()).flat_map(|k| (0..count).map(move |v| (k, v))) {
+                if k >= even || v >= pairs {
+                    out[k * count + v] = Dot(column(k), vectors[v]).call();
                 }
             }
         }
@@ -251,11 +294,16 @@ mod tests {
             let plain: f64 = narrow.iter().map(|a| f64::from(*a) * f64::from(*a)).sum();
             assert!((squares(&narrow) - plain).abs() < 1e-13);
             assert!((sum(&v) - v.iter().sum::<f64>()).abs() < 1e-13);
-            let (vectors, mut many) = ([&v[..], &x, &v, &x, &v, &x], [0.0; 6]);
-            if n > 0 {
-                dot_columns_many(&narrow, n, &[0], &vectors, &mut many);
+            let data: Vec<f32> = (0..7).flat_map(|j| narrow.iter().map(move |x| x * j as f32)).collect();
+            for count in [1, 4, 5] {
+                let (vectors, columns) = (&[&v[..], &x, &v, &x, &v][..count], [6, 3, 2, 0, 1, 5, 4]);
+                let mut many = vec![0.0; count * columns.len()];
+                dot_columns_many(&data, n, &columns, vectors, &mut many);
+                for (m, found) in many.iter().enumerate() {
+                    let j = columns[m / count];
+                    assert_eq!(*found, dot(&data[j * n..(j + 1) * n], vectors[m % count]), "the same bits");
+                }
             }
-            vectors.iter().zip(&many).for_each(|(v, m)| assert_eq!(*m, dot(&narrow, v), "the same bits"));
             let mut out = v.clone();
             axpy_weighted(2.0, &x, &v, &mut out);
             for i in 0..n {

@@ -32,6 +32,8 @@ pub struct Relaxed {
     pub ended: Status,
     /// What screening did.
     pub screened: Screened,
+    /// Features that were in the active set at some time.
+    pub visited: Vec<usize>,
 }
 
 /// Minimises R until (R − D)/|R| ≤ `options.relaxation_gap`; leaves the minimiser in the workspace.
@@ -49,6 +51,7 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
         iterations: 0,
         ended: Status::Converged,
         screened: Screened::default(),
+        visited: work.active.features().to_vec(),
     };
     // Without a ridge term or bounds D may stay −∞; the gap shares then measure stationarity.
     let unbounded = !problem.penalty().has_certificate(p);
@@ -178,6 +181,7 @@ impl Relaxed {
         violating.iter().for_each(|v| {
             work.include(v.1);
         });
+        self.visited.extend(violating.iter().map(|v| v.1));
         count
     }
 

@@ -114,11 +114,17 @@ impl Tree<'_, '_> {
         let coordinate = |k: usize| problem.coordinate(far[k]).priced(relaxed.multiplier);
         let missing = problem.least_psi_sum(&relaxed.alpha, far, tau, coordinate);
         let dual = relaxed.dual + missing;
+        let least = problem.least_threshold();
         let excess = |(k, t): (usize, &f64)| (t.abs() - coordinate(k).threshold(*t), far[k]);
-        let mut violating: Vec<(f64, usize)> = tau.iter().enumerate().map(excess).filter(|v| v.0 > 0.0).collect();
+        let large = tau.iter().enumerate().filter(|p| p.1.abs() > least);
+        let mut violating: Vec<(f64, usize)> = large.map(excess).filter(|v| v.0 > 0.0).collect();
         let bound = dual.max(node.bound);
         let settled = missing > -0.01 * (best - bound).max(0.0) || monitor.stop(0).is_some();
-        if bound > cutoff || violating.is_empty() || settled {
+        if bound > cutoff {
+            self.close(bound, false);
+            return None;
+        }
+        if violating.is_empty() || settled {
             let tau = problem.outer_correlations(&relaxed.alpha, far, tau, coordinate);
             let kept = |k: &usize| !screening::in_no_optimal_subset(coordinate(*k), tau[*k], dual, best);
             node.far = Arc::new((0..far.len()).filter(kept).map(|k| far[k]).collect());

@@ -31,7 +31,8 @@ const BATCH: usize = 8;
 /// Open features up to this many are all copied into memory; nodes look at more by passes over X.
 const NEAR: usize = 4000;
 
-/// Features of the root nearest to their thresholds that are copied even where there are more than that.
+/// Features of the root nearest to their thresholds that are copied even where there are more than that, besides those that
+/// its convex phase looked at.
 const FIRST: usize = 256;
 
 /// Features whose inner products are kept beyond those that were not zero in some node.
@@ -98,7 +99,7 @@ struct Tree<'p, 'a> {
 impl<'p, 'a> Tree<'p, 'a> {
     /// The root node: every feature that the optimality rules do not exclude is open.
     fn plant(problem: &'p Problem<'a>, size: Option<usize>, options: &Options, seed: Seed, most_near: usize) -> Self {
-        let Seed { root: Root { outcome, minimiser, tau, objective }, multiplier } = seed;
+        let Seed { root: Root { outcome, minimiser, tau, objective, mut visited }, multiplier } = seed;
         let mut pool = Pool::new(options.top);
         pool.offer(objective, outcome.coefficients.clone());
         let (bound, best) = (outcome.lower_bound, pool.limit());
@@ -114,11 +115,15 @@ impl<'p, 'a> Tree<'p, 'a> {
         if far.len() > most_near {
             // What matters first, and what soon may; the rest by passes.
             let pull = |j: usize| tau[j].abs() / problem.coordinate(j).priced(multiplier).threshold(tau[j]);
-            let mut nearest = far.clone();
-            nearest.sort_by(|&i, &j| pull(j).total_cmp(&pull(i)).then(i.cmp(&j)));
-            nearest.truncate(FIRST.min(most_near));
-            nearest.sort_unstable();
-            let is_first = |j: &usize| core.position(*j).is_some() || nearest.binary_search(j).is_ok();
+            let mut pulled: Vec<(f64, usize)> = far.iter().map(|&j| (pull(j), j)).collect();
+            let first = FIRST.min(most_near);
+            if first < pulled.len() {
+                pulled.select_nth_unstable_by(first, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            }
+            visited.truncate(most_near.saturating_sub(first));
+            visited.extend(pulled.iter().take(first).map(|p| p.1));
+            visited.sort_unstable();
+            let is_first = |j: &usize| core.position(*j).is_some() || visited.binary_search(j).is_ok();
             let (first, rest): (Vec<usize>, Vec<usize>) = far.into_iter().partition(is_first);
             first.into_iter().for_each(|j| {
                 near.include(j);
