@@ -78,23 +78,27 @@ impl<T: Element> NullaryFnOnce for DotPairs<'_, T> {
         let n = x.len();
         let (y, u, v) = (&y[..n], &u[..n], &v[..n]);
         let mut lanes = [[0.0; LANES]; 4];
-        let whole = n - n % LANES;
-        for at in (0..whole).step_by(LANES) {
-            let (x, y) = (&x[at..at + LANES], &y[at..at + LANES]);
-            let (u, v) = (&u[at..at + LANES], &v[at..at + LANES]);
+        let mut add = |x: &[T; LANES], y: &[T; LANES], u: &[f64; LANES], v: &[f64; LANES]| {
             for k in 0..LANES {
                 lanes[0][k] += x[k].wide() * u[k];
                 lanes[1][k] += x[k].wide() * v[k];
                 lanes[2][k] += y[k].wide() * u[k];
                 lanes[3][k] += y[k].wide() * v[k];
             }
+        };
+        let ((xs, xr), (ys, yr)) = (x.as_chunks(), y.as_chunks());
+        let ((us, ur), (vs, vr)) = (u.as_chunks(), v.as_chunks());
+        for (((x, y), u), v) in xs.iter().zip(ys).zip(us).zip(vs) {
+            add(x, y, u, v);
         }
-        for i in whole..n {
-            let k = i - whole;
-            lanes[0][k] += x[i].wide() * u[i];
-            lanes[1][k] += x[i].wide() * v[i];
-            lanes[2][k] += y[i].wide() * u[i];
-            lanes[3][k] += y[i].wide() * v[i];
+        if !xr.is_empty() {
+            // Zeros in place of what is missing add nothing, and sums kept in an array of known length stay in registers.
+            let (mut x, mut y, mut u, mut v) = ([xr[0]; LANES], [yr[0]; LANES], [0.0; LANES], [0.0; LANES]);
+            x[..xr.len()].copy_from_slice(xr);
+            y[..yr.len()].copy_from_slice(yr);
+            u[..ur.len()].copy_from_slice(ur);
+            v[..vr.len()].copy_from_slice(vr);
+            add(&x, &y, &u, &v);
         }
         let [a, b, c, d] = lanes;
         [[reduce(a), reduce(b)], [reduce(c), reduce(d)]]
