@@ -164,6 +164,7 @@ impl Tree<'_, '_> {
                 relaxed.beta.push(0.0);
                 relaxed.tau.push(0.0);
                 relaxed.moved.push(0.0);
+                relaxed.spare.push(0.0);
             }
         }
         node.far = Arc::new(node.far.iter().copied().filter(|&j| self.near.position(j).is_none()).collect());

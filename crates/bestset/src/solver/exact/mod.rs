@@ -11,6 +11,7 @@ mod pool;
 mod recheck;
 mod relax;
 mod size;
+mod split;
 
 use super::incremental::{self, Root};
 use super::workspace::Workspace;
@@ -40,6 +41,12 @@ const MOST_CORE: usize = 1500;
 
 /// Members of a node whose curvature is looked at from the first node on.
 const CROWD: usize = 300;
+
+/// The same of all nodes, for each sample.
+const LARGEST_CROWD: usize = 16;
+
+/// Looks at the curvature in one node: members that the first excludes make the next better.
+const MOVES: usize = 3;
 
 /// Every node up to this one is rounded to an answer, and every sixteenth after it.
 const ROUNDED: usize = 256;
@@ -253,11 +260,14 @@ impl<'p, 'a> Tree<'p, 'a> {
             let mut relaxed = ground.relax(ground.start(node), cutoff, room, &limits);
             if relaxed.bound <= cutoff {
                 ground.decide(&mut relaxed, best);
-                if ground.should_move(&relaxed) && ground.move_curvature(&mut relaxed) {
-                    relaxed = ground.relax(relaxed, cutoff, room, &limits);
-                    if relaxed.bound <= cutoff {
-                        ground.decide(&mut relaxed, best);
-                    }
+            }
+            for _ in 0..MOVES {
+                if relaxed.bound > cutoff || !ground.should_move(&relaxed) || !ground.move_curvature(&mut relaxed) {
+                    break;
+                }
+                relaxed = ground.relax(relaxed, cutoff, room, &limits);
+                if relaxed.bound <= cutoff {
+                    ground.decide(&mut relaxed, best);
                 }
             }
             let is_rounded = relaxed.bound <= cutoff && (node.id < ROUNDED || node.id.is_multiple_of(16));
@@ -280,10 +290,10 @@ impl<'p, 'a> Tree<'p, 'a> {
         Ground { near: &self.near, core: &self.core, size: self.size, crowd: self.crowd() }
     }
 
-    /// The most members whose curvature is looked at, which costs the cube of their number: few at first, since a small tree is
-    /// done before that pays, and never so many that there is little to gain.
+    /// The most members whose curvature is looked at: few at first, since a small tree is done before that pays, and never so
+    /// many that there is little to gain.
     fn crowd(&self) -> usize {
-        (CROWD + self.processed).min(3 * self.problem.nrows() / 2)
+        (CROWD + self.processed).min(LARGEST_CROWD * self.problem.nrows())
     }
 
     /// Inner products of what joined the core.
@@ -322,7 +332,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         }
         let position = branch.map(|a| relaxed.members[a] as u32);
         // Where few members are left their curvature is looked at in every node, and that takes their inner products.
-        let few = relaxed.members.len() <= self.crowd() && self.core.active.len() < MOST_CORE;
+        let few = relaxed.members.len() <= self.crowd().min(3 * self.problem.nrows() / 2) && self.core.active.len() < MOST_CORE;
         let known = relaxed.members.iter().zip(&relaxed.beta).filter(|p| few || *p.1 != 0.0);
         for (&k, _) in known {
             self.core.include(self.near.active.features()[k]);

@@ -45,7 +45,9 @@ pub struct Relaxed {
     pub multiplier: f64,
     /// d of [`super::diagonal`]: curvature that moved from the loss to the penalty of each member.
     pub moved: Vec<f64>,
-    /// The same, as nodes below inherit it.
+    /// s of [`super::diagonal`]: curvature left in the loss along each member alone.
+    pub spare: Vec<f64>,
+    /// Both, as nodes below inherit it.
     pub inherited: Option<Arc<Moved>>,
     /// Σ loss at the minimiser.
     pub loss: f64,
@@ -71,6 +73,7 @@ impl Relaxed {
         retain(&mut self.beta, &kept);
         retain(&mut self.tau, &kept);
         retain(&mut self.moved, &kept);
+        retain(&mut self.spare, &kept);
         retain(&mut self.choices, &kept);
     }
 
@@ -147,9 +150,9 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         let unlimited = full || self.size.is_some_and(|k| members.len() + node.far.len() <= k);
         let mut before = vec![0.0; decided.len()];
         node.beta.iter().for_each(|&(k, b)| before[k as usize] = b);
-        let mut moved = vec![0.0; decided.len()];
+        let mut moved = vec![(0.0, 0.0); decided.len()];
         if let Some(from) = &node.moved {
-            from.by_position.iter().for_each(|&(k, d)| moved[k as usize] = d);
+            from.by_position.iter().for_each(|&(k, d, s)| moved[k as usize] = (d, s));
         }
         Relaxed {
             choices: members.iter().map(|&k| decided[k]).collect(),
@@ -158,7 +161,8 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
             alpha: vec![0.0; self.problem().nrows()],
             tau: vec![0.0; members.len()],
             multiplier: if unlimited { 0.0 } else { node.multiplier },
-            moved: members.iter().map(|&k| moved[k]).collect(),
+            moved: members.iter().map(|&k| moved[k].0).collect(),
+            spare: members.iter().map(|&k| moved[k].1).collect(),
             inherited: node.moved.clone(),
             loss: f64::NAN,
             value: f64::NAN,
@@ -318,9 +322,12 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         let features = self.features(&free.iter().map(|&a| now.members[a]).collect::<Vec<usize>>());
         let outer = self.problem().outer_correlations(&now.alpha, &features, &tau, |e| coordinates[e]);
         for (e, &a) in free.iter().enumerate() {
-            if screening::in_no_optimal_subset(coordinates[e], outer[e], now.dual, best) {
+            let (b, s) = (now.beta[a], now.spare[a]);
+            let alone = if b == 0.0 { coordinates[e].curved(s) } else { coordinates[e] };
+            // Ψ′ ≤ 0 is part of D′: with φ″ ≥ φ′ in its place the bound rises by at least max(0, φ″).
+            if screening::in_no_optimal_subset(alone, outer[e], now.dual, best) {
                 now.choices[a] = Choice::Out;
-            } else if screening::in_every_optimal_subset(coordinates[e], tau[e], now.dual, best) {
+            } else if screening::in_every_optimal_subset(coordinates[e], tau[e], now.dual + 0.5 * s * b * b, best) {
                 now.choices[a] = Choice::In;
             } else {
                 continue;
