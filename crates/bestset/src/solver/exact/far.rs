@@ -67,7 +67,8 @@ impl Tree<'_, '_> {
             self.extend_core();
             for (inside, outside) in [(vec![], vec![position]), (vec![position], vec![])] {
                 let link = Some(Arc::new(Link { parent: node.link.clone(), inside, outside }));
-                let child = Node { id: self.made, link, beta: beta.clone(), multiplier: relaxed.multiplier, ..node.clone() };
+                let child =
+                    Node { id: self.made, link, beta: beta.clone(), multiplier: relaxed.multiplier, ..node.clone() };
                 (self.made, self.processed) = (self.made + 1, self.processed + 1);
                 let mut child = self.relax_near(child, monitor);
                 self.temper(&mut child.relaxed, &relaxed);
@@ -119,7 +120,10 @@ impl Tree<'_, '_> {
         let large = tau.iter().enumerate().filter(|p| p.1.abs() > least);
         let mut violating: Vec<(f64, usize)> = large.map(excess).filter(|v| v.0 > 0.0).collect();
         let bound = dual.max(node.bound);
-        let settled = missing > -0.01 * (best - bound).max(0.0) || monitor.stop(0).is_some();
+        // What the node is closed with if its minimiser is an answer must be as tight as that is.
+        let answered = self.ground().solves(&relaxed, 0.1 * self.room());
+        let small = if answered { 0.1 * self.room() } else { 0.01 * (best - bound).max(0.0) };
+        let settled = missing >= -small || monitor.stop(0).is_some();
         if bound > cutoff {
             self.close(bound, false);
             return None;

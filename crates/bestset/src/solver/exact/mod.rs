@@ -43,7 +43,7 @@ const MOST_CORE: usize = 1500;
 const CROWD: usize = 300;
 
 /// The same of all nodes, for each sample.
-const LARGEST_CROWD: usize = 16;
+const LARGEST_CROWD: usize = 5;
 
 /// Looks at the curvature in one node: members that the first excludes make the next better.
 const MOVES: usize = 3;
@@ -332,7 +332,8 @@ impl<'p, 'a> Tree<'p, 'a> {
         }
         let position = branch.map(|a| relaxed.members[a] as u32);
         // Where few members are left their curvature is looked at in every node, and that takes their inner products.
-        let few = relaxed.members.len() <= self.crowd().min(3 * self.problem.nrows() / 2) && self.core.active.len() < MOST_CORE;
+        let few = relaxed.members.len() <= self.crowd().min(3 * self.problem.nrows() / 2)
+            && self.core.active.len() < MOST_CORE;
         let known = relaxed.members.iter().zip(&relaxed.beta).filter(|p| few || *p.1 != 0.0);
         for (&k, _) in known {
             self.core.include(self.near.active.features()[k]);
