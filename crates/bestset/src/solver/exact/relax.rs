@@ -222,7 +222,10 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
 
     /// The slope of the smooth part along every member.
     pub(super) fn correlate(&self, now: &mut Relaxed) {
-        now.tau = (0..now.members.len()).map(|a| self.correlation(now, a)).collect();
+        now.tau.resize(now.members.len(), 0.0);
+        self.near.active.dot_many(&now.members, &now.alpha, &mut now.tau);
+        let moved = now.moved.iter().zip(&now.beta).enumerate().filter(|p| *p.1.1 != 0.0);
+        moved.for_each(|(a, (d, b))| now.tau[a] -= d * b);
     }
 
     /// x_jᵀα − d_j β_j, the slope of the smooth part along the member.
@@ -230,20 +233,24 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         self.near.active.dot(now.members[a], &now.alpha) - now.moved[a] * now.beta[a]
     }
 
-    /// Q over the positions, copied from the core where it holds them all.
+    /// Q over the positions: copied from the core as far as it holds them, the products with the others made anew.
     pub(super) fn inner_products(&self, positions: &[usize]) -> Gram {
-        let known: Option<Vec<usize>> = self.features(positions).iter().map(|&j| self.core.position(j)).collect();
-        match known {
-            Some(known) if known.iter().all(|&k| k < self.core.kept_gram().len()) => {
-                self.core.kept_gram().select(&known)
-            }
-            _ => {
-                let (part, h) = (self.near.active.select(positions), self.problem().weights());
-                let mut gram = Gram::default();
-                gram.extend(&part, h, &Metric::new(&part, h, self.problem().has_intercept()));
-                gram
-            }
+        let kept = self.core.kept_gram();
+        let in_core = |&k: &usize| self.core.position(self.near.active.features()[k]).filter(|&k| k < kept.len());
+        let places: Vec<Option<usize>> = positions.iter().map(in_core).collect();
+        let known: Vec<usize> = places.iter().flatten().copied().collect();
+        let gram = kept.select(&known);
+        if known.len() == positions.len() {
+            return gram;
         }
+        let (first, last): (Vec<usize>, Vec<usize>) = (0..positions.len()).partition(|&e| places[e].is_some());
+        let order: Vec<usize> = first.into_iter().chain(last).collect();
+        let of_order: Vec<usize> = order.iter().map(|&e| positions[e]).collect();
+        let (part, h, mut gram) = (self.near.active.select(&of_order), self.problem().weights(), gram);
+        gram.extend(&part, h, &Metric::new(&part, h, self.problem().has_intercept()));
+        let mut back = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, &e)| back[e] = at);
+        gram.select(&back)
     }
 
     /// Intercept, dual point and R_node of the coefficients.
