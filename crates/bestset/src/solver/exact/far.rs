@@ -178,6 +178,7 @@ impl Tree<'_, '_> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::node::{Choice, Node};
     use super::super::{Seed, Tree};
     use crate::design::{ColumnSubset, Dense, Design};
     use crate::solver::workspace::Workspace;
@@ -186,7 +187,9 @@ pub(super) mod tests {
 
     /// Branch and bound with so much memory, from an answer of nothing said to be worth `known`: small problems have every
     /// feature that matters in memory after the root, and the best answer; so only the tree can find it, far away.
-    fn grow(problem: &Problem<'_>, most_near: usize, known: Option<f64>) -> Outcome {
+    ///
+    /// Whatever is split, decided and brought near, the `best` subset stays in an open node until it is found.
+    fn grow(problem: &Problem<'_>, most_near: usize, known: Option<f64>, best: (f64, u32)) -> Outcome {
         let (options, mut observer) = (Options::with_method(Method::Exact), ());
         let mut monitor = Monitor::new(&options, &mut observer);
         let mut root = incremental::root(&mut Workspace::new(problem), &options, &mut monitor);
@@ -198,7 +201,24 @@ pub(super) mod tests {
             root.minimiser = root.outcome.coefficients.clone();
         }
         root.objective = known.unwrap_or_else(|| problem.value(&root.outcome.coefficients));
-        Tree::plant(problem, None, &options, Seed { root, multiplier: 0.0 }, most_near).grow(&options, &mut monitor)
+        let mut tree = Tree::plant(problem, None, &options, Seed { root, multiplier: 0.0 }, most_near);
+        while let Some(batch) = tree.next_batch() {
+            tree.process(batch, &mut monitor);
+            let found = problem.value(&tree.pool.entries()[0].1) <= best.0 * (1.0 + 1e-5);
+            assert!(found || tree.open.iter().any(|node| holds(&tree, node, best.1)), "the best subset was lost");
+        }
+        tree.harvest(crate::Status::Converged)
+    }
+
+    /// Whether the subset is one of the node's.
+    fn holds(tree: &Tree<'_, '_>, node: &Node, mask: u32) -> bool {
+        let choices = node.choices(tree.near.active.features());
+        (0..tree.problem.ncols()).all(|j| match tree.near.position(j).map(|k| choices[k]) {
+            Some(Choice::Free) => true,
+            Some(Choice::In) => mask >> j & 1 == 1,
+            Some(Choice::Out) => mask >> j & 1 == 0,
+            None => mask >> j & 1 == 0 || node.far.binary_search(&j).is_ok(),
+        })
     }
 
     /// A small generator: tests of this crate's inside need no more.
@@ -214,21 +234,50 @@ pub(super) mod tests {
         }
     }
 
-    /// Least P over all subsets, each fitted by the convex phase alone (λ0 = 0).
-    fn enumerate(problem: &Problem<'_>, remake: &dyn Fn(&ColumnSubset<'_>, Penalty) -> f64) -> f64 {
+    /// Least P over all subsets, each fitted by the convex phase alone (λ0 = 0), and the subset.
+    fn enumerate(problem: &Problem<'_>, remake: &dyn Fn(&ColumnSubset<'_>, Penalty) -> f64) -> (f64, u32) {
         let (p, penalty) = (problem.ncols(), problem.penalty());
         let zero = vec![0.0; problem.nrows()];
         let empty = problem.loss_sum(&zero, problem.best_intercept(&zero, 0.0));
-        (1u32..1 << p).fold(empty, |best, mask| {
+        (1u32..1 << p).fold((empty, 0), |best, mask| {
             let columns: Vec<usize> = (0..p).filter(|j| mask >> j & 1 == 1).collect();
             let price = penalty.lambda0 * columns.len() as f64;
             let part = ColumnSubset::new(problem.design(), columns).unwrap();
-            best.min(price + remake(&part, Penalty { lambda0: 0.0, ..penalty.clone() }))
+            let value = price + remake(&part, Penalty { lambda0: 0.0, ..penalty.clone() });
+            if value < best.0 { (value, mask) } else { best }
         })
     }
 
     fn make<'a>(design: &'a dyn Design, y: &'a [f64], penalty: Penalty, loss: Loss, intercept: bool) -> Problem<'a> {
         Problem::new(design, y, penalty).unwrap().with_loss(loss).unwrap().with_intercept(intercept)
+    }
+
+    /// What another node has brought near between a node's relaxation and its look far stays open in the node's children.
+    #[test]
+    fn features_that_came_near_meanwhile_stay_open() {
+        for joins in [false, true] {
+            let mut draw = numbers(5);
+            let (n, p) = (12, 9);
+            let x: Vec<f64> = (0..n * p).map(|_| draw()).collect();
+            let y: Vec<f64> = (0..n).map(|i| x[i] + 0.8 * x[4 * n + i] + 0.5 * draw()).collect();
+            let design = Dense::new(n, p, x).unwrap();
+            let problem = make(&design, &y, Penalty::new(0.1, 0.0, 0.1), Loss::Squared, false);
+            let (options, mut observer) = (Options { top: 100, method: Method::Exact, ..Options::default() }, ());
+            let mut monitor = Monitor::new(&options, &mut observer);
+            let root = incremental::root(&mut Workspace::new(&problem), &options, &mut monitor);
+            let mut tree = Tree::plant(&problem, None, &options, Seed { root, multiplier: 0.0 }, 2);
+            let node = tree.open.pop().unwrap();
+            let pending = tree.relax_near(node, &monitor);
+            let came = pending.node.far[0];
+            tree.near.include(came);
+            tree.most_near = if joins { 4000 } else { 2 };
+            tree.settle(pending.node, pending.relaxed, &mut monitor);
+            assert!(!tree.open.is_empty());
+            for node in &tree.open {
+                let choices = node.choices(tree.near.active.features());
+                assert_eq!(choices[tree.near.position(came).unwrap()], Choice::Free, "{joins}");
+            }
+        }
     }
 
     #[test]
@@ -258,16 +307,17 @@ pub(super) mod tests {
             let design = Dense::new(n, p, x).unwrap();
             let intercept = trial % 2 == 0;
             let problem = make(&design, &y, penalty, loss, intercept);
-            let least = enumerate(&problem, &|part, penalty| {
+            let best = enumerate(&problem, &|part, penalty| {
                 solve(&make(part, &y, penalty, loss, intercept), &Options::default()).unwrap().objective()
             });
-            let outcome = grow(&problem, most_near, None);
+            let least = best.0;
+            let outcome = grow(&problem, most_near, None, best);
             let (bound, objective) = (outcome.lower_bound, problem.value(&outcome.coefficients));
             let closed = objective - bound <= 1e-9f64.max(1e-6 * objective);
             assert!(bound <= least + 1e-9, "{trial}: {bound} above {least}");
             assert!(objective <= least * (1.0 + 1e-6) + 1e-9 || !closed, "{trial}: {objective} {least}");
             // A value just above the optimum closes every node that does not look far for it.
-            let outcome = grow(&problem, most_near, Some(least * (1.0 + 1e-4)));
+            let outcome = grow(&problem, most_near, Some(least * (1.0 + 1e-4)), best);
             let objective = problem.value(&outcome.coefficients);
             assert!(objective <= least * (1.0 + 1e-6) + 1e-9, "{trial}: {objective} missed {least}");
             split += usize::from(outcome.iterations > 1);
