@@ -4,6 +4,7 @@ mod answers;
 mod branch;
 mod diagonal;
 mod far;
+mod harvest;
 mod keep;
 pub(crate) mod leaps;
 mod multiplier;
@@ -21,7 +22,7 @@ use super::workspace::Workspace;
 use super::{Monitor, Options, Outcome, screening};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
-use crate::solution::{Ranked, Status, TraceRow};
+use crate::solution::Status;
 use node::{Choice, Link, Node};
 use pool::Pool;
 use rayon::prelude::*;
@@ -387,36 +388,6 @@ impl<'p, 'a> Tree<'p, 'a> {
             let (far, multiplier, moved) = (node.far.clone(), relaxed.multiplier, relaxed.inherited.clone());
             self.push(Node { bound, id, link, beta: beta.clone(), far, known, multiplier, moved });
         }
-    }
-
-    fn record(&self, monitor: &mut Monitor<'_>) {
-        let (objective, lower_bound) = (self.pool.entries().first().map_or(f64::INFINITY, |e| e.0), self.lower_bound());
-        monitor.record(TraceRow {
-            seconds: 0.0,
-            iteration: self.processed,
-            objective,
-            relaxation: self.outcome.relaxation.unwrap_or(f64::NAN),
-            lower_bound,
-            gap: objective - lower_bound,
-            active: self.open.len(),
-            support: self.pool.entries().first().map_or(0, |e| e.1.nonzeros()),
-        });
-    }
-
-    fn harvest(self, ended: Status) -> Outcome {
-        let lower_bound = self.lower_bound();
-        // Every subset that is not in the pool has a P of at least this.
-        let others = self.open.peek().map_or(f64::INFINITY, |n| n.bound).min(self.unseen);
-        let room = self.room();
-        let entries = self.pool.into_entries();
-        let ranked = entries.iter().map(|(objective, coefficients)| Ranked {
-            coefficients: coefficients.clone(),
-            objective: *objective,
-            proved: *objective <= others + room,
-        });
-        let ranked = ranked.collect();
-        let coefficients = entries.into_iter().next().map_or(self.outcome.coefficients, |e| e.1);
-        Outcome { lower_bound, ended, iterations: self.processed, coefficients, ranked, ..self.outcome }
     }
 }
 
