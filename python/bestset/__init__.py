@@ -52,6 +52,10 @@ _ESTIMATORS = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "plots":
+        from importlib import import_module
+
+        return import_module("bestset.plots")
     if name not in _ESTIMATORS:
         raise AttributeError(f"module 'bestset' has no attribute {name!r}")
     from importlib import import_module

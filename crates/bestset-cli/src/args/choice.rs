@@ -20,7 +20,7 @@ pub struct PathArgs {
     /// These lambda0, descending.
     #[arg(long, value_name = "PRICES", value_delimiter = ',', conflicts_with_all = ["points", "ratio"])]
     pub grid: Vec<f64>,
-    /// The path ends at an answer of this size [default: a third of the samples, at least 10 and at most 50].
+    /// The path ends at an answer of this size [default: n / (log p log log n), at most n / 2 and 50].
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub max_size: Option<usize>,
     /// A solve of its own for every point: slower, and no point is worse than a fit at its lambda0.
@@ -46,7 +46,10 @@ impl PathArgs {
 
     /// The size at which the path ends.
     pub fn max_size(&self, rows: usize, features: usize) -> usize {
-        self.max_size.unwrap_or((rows / 3).clamp(10, 50)).min(features)
+        // Larger supports fit noise so well that criteria take it for signal.
+        let (n, p) = (rows.max(3) as f64, features.max(2) as f64);
+        let usual = (n / (p.ln().max(1.0) * n.ln().ln().max(1.0))) as usize;
+        self.max_size.unwrap_or(usual.min(rows / 2).clamp(1, 50)).min(features)
     }
 }
 

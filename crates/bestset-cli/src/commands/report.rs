@@ -13,7 +13,7 @@ const PROVE: Duration = Duration::from_secs(5);
 
 /// Cross-validate, fit, prove, and write a report: one HTML page that works offline.
 ///
-/// The same as `cv` with --prove 5 and a report beside the data unless --report names another place.
+/// The same as `cv` with --prove 5 and a report in the current directory unless --report names another place.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: bestset report genes.csv.gz --target y

@@ -8,7 +8,7 @@ use bestset::groups::{Groups, solve_groups};
 use bestset::path::Path;
 use bestset::sizes::sizes;
 use bestset::solver::solve_observed;
-use bestset::{Coefficients, Method, Options, Problem, Solution, TraceRow, checkpoint};
+use bestset::{Coefficients, Method, Options, Problem, Solution, Status, TraceRow, checkpoint};
 use std::time::Duration;
 
 /// A solution on both scales.
@@ -172,7 +172,11 @@ pub fn prove(posed: &Posed<'_>, answer: &mut Answer, time: Duration, session: &S
         return Ok(());
     }
     session.progress.start("proving");
-    let proved = observed(&problem, &options, session)?;
+    let mut proved = observed(&problem, &options, session)?;
+    if proved.status == Status::TimeLimit && session.clock.left().is_none_or(|left| !left.is_zero()) {
+        // The time set aside for the proof is over, which is no limit that the user gave.
+        proved.status = answer.solution.status;
+    }
     take(posed, answer, proved);
     Ok(())
 }

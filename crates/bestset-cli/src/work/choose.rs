@@ -4,10 +4,11 @@ use super::answer::{Answer, By, Chosen, at_price};
 use super::{Posed, Session};
 use crate::args::{ChoiceArgs, CvArgs, PathArgs, Rule, score_title};
 use crate::exit::Failure;
+use bestset::criteria::Criterion;
 use bestset::cv::{CvOptions, cross_validate_observed};
 use bestset::groups::Groups;
 use bestset::path::{Path, PathOptions, Point, path_observed};
-use bestset::{Method, Options, checkpoint};
+use bestset::{Method, Options, Status, checkpoint};
 
 /// The options of a path on these data.
 fn options(posed: &Posed<'_>, args: &PathArgs, session: &Session<'_>) -> PathOptions {
@@ -34,7 +35,7 @@ pub fn run_path(posed: &Posed<'_>, args: &PathArgs, session: &Session<'_>) -> Re
         None => path_observed(&posed.problem, &options, &mut show)?,
     };
     if found.points.is_empty() {
-        return Err(Failure::Usage("the time limit struck before the first point of the path"));
+        return Err(nothing_done(session));
     }
     Ok(found)
 }
@@ -73,16 +74,39 @@ pub fn by_cross_validation(
         None => cross_validate_observed(&posed.problem, &options, &show)?,
     };
     if found.path.points.is_empty() {
-        return Err(Failure::Usage("the time limit struck before the first point of the path"));
+        return Err(nothing_done(session));
+    }
+    let (done, all) = (found.scores.first().map_or(0, |s| s.folds.len()), cv.folds * cv.repeats);
+    if done == 0 {
+        return without_folds(posed, found.path, found.status, session);
     }
     let (point, rule) = match cv.rule {
         Rule::Min => (found.best, "min"),
         Rule::OneSe => (found.one_se, "1se"),
     };
-    let (metric, higher_is_better, folds) = (score_title(score), score.is_maximised(), cv.describe(loss));
+    let (metric, higher_is_better, mut folds) = (score_title(score), score.is_maximised(), cv.describe(loss));
+    if done < all {
+        folds = format!("only {done} of {all} folds were done; {folds}");
+    }
     let path = found.path.clone();
     let by = By::CrossValidation { found: Box::new(found), metric, higher_is_better, folds, rule };
     conclude(posed, Chosen { path, point, by }, session)
+}
+
+fn nothing_done(session: &Session<'_>) -> Failure {
+    Failure::Usage(match session.cancel.is_cancelled() {
+        true => "interrupted before the first point of the path",
+        false => "the time limit struck before the first point of the path",
+    })
+}
+
+/// A limit struck before any fold was done: the criterion chooses, and the answer says so.
+fn without_folds(posed: &Posed<'_>, path: Path, status: Status, session: &Session<'_>) -> Result<Answer, Failure> {
+    let criterion = Criterion::Ebic { gamma: 1.0 };
+    let values = criterion.along(&posed.problem, &path)?;
+    let point = criterion.best(&posed.problem, &path)?;
+    let by = By::Criterion { title: "EBIC, since no fold was done in time,", higher_is_better: false, values };
+    conclude(posed, Chosen { path: Path { status, ..path }, point, by }, session)
 }
 
 /// Solves once more at the chosen λ0: to the full tolerance, with a trace.

@@ -14,6 +14,13 @@ pub fn deliver(
     session: &Session<'_>,
     out: &mut dyn Write,
 ) -> Result<Exit, Failure> {
+    // The answer first: what cannot be written must not lose it.
+    session.progress.done();
+    match output.json {
+        true => answer::write_json(posed, found, output, out)?,
+        false => answer::write_tables(posed, found, output, out)?,
+    }
+    out.flush()?;
     let mut written = Vec::new();
     if let Some(path) = &output.model {
         let (scale, intercept) = (fitting.standardize, !fitting.no_intercept);
@@ -24,11 +31,7 @@ pub fn deliver(
     if output.wants_report() {
         written.extend(report::write(&report::build(posed, found, session)?, output)?);
     }
-    session.progress.done();
-    if output.json {
-        answer::write_json(posed, found, output, out)?;
-    } else {
-        answer::write_tables(posed, found, output, out)?;
+    if !output.json {
         written.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     out.flush()?;

@@ -5,7 +5,8 @@ use super::{Answer, Loaded, Posed, Session, encoding, importance};
 use crate::args::OutputArgs;
 use crate::exit::Failure;
 use bestset::criteria::Criterion;
-use bestset::{Method, Status};
+use bestset::solver::CancelFlag;
+use bestset::{Method, Options, Status};
 use bestset_report as page;
 use std::path::Path;
 
@@ -13,7 +14,10 @@ use std::path::Path;
 pub fn build(posed: &Posed<'_>, answer: &Answer, session: &Session<'_>) -> Result<page::Report, Failure> {
     session.progress.start("weighing the features");
     let solution = &answer.solution;
-    let rises = importance::rises(posed, answer, &session.options(Method::Incremental))?;
+    // A fit that a limit cuts short would say nothing; these are small.
+    let (time_limit, cancel) = (None, CancelFlag::default());
+    let options = Options { time_limit, cancel, ..session.options(Method::Incremental) };
+    let rises = importance::rises(posed, answer, &options)?;
     let term = |(k, (j, b)): (usize, (usize, f64))| page::Term {
         name: posed.data.name(j),
         coefficient: b,
