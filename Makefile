@@ -7,7 +7,7 @@ BENCH_ARGS ?=
 .PHONY: help demo test traces lint doc bench bench-exact kernels ci rust
 
 help:
-	@echo "make demo     simulate a problem, solve it, show the answer with its certificate"
+	@echo "make demo     the built-in example from file to report: a table, its certificate, a page"
 	@echo "make test     all tests, documentation examples included"
 	@echo "make traces   every algorithm's trace on the paper's simulation (n=200, p=3000, SNR 20)"
 	@echo "make lint     formatting and lints, warnings as errors"
@@ -21,7 +21,7 @@ rust:
 	@command -v $(CARGO) >/dev/null || { echo "cargo was not found; install Rust from https://rustup.rs" >&2; exit 1; }
 
 demo: rust
-	$(CARGO) run --release -p bestset-cli --bin bestset -- demo
+	$(CARGO) run --release -p bestset-cli --bin bestset -- demo --directory target/demo
 
 test: rust
 	$(CARGO) test --workspace

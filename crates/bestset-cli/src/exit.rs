@@ -20,7 +20,12 @@ pub enum Exit {
 impl Exit {
     /// The exit code that goes with a solution.
     pub fn of(solution: &Solution) -> Self {
-        match solution.status {
+        Self::of_status(solution.status)
+    }
+
+    /// The exit code that goes with a status.
+    pub fn of_status(status: Status) -> Self {
+        match status {
             // Stalled: rounding allows no more, and the gap says how good that is.
             Status::Optimal | Status::Converged | Status::Stalled => Self::Done,
             Status::Interrupted => Self::Interrupted,
@@ -45,6 +50,9 @@ pub enum Failure {
     /// Arguments that contradict each other.
     #[error("{0}")]
     Usage(&'static str),
+    /// Input that cannot be used, or a file that cannot be written, named.
+    #[error("{0}")]
+    Message(String),
     /// The problem or the settings were refused.
     #[error(transparent)]
     Problem(#[from] bestset::Error),

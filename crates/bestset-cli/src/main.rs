@@ -5,16 +5,19 @@ mod commands;
 mod exit;
 mod interrupt;
 mod output;
+mod progress;
+mod work;
 
 use anstream::eprintln;
 use args::Cli;
-use clap::Parser;
+use clap::FromArgMatches;
 use exit::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // Usage errors end here, with exit code 2 and a message that names the argument.
-    let cli = Cli::parse();
+    let matches = args::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let cancel = interrupt::cancel_on_ctrl_c();
     let mut out = anstream::stdout().lock();
     let exit = commands::run(&cli.command, &cancel, &mut out).unwrap_or_else(|failure| {

@@ -1,4 +1,7 @@
-//! Why data could not be made.
+//! Why data could not be made, read or written.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 /// A bad setting, named with its value.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -38,7 +41,68 @@ pub enum Error {
         /// Features asked for.
         p: usize,
     },
+    /// A file that cannot be used.
+    #[error(transparent)]
+    File(#[from] FileError),
 }
+
+/// What is wrong with a file, and where. Lines, rows and columns count from one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FileError {
+    /// The file.
+    pub path: PathBuf,
+    /// Line of a text file.
+    pub line: Option<u64>,
+    /// Row of the data.
+    pub row: Option<u64>,
+    /// Name of the column.
+    pub column: Option<String>,
+    /// What is wrong, with the offending value.
+    pub problem: String,
+}
+
+impl FileError {
+    /// A problem of the file as a whole.
+    pub fn new(path: &Path, problem: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), problem: problem.into(), ..Self::default() }
+    }
+
+    /// The same problem at a line of the file.
+    pub fn at_line(mut self, line: u64) -> Self {
+        self.line = Some(line);
+        self
+    }
+
+    /// The same problem in a row of the data.
+    pub fn at_row(mut self, row: u64) -> Self {
+        self.row = Some(row);
+        self
+    }
+
+    /// The same problem in a column.
+    pub fn in_column(mut self, column: impl Into<String>) -> Self {
+        self.column = Some(column.into());
+        self
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.path.display())?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        if let Some(row) = self.row {
+            write!(f, ", row {row}")?;
+        }
+        if let Some(column) = &self.column {
+            write!(f, ", column {column:?}")?;
+        }
+        write!(f, ": {}", self.problem)
+    }
+}
+
+impl std::error::Error for FileError {}
 
 /// The result of a fallible call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,4 +1,9 @@
-//! Data for [`bestset`]: simulated problems with a known truth, and how well an answer recovers it.
+//! Data for [`bestset`]: the files people have, simulated problems with a known truth, and how well an answer recovers it.
+//!
+//! - [`read`]: CSV, Parquet, LIBSVM, NPY, NPZ and Matrix Market files, plain or compressed, as a [`Table`] of columns.
+//! - [`Table::into_dataset`]: which column is the target, the weights, the offset; texts coded as numbers: a [`Dataset`].
+//! - [`write()`]: a table into any of these formats.
+//! - [`Simulator`]: data with a known truth; [`recovery`]: how much of it was found.
 //!
 //! ```
 //! use bestset_data::Simulator;
@@ -9,13 +14,23 @@
 //! # Ok::<(), bestset_data::Error>(())
 //! ```
 
+mod dataset;
 mod error;
+mod file;
+mod matrix;
 mod recovery;
 mod simulation;
+mod table;
+mod write;
 
-pub use error::{Error, Result};
+pub use dataset::{Category, Classes, Dataset, Impute, Imputed, Roles, Target};
+pub use error::{Error, FileError, Result};
+pub use file::{Compression, Format, Header, ReadOptions, read};
+pub use matrix::{Matrix, Names};
 pub use recovery::{Pssr, Recovery, estimation_error, pssr, recovery};
 pub use simulation::{Response, Scaling, Simulation, Simulator, SupportSize, Task, Values};
+pub use table::{Gap, Label, Table, TextColumn};
+pub use write::write;
 
 /// The example of the README, run as a test.
 #[cfg(doctest)]

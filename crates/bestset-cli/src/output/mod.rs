@@ -1,5 +1,6 @@
 //! What commands print: tables for people, JSON for machines. Style is stripped where there is no terminal.
 
+pub mod answer;
 pub mod certificate;
 pub mod features;
 pub mod trace;
@@ -7,7 +8,7 @@ pub mod trace;
 mod numbers;
 mod summary;
 
-pub use numbers::{number, percent, seconds};
+pub use numbers::{number, percent, seconds, short};
 pub use summary::Summary;
 
 use crate::args::Terms;
@@ -51,5 +52,7 @@ pub fn describe(terms: &Terms) -> String {
         other => format!("{} loss", other.name()),
     };
     let size = k.map_or(String::new(), |k| format!(", at most {k} features"));
-    format!("{loss}, lambda0 {lambda0}, lambda1 {lambda1}, lambda2 {lambda2}{size}")
+    let (lambda0, lambda1, lambda2) = (short(*lambda0), short(*lambda1), short(*lambda2));
+    let price = if k.is_some() && lambda0 == "0" { String::new() } else { format!(", lambda0 {lambda0}") };
+    format!("{loss}{price}, lambda1 {lambda1}, lambda2 {lambda2}{size}")
 }

@@ -17,6 +17,13 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// A setting: as it was given, or six significant digits of one that was computed.
+pub fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    let size = rounded.abs();
+    if size != 0.0 && !(1e-5..1e15).contains(&size) { format!("{rounded:e}") } else { rounded.to_string() }
+}
+
 /// A share as a percentage.
 pub fn percent(share: f64) -> String {
     if !share.is_finite() {
@@ -53,6 +60,14 @@ mod tests {
         ];
         for (value, text) in cases {
             assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn settings_are_as_given_or_short() {
+        let cases = [(0.002, "0.002"), (12584.0677, "12584.1"), (1e-9, "1e-9"), (0.0, "0"), (1e5, "100000")];
+        for (value, text) in cases {
+            assert_eq!(short(value), text);
         }
     }
 

@@ -1,9 +1,10 @@
-//! `bestset demo` from the outside: tables, JSON, exit codes, messages.
+//! `bestset demo --simulated` from the outside: tables, JSON, exit codes, messages.
 
 use crate::support::{assert_certified, bestset, code, errors, json, run, text};
 use serde_json::Value;
 
-const SMALL: [&str; 11] = ["demo", "--n", "60", "--p", "100", "--seed", "3", "--lambda0", "0.002", "--lambda2", "0.1"];
+const SMALL: [&str; 12] =
+    ["demo", "--simulated", "--n", "60", "--p", "100", "--seed", "3", "--lambda0", "0.002", "--lambda2", "0.1"];
 
 fn small<'a>(more: &[&'a str]) -> Vec<&'a str> {
     SMALL.iter().chain(more).copied().collect()
@@ -84,12 +85,12 @@ fn assert_trace_is_consistent(result: &Value) {
 fn the_same_seed_gives_the_same_answer_with_any_number_of_threads() {
     // The default size is large enough for its passes over X to be shared out.
     let answer = |threads: &str| {
-        let mut result = json(&run(&["demo", "--json", "--threads", threads]));
+        let mut result = json(&run(&["demo", "--simulated", "--json", "--threads", threads]));
         result["seconds"] = Value::Null;
         result
     };
     assert_eq!(answer("1"), answer("2"));
-    let other = json(&run(&["demo", "--json", "--seed", "2"]));
+    let other = json(&run(&["demo", "--simulated", "--json", "--seed", "2"]));
     assert_ne!(other["objective"], answer("1")["objective"]);
 }
 
@@ -125,8 +126,8 @@ fn bad_arguments_exit_2_and_are_named() {
 
 /// Small data, without the settings that `arguments` change.
 fn small_with<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
-    let mut all = vec!["demo"];
-    for pair in SMALL[1..].chunks(2).filter(|pair| !arguments.contains(&pair[0])) {
+    let mut all = vec!["demo", "--simulated"];
+    for pair in SMALL[2..].chunks(2).filter(|pair| !arguments.contains(&pair[0])) {
         all.extend_from_slice(pair);
     }
     all.extend_from_slice(arguments);
@@ -135,7 +136,7 @@ fn small_with<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn a_time_limit_returns_a_valid_result() {
-    let output = run(&["demo", "--n", "100", "--p", "1000", "--json", "--time-limit", "0.001"]);
+    let output = run(&["demo", "--simulated", "--n", "100", "--p", "1000", "--json", "--time-limit", "0.001"]);
     assert!([0, 3].contains(&code(&output)), "{}", errors(&output));
     let result = json(&output);
     assert_certified(&result);
@@ -144,7 +145,7 @@ fn a_time_limit_returns_a_valid_result() {
 
 #[test]
 fn an_iteration_limit_exits_3() {
-    let output = run(&["demo", "--n", "100", "--p", "1000", "--json", "--max-iterations", "1"]);
+    let output = run(&["demo", "--simulated", "--n", "100", "--p", "1000", "--json", "--max-iterations", "1"]);
     let result = json(&output);
     assert_certified(&result);
     assert_eq!(code(&output), if result["status"] == "iteration_limit" { 3 } else { 0 });
@@ -152,7 +153,7 @@ fn an_iteration_limit_exits_3() {
 
 #[test]
 fn a_node_limit_exits_3_with_a_valid_result() {
-    let output = run(&["demo", "--json", "--method", "exact", "--max-nodes", "1"]);
+    let output = run(&["demo", "--simulated", "--json", "--method", "exact", "--max-nodes", "1"]);
     let result = json(&output);
     assert_certified(&result);
     assert_eq!((code(&output), &result["status"]), (3, &Value::from("node_limit")));
@@ -175,7 +176,7 @@ fn what_a_method_does_not_have_is_left_out_of_the_certificate() {
     assert!(shown.contains("Proved: no subset of at most 3 features"), "{shown}");
     assert!(!shown.contains("relaxation R") && !shown.contains("relaxation gap"), "{shown}");
     // Branch and bound raises D above R here.
-    let settled = ["demo", "--p", "300", "--method", "exact", "--time-limit", "60"];
+    let settled = ["demo", "--simulated", "--p", "300", "--method", "exact", "--time-limit", "60"];
     let shown = text(&run(&settled));
     assert!(shown.contains("Proved: no subset has a lower objective"), "{shown}");
     assert!(shown.contains("relaxation R") && !shown.contains("relaxation gap"), "{shown}");
@@ -201,7 +202,7 @@ fn a_closed_pipe_is_not_an_error() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_returns_a_valid_result_and_exits_130() {
-    let arguments = ["demo", "--method", "primal_dual", "--json", "--time-limit", "60"];
+    let arguments = ["demo", "--simulated", "--method", "primal_dual", "--json", "--time-limit", "60"];
     let child = bestset(&arguments).stdout(std::process::Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(1500));
     let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();

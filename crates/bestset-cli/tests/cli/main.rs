@@ -3,4 +3,5 @@
 mod bench;
 mod compare;
 mod demo;
+mod files;
 mod support;

@@ -1,36 +1,13 @@
-//! Arguments: the command line as a whole, and the groups that commands share.
+//! Arguments of the commands that make their own data.
 
-use crate::commands::{compare, demo};
+use super::threads;
 use bestset::design::Design;
 use bestset::solver::CancelFlag;
 use bestset::{Loss, Method, Options, Penalty, Problem};
 use bestset_data::{Simulator, Task};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::time::Duration;
-
-/// Best subset selection with a proof: the few features that matter, and how good the answer is.
-///
-/// Minimises the sum of losses + lambda0 * (number of features) + lambda1 * sum |b| + lambda2 * sum b^2, and proves a lower
-/// bound on what any subset could reach.
-#[derive(Debug, Parser)]
-#[command(name = "bestset", version, after_help = EXIT_CODES)]
-pub struct Cli {
-    #[command(subcommand)]
-    pub command: Command,
-}
-
-const EXIT_CODES: &str = "\
-Exit codes: 0 done, 2 bad input or usage, or output that cannot be written;
-with a valid result: 3 a limit struck, 130 interrupted.
-Colours follow the terminal; NO_COLOR turns them off.";
-
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    Demo(demo::Demo),
-    Compare(compare::Compare),
-}
 
 /// Data with a known truth: features correlate as rho^|i-j|, columns have norm one, 3 % of the coefficients are
 /// uniform in [-1, 1].
@@ -72,6 +49,18 @@ pub enum LossName {
     Huber,
 }
 
+impl LossName {
+    /// The loss with its parameter.
+    pub fn with_delta(self, delta: f64) -> Loss {
+        match self {
+            Self::Squared => Loss::Squared,
+            Self::Logistic => Loss::Logistic,
+            Self::SquaredHinge => Loss::SquaredHinge,
+            Self::Huber => Loss::Huber { delta },
+        }
+    }
+}
+
 /// The problem posed on the data.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Problem")]
@@ -109,12 +98,7 @@ pub struct Terms {
 impl ProblemArgs {
     /// The loss with its parameter.
     pub fn loss(&self) -> Loss {
-        match self.loss {
-            LossName::Squared => Loss::Squared,
-            LossName::Logistic => Loss::Logistic,
-            LossName::SquaredHinge => Loss::SquaredHinge,
-            LossName::Huber => Loss::Huber { delta: self.delta },
-        }
+        self.loss.with_delta(self.delta)
     }
 
     /// Whether y are targets or labels.
@@ -177,62 +161,15 @@ impl SolverArgs {
     }
 }
 
-/// Parses the name of a method and lists the names in help and errors.
-pub fn method_parser() -> impl TypedValueParser<Value = Method> {
-    PossibleValuesParser::new(Method::ALL.map(Method::name)).try_map(|name| name.parse::<Method>())
-}
-
-/// Most threads that can be asked for: more cannot help, and starting them would take longer than the solve.
-const MOST_THREADS: usize = 1024;
-
-/// Parses a number of threads.
-pub fn threads(text: &str) -> Result<usize, String> {
-    let value: usize = text.parse().map_err(|_| "not a number of threads".to_owned())?;
-    if (1..=MOST_THREADS).contains(&value) {
-        Ok(value)
-    } else {
-        Err(format!("threads is {value}; it must be between 1 and {MOST_THREADS}"))
-    }
-}
-
-/// Parses a number of seconds.
-pub fn seconds(text: &str) -> Result<Duration, String> {
-    let value: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
-    Duration::try_from_secs_f64(value).map_err(|_| "seconds must be finite and at least 0".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
-
-    #[test]
-    fn the_command_line_is_well_formed() {
-        Cli::command().debug_assert();
-    }
 
     #[test]
     fn losses_have_the_names_of_the_library() {
         for name in LossName::value_variants() {
             let args = ProblemArgs { lambda0: None, lambda1: 0.0, lambda2: 1.0, loss: *name, delta: 0.5, k: None };
             assert_eq!(name.to_possible_value().unwrap().get_name(), args.loss().name());
-        }
-    }
-
-    #[test]
-    fn threads_are_at_least_one_and_not_absurdly_many() {
-        assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1024)));
-        for bad in ["0", "1025", "-1", "all", ""] {
-            assert!(threads(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn seconds_are_finite_and_not_negative() {
-        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
-        assert_eq!(seconds("0"), Ok(Duration::ZERO));
-        for bad in ["-1", "inf", "nan", "soon", ""] {
-            assert!(seconds(bad).is_err(), "{bad}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `bestset demo`: simulate, solve, show the answer beside the truth.
+//! `bestset demo --simulated`: simulate, solve, show the answer beside the truth.
 
 use crate::args::{DataArgs, ProblemArgs, SolverArgs, Terms, method_parser, seconds};
 use crate::exit::{Exit, Failure};
@@ -11,15 +11,11 @@ use serde::Serialize;
 use std::io::Write;
 use std::time::Duration;
 
-/// Simulate a problem with a known truth, solve it, and show the answer with its certificate.
+/// Simulated data with a known truth, and how they are solved.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-The data: features correlate as rho^|i-j|, every column has norm one, 3 % of the true coefficients are not zero.
-Examples: bestset demo --n 400 --snr 5 --lambda0 0.1 --lambda1 0.2 --trace
-          bestset demo --n 400 --snr 5 --lambda0 0.1 --lambda1 0.2 --method exact")]
-pub struct Demo {
+pub struct Simulated {
     #[command(flatten)]
-    data: DataArgs,
+    pub data: DataArgs,
     #[command(flatten)]
     problem: ProblemArgs,
     /// Algorithm; exact is branch and bound: it ends with a proof or at a limit, and can take very long.
@@ -32,7 +28,7 @@ pub struct Demo {
     time_limit: Option<Duration>,
     /// One JSON object in place of tables; values that are not finite are null.
     #[arg(long, help_heading = "Output")]
-    json: bool,
+    pub json: bool,
     /// Show how objective and bound moved; for exact, iterations are nodes and active are the open ones.
     #[arg(long, help_heading = "Output")]
     trace: bool,
@@ -41,7 +37,7 @@ pub struct Demo {
     top: usize,
 }
 
-/// The JSON of `bestset demo`.
+/// The JSON of `bestset demo --simulated`.
 #[derive(Serialize)]
 struct Report<'a> {
     simulation: &'a Simulator,
@@ -53,7 +49,7 @@ struct Report<'a> {
     estimation_error: f64,
 }
 
-impl Demo {
+impl Simulated {
     pub fn run(&self, cancel: &CancelFlag, out: &mut dyn Write) -> Result<Exit, Failure> {
         let simulator = self.data.simulator(self.problem.task());
         let data = simulator.generate()?;

@@ -1,0 +1,152 @@
+//! Arguments that say where the data are and which column is what.
+
+use crate::exit::Failure;
+use bestset_data::{Format, Header, Impute, ReadOptions, Roles};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// How a file is read.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Data")]
+pub struct ReadArgs {
+    /// Format of the file [default: by its first bytes and its name].
+    #[arg(long, value_parser = format_parser())]
+    pub format: Option<Format>,
+    /// Delimiter of a CSV file, one character or `tab` [default: by the name and the first line].
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
+    /// Whether the first line of a CSV file has names: auto looks whether any of its fields is a number.
+    #[arg(long, value_enum, default_value_t = HeaderName::Auto)]
+    pub header: HeaderName,
+    /// Columns of a CSV file, by name or number, that are categories although they look like numbers.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub categorical: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum HeaderName {
+    Auto,
+    Yes,
+    No,
+}
+
+/// The data of a fit.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Data")]
+pub struct InputArgs {
+    /// CSV, TSV, Parquet, LIBSVM, NPY, NPZ or Matrix Market file; text may be compressed by gzip, bzip2 or zstd.
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// Target: a column by name, or by number from 1, or from -1, the last, down [default: the label of the format, or y].
+    #[arg(long, short = 't', value_name = "COLUMN", allow_hyphen_values = true)]
+    pub target: Option<String>,
+    /// File with the target alone, for formats without one.
+    #[arg(long, value_name = "FILE", conflicts_with = "target")]
+    pub target_file: Option<PathBuf>,
+    /// Columns to leave out, by name or number.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', allow_hyphen_values = true)]
+    pub drop: Vec<String>,
+    /// Column with the weight of each sample.
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    pub weights: Option<String>,
+    /// Column with a fixed part of the linear predictor.
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    pub offset: Option<String>,
+    /// What takes the place of missing values; without it they are an error that names their place.
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub impute: Option<ImputeName>,
+    /// Class of the target that is predicted as positive [default: the later one in the alphabet, or the larger number].
+    #[arg(long, value_name = "CLASS", allow_hyphen_values = true)]
+    pub positive: Option<String>,
+    /// Most different texts in a column that becomes features.
+    #[arg(long, value_name = "COUNT", default_value_t = 100)]
+    pub max_levels: usize,
+    /// Let each level of a category be chosen alone, not the category as a whole.
+    #[arg(long)]
+    pub no_groups: bool,
+    /// Scale the target linearly to this range, for instance -10,10.
+    #[arg(long, value_name = "LOW,HIGH", value_parser = range, allow_hyphen_values = true)]
+    pub scale_target: Option<(f64, f64)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ImputeName {
+    /// The mean of the column; the most frequent text of a category.
+    Mean,
+}
+
+impl ReadArgs {
+    /// The options of the reader.
+    pub fn options(&self, max_memory: Option<usize>) -> ReadOptions {
+        ReadOptions {
+            format: self.format,
+            delimiter: self.delimiter,
+            header: match self.header {
+                HeaderName::Auto => Header::Auto,
+                HeaderName::Yes => Header::Yes,
+                HeaderName::No => Header::No,
+            },
+            categorical: self.categorical.clone(),
+            max_memory,
+        }
+    }
+}
+
+impl InputArgs {
+    /// The roles of the columns.
+    pub fn roles(&self) -> Roles {
+        Roles {
+            target: self.target.clone(),
+            needs_target: self.target_file.is_none(),
+            weights: self.weights.clone(),
+            offset: self.offset.clone(),
+            drop: self.drop.clone(),
+            positive: self.positive.clone(),
+            impute: if self.impute.is_some() { Impute::Mean } else { Impute::No },
+            most_levels: self.max_levels,
+            ..Roles::default()
+        }
+    }
+
+    /// Refuses a model file or a directory that was meant for another argument early, with its name.
+    pub fn check(&self) -> Result<(), Failure> {
+        match self.scale_target {
+            Some((low, high)) if low >= high => {
+                Err(Failure::Message(format!("--scale-target {low},{high}: the first number must be below the second")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Names of formats.
+pub fn format_parser() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(["csv", "parquet", "libsvm", "npy", "npz", "mtx"]).map(|name| match name.as_str() {
+        "parquet" => Format::Parquet,
+        "libsvm" => Format::Libsvm,
+        "npy" => Format::Npy,
+        "npz" => Format::Npz,
+        "mtx" => Format::Market,
+        _ => Format::Csv,
+    })
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        b"space" => Ok(b' '),
+        [one] if one.is_ascii() && *one != b'"' => Ok(*one),
+        _ => Err("must be one character, or tab, or space".to_owned()),
+    }
+}
+
+fn range(text: &str) -> Result<(f64, f64), String> {
+    let parsed =
+        text.split_once(',').and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
+    match parsed {
+        Some((low, high)) if f64::is_finite(low) && f64::is_finite(high) => Ok((low, high)),
+        _ => Err("must be two numbers with a comma between them".to_owned()),
+    }
+}

@@ -1,0 +1,144 @@
+//! Arguments: the command line as a whole, and the groups that commands share.
+
+mod choice;
+mod fitting;
+mod input;
+mod limits;
+mod result;
+mod simulated;
+
+pub use choice::{ChoiceArgs, CvArgs, PathArgs, Rule, score_title};
+pub use fitting::{FittingArgs, Scale, SizeArgs};
+pub use input::{InputArgs, ReadArgs, format_parser};
+pub use limits::{Clock, LimitArgs};
+pub use result::OutputArgs;
+pub use simulated::{DataArgs, LossName, ProblemArgs, SolverArgs, Terms};
+
+use crate::commands::*;
+use bestset::Method;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{CommandFactory, Parser, Subcommand};
+use std::time::Duration;
+
+/// Best subset selection with a proof: the few features that matter, and how good the answer is.
+///
+/// Minimises the sum of losses + lambda0 * (number of features) + lambda1 * sum |b| + lambda2 * sum b^2, and proves a lower
+/// bound on what any subset could reach.
+#[derive(Debug, Parser)]
+#[command(name = "bestset", version, after_help = EXIT_CODES)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Files: CSV and TSV (gzip, bzip2, zstd), Parquet, LIBSVM, NPY, NPZ, Matrix Market.
+Start: bestset demo, then bestset report YOUR.csv --target COLUMN
+Exit codes: 0 done, 2 bad input or usage, or output that cannot be written;
+with a valid result: 3 a limit struck, 130 interrupted.
+Colours follow the terminal; NO_COLOR turns them off.";
+
+/// The command line with what the attributes cannot say: options for simulated data need simulated data.
+pub fn command() -> clap::Command {
+    let needs = |group: clap::ArgGroup| group.requires("simulated");
+    Cli::command().mut_subcommand("demo", |demo| {
+        demo.mut_group("DataArgs", needs).mut_group("ProblemArgs", needs).mut_group("SolverArgs", needs)
+    })
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Fit(fit::Fit),
+    Path(path::Path),
+    Cv(cv::Cv),
+    Subsets(subsets::Subsets),
+    Exact(exact::Exact),
+    Predict(predict::Predict),
+    Certify(certify::Certify),
+    Report(report::Report),
+    Simulate(simulate::Simulate),
+    Convert(convert::Convert),
+    Demo(demo::Demo),
+    Compare(compare::Compare),
+    Completions(completions::Completions),
+    Man(man::Man),
+}
+
+/// Parses the name of a method and lists the names in help and errors.
+pub fn method_parser() -> impl TypedValueParser<Value = Method> {
+    PossibleValuesParser::new(Method::ALL.map(Method::name)).try_map(|name| name.parse::<Method>())
+}
+
+/// Most threads that can be asked for: more cannot help, and starting them would take longer than the solve.
+const MOST_THREADS: usize = 1024;
+
+/// Parses a number of threads.
+pub fn threads(text: &str) -> Result<usize, String> {
+    let value: usize = text.parse().map_err(|_| "not a number of threads".to_owned())?;
+    if (1..=MOST_THREADS).contains(&value) {
+        Ok(value)
+    } else {
+        Err(format!("threads is {value}; it must be between 1 and {MOST_THREADS}"))
+    }
+}
+
+/// Parses a number of seconds.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let value: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(value).map_err(|_| "seconds must be finite and at least 0".to_owned())
+}
+
+/// Parses a number of bytes: `512M`, `8G`, or bytes.
+pub fn bytes(text: &str) -> Result<usize, String> {
+    let (digits, factor) = match text.trim_end_matches(['b', 'B']) {
+        t if t.ends_with(['k', 'K']) => (&t[..t.len() - 1], 1 << 10),
+        t if t.ends_with(['m', 'M']) => (&t[..t.len() - 1], 1 << 20),
+        t if t.ends_with(['g', 'G']) => (&t[..t.len() - 1], 1 << 30),
+        t => (t, 1usize),
+    };
+    let count: usize = digits.trim().parse().map_err(|_| "not a size such as 512M or 8G".to_owned())?;
+    count.checked_mul(factor).filter(|b| *b > 0).ok_or_else(|| "must be at least 1 byte and fit into memory".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_an_example() {
+        for command in command().get_subcommands_mut() {
+            let help = command.render_long_help().to_string();
+            assert!(help.contains("Example"), "{}", command.get_name());
+        }
+    }
+
+    #[test]
+    fn threads_are_at_least_one_and_not_absurdly_many() {
+        assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1024)));
+        for bad in ["0", "1025", "-1", "all", ""] {
+            assert!(threads(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn seconds_are_finite_and_not_negative() {
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert_eq!(seconds("0"), Ok(Duration::ZERO));
+        for bad in ["-1", "inf", "nan", "soon", ""] {
+            assert!(seconds(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn sizes_of_memory_have_units() {
+        assert_eq!((bytes("7"), bytes("3k"), bytes("2MB")), (Ok(7), Ok(3072), Ok(2 << 20)));
+        for bad in ["0", "", "G", "many", "99999999999G", "-1"] {
+            assert!(bytes(bad).is_err(), "{bad}");
+        }
+    }
+}

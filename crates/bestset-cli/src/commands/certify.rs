@@ -1,0 +1,243 @@
+//! `bestset certify`: how good any coefficients are, whoever found them.
+
+use crate::args::{FittingArgs, InputArgs, LimitArgs, LossName, SizeArgs, seconds};
+use crate::exit::{Exit, Failure};
+use crate::output::answer::{DataJson, write_data};
+use crate::output::{self, number, percent};
+use crate::work::{Answer, Loaded, Posed, Session, answer, encoding};
+use bestset::solver::CancelFlag;
+use bestset::{Certificate, Coefficients, Loss};
+use clap::Args;
+use serde::Serialize;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Certify coefficients from anywhere: their objective, and a bound that no subset can beat.
+///
+/// Coefficients are on the scale of the file. A model saved by bestset brings its penalties and loss along; a CSV file has
+/// lines feature,coefficient, a JSON file an object of them; (intercept) is the intercept, the best one if it is not there.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples: bestset certify trial.csv --target outcome --coefficients lasso.csv --lambda0 0.5
+          bestset certify trial.csv --target outcome --coefficients model.json --prove 10")]
+pub struct Certify {
+    #[command(flatten)]
+    input: InputArgs,
+    /// CSV, JSON or model file with the coefficients.
+    #[arg(long, short = 'c', value_name = "FILE")]
+    coefficients: PathBuf,
+    #[command(flatten)]
+    fitting: FittingArgs,
+    #[command(flatten)]
+    size: SizeArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    /// Raise the bound by branch and bound for so many seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Limits", allow_negative_numbers = true)]
+    prove: Option<Duration>,
+    /// One JSON object in place of tables; values that are not finite are null.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// Coefficients by name.
+struct Given {
+    pairs: Vec<(String, f64)>,
+    intercept: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct CertifyJson<'a> {
+    data: DataJson<'a>,
+    objective: f64,
+    lower_bound: f64,
+    gap: f64,
+    relative_gap: f64,
+    nonzeros: usize,
+    best_objective: f64,
+    best_features: Vec<String>,
+    proved: bool,
+}
+
+impl Certify {
+    pub fn run(&self, cancel: &CancelFlag, out: &mut dyn Write) -> Result<Exit, Failure> {
+        let (given, fitting, size) = self.given()?;
+        if size.lambda0.is_none() && size.k.is_none() {
+            return Err(Failure::Usage("say what the coefficients are to be judged by: --lambda0 or -k"));
+        }
+        let session = Session::start(&self.limits, cancel);
+        let data = Loaded::read(&self.input, &fitting, &session)?;
+        fitting.pose(&data, |posed| {
+            let coefficients = given.find(posed)?;
+            if let Some(k) = size.k.filter(|k| coefficients.nonzeros() > *k) {
+                let count = coefficients.nonzeros();
+                return Err(Failure::Message(format!("there are {count} coefficients, more than k = {k}")));
+            }
+            let mut found = match (size.lambda0, size.k) {
+                (_, Some(k)) => answer::at_size(posed, k, &session)?,
+                (lambda0, None) => {
+                    answer::at_price(posed, lambda0.unwrap_or(0.0), Some(coefficients.clone()), &session)?
+                }
+            };
+            answer::prove(posed, &mut found, self.prove.unwrap_or_default(), &session)?;
+            session.progress.done();
+            let problem = posed.priced(found.terms.lambda0)?;
+            let mut certificate = problem.certify(&coefficients, &[])?;
+            let (own, other) = (&mut certificate.lower_bound, found.solution.certificate.lower_bound);
+            *own = if size.k.is_some() { other } else { own.max(other) };
+            self.write(posed, &coefficients, &certificate, &found, out)?;
+            out.flush()?;
+            Ok(Exit::of(&found.solution))
+        })
+    }
+
+    /// The coefficients, and the problem that a model brings along unless told otherwise.
+    fn given(&self) -> Result<(Given, FittingArgs, SizeArgs), Failure> {
+        let (mut fitting, mut size) = (self.fitting.clone(), self.size.clone());
+        let path = &self.coefficients;
+        let text = std::fs::read_to_string(path)
+            .map_err(|e| Failure::Message(format!("{}: cannot be read: {e}", path.display())))?;
+        let json: Option<serde_json::Value> = serde_json::from_str(&text).ok();
+        let is_model = json.as_ref().is_some_and(|j| j.get("format").is_some() && j.get("model").is_some());
+        if !is_model {
+            return Ok((Given::parse(path, &text, json)?, fitting, size));
+        }
+        let (model, known) = encoding::load(path)?;
+        if fitting.lambda2.is_none() {
+            (fitting.lambda1, fitting.lambda2) = (model.lambda1, Some(model.lambda2));
+        }
+        fitting.loss = fitting.loss.or(Some(match model.loss {
+            Loss::Logistic => LossName::Logistic,
+            Loss::SquaredHinge => LossName::SquaredHinge,
+            Loss::Huber { .. } => LossName::Huber,
+            _ => LossName::Squared,
+        }));
+        if let Loss::Huber { delta } = model.loss {
+            fitting.delta = delta;
+        }
+        if let Some(known) = &known {
+            (fitting.standardize, fitting.no_intercept) = (known.standardize, !known.intercept);
+        }
+        if size.lambda0.is_none() && size.k.is_none() {
+            size.k = known.as_ref().and_then(|k| k.k);
+            size.lambda0 = Some(model.lambda0).filter(|_| size.k.is_none());
+        }
+        let pairs = model.coefficients.iter().map(|(j, b)| (model.name(j), b)).collect();
+        Ok((Given { pairs, intercept: Some(model.coefficients.intercept) }, fitting, size))
+    }
+
+    fn write(
+        &self,
+        posed: &Posed<'_>,
+        coefficients: &Coefficients,
+        certificate: &Certificate,
+        found: &Answer,
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let (gap, share) = (certificate.gap(), certificate.relative_gap());
+        let proved = gap <= self.limits.gap * certificate.objective.abs();
+        let best = found.solution.objective();
+        let names: Vec<String> = found.coefficients.support.iter().map(|&j| posed.data.name(j)).collect();
+        if self.json {
+            let json = CertifyJson {
+                data: DataJson::new(posed.data),
+                objective: certificate.objective,
+                lower_bound: certificate.lower_bound + 0.0,
+                gap,
+                relative_gap: share,
+                nonzeros: coefficients.nonzeros(),
+                best_objective: best,
+                best_features: names,
+                proved,
+            };
+            serde_json::to_writer_pretty(&mut *out, &json)?;
+            return Ok(writeln!(out)?);
+        }
+        write_data(posed.data, out)?;
+        writeln!(out, "{}\n", output::describe(&found.terms))?;
+        output::heading(out, &format!("Certificate of {}", self.coefficients.display()))?;
+        let row = |name: &str, value: String| vec![name.to_owned(), value];
+        let rows = [
+            row("features", coefficients.nonzeros().to_string()),
+            row("objective P", number(certificate.objective)),
+            row("lower bound D", number(certificate.lower_bound)),
+            row("gap P − D", format!("{} ({})", number(gap), percent(share))),
+            row("best P found here", number(best)),
+        ];
+        writeln!(out, "{}", output::table(&[], rows.into_iter()))?;
+        if proved {
+            writeln!(out, "Proved: no subset has a lower objective, within the tolerance.")?;
+        } else if share < 1.0 {
+            writeln!(out, "Proved: no subset lowers the objective by more than {} ({}).", number(gap), percent(share))?;
+        } else {
+            writeln!(out, "Nothing is proved: a useful lower bound needs lambda2 > 0, and time.")?;
+        }
+        if best < certificate.objective - self.limits.gap * best.abs() {
+            writeln!(out, "Better: {} features with P {}: {}", names.len(), number(best), names.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl Given {
+    fn parse(path: &Path, text: &str, json: Option<serde_json::Value>) -> Result<Self, Failure> {
+        let bad = |problem: String| Failure::Message(format!("{}: {problem}", path.display()));
+        let mut given = Self { pairs: Vec::new(), intercept: None };
+        if let Some(json) = json {
+            let Some(object) = json.as_object() else {
+                return Err(bad("the JSON is no object of feature: coefficient".to_owned()));
+            };
+            for (name, value) in object {
+                let value = value
+                    .as_f64()
+                    .ok_or_else(|| bad(format!("the coefficient of {name:?} is {value}, not a number")))?;
+                given.add(name, value);
+            }
+            return Ok(given);
+        }
+        for (k, line) in text.lines().enumerate().filter(|l| !l.1.trim().is_empty()) {
+            let fields = line.rsplit_once([',', '\t', ';']);
+            let (name, value) =
+                fields.ok_or_else(|| bad(format!("line {}: {line:?} is not feature,coefficient", k + 1)))?;
+            let name = name.trim().trim_matches('"');
+            match value.trim().trim_matches('"').parse::<f64>() {
+                Ok(value) if value.is_finite() => given.add(name, value),
+                Err(_) if k == 0 => {}
+                _ => {
+                    return Err(bad(format!(
+                        "line {}: the coefficient {:?} is not a finite number",
+                        k + 1,
+                        value.trim()
+                    )));
+                }
+            }
+        }
+        Ok(given)
+    }
+
+    fn add(&mut self, name: &str, value: f64) {
+        match name {
+            "(intercept)" | "(Intercept)" | "intercept" => self.intercept = Some(value),
+            _ => self.pairs.push((name.to_owned(), value)),
+        }
+    }
+
+    /// The coefficients on the scale inside.
+    fn find(&self, posed: &Posed<'_>) -> Result<Coefficients, Failure> {
+        let (names, count) = (&posed.data.set.names, posed.features());
+        let place = |(name, b): &(String, f64)| match names.find(name, count) {
+            Some(j) => Ok((j, *b)),
+            None => Err(Failure::Message(format!("there is no feature {name:?} in the data"))),
+        };
+        let pairs = self.pairs.iter().map(place).collect::<Result<Vec<_>, _>>()?;
+        let outside = Coefficients::from_pairs(pairs, self.intercept.unwrap_or(0.0));
+        let mut inside = posed.inside(&outside);
+        if self.intercept.is_none() && posed.problem.has_intercept() {
+            let u = posed.problem.margins(&inside);
+            inside.intercept = posed.problem.best_intercept(&u, 0.0);
+        }
+        inside.validate(count)?;
+        Ok(inside)
+    }
+}

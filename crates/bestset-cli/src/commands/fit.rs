@@ -1,0 +1,53 @@
+//! `bestset fit`: one answer from a file.
+
+use crate::args::{ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, SizeArgs, seconds};
+use crate::exit::{Exit, Failure};
+use crate::work::{Loaded, Session, answer, choose, deliver};
+use bestset::solver::CancelFlag;
+use clap::Args;
+use std::io::Write;
+use std::time::Duration;
+
+/// Fit a model with few features to a file, with a certificate.
+///
+/// Without --lambda0 and -k the price of a feature is chosen along a path by a criterion.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples: bestset fit trial.csv --target outcome
+          bestset fit trial.csv --target outcome -k 5 --prove 10 -o model.json
+          bestset fit counts.libsvm.bz2 --lambda0 0.1 --lambda1 0.15 --lambda2 1 --no-intercept")]
+pub struct Fit {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    fitting: FittingArgs,
+    #[command(flatten)]
+    size: SizeArgs,
+    #[command(flatten)]
+    path: PathArgs,
+    #[command(flatten)]
+    choice: ChoiceArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    /// Raise the bound by branch and bound for so many seconds.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Limits", allow_negative_numbers = true)]
+    prove: Option<Duration>,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Fit {
+    pub fn run(&self, cancel: &CancelFlag, out: &mut dyn Write) -> Result<Exit, Failure> {
+        let session = Session::start(&self.limits, cancel);
+        let data = Loaded::read(&self.input, &self.fitting, &session)?;
+        self.fitting.pose(&data, |posed| {
+            let mut found = match (self.size.lambda0, self.size.k) {
+                (Some(lambda0), _) => answer::at_price(posed, lambda0, None, &session)?,
+                (None, Some(k)) => answer::at_size(posed, k, &session)?,
+                (None, None) => choose::by_criterion(posed, &self.path, &self.choice, &session)?,
+            };
+            answer::prove(posed, &mut found, self.prove.unwrap_or_default(), &session)?;
+            deliver(posed, &found, (&self.input, &self.fitting, &self.output), &session, out)
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! `bestset path`: answers for a descending price of a feature, each with its bound.
+
+use crate::args::{ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs};
+use crate::exit::{Exit, Failure};
+use crate::output::answer::{DataJson, write_data};
+use crate::output::{self, number, percent};
+use crate::work::answer::By;
+use crate::work::{Answer, Encoding, Loaded, Posed, Session, choose, encoding, report};
+use bestset::Status;
+use bestset::criteria::{Criterion, Fit};
+use bestset::solver::CancelFlag;
+use clap::Args;
+use serde::Serialize;
+use std::io::Write;
+
+/// Fit along a path of prices of a feature, each answer with its bound.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples: bestset path trial.csv --target outcome --max-size 10
+          bestset path trial.csv --target outcome --criterion bic --json --report path.html")]
+pub struct Path {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    fitting: FittingArgs,
+    #[command(flatten)]
+    path: PathArgs,
+    #[command(flatten)]
+    choice: ChoiceArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Serialize)]
+struct PathJson<'a> {
+    data: DataJson<'a>,
+    criterion: &'static str,
+    chosen: usize,
+    status: Status,
+    points: Vec<PointJson>,
+}
+
+#[derive(Serialize)]
+struct PointJson {
+    lambda0: f64,
+    lambda1: f64,
+    lambda2: f64,
+    nonzeros: usize,
+    objective: f64,
+    lower_bound: f64,
+    relative_gap: f64,
+    criterion: f64,
+    r2: f64,
+    intercept: f64,
+    features: Vec<(String, f64)>,
+}
+
+impl Path {
+    pub fn run(&self, cancel: &CancelFlag, out: &mut dyn Write) -> Result<Exit, Failure> {
+        let session = Session::start(&self.limits, cancel);
+        let data = Loaded::read(&self.input, &self.fitting, &session)?;
+        self.fitting.pose(&data, |posed| {
+            let found = choose::by_criterion(posed, &self.path, &self.choice, &session)?;
+            let mut written = Vec::new();
+            if let Some(path) = &self.output.model {
+                let (scale, intercept) = (self.fitting.standardize, !self.fitting.no_intercept);
+                let known = Encoding::new(posed.data, scale, intercept, None, self.input.offset.clone());
+                encoding::save(posed, &found, &known, path)?;
+                written.push(format!("Model: {}", path.display()));
+            }
+            if self.output.wants_report() {
+                written.extend(report::write(&report::build(posed, &found, &session)?, &self.output)?);
+            }
+            session.progress.done();
+            let status = self.write(posed, &found, out)?;
+            if !self.output.json {
+                written.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+            }
+            out.flush()?;
+            Ok(Exit::of_status(status))
+        })
+    }
+
+    fn write(&self, posed: &Posed<'_>, found: &Answer, out: &mut dyn Write) -> Result<Status, Failure> {
+        let Some(chosen) = &found.chosen else { return Err(Failure::Usage("there is no path")) };
+        let By::Criterion { title, values, .. } = &chosen.by else {
+            return Err(Failure::Usage("there is no criterion"));
+        };
+        let status = chosen.path.status;
+        let points = chosen.path.points.iter().zip(values).map(|(point, criterion)| {
+            let outside = posed.outside(&point.solution.coefficients);
+            let certificate = &point.solution.certificate;
+            PointJson {
+                lambda0: point.lambda0,
+                lambda1: point.lambda1,
+                lambda2: point.lambda2,
+                nonzeros: outside.nonzeros(),
+                objective: certificate.objective,
+                lower_bound: certificate.lower_bound + 0.0,
+                relative_gap: certificate.relative_gap(),
+                criterion: *criterion,
+                r2: Fit::new(&posed.problem, &point.solution.coefficients).value(Criterion::R2, f64::NAN),
+                intercept: outside.intercept,
+                features: outside.iter().map(|(j, b)| (posed.data.name(j), b)).collect(),
+            }
+        });
+        let points: Vec<PointJson> = points.collect();
+        if self.output.json {
+            let (data, criterion, chosen) = (DataJson::new(posed.data), *title, chosen.point);
+            serde_json::to_writer_pretty(&mut *out, &PathJson { data, criterion, chosen, status, points })?;
+            writeln!(out)?;
+            return Ok(status);
+        }
+        write_data(posed.data, out)?;
+        let penalty = posed.problem.penalty();
+        let (lambda1, lambda2) = (output::short(penalty.lambda1), output::short(penalty.lambda2));
+        writeln!(out, "{} loss, lambda1 {lambda1}, lambda2 {lambda2}\n", posed.loss().name())?;
+        output::heading(out, &format!("Path: {} points, {status}", points.len()))?;
+        let rows = points.iter().enumerate().map(|(k, point)| row(posed, chosen, point, k));
+        writeln!(out, "{}", output::table(&["lambda0", "features", "P", "gap", "R²", title, "", "changes"], rows))?;
+        writeln!(out, "{title} chooses the point marked *: bestset fit with --lambda0 {}", found.terms.lambda0)?;
+        Ok(status)
+    }
+}
+
+fn row(posed: &Posed<'_>, chosen: &crate::work::answer::Chosen, point: &PointJson, k: usize) -> Vec<String> {
+    vec![
+        number(point.lambda0),
+        point.nonzeros.to_string(),
+        number(point.objective),
+        percent(point.relative_gap),
+        format!("{:.4}", point.r2),
+        number(point.criterion),
+        if k == chosen.point { "*" } else { "" }.to_owned(),
+        changes(posed, &chosen.path, k),
+    ]
+}
+
+/// Most changes that are named.
+const NAMED: usize = 3;
+
+/// What entered and left since the point before.
+fn changes(posed: &Posed<'_>, path: &bestset::path::Path, k: usize) -> String {
+    let support = |k: usize| path.points[k].solution.support();
+    let before: &[usize] = if k > 0 { support(k - 1) } else { &[] };
+    let entered = support(k).iter().filter(|j| !before.contains(j)).map(|&j| format!("+{}", posed.data.name(j)));
+    let left = before.iter().filter(|j| !support(k).contains(j)).map(|&j| format!("-{}", posed.data.name(j)));
+    let all: Vec<String> = entered.chain(left).collect();
+    let more = if all.len() > NAMED { format!(" and {} more", all.len() - NAMED) } else { String::new() };
+    all[..all.len().min(NAMED)].join(" ") + &more
+}

@@ -1,0 +1,215 @@
+//! `bestset predict`: a saved model applied to a file.
+
+use crate::args::{ReadArgs, bytes};
+use crate::exit::{Exit, Failure};
+use crate::output::number;
+use crate::work::{Encoding, encoding};
+use bestset::Loss;
+use bestset::model::Model;
+use bestset_data::{Dataset, Impute, Roles, read};
+use clap::Args;
+use serde::Serialize;
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Predict the rows of a file with a saved model.
+///
+/// Columns are found by their names; those that the model does not use are not looked at.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples: bestset predict model.json new.csv
+          bestset predict model.json new.csv --output predictions.csv")]
+pub struct Predict {
+    /// Model saved by fit, path, cv, exact or report.
+    model: PathBuf,
+    /// Data to predict.
+    file: PathBuf,
+    #[command(flatten)]
+    read: ReadArgs,
+    /// Put what was usual in the data of the fit in the place of missing values.
+    #[arg(long, help_heading = "Data")]
+    impute: bool,
+    /// Write the predictions as CSV to this file, and a summary to the terminal.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// One JSON object in place of CSV.
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    /// Most memory for the data.
+    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Limits")]
+    max_memory: Option<usize>,
+}
+
+/// Predictions and, where the file has the target, how good they are.
+#[derive(Serialize)]
+struct Predictions {
+    target: String,
+    predictions: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probabilities: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<Score>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Value {
+    Number(f64),
+    Class(String),
+}
+
+#[derive(Serialize)]
+struct Score {
+    name: &'static str,
+    value: f64,
+}
+
+impl Predict {
+    pub fn run(&self, out: &mut dyn Write) -> Result<Exit, Failure> {
+        let (model, known) = encoding::load(&self.model)?;
+        let data = self.read_data(&model, known.as_ref())?;
+        let u = margins(&model, &data)?;
+        let found = predictions(&model, known.as_ref(), &data, u);
+        match &self.output {
+            Some(path) => {
+                encoding::write_whole(path, csv(&found).as_bytes())?;
+                writeln!(out, "{} predictions of {}: {}", found.predictions.len(), found.target, path.display())?;
+                if let Some(score) = &found.score {
+                    writeln!(out, "{} {}", score.name, number(score.value))?;
+                }
+            }
+            None if self.json => {
+                serde_json::to_writer_pretty(&mut *out, &found)?;
+                writeln!(out)?;
+            }
+            None => out.write_all(csv(&found).as_bytes())?,
+        }
+        out.flush()?;
+        Ok(Exit::Done)
+    }
+
+    /// The columns that the model uses, in the form it knows.
+    fn read_data(&self, model: &Model, known: Option<&Encoding>) -> Result<Dataset, Failure> {
+        let mut table = read(&self.file, &self.read.options(self.max_memory))?;
+        let mut roles = known.map_or_else(|| Roles { needs_target: false, ..Roles::default() }, Encoding::roles);
+        if self.impute {
+            roles.impute = Impute::Mean;
+        }
+        if let Some(known) = known {
+            roles.target = Some(known.target.clone()).filter(|target| table.has(target));
+            roles.positive = known.classes.as_ref().map(|c| c.positive.clone());
+        }
+        if !model.names.is_empty() {
+            let category = |j: usize| {
+                let all = known.into_iter().flat_map(|k| &k.categories);
+                all.filter(|c| (c.first..c.first + c.levels.len()).contains(&j)).map(|c| c.column.clone()).next()
+            };
+            let used = model.coefficients.support.iter().map(|&j| category(j).unwrap_or_else(|| model.name(j)));
+            let used: Vec<String> = used.collect();
+            if let Some(missing) = used.iter().find(|name| !table.has(name)) {
+                return Err(Failure::Message(format!(
+                    "{}: there is no column {missing:?}, which the model uses",
+                    self.file.display()
+                )));
+            }
+            let others = [roles.target.clone(), roles.offset.clone()];
+            let wanted: HashSet<String> = used.into_iter().chain(others.into_iter().flatten()).collect();
+            keep(&mut table, &wanted);
+        }
+        Ok(table.into_dataset(&roles)?)
+    }
+}
+
+/// Keeps what is wanted; a model without features still has rows to predict, so that one column stays.
+fn keep(table: &mut bestset_data::Table, wanted: &HashSet<String>) {
+    let any = (0..table.columns()).any(|k| wanted.contains(&table.name(k)));
+    if any {
+        table.keep_named(wanted);
+    }
+}
+
+/// u = Xβ + b + offset, the features found by their names.
+fn margins(model: &Model, data: &Dataset) -> Result<Vec<f64>, Failure> {
+    let mut u = vec![model.coefficients.intercept; data.rows()];
+    if let Some(offset) = &data.offset {
+        u.iter_mut().zip(offset).for_each(|(u, o)| *u += o);
+    }
+    if model.names.is_empty() && model.features != data.features() {
+        let (found, expected) = (data.features(), model.features);
+        return Err(Failure::Message(format!("the file has {found} features, the model {expected}, and no names")));
+    }
+    for (j, b) in model.coefficients.iter() {
+        let place = match model.names.is_empty() {
+            true => Some(j),
+            false => data.names.find(&model.name(j), data.features()),
+        };
+        let Some(place) = place else {
+            return Err(Failure::Message(format!("there is no feature {:?}, which the model uses", model.name(j))));
+        };
+        u.iter_mut().zip(data.matrix.column(place).iter()).for_each(|(u, x)| *u += b * x);
+    }
+    Ok(u)
+}
+
+fn predictions(model: &Model, known: Option<&Encoding>, data: &Dataset, u: Vec<f64>) -> Predictions {
+    let target = known.map_or("y".to_owned(), |k| k.target.clone());
+    let observed = data.target.as_ref().map(|t| t.values.as_slice()).filter(|y| y.iter().all(|y| y.is_finite()));
+    if !model.loss.is_classification() {
+        let scaling = known.and_then(|k| k.scaling);
+        let values: Vec<f64> = u.iter().map(|&u| scaling.map_or(u, |s| s.undo(u))).collect();
+        let score = observed.map(|y| Score { name: "R²", value: r2(y, &values) });
+        return Predictions {
+            target,
+            predictions: values.into_iter().map(Value::Number).collect(),
+            probabilities: None,
+            score,
+        };
+    }
+    let classes = known.and_then(|k| k.classes.clone());
+    let name = |positive: bool| match &classes {
+        Some(classes) => Value::Class(if positive { &classes.positive } else { &classes.negative }.clone()),
+        None => Value::Number(if positive { 1.0 } else { -1.0 }),
+    };
+    let probabilities: Option<Vec<f64>> =
+        (model.loss == Loss::Logistic).then(|| u.iter().map(|u| 1.0 / (1.0 + (-u).exp())).collect());
+    let truth = observed.map(|y| labels(y, data, classes.as_ref()));
+    let score = truth.map(|truth| {
+        let right = truth.iter().zip(&u).filter(|(positive, u)| **positive == (**u > 0.0)).count();
+        Score { name: "accuracy", value: right as f64 / u.len() as f64 }
+    });
+    Predictions { target, predictions: u.iter().map(|u| name(*u > 0.0)).collect(), probabilities, score }
+}
+
+/// Which rows are of the positive class; numbers are compared with its name.
+fn labels(y: &[f64], data: &Dataset, classes: Option<&bestset_data::Classes>) -> Vec<bool> {
+    let by_text = data.target.as_ref().is_some_and(|t| t.classes.is_some());
+    let positive = classes.and_then(|c| c.positive.parse::<f64>().ok()).filter(|_| !by_text);
+    y.iter().map(|y| positive.map_or(*y > 0.0, |p| *y == p)).collect()
+}
+
+fn r2(y: &[f64], fitted: &[f64]) -> f64 {
+    let mean = y.iter().sum::<f64>() / y.len() as f64;
+    let left: f64 = y.iter().zip(fitted).map(|(y, u)| (y - u).powi(2)).sum();
+    1.0 - left / y.iter().map(|y| (y - mean).powi(2)).sum::<f64>()
+}
+
+fn csv(found: &Predictions) -> String {
+    let quote = |text: &str| match text.contains([',', '"', '\n']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    };
+    let mut text = quote(&found.target);
+    text.push_str(if found.probabilities.is_some() { ",probability\n" } else { "\n" });
+    for (i, value) in found.predictions.iter().enumerate() {
+        match value {
+            Value::Number(value) => text.push_str(&value.to_string()),
+            Value::Class(class) => text.push_str(&quote(class)),
+        }
+        if let Some(probabilities) = &found.probabilities {
+            text.push_str(&format!(",{}", probabilities[i]));
+        }
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,176 @@
+//! `bestset subsets`: the best subset of every size.
+
+use crate::args::{FittingArgs, InputArgs, LimitArgs, OutputArgs};
+use crate::exit::{Exit, Failure};
+use crate::output::answer::{DataJson, write_data};
+use crate::output::{self, number, percent};
+use crate::work::answer::refuse_groups;
+use crate::work::{Loaded, Posed, Session, report};
+use bestset::solver::CancelFlag;
+use bestset::{Method, Status, Subset};
+use bestset_report as page;
+use clap::Args;
+use serde::Serialize;
+use std::io::Write;
+
+/// Find the best subset of every size, each proved, with the measures that choose between them.
+///
+/// Least squares with more samples than features has lambda2 = 0 unless given: the classical best subsets.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples: bestset subsets trial.csv --target outcome
+          bestset subsets trial.csv --target outcome --max-size 8 --json")]
+pub struct Subsets {
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    fitting: FittingArgs,
+    /// Largest size [default: 8, or the number of features].
+    #[arg(long, value_name = "COUNT", help_heading = "Problem", allow_negative_numbers = true)]
+    max_size: Option<usize>,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+#[derive(Serialize)]
+struct SubsetsJson<'a> {
+    data: DataJson<'a>,
+    nodes: usize,
+    seconds: f64,
+    sizes: Vec<SizeJson>,
+}
+
+#[derive(Serialize)]
+struct SizeJson {
+    size: usize,
+    features: Vec<(String, f64)>,
+    intercept: f64,
+    #[serde(flatten)]
+    subset: Measures,
+}
+
+#[derive(Serialize)]
+struct Measures {
+    status: Status,
+    objective: f64,
+    lower_bound: f64,
+    relative_gap: f64,
+    loss: f64,
+    #[serde(flatten)]
+    criteria: bestset::Criteria,
+}
+
+impl Subsets {
+    pub fn run(&self, cancel: &CancelFlag, out: &mut dyn Write) -> Result<Exit, Failure> {
+        if self.output.model.is_some() {
+            return Err(Failure::Usage("subsets has an answer for every size; save a model with fit or exact -k"));
+        }
+        let session = Session::start(&self.limits, cancel);
+        let data = Loaded::read(&self.input, &self.fitting, &session)?;
+        let least_squares = |data: &Loaded| data.loss.is_quadratic() && data.set.rows() > data.set.features() + 1;
+        let ridge = |data: &Loaded| if least_squares(data) && self.fitting.lambda1 == 0.0 { 0.0 } else { 0.01 };
+        self.fitting.pose_with(&data, ridge, |posed| {
+            refuse_groups(posed, "subsets of a size")?;
+            let most = self.max_size.unwrap_or(8.min(posed.features()));
+            session.progress.start(format!("best subsets of 1 to {most} features"));
+            let found = bestset::subsets(&posed.problem, most, &session.options(Method::Exact))?;
+            let worst = found.sizes.iter().map(|s| Exit::of_status(s.status)).max_by_key(|e| *e as u8);
+            let written = self.write_report(posed, &found, &session)?;
+            session.progress.done();
+            if self.output.json {
+                let sizes = found.sizes.iter().map(|s| json(posed, s)).collect();
+                let (nodes, seconds) = (found.nodes, found.seconds);
+                serde_json::to_writer_pretty(
+                    &mut *out,
+                    &SubsetsJson { data: DataJson::new(posed.data), nodes, seconds, sizes },
+                )?;
+                writeln!(out)?;
+            } else {
+                write_table(posed, &found, out)?;
+                written.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+            }
+            out.flush()?;
+            Ok(worst.unwrap_or(Exit::Done))
+        })
+    }
+
+    fn write_report(
+        &self,
+        posed: &Posed<'_>,
+        found: &bestset::Subsets,
+        session: &Session<'_>,
+    ) -> Result<Vec<String>, Failure> {
+        if !self.output.wants_report() {
+            return Ok(Vec::new());
+        }
+        let subset = |s: &Subset| page::Subset {
+            size: s.size,
+            features: s.coefficients.support.iter().map(|&j| posed.data.name(j)).collect(),
+            coefficients: posed.outside(&s.coefficients).values,
+            objective: s.certificate.objective,
+            lower_bound: s.certificate.lower_bound,
+            optimal: s.status == Status::Optimal,
+            r2: Some(s.criteria.r2),
+            adjusted_r2: s.criteria.adjusted_r2,
+            cp: s.criteria.cp,
+            aic: s.criteria.aic,
+            bic: s.criteria.bic,
+        };
+        let subsets = found.sizes.iter().map(subset).collect();
+        let seconds = Some(session.clock.seconds());
+        let report = page::Report { subsets, seconds, ..report::opening(posed.data) };
+        report::write(&report, &self.output)
+    }
+}
+
+fn json(posed: &Posed<'_>, subset: &Subset) -> SizeJson {
+    let outside = posed.outside(&subset.coefficients);
+    let certificate = &subset.certificate;
+    SizeJson {
+        size: subset.size,
+        features: outside.iter().map(|(j, b)| (posed.data.name(j), b)).collect(),
+        intercept: outside.intercept,
+        subset: Measures {
+            status: subset.status,
+            objective: certificate.objective,
+            lower_bound: certificate.lower_bound + 0.0,
+            relative_gap: certificate.relative_gap(),
+            loss: subset.loss,
+            criteria: subset.criteria,
+        },
+    }
+}
+
+fn write_table(posed: &Posed<'_>, found: &bestset::Subsets, out: &mut dyn Write) -> Result<(), Failure> {
+    write_data(posed.data, out)?;
+    let penalty = posed.problem.penalty();
+    writeln!(out, "{} loss, lambda1 {}, lambda2 {}\n", posed.loss().name(), penalty.lambda1, penalty.lambda2)?;
+    output::heading(out, "Best subset of each size")?;
+    let maybe = |value: Option<f64>| value.map_or("–".to_owned(), number);
+    let rows = found.sizes.iter().map(|s| {
+        let names: Vec<String> = s.coefficients.support.iter().map(|&j| posed.data.name(j)).collect();
+        let proved = match s.status {
+            Status::Optimal => "best".to_owned(),
+            _ => format!("within {}", percent(s.certificate.relative_gap())),
+        };
+        vec![
+            s.size.to_string(),
+            number(s.loss),
+            format!("{:.4}", s.criteria.r2),
+            maybe(s.criteria.cp),
+            maybe(s.criteria.bic),
+            proved,
+            names.join(" "),
+        ]
+    });
+    writeln!(out, "{}", output::table(&["size", "loss", "R²", "Cp", "BIC", "proved", "features"], rows))?;
+    let best = found.sizes.iter().filter(|s| s.criteria.bic.is_some());
+    if let Some(best) =
+        best.min_by(|a, b| a.criteria.bic.unwrap_or(f64::NAN).total_cmp(&b.criteria.bic.unwrap_or(f64::NAN)))
+    {
+        writeln!(out, "BIC is least at {} features.", best.size)?;
+    }
+    Ok(())
+}

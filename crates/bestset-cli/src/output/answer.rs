@@ -1,0 +1,219 @@
+//! An answer for people and for machines.
+
+use super::{certificate, describe, heading, number, table, trace};
+use crate::args::{OutputArgs, Terms};
+use crate::exit::Failure;
+use crate::work::answer::{By, Chosen};
+use crate::work::{Answer, Loaded, Posed, importance};
+use bestset::{Local, Screened, Status, TraceRow};
+use serde::Serialize;
+use std::io::Write;
+
+/// What the data are, in JSON.
+#[derive(Debug, Serialize)]
+pub struct DataJson<'a> {
+    source: String,
+    samples: usize,
+    features: usize,
+    target: &'a str,
+    classes: &'a Option<bestset_data::Classes>,
+    read_seconds: f64,
+    notes: Vec<String>,
+}
+
+impl<'a> DataJson<'a> {
+    pub fn new(data: &'a Loaded) -> Self {
+        Self {
+            source: data.set.source.display().to_string(),
+            samples: data.set.rows(),
+            features: data.set.features(),
+            target: &data.target.name,
+            classes: &data.target.classes,
+            read_seconds: data.seconds,
+            notes: data.notes(),
+        }
+    }
+}
+
+/// One selected feature.
+#[derive(Debug, Serialize)]
+pub struct FeatureJson {
+    name: String,
+    index: usize,
+    coefficient: f64,
+    standardized: f64,
+}
+
+/// The answer; values that are not finite become `null`.
+#[derive(Debug, Serialize)]
+struct AnswerJson<'a> {
+    data: DataJson<'a>,
+    problem: Terms,
+    method: &'static str,
+    chosen: Option<String>,
+    status: Status,
+    objective: f64,
+    relaxation: Option<f64>,
+    lower_bound: f64,
+    gap: f64,
+    relative_gap: f64,
+    nonzeros: usize,
+    intercept: f64,
+    features: Vec<FeatureJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ranked: Vec<RankedJson>,
+    iterations: usize,
+    passes: f64,
+    seconds: f64,
+    screened: Screened,
+    local: Local,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<&'a [TraceRow]>,
+}
+
+#[derive(Debug, Serialize)]
+struct RankedJson {
+    features: Vec<String>,
+    objective: f64,
+    proved: bool,
+}
+
+/// The selected features, largest standardised coefficient first.
+pub fn features(posed: &Posed<'_>, answer: &Answer) -> Vec<FeatureJson> {
+    let one = |(j, b): (usize, f64)| FeatureJson {
+        name: posed.data.name(j),
+        index: j,
+        coefficient: b,
+        standardized: b * importance::deviation(posed, j),
+    };
+    let mut all: Vec<FeatureJson> = answer.coefficients.iter().map(one).collect();
+    all.sort_by(|a, b| b.standardized.abs().total_cmp(&a.standardized.abs()).then(a.index.cmp(&b.index)));
+    all
+}
+
+/// Writes the answer as one JSON object.
+pub fn write_json(posed: &Posed<'_>, answer: &Answer, output: &OutputArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let solution = &answer.solution;
+    let certificate = &solution.certificate;
+    let ranked = solution.ranked.iter().map(|r| RankedJson {
+        features: r.coefficients.support.iter().map(|&j| posed.data.name(j)).collect(),
+        objective: r.objective,
+        proved: r.proved,
+    });
+    let json = AnswerJson {
+        data: DataJson::new(posed.data),
+        problem: answer.terms,
+        method: answer.method.name(),
+        chosen: answer.chosen.as_ref().map(|chosen| chosen.describe()),
+        status: solution.status,
+        objective: certificate.objective,
+        relaxation: certificate.relaxation,
+        lower_bound: certificate.lower_bound + 0.0,
+        gap: certificate.gap(),
+        relative_gap: certificate.relative_gap(),
+        nonzeros: answer.coefficients.nonzeros(),
+        intercept: answer.coefficients.intercept,
+        features: features(posed, answer),
+        ranked: ranked.collect(),
+        iterations: solution.iterations,
+        passes: solution.passes,
+        seconds: solution.seconds,
+        screened: solution.screened,
+        local: solution.local,
+        trace: output.trace.then_some(solution.trace.as_slice()),
+    };
+    serde_json::to_writer_pretty(&mut *out, &json)?;
+    Ok(writeln!(out)?)
+}
+
+/// The data, and remarks on them.
+pub fn write_data(data: &Loaded, out: &mut dyn Write) -> Result<(), Failure> {
+    heading(out, &data.describe())?;
+    data.notes().iter().try_for_each(|note| writeln!(out, "{note}"))?;
+    Ok(())
+}
+
+/// Writes the answer as tables.
+pub fn write_tables(
+    posed: &Posed<'_>,
+    answer: &Answer,
+    output: &OutputArgs,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    write_data(posed.data, out)?;
+    if let Some(chosen) = &answer.chosen {
+        write_scores(chosen, out)?;
+    }
+    writeln!(out, "{}, method {}", describe(&answer.terms), answer.method.name())?;
+    if let Some(chosen) = &answer.chosen {
+        writeln!(out, "{}", chosen.describe())?;
+    }
+    writeln!(out)?;
+    if output.trace && !answer.solution.trace.is_empty() {
+        heading(out, "Trace")?;
+        writeln!(out, "{}\n", trace::table(&answer.solution.trace))?;
+    }
+    write_features(posed, answer, output.top, out)?;
+    write_ranked(posed, answer, out)?;
+    heading(out, "Certificate")?;
+    let solution = &answer.solution;
+    writeln!(out, "{}\n{}", certificate::table(solution), certificate::verdict(solution, answer.terms.k))?;
+    Ok(())
+}
+
+fn write_features(posed: &Posed<'_>, answer: &Answer, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    let all = features(posed, answer);
+    heading(out, &format!("Selected features: {} of {}", all.len(), posed.features()))?;
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    if posed.problem.has_intercept() {
+        rows.push(vec!["(intercept)".to_owned(), number(answer.coefficients.intercept), String::new()]);
+    }
+    rows.extend(all.iter().take(top).map(|f| vec![f.name.clone(), number(f.coefficient), number(f.standardized)]));
+    writeln!(out, "{}", table(&["feature", "coefficient", "times its deviation"], rows.into_iter()))?;
+    if all.len() > top {
+        writeln!(out, "... and {} smaller ones (--top {})", all.len() - top, all.len())?;
+    }
+    Ok(writeln!(out)?)
+}
+
+fn write_ranked(posed: &Posed<'_>, answer: &Answer, out: &mut dyn Write) -> Result<(), Failure> {
+    if answer.solution.ranked.len() < 2 {
+        return Ok(());
+    }
+    heading(out, "Best subsets")?;
+    let rows = answer.solution.ranked.iter().enumerate().map(|(k, r)| {
+        let names: Vec<String> = r.coefficients.support.iter().map(|&j| posed.data.name(j)).collect();
+        let proved = if r.proved { "yes" } else { "no" };
+        vec![names.join(", "), number(r.objective), proved.to_owned(), (k + 1).to_string()]
+    });
+    Ok(writeln!(out, "{}\n", table(&["features", "objective P", "proved", "rank"], rows))?)
+}
+
+/// Scores shown at most.
+const ROWS: usize = 20;
+
+/// The scores along the path, thinned, with the best and the chosen point among them.
+fn write_scores(chosen: &Chosen, out: &mut dyn Write) -> Result<(), Failure> {
+    let By::CrossValidation { found: cv, metric, .. } = &chosen.by else { return Ok(()) };
+    writeln!(out)?;
+    heading(out, &format!("Cross-validation: {metric}"))?;
+    let (count, step) = (cv.scores.len(), cv.scores.len().div_ceil(ROWS).max(1));
+    let shown = (0..count).filter(|k| k % step == 0 || [cv.best, cv.one_se, count - 1].contains(k));
+    let rows = shown.map(|k| {
+        let point = &cv.path.points[k];
+        let mark = match (k == cv.best, k == cv.one_se) {
+            (true, true) => "min, 1se",
+            (true, false) => "min",
+            (false, true) => "1se",
+            _ => "",
+        };
+        vec![
+            number(point.lambda0),
+            point.solution.coefficients.nonzeros().to_string(),
+            number(cv.scores[k].mean),
+            number(cv.scores[k].standard_error),
+            mark.to_owned(),
+        ]
+    });
+    Ok(writeln!(out, "{}\n", table(&["lambda0", "features", "mean", "standard error", ""], rows))?)
+}

@@ -1,0 +1,36 @@
+//! What becomes of an answer: tables or JSON, the model file, the report.
+
+use super::{Answer, Encoding, Posed, Session, encoding, report};
+use crate::args::{FittingArgs, InputArgs, OutputArgs};
+use crate::exit::{Exit, Failure};
+use crate::output::answer;
+use std::io::Write;
+
+/// Writes everything that was asked for and returns the exit code.
+pub fn deliver(
+    posed: &Posed<'_>,
+    found: &Answer,
+    (input, fitting, output): (&InputArgs, &FittingArgs, &OutputArgs),
+    session: &Session<'_>,
+    out: &mut dyn Write,
+) -> Result<Exit, Failure> {
+    let mut written = Vec::new();
+    if let Some(path) = &output.model {
+        let (scale, intercept) = (fitting.standardize, !fitting.no_intercept);
+        let known = Encoding::new(posed.data, scale, intercept, found.terms.k, input.offset.clone());
+        encoding::save(posed, found, &known, path)?;
+        written.push(format!("Model: {}", path.display()));
+    }
+    if output.wants_report() {
+        written.extend(report::write(&report::build(posed, found, session)?, output)?);
+    }
+    session.progress.done();
+    if output.json {
+        answer::write_json(posed, found, output, out)?;
+    } else {
+        answer::write_tables(posed, found, output, out)?;
+        written.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+    }
+    out.flush()?;
+    Ok(Exit::of(&found.solution))
+}

@@ -1,0 +1,163 @@
+//! The data of a command.
+
+use super::Session;
+use crate::args::{FittingArgs, InputArgs};
+use crate::exit::Failure;
+use bestset::Loss;
+use bestset_data::{Dataset, Target, read};
+use serde::{Deserialize, Serialize};
+
+/// Data with a target that fits the loss.
+pub struct Loaded {
+    /// X and what belongs to the samples.
+    pub set: Dataset,
+    /// y as it is fitted.
+    pub target: Target,
+    /// How the target was scaled, if it was.
+    pub scaling: Option<Scaling>,
+    /// The loss.
+    pub loss: Loss,
+    /// Whether categories may be chosen level by level.
+    pub no_groups: bool,
+    /// Seconds that reading took.
+    pub seconds: f64,
+}
+
+/// fitted = low + (y − from) · factor.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Scaling {
+    /// The smallest value of the target.
+    pub from: f64,
+    /// What it becomes.
+    pub low: f64,
+    /// Fitted units for one unit of the target.
+    pub factor: f64,
+}
+
+impl Scaling {
+    /// The fitted value of a value of the target.
+    pub fn apply(&self, y: f64) -> f64 {
+        self.low + (y - self.from) * self.factor
+    }
+
+    /// The value of the target that a fitted value stands for.
+    pub fn undo(&self, fitted: f64) -> f64 {
+        self.from + (fitted - self.low) / self.factor
+    }
+}
+
+impl Loaded {
+    /// Reads the file and gives every column its role.
+    pub fn read(input: &InputArgs, fitting: &FittingArgs, session: &Session<'_>) -> Result<Self, Failure> {
+        input.check()?;
+        session.progress.start(format!("reading {}", input.file.display()));
+        let start = std::time::Instant::now();
+        let options = input.read.options(session.limits.max_memory);
+        let mut set = read(&input.file, &options)?.into_dataset(&input.roles())?;
+        if let Some(file) = &input.target_file {
+            set.target = Some(target_from(file, input, session)?);
+        }
+        let Some(target) = set.target.take() else {
+            return Err(Failure::Message(format!("{}: there is no target", input.file.display())));
+        };
+        if target.values.len() != set.rows() {
+            let (found, expected) = (target.values.len(), set.rows());
+            return Err(Failure::Message(format!("the target has {found} values for {expected} rows")));
+        }
+        let loss = match fitting.loss {
+            Some(loss) => loss.with_delta(fitting.delta),
+            None if target.classes.is_some() => Loss::Logistic,
+            None => Loss::Squared,
+        };
+        let mut target = match loss.is_classification() {
+            true => target.into_classes(input.positive.as_deref()).map_err(Failure::Message)?,
+            false => target,
+        };
+        let scaling = input.scale_target.map(|range| scale(&mut target, range)).transpose()?;
+        let seconds = start.elapsed().as_secs_f64();
+        Ok(Self { set, target, scaling, loss, no_groups: input.no_groups, seconds })
+    }
+
+    /// The groups of the features, where categories are chosen as a whole.
+    pub fn groups(&self) -> Option<Vec<usize>> {
+        if self.no_groups { None } else { self.set.groups() }
+    }
+
+    /// The name of feature j.
+    pub fn name(&self, j: usize) -> String {
+        self.set.names.get(j)
+    }
+
+    /// The data in a phrase.
+    pub fn describe(&self) -> String {
+        let file = self.set.source.file_name().unwrap_or(self.set.source.as_os_str());
+        let classes = match &self.target.classes {
+            Some(classes) => format!(" ({} −1, {} +1)", classes.negative, classes.positive),
+            None => String::new(),
+        };
+        let stored = match self.set.matrix.is_sparse() {
+            true => format!(", {} non-zeros", self.set.matrix.stored()),
+            false => String::new(),
+        };
+        format!(
+            "{}: {} samples, {} features{stored}, target {}{classes}",
+            file.display(),
+            self.set.rows(),
+            self.set.features(),
+            self.target.name,
+        )
+    }
+
+    /// Remarks on what was done to the data, one sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for category in &self.set.categories {
+            let levels = category.levels.len();
+            let whole = if levels > 1 && !self.no_groups { ", chosen as a whole" } else { "" };
+            notes.push(format!(
+                "Category {}: {levels} indicators against {:?}{whole}.",
+                category.column, category.reference
+            ));
+        }
+        for imputed in &self.set.imputed {
+            notes.push(format!("{} missing values of {} became its mean.", imputed.count, imputed.column));
+        }
+        if let Some(scaling) = &self.scaling {
+            notes.push(format!("The target was scaled: {} became {}.", scaling.from, scaling.low));
+        }
+        notes
+    }
+}
+
+/// A target from a file of its own: its only column, or its label.
+fn target_from(file: &std::path::Path, input: &InputArgs, session: &Session<'_>) -> Result<Target, Failure> {
+    let options = bestset_data::ReadOptions { max_memory: session.limits.max_memory, ..Default::default() };
+    let mut table = read(file, &options)?;
+    let bad = |problem: String| Failure::Message(format!("{}: {problem}", file.display()));
+    if table.label.is_none() && table.columns() != 1 {
+        return Err(bad(format!("a target has one column, not {}", table.columns())));
+    }
+    if table.label.is_none() {
+        let name = table.name(0);
+        // A table of features alone is refused: the target needs a column beside it.
+        table.numbers.append(&[vec![0.0; table.rows()]]);
+        let mut names = table.names.list(table.numbers.columns() - 1);
+        names.push(format!("{name} "));
+        table.names = bestset_data::Names::Listed(names);
+        let roles = bestset_data::Roles { target: Some(name), positive: input.positive.clone(), ..Default::default() };
+        return table.into_dataset(&roles)?.target.ok_or_else(|| bad("there is no target".to_owned()));
+    }
+    let label = table.label.take().map(|label| Target { name: label.name, values: label.values, classes: None });
+    label.ok_or_else(|| bad("there is no target".to_owned()))
+}
+
+fn scale(target: &mut Target, (low, high): (f64, f64)) -> Result<Scaling, Failure> {
+    let from = target.values.iter().copied().fold(f64::INFINITY, f64::min);
+    let to = target.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let scaling = Scaling { from, low, factor: (high - low) / (to - from) };
+    if !(scaling.factor.is_finite() && scaling.factor > 0.0) {
+        return Err(Failure::Message(format!("target {:?} cannot be scaled: it is {from} to {to}", target.name)));
+    }
+    target.values.iter_mut().for_each(|y| *y = scaling.apply(*y));
+    Ok(scaling)
+}

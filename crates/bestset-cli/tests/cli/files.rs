@@ -1,0 +1,372 @@
+//! The commands that work on files, from the outside: a snapshot of each, and what must hold whatever the numbers.
+
+use crate::support::{assert_certified, bestset, code, errors, json, text};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+/// A directory with the example and small files.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/flats.csv"), place.path("flats.csv")).unwrap();
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    /// Runs the command in the directory.
+    fn run(&self, line: &str) -> Output {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        bestset(&words).current_dir(self.0.path()).env("COLUMNS", "100").output().expect("the binary starts")
+    }
+
+    /// Runs a command that must succeed.
+    fn done(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert_eq!(code(&output), 0, "{line}: {}", errors(&output));
+        assert!(output.stderr.is_empty(), "quiet where there is no terminal: {}", errors(&output));
+        text(&output)
+    }
+
+    fn json(&self, line: &str) -> Value {
+        let output = self.run(line);
+        assert_eq!(code(&output), 0, "{line}: {}", errors(&output));
+        json(&output)
+    }
+
+    /// Runs a command that must be refused.
+    fn refused(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert_eq!(code(&output), 2, "{line}: {}", text(&output));
+        assert!(output.stdout.is_empty(), "{line}");
+        errors(&output)
+    }
+}
+
+/// Numbers that depend on time, on rounding and on the number of threads are not part of a snapshot.
+fn settings() -> insta::Settings {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.add_filter(r"(seconds +)[0-9.e-]+", "${1}[time]");
+    settings.add_filter(r"(passes over X +)[0-9.]+", "${1}[passes]");
+    settings.add_filter(r"(iterations +)[0-9]+", "${1}[count]");
+    settings.add_filter(r"(gap P − D +)[0-9.e-]+ \([^)]*\)", "${1}[gap]");
+    settings.add_filter(r"(gap R − D +)[0-9.e-]+ \([^)]*\)", "${1}[gap]");
+    settings.add_filter(r"(-?[0-9]+\.[0-9]{2})[0-9]+", "${1}");
+    settings.add_filter(r"[0-9](\.[0-9]+)?e-[0-9]+", "[small]");
+    settings.add_filter(r"─+", "─");
+    settings
+}
+
+macro_rules! snapshot {
+    ($name:literal, $text:expr) => {
+        settings().bind(|| insta::assert_snapshot!($name, $text))
+    };
+}
+
+const FLATS: &str = "flats.csv --target rent";
+
+#[test]
+fn fit_chooses_by_a_criterion() {
+    let place = Place::new();
+    snapshot!("fit", place.done(&format!("fit {FLATS}")));
+    let result = place.json(&format!("fit {FLATS} --json"));
+    assert_certified(&result);
+    let names: Vec<&str> = result["features"].as_array().unwrap().iter().map(|f| f["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"area") && names.contains(&"furnished=yes"), "{names:?}");
+}
+
+#[test]
+fn path_shows_every_point() {
+    let place = Place::new();
+    snapshot!("path", place.done(&format!("path {FLATS} --max-size 6")));
+    let result = place.json(&format!("path {FLATS} --max-size 6 --json"));
+    let points = result["points"].as_array().unwrap();
+    for point in points {
+        assert!(point["lower_bound"].as_f64().unwrap() <= point["objective"].as_f64().unwrap() * (1.0 + 1e-12));
+    }
+    assert!(result["chosen"].as_u64().unwrap() < points.len() as u64);
+}
+
+#[test]
+fn cv_chooses_by_samples_left_out() {
+    let place = Place::new();
+    snapshot!("cv", place.done(&format!("cv {FLATS} --folds 5 --seed 3 --prove 10 --model m.json")));
+    let min = place.json(&format!("cv {FLATS} --folds 5 --seed 3 --rule min --json"));
+    let one = place.json(&format!("cv {FLATS} --folds 5 --seed 3 --json"));
+    assert!(one["nonzeros"].as_u64() <= min["nonzeros"].as_u64());
+}
+
+#[test]
+fn subsets_are_proved_for_every_size() {
+    let place = Place::new();
+    snapshot!("subsets", place.done(&format!("subsets {FLATS} --max-size 5")));
+    let result = place.json(&format!("subsets {FLATS} --max-size 5 --json"));
+    assert!(result["sizes"].as_array().unwrap().iter().all(|s| s["status"] == "optimal"), "{result}");
+}
+
+#[test]
+fn exact_proves_sizes_and_ranks() {
+    let place = Place::new();
+    snapshot!("exact", place.done(&format!("exact {FLATS} -k 4 --best 3")));
+    let size = place.json(&format!("exact {FLATS} -k 3 --json"));
+    assert_eq!((&size["status"], size["nonzeros"].as_u64()), (&Value::from("optimal"), Some(3)));
+    let limited = place.run(&format!("exact {FLATS} --lambda0 200 --max-nodes 1 --json"));
+    assert_eq!(code(&limited) == 3, json(&limited)["status"] == "node_limit");
+    assert_certified(&json(&limited));
+}
+
+#[test]
+fn predict_brings_classes_and_scales_back() {
+    let place = Place::new();
+    place.done(&format!("fit {FLATS} --model rent.json"));
+    snapshot!("predict", place.done("predict rent.json flats.csv").lines().take(4).collect::<Vec<_>>().join("\n"));
+    let shown = place.done("predict rent.json flats.csv --output p.csv");
+    assert!(shown.contains("160 predictions of rent: p.csv") && shown.contains("R² 0.9"), "{shown}");
+    // Only the columns of the model are needed, in any order.
+    place.done("convert flats.csv fewer.parquet --drop ring_tone,rent,street_number");
+    assert_eq!(place.done("predict rent.json fewer.parquet"), place.done("predict rent.json flats.csv"));
+
+    // Scaled targets come back on their own scale.
+    place.done(&format!("fit {FLATS} --scale-target -1,1 --model scaled.json"));
+    let (plain, scaled) =
+        (place.json("predict rent.json flats.csv --json"), place.json("predict scaled.json flats.csv --json"));
+    let first = |result: &Value| result["predictions"][0].as_f64().unwrap();
+    assert!((first(&plain) - first(&scaled)).abs() < 1.0, "{} {}", first(&plain), first(&scaled));
+
+    // Classes of texts.
+    let mut labelled = String::from("a,b,kind\n");
+    for i in 0..40 {
+        let a = f64::from(i * 7 % 40) / 10.0;
+        labelled.push_str(&format!("{a},{},{}\n", i * 11 % 13, if a > 1.9 { "AML" } else { "ALL" }));
+    }
+    place.write("classes.csv", &labelled);
+    place.done("fit classes.csv --target kind --model kind.json");
+    let result = place.json("predict kind.json classes.csv --json");
+    assert_eq!((&result["predictions"][0], &result["predictions"][5]), (&Value::from("ALL"), &Value::from("AML")));
+    assert!(result["score"]["value"].as_f64().unwrap() > 0.9, "{}", result["score"]);
+    assert!(place.refused("predict kind.json flats.csv").contains("no column \"a\", which the model uses"));
+    assert!(place.refused("predict flats.csv flats.csv").contains("flats.csv: cannot use the model file"));
+}
+
+#[test]
+fn certify_judges_any_coefficients() {
+    let place = Place::new();
+    place.write("mine.csv", "feature,coefficient\n(intercept),200\narea,9\nnoise,-4\n");
+    snapshot!("certify", place.done(&format!("certify {FLATS} --coefficients mine.csv --lambda0 5000")));
+    place.write("mine.json", r#"{"area": 9, "noise": -4, "(intercept)": 200}"#);
+    let line = format!("certify {FLATS} --lambda0 5000 --json --coefficients");
+    let (csv, object) = (place.json(&format!("{line} mine.csv")), place.json(&format!("{line} mine.json")));
+    assert_eq!(csv["objective"], object["objective"]);
+    assert_certified(&csv);
+    // A model brings its penalties along, and its own objective is found again.
+    let fitted = place.json(&format!("fit {FLATS} --model m.json --json"));
+    let judged = place.json(&format!("certify {FLATS} --coefficients m.json --json"));
+    let (a, b) = (fitted["objective"].as_f64().unwrap(), judged["objective"].as_f64().unwrap());
+    assert!((a - b).abs() < 1e-9 * a, "{a} {b}");
+    let named = place.refused(&format!("certify {FLATS} --coefficients mine.csv"));
+    assert!(named.contains("--lambda0 or -k"), "{named}");
+    place.write("bad.csv", "area,1\nareas,2\n");
+    assert!(place.refused(&format!("certify {FLATS} -c bad.csv --lambda0 1")).contains("no feature \"areas\""));
+    place.write("bad.csv", "area,1\nnoise,many\n");
+    assert!(
+        place.refused(&format!("certify {FLATS} -c bad.csv --lambda0 1")).contains("line 2: the coefficient \"many\"")
+    );
+}
+
+#[test]
+fn simulate_writes_data_and_truth() {
+    let place = Place::new();
+    let line = "simulate sim.csv.gz --n 80 --p 30 --true-features 3 --seed 5 --truth truth.csv";
+    snapshot!("simulate", place.done(line));
+    let found = place.json("exact sim.csv.gz -k 3 --json");
+    let names: Vec<&str> = found["features"].as_array().unwrap().iter().map(|f| f["name"].as_str().unwrap()).collect();
+    let truth = std::fs::read_to_string(place.path("truth.csv")).unwrap();
+    assert!(names.iter().all(|name| truth.contains(&format!("{name},"))), "{names:?} {truth}");
+}
+
+#[test]
+fn convert_takes_a_table_through_every_format() {
+    let place = Place::new();
+    place.done("simulate s.csv --n 20 --p 6 --true-features 2");
+    snapshot!("convert", place.done("convert s.csv s.parquet"));
+    for (from, to) in [
+        ("s.parquet", "s.tsv.zst"),
+        ("s.tsv.zst", "s.npz --target y"),
+        ("s.npz", "s.libsvm.bz2"),
+        ("s.libsvm.bz2", "t.csv"),
+    ] {
+        place.done(&format!("convert {from} {to}"));
+    }
+    let numbers = |name: &str| -> Vec<String> {
+        let text = std::fs::read_to_string(place.path(name)).unwrap();
+        text.lines().skip(1).map(str::to_owned).collect()
+    };
+    assert_eq!(numbers("s.csv"), numbers("t.csv"));
+    assert!(place.refused("convert flats.csv flats.libsvm").contains("column \"balcony\": holds texts"));
+    assert!(place.refused("convert flats.csv flats.what").contains("the format is not known by the name"));
+}
+
+#[test]
+fn report_writes_a_page() {
+    let place = Place::new();
+    snapshot!("report", place.done(&format!("report {FLATS} --folds 4 --plots plots")));
+    let page = std::fs::read_to_string(place.path("flats.report.html")).unwrap();
+    assert!(page.contains("bestset report flats.csv --target rent"), "the command to make it again");
+    assert!(page.contains("distance_centre"));
+}
+
+#[test]
+fn demo_runs_the_example() {
+    let place = Place::new();
+    let shown = place.done("demo --directory example");
+    snapshot!("demo", shown);
+    assert!(place.path("example/report.html").exists() && place.path("example/model.json").exists());
+    assert!(place.refused("demo --n 50").contains("--simulated"), "options of simulated data need simulated data");
+}
+
+#[test]
+fn completions_and_manual_pages_are_made() {
+    let place = Place::new();
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(place.done(&format!("completions {shell}")).contains("subsets"), "{shell}");
+    }
+    assert!(place.done("man").contains(".TH bestset"));
+    place.done("man --directory pages");
+    assert!(place.path("pages/bestset-fit.1").exists());
+}
+
+#[test]
+fn help_of_every_command_is_as_it_was() {
+    let place = Place::new();
+    for command in ["fit", "path", "cv", "subsets", "exact", "predict", "certify", "report", "simulate", "convert"] {
+        let shown = place.done(&format!("{command} -h"));
+        assert!(shown.contains("Example"), "{command}");
+        insta::with_settings!({ snapshot_path => "snapshots", prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!(format!("help-{command}"), shown);
+        });
+    }
+}
+
+#[test]
+fn bad_input_is_named_and_exits_2() {
+    let place = Place::new();
+    place.write("gap.csv", "a,b,y\n1,2,3\n4,,6\n7,8,9\n1,5,2\n");
+    place.write("group.csv", "a,r,y\n1,u,3\n4,v,6\n7,w,9\n1,u,2\n3,v,3\n8,w,1\n");
+    for (line, named) in [
+        ("fit gap.csv", "gap.csv, line 3, row 2, column \"b\": the value is missing"),
+        ("fit gap.csv --target z", "no column \"z\""),
+        ("fit nowhere.csv", "nowhere.csv: cannot be read"),
+        ("fit flats.csv", "name its column with --target"),
+        ("fit flats.csv --target rent --lambda0 -1", "lambda0 is -1"),
+        ("fit flats.csv --target rent -k 0", "k is 0"),
+        ("fit flats.csv --target rent -k 3 --lambda0 2", "cannot be used with"),
+        ("fit flats.csv --target rent --loss logistic", "more than two values"),
+        ("fit flats.csv --target rent --max-memory 1k", "--max-memory"),
+        ("fit flats.csv --target rent --scale-target 3,1", "must be below"),
+        ("fit flats.csv --target rent --delimiter ab", "one character"),
+        ("cv flats.csv --target rent --folds 1", "folds is 1"),
+        ("cv flats.csv --target rent --score auc", "AUC"),
+        ("path flats.csv --target rent --ratio 2", "ratio is 2"),
+        ("subsets flats.csv --target rent --max-size 99", "k is 99"),
+        ("exact group.csv", "category \"r\" with 3 levels would be chosen as a whole"),
+        ("fit flats.csv --target rent --report no/such/place.html", "no/such/place.html: cannot be written"),
+    ] {
+        let shown = place.refused(line);
+        assert!(shown.contains(named), "{line}: {shown}");
+    }
+    place.done("fit gap.csv --impute mean --lambda0 0.1");
+    place.done("exact group.csv --no-groups --lambda0 0.1");
+    place.done("path group.csv");
+    let grouped = place.json("fit group.csv --lambda0 0.0001 --json");
+    assert_certified(&grouped);
+    let chosen = grouped["features"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|f| f["name"].as_str().unwrap().starts_with("r="))
+        .count();
+    assert!([0, 2].contains(&chosen), "the category as a whole or not at all: {grouped}");
+}
+
+#[test]
+fn weights_and_offsets_change_the_fit_as_they_should() {
+    let place = Place::new();
+    place.write("once.csv", "a,b,w,o,y\n1,2,2,1,3\n4,1,1,1,6\n7,8,1,1,9\n1,5,3,1,2\n2,2,1,1,5\n");
+    place.write("often.csv", "a,b,y\n1,2,2\n1,2,2\n4,1,5\n7,8,8\n1,5,1\n1,5,1\n1,5,1\n2,2,4\n");
+    let once = place.json("fit once.csv --weights w --offset o --lambda0 0.1 --lambda2 0.01 --standardize none --json");
+    let often = place.json("fit often.csv --lambda0 0.1 --lambda2 0.01 --standardize none --json");
+    let objective = |result: &Value| result["objective"].as_f64().unwrap();
+    assert!((objective(&once) - objective(&often)).abs() < 1e-9, "{} {}", objective(&once), objective(&often));
+}
+
+#[test]
+fn a_checkpoint_gives_the_same_answer() {
+    let place = Place::new();
+    let line = format!("cv {FLATS} --folds 3 --json");
+    let plain = place.json(&line);
+    let first = place.json(&format!("{line} --checkpoint c.json"));
+    assert!(place.path("c.json").exists());
+    let again = place.json(&format!("{line} --checkpoint c.json"));
+    for result in [&first, &again] {
+        assert_eq!((&result["objective"], &result["chosen"]), (&plain["objective"], &plain["chosen"]));
+    }
+    let line = format!("exact {FLATS} -k 6 --checkpoint e.json --json");
+    assert_eq!(place.json(&line)["objective"], place.json(&line)["objective"]);
+    assert!(place.path("e.json").exists());
+}
+
+#[test]
+fn a_time_limit_exits_3_with_a_result_or_0() {
+    let place = Place::new();
+    place.done("simulate big.npz --n 300 --p 4000 --true-features 60 --snr 1");
+    let output = place.run("exact big.npz --lambda0 0.001 --lambda2 0.05 --time-limit 1 --json");
+    let result = json(&output);
+    assert_certified(&result);
+    assert_eq!(code(&output) == 3, result["status"] == "time_limit", "{}", result["status"]);
+}
+
+/// The data are not part of the project: found beside it, or where BESTSET_DATA says.
+fn shared(name: &str) -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let directory = std::env::var_os("BESTSET_DATA").map_or(beside, PathBuf::from);
+    let path = directory.join(name);
+    if !path.exists() {
+        eprintln!("skipped: there is no {}", path.display());
+    }
+    path.exists().then_some(path)
+}
+
+#[test]
+fn best_subsets_of_hitters_are_the_published_ones() {
+    let Some(path) = shared("hitters.csv") else { return };
+    let place = Place::new();
+    let result = place.json(&format!("subsets {} --target Salary --max-size 7 --json", path.display()));
+    let names = |k: usize| -> Vec<String> {
+        let pairs = result["sizes"][k - 1]["features"].as_array().unwrap();
+        pairs.iter().map(|p| p[0].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(3), ["Hits", "CRBI", "PutOuts"]);
+    assert_eq!(names(6), ["AtBat", "Hits", "Walks", "CRBI", "DivisionW", "PutOuts"]);
+}
+
+#[test]
+fn golub_goes_from_file_to_certified_report() {
+    let Some(path) = shared("golub.csv.gz") else { return };
+    let place = Place::new();
+    let output = place.run(&format!("report {} --target y --json --folds 5", path.display()));
+    let result = json(&output);
+    assert_certified(&result);
+    assert_eq!(result["data"]["classes"]["positive"], "AML");
+    assert!(place.path("golub.report.html").exists());
+}

@@ -1,0 +1,171 @@
+//! From the columns of a file to X, y, weights and offset.
+
+mod encode;
+mod roles;
+
+pub use encode::Category;
+pub use roles::Roles;
+
+use crate::error::{FileError, Result};
+use crate::matrix::{Matrix, Names};
+use crate::table::{Gap, Table};
+use bestset::design::Design;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What becomes of missing values among the features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Impute {
+    /// They are an error that names the row and the column.
+    #[default]
+    No,
+    /// The mean of the column; for texts the most frequent one.
+    Mean,
+}
+
+/// Features, target and what belongs to the samples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    /// The file.
+    pub source: PathBuf,
+    /// X.
+    pub matrix: Matrix,
+    /// Names of its columns, all different.
+    pub names: Names,
+    /// y.
+    pub target: Option<Target>,
+    /// Weight of each sample.
+    pub weights: Option<Vec<f64>>,
+    /// Fixed part of the linear predictor of each sample.
+    pub offset: Option<Vec<f64>>,
+    /// Columns of texts and the features made of them.
+    pub categories: Vec<Category>,
+    /// Values that were missing and what took their place.
+    pub imputed: Vec<Imputed>,
+}
+
+/// Missing values of one column and what took their place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Imputed {
+    /// The column.
+    pub column: String,
+    /// How many.
+    pub count: u64,
+    /// The mean, for a column of numbers.
+    pub mean: f64,
+}
+
+/// What is to be predicted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Target {
+    /// Its name.
+    pub name: String,
+    /// Numbers, or −1 and +1 for two classes.
+    pub values: Vec<f64>,
+    /// The two classes as the file has them, where the target is made of two texts.
+    pub classes: Option<Classes>,
+}
+
+/// Two classes as they are called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Classes {
+    /// The one that −1 stands for.
+    pub negative: String,
+    /// The one that +1 stands for.
+    pub positive: String,
+}
+
+impl Target {
+    /// The two values of a target of numbers as classes −1 and +1: the smaller and the larger, unless `positive` is named.
+    ///
+    /// Fails, with the values, where there are not two.
+    pub fn into_classes(self, positive: Option<&str>) -> std::result::Result<Self, String> {
+        let Self { name, values, classes } = self;
+        if let Some(classes) = classes {
+            return Ok(Self { name, values, classes: Some(classes) });
+        }
+        let mut levels: Vec<f64> = Vec::new();
+        for &value in &values {
+            if !levels.contains(&value) {
+                levels.push(value);
+            }
+            if levels.len() > 2 {
+                let shown = format!("{}, {}, {}", levels[0], levels[1], levels[2]);
+                return Err(format!("target {name:?} has more than two values ({shown}, ...): not two classes"));
+            }
+        }
+        levels.sort_by(f64::total_cmp);
+        let [mut low, mut high] = levels[..] else {
+            return Err(format!("target {name:?} has one value only; classification needs two classes"));
+        };
+        match positive {
+            Some(wanted) if low.to_string() == wanted => (low, high) = (high, low),
+            Some(wanted) if high.to_string() != wanted => {
+                return Err(format!("the positive class {wanted:?} is none of {low} and {high}"));
+            }
+            _ => {}
+        }
+        let values = values.iter().map(|v| if *v == high { 1.0 } else { -1.0 }).collect();
+        let classes = Some(Classes { negative: low.to_string(), positive: high.to_string() });
+        Ok(Self { name, values, classes })
+    }
+}
+
+impl Dataset {
+    /// Number of samples.
+    pub fn rows(&self) -> usize {
+        self.matrix.rows()
+    }
+
+    /// Number of features.
+    pub fn features(&self) -> usize {
+        self.matrix.columns()
+    }
+
+    /// X as a design.
+    pub fn design(&self) -> bestset::Result<Box<dyn Design + '_>> {
+        self.matrix.design()
+    }
+
+    /// The group of each feature: those made of one column of texts together, every other feature alone. `None` where every
+    /// group has one member.
+    pub fn groups(&self) -> Option<Vec<usize>> {
+        if self.categories.iter().all(|c| c.levels.len() < 2) {
+            return None;
+        }
+        let mut labels: Vec<usize> = (0..self.features()).collect();
+        for category in &self.categories {
+            let first = category.first;
+            labels[first..first + category.levels.len()].fill(first);
+        }
+        Some(labels)
+    }
+}
+
+impl Table {
+    /// Gives every column its role; columns without one become features. Texts become indicators of all levels but the
+    /// first in the alphabet, after the features that are numbers.
+    pub fn into_dataset(mut self, roles: &Roles) -> Result<Dataset> {
+        self.check_names()?;
+        let assigned = roles.assign(&mut self)?;
+        let (categories, imputed) = (encode::encode(&mut self, roles)?, encode::impute(&mut self, roles)?);
+        if self.numbers.columns() == 0 {
+            return Err(FileError::new(&self.source, "no column is left to be a feature").into());
+        }
+        let roles::Assigned { target, weights, offset } = assigned;
+        let Self { source, numbers, names, .. } = self;
+        Ok(Dataset { source, matrix: numbers, names, target, weights, offset, categories, imputed })
+    }
+
+    /// The error for a missing value.
+    pub(crate) fn missing(&self, column: &str, gap: &Gap, advice: &str) -> FileError {
+        let others = match gap.count {
+            1 => String::new(),
+            count => format!(", the first of {count} in this column"),
+        };
+        let mut error = FileError::new(&self.source, format!("the value is missing{others}{advice}")).in_column(column);
+        (error.line, error.row) = (gap.line, Some(gap.row));
+        error
+    }
+}

@@ -1,0 +1,95 @@
+//! Reading files: the format is told, or known by the name or the first bytes; compression is known by the first bytes.
+
+mod csv;
+mod fill;
+mod libsvm;
+mod market;
+mod npy;
+mod npz;
+mod parquet;
+mod source;
+
+pub use source::{Compression, Format};
+
+use crate::error::{FileError, Result};
+use crate::table::Table;
+use std::path::Path;
+
+/// Whether the first line of a CSV file has the names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Header {
+    /// It has if none of its fields is a number.
+    #[default]
+    Auto,
+    /// It has.
+    Yes,
+    /// It has not: columns are named x1, x2, …
+    No,
+}
+
+/// How a file is read.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// The format; `None` to go by the name and the first bytes.
+    pub format: Option<Format>,
+    /// The delimiter of CSV files; `None` to go by the name and the first line.
+    pub delimiter: Option<u8>,
+    /// The header of CSV files.
+    pub header: Header,
+    /// Columns, by name or number, that are texts even where they look like numbers; for CSV files.
+    pub categorical: Vec<String>,
+    /// Most bytes that the numbers may take; `None` for what the system gives.
+    pub max_memory: Option<usize>,
+}
+
+/// Reads a file.
+///
+/// ```
+/// use bestset_data::{ReadOptions, Roles, read};
+///
+/// let path = std::env::temp_dir().join(format!("bestset-doc-{}.csv", std::process::id()));
+/// std::fs::write(&path, "dose,sex,y\n1,m,2.1\n2,f,3.9\n3,f,6.2\n")?;
+/// let data = read(&path, &ReadOptions::default())?.into_dataset(&Roles::default())?;
+/// assert_eq!(data.names.list(2), ["dose", "sex=m"]);
+/// assert_eq!(data.target.unwrap().values, [2.1, 3.9, 6.2]);
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table> {
+    let path = path.as_ref();
+    let source = source::Source::new(path)?;
+    let format = match options.format {
+        Some(format) => format,
+        None => source.guess_format()?,
+    };
+    let table = match format {
+        Format::Csv => csv::read(&source, options),
+        Format::Parquet => parquet::read(&source, options),
+        Format::Libsvm => libsvm::read(&source, options),
+        Format::Npy => npy::read(&source, options),
+        Format::Npz => npz::read(&source, options),
+        Format::Market => market::read(&source, options),
+    }?;
+    if table.rows() == 0 {
+        return Err(FileError::new(path, "there are no rows").into());
+    }
+    Ok(table)
+}
+
+/// Refuses what would not fit into memory, before it is asked for.
+fn check_memory(path: &Path, bytes: u128, options: &ReadOptions) -> Result<()> {
+    let refuse = |limit: String| {
+        let problem = format!("its numbers would take {} MB, {limit}", bytes >> 20);
+        Err(FileError::new(path, problem).into())
+    };
+    match options.max_memory {
+        Some(limit) if bytes > limit as u128 => {
+            refuse(format!("more than the limit of {} MB (--max-memory)", limit >> 20))
+        }
+        // Asked for and given back: what follows may then rely on it.
+        _ => match usize::try_from(bytes).ok().and_then(|n| Vec::<u8>::new().try_reserve_exact(n).ok()) {
+            Some(()) => Ok(()),
+            None => refuse("more than the system gives".to_owned()),
+        },
+    }
+}

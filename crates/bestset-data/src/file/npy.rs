@@ -1,0 +1,176 @@
+//! NumPy arrays. What a header promises is held against the bytes there are before memory is asked for.
+
+use super::fill::Fill;
+use super::source::{Compression, Source};
+use super::{ReadOptions, check_memory};
+use crate::error::{FileError, Result};
+use crate::matrix::{Matrix, Names};
+use crate::table::{Gap, Table};
+use npyz::{DType, NpyFile, Order};
+use std::collections::BTreeMap;
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+
+/// Most bytes of a header: that of an array of numbers has about a hundred.
+const LONGEST_HEADER: u64 = 1 << 20;
+
+/// No compression makes a byte of more than so many.
+pub const MOST_COMPRESSED: u64 = 1100;
+
+pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
+    let available = match source.compression {
+        Compression::None => source.size,
+        // bzip2 and Zstandard shrink repetitions further than gzip does.
+        _ => source.size.saturating_mul(100 * MOST_COMPRESSED),
+    };
+    let array = Array::open(&source.path, source.open()?, available)?;
+    let (numbers, gaps) = array.matrix(options)?;
+    let mut table = Table::of_numbers(source.path.clone(), numbers, Names::Numbered { first: 1 }, None);
+    table.gaps = gaps;
+    Ok(table)
+}
+
+/// An array whose header has been read and checked.
+pub struct Array<'p, R: Read> {
+    path: &'p Path,
+    file: NpyFile<io::Chain<Cursor<Vec<u8>>, R>>,
+    pub shape: Vec<usize>,
+}
+
+type Numbers<'r> = Box<dyn Iterator<Item = io::Result<f64>> + 'r>;
+
+impl<'p, R: Read> Array<'p, R> {
+    /// Reads the header; at most `available` bytes may follow.
+    pub fn open(path: &'p Path, mut reader: R, available: u64) -> Result<Self> {
+        let bad = |problem: String| FileError::new(path, problem);
+        let failed = |e: io::Error| bad(format!("is not a NumPy array: {e}"));
+        let mut head = vec![0; 10];
+        reader.read_exact(&mut head).map_err(failed)?;
+        let length = match head[6] {
+            1 => u64::from(u16::from_le_bytes([head[8], head[9]])),
+            _ => {
+                head.resize(12, 0);
+                reader.read_exact(&mut head[10..]).map_err(failed)?;
+                u64::from(u32::from_le_bytes([head[8], head[9], head[10], head[11]]))
+            }
+        };
+        if length > LONGEST_HEADER {
+            return Err(bad(format!("a header of {length} bytes is too long for an array of numbers")).into());
+        }
+        let count = reader.by_ref().take(length).read_to_end(&mut head).map_err(failed)?;
+        if (count as u64) < length {
+            return Err(bad(format!("the header ends after {count} of {length} bytes")).into());
+        }
+        let entries = promised(&head).ok_or_else(|| bad("the shape in its header is not possible".to_owned()))?;
+        let file = NpyFile::new(Cursor::new(head.clone()).chain(reader)).map_err(failed)?;
+        let width = match file.dtype() {
+            DType::Plain(kind) => kind.num_bytes().unwrap_or(0).max(1) as u64,
+            other => return Err(bad(format!("entries of type {} are not numbers", other.descr())).into()),
+        };
+        if entries.checked_mul(width).is_none_or(|bytes| bytes > available) {
+            let problem = format!("its header promises {entries} entries, more than a file of its size can hold");
+            return Err(bad(problem).into());
+        }
+        let shape = file.shape().iter().map(|&k| k as usize).collect();
+        Ok(Self { path, file, shape })
+    }
+
+    /// The array as a matrix; a vector is a column. NaN are gaps.
+    pub fn matrix(self, options: &ReadOptions) -> Result<(Matrix, BTreeMap<usize, Gap>)> {
+        let (rows, columns) = match self.shape[..] {
+            [rows] => (rows, 1),
+            [rows, columns] => (rows, columns),
+            _ => {
+                let problem = format!("an array of {} dimensions is no matrix", self.shape.len());
+                return Err(FileError::new(self.path, problem).into());
+            }
+        };
+        let (path, by_columns) = (self.path, self.file.order() == Order::Fortran || columns == 1);
+        let mut gaps = BTreeMap::new();
+        let mut check = |value: io::Result<f64>, i: usize, j: usize| -> Result<f64> {
+            let value = value.map_err(|e| FileError::new(path, format!("cannot be read: {e}")))?;
+            if value.is_nan() {
+                gaps.entry(j).or_insert(Gap { row: i as u64 + 1, line: None, count: 0 }).count += 1;
+            } else if value.is_infinite() {
+                let error = FileError::new(path, format!("{value} is not finite"));
+                return Err(error.at_row(i as u64 + 1).in_column(format!("x{}", j + 1)).into());
+            }
+            Ok(value)
+        };
+        let numbers = numbers(path, self.file)?;
+        let matrix = if by_columns {
+            check_memory(path, 8 * rows as u128 * columns as u128, options)?;
+            let mut data = Vec::with_capacity(rows * columns);
+            for (k, value) in numbers.enumerate() {
+                data.push(check(value, k % rows, k / rows)?);
+            }
+            Matrix::Dense { rows, columns, data }
+        } else {
+            let mut fill = Fill::new(path, rows, columns, options)?;
+            let mut numbers = numbers.enumerate();
+            for _ in 0..rows {
+                let row = fill.row();
+                for (k, value) in numbers.by_ref().take(columns) {
+                    row.push(check(value, k / columns, k % columns)?);
+                }
+            }
+            fill.finish(rows)
+        };
+        Ok((matrix, gaps))
+    }
+
+    /// The entries in their order.
+    pub fn values(self) -> Result<Vec<f64>> {
+        let path = self.path;
+        let all: io::Result<Vec<f64>> = numbers(path, self.file)?.collect();
+        all.map_err(|e| FileError::new(path, format!("cannot be read: {e}")).into())
+    }
+
+    /// The entries as texts.
+    pub fn texts(self) -> Result<Vec<String>> {
+        let path = self.path;
+        let bad = |e: &dyn std::fmt::Display| FileError::new(path, format!("an array of texts cannot be read: {e}"));
+        let reader = self.file.data::<String>().map_err(|e| bad(&e))?;
+        reader.collect::<io::Result<Vec<String>>>().map_err(|e| bad(&e).into())
+    }
+
+    /// The one entry as bytes, as SciPy writes the name of a sparse format.
+    pub fn bytes(self) -> Option<Vec<u8>> {
+        self.file.data::<Vec<u8>>().ok()?.next()?.ok()
+    }
+}
+
+/// The product of the shape that a header names, where it can be one.
+fn promised(head: &[u8]) -> Option<u64> {
+    let text = String::from_utf8_lossy(head);
+    let shape = text.split_once("shape")?.1.split_once('(')?.1.split_once(')')?.0;
+    let sizes = shape.split(',').map(str::trim).filter(|word| !word.is_empty());
+    let mut product = 1u64;
+    // A zero must not hide what the others would make on the way.
+    for size in sizes {
+        product = product.checked_mul(size.trim_end_matches('L').parse::<u64>().ok()?.max(1))?;
+    }
+    Some(product)
+}
+
+/// The entries as `f64`, whatever number they are.
+fn numbers<'r, R: Read + 'r>(path: &Path, file: NpyFile<R>) -> Result<Numbers<'r>> {
+    macro_rules! try_types {
+        ($file:ident, $($kind:ty),*) => {{
+            let file = $file;
+            $(let file = match file.try_data::<$kind>() {
+                Ok(reader) => return Ok(Box::new(reader.map(|x| x.map(|x| x as f64)))),
+                Err(file) => file,
+            };)*
+            file
+        }};
+    }
+    let file = try_types!(file, f64, f32, i64, i32, i16, i8, u64, u32, u16, u8);
+    match file.try_data::<bool>() {
+        Ok(reader) => Ok(Box::new(reader.map(|x| x.map(|x| f64::from(u8::from(x)))))),
+        Err(file) => {
+            let problem = format!("entries of type {} cannot be read as numbers", file.dtype().descr());
+            Err(FileError::new(path, problem).into())
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Parquet, column by column: a column goes straight to its place in the matrix.
+
+use super::source::Source;
+use super::{ReadOptions, check_memory};
+use crate::error::{FileError, Result};
+use crate::matrix::{Matrix, Names};
+use crate::table::{Gap, Table, TextColumn};
+use ::parquet::basic::{ConvertedType, LogicalType, Type};
+use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use ::parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use ::parquet::schema::types::ColumnDescriptor;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::sync::Arc;
+
+/// Rows read at once.
+const BATCH: usize = 1 << 14;
+
+/// What is made of a column.
+enum Values {
+    Numbers(Vec<f64>),
+    Texts { levels: Vec<String>, known: HashMap<Vec<u8>, u32>, codes: Vec<u32> },
+}
+
+struct Columns<'s> {
+    source: &'s Source,
+    reader: SerializedFileReader<File>,
+    gaps: BTreeMap<usize, Gap>,
+}
+
+pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
+    let file = source.seekable()?;
+    let reader = SerializedFileReader::new(file).map_err(|e| source.bad(format!("is not Parquet: {e}")))?;
+    let schema = reader.metadata().file_metadata().schema_descr_ptr();
+    let columns = schema.num_columns();
+    let mut all = Columns { source, reader, gaps: BTreeMap::new() };
+    let (mut names, mut texts) = (Vec::new(), Vec::new());
+    let (mut data, mut rows) = (Vec::new(), None);
+    let numeric = (0..columns).filter(|&k| !is_text(&schema.column(k))).count();
+    for position in 0..columns {
+        let description = schema.column(position);
+        let name = description.path().string();
+        let values = all.column(position, &description, &name)?;
+        let found = match &values {
+            Values::Numbers(values) => values.len(),
+            Values::Texts { codes, .. } => codes.len(),
+        };
+        if *rows.get_or_insert(found) != found {
+            let problem = format!("the column has {found} rows, others {}", rows.unwrap_or_default());
+            return Err(source.bad(problem).in_column(name).into());
+        }
+        match values {
+            Values::Numbers(values) => {
+                if data.is_empty() {
+                    check_memory(&source.path, 8 * found as u128 * numeric as u128, options)?;
+                    data.reserve_exact(found * numeric);
+                }
+                data.extend_from_slice(&values);
+                names.push(name);
+            }
+            Values::Texts { levels, codes, .. } => texts.push(TextColumn { name, position, levels, codes }),
+        }
+    }
+    let rows = rows.unwrap_or_default();
+    let numbers = Matrix::Dense { rows, columns: names.len(), data };
+    let names = Names::Listed(names);
+    let (path, gaps) = (source.path.clone(), all.gaps);
+    Ok(Table { source: path, numbers, names, texts, label: None, gaps, first_line: None })
+}
+
+fn is_text(column: &ColumnDescriptor) -> bool {
+    column.physical_type() == Type::BYTE_ARRAY
+}
+
+impl Columns<'_> {
+    fn bad(&self, name: &str, problem: impl Into<String>) -> FileError {
+        self.source.bad(problem).in_column(name)
+    }
+
+    /// All rows of one column.
+    fn column(&mut self, position: usize, column: &Arc<ColumnDescriptor>, name: &str) -> Result<Values> {
+        if column.max_rep_level() > 0 {
+            return Err(self.bad(name, "holds lists; a column must have one value in each row").into());
+        }
+        let scale = self.scale(column, name)?;
+        let mut values = match is_text(column) {
+            true => Values::Texts { levels: Vec::new(), known: HashMap::new(), codes: Vec::new() },
+            false => Values::Numbers(Vec::new()),
+        };
+        for group in 0..self.reader.num_row_groups() {
+            let failed = |e: ::parquet::errors::ParquetError| self.bad(name, format!("cannot be read: {e}"));
+            let group = self.reader.get_row_group(group).map_err(failed)?;
+            let reader = group.get_column_reader(position).map_err(failed)?;
+            let levels = column.max_def_level();
+            let read = match (reader, &mut values) {
+                (ColumnReader::BoolColumnReader(r), Values::Numbers(to)) => {
+                    numbers(r, levels, to, |x| f64::from(u8::from(*x)))
+                }
+                (ColumnReader::Int32ColumnReader(r), Values::Numbers(to)) if is_unsigned(column) => {
+                    numbers(r, levels, to, |x| f64::from(*x as u32))
+                }
+                (ColumnReader::Int32ColumnReader(r), Values::Numbers(to)) => {
+                    numbers(r, levels, to, |x| f64::from(*x) * scale)
+                }
+                (ColumnReader::Int64ColumnReader(r), Values::Numbers(to)) if is_unsigned(column) => {
+                    numbers(r, levels, to, |x| *x as u64 as f64)
+                }
+                (ColumnReader::Int64ColumnReader(r), Values::Numbers(to)) => {
+                    numbers(r, levels, to, |x| *x as f64 * scale)
+                }
+                (ColumnReader::FloatColumnReader(r), Values::Numbers(to)) => numbers(r, levels, to, |x| f64::from(*x)),
+                (ColumnReader::DoubleColumnReader(r), Values::Numbers(to)) => numbers(r, levels, to, |x| *x),
+                (ColumnReader::FixedLenByteArrayColumnReader(r), Values::Numbers(to)) => numbers(r, levels, to, half),
+                (ColumnReader::ByteArrayColumnReader(r), Values::Texts { levels: texts, known, codes }) => {
+                    batches(r, levels, |text: Option<&ByteArray>| codes.push(code(text, texts, known)))
+                }
+                _ => Err("is of a type that cannot be read as numbers".to_owned()),
+            };
+            read.map_err(|problem| self.bad(name, problem))?;
+        }
+        self.find_gaps(position, name, &values)?;
+        Ok(values)
+    }
+
+    /// What a whole number is multiplied with: less than one for decimals. Refuses types that mean no number.
+    fn scale(&self, column: &ColumnDescriptor, name: &str) -> Result<f64> {
+        let refuse = |what: &str| Err(self.bad(name, format!("holds {what}, which cannot be read as numbers")).into());
+        match (column.logical_type_ref(), column.physical_type()) {
+            (Some(LogicalType::Float16), _) => Ok(1.0),
+            (_, Type::INT96) => refuse("timestamps"),
+            (Some(LogicalType::Decimal { .. }), Type::INT32 | Type::INT64) => Ok(10f64.powi(-column.type_scale())),
+            (_, Type::FIXED_LEN_BYTE_ARRAY) => refuse("bytes of fixed length"),
+            (Some(LogicalType::Decimal { .. }), _) => refuse("decimals of many digits"),
+            _ => Ok(1.0),
+        }
+    }
+
+    fn find_gaps(&mut self, position: usize, name: &str, values: &Values) -> Result<()> {
+        let mut gaps: Vec<usize> = Vec::new();
+        match values {
+            Values::Numbers(values) => {
+                if let Some(row) = values.iter().position(|x| x.is_infinite()) {
+                    let error = self.bad(name, format!("{} is not finite", values[row]));
+                    return Err(error.at_row(row as u64 + 1).into());
+                }
+                gaps.extend((0..values.len()).filter(|&i| values[i].is_nan()));
+            }
+            Values::Texts { codes, .. } => {
+                gaps.extend((0..codes.len()).filter(|&i| codes[i] == TextColumn::MISSING));
+            }
+        }
+        if let Some(first) = gaps.first() {
+            self.gaps.insert(position, Gap { row: *first as u64 + 1, line: None, count: gaps.len() as u64 });
+        }
+        Ok(())
+    }
+}
+
+fn is_unsigned(column: &ColumnDescriptor) -> bool {
+    matches!(
+        column.converted_type(),
+        ConvertedType::UINT_8 | ConvertedType::UINT_16 | ConvertedType::UINT_32 | ConvertedType::UINT_64
+    )
+}
+
+/// A half-precision number, which is two bytes.
+fn half(bytes: &FixedLenByteArray) -> f64 {
+    let [low, high] = bytes.data() else { return f64::NAN };
+    let bits = u16::from_le_bytes([*low, *high]);
+    let (sign, exponent, fraction) = (bits >> 15, i32::from(bits >> 10 & 0x1f), f64::from(bits & 0x3ff));
+    let size = match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15),
+    };
+    if sign == 1 { -size } else { size }
+}
+
+fn code(text: Option<&ByteArray>, levels: &mut Vec<String>, known: &mut HashMap<Vec<u8>, u32>) -> u32 {
+    let Some(text) = text else { return TextColumn::MISSING };
+    if let Some(code) = known.get(text.data()) {
+        return *code;
+    }
+    let code = levels.len() as u32;
+    known.insert(text.data().to_owned(), code);
+    levels.push(String::from_utf8_lossy(text.data()).into_owned());
+    code
+}
+
+/// Numbers of a column, NaN where there is none.
+fn numbers<T: DataType>(
+    reader: ColumnReaderImpl<T>,
+    levels: i16,
+    to: &mut Vec<f64>,
+    convert: impl Fn(&T::T) -> f64,
+) -> std::result::Result<(), String> {
+    batches(reader, levels, |value| to.push(value.map_or(f64::NAN, &convert)))
+}
+
+/// Hands every row of a column to `sink`, in order.
+fn batches<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    levels: i16,
+    mut sink: impl FnMut(Option<&T::T>),
+) -> std::result::Result<(), String> {
+    let (mut values, mut defined): (Vec<T::T>, Vec<i16>) = (Vec::new(), Vec::new());
+    loop {
+        (values.clear(), defined.clear());
+        let read = reader.read_records(BATCH, (levels > 0).then_some(&mut defined), None, &mut values);
+        let (records, ..) = read.map_err(|e| format!("cannot be read: {e}"))?;
+        if records == 0 {
+            return Ok(());
+        }
+        if levels == 0 {
+            values.iter().for_each(|value| sink(Some(value)));
+            continue;
+        }
+        let mut given = values.iter();
+        defined.iter().for_each(|level| sink(if *level == levels { given.next() } else { None }));
+    }
+}

@@ -1,0 +1,249 @@
+//! What each format gives, and what is said of files that are wrong.
+
+use bestset_data::{Dataset, Format, Header, Impute, Matrix, ReadOptions, Roles, Table, read};
+use std::path::PathBuf;
+
+fn file(directory: &tempfile::TempDir, name: &str, bytes: &[u8]) -> PathBuf {
+    let path = directory.path().join(name);
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+fn table_of(name: &str, bytes: &[u8], options: &ReadOptions) -> bestset_data::Result<Table> {
+    let directory = tempfile::tempdir().unwrap();
+    read(file(&directory, name, bytes), options)
+}
+
+fn table(name: &str, text: &str) -> Table {
+    table_of(name, text.as_bytes(), &ReadOptions::default()).unwrap()
+}
+
+fn dataset(text: &str, roles: Roles) -> bestset_data::Result<Dataset> {
+    table("data.csv", text).into_dataset(&roles)
+}
+
+/// The error, without the directory.
+fn error(name: &str, text: &str) -> String {
+    let error = table_of(name, text.as_bytes(), &ReadOptions::default()).unwrap_err().to_string();
+    error[error.find(name).unwrap()..].to_owned()
+}
+
+fn roles(target: &str) -> Roles {
+    Roles { target: Some(target.to_owned()), ..Roles::default() }
+}
+
+#[test]
+fn csv_with_quotes_blanks_and_every_line_end() {
+    for text in [
+        "a,\"b, c\",y\n1, 2 ,3\n-4,5e1,.5\n",
+        "a,\"b, c\",y\r\n1,2,3\r\n-4,50,0.5\r\n\r\n",
+        "\u{feff}a;b, c;y\n1;2;3\n-4;50;.5",
+    ] {
+        let found = table("data.csv", text);
+        assert_eq!(found.names.list(3), ["a", "b, c", "y"], "{text:?}");
+        assert_eq!(found.numbers, Matrix::Dense { rows: 2, columns: 3, data: vec![1., -4., 2., 50., 3., 0.5] });
+    }
+}
+
+#[test]
+fn csv_delimiters_and_headers_are_guessed_or_told() {
+    assert_eq!(table("data.tsv", "a b\ty,1\n1\t2\n").names.list(2), ["a b", "y,1"]);
+    assert_eq!(table("data.csv", "Na,Cl,y\n1,2,3\n").names.list(3), ["Na", "Cl", "y"], "sodium is not missing");
+    let found = table("data.csv", "1,2\n3,4\n");
+    assert_eq!((found.names.list(2), found.rows()), (vec!["x1".to_owned(), "x2".to_owned()], 2));
+    let told = ReadOptions { header: Header::Yes, delimiter: Some(b' '), ..ReadOptions::default() };
+    let found = table_of("data.txt", b"1 2\n3 4\n", &told).unwrap();
+    assert_eq!((found.names.list(2), found.rows()), (vec!["1".to_owned(), "2".to_owned()], 1));
+    // Texts without a header: the first line has a number, so that it is a row.
+    assert_eq!(table("data.csv", "5.1,setosa\n4.9,other\n").texts[0].levels, ["setosa", "other"]);
+}
+
+#[test]
+fn many_rows_are_put_where_they_belong() {
+    let mut text = "a,b,c\n".to_owned();
+    (0..5000).for_each(|i| text.push_str(&format!("{i},{},{}\n", 2 * i, -i)));
+    let found = table("data.csv", &text);
+    assert_eq!(found.rows(), 5000);
+    assert!(found.numbers.column(1).iter().enumerate().all(|(i, x)| *x == 2.0 * i as f64));
+    assert!(found.numbers.column(2).iter().enumerate().all(|(i, x)| *x == -(i as f64)));
+}
+
+#[test]
+fn errors_name_file_line_column_and_value() {
+    assert_eq!(
+        error("d.csv", "age,y\n31,1\nold,2\n"),
+        "d.csv, line 3, column \"age\": \"old\" is not a number, as the values above it are; if the column is of texts, say --categorical age"
+    );
+    assert_eq!(error("d.csv", "a,y\n1,2\n1\n"), "d.csv, line 3: the row has 1 fields, expected 2");
+    assert_eq!(error("d.csv", "a,y\n1,inf\n"), "d.csv, line 2, column \"y\": \"inf\" is not finite");
+    assert_eq!(error("d.csv", "a,y\n"), "d.csv: there are no rows");
+    assert!(error("d.csv", "").contains("d.csv: the file is empty"));
+    assert_eq!(error("d.libsvm", "1 1:2\n2 0x:3\n"), "d.libsvm, line 2: the index of \"0x:3\" is not a whole number");
+    assert_eq!(error("d.libsvm", "1 1:2\nmany 1:3\n"), "d.libsvm, line 2: the label \"many\" is not a finite number");
+    assert_eq!(error("d.libsvm", "1 2:1 2:3\n"), "d.libsvm, line 1: the index 2 comes twice");
+    assert_eq!(error("d.libsvm", "1 1:nan\n"), "d.libsvm, line 1: the value of \"1:nan\" is not a finite number");
+    let market = "%%MatrixMarket matrix coordinate real general\n% note\n2 2 1\n3 1 5\n";
+    assert_eq!(error("d.mtx", market), "d.mtx, line 4: the row in \"3 1 5\" is not between 1 and 2");
+    assert!(read("/no/such/file.csv", &ReadOptions::default()).unwrap_err().to_string().contains("/no/such/file.csv"));
+}
+
+#[test]
+fn missing_values_are_refused_with_their_place_or_become_means() {
+    let text = "a,sex,y\n1,m,1\nNA,f,2\n3,,3\n,f,4\n";
+    let refused = dataset(text, roles("y")).unwrap_err().to_string();
+    assert!(refused.contains("line 4, row 3, column \"sex\": the value is missing; drop"), "{refused}");
+    let refused = dataset(text, Roles { drop: vec!["sex".into()], ..roles("y") }).unwrap_err().to_string();
+    assert!(
+        refused.contains("line 3, row 2, column \"a\": the value is missing, the first of 2 in this column"),
+        "{refused}"
+    );
+    let found = dataset(text, Roles { impute: Impute::Mean, ..roles("y") }).unwrap();
+    assert_eq!(found.matrix.column(0).into_owned(), [1.0, 2.0, 3.0, 2.0]);
+    assert_eq!(found.matrix.column(1).into_owned(), [1.0, 0.0, 0.0, 0.0], "f is the usual one");
+    assert_eq!((found.imputed[0].column.as_str(), found.imputed[0].count), ("a", 2));
+    let refused = dataset("a,y\n1,\n2,3\n", Roles { impute: Impute::Mean, ..roles("y") }).unwrap_err().to_string();
+    assert!(refused.contains("row 1, column \"y\"") && refused.contains("target must be known"), "{refused}");
+}
+
+#[test]
+fn columns_have_their_roles_by_name_or_number() {
+    let text = "id,w,a,b,o,y\nu,1,2,3,4,5\nv,6,7,8,9,10\n";
+    let all = Roles {
+        target: Some("-1".into()),
+        weights: Some("w".into()),
+        offset: Some("5".into()),
+        drop: vec!["1".into()],
+        ..Roles::default()
+    };
+    let found = dataset(text, all.clone()).unwrap();
+    assert_eq!((found.names.list(2), found.weights.unwrap()), (vec!["a".to_owned(), "b".to_owned()], vec![1.0, 6.0]));
+    assert_eq!((found.offset.unwrap(), found.target.unwrap().values), (vec![4.0, 9.0], vec![5.0, 10.0]));
+    assert_eq!(found.matrix.column(1).into_owned(), [3.0, 8.0]);
+    for (bad, named) in [
+        (Roles { target: Some("z".into()), ..all.clone() }, "no column \"z\" among its 6 columns (\"id\" to \"y\")"),
+        (Roles { weights: Some("y".into()), ..all.clone() }, "cannot be weights and target"),
+        (Roles { drop: vec!["y".into()], ..all.clone() }, "cannot be target and dropped"),
+        (
+            Roles { offset: Some("id".into()), drop: vec![], ..all.clone() },
+            "\"u\" is not a number, as the offset must be",
+        ),
+        (Roles { target: Some("7".into()), ..all }, "no column \"7\""),
+    ] {
+        let refused = dataset(text, bad).unwrap_err().to_string();
+        assert!(refused.contains(named), "{refused}");
+    }
+    let refused = dataset("a,b\n1,2\n", Roles::default()).unwrap_err().to_string();
+    assert!(refused.contains("name its column with --target"), "{refused}");
+    assert_eq!(dataset("a,y\n1,2\n", Roles::default()).unwrap().target.unwrap().name, "y");
+}
+
+#[test]
+fn categories_are_groups_of_indicators_and_two_classes_come_back() {
+    let text = "a,region,sex,y\n1,north,m,AML\n2,south,f,ALL\n3,east,m,ALL\n";
+    let found = dataset(text, roles("y")).unwrap();
+    assert_eq!(found.names.list(4), ["a", "region=north", "region=south", "sex=m"]);
+    assert_eq!(found.matrix.column(2).into_owned(), [0.0, 1.0, 0.0]);
+    assert_eq!(found.groups(), Some(vec![0, 1, 1, 3]));
+    let target = found.target.unwrap();
+    assert_eq!(target.values, [1.0, -1.0, -1.0]);
+    let classes = target.classes.unwrap();
+    assert_eq!((classes.negative.as_str(), classes.positive.as_str()), ("ALL", "AML"));
+    let turned = dataset(text, Roles { positive: Some("ALL".into()), ..roles("y") }).unwrap();
+    assert_eq!(turned.target.unwrap().values, [-1.0, 1.0, 1.0]);
+    assert_eq!(dataset("a,sex,y\n1,m,2\n1,f,3\n", roles("y")).unwrap().groups(), None, "one indicator is no group");
+    let refused = dataset("a,y\n1,u\n2,v\n3,w\n", roles("y")).unwrap_err().to_string();
+    assert!(refused.contains("needs two classes; it has 3: \"u\", \"v\", \"w\""), "{refused}");
+    let refused = dataset(text, Roles { most_levels: 2, ..roles("y") }).unwrap_err().to_string();
+    assert!(refused.contains("column \"region\": 3 different texts") && refused.contains("--drop region"), "{refused}");
+}
+
+#[test]
+fn numbers_can_be_categories_and_a_model_brings_its_levels() {
+    let told = ReadOptions { categorical: vec!["code".into()], ..ReadOptions::default() };
+    let text = b"code,y\n10,1\n20,2\n10,3\n";
+    let found = table_of("data.csv", text, &told).unwrap().into_dataset(&roles("y")).unwrap();
+    assert_eq!(found.names.list(1), ["code=20"]);
+    let levels = [("code".to_owned(), vec!["10".to_owned(), "15".to_owned(), "20".to_owned()])].into();
+    let known = Roles { levels, ..roles("y") };
+    let found = table_of("data.csv", text, &told).unwrap().into_dataset(&known).unwrap();
+    assert_eq!(found.names.list(2), ["code=15", "code=20"]);
+    assert_eq!(found.matrix.column(1).into_owned(), [0.0, 1.0, 0.0]);
+    let refused = table_of("data.csv", b"code,y\n10,1\n99,2\n", &told).unwrap().into_dataset(&known).unwrap_err();
+    assert!(
+        refused.to_string().contains("line 3, row 2, column \"code\": the model does not know the level \"99\""),
+        "{refused}"
+    );
+}
+
+#[test]
+fn libsvm_counts_from_one_or_zero_and_takes_comments() {
+    let found = table("data.libsvm", "+1 qid:3 2:0.5 4:-1 # note\n\n-1 1:3\n");
+    assert_eq!(found.label.as_ref().unwrap().values, [1.0, -1.0]);
+    let expected =
+        Matrix::Sparse { rows: 2, starts: vec![0, 1, 2, 2, 3], indices: vec![1, 0, 0], values: vec![3.0, 0.5, -1.0] };
+    assert_eq!(found.numbers, expected);
+    assert_eq!(found.names.get(0), "x1");
+    assert_eq!(table("data.libsvm", "1 0:1 1:2\n").names.get(0), "x0");
+    assert_eq!(table("data.libsvm", "1 3:1 1:2\n").numbers.column(0).into_owned(), [2.0], "order does not matter");
+    // Known by its first line, whatever the name.
+    assert!(table("data", "1 1:2\n").label.is_some());
+}
+
+#[test]
+fn libsvm_blocks_keep_the_order_of_rows() {
+    let mut text = String::new();
+    (0..60_000).for_each(|i| text.push_str(&format!("{i} {}:{} 900:1.5\n", i % 700 + 1, i + 1)));
+    assert!(text.len() > 1 << 20, "more than one block");
+    let found = table("data.libsvm", &text);
+    assert_eq!(found.rows(), 60_000);
+    assert!(found.label.as_ref().unwrap().values.iter().enumerate().all(|(i, y)| *y == i as f64));
+    assert_eq!(found.numbers.column(13)[713], 714.0);
+    assert!(bestset_data::Table::into_dataset(found, &Roles::default()).unwrap().design().is_ok());
+    let bad = text.replace("59000 ", "oops ");
+    assert!(error("data.libsvm", &bad).contains("line 59001: the label \"oops\""));
+}
+
+#[test]
+fn market_has_coordinates_arrays_patterns_and_symmetry() {
+    let found = table("d.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n");
+    assert_eq!(
+        (found.numbers.column(0).into_owned(), found.numbers.column(1).into_owned()),
+        (vec![1., 1.], vec![1., 0.])
+    );
+    let found = table("d.mtx", "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n");
+    assert_eq!(found.numbers, Matrix::Dense { rows: 2, columns: 2, data: vec![1., 2., 3., 4.] });
+    for (text, named) in [
+        ("%%MatrixMarket matrix array real general\n2 2\n1\n2\n", "ends after 2 of 4 entries"),
+        ("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 1 0\n", "\"complex\""),
+        ("%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n1 1 1\n", "cannot be 2 x 3"),
+        ("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 1 2\n", "row 1 and column 1 comes twice"),
+        ("%%MatrixMarket vector\n", "does not begin with"),
+    ] {
+        assert!(error("d.mtx", text).contains(named), "{}", error("d.mtx", text));
+    }
+}
+
+#[test]
+fn formats_are_told_by_name_and_bytes() {
+    for (name, format) in [
+        ("a.csv.gz", Some(Format::Csv)),
+        ("a.TSV", Some(Format::Csv)),
+        ("a.parquet", Some(Format::Parquet)),
+        ("a.svm.bz2", Some(Format::Libsvm)),
+        ("a.npy.zst", Some(Format::Npy)),
+        ("a.mtx", Some(Format::Market)),
+        ("a.doc", None),
+    ] {
+        assert_eq!(Format::of_name(name.as_ref()), format, "{name}");
+    }
+    assert!(error("a.doc", "some words\n").contains("give it with --format"));
+}
+
+#[test]
+fn a_limit_of_memory_is_kept() {
+    let small = ReadOptions { max_memory: Some(1 << 10), ..ReadOptions::default() };
+    let mut text = "a,b\n".to_owned();
+    (0..100).for_each(|i| text.push_str(&format!("{i},1\n")));
+    let refused = table_of("data.csv", text.as_bytes(), &small).unwrap_err().to_string();
+    assert!(refused.contains("--max-memory"), "{refused}");
+}

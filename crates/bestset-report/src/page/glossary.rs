@@ -1,0 +1,107 @@
+//! The words a reader may not know, behind the word and in a list.
+
+use maud::{Markup, html};
+
+/// (name in the page, word, explanation).
+const TERMS: [(&str, &str, &str); 21] = [
+    (
+        "objective",
+        "Objective",
+        "What is minimised: the loss of the predictions plus the price of the features and of large \
+        coefficients. Lower is better.",
+    ),
+    (
+        "bound",
+        "Lower bound",
+        "A number that no choice of features, tried or untried, can bring the objective below. It follows \
+        from the data alone and can be checked by anyone.",
+    ),
+    (
+        "gap",
+        "Gap",
+        "The distance from the objective of this answer to the lower bound: the most that any other choice of \
+        features could improve on it.",
+    ),
+    (
+        "optimal",
+        "Optimal",
+        "The gap is closed within the tolerance: the answer is proved best. Other endings, such as a time \
+        limit, leave a gap; the bound holds all the same.",
+    ),
+    (
+        "relaxation",
+        "Relaxation",
+        "The same problem with its hard part replaced by the nearest convex one. It can be solved \
+        exactly and gives a first lower bound.",
+    ),
+    ("lambda0", "λ0, the price of a feature", "Each feature in the model costs λ0. A larger λ0 gives a smaller model."),
+    ("lambda1", "λ1", "Shrinks all coefficients by about the same amount, as the lasso does."),
+    ("lambda2", "λ2", "Shrinks large coefficients, as ridge regression does, and makes bounds tight."),
+    ("path", "Path", "The answers for a falling price λ0: from no feature to many."),
+    (
+        "cv",
+        "Cross-validation",
+        "Parts of the data are left out in turn; the model is fitted without them and judged on them.",
+    ),
+    (
+        "one-se",
+        "One-standard-error rule",
+        "The sparsest model whose score is within one standard error of the best: as good \
+        as the data can tell, and simpler.",
+    ),
+    (
+        "criteria",
+        "AIC, BIC, EBIC and others",
+        "Measures that add a penalty for size to the lack of fit. BIC and EBIC choose \
+        small models, AIC larger ones.",
+    ),
+    ("rise", "Importance", "How much the objective rises when the feature is dropped and the others are fitted again."),
+    (
+        "effect",
+        "Per standard deviation",
+        "The coefficient times the standard deviation of its feature, so that features in \
+        different units can be compared.",
+    ),
+    (
+        "screening",
+        "Screening rule",
+        "A proof that a feature is in no best model, or in every one, without trying them all.",
+    ),
+    ("r2", "R²", "Share of the variation of the target that the model explains: 1 is everything, 0 nothing."),
+    ("residual", "Residual", "Observed value minus prediction."),
+    (
+        "roc",
+        "ROC curve",
+        "For every threshold: the share of positives found against the share of negatives mistaken for them.",
+    ),
+    (
+        "auc",
+        "AUC",
+        "The area under the ROC curve: the chance that a positive sample scores higher than a negative one. ½ is \
+        guessing, 1 is perfect.",
+    ),
+    ("calibration", "Calibration", "Whether predicted probabilities come true as often as they say."),
+    ("log-loss", "Log loss", "Mean surprise at what happened, given the predicted probabilities; lower is better."),
+];
+
+/// The explanations that open at the words.
+pub(super) fn popovers() -> Markup {
+    html! {
+        @for (id, word, text) in TERMS {
+            div.popover id=(format!("term-{id}")) popover="auto" { b { (word) } p { (text) } }
+        }
+    }
+}
+
+/// All of them as a list.
+pub(super) fn section() -> Markup {
+    html! {
+        section id="glossary" aria-labelledby="glossary-heading" {
+            h2 id="glossary-heading" { "Glossary" }
+            details.card.glossary {
+                summary { "The words of this page, explained" }
+                dl { @for (_, word, text) in TERMS { div { dt { (word) } dd { (text) } } } }
+            }
+        }
+    }
+}

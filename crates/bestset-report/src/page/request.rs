@@ -1,0 +1,53 @@
+//! What was asked, of which data, and how to ask it again.
+
+use super::Section;
+use crate::number::count;
+use crate::{Report, Row, Task};
+use maud::{Markup, html};
+
+pub(super) fn section(report: &Report) -> Section {
+    let data = &report.data;
+    let task = match data.task {
+        Task::Regression => "Regression",
+        Task::Classification => "Classification",
+    };
+    let mut rows = vec![
+        Row::new("Data", &data.source),
+        Row::new("Target", &data.target),
+        Row::new("Task", task),
+        Row::new("Loss", &data.loss),
+        Row::new("Samples", count(data.samples)),
+        Row::new("Features", count(data.features)),
+    ];
+    if let Some((negative, positive)) = &data.classes {
+        rows.push(Row::new("Classes", format!("{negative} (negative), {positive} (positive)")));
+    }
+    rows.retain(|row| !row.value.is_empty());
+    let body = html! {
+        div.grid {
+            div.card { h3 { "The data" } (list(&rows)) }
+            @if !report.asked.is_empty() { div.card { h3 { "The question" } (list(&report.asked)) } }
+            @if !report.notes.is_empty() {
+                div.card.wide { h3 { "Remarks" } ul.remarks { @for note in &report.notes { li { (note) } } } }
+            }
+            @if !report.command.is_empty() { (command(&report.command)) }
+        }
+    };
+    Section { id: "request", short: "Question", title: "What was asked", body }
+}
+
+fn list(rows: &[Row]) -> Markup {
+    html! { dl.numbers { @for row in rows { div { dt { (row.label) } dd { (row.value) } } } } }
+}
+
+fn command(text: &str) -> Markup {
+    html! {
+        div.card.wide {
+            div.chart-head {
+                h3 { "Do it again" }
+                button.tool #copy type="button" data-copy="command" { "Copy" }
+            }
+            pre tabindex="0" role="region" aria-label="Command" { code #command { (text) } }
+        }
+    }
+}

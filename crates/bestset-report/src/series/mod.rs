@@ -1,0 +1,99 @@
+//! What the charts show, cut down to what a picture can hold; the page and the plots share it.
+
+mod fit;
+mod path;
+mod trace;
+
+pub use fit::{ClassSeries, Histogram, RegressionSeries};
+pub use path::{CvSeries, Measure, PathSeries, SubsetSeries};
+pub use trace::TraceSeries;
+
+use crate::{Diagnostics, Report};
+use serde::Serialize;
+
+/// Everything the charts need.
+#[derive(Debug, Clone, Serialize)]
+pub struct Series {
+    /// Names of the classes, negative then positive.
+    pub classes: (String, String),
+    /// Names and coefficients of the model, most important first.
+    pub terms: Vec<(String, Option<f64>)>,
+    /// The proof over time.
+    pub trace: Option<TraceSeries>,
+    /// The path.
+    pub path: Option<PathSeries>,
+    /// Cross-validation.
+    pub cv: Option<CvSeries>,
+    /// Best of each size.
+    pub subsets: Option<SubsetSeries>,
+    /// Fit of numbers.
+    pub regression: Option<RegressionSeries>,
+    /// Fit of classes.
+    pub classification: Option<ClassSeries>,
+}
+
+/// The most coefficients drawn as bars.
+const MOST_BARS: usize = 40;
+
+impl Series {
+    /// The series of a report.
+    pub fn new(report: &Report) -> Self {
+        let (regression, classification) = match &report.diagnostics {
+            Some(Diagnostics::Regression(fit)) => (RegressionSeries::new(fit), None),
+            Some(Diagnostics::Classification(fit)) => (None, ClassSeries::new(fit)),
+            None => (None, None),
+        };
+        let classes = report.data.classes.clone().unwrap_or_else(|| ("−1".into(), "+1".into()));
+        let sorted = report.model.by_importance();
+        Self {
+            classes,
+            terms: sorted.iter().take(MOST_BARS).map(|t| (t.name.clone(), short(t.coefficient))).collect(),
+            trace: TraceSeries::new(&report.trace, &report.certificate),
+            path: report.path.as_ref().and_then(PathSeries::new),
+            cv: report.cv.as_ref().and_then(|cv| CvSeries::new(cv, report.path.as_ref())),
+            subsets: SubsetSeries::new(&report.subsets),
+            regression,
+            classification,
+        }
+    }
+}
+
+/// Six significant digits: more cannot be seen in a picture. `None` for what is not finite.
+pub(crate) fn short(value: f64) -> Option<f64> {
+    value.is_finite().then(|| format!("{value:.5e}").parse().unwrap_or(value))
+}
+
+/// A bound that says something: not further below the objective than zero is.
+pub(crate) fn useful(objective: f64, bound: f64) -> Option<f64> {
+    if objective - bound <= objective.abs() * (1.0 + 1e-9) { short(bound) } else { None }
+}
+
+pub(crate) fn shorts(values: impl IntoIterator<Item = f64>) -> Vec<Option<f64>> {
+    values.into_iter().map(short).collect()
+}
+
+/// At most `most` of `count` positions, evenly spread, the first and the last among them.
+pub(crate) fn thin(count: usize, most: usize) -> Vec<usize> {
+    if count <= most {
+        return (0..count).collect();
+    }
+    (0..most).map(|k| (k as u128 * (count - 1) as u128 / (most - 1) as u128) as usize).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinned_positions_are_spread_and_keep_the_ends() {
+        assert_eq!(thin(3, 5), [0, 1, 2]);
+        assert_eq!(thin(9, 3), [0, 4, 8]);
+        assert_eq!(thin(usize::MAX, 2), [0, usize::MAX - 1]);
+        assert!(thin(0, 2).is_empty());
+    }
+
+    #[test]
+    fn short_numbers_are_finite_or_nothing() {
+        assert_eq!(shorts([1.23456789, f64::NAN, f64::INFINITY, -1e300]), [Some(1.23457), None, None, Some(-1e300)]);
+    }
+}

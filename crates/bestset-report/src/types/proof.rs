@@ -1,0 +1,103 @@
+//! What is proved, and how.
+
+use crate::number::{self, finite};
+use serde::{Deserialize, Serialize};
+
+/// How good the answer is known to be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Certificate {
+    /// P of the answer.
+    #[serde(with = "finite")]
+    pub objective: f64,
+    /// Minimum of the convex relaxation, where there is one.
+    pub relaxation: Option<f64>,
+    /// No choice of features has a lower objective; −∞ when nothing is proved.
+    #[serde(with = "finite")]
+    pub lower_bound: f64,
+    /// Objective − lower bound; +∞ when nothing is proved.
+    #[serde(with = "finite")]
+    pub gap: f64,
+    /// The gap relative to the objective; +∞ when nothing is proved.
+    #[serde(with = "finite")]
+    pub relative_gap: f64,
+    /// How the computation ended, for instance `converged` or `time limit`.
+    pub status: String,
+    /// Whether the answer is proved best, within the tolerance.
+    pub optimal: bool,
+    /// What is proved, in a sentence or two.
+    pub sentence: String,
+}
+
+impl Default for Certificate {
+    fn default() -> Self {
+        Self::new(f64::NAN, f64::NEG_INFINITY, "", false)
+    }
+}
+
+impl Certificate {
+    /// From the two numbers that matter; fills in the gaps and the sentence.
+    pub fn new(objective: f64, lower_bound: f64, status: impl Into<String>, optimal: bool) -> Self {
+        let known = objective.is_finite() && lower_bound.is_finite();
+        let gap = if known { (objective - lower_bound).max(0.0) } else { f64::INFINITY };
+        let relative_gap = if gap == 0.0 || gap.is_infinite() { gap } else { gap / objective.abs() };
+        let sentence = sentence(gap, relative_gap, optimal);
+        let status = status.into();
+        Self { objective, relaxation: None, lower_bound, gap, relative_gap, status, optimal, sentence }
+    }
+
+    /// Whether the bound says anything: a gap of the whole objective is what zero, a bound of everything, would give.
+    pub fn is_useful(&self) -> bool {
+        self.optimal || self.relative_gap < 1.0
+    }
+}
+
+fn sentence(gap: f64, relative_gap: f64, optimal: bool) -> String {
+    if optimal {
+        "Proved: no other choice of features has a lower objective, within the tolerance.".to_owned()
+    } else if relative_gap < 1.0 {
+        let (gap, share) = (number::number(gap, 4), number::percent(relative_gap));
+        format!("Proved: no other choice of features lowers the objective by more than {gap} ({share}).")
+    } else {
+        "Nothing is proved: a useful lower bound needs lambda2 > 0 or bounds on the coefficients, and time.".to_owned()
+    }
+}
+
+/// The state of the proof at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct TraceRow {
+    /// Seconds since the start.
+    #[serde(with = "finite")]
+    pub seconds: f64,
+    /// Best objective so far.
+    #[serde(with = "finite")]
+    pub objective: f64,
+    /// Best lower bound so far.
+    #[serde(with = "finite")]
+    pub lower_bound: f64,
+}
+
+/// What became of all features.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Screening {
+    /// Features to begin with.
+    pub features: usize,
+    /// The rules in the order in which the page shows them.
+    pub rules: Vec<Rule>,
+    /// Features in the answer.
+    pub selected: usize,
+}
+
+/// A rule, what it proves, and of how many features.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Rule {
+    /// Its name.
+    pub name: String,
+    /// What it proves, for someone who has not read the mathematics.
+    pub explanation: String,
+    /// Features it decided.
+    pub count: usize,
+    /// Whether the features it decided are out for good, so that the funnel narrows by their number.
+    pub removes: bool,
+}
