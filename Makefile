@@ -2,9 +2,10 @@
 
 CARGO ?= cargo
 BENCH_ARGS ?=
+EXPERIMENTS_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test traces lint doc bench bench-exact kernels ci rust
+.PHONY: help demo test traces lint doc bench bench-exact kernels experiments experiments-quick ci rust
 
 help:
 	@echo "make demo     the built-in example from file to report: a table, its certificate, a page"
@@ -15,6 +16,8 @@ help:
 	@echo "make bench    timing against installed peers (BENCH_ARGS=--quick for the small problems)"
 	@echo "make bench-exact  branch and bound to proof on the simulation, and against el0ps; about half an hour"
 	@echo "make kernels  throughput of the kernels: passes over X, sweeps, exchanges"
+	@echo "make experiments  the paper's figures and two more into experiments/; hours, resumes where it was ended"
+	@echo "make experiments-quick  three replicates of a few settings with checks, into target/; two minutes"
 	@echo "make ci       what a change must pass"
 
 rust:
@@ -49,6 +52,14 @@ bench-exact: rust
 
 kernels: rust
 	$(CARGO) bench -p bestset --bench kernels
+
+# EXPERIMENTS_ARGS=--help lists figures, filters, caps; EXPERIMENTS_ARGS=--report-only makes RESULTS.md anew.
+experiments: rust
+	$(CARGO) run --release -p bestset-experiments -- $(EXPERIMENTS_ARGS)
+
+experiments-quick: rust
+	$(CARGO) run --release -p bestset-experiments -- --out target/experiments-quick --fresh --check --replicates 3 --cap 0.5 \
+		--settings snr20-n200,snr5-n300,p2000-n200,snr5-rho0.4-n150,snr5-rho0.9-n150,rho0.35-snr2.07
 
 ci:
 	.ci/run

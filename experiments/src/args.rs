@@ -63,7 +63,7 @@ pub struct Plan {
     /// Algorithms, by the names in the figures [default: all].
     #[arg(long, value_delimiter = ',', value_parser = algorithm, value_name = "NAMES")]
     pub only: Vec<Algorithm>,
-    /// Seconds allowed for each run.
+    /// Processor seconds allowed for each run.
     #[arg(long, default_value_t = 20.0, value_parser = seconds)]
     pub cap: f64,
 }

@@ -9,11 +9,17 @@ use bestset::solver::screening;
 use bestset::{Options, Penalty, Problem, Solution, Status, solve};
 use bestset_data::{estimation_error, recovery};
 use rustix::time::{ClockId, clock_gettime};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
 /// Runs shorter than this together are repeated, and the middle one counts.
 const SHORT: f64 = 0.1;
 const REPEATS: usize = 5;
+
+/// How often processor time is looked at, and how many times the cap the clock may show at the most.
+const WATCH: Duration = Duration::from_millis(5);
+const PATIENCE: f64 = 10.0;
 
 /// Processor seconds of this process so far; on a shared machine they say more than the clock.
 pub fn cpu_seconds() -> f64 {
@@ -40,9 +46,7 @@ impl<'a> Posed<'a> {
 
     /// Runs one algorithm; `cdss` is the row of CDSS on the same data, if there is one.
     pub fn run(&self, algorithm: Algorithm, cap: f64, cdss: Option<&Row>) -> Result<Row> {
-        let time_limit = Some(Duration::from_secs_f64(cap));
-        let options = Options { threads: None, time_limit, ..Options::with_method(algorithm.method) };
-        let (solution, cpu_seconds) = self.timed(algorithm, &options)?;
+        let (solution, cpu_seconds) = self.timed(algorithm, cap)?;
         let mut row = self.row(algorithm, &solution)?;
         (row.cap, row.cpu_seconds, row.pass_seconds) = (cap, cpu_seconds, self.pass_seconds);
         row.time_in_passes = cpu_seconds / self.pass_seconds;
@@ -55,13 +59,11 @@ impl<'a> Posed<'a> {
 
     /// The answer with the processor seconds of the middle one of up to five runs. The problem is posed anew for each:
     /// what it remembers of X would be a present to those that run later.
-    fn timed(&self, algorithm: Algorithm, options: &Options) -> Result<(Solution, f64)> {
+    fn timed(&self, algorithm: Algorithm, cap: f64) -> Result<(Solution, f64)> {
         let (mut runs, mut total) = (Vec::new(), 0.0);
         while runs.is_empty() || (total < SHORT && runs.len() < REPEATS) {
             let problem = pose(self.setting, self.data, self.design, algorithm.is_k_sparse())?;
-            let start = cpu_seconds();
-            let solution = solve(&problem, options)?;
-            let spent = cpu_seconds() - start;
+            let (solution, spent) = solve_capped(&problem, algorithm, cap)?;
             total += spent;
             runs.push((solution, spent));
         }
@@ -75,6 +77,7 @@ impl<'a> Posed<'a> {
         let truth = self.data.truth.as_ref();
         let found = truth.map(|truth| recovery(&truth.support, solution.support()));
         let screened = (algorithm == DEFAULT).then(|| self.screened(solution));
+        let capped = matches!(solution.status, Status::Interrupted | Status::TimeLimit);
         let entry = if self.design.is_sparse() { 12.0 } else { 8.0 };
         Ok(Row {
             setting: setting.name.clone(),
@@ -89,10 +92,11 @@ impl<'a> Posed<'a> {
             replicate: self.data.replicate,
             seed: self.data.seed,
             algorithm: algorithm.label.to_owned(),
-            status: solution.status.to_string(),
+            status: if capped { Status::TimeLimit } else { solution.status }.to_string(),
             objective: self.priced.objective(&solution.coefficients)?,
             own_objective: certificate.objective,
             own_bound: certificate.lower_bound,
+            relaxation: certificate.relaxation,
             gap: certificate.gap(),
             nonzeros: solution.coefficients.nonzeros(),
             recovered: found.map(|f| u8::from(f.is_exact())),
@@ -104,7 +108,7 @@ impl<'a> Posed<'a> {
             screened_by_p: screened.map(|s| s[0]),
             screened_by_r: screened.map(|s| s[1]),
             cap: 0.0,
-            capped: u8::from(solution.status == Status::TimeLimit),
+            capped: u8::from(capped),
             time_in_passes: 0.0,
             time_to_cdss: None,
             pass_seconds: 0.0,
@@ -129,6 +133,29 @@ impl<'a> Posed<'a> {
             features.iter().filter(zero).count() as f64 / features.len() as f64
         })
     }
+}
+
+/// The answer and its processor seconds. The cap is one of processor time as well: on a busy machine a cap by the clock would
+/// cut the slow algorithms short.
+fn solve_capped(problem: &Problem<'_>, algorithm: Algorithm, cap: f64) -> Result<(Solution, f64)> {
+    let time_limit = Some(Duration::from_secs_f64(PATIENCE * cap));
+    let options = Options { time_limit, ..Options::with_method(algorithm.method) };
+    let (over, ended) = mpsc::channel::<()>();
+    let cancel = options.cancel.clone();
+    let start = cpu_seconds();
+    let watch = thread::spawn(move || {
+        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(WATCH) {
+            if cpu_seconds() - start >= cap {
+                return cancel.cancel();
+            }
+        }
+    });
+    let start = cpu_seconds();
+    let solution = solve(problem, &options);
+    let spent = cpu_seconds() - start;
+    drop(over);
+    watch.join().map_err(|_| "the watch failed")?;
+    Ok((solution?, spent))
 }
 
 /// The problem with a price per feature, or with at most k features.

@@ -40,6 +40,8 @@ pub struct Row {
     pub own_objective: f64,
     /// Its lower bound on that.
     pub own_bound: f64,
+    /// The least R met; none where R is not the relaxation.
+    pub relaxation: Option<f64>,
     /// own_objective − own_bound: the duality gap of the figures.
     pub gap: f64,
     /// Non-zero coefficients.
@@ -60,7 +62,7 @@ pub struct Row {
     pub screened_by_p: Option<f64>,
     /// The same with the radius from R.
     pub screened_by_r: Option<f64>,
-    /// Seconds of the clock allowed.
+    /// Processor seconds allowed.
     pub cap: f64,
     /// One when that limit ended the run.
     pub capped: u8,

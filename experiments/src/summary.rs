@@ -188,6 +188,7 @@ pub mod tests {
             objective,
             own_objective: objective,
             own_bound,
+            relaxation: None,
             gap: objective - own_bound,
             nonzeros: 3,
             recovered: Some(0),

@@ -18,12 +18,12 @@ pub fn markdown(header: &[&str], rows: &[Vec<String>]) -> String {
     text.trim_end().to_owned()
 }
 
-/// Four significant digits, or a power of ten.
+/// Four significant digits, or a power of ten; whole numbers as they are.
 pub fn number(value: f64) -> String {
     match value.abs() {
         _ if value.is_nan() => "–".to_owned(),
         _ if value.is_infinite() => if value > 0.0 { "∞" } else { "−∞" }.to_owned(),
-        0.0 => "0".to_owned(),
+        a if a < 1e5 && value.fract() == 0.0 => format!("{value}"),
         a if (1e-3..1e5).contains(&a) => {
             let digits = (3 - a.log10().floor() as i32).max(0) as usize;
             format!("{value:.digits$}")

@@ -2,18 +2,17 @@
 
 use super::{Data, Figure, Setting, simulated};
 use crate::Result;
-use bestset_data::{Simulator, SupportSize, Values};
+use bestset_data::Simulator;
 
 /// Along each axis the other two stay at (SNR, ρ, n).
-pub const BASE: (f64, f64, usize) = (5.0, 0.4, 200);
+pub const BASE: (f64, f64, usize) = (5.0, 0.4, 150);
 /// Signal-to-noise ratios.
 pub const SNR: [f64; 6] = [0.5, 1.0, 2.0, 5.0, 10.0, 20.0];
 /// Correlations of neighbouring features.
 pub const RHO: [f64; 7] = [0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95];
 /// Samples.
-pub const SAMPLES: [usize; 5] = [50, 100, 200, 400, 800];
+pub const SAMPLES: [usize; 5] = [75, 100, 150, 300, 600];
 const P: usize = 500;
-const TRUE: usize = 10;
 
 /// How often each algorithm is exactly right, and how far off otherwise.
 pub struct Quality;
@@ -39,7 +38,7 @@ impl Figure for Quality {
 
     fn draw(&self, setting: &Setting, replicate: u64) -> Result<Data> {
         let simulator = Simulator::paper().n(setting.n).p(setting.p).rho(setting.rho).snr(setting.snr);
-        simulated(simulator.support(SupportSize::Count(TRUE)).values(Values::Signs), replicate)
+        simulated(simulator, replicate)
     }
 }
 
@@ -48,9 +47,11 @@ pub fn name(snr: f64, rho: f64, n: usize) -> String {
     format!("snr{snr}-rho{rho}-n{n}")
 }
 
-/// A weak ridge term: with the paper's λ2 = 1 the relaxation is nearly tight and there is little to be wrong about.
+/// The paper's simulation with fewer features and a weak ridge term: with its λ2 = 1 the relaxation is nearly tight and
+/// there is little to be wrong about.
 fn setting(snr: f64, rho: f64, n: usize) -> Setting {
-    Setting { name: name(snr, rho, n), snr, rho, n, p: P, lambda: [0.2, 0.0, 0.1], k: TRUE }
+    let k = Simulator::paper().p(P).support_size();
+    Setting { name: name(snr, rho, n), snr, rho, n, p: P, lambda: [0.05, 0.0, 0.2], k }
 }
 
 #[cfg(test)]
@@ -63,6 +64,6 @@ mod tests {
         assert_eq!(settings.len(), 16);
         assert_eq!(settings.iter().filter(|s| s.name == name(BASE.0, BASE.1, BASE.2)).count(), 1);
         let data = Quality.draw(&Setting { n: 30, ..settings[0].clone() }, 1).unwrap();
-        assert!(data.truth.unwrap().values.iter().all(|b| b.abs() == 1.0));
+        assert_eq!((data.truth.unwrap().nonzeros(), settings[0].k), (15, 15));
     }
 }
