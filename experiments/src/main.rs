@@ -88,7 +88,10 @@ fn check(results: &Results) -> Result<()> {
         found.push("simulation: nothing was run, so nothing is checked".to_owned());
     }
     match found.is_empty() {
-        true => Ok(println!("checked: bounds below objectives, default solver on the lower envelope of P")),
+        true => {
+            println!("checked: bounds below objectives, default solver on the lower envelope of P");
+            Ok(())
+        }
         false => Err(found.join("\n").into()),
     }
 }

@@ -114,7 +114,7 @@ impl Sheet<'_> {
             .build_cartesian_2d(across, scale.range.0..scale.range.1)?;
         // Words at every other tick where there are too many for the room.
         let every = if panel.ticks.len() > 8 { 2 } else { 1 };
-        let tick = |x: &f64| match (x - x.round()).abs() < 1e-6 && x.round() as usize % every == 0 {
+        let tick = |x: &f64| match (x - x.round()).abs() < 1e-6 && (x.round() as usize).is_multiple_of(every) {
             true => panel.ticks.get(x.round() as usize).cloned().unwrap_or_default(),
             false => String::new(),
         };

@@ -198,6 +198,9 @@ fn prediction_words(rows: &[prediction::Row]) -> String {
             let found: Vec<String> = prediction::SNR.iter().filter(better).map(f64::to_string).collect();
             if found.is_empty() { "at no SNR".to_owned() } else { format!("at SNR {}", found.join(", ")) }
         };
+        if !rows.iter().any(|r| r.rho == rho) {
+            return format!("- ρ = {rho}: no runs yet.");
+        }
         format!(
             "- ρ = {rho}: best subset predicts better than the lasso {}; better than the relaxed lasso {}. With a ridge term it is better than the lasso {}, and than the relaxed lasso {}.",
             wins("best subset", "lasso"),

@@ -52,7 +52,8 @@ impl Figure for News20 {
         let mut rng = ChaCha8Rng::seed_from_u64(replicate);
         let mut rows = index::sample(&mut rng, self.x.rows(), setting.n).into_vec();
         let mut columns = index::sample(&mut rng, self.x.columns(), setting.p).into_vec();
-        (rows.sort_unstable(), columns.sort_unstable());
+        rows.sort_unstable();
+        columns.sort_unstable();
         let x = subset(&self.x, &rows, &columns).ok_or("News20 must be stored sparse")?;
         let y = rows.iter().map(|&i| target(self.labels[i])).collect();
         Ok(Data { x, y, truth: None, replicate, seed: replicate })
