@@ -1,21 +1,29 @@
-# Every target does its own set-up; Rust (https://rustup.rs) is all that is needed, and Python 3 for `make bench`.
+# Every target does its own set-up; Rust (https://rustup.rs) is all that is needed, and Python 3.10 or newer for `make python`,
+# `make test` and `make bench`.
 
 CARGO ?= cargo
+PYTHON ?= python3
+VENV := .venv
 BENCH_ARGS ?=
 EXPERIMENTS_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test traces lint doc bench bench-exact kernels experiments experiments-quick ci rust
+.PHONY: help demo python test test-rust test-python pictures traces lint doc bench bench-exact kernels experiments experiments-quick report-assets report-sample ci rust
 
 help:
 	@echo "make demo     the built-in example from file to report: a table, its certificate, a page"
-	@echo "make test     all tests, documentation examples included"
+	@echo "make python   build the Python package and install it into .venv"
+	@echo "make test     all tests, of Rust and of Python, documentation examples included"
+	@echo "make test-rust, make test-python  one half of them"
+	@echo "make pictures draw the pictures of the documentation"
 	@echo "make traces   every algorithm's trace on the paper's simulation (n=200, p=3000, SNR 20)"
 	@echo "make lint     formatting and lints, warnings as errors"
 	@echo "make doc      the library's documentation, into target/doc"
 	@echo "make bench    timing against installed peers (BENCH_ARGS=--quick for the small problems)"
 	@echo "make bench-exact  branch and bound to proof on the simulation, and against el0ps; about half an hour"
 	@echo "make kernels  throughput of the kernels: passes over X, sweeps, exchanges"
+	@echo "make report-sample  two sample reports, into target/report"
+	@echo "make report-assets  the chart library and the font that reports embed, built anew (needs Node.js)"
 	@echo "make experiments  the paper's figures and two more into experiments/; hours, resumes where it was ended"
 	@echo "make experiments-quick  three replicates of a few settings with checks, into target/; two minutes"
 	@echo "make ci       what a change must pass"
@@ -26,9 +34,27 @@ rust:
 demo: rust
 	$(CARGO) run --release -p bestset-cli --bin bestset -- demo --directory target/demo
 
-test: rust
-	$(CARGO) test --workspace
+$(VENV)/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) was not found; install Python 3.10 or newer" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --upgrade pip
+
+# Cargo knows what has changed; without a change this takes a few seconds.
+python: rust $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet --editable '.[test]'
+	@echo "installed into $(VENV): $(VENV)/bin/python -c 'import bestset'"
+
+test: test-rust test-python
 	@echo "make test: all tests passed"
+
+test-rust: rust
+	$(CARGO) test --workspace
+
+test-python: python
+	$(VENV)/bin/python -m pytest
+
+pictures: python
+	$(VENV)/bin/python docs/pictures.py
 
 traces: rust
 	$(CARGO) run --release -p bestset-cli --bin bestset -- compare
@@ -52,6 +78,14 @@ bench-exact: rust
 
 kernels: rust
 	$(CARGO) bench -p bestset --bench kernels
+
+report-sample: rust
+	mkdir -p target/report
+	$(CARGO) run --release -p bestset-report --example sample -- target/report/regression.html
+	$(CARGO) run --release -p bestset-report --example sample -- target/report/classification.html --classification
+
+report-assets:
+	cd crates/bestset-report/web && npm ci --ignore-scripts && npm run assets
 
 # EXPERIMENTS_ARGS=--help lists figures, filters, caps; EXPERIMENTS_ARGS=--report-only makes RESULTS.md anew.
 experiments: rust

@@ -84,8 +84,8 @@ fn check(results: &Results) -> Result<()> {
         println!("{name}: {} runs, {} settings compared", rows.len(), summary::standings(rows).len());
         found.extend(check::violations(rows).into_iter().map(|v| format!("{name}, {v}")));
     }
-    if results.simulation.is_empty() {
-        found.push("simulation: nothing was run, so nothing is checked".to_owned());
+    if [&results.simulation, &results.news20, &results.quality].iter().all(|rows| rows.is_empty()) {
+        found.push("nothing was run, so nothing is checked".to_owned());
     }
     match found.is_empty() {
         true => {

@@ -113,7 +113,8 @@ impl Matrix {
                     end += range.len();
                     kept.push(end);
                 }
-                (indices.truncate(end), values.truncate(end));
+                indices.truncate(end);
+                values.truncate(end);
                 *starts = kept;
             }
         }

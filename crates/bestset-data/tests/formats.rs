@@ -199,7 +199,7 @@ fn libsvm_blocks_keep_the_order_of_rows() {
     assert!(found.label.as_ref().unwrap().values.iter().enumerate().all(|(i, y)| *y == i as f64));
     assert_eq!(found.numbers.column(13)[713], 714.0);
     assert!(bestset_data::Table::into_dataset(found, &Roles::default()).unwrap().design().is_ok());
-    let bad = text.replace("59000 ", "oops ");
+    let bad = text.replace("\n59000 ", "\noops ");
     assert!(error("data.libsvm", &bad).contains("line 59001: the label \"oops\""));
 }
 

@@ -70,7 +70,8 @@ proptest! {
         let (mut starts, mut indices, mut values) = (vec![0], Vec::new(), Vec::new());
         for j in 0..wide {
             for i in (0..rows).filter(|i| kept(&(9 * j + i))) {
-                (indices.push(i as u32), values.push(seed[9 * j + i]));
+                indices.push(i as u32);
+                values.push(seed[9 * j + i]);
             }
             starts.push(values.len());
         }

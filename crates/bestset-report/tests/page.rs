@@ -110,5 +110,16 @@ fn a_report_survives_a_file() {
     let again: Report = serde_json::from_str(&odd).unwrap();
     assert!(again.certificate.gap.is_nan() && again.path.as_ref().unwrap().points[1].objective.is_nan());
     assert!(again.html().contains("Not proved"));
-    assert!(serde_json::from_str::<Report>("{}").unwrap().html().contains("0 of 0 features"));
+    assert!(serde_json::from_str::<Report>("{}").unwrap().html().contains(" of 0 features"));
+}
+
+/// The pages as files, to look at: `cargo test -p bestset-report --test page -- --ignored` and see `target/tmp/pages`.
+#[test]
+#[ignore = "writes files to look at"]
+fn write_pages() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, report) in common::all() {
+        std::fs::write(folder.join(format!("{name}.html")), report.html()).unwrap();
+    }
 }

@@ -155,6 +155,15 @@ impl ActiveSet {
         self.dot_stored(k, v) + if shift != 0.0 { shift * kernel::sum(v) } else { 0.0 }
     }
 
+    /// out_e = x_kᵀ v with k = positions_e, each with the bits that [`ActiveSet::dot`] gives it.
+    pub fn dot_many(&self, positions: &[usize], v: &[f64], out: &mut [f64]) {
+        if self.sparse {
+            positions.iter().zip(out).for_each(|(&k, o)| *o = self.dot(k, v));
+        } else {
+            kernel::dot_columns(&self.values, self.n, positions, v, out);
+        }
+    }
+
     /// out += a · (stored part of x_k).
     #[inline]
     pub fn axpy_stored(&self, k: usize, a: f64, out: &mut [f64]) {

@@ -4,7 +4,7 @@
 //! other) and a check sum. It is written whole or not at all. What is resumed ends with the same bits as what was never stopped,
 //! except the seconds it took.
 
-use crate::cv::{CrossValidation, CvOptions, FoldScores, cross_validate_with};
+use crate::cv::{CrossValidation, CvOptions, FoldScores, cross_validate_with, drawn};
 use crate::error::{Error, Result};
 use crate::path::{Path, PathOptions, State, path_from};
 use crate::problem::Problem;
@@ -111,9 +111,11 @@ pub fn cross_validate(
     let fingerprint = fingerprint(problem, &format!("{} {folds:?} {score:?} {seed}", settings(path)));
     let keeper = Keeper::open(file.as_ref(), fingerprint)?;
     let known = keeper.known().folds;
+    let (parts, splits) = drawn(problem, options)?;
     cross_validate_with(
         problem,
         options,
+        (parts, &splits),
         |options| keeper.path(problem, options),
         &|fold| known.get(&fold).cloned(),
         &|fold, scores| {

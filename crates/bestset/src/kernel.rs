@@ -67,34 +67,46 @@ pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
     Arch::new().dispatch(Dot(x, v))
 }
 
-/// Columns that stay in the nearest memory while all vectors pass by.
-const BLOCK: usize = 8;
+/// Two columns with two vectors: each number that is loaded serves two products.
+struct DotPairs<'a, T>([&'a [T]; 2], [&'a [f64]; 2]);
 
-/// xᵀv for four v: x is read once for all of them, and the sums, each in the order of [`Dot`], do not wait for one another.
-#[inline(always)]
-fn dot_four<T: Element>(x: &[T], vectors: &[&[f64]; 4]) -> [f64; 4] {
-    let n = x.len();
-    let [v, w, y, z] = vectors.map(|v| v[..n].as_chunks::<LANES>());
-    let (mut a, mut b, mut c, mut d) = ([0.0; LANES], [0.0; LANES], [0.0; LANES], [0.0; LANES]);
-    let (xs, rest) = x.as_chunks::<LANES>();
-    for ((((x, v), w), y), z) in xs.iter().zip(v.0).zip(w.0).zip(y.0).zip(z.0) {
-        for k in 0..LANES {
-            let x = x[k].wide();
-            a[k] += x * v[k];
-            b[k] += x * w[k];
-            c[k] += x * y[k];
-            d[k] += x * z[k];
+impl<T: Element> NullaryFnOnce for DotPairs<'_, T> {
+    type Output = [[f64; 2]; 2];
+    #[inline(always)]
+    fn call(self) -> [[f64; 2]; 2] {
+        let Self([x, y], [u, v]) = self;
+        let n = x.len();
+        let (y, u, v) = (&y[..n], &u[..n], &v[..n]);
+        let mut lanes = [[0.0; LANES]; 4];
+        let mut add = |x: &[T; LANES], y: &[T; LANES], u: &[f64; LANES], v: &[f64; LANES]| {
+            for k in 0..LANES {
+                lanes[0][k] += x[k].wide() * u[k];
+                lanes[1][k] += x[k].wide() * v[k];
+                lanes[2][k] += y[k].wide() * u[k];
+                lanes[3][k] += y[k].wide() * v[k];
+            }
+        };
+        let ((xs, xr), (ys, yr)) = (x.as_chunks(), y.as_chunks());
+        let ((us, ur), (vs, vr)) = (u.as_chunks(), v.as_chunks());
+        for (((x, y), u), v) in xs.iter().zip(ys).zip(us).zip(vs) {
+            add(x, y, u, v);
         }
+        if !xr.is_empty() {
+            // Zeros in place of what is missing add nothing, and sums kept in an array of known length stay in registers.
+            let (mut x, mut y, mut u, mut v) = ([xr[0]; LANES], [yr[0]; LANES], [0.0; LANES], [0.0; LANES]);
+            x[..xr.len()].copy_from_slice(xr);
+            y[..yr.len()].copy_from_slice(yr);
+            u[..ur.len()].copy_from_slice(ur);
+            v[..vr.len()].copy_from_slice(vr);
+            add(&x, &y, &u, &v);
+        }
+        let [a, b, c, d] = lanes;
+        [[reduce(a), reduce(b)], [reduce(c), reduce(d)]]
     }
-    for k in 0..rest.len() {
-        let x = rest[k].wide();
-        a[k] += x * v.1[k];
-        b[k] += x * w.1[k];
-        c[k] += x * y.1[k];
-        d[k] += x * z.1[k];
-    }
-    [reduce(a), reduce(b), reduce(c), reduce(d)]
 }
+
+/// Columns that stay in the nearest memory while all vectors pass by.
+const BLOCK: usize = 4;
 
 struct DotColumnsMany<'a, T>(&'a [T], usize, &'a [usize], &'a [&'a [f64]], &'a mut [f64]);
 
@@ -104,14 +116,18 @@ impl<T: Element> NullaryFnOnce for DotColumnsMany<'_, T> {
     fn call(self) {
         let Self(data, n, columns, vectors, out) = self;
         let count = vectors.len();
-        let (fours, rest) = vectors.as_chunks::<4>();
-        // Fewer than four fill up with the last of them.
-        let last = rest.last().map(|last| [0, 1, 2, 3].map(|v| *rest.get(v).unwrap_or(last)));
         for (block, out) in columns.chunks(BLOCK).zip(out.chunks_mut(BLOCK * count)) {
-            for (f, four) in fours.iter().chain(&last).enumerate() {
-                for (&j, out) in block.iter().zip(out.chunks_exact_mut(count)) {
-                    let found = dot_four(&data[j * n..(j + 1) * n], four);
-                    out[4 * f..].iter_mut().zip(found).for_each(|(o, x)| *o = x);
+            let column = |k: usize| &data[block[k] * n..(block[k] + 1) * n];
+            // The last of an odd number goes with itself.
+            for v in (0..count).step_by(2) {
+                let pair = [vectors[v], vectors[(v + 1).min(count - 1)]];
+                for k in (0..block.len()).step_by(2) {
+                    let next = (k + 1).min(block.len() - 1);
+                    let found = DotPairs([column(k), column(next)], pair).call();
+                    for (row, values) in [k, next].into_iter().zip(found) {
+                        let own = &mut out[row * count..(row + 1) * count];
+                        own[v..].iter_mut().zip(values).for_each(|(o, x)| *o = x);
+                    }
                 }
             }
         }
@@ -281,15 +297,15 @@ mod tests {
             let plain: f64 = narrow.iter().map(|a| f64::from(*a) * f64::from(*a)).sum();
             assert!((squares(&narrow) - plain).abs() < 1e-13);
             assert!((sum(&v) - v.iter().sum::<f64>()).abs() < 1e-13);
-            let vectors = [&v[..], &x, &v, &x, &x, &v, &x];
-            let (columns, mut many) = ([0, 2, 1, 2, 0, 1, 1, 2, 0, 1, 2], [0.0; 77]);
-            let table: Vec<f32> = [1.0, 3.0, -0.7].iter().flat_map(|s| narrow.iter().map(move |x| x * s)).collect();
-            if n > 0 {
-                dot_columns_many(&table, n, &columns, &vectors, &mut many);
-            }
-            for (k, m) in many.iter().enumerate() {
-                let column = &table[columns[k / 7] * n..][..n];
-                assert_eq!(*m, dot(column, vectors[k % 7]), "the same bits");
+            let data: Vec<f32> = (0..7).flat_map(|j| narrow.iter().map(move |x| x * j as f32)).collect();
+            for count in [1, 4, 5] {
+                let (vectors, columns) = (&[&v[..], &x, &v, &x, &v][..count], [6, 3, 2, 0, 1, 5, 4]);
+                let mut many = vec![0.0; count * columns.len()];
+                dot_columns_many(&data, n, &columns, vectors, &mut many);
+                for (m, found) in many.iter().enumerate() {
+                    let j = columns[m / count];
+                    assert_eq!(*found, dot(&data[j * n..(j + 1) * n], vectors[m % count]), "the same bits");
+                }
             }
             let mut out = v.clone();
             axpy_weighted(2.0, &x, &v, &mut out);

@@ -3,7 +3,8 @@
 mod common;
 
 use bestset::cv::{
-    CrossValidation, CvOptions, Folds, Score, StabilityOptions, cross_validate, cross_validate_observed, stability,
+    CrossValidation, CvOptions, Folds, Score, Split, StabilityOptions, cross_validate, cross_validate_observed,
+    cross_validate_splits, stability,
 };
 use bestset::design::{Dense, RowSubset};
 use bestset::path::{Grid, PathOptions, path};
@@ -65,6 +66,12 @@ fn weights_are_repeated_rows() {
     }
 }
 
+/// Where the folds of a dynamic grid are fitted: between each point and the next.
+fn middles(found: &CrossValidation) -> Vec<f64> {
+    let prices: Vec<f64> = found.path.points.iter().map(|p| p.lambda0).collect();
+    (0..prices.len()).map(|k| (prices[k] * prices.get(k + 1).unwrap_or(&prices[k])).sqrt()).collect()
+}
+
 /// A fold's score is that of the path fitted on the rows kept, with λ scaled by their share.
 #[test]
 fn folds_are_fits_on_the_rows_kept() {
@@ -81,7 +88,7 @@ fn folds_are_fits_on_the_rows_kept() {
         let part =
             Problem::new(&kept, rows.iter().map(|&i| y[i]).collect::<Vec<f64>>(), Penalty::new(0.0, 0.0375, 0.15));
         let part = part.unwrap().with_intercept(true);
-        let lambda0: Vec<f64> = found.path.points.iter().map(|p| 0.75 * p.lambda0).collect();
+        let lambda0: Vec<f64> = middles(&found).iter().map(|lambda0| 0.75 * lambda0).collect();
         let own = PathOptions { grid: Grid::Given(lambda0), ..options.path.clone() };
         for (k, point) in path(&part, &own).unwrap().points.iter().enumerate() {
             let c = &point.solution.coefficients;
@@ -103,6 +110,38 @@ fn folds_are_fits_on_the_rows_kept() {
         assert!(size >= sparsest || s.mean > score.mean + score.standard_error, "{k}");
     }
     assert!([0, 3, 7].iter().all(|j| found.one_se_point().solution.support().contains(j)));
+}
+
+#[test]
+fn given_splits_score_what_they_list() {
+    let (x, y) = data(9, 40, Loss::Squared);
+    let x = Dense::new(40, 10, x).unwrap();
+    let problem = Problem::new(&x, y.clone(), Penalty::new(0.0, 0.0, 0.2)).unwrap();
+    let options = settings(8, Folds::Given((0..40).map(|i| i % 4).collect()));
+    let drawn = cross_validate(&problem, &options).unwrap();
+    let split = |fold: usize| {
+        let (test, train) = (0..40).partition(|i| i % 4 == fold);
+        Split { train, test }
+    };
+    let given = cross_validate_splits(&problem, &options, &[0, 1, 2, 3].map(split)).unwrap();
+    assert_eq!((given.best, given.one_se, &given.scores), (drawn.best, drawn.one_se, &drawn.scores));
+
+    // Parts that overlap, and samples in neither: the fit is that of the rows listed.
+    let train: Vec<usize> = (0..30).collect();
+    let test: Vec<usize> = (20..35).collect();
+    let one = cross_validate_splits(&problem, &options, &[Split { train: train.clone(), test: test.clone() }]).unwrap();
+    let rows = RowSubset::new(&x, train).unwrap();
+    let grid = Grid::Given(middles(&one).iter().map(|lambda0| 0.75 * lambda0).collect());
+    let part = Problem::new(&rows, &y[..30], Penalty::new(0.0, 0.0, 0.15)).unwrap();
+    let fitted = path(&part, &PathOptions { grid, ..PathOptions::default() }).unwrap();
+    for (score, point) in one.scores.iter().zip(&fitted.points) {
+        let u = problem.margins(&point.solution.coefficients);
+        let error = test.iter().map(|&i| (y[i] - u[i]).powi(2)).sum::<f64>() / 15.0;
+        assert_close(score.mean, error, 1e-6 * error, &point.lambda0);
+    }
+    let bad = Split { train: vec![0, 1], test: vec![40] };
+    assert!(matches!(cross_validate_splits(&problem, &options, &[bad]), Err(Error::Index { index: 40, .. })));
+    assert!(cross_validate_splits(&problem, &options, &[]).is_err());
 }
 
 #[test]
@@ -179,4 +218,21 @@ fn stability_selection_finds_what_matters() {
         let shifted = StabilityOptions { seed: seed + 1, ..options };
         assert_ne!(found.frequencies, stability(&problem, &shifted).unwrap().frequencies);
     }
+}
+
+/// Two features with a clear effect among twenty: the folds must not be fitted just where the second has entered.
+#[test]
+fn clear_problems_are_not_given_more_features() {
+    let mut right = 0;
+    for seed in 0..8 {
+        let mut rng = rng(950 + seed);
+        let (n, p) = (100, 20);
+        let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+        let y: Vec<f64> = (0..n).map(|i| 2.0 * x[i] - 1.5 * x[3 * n + i] + normal(&mut rng)).collect();
+        let x = Dense::new(n, p, x).unwrap();
+        let problem = Problem::new(&x, y, Penalty::new(0.0, 0.0, 0.5)).unwrap().with_intercept(true);
+        let found = cross_validate(&problem, &CvOptions { seed, ..CvOptions::default() }).unwrap();
+        right += usize::from(found.one_se_point().solution.support() == [0, 3]);
+    }
+    assert!(right >= 7, "{right} of 8");
 }

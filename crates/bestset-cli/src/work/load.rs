@@ -114,8 +114,9 @@ impl Loaded {
         for category in &self.set.categories {
             let levels = category.levels.len();
             let whole = if levels > 1 && !self.no_groups { ", chosen as a whole" } else { "" };
+            let indicators = if levels == 1 { "indicator" } else { "indicators" };
             notes.push(format!(
-                "Category {}: {levels} indicators against {:?}{whole}.",
+                "Category {}: {levels} {indicators} against {:?}{whole}.",
                 category.column, category.reference
             ));
         }

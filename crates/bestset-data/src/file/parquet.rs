@@ -207,7 +207,8 @@ fn batches<T: DataType>(
 ) -> std::result::Result<(), String> {
     let (mut values, mut defined): (Vec<T::T>, Vec<i16>) = (Vec::new(), Vec::new());
     loop {
-        (values.clear(), defined.clear());
+        values.clear();
+        defined.clear();
         let read = reader.read_records(BATCH, (levels > 0).then_some(&mut defined), None, &mut values);
         let (records, ..) = read.map_err(|e| format!("cannot be read: {e}"))?;
         if records == 0 {

@@ -84,7 +84,8 @@ function frame({ x, y, grid, tooltip, series, ...rest }) {
     animationDuration: 350,
     textStyle: { fontFamily: fonts, color: colour("text") },
     grid: { left: 14, right: 20, top: 46, bottom: 32, containLabel: true, ...grid },
-    xAxis: axis({ nameGap: 28, splitLine: { show: false }, ...x }),
+    // Pointing at a place shows the values there; only pointing at a line itself brings it forward.
+    xAxis: axis({ nameGap: 28, splitLine: { show: false }, axisPointer: { triggerEmphasis: false }, ...x }),
     yAxis: axis({ nameGap: 28, nameLocation: "end", nameTextStyle: { color: text, fontSize: 12, align: "left", padding: [0, 0, 0, -30] }, ...y }),
     tooltip: {
       trigger: "axis",

@@ -89,7 +89,7 @@ if (data.path) {
         lineStyle: { width: picked(line) ? 2.4 : 1.1, opacity: picked(line) ? 1 : 0.5, type: dashes[Math.floor(j / shades.length) % dashes.length] },
         emphasis: { focus: "series", lineStyle: { width: 3.5, opacity: 1 } },
         blur: { lineStyle: { opacity: 0.15 } },
-        endLabel: { show: named.has(j) && !narrow(), formatter: cut(line.name, 18), color: colour("muted"), fontSize: 11, minMargin: 3 },
+        endLabel: { show: named.has(j) && !narrow(), formatter: cut(line.name, 18), color: shades[j % shades.length], fontSize: 11, lineHeight: 15 },
         labelLayout: { moveOverlap: "shiftY" },
       }));
       if (path.chosen !== null && series.length)
@@ -117,8 +117,11 @@ if (data.path) {
 
   const rows = path.lines;
   const columns = spread(path.lambda0.length, 120);
+  const shown = (line) => columns.filter((k) => line.values[k]).length;
   charts.heat = {
     height: 100 + 20 * rows.length,
+    // A row of the table is a row of cells: its first one.
+    at: (k) => rows.slice(0, k).reduce((sum, line) => sum + shown(line), 0),
     option: () => {
       const cells = rows.flatMap((line, j) => {
         const top = largest(line.values) || 1;

@@ -56,7 +56,11 @@ function walk(place) {
     if (step === undefined || !rows.length) return;
     event.preventDefault();
     at = Math.min(Math.max(step, 0), rows.length - 1);
-    drawn[id].dispatchAction({ type: "showTip", seriesIndex: 0, dataIndex: at });
+    const dataIndex = charts[id].at ? charts[id].at(at) : at;
+    // A series may have nothing here: the first that has something shows the tooltip of all.
+    const has = ({ data }) => (Array.isArray(data[dataIndex]) ? data[dataIndex][1] : data[dataIndex]) != null;
+    const seriesIndex = Math.max(drawn[id].getOption().series.findIndex(has), 0);
+    drawn[id].dispatchAction({ type: "showTip", seriesIndex, dataIndex });
     announcer.textContent = head.map((name, k) => `${name} ${typeof rows[at][k] === "string" ? rows[at][k] : show(rows[at][k])}`).join(", ");
   });
   place.addEventListener("blur", () => {

@@ -31,10 +31,16 @@ pub(super) fn hero(report: &Report) -> Markup {
 fn purpose(report: &Report) -> String {
     let (target, classes) = (&report.data.target, &report.data.classes);
     match (report.data.task, classes) {
-        (Task::Classification, Some((negative, positive))) => format!(" tell {positive} from {negative}"),
+        (Task::Classification, Some((negative, positive))) => format!(" tell {} from {}", cut(positive), cut(negative)),
         _ if target.is_empty() => String::new(),
-        _ => format!(" predict {target}"),
+        _ => format!(" predict {}", cut(target)),
     }
+}
+
+/// A name that does not fill the whole headline.
+fn cut(name: &str) -> String {
+    const MOST: usize = 32;
+    if name.chars().count() <= MOST { name.to_owned() } else { name.chars().take(MOST - 1).chain(['…']).collect() }
 }
 
 /// The proof in a few words.

@@ -4,6 +4,7 @@ use super::Section;
 use super::parts::{Figure, key, plural, term};
 use crate::number::{count, number, percent};
 use crate::series::{ClassSeries, RegressionSeries, Series};
+use crate::types::FITTED_ON;
 use crate::{Classification, Diagnostics, Regression, Report};
 use maud::{Markup, html};
 
@@ -19,7 +20,12 @@ pub(super) fn section(report: &Report, series: &Series) -> Option<Section> {
 
 /// What the figures are of: on the samples of the fit they flatter.
 fn remark(samples: &str, total: usize) -> Markup {
-    html! { p.caption.lead { "Measured on " (plural(total, "sample")) ": " (samples) "." } }
+    html! {
+        p.caption.lead {
+            "Measured on " (plural(total, "sample")) ": " (samples) "."
+            @if samples == FITTED_ON { " On new samples expect less." }
+        }
+    }
 }
 
 fn thinned(total: usize, drawn: usize) -> Option<String> {

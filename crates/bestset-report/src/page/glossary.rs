@@ -84,6 +84,11 @@ const TERMS: [(&str, &str, &str); 21] = [
     ("log-loss", "Log loss", "Mean surprise at what happened, given the predicted probabilities; lower is better."),
 ];
 
+/// The explanation of a word.
+pub(super) fn explanation(id: &str) -> &'static str {
+    TERMS.iter().find(|term| term.0 == id).map_or("", |term| term.2)
+}
+
 /// The explanations that open at the words.
 pub(super) fn popovers() -> Markup {
     html! {
@@ -102,6 +107,25 @@ pub(super) fn section() -> Markup {
                 summary { "The words of this page, explained" }
                 dl { @for (_, word, text) in TERMS { div { dt { (word) } dd { (text) } } } }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_of_the_page_is_explained() {
+        let sources = [
+            include_str!("answer.rs"),
+            include_str!("choice.rs"),
+            include_str!("fit.rs"),
+            include_str!("model.rs"),
+            include_str!("proof.rs"),
+        ];
+        for id in sources.iter().flat_map(|s| s.split("term(\"").skip(1)).filter_map(|rest| rest.split('"').next()) {
+            assert!(!explanation(id).is_empty(), "{id} is not in the glossary");
         }
     }
 }

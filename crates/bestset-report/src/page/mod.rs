@@ -64,6 +64,7 @@ impl Report {
                     (self.bar(&sections))
                     main {
                         (answer::hero(self))
+                        noscript { p.note { "The charts need scripts, which are off; the numbers and tables do not." } }
                         @for section in &sections { (frame(section)) }
                         (glossary::section())
                     }
@@ -125,7 +126,7 @@ impl Report {
         html! {
             footer.foot {
                 p {
-                    "Made by bestset " (self.version)
+                    "Made by bestset" @if !self.version.is_empty() { " " (self.version) }
                     @if let Some(created) = &self.created { ", " (created) }
                     ". This page is one file: it works offline and sends nothing anywhere. Charts by Apache ECharts."
                 }

@@ -4,7 +4,8 @@ use maud::{Markup, html};
 
 /// A word with its explanation behind it.
 pub(super) fn term(id: &str, text: &str) -> Markup {
-    html! { button.term type="button" popovertarget=(format!("term-{id}")) { (text) } }
+    let hint = super::glossary::explanation(id);
+    html! { button.term type="button" title=(hint) popovertarget=(format!("term-{id}")) { (text) } }
 }
 
 /// A chart: heading, explanation, the drawing with its text alternative, tools, and its data as a table.

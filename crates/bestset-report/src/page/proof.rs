@@ -85,7 +85,7 @@ fn steps(screening: &Screening) -> Markup {
         }
         let share = percent(rule.count as f64 / all as f64);
         let width = if rule.removes { bar(left) } else { bar(rule.count) };
-        let title = format!("{} {}", if rule.removes { "−" } else { "" }, count(rule.count)).trim().to_owned();
+        let title = format!("{}{}", if rule.removes { "−" } else { "" }, count(rule.count));
         lines.push((title, format!("{} ({share})", rule.name), rule.explanation.clone(), width));
     }
     html! {

@@ -221,3 +221,24 @@ pub(super) fn clean(text: &str) -> String {
 pub(super) fn plain(value: f64) -> String {
     crate::number::number(value, 3)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_have_a_width_that_rounding_leaves() {
+        assert_eq!(range([5.0, 5.0]), (5.0 - 5e-6, 5.0 + 5e-6));
+        assert_eq!(range([0.0]), (-1.0, 1.0));
+        assert_eq!(range([f64::NAN, f64::INFINITY]), (0.0, 1.0));
+        let (low, high) = range([1e16, 1e16 + 2.0]);
+        assert!(high - low > 1e9, "ticks need room");
+        assert_eq!(range([0.0, 1.0, f64::NAN]), (-0.05, 1.05));
+    }
+
+    #[test]
+    fn long_and_odd_names_are_cut_and_cleaned() {
+        assert_eq!((cut("基因基因基因", 4), cut("gene", 4)), ("基因基…".to_owned(), "gene".to_owned()));
+        assert_eq!(clean("a\u{0}b\u{1b}\nc\u{ffff}"), "abc");
+    }
+}

@@ -177,9 +177,9 @@ pub struct SubsetSeries {
 }
 
 impl SubsetSeries {
-    /// `None` without at least two sizes.
+    /// `None` without at least two sizes that have an objective.
     pub fn new(subsets: &[Subset]) -> Option<Self> {
-        if subsets.len() < 2 {
+        if subsets.iter().filter(|s| s.objective.is_finite()).count() < 2 {
             return None;
         }
         let kept = thin(subsets.len(), MOST_POINTS);

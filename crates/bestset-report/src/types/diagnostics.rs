@@ -57,7 +57,7 @@ impl Regression {
         let absolute: f64 = pairs.iter().map(|p| (p.0 - p.1).abs()).sum();
         let kept = thin(pairs.len(), MOST_SAMPLES);
         Self {
-            samples: fitted_on(),
+            samples: FITTED_ON.to_owned(),
             count: pairs.len(),
             observed: kept.iter().map(|&i| pairs[i].0).collect(),
             fitted: kept.iter().map(|&i| pairs[i].1).collect(),
@@ -155,7 +155,7 @@ impl Classification {
         let (roc, auc) = roc(labels, scores);
         let kept = thin(count, MOST_SAMPLES);
         Self {
-            samples: fitted_on(),
+            samples: FITTED_ON.to_owned(),
             count,
             labels: kept.iter().map(|&i| labels[i]).collect(),
             scores: kept.iter().map(|&i| scores[i]).collect(),
@@ -187,9 +187,8 @@ impl Confusion {
     }
 }
 
-fn fitted_on() -> String {
-    "the samples it was fitted on".to_owned()
-}
+/// What [`Regression::samples`] and [`Classification::samples`] say unless told otherwise.
+pub(crate) const FITTED_ON: &str = "the samples it was fitted on";
 
 /// The curve from (0, 0) to (1, 1), tied scores as one step, and the area below it; NaN without both classes.
 fn roc(labels: &[bool], scores: &[f64]) -> (Vec<(f64, f64)>, f64) {

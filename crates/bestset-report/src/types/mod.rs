@@ -5,6 +5,7 @@ mod model;
 mod proof;
 mod selection;
 
+pub(crate) use diagnostics::FITTED_ON;
 pub use diagnostics::{Calibration, Classification, Confusion, Diagnostics, Regression};
 pub use model::{Model, Ranked, Term};
 pub use proof::{Certificate, Rule, Screening, TraceRow};

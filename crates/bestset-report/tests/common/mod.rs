@@ -23,7 +23,7 @@ fn path(points: usize, features: Vec<String>) -> Path {
         objective: 20.0 / (1.0 + 0.3 * k as f64),
         lower_bound: 18.5 / (1.0 + 0.3 * k as f64),
         coefficients: (0..k.min(most))
-            .map(|j| (j, (1.05 - 0.1 * j as f64) * if j % 2 == 0 { 1.0 } else { -1.0 }))
+            .map(|j| (j, (1.05 - 0.1 * j as f64) * if j.is_multiple_of(2) { 1.0 } else { -1.0 }))
             .collect(),
     };
     let points: Vec<PathPoint> = (0..points).map(point).collect();
@@ -74,7 +74,7 @@ pub fn regression() -> Report {
     let observed: Vec<f64> = fitted.iter().zip(&noise).map(|(f, e)| f + 2.0 * e - 1.0).collect();
     let term = |j: usize| Term {
         name: names[j].clone(),
-        coefficient: (1.05 - 0.1 * j as f64) * if j % 2 == 0 { 1.0 } else { -1.0 },
+        coefficient: (1.05 - 0.1 * j as f64) * if j.is_multiple_of(2) { 1.0 } else { -1.0 },
         standardized: Some(0.5 - 0.05 * j as f64),
         rise: Some(9.0 / (1.0 + j as f64)),
     };
@@ -144,6 +144,15 @@ pub fn classification() -> Report {
         diagnostics: Some(Diagnostics::Classification(Classification::from_probabilities(&labels, &chances))),
         ..base
     }
+}
+
+/// Few samples, told apart without a mistake: curves of two corners, groups without anything between.
+pub fn separated() -> Report {
+    let labels: Vec<bool> = (0..72).map(|i| i < 25).collect();
+    let chance = |(l, u): (&bool, f64)| if *l { 1.0 - 0.03 * u } else { 0.03 * u };
+    let chances: Vec<f64> = labels.iter().zip(numbers(72, 4)).map(chance).collect();
+    let fit = Classification::from_probabilities(&labels, &chances);
+    Report { diagnostics: Some(Diagnostics::Classification(fit)), cv: None, ..classification() }
 }
 
 /// A fit alone: no path, no cross-validation, nothing proved.
@@ -236,6 +245,7 @@ pub fn all() -> Vec<(&'static str, Report)> {
     vec![
         ("regression", regression()),
         ("classification", classification()),
+        ("separated", separated()),
         ("bare", bare()),
         ("empty", Report::default()),
         ("hostile", hostile()),

@@ -51,6 +51,15 @@ pub struct PointScore {
     pub folds: Vec<f64>,
 }
 
+/// One division of the samples, in any overlap: a sample listed twice for the fit counts twice in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    /// The samples of the fit.
+    pub train: Vec<usize>,
+    /// The samples it predicts.
+    pub test: Vec<usize>,
+}
+
 /// What cross-validation found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossValidation {
@@ -62,7 +71,7 @@ pub struct CrossValidation {
     pub best: usize,
     /// The point with the fewest features whose mean is within one standard error of the best.
     pub one_se: usize,
-    /// The part of each sample, for every repeat.
+    /// The part of each sample, for every repeat; empty where the splits were given.
     pub parts: Vec<Vec<usize>>,
     /// `Converged`, or the limit that struck: folds that it cut short do not count.
     pub status: Status,
@@ -107,7 +116,26 @@ pub(crate) struct FoldScores {
 /// # Ok::<(), bestset::Error>(())
 /// ```
 pub fn cross_validate(problem: &Problem<'_>, options: &CvOptions) -> Result<CrossValidation> {
-    cross_validate_with(problem, options, |options| path(problem, options), &|_| None, &|_, _| Ok(()))
+    let (parts, splits) = drawn(problem, options)?;
+    let whole = |options: &PathOptions| path(problem, options);
+    cross_validate_with(problem, options, (parts, &splits), whole, &|_| None, &|_, _| Ok(()))
+}
+
+/// As [`cross_validate`], with these splits in place of the folds of the options.
+pub fn cross_validate_splits(problem: &Problem<'_>, options: &CvOptions, splits: &[Split]) -> Result<CrossValidation> {
+    if splits.is_empty() {
+        return Err(Error::Range { name: "splits", value: 0.0, range: "at least 1" });
+    }
+    for split in splits {
+        for (what, list) in [("the samples of a fit", &split.train), ("the samples left out", &split.test)] {
+            if let Some(position) = list.iter().position(|&i| i >= problem.nrows()) {
+                let (index, problem) = (list[position], "beyond the last sample");
+                return Err(Error::Index { what, position, index, problem });
+            }
+        }
+    }
+    let whole = |options: &PathOptions| path(problem, options);
+    cross_validate_with(problem, options, (Vec::new(), splits), whole, &|_| None, &|_, _| Ok(()))
 }
 
 /// As [`cross_validate`], showing how many folds are done and how many there are; folds end in any order, on any thread.
@@ -116,20 +144,22 @@ pub fn cross_validate_observed(
     options: &CvOptions,
     observer: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<CrossValidation> {
-    let total: usize = splits(&options.folds.draw(problem.y(), options.seed)?).len();
+    let (parts, splits) = drawn(problem, options)?;
+    let total = splits.len();
     let done = std::sync::atomic::AtomicUsize::new(0);
     let count = |_: usize, _: &FoldScores| {
         observer(1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed), total);
         Ok(())
     };
-    cross_validate_with(problem, options, |options| path(problem, options), &|_| None, &count)
+    cross_validate_with(problem, options, (parts, &splits), |options| path(problem, options), &|_| None, &count)
 }
 
-/// As [`cross_validate`]; `whole` makes the path of all samples, `known` may give the scores of a fold, and `done` sees those
+/// As [`cross_validate`], for a division as [`drawn`]; `whole` makes the path of all samples, `known` may give the scores of a fold, and `done` sees those
 /// that were computed.
 pub(crate) fn cross_validate_with(
     problem: &Problem<'_>,
     options: &CvOptions,
+    (parts, splits): (Vec<Vec<usize>>, &[Split]),
     whole: impl FnOnce(&PathOptions) -> Result<Path>,
     known: &(dyn Fn(usize) -> Option<FoldScores> + Sync),
     done: &(dyn Fn(usize, &FoldScores) -> Result<()> + Sync),
@@ -137,18 +167,16 @@ pub(crate) fn cross_validate_with(
     let start = Instant::now();
     let score = options.score.unwrap_or(Score::of(problem.loss()));
     score.validate(problem.loss())?;
-    let parts = options.folds.draw(problem.y(), options.seed)?;
     let whole = whole(&options.path)?;
     if whole.points.is_empty() {
         let (scores, best, one_se, status) = (Vec::new(), 0, 0, whole.status);
         return Ok(CrossValidation { path: whole, scores, best, one_se, parts, status });
     }
-    let splits = splits(&parts);
-    let run = |(k, left_out): (usize, &Vec<bool>)| -> Result<(Option<FoldScores>, Status)> {
+    let run = |(k, split): (usize, &Split)| -> Result<(Option<FoldScores>, Status)> {
         if let Some(scores) = known(k) {
             return Ok((Some(scores), Status::Converged));
         }
-        let (scores, status) = fold(problem, options, &whole, left_out, score, start)?;
+        let (scores, status) = fold(problem, options, &whole, split, score, start)?;
         if status != Status::Converged {
             return Ok((None, status));
         }
@@ -165,11 +193,16 @@ pub(crate) fn cross_validate_with(
     Ok(CrossValidation { path: whole, scores, best, one_se, parts, status })
 }
 
-/// Which samples each fold leaves out.
-fn splits(parts: &[Vec<usize>]) -> Vec<Vec<bool>> {
-    let folds = |one: &Vec<usize>| one.iter().max().map_or(0, |m| m + 1);
-    let each = |one: &Vec<usize>| (0..folds(one)).map(|f| one.iter().map(|&p| p == f).collect()).collect::<Vec<_>>();
-    parts.iter().flat_map(each).collect()
+/// The parts of the options' folds, and what each leaves out.
+pub(crate) fn drawn(problem: &Problem<'_>, options: &CvOptions) -> Result<(Vec<Vec<usize>>, Vec<Split>)> {
+    let parts = options.folds.draw(problem.y(), options.seed)?;
+    let folds = |one: &[usize]| one.iter().max().map_or(0, |m| m + 1);
+    let split = |one: &[usize], fold: usize| {
+        let (test, train) = (0..one.len()).partition(|&i| one[i] == fold);
+        Split { train, test }
+    };
+    let splits = parts.iter().flat_map(|one| (0..folds(one)).map(|f| split(one, f))).collect();
+    Ok((parts, splits))
 }
 
 /// The scores of one fold at every point.
@@ -177,25 +210,26 @@ fn fold(
     problem: &Problem<'_>,
     options: &CvOptions,
     whole: &Path,
-    left_out: &[bool],
+    split: &Split,
     score: Score,
     start: Instant,
 ) -> Result<(FoldScores, Status)> {
     let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
-    let kept: Vec<f64> = (0..left_out.len()).map(|i| if left_out[i] { 0.0 } else { weight(i) }).collect();
+    let mut kept = vec![0.0; problem.nrows()];
+    split.train.iter().for_each(|&i| kept[i] += weight(i));
     let (total, inside): (f64, f64) = ((0..kept.len()).map(weight).sum(), kept.iter().sum());
+    let outside: f64 = split.test.iter().map(|&i| weight(i)).sum();
     let training = problem.clone().with_weights(kept)?;
     let mut solve = options.path.solve.clone();
     solve.time_limit = solve.time_limit.map(|limit| limit.saturating_sub(start.elapsed()));
     solve.threads = None;
     let share = inside / total;
-    let test: Vec<usize> = (0..left_out.len()).filter(|&i| left_out[i]).collect();
     let mut scores = Vec::with_capacity(whole.points.len());
     for strand in whole.strands() {
         let mut penalty = problem.penalty().clone();
         penalty.lambda1 *= share;
         penalty.lambda2 = share * strand[0].lambda2;
-        let grid = Grid::Given(strand.iter().map(|p| share * p.lambda0).collect());
+        let grid = Grid::Given(scored(strand, &options.path.grid).iter().map(|lambda0| share * lambda0).collect());
         let settings = PathOptions {
             grid,
             lambda2: Vec::new(),
@@ -205,17 +239,26 @@ fn fold(
         };
         let fitted = path(&training.with_penalty(penalty)?, &settings)?;
         if fitted.status != Status::Converged {
-            return Ok((FoldScores { weight: total - inside, scores }, fitted.status));
+            return Ok((FoldScores { weight: outside, scores }, fitted.status));
         }
         for point in &fitted.points {
             let coefficients = &point.solution.coefficients;
             let u = problem.margins(coefficients);
             let samples: Vec<(f64, f64, f64)> =
-                test.iter().map(|&i| (u[i] + coefficients.intercept, problem.y()[i], weight(i))).collect();
+                split.test.iter().map(|&i| (u[i] + coefficients.intercept, problem.y()[i], weight(i))).collect();
             scores.push(score.value(problem.loss(), &samples));
         }
     }
-    Ok((FoldScores { weight: total - inside, scores }, Status::Converged))
+    Ok((FoldScores { weight: outside, scores }, Status::Converged))
+}
+
+/// The λ0 at which the folds of each point are fitted. A point of a dynamic grid is where its answer has just become the best:
+/// there a fit on other samples often has one feature less, which would be held against the larger model. The answer is the
+/// best down to the next point; the folds are fitted in the middle of that interval, of the logarithms.
+fn scored(strand: &[Point], grid: &Grid) -> Vec<f64> {
+    let is_dynamic = matches!(grid, Grid::Dynamic { .. });
+    let next = |k: usize| strand.get(k + 1).filter(|_| is_dynamic).unwrap_or(&strand[k]);
+    (0..strand.len()).map(|k| (strand[k].lambda0 * next(k).lambda0).sqrt()).collect()
 }
 
 /// Mean and standard error at point k over the folds whose score is a number.

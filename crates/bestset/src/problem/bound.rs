@@ -112,7 +112,8 @@ impl Problem<'_> {
         if bound.is_nan() { f64::NEG_INFINITY } else { bound }
     }
 
-    /// Σ Ψ_j over the features with the given penalties, each the least that rounding allows; −∞ outside the dual domain.
+    /// Σ Ψ_j over the features with the given penalties, none of which charges less than the problem's own, each the least that
+    /// rounding allows; −∞ outside the dual domain.
     pub(crate) fn least_psi_sum(
         &self,
         alpha: &[f64],
@@ -123,7 +124,11 @@ impl Problem<'_> {
         let Some(point) = self.measure(alpha) else {
             return f64::NEG_INFINITY;
         };
-        let one = |(k, (&j, &t)): (usize, (&usize, &f64))| self.least_psi(coordinate(k), j, t, &point);
+        let zero_below = self.least_threshold() - self.largest_error(&point);
+        let one = |(k, (&j, &t)): (usize, (&usize, &f64))| match t.abs() * (1.0 + 16.0 * f64::EPSILON) < zero_below {
+            true => 0.0,
+            false => self.least_psi(coordinate(k), j, t, &point),
+        };
         let sum: f64 = features.iter().zip(tau).enumerate().map(one).sum();
         sum * (1.0 + f64::EPSILON * features.len() as f64)
     }

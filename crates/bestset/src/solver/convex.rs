@@ -34,6 +34,8 @@ pub struct Relaxed {
     pub ended: Status,
     /// What screening did.
     pub screened: Screened,
+    /// Features that were in the active set at some time.
+    pub visited: Vec<usize>,
 }
 
 /// Minimises R until (R − D)/|R| ≤ `options.relaxation_gap`; leaves the minimiser in the workspace.
@@ -92,6 +94,7 @@ impl Relaxed {
             iterations: 0,
             ended: Status::Converged,
             screened: Screened::default(),
+            visited: work.active.features().to_vec(),
         }
     }
 
@@ -193,6 +196,7 @@ impl Relaxed {
         violating.iter().for_each(|v| {
             work.include(v.1);
         });
+        self.visited.extend(violating.iter().map(|v| v.1));
         count
     }
 

@@ -22,6 +22,8 @@ pub struct Root {
     pub tau: Vec<f64>,
     /// P of the answer.
     pub objective: f64,
+    /// Features that the convex phase had in its active set.
+    pub visited: Vec<usize>,
 }
 
 /// Minimises R, searches P from there, and proves what it can in one last pass over X.
@@ -44,9 +46,28 @@ pub fn root(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monit
         monitor.muted = false;
     }
     let best = primal::solve(work, &starts, &mut relaxed, options, monitor);
-    let objective = best.objective;
+    let (objective, visited) = (best.objective, std::mem::take(&mut relaxed.visited));
     let (outcome, tau) = conclude(problem, relaxed, best, monitor);
-    Root { outcome, minimiser, tau, objective }
+    Root { outcome, minimiser, tau, objective, visited }
+}
+
+/// As [`root`], the primal phase within the active set only: what a tree that may soon end starts from. Without a certificate
+/// there is nothing to hurry to.
+pub fn sketch(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Root {
+    let problem = work.problem;
+    if needs_continuation(problem) || problem.penalty().lambda0 == 0.0 {
+        return root(work, options, monitor);
+    }
+    let starts: Vec<Coefficients> = options.warm_start.iter().cloned().collect();
+    if let Some(start) = starts.first() {
+        work.load(start);
+    }
+    let mut relaxed = convex::solve(work, options, monitor);
+    let minimiser = work.coefficients();
+    let best = primal::search(work, &starts, &relaxed, &mut primal::BUDGET.clone(), monitor);
+    let (objective, visited) = (best.objective, std::mem::take(&mut relaxed.visited));
+    let (outcome, tau) = conclude(problem, relaxed, best, monitor);
+    Root { outcome, minimiser, tau, objective, visited }
 }
 
 /// As [`root`], the convex phase from where the workspace is, the primal phase with moves of one feature from the starts and
@@ -63,9 +84,9 @@ pub fn neighbour(
     // No walk past the local minimum: what other points find does that.
     let settled = Options { gap: f64::INFINITY, ..options.clone() };
     let best = primal::neighbour(work, starts, &mut relaxed, &settled, monitor);
-    let objective = best.objective;
+    let (objective, visited) = (best.objective, std::mem::take(&mut relaxed.visited));
     let (outcome, tau) = conclude(problem, relaxed, best, monitor);
-    Root { outcome, minimiser, tau, objective }
+    Root { outcome, minimiser, tau, objective, visited }
 }
 
 /// What a point of a path found before its pass over X.

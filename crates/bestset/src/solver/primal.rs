@@ -21,13 +21,29 @@ pub struct Best {
 /// Multiplications spent on exchanges at the most: a count, not a clock, so that the answer does not depend on the machine.
 pub(super) const BUDGET: f64 = 4e9;
 
-/// Searches from several starts around the relaxation's minimiser, which the workspace holds.
+/// Searches from several starts around the relaxation's minimiser, which the workspace holds, then further off.
 pub fn solve(
     work: &mut Workspace<'_, '_>,
     others: &[Coefficients],
     relaxed: &mut Relaxed,
     options: &Options,
     monitor: &mut Monitor<'_>,
+) -> Best {
+    let mut budget = BUDGET;
+    let mut best = search(work, others, relaxed, &mut budget, monitor);
+    if work.problem.penalty().lambda0 > 0.0 {
+        settle(work, &mut best, relaxed, options, &mut budget, monitor);
+    }
+    best
+}
+
+/// The first part of [`solve`]: the best of several starts after descent and exchanges within the active set.
+pub fn search(
+    work: &mut Workspace<'_, '_>,
+    others: &[Coefficients],
+    relaxed: &Relaxed,
+    budget: &mut f64,
+    monitor: &Monitor<'_>,
 ) -> Best {
     let root = work.coefficients();
     let mut best = Best { objective: f64::INFINITY, coefficients: Coefficients::default(), local: Local::None };
@@ -59,14 +75,31 @@ pub fn solve(
     }
     // The most promising first: they may use up the budget.
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut budget = BUDGET;
     for (_, start) in found {
         work.load(&start);
-        exchange(work, &mut budget, monitor);
+        exchange(work, budget, monitor);
         best.offer(work);
     }
-    widen::settle(work, &mut best, relaxed, options, &mut budget, monitor);
     best
+}
+
+/// The second part: a walk past the local minimum and a look at all of X, with the bound of the convex phase.
+fn settle(
+    work: &mut Workspace<'_, '_>,
+    best: &mut Best,
+    relaxed: &mut Relaxed,
+    options: &Options,
+    budget: &mut f64,
+    monitor: &mut Monitor<'_>,
+) {
+    let problem = work.problem;
+    let mut bound = |met: Option<widen::Met<'_>>| {
+        if let Some((alpha, features, tau)) = met {
+            relaxed.offer_dual(problem, alpha, features, tau);
+        }
+        relaxed.lower_bound
+    };
+    widen::settle(work, best, &mut bound, options, budget, monitor);
 }
 
 /// As [`solve`], from the starts given and R's minimiser rounded at half its knee: the best of them after descent with T is
@@ -92,7 +125,7 @@ pub fn neighbour(
         descend(work, monitor);
         best.offer(work);
     }
-    widen::settle(work, &mut best, relaxed, options, &mut BUDGET.clone(), monitor);
+    settle(work, &mut best, relaxed, options, &mut BUDGET.clone(), monitor);
     best
 }
 

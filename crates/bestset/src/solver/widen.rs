@@ -1,18 +1,21 @@
 //! The last part of the primal phase: a walk past the local minimum, and a look at the features outside the active set.
 
-use super::convex::Relaxed;
 use super::exchange::{exchange, walk, with_tableau};
 use super::primal::{BUDGET, Best, descend};
 use super::workspace::Workspace;
 use super::{Monitor, Options};
 use crate::solution::Local;
 
+/// A dual point, all features, and their correlations with it.
+pub type Met<'m> = (&'m [f64], &'m [usize], &'m [f64]);
+
 /// Walks on from the best point, then looks at the features outside the active set: what could enter alone or in exchange is
-/// taken in, and both are repeated until nothing lowers P.
+/// taken in, and both are repeated until nothing lowers P. `bound` is told every dual point met, with its correlations, and says
+/// what P is known not to be below.
 pub fn settle(
     work: &mut Workspace<'_, '_>,
     best: &mut Best,
-    relaxed: &mut Relaxed,
+    bound: &mut dyn FnMut(Option<Met<'_>>) -> f64,
     options: &Options,
     budget: &mut f64,
     monitor: &mut Monitor<'_>,
@@ -22,7 +25,7 @@ pub fn settle(
     let mut tau = vec![0.0; all.len()];
     for _ in 0..20 {
         work.load(&best.coefficients);
-        while !is_proved(best, relaxed, options) && walk(work, budget, monitor) {
+        while !is_proved(best, bound(None), options) && walk(work, budget, monitor) {
             exchange(work, budget, monitor);
             best.offer(work);
         }
@@ -32,7 +35,7 @@ pub fn settle(
         }
         problem.design().correlate(&all, &work.alpha, &mut tau);
         monitor.passes += 1.0;
-        relaxed.offer_dual(problem, &work.alpha, &all, &tau);
+        bound(Some((&work.alpha, &all, &tau)));
         let (entering, complete) = entering(work, &tau, budget);
         entering.iter().for_each(|&j| {
             work.include(j);
@@ -56,8 +59,8 @@ pub fn settle(
 }
 
 /// Whether the bound already shows that nothing better is left to find.
-fn is_proved(best: &Best, relaxed: &Relaxed, options: &Options) -> bool {
-    let gap = best.objective - relaxed.lower_bound;
+fn is_proved(best: &Best, bound: f64, options: &Options) -> bool {
+    let gap = best.objective - bound;
     gap <= options.gap_absolute.max(options.gap * best.objective.abs())
 }
 

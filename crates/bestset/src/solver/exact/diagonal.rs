@@ -13,23 +13,38 @@
 //! bound changes by w_j = ½ |β_j| (knee_j − |β_j|) for a fractional coefficient and not at all for one at zero whose
 //! |x_jᵀα| is below its threshold, or beyond its knee, or in the model. So those give what they can spare (d_j < 0), and the
 //! fractional ones take what maximises Σ w_j d_j.
+//!
+//! The loss is quadratic: P exceeds the terms of D′ by ½ ΔᵀMΔ ≥ ½ s_j Δ_j² where Δ is the distance from β, M = Q − diag(d) and
+//! s_j ≤ 1/(M⁻¹)_jj. So the subsets with j, where β_j = 0, have P ≥ D′ − Ψ′_j + φ″_j with λ2 + (d_j + s_j)/2 in φ″, and those
+//! without it have P ≥ D′ − Ψ′_j + ½ s_j β_j². For one feature at a time a giver so has back what it gave.
 
 use super::node::{Choice, Moved};
 use super::relax::{Ground, Relaxed};
-use crate::solver::quadratic::Gram;
+use super::split::{self, Split};
 use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::{DenseSolveCore, Llt, Solve};
 use faer::{Accum, Mat, Par, Side};
 use std::sync::Arc;
 
 /// Newton steps on the barrier, each after the barrier shrank.
-const STEPS: usize = 8;
+const STEPS: usize = 7;
 
 /// Share of the members left since the last look at which another is worth its cost.
 const SHRUNK: f64 = 0.9;
 
+/// Members decided to be in since then at which it is as well.
+const DECIDED: usize = 4;
+
+/// Share of what they could take that the takers do: what is left sharpens the rules for each member alone.
+const TAKEN: f64 = 0.9;
+
+/// Share of the curvature left along one coefficient that is relied on, for the rounding of the inverse it comes from; none where
+/// the inverse is larger than the second, relative to the columns.
+const SURE: f64 = 0.98;
+const WORST: f64 = 1e5;
+
 /// Share of its distance from the threshold that a coefficient at zero keeps.
-const KEPT: f64 = 0.5;
+const KEPT: f64 = 0.2;
 
 /// Share of its own ridge that a giver keeps.
 const LEAST: f64 = 0.1;
@@ -54,27 +69,46 @@ impl Ground<'_, '_, '_> {
         let margin = 8.0 * f64::EPSILON * m * (m + n) + 1e-12;
         let sure: Vec<f64> = givers.iter().zip(&gifts).map(|(&a, gift)| gift - margin * self.square(now, a)).collect();
         let order: Vec<usize> = givers.iter().chain(&takers).map(|&a| now.members[a]).collect();
-        let Some(rest) = schur(&self.inner_products(&order), givers.len(), &sure) else { return false };
+        let Some(split) = self.split(&order, &sure, margin) else { return false };
         let wanted: Vec<f64> = takers.iter().map(|&a| weights[a]).collect();
-        let d = largest_diagonal(&rest, &wanted);
+        let d: Vec<f64> = largest_diagonal(&split.rest, &wanted).iter().map(|d| TAKEN * d).collect();
+        let squares: Vec<f64> = takers.iter().map(|&a| self.square(now, a)).collect();
+        let longest = squares.iter().copied().fold(0.0, f64::max);
         let left = Mat::from_fn(d.len(), d.len(), |a, b| {
-            rest[(a, b)] - if a == b { d[a] + margin * self.square(now, takers[a]) } else { 0.0 }
+            split.rest[(a, b)] - if a == b { d[a] + split.rounding * longest + margin * squares[a] } else { 0.0 }
         });
-        if Llt::new(left.as_ref(), Side::Lower).is_err() {
-            return false;
+        let Ok(factor) = Llt::new(left.as_ref(), Side::Lower) else { return false };
+        let (taken, given) = spare(&factor.inverse(), &split.answers, &sure, &squares);
+        for (e, &a) in takers.iter().enumerate() {
+            (now.moved[a], now.spare[a]) = (d[e], taken[e]);
         }
-        takers.iter().zip(&d).for_each(|(&a, &d)| now.moved[a] = d);
-        givers.iter().zip(&gifts).for_each(|(&a, &d)| now.moved[a] = -d);
-        let by_position = now.members.iter().zip(&now.moved).map(|(&k, &d)| (k as u32, d)).collect();
-        now.inherited = Some(Arc::new(Moved { by_position, members: now.members.len() }));
+        for (e, &a) in givers.iter().enumerate() {
+            (now.moved[a], now.spare[a]) = (-gifts[e], given[e]);
+        }
+        let by_position = (0..now.members.len()).map(|a| (now.members[a] as u32, now.moved[a], now.spare[a])).collect();
+        let inside = now.choices.iter().filter(|c| **c == Choice::In).count();
+        now.inherited = Some(Arc::new(Moved { by_position, members: now.members.len(), inside }));
         true
     }
 
-    /// Whether another look at the curvature is worth its cost: there are few members, and some have left since the last.
+    /// What is left for the takers, the last of the positions, after the first have given.
+    fn split(&self, order: &[usize], gifts: &[f64], margin: f64) -> Option<Split> {
+        if gifts.len() <= self.problem().nrows() {
+            return Split::of_products(&self.inner_products(order), gifts, margin);
+        }
+        let (weights, intercept) = (self.problem().weights(), self.problem().has_intercept());
+        Split::of_columns(split::whitened(&self.near.active, order, weights, intercept), gifts)
+    }
+
+    /// Whether another look at the curvature is worth its cost: there are few members, and since the last some have left or were
+    /// decided to be in.
     pub fn should_move(&self, now: &Relaxed) -> bool {
-        let before = now.inherited.as_ref().map_or(usize::MAX, |m| m.members);
-        let m = now.members.len();
-        self.problem().loss().is_quadratic() && m <= self.crowd && (m as f64) < SHRUNK * before as f64
+        if !self.problem().loss().is_quadratic() || now.members.len() > self.crowd {
+            return false;
+        }
+        let Some(before) = &now.inherited else { return true };
+        let inside = now.choices.iter().filter(|c| **c == Choice::In).count();
+        (now.members.len() as f64) < SHRUNK * before.members as f64 || inside >= before.inside + DECIDED
     }
 
     /// Square of the length of a column as stored, which a view's shift may cancel: rounding in Q is relative to it.
@@ -115,19 +149,21 @@ impl Ground<'_, '_, '_> {
     }
 }
 
-/// Q_TT − Q_TG (Q_GG + diag(gifts))⁻¹ Q_GT where the givers are the first positions of Q.
-fn schur(gram: &Gram, givers: usize, gifts: &[f64]) -> Option<Mat<f64>> {
-    let takers = gram.len() - givers;
-    let mut rest = Mat::from_fn(takers, takers, |a, b| gram.at(givers + a, givers + b));
-    if givers > 0 {
-        let all: Vec<usize> = (0..givers).collect();
-        let factor = gram.factor(&all, |g| gifts[g])?;
-        let cross = Mat::from_fn(givers, takers, |g, t| gram.at(g, givers + t));
-        let mut solved = cross.clone();
-        factor.solve_in_place(solved.as_mut());
-        matmul(rest.as_mut(), Accum::Add, cross.transpose(), solved.as_ref(), -1.0, Par::Seq);
+/// For each taker and each giver an s with M − s e_jeⱼᵀ ⪰ 0, where M = Q − diag(d): at most 1/(M⁻¹)_jj. `inverse` is that of the
+/// takers' rest; a giver's part of M⁻¹ is (A⁻¹)_jj + u_jᵀ inverse u_j with A⁻¹ ⪯ diag(1/gifts) and u_j its answers.
+fn spare(inverse: &Mat<f64>, answers: &Mat<f64>, gifts: &[f64], squares: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let (takers, givers) = (squares.len(), gifts.len());
+    let condition: f64 = (0..takers).map(|a| inverse[(a, a)] * squares[a]).sum();
+    if condition.is_nan() || condition > WORST * takers as f64 {
+        return (vec![0.0; takers], vec![0.0; givers]);
     }
-    Some(rest)
+    let mut weighted = Mat::zeros(givers, takers);
+    matmul(weighted.as_mut(), Accum::Replace, answers.as_ref(), inverse.as_ref(), 1.0, Par::Seq);
+    let given = |g: usize| {
+        let sum: f64 = (0..takers).map(|a| weighted[(g, a)] * answers[(g, a)]).sum();
+        SURE / (1.0 / gifts[g] + sum.max(0.0))
+    };
+    ((0..takers).map(|a| SURE / inverse[(a, a)]).collect(), (0..givers).map(given).collect())
 }
 
 /// max Σ w_j d_j over d ≥ 0 with S − diag(d) ⪰ 0, nearly: Newton steps on Σ w_j d_j + μ (log det(S − diag d) + Σ log d_j)
@@ -140,9 +176,13 @@ fn largest_diagonal(s: &Mat<f64>, w: &[f64]) -> Vec<f64> {
     };
     let zero = vec![0.0; m];
     let Some(first) = inverse_of(&zero) else { return zero };
-    // diag(1/(S⁻¹)_jj) / m is inside: S ⪰ (1/m) diag(1/(S⁻¹)_jj).
-    let mut d: Vec<f64> = (0..m).map(|a| 0.5 / (m as f64 * first[(a, a)])).collect();
-    let Some(mut inverse) = inverse_of(&d) else { return zero };
+    // diag(1/(S⁻¹)_jj) / m is inside, S ⪰ (1/m) diag(1/(S⁻¹)_jj), and a larger share may be.
+    let shares = [0.5, 0.2, 0.08].into_iter().chain([0.5 / m as f64]);
+    let start = |share: f64| (0..m).map(|a| share / first[(a, a)]).collect::<Vec<f64>>();
+    let Some((mut d, mut inverse)) = shares.map(start).find_map(|d| Some((inverse_of(&d)?, d))).map(|(i, d)| (d, i))
+    else {
+        return zero;
+    };
     let mut mu = w.iter().zip(&d).map(|(w, d)| w * d).sum::<f64>() / m as f64;
     for _ in 0..STEPS {
         // Gradient w − μ M⁻¹_jj + μ/d, curvature μ (M⁻¹∘M⁻¹ + 1/d²).
@@ -177,6 +217,7 @@ fn largest_diagonal(s: &Mat<f64>, w: &[f64]) -> Vec<f64> {
 mod tests {
     use super::super::far::tests::numbers;
     use super::super::{Seed, Tree, node::Choice};
+    use super::{Ground, Relaxed};
     use crate::design::{ColumnSubset, Dense, Design};
     use crate::solver::workspace::Workspace;
     use crate::solver::{Monitor, incremental};
@@ -192,10 +233,10 @@ mod tests {
     /// above no subset of the node.
     #[test]
     fn moved_curvature_leaves_the_loss_convex_and_the_bound_below_every_subset() {
-        let (mut moved, mut better) = (0, 0);
+        let (mut moved, mut better, mut alone) = (0, 0, 0);
         for trial in 0..60u64 {
             let mut draw = numbers(trial);
-            let (n, p) = (6 + trial as usize % 13, 7);
+            let (n, p) = (4 + trial as usize % 15, 7);
             let scale = |j: usize| if trial % 3 == 0 { 10f64.powi(j as i32 % 5 - 2) } else { 1.0 };
             let near = [1.0, 0.3, 0.05][trial as usize % 3];
             let common: Vec<f64> = (0..n).map(|_| draw()).collect();
@@ -254,6 +295,7 @@ mod tests {
                 };
                 let least = (0..1 << p).filter(allowed).map(|mask| costs[mask]).fold(f64::INFINITY, f64::min);
                 assert!(now.dual <= least + 1e-9 * (1.0 + least), "{trial}, {depth}: {} above {least}", now.dual);
+                alone += check_alone(&ground, &now, &costs, &allowed);
                 let side = if draw() > 0.0 { Choice::In } else { Choice::Out };
                 let Some(a) = ground.branch(&now) else { break };
                 now.choices[a] = side;
@@ -261,6 +303,38 @@ mod tests {
                 now = ground.relax(now, f64::MAX, 1e-10, &limits);
             }
         }
-        assert!(moved > 60 && 4 * better > 3 * moved, "{better} of {moved}");
+        assert!(moved > 60 && 4 * better > 3 * moved && alone > 200, "{better} of {moved}, {alone}");
+    }
+
+    /// The bounds for one member alone are above no subset with it and none without it, and M − s e_jeⱼᵀ has no negative eigenvalue;
+    /// how many had an s.
+    fn check_alone(
+        ground: &Ground<'_, '_, '_>,
+        now: &Relaxed,
+        costs: &[f64],
+        allowed: &dyn Fn(&usize) -> bool,
+    ) -> usize {
+        let (q, m) = (ground.inner_products(&now.members), now.members.len());
+        let room = |a: usize| 1e-10 * (ground.square(now, a) + now.moved[a].abs());
+        let least = |with: bool, j: usize| {
+            let masks = (0..costs.len()).filter(|mask| allowed(mask) && (mask >> j & 1 == 1) == with);
+            masks.map(|mask| costs[mask]).fold(f64::INFINITY, f64::min)
+        };
+        for a in 0..m {
+            let own = |b: usize| now.moved[b] - room(b) + if a == b { now.spare[a] } else { 0.0 };
+            let left = Mat::from_fn(m, m, |b, c| q.at(b, c) - if b == c { own(b) } else { 0.0 });
+            assert!(Llt::new(left.as_ref(), Side::Lower).is_ok(), "{a}: {:?} {:?}", now.moved, now.spare);
+            if now.choices[a] != Choice::Free {
+                continue;
+            }
+            let (c, b, s) = (ground.coordinate(now, a), now.beta[a], now.spare[a]);
+            let j = ground.near.active.features()[now.members[a]];
+            let base = now.dual - c.psi(now.tau[a]) - 1e-9 * (1.0 + now.dual.abs());
+            assert!(base + 0.5 * s * b * b <= least(false, j), "without {j}");
+            if b == 0.0 {
+                assert!(base + c.curved(s).phi(now.tau[a]) <= least(true, j), "with {j}");
+            }
+        }
+        now.spare.iter().filter(|s| **s > 0.0).count()
     }
 }

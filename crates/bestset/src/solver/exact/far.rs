@@ -1,51 +1,148 @@
 //! Nodes with more open features than memory holds: their relaxation is closed by passes over the rest of X.
 
-use super::node::{Choice, Node};
+use super::node::{Choice, Link, Node};
 use super::relax::Relaxed;
 use super::{Monitor, Tree};
 use crate::solver::screening;
 use std::sync::Arc;
 
+/// Nodes whose dual points share one pass over the far features: the pass costs the reading of X, whatever their number.
+const LOOKS: usize = 12;
+
+/// Share of the gap that a node which seems closed is to have to spare for the far features.
+const SPARE: f64 = 0.3;
+
+/// Steps of the search for the dual point that has it.
+const TEMPERED: usize = 5;
+
+/// A node relaxed on the columns in memory alone.
+struct Pending {
+    node: Node,
+    relaxed: Relaxed,
+}
+
 impl Tree<'_, '_> {
-    /// Relaxes the node on the columns in memory, looks at the far features with its dual point, takes in those that violate
-    /// its optimality, and repeats until the bound prunes or none does. Far features that the optimality rule excludes with
-    /// the node's bound stay behind.
-    pub(super) fn look_far(&mut self, mut node: Node, monitor: &mut Monitor<'_>) {
-        let problem = self.problem;
-        let (best, cutoff, room) = (self.pool.limit(), self.cutoff(), 0.1 * self.room());
-        loop {
-            let limits = monitor.limits().clone();
-            let mut relaxed = {
-                let ground = self.ground();
-                ground.relax(ground.start(&node), cutoff, room, &limits)
-            };
-            let far: Vec<usize> = node.far.iter().copied().filter(|&j| self.near.position(j).is_none()).collect();
-            let mut tau = vec![0.0; far.len()];
-            problem.design().correlate(&far, &relaxed.alpha, &mut tau);
-            monitor.passes += far.len() as f64 / problem.ncols() as f64;
-            let coordinate = |k: usize| problem.coordinate(far[k]).priced(relaxed.multiplier);
-            let missing = problem.least_psi_sum(&relaxed.alpha, &far, &tau, coordinate);
-            let dual = relaxed.dual + missing;
-            let excess = |(k, t): (usize, &f64)| (t.abs() - coordinate(k).threshold(*t), far[k]);
-            let mut violating: Vec<(f64, usize)> = tau.iter().enumerate().map(excess).filter(|v| v.0 > 0.0).collect();
-            let bound = dual.max(node.bound);
-            let settled = missing > -0.01 * (best - bound).max(0.0) || monitor.stop(0).is_some();
-            if bound > cutoff || violating.is_empty() || settled {
-                let tau = problem.outer_correlations(&relaxed.alpha, &far, &tau, coordinate);
-                let kept = |k: &usize| !screening::in_no_optimal_subset(coordinate(*k), tau[*k], dual, best);
-                node.far = Arc::new((0..far.len()).filter(kept).map(|k| far[k]).collect());
-                (relaxed.dual, relaxed.bound) = (dual, bound);
-                self.settle(node, relaxed, monitor);
-                return;
+    /// Relaxes the nodes on the columns in memory, splits them as if these were all, and looks at the far features with the dual
+    /// points of what that ends in, in one pass; takes in those that violate optimality, and repeats until each bound prunes or
+    /// none does. Far features that the optimality rule excludes with a node's bound stay behind.
+    pub(super) fn look_far(&mut self, node: Node, monitor: &mut Monitor<'_>) {
+        // Of all nodes that it is split into.
+        let open = node.far.clone();
+        let mut pending = vec![self.relax_near(node, monitor)];
+        self.plunge(&mut pending, monitor);
+        while !pending.is_empty() {
+            let far: Vec<usize> = open.iter().copied().filter(|&j| self.near.position(j).is_none()).collect();
+            let vectors: Vec<&[f64]> = pending.iter().map(|p| p.relaxed.alpha.as_slice()).collect();
+            let mut tau = vec![0.0; far.len() * vectors.len()];
+            self.problem.design().correlate_many(&far, &vectors, &mut tau);
+            monitor.passes += far.len() as f64 / self.problem.ncols() as f64;
+            let (count, mut unsettled) = (pending.len(), Vec::new());
+            for (v, one) in pending.into_iter().enumerate() {
+                let own: Vec<f64> = tau.iter().skip(v).step_by(count).copied().collect();
+                unsettled.extend(self.look(one, &far, &own, monitor));
             }
-            violating.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            violating.truncate(self.near.active.len().max(64));
-            violating.iter().for_each(|v| {
-                self.near.include(v.1);
-            });
-            node.beta = self.ground().sparse(&relaxed);
-            node.multiplier = relaxed.multiplier;
+            pending = unsettled.into_iter().map(|node| self.relax_near(node, monitor)).collect();
         }
+    }
+
+    fn relax_near(&self, node: Node, monitor: &Monitor<'_>) -> Pending {
+        let ground = self.ground();
+        let relaxed = ground.relax(ground.start(&node), self.cutoff(), 0.1 * self.room(), monitor.limits());
+        Pending { node, relaxed }
+    }
+
+    /// Splits the node with the lowest value, which the columns in memory alone give it, until there are [`LOOKS`] or all seem
+    /// to be closed. Nothing is decided on the word of such a value, but which nodes are looked at.
+    fn plunge(&mut self, pending: &mut Vec<Pending>, monitor: &Monitor<'_>) {
+        while pending.len() < LOOKS && monitor.stop(0).is_none() {
+            let open = |p: &Pending| p.relaxed.dual <= self.cutoff() && !self.ground().solves(&p.relaxed, 0.0);
+            let lowest = |&a: &usize, &b: &usize| pending[a].relaxed.dual.total_cmp(&pending[b].relaxed.dual);
+            let Some(first) = (0..pending.len()).filter(|&a| open(&pending[a])).min_by(lowest) else { return };
+            let Some(member) = self.ground().branch(&pending[first].relaxed) else { return };
+            let Pending { node, relaxed } = pending.remove(first);
+            let (position, beta) = (relaxed.members[member] as u32, self.ground().sparse(&relaxed));
+            beta.iter().for_each(|p| {
+                self.core.include(self.near.active.features()[p.0 as usize]);
+            });
+            self.extend_core();
+            for (inside, outside) in [(vec![], vec![position]), (vec![position], vec![])] {
+                let link = Some(Arc::new(Link { parent: node.link.clone(), inside, outside }));
+                let child =
+                    Node { id: self.made, link, beta: beta.clone(), multiplier: relaxed.multiplier, ..node.clone() };
+                (self.made, self.processed) = (self.made + 1, self.processed + 1);
+                let mut child = self.relax_near(child, monitor);
+                self.temper(&mut child.relaxed, &relaxed);
+                pending.push(child);
+            }
+        }
+    }
+
+    /// Moves the dual point of a node that seems closed back towards its parent's, where far features hardly violate anything, as
+    /// far as it still seems closed there, with room for those that do: any dual point gives a bound.
+    fn temper(&self, now: &mut Relaxed, parent: &Relaxed) {
+        let cutoff = self.cutoff();
+        let wanted = cutoff + SPARE * (cutoff - parent.dual);
+        if now.dual <= wanted || now.inherited.is_some() {
+            return;
+        }
+        let (ground, own) = (self.ground(), now.clone());
+        let mut before = Relaxed { alpha: parent.alpha.clone(), ..now.clone() };
+        ground.correlate(&mut before);
+        // D is concave along the way, and at its end more than is wanted.
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..TEMPERED {
+            let share = 0.5 * (low + high);
+            let mix = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (1.0 - share) * a + share * b).collect();
+            (now.alpha, now.tau) = (mix(&before.alpha, &own.alpha), mix(&before.tau, &own.tau));
+            ground.measure(now);
+            if now.dual > wanted { high = share } else { low = share }
+        }
+        let point = before.alpha.iter().zip(&own.alpha).map(|(a, b)| (1.0 - high) * a + high * b).collect();
+        now.alpha = point;
+        self.problem.project(&mut now.alpha);
+        ground.correlate(now);
+        ground.measure(now);
+        if now.dual <= cutoff {
+            *now = own;
+        }
+    }
+
+    /// The bound of a node with the correlations of the far features at its dual point; gives the node back, the features that
+    /// violate its optimality most taken in, when it is neither pruned nor settled.
+    fn look(&mut self, one: Pending, far: &[usize], tau: &[f64], monitor: &mut Monitor<'_>) -> Option<Node> {
+        let (problem, Pending { mut node, mut relaxed }) = (self.problem, one);
+        let (best, cutoff) = (self.pool.limit(), self.cutoff());
+        let coordinate = |k: usize| problem.coordinate(far[k]).priced(relaxed.multiplier);
+        let missing = problem.least_psi_sum(&relaxed.alpha, far, tau, coordinate);
+        let dual = relaxed.dual + missing;
+        let least = problem.least_threshold();
+        let excess = |(k, t): (usize, &f64)| (t.abs() - coordinate(k).threshold(*t), far[k]);
+        let large = tau.iter().enumerate().filter(|p| p.1.abs() > least);
+        let mut violating: Vec<(f64, usize)> = large.map(excess).filter(|v| v.0 > 0.0).collect();
+        let bound = dual.max(node.bound);
+        // What the node is closed with if its minimiser is an answer must be as tight as that is.
+        let answered = self.ground().solves(&relaxed, 0.1 * self.room());
+        let small = if answered { 0.1 * self.room() } else { 0.01 * (best - bound).max(0.0) };
+        let settled = missing >= -small || monitor.stop(0).is_some();
+        if bound > cutoff {
+            self.close(bound, false);
+            return None;
+        }
+        if violating.is_empty() || settled {
+            let tau = problem.outer_correlations(&relaxed.alpha, far, tau, coordinate);
+            let kept = |k: &usize| !screening::in_no_optimal_subset(coordinate(*k), tau[*k], dual, best);
+            node.far = Arc::new((0..far.len()).filter(kept).map(|k| far[k]).collect());
+            (relaxed.dual, relaxed.bound) = (dual, bound);
+            self.settle(node, relaxed, monitor);
+            return None;
+        }
+        violating.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        violating.truncate(self.near.active.len().max(64));
+        violating.iter().for_each(|v| {
+            self.near.include(v.1);
+        });
+        (node.beta, node.multiplier) = (self.ground().sparse(&relaxed), relaxed.multiplier);
+        Some(node)
     }
 
     /// Decides, rounds and splits as for a node without far features; few enough of them join the columns in memory.
@@ -58,18 +155,20 @@ impl Tree<'_, '_> {
                 self.offer(&point, relaxed.intercept, monitor);
             }
         }
-        if node.far.len() + self.near.active.len() <= self.most_near {
-            // The children know these features by the list their parent keeps, then as positions of their own.
-            let first = self.near.active.len();
-            for &j in node.far.iter() {
-                self.near.include(j);
-            }
-            for k in first..self.near.active.len() {
+        let joins = node.far.len() + self.near.active.len() <= self.most_near;
+        let mut is_member = vec![false; self.near.active.len()];
+        relaxed.members.iter().for_each(|&k| is_member[k] = true);
+        for &j in node.far.iter() {
+            // The children know these features by the list their parent keeps, then as positions of their own; another node may
+            // have brought some of them in.
+            let position = if joins { Some(self.near.include(j)) } else { self.near.position(j) };
+            if let Some(k) = position.filter(|&k| !is_member.get(k).is_some_and(|m| *m)) {
                 relaxed.members.push(k);
                 relaxed.choices.push(Choice::Free);
                 relaxed.beta.push(0.0);
                 relaxed.tau.push(0.0);
                 relaxed.moved.push(0.0);
+                relaxed.spare.push(0.0);
             }
         }
         node.far = Arc::new(node.far.iter().copied().filter(|&j| self.near.position(j).is_none()).collect());
@@ -79,6 +178,7 @@ impl Tree<'_, '_> {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use super::super::node::{Choice, Node};
     use super::super::{Seed, Tree};
     use crate::design::{ColumnSubset, Dense, Design};
     use crate::solver::workspace::Workspace;
@@ -87,7 +187,9 @@ pub(super) mod tests {
 
     /// Branch and bound with so much memory, from an answer of nothing said to be worth `known`: small problems have every
     /// feature that matters in memory after the root, and the best answer; so only the tree can find it, far away.
-    fn grow(problem: &Problem<'_>, most_near: usize, known: Option<f64>) -> Outcome {
+    ///
+    /// Whatever is split, decided and brought near, the `best` subset stays in an open node until it is found.
+    fn grow(problem: &Problem<'_>, most_near: usize, known: Option<f64>, best: (f64, u32)) -> Outcome {
         let (options, mut observer) = (Options::with_method(Method::Exact), ());
         let mut monitor = Monitor::new(&options, &mut observer);
         let mut root = incremental::root(&mut Workspace::new(problem), &options, &mut monitor);
@@ -99,9 +201,24 @@ pub(super) mod tests {
             root.minimiser = root.outcome.coefficients.clone();
         }
         root.objective = known.unwrap_or_else(|| problem.value(&root.outcome.coefficients));
-        Tree::plant(problem, None, &options, Seed { root, multiplier: 0.0 }, most_near)
-            .grow(&options, &mut monitor, None)
-            .unwrap()
+        let mut tree = Tree::plant(problem, None, &options, Seed { root, multiplier: 0.0 }, most_near);
+        while let Some(batch) = tree.next_batch() {
+            tree.process(batch, &mut monitor);
+            let found = problem.value(&tree.pool.entries()[0].1) <= best.0 * (1.0 + 1e-5);
+            assert!(found || tree.open.iter().any(|node| holds(&tree, node, best.1)), "the best subset was lost");
+        }
+        tree.harvest(crate::Status::Converged)
+    }
+
+    /// Whether the subset is one of the node's.
+    fn holds(tree: &Tree<'_, '_>, node: &Node, mask: u32) -> bool {
+        let choices = node.choices(tree.near.active.features());
+        (0..tree.problem.ncols()).all(|j| match tree.near.position(j).map(|k| choices[k]) {
+            Some(Choice::Free) => true,
+            Some(Choice::In) => mask >> j & 1 == 1,
+            Some(Choice::Out) => mask >> j & 1 == 0,
+            None => mask >> j & 1 == 0 || node.far.binary_search(&j).is_ok(),
+        })
     }
 
     /// A small generator: tests of this crate's inside need no more.
@@ -117,21 +234,50 @@ pub(super) mod tests {
         }
     }
 
-    /// Least P over all subsets, each fitted by the convex phase alone (λ0 = 0).
-    fn enumerate(problem: &Problem<'_>, remake: &dyn Fn(&ColumnSubset<'_>, Penalty) -> f64) -> f64 {
+    /// Least P over all subsets, each fitted by the convex phase alone (λ0 = 0), and the subset.
+    fn enumerate(problem: &Problem<'_>, remake: &dyn Fn(&ColumnSubset<'_>, Penalty) -> f64) -> (f64, u32) {
         let (p, penalty) = (problem.ncols(), problem.penalty());
         let zero = vec![0.0; problem.nrows()];
         let empty = problem.loss_sum(&zero, problem.best_intercept(&zero, 0.0));
-        (1u32..1 << p).fold(empty, |best, mask| {
+        (1u32..1 << p).fold((empty, 0), |best, mask| {
             let columns: Vec<usize> = (0..p).filter(|j| mask >> j & 1 == 1).collect();
             let price = penalty.lambda0 * columns.len() as f64;
             let part = ColumnSubset::new(problem.design(), columns).unwrap();
-            best.min(price + remake(&part, Penalty { lambda0: 0.0, ..penalty.clone() }))
+            let value = price + remake(&part, Penalty { lambda0: 0.0, ..penalty.clone() });
+            if value < best.0 { (value, mask) } else { best }
         })
     }
 
     fn make<'a>(design: &'a dyn Design, y: &'a [f64], penalty: Penalty, loss: Loss, intercept: bool) -> Problem<'a> {
         Problem::new(design, y, penalty).unwrap().with_loss(loss).unwrap().with_intercept(intercept)
+    }
+
+    /// What another node has brought near between a node's relaxation and its look far stays open in the node's children.
+    #[test]
+    fn features_that_came_near_meanwhile_stay_open() {
+        for joins in [false, true] {
+            let mut draw = numbers(5);
+            let (n, p) = (12, 9);
+            let x: Vec<f64> = (0..n * p).map(|_| draw()).collect();
+            let y: Vec<f64> = (0..n).map(|i| x[i] + 0.8 * x[4 * n + i] + 0.5 * draw()).collect();
+            let design = Dense::new(n, p, x).unwrap();
+            let problem = make(&design, &y, Penalty::new(0.1, 0.0, 0.1), Loss::Squared, false);
+            let (options, mut observer) = (Options { top: 100, method: Method::Exact, ..Options::default() }, ());
+            let mut monitor = Monitor::new(&options, &mut observer);
+            let root = incremental::root(&mut Workspace::new(&problem), &options, &mut monitor);
+            let mut tree = Tree::plant(&problem, None, &options, Seed { root, multiplier: 0.0 }, 2);
+            let node = tree.open.pop().unwrap();
+            let pending = tree.relax_near(node, &monitor);
+            let came = pending.node.far[0];
+            tree.near.include(came);
+            tree.most_near = if joins { 4000 } else { 2 };
+            tree.settle(pending.node, pending.relaxed, &mut monitor);
+            assert!(!tree.open.is_empty());
+            for node in &tree.open {
+                let choices = node.choices(tree.near.active.features());
+                assert_eq!(choices[tree.near.position(came).unwrap()], Choice::Free, "{joins}");
+            }
+        }
     }
 
     #[test]
@@ -161,16 +307,17 @@ pub(super) mod tests {
             let design = Dense::new(n, p, x).unwrap();
             let intercept = trial % 2 == 0;
             let problem = make(&design, &y, penalty, loss, intercept);
-            let least = enumerate(&problem, &|part, penalty| {
+            let best = enumerate(&problem, &|part, penalty| {
                 solve(&make(part, &y, penalty, loss, intercept), &Options::default()).unwrap().objective()
             });
-            let outcome = grow(&problem, most_near, None);
+            let least = best.0;
+            let outcome = grow(&problem, most_near, None, best);
             let (bound, objective) = (outcome.lower_bound, problem.value(&outcome.coefficients));
             let closed = objective - bound <= 1e-9f64.max(1e-6 * objective);
             assert!(bound <= least + 1e-9, "{trial}: {bound} above {least}");
             assert!(objective <= least * (1.0 + 1e-6) + 1e-9 || !closed, "{trial}: {objective} {least}");
             // A value just above the optimum closes every node that does not look far for it.
-            let outcome = grow(&problem, most_near, Some(least * (1.0 + 1e-4)));
+            let outcome = grow(&problem, most_near, Some(least * (1.0 + 1e-4)), best);
             let objective = problem.value(&outcome.coefficients);
             assert!(objective <= least * (1.0 + 1e-6) + 1e-9, "{trial}: {objective} missed {least}");
             split += usize::from(outcome.iterations > 1);

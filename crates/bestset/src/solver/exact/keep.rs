@@ -92,6 +92,7 @@ pub(crate) struct SavedTree {
     unseen: f64,
     processed: usize,
     made: usize,
+    searched: bool,
     root: SavedRoot,
 }
 
@@ -203,6 +204,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             unseen: self.unseen,
             processed: self.processed,
             made: self.made,
+            searched: self.searched,
             root: SavedRoot { coefficients, relaxation, lower_bound, dual, ended, screened, local },
         }))
     }
@@ -260,6 +262,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             unseen: saved.unseen,
             processed: saved.processed,
             made: saved.made,
+            searched: saved.searched,
             bytes: 0,
             absolute: options.gap_absolute,
             relative: options.gap,

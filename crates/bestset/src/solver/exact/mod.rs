@@ -1,5 +1,6 @@
 //! Branch-and-bound (MATH §7.3): closes the gap of the default solver or says what remains of it.
 
+mod answers;
 mod branch;
 mod diagonal;
 mod far;
@@ -11,15 +12,16 @@ mod pool;
 mod recheck;
 mod relax;
 mod size;
+mod split;
 
 pub(crate) use keep::{Journal, Saved};
 
 use super::incremental::{self, Root};
 use super::workspace::Workspace;
-use super::{Monitor, Options, Outcome, primal, screening};
+use super::{Monitor, Options, Outcome, screening};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Local, Ranked, Status, TraceRow};
+use crate::solution::{Ranked, Status, TraceRow};
 use node::{Choice, Link, Node};
 use pool::Pool;
 use rayon::prelude::*;
@@ -33,14 +35,28 @@ const BATCH: usize = 8;
 /// Open features up to this many are all copied into memory; nodes look at more by passes over X.
 const NEAR: usize = 4000;
 
+/// Features of the root nearest to their thresholds that are copied even where there are more than that, besides those that
+/// its convex phase looked at.
+const FIRST: usize = 256;
+
 /// Features whose inner products are kept beyond those that were not zero in some node.
 const MOST_CORE: usize = 1500;
 
 /// Members of a node whose curvature is looked at from the first node on.
 const CROWD: usize = 300;
 
+/// The same of all nodes, for each sample.
+const LARGEST_CROWD: usize = 5;
+
+/// Looks at the curvature in one node: members that the first excludes make the next better.
+const MOVES: usize = 3;
+
 /// Every node up to this one is rounded to an answer, and every sixteenth after it.
 const ROUNDED: usize = 256;
+
+/// Nodes after which answers are looked for in all of X, with a walk past the minimum that exchanges led to: a tree that ends
+/// before has no use for it.
+const SEARCHED: usize = 64;
 
 /// What the tree grows from: the default solver's answer and the price ν of a feature that a limited size adds.
 struct Seed {
@@ -71,7 +87,7 @@ pub(crate) fn solve_kept(
             return Err(Error::File { what: "checkpoint", reason });
         }
         (None, None) => {
-            let root = incremental::root(&mut Workspace::new(&unlimited), options, monitor);
+            let root = incremental::sketch(&mut Workspace::new(&unlimited), options, monitor);
             Tree::plant(&unlimited, size, options, Seed { root, multiplier: 0.0 }, NEAR)
         }
         (None, Some(k)) => Tree::plant(&unlimited, size, options, size::root(&unlimited, k, options, monitor), NEAR),
@@ -101,6 +117,8 @@ struct Tree<'p, 'a> {
     unseen: f64,
     processed: usize,
     made: usize,
+    /// Whether answers have been looked for outside the active set.
+    searched: bool,
     /// Bytes of the open nodes.
     bytes: usize,
     absolute: f64,
@@ -112,7 +130,7 @@ struct Tree<'p, 'a> {
 impl<'p, 'a> Tree<'p, 'a> {
     /// The root node: every feature that the optimality rules do not exclude is open.
     fn plant(problem: &'p Problem<'a>, size: Option<usize>, options: &Options, seed: Seed, most_near: usize) -> Self {
-        let Seed { root: Root { outcome, minimiser, tau, objective }, multiplier } = seed;
+        let Seed { root: Root { outcome, minimiser, tau, objective, mut visited }, multiplier } = seed;
         let mut pool = Pool::new(options.top);
         pool.offer(objective, outcome.coefficients.clone());
         let (bound, best) = (outcome.lower_bound, pool.limit());
@@ -126,8 +144,18 @@ impl<'p, 'a> Tree<'p, 'a> {
         });
         let mut far: Vec<usize> = (0..tau.len()).filter(|&j| is_open(j)).collect();
         if far.len() > most_near {
-            // What matters first; the rest by passes.
-            let (first, rest): (Vec<usize>, Vec<usize>) = far.into_iter().partition(|&j| core.position(j).is_some());
+            // What matters first, and what soon may; the rest by passes.
+            let pull = |j: usize| tau[j].abs() / problem.coordinate(j).priced(multiplier).threshold(tau[j]);
+            let mut pulled: Vec<(f64, usize)> = far.iter().map(|&j| (pull(j), j)).collect();
+            let first = FIRST.min(most_near);
+            if first < pulled.len() {
+                pulled.select_nth_unstable_by(first, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            }
+            visited.truncate(most_near.saturating_sub(first));
+            visited.extend(pulled.iter().take(first).map(|p| p.1));
+            visited.sort_unstable();
+            let is_first = |j: &usize| core.position(*j).is_some() || visited.binary_search(j).is_ok();
+            let (first, rest): (Vec<usize>, Vec<usize>) = far.into_iter().partition(is_first);
             first.into_iter().for_each(|j| {
                 near.include(j);
             });
@@ -154,6 +182,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             unseen: f64::INFINITY,
             processed: 0,
             made: 1,
+            searched: false,
             bytes,
             absolute: options.gap_absolute,
             relative: options.gap,
@@ -179,6 +208,9 @@ impl<'p, 'a> Tree<'p, 'a> {
                 break;
             }
             self.process(batch, monitor);
+            if self.processed >= SEARCHED {
+                self.search(options, monitor);
+            }
             self.record(monitor);
             if let Some(journal) = &mut journal
                 && monitor.stop(0).is_none()
@@ -263,11 +295,14 @@ impl<'p, 'a> Tree<'p, 'a> {
             let mut relaxed = ground.relax(ground.start(node), cutoff, room, &limits);
             if relaxed.bound <= cutoff {
                 ground.decide(&mut relaxed, best);
-                if ground.should_move(&relaxed) && ground.move_curvature(&mut relaxed) {
-                    relaxed = ground.relax(relaxed, cutoff, room, &limits);
-                    if relaxed.bound <= cutoff {
-                        ground.decide(&mut relaxed, best);
-                    }
+            }
+            for _ in 0..MOVES {
+                if relaxed.bound > cutoff || !ground.should_move(&relaxed) || !ground.move_curvature(&mut relaxed) {
+                    break;
+                }
+                relaxed = ground.relax(relaxed, cutoff, room, &limits);
+                if relaxed.bound <= cutoff {
+                    ground.decide(&mut relaxed, best);
                 }
             }
             let is_rounded = relaxed.bound <= cutoff && (node.id < ROUNDED || node.id.is_multiple_of(16));
@@ -291,10 +326,10 @@ impl<'p, 'a> Tree<'p, 'a> {
         Ground { near: &self.near, core: &self.core, size: self.size, crowd: self.crowd(), scale: best }
     }
 
-    /// The most members whose curvature is looked at, which costs the cube of their number: few at first, since a small tree is
-    /// done before that pays, and never so many that there is little to gain.
+    /// The most members whose curvature is looked at: few at first, since a small tree is done before that pays, and never so
+    /// many that there is little to gain.
     fn crowd(&self) -> usize {
-        (CROWD + self.processed).min(3 * self.problem.nrows() / 2)
+        (CROWD + self.processed).min(LARGEST_CROWD * self.problem.nrows())
     }
 
     /// Inner products of what joined the core.
@@ -333,7 +368,8 @@ impl<'p, 'a> Tree<'p, 'a> {
         }
         let position = branch.map(|a| relaxed.members[a] as u32);
         // Where few members are left their curvature is looked at in every node, and that takes their inner products.
-        let few = relaxed.members.len() <= self.crowd() && self.core.active.len() < MOST_CORE;
+        let few = relaxed.members.len() <= self.crowd().min(3 * self.problem.nrows() / 2)
+            && self.core.active.len() < MOST_CORE;
         let known = relaxed.members.iter().zip(&relaxed.beta).filter(|p| few || *p.1 != 0.0);
         for (&k, _) in known {
             self.core.include(self.near.active.features()[k]);
@@ -350,37 +386,6 @@ impl<'p, 'a> Tree<'p, 'a> {
             self.made += 1;
             let (far, multiplier, moved) = (node.far.clone(), relaxed.multiplier, relaxed.inherited.clone());
             self.push(Node { bound, id, link, beta: beta.clone(), far, known, multiplier, moved });
-        }
-    }
-
-    /// Takes the point over if its P, evaluated from scratch, is among the best, and looks for a better one from there.
-    fn offer(&mut self, point: &[(u32, f64)], intercept: f64, monitor: &mut Monitor<'_>) {
-        let feature = |k: u32| self.near.active.features()[k as usize];
-        let pairs = point.iter().map(|&(k, b)| (feature(k), b)).collect();
-        let coefficients = Coefficients::from_pairs(pairs, intercept);
-        let known = self.pool.entries().iter().any(|e| e.1.support == coefficients.support);
-        if known || self.size.is_some_and(|k| coefficients.nonzeros() > k) {
-            return;
-        }
-        self.core.forget();
-        self.core.load(&coefficients);
-        primal::refit(&mut self.core, monitor);
-        self.enter();
-        match self.size {
-            None => primal::improve(&mut self.core, monitor),
-            Some(k) => size::improve(&mut self.core, k, monitor),
-        }
-        self.enter();
-        self.extend_core();
-    }
-
-    /// Offers the core's point to the pool.
-    fn enter(&mut self) {
-        let coefficients = self.core.coefficients();
-        let objective = self.problem.value(&coefficients);
-        if self.pool.offer(objective, coefficients) {
-            // What was checked was the answer before.
-            self.outcome.local = Local::None;
         }
     }
 

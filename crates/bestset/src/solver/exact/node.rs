@@ -30,10 +30,12 @@ pub struct Link {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Moved {
-    /// d by position; zero where none is listed.
-    pub by_position: Vec<(u32, f64)>,
+    /// d and s by position; zero where none is listed.
+    pub by_position: Vec<(u32, f64, f64)>,
     /// Members of the node it was made for.
     pub members: usize,
+    /// How many of them were in the model.
+    pub inside: usize,
 }
 
 /// An open node.

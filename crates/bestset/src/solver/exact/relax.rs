@@ -47,7 +47,9 @@ pub struct Relaxed {
     pub multiplier: f64,
     /// d of [`super::diagonal`]: curvature that moved from the loss to the penalty of each member.
     pub moved: Vec<f64>,
-    /// The same, as nodes below inherit it.
+    /// s of [`super::diagonal`]: curvature left in the loss along each member alone.
+    pub spare: Vec<f64>,
+    /// Both, as nodes below inherit it.
     pub inherited: Option<Arc<Moved>>,
     /// Σ loss at the minimiser.
     pub loss: f64,
@@ -73,6 +75,7 @@ impl Relaxed {
         retain(&mut self.beta, &kept);
         retain(&mut self.tau, &kept);
         retain(&mut self.moved, &kept);
+        retain(&mut self.spare, &kept);
         retain(&mut self.choices, &kept);
     }
 
@@ -149,9 +152,9 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         let unlimited = full || self.size.is_some_and(|k| members.len() + node.far.len() <= k);
         let mut before = vec![0.0; decided.len()];
         node.beta.iter().for_each(|&(k, b)| before[k as usize] = b);
-        let mut moved = vec![0.0; decided.len()];
+        let mut moved = vec![(0.0, 0.0); decided.len()];
         if let Some(from) = &node.moved {
-            from.by_position.iter().for_each(|&(k, d)| moved[k as usize] = d);
+            from.by_position.iter().for_each(|&(k, d, s)| moved[k as usize] = (d, s));
         }
         Relaxed {
             choices: members.iter().map(|&k| decided[k]).collect(),
@@ -160,7 +163,8 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
             alpha: vec![0.0; self.problem().nrows()],
             tau: vec![0.0; members.len()],
             multiplier: if unlimited { 0.0 } else { node.multiplier },
-            moved: members.iter().map(|&k| moved[k]).collect(),
+            moved: members.iter().map(|&k| moved[k].0).collect(),
+            spare: members.iter().map(|&k| moved[k].1).collect(),
             inherited: node.moved.clone(),
             loss: f64::NAN,
             value: f64::NAN,
@@ -183,7 +187,7 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
                 self.minimise_on(now, &working, 0.5 * tolerance, limits);
                 self.refresh(now);
             }
-            now.tau = (0..now.members.len()).map(|a| self.correlation(now, a)).collect();
+            self.correlate(now);
             // λ1 is the least threshold there is: most correlations need not be looked at more closely.
             let missing: Vec<(usize, f64)> = (0..is_working.len())
                 .filter(|&a| !is_working[a] && now.tau[a].abs() > self.near.coordinates[now.members[a]].l1)
@@ -218,25 +222,37 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         working.iter().zip(&beta).for_each(|(&a, &b)| now.beta[a] = b);
     }
 
+    /// The slope of the smooth part along every member.
+    pub(super) fn correlate(&self, now: &mut Relaxed) {
+        now.tau.resize(now.members.len(), 0.0);
+        self.near.active.dot_many(&now.members, &now.alpha, &mut now.tau);
+        let moved = now.moved.iter().zip(&now.beta).enumerate().filter(|p| *p.1.1 != 0.0);
+        moved.for_each(|(a, (d, b))| now.tau[a] -= d * b);
+    }
+
     /// x_jᵀα − d_j β_j, the slope of the smooth part along the member.
     fn correlation(&self, now: &Relaxed, a: usize) -> f64 {
         self.near.active.dot(now.members[a], &now.alpha) - now.moved[a] * now.beta[a]
     }
 
-    /// Q over the positions, copied from the core where it holds them all.
+    /// Q over the positions: copied from the core as far as it holds them, the products with the others made anew.
     pub(super) fn inner_products(&self, positions: &[usize]) -> Gram {
-        let known: Option<Vec<usize>> = self.features(positions).iter().map(|&j| self.core.position(j)).collect();
-        match known {
-            Some(known) if known.iter().all(|&k| k < self.core.kept_gram().len()) => {
-                self.core.kept_gram().select(&known)
-            }
-            _ => {
-                let (part, h) = (self.near.active.select(positions), self.problem().weights());
-                let mut gram = Gram::default();
-                gram.extend(&part, h, &Metric::new(&part, h, self.problem().has_intercept()));
-                gram
-            }
+        let kept = self.core.kept_gram();
+        let in_core = |&k: &usize| self.core.position(self.near.active.features()[k]).filter(|&k| k < kept.len());
+        let places: Vec<Option<usize>> = positions.iter().map(in_core).collect();
+        let known: Vec<usize> = places.iter().flatten().copied().collect();
+        let gram = kept.select(&known);
+        if known.len() == positions.len() {
+            return gram;
         }
+        let (first, last): (Vec<usize>, Vec<usize>) = (0..positions.len()).partition(|&e| places[e].is_some());
+        let order: Vec<usize> = first.into_iter().chain(last).collect();
+        let of_order: Vec<usize> = order.iter().map(|&e| positions[e]).collect();
+        let (part, h, mut gram) = (self.near.active.select(&of_order), self.problem().weights(), gram);
+        gram.extend(&part, h, &Metric::new(&part, h, self.problem().has_intercept()));
+        let mut back = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, &e)| back[e] = at);
+        gram.select(&back)
     }
 
     /// Intercept, dual point and R_node of the coefficients.
@@ -264,7 +280,7 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
     }
 
     /// D_node at the point.
-    fn measure(&self, now: &mut Relaxed) {
+    pub(super) fn measure(&self, now: &mut Relaxed) {
         let features = self.features(&now.members);
         let dual = self.problem().dual_value_with(&now.alpha, &features, &now.tau, |a| self.coordinate(now, a));
         let (price, slack) = self.price(now);
@@ -315,9 +331,12 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         let features = self.features(&free.iter().map(|&a| now.members[a]).collect::<Vec<usize>>());
         let outer = self.problem().outer_correlations(&now.alpha, &features, &tau, |e| coordinates[e]);
         for (e, &a) in free.iter().enumerate() {
-            if screening::in_no_optimal_subset(coordinates[e], outer[e], now.dual, best) {
+            let (b, s) = (now.beta[a], now.spare[a]);
+            let alone = if b == 0.0 { coordinates[e].curved(s) } else { coordinates[e] };
+            // Ψ′ ≤ 0 is part of D′: with φ″ ≥ φ′ in its place the bound rises by at least max(0, φ″).
+            if screening::in_no_optimal_subset(alone, outer[e], now.dual, best) {
                 now.choices[a] = Choice::Out;
-            } else if screening::in_every_optimal_subset(coordinates[e], tau[e], now.dual, best) {
+            } else if screening::in_every_optimal_subset(coordinates[e], tau[e], now.dual + 0.5 * s * b * b, best) {
                 now.choices[a] = Choice::In;
             } else {
                 continue;

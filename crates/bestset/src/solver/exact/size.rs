@@ -55,7 +55,7 @@ pub fn root(problem: &Problem<'_>, k: usize, options: &Options, monitor: &mut Mo
         }
     }
     monitor.muted = false;
-    let Some(Seed { root: Root { mut outcome, minimiser, tau, .. }, multiplier }) = best else {
+    let Some(Seed { root: Root { mut outcome, minimiser, tau, visited, .. }, multiplier }) = best else {
         unreachable!("the first price is always tried")
     };
     // The counts were those of the problem with a price; with the price fixed the rule holds for the limited one as well.
@@ -65,7 +65,7 @@ pub fn root(problem: &Problem<'_>, k: usize, options: &Options, monitor: &mut Mo
     };
     (outcome.screened.excluded, outcome.screened.included) = ((0..tau.len()).filter(excluded).count(), 0);
     (outcome.coefficients, outcome.relaxation) = (answer, None);
-    Seed { root: Root { outcome, minimiser, tau, objective }, multiplier }
+    Seed { root: Root { outcome, minimiser, tau, objective, visited }, multiplier }
 }
 
 /// The k coefficients with the greatest `share`, the larger ones among equals.

@@ -1,0 +1,349 @@
+"""Classification: two classes, or one against the rest for each of several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._base import BestSubsetBase, CvMixin
+from ._input import FLOATS, Floats
+from ._problem import CLASSIFICATION
+
+
+def _is_logistic(estimator: Any) -> bool:
+    if estimator.loss != "logistic":
+        raise AttributeError(f"there are no probabilities for the loss {estimator.loss!r}; use loss='logistic'")
+    return True
+
+
+class _Classification(ClassifierMixin, BestSubsetBase):
+    loss: str
+    class_weight: Any
+
+    def _classes(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, list[Floats], Floats | None]:
+        """X and y checked, one vector of signs per problem, and the weights."""
+        if self.loss not in CLASSIFICATION:
+            raise ValueError(f"loss is {self.loss!r}; a classifier takes one of {', '.join(CLASSIFICATION)}")
+        X, y = self._samples(X, y)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes; y has one class, {self.classes_[0]!r}"
+            )
+        weights = self._weights(sample_weight, X)
+        if self.class_weight is not None:
+            of_class = compute_sample_weight(self.class_weight, y)
+            weights = of_class if weights is None else weights * of_class
+        positive = [1] if len(self.classes_) == 2 else list(range(len(self.classes_)))
+        return X, y, [np.where(codes == c, 1.0, -1.0) for c in positive], weights
+
+    def _attributes(self) -> None:
+        self.coef_ = np.array([result.coef for result in self.results_])
+        self.intercept_ = np.array([result.intercept for result in self.results_])
+
+    def decision_function(self, X: Any) -> Floats:
+        """The linear predictor: positive for the second of two classes, else one column per class.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=FLOATS)
+        margins = safe_sparse_dot(X[:, self.support_], self.coef_[:, self.support_].T, dense_output=True)
+        margins = np.asarray(margins + self.intercept_)
+        return margins.ravel() if margins.shape[1] == 1 else margins
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels as they were given to `fit`.
+        """
+        margins = self.decision_function(X)
+        places = (margins > 0).astype(np.intp) if margins.ndim == 1 else margins.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[places]
+        return labels
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes; for the logistic loss.
+
+        With more than two classes, the probabilities against the rest, divided by their sum.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        shares: Floats = expit(self.decision_function(X))
+        if shares.ndim == 1:
+            return np.column_stack([1.0 - shares, shares])
+        total = shares.sum(axis=1, keepdims=True)
+        # All shares may underflow: then nothing is known.
+        even = np.full_like(shares, 1.0 / shares.shape[1])
+        divided: Floats = np.divide(shares, total, out=even, where=total > 0)
+        return divided
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: Floats = np.log(self.predict_proba(X))
+        return logarithms
+
+
+class BestSubsetClassifier(_Classification):
+    r"""Linear classification on the best subset of the features, with a bound on what any other could reach.
+
+    .. math::
+
+        \min_{\beta, b}\; \sum_i w_i\,\ell(x_i^\top\beta + b, y_i) + \lambda_0\|\beta\|_0
+            + \lambda_1\sum_j s_j|\beta_j| + \lambda_2\sum_j s_j^2\beta_j^2
+
+    with :math:`y_i = \pm1`, a sum of losses, :math:`\ell = \log(1 + e^{-yu})` (logistic) or :math:`\max(0, 1-yu)^2`
+    (squared hinge), and :math:`s_j` the standard deviation of column j, or 1 with ``standardize=False``. With more than two
+    classes, one problem for each class against the rest, each with its own subset and its own price.
+
+    Parameters
+    ----------
+    lambda0 : float, optional
+        The price of a feature. If neither it nor `k` is given, a path over `lambda0` is computed and its best point by
+        `criterion` is taken.
+    k : int, optional
+        The largest number of features (of each class), in place of a price.
+    lambda1 : float, default 0
+        Price of absolute size.
+    lambda2 : float, default 0.5
+        Price of squared size. The default is the ridge of ``LogisticRegression(C=1)`` on standardised columns: it keeps
+        coefficients finite where the classes can be separated, and makes a lower bound possible.
+    loss : {"logistic", "squared_hinge"}
+    method : {"incremental", "exact", ...}
+        See `bestset.solve`; ``"exact"`` proves the answer at the price chosen.
+    criterion : {"ebic", "bic", "aic", "gic", "adjusted_r2"}
+        What chooses a point of the path. EBIC is :math:`2\sum\ell + K\log n + 2\log\binom{p}{k}`.
+    max_size, n_lambdas, fit_intercept, standardize, positive, bounds, tol, time_limit, n_jobs
+        As in `BestSubsetRegressor`.
+    class_weight : dict, "balanced" or None
+        Factors of the weights of each class, as everywhere in scikit-learn.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    support_ : ndarray of int
+        Indices of the features that any of the problems selects.
+    lambda0_, objective_, lower_bound_, dual_gap_, status_, n_iter_
+        As in `BestSubsetRegressor`; with more than two classes, arrays with one entry per class.
+    path_ : Path or None
+        The path, where one was computed; with more than two classes, a list.
+    results_ : list of Result
+        The answers in full, one per problem.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bestset import BestSubsetClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 30))
+    >>> y = np.where(X[:, 2] + X[:, 5] + 0.5 * rng.standard_normal(200) > 0, "yes", "no")
+    >>> model = BestSubsetClassifier().fit(X, y)
+    >>> model.support_
+    array([2, 5])
+    >>> sorted(set(model.predict(X).tolist()))
+    ['no', 'yes']
+    """
+
+    def __init__(
+        self,
+        lambda0: float | None = None,
+        *,
+        k: int | None = None,
+        lambda1: float = 0.0,
+        lambda2: float = 0.5,
+        loss: str = "logistic",
+        method: str = "incremental",
+        criterion: str = "ebic",
+        max_size: int | None = None,
+        n_lambdas: int = 100,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        positive: bool = False,
+        bounds: tuple[Any, Any] | None = None,
+        class_weight: Any = None,
+        tol: float = 1e-6,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.lambda0 = lambda0
+        self.k = k
+        self.lambda1 = lambda1
+        self.lambda2 = lambda2
+        self.loss = loss
+        self.method = method
+        self.criterion = criterion
+        self.max_size = max_size
+        self.n_lambdas = n_lambdas
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.positive = positive
+        self.bounds = bounds
+        self.class_weight = class_weight
+        self.tol = tol
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BestSubsetClassifier:
+        """Fit.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            Fortran-ordered float64 and float32 arrays and CSC matrices are not copied.
+        y : array of shape (n_samples,)
+            Labels of any type.
+        sample_weight : array of shape (n_samples,), optional
+            A weight w counts like w copies of the sample.
+
+        Returns
+        -------
+        self
+        """
+        X, y, targets, weights = self._classes(X, y, sample_weight)
+        self._keep(self._fit_problems(X, targets, self.loss, weights), single=len(targets) == 1)
+        self._attributes()
+        return self
+
+
+class BestSubsetClassifierCV(CvMixin, _Classification):
+    r"""`BestSubsetClassifier` with the price chosen by cross-validation; see `BestSubsetRegressorCV` for how.
+
+    With more than two classes the price of each class is chosen by how well it is told from the rest.
+
+    Parameters
+    ----------
+    lambda0s : array, optional
+        The prices, strictly descending; None for those of a path of at most `n_lambdas` points.
+    cv : int, splitter or iterable of (train, test), optional
+        As everywhere in scikit-learn; None for 5 stratified folds.
+    scoring : {"neg_log_loss", "neg_deviance", "accuracy", "roc_auc"}, optional
+        None for the mean logarithmic loss, or twice the mean loss for the squared hinge.
+    select : {"min", "1se"}
+        The price with the best mean score, or the sparsest answer whose mean is within one standard error of it.
+    lambda1, lambda2, loss, method, max_size, n_lambdas, fit_intercept, standardize, positive, bounds, class_weight, tol, time_limit, n_jobs
+        As in `BestSubsetClassifier`.
+
+    Attributes
+    ----------
+    lambda0s_, cv_scores_, cv_mean_, cv_standard_error_, lambda0_min_, lambda0_1se_
+        As in `BestSubsetRegressorCV`; with more than two classes, lists (or an array) with one entry per class.
+    classes_, coef_, intercept_, support_, lambda0_, objective_, lower_bound_, dual_gap_, status_, n_iter_, path_, results_
+        As in `BestSubsetClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bestset import BestSubsetClassifierCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 30))
+    >>> y = X[:, 2] + X[:, 5] + 0.5 * rng.standard_normal(200) > 0
+    >>> model = BestSubsetClassifierCV(select="1se").fit(X, y)
+    >>> model.support_
+    array([2, 5])
+    """
+
+    def __init__(
+        self,
+        lambda0s: ArrayLike | None = None,
+        *,
+        cv: Any = None,
+        scoring: str | None = None,
+        select: str = "min",
+        lambda1: float = 0.0,
+        lambda2: float = 0.5,
+        loss: str = "logistic",
+        method: str = "incremental",
+        max_size: int | None = None,
+        n_lambdas: int = 100,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        positive: bool = False,
+        bounds: tuple[Any, Any] | None = None,
+        class_weight: Any = None,
+        tol: float = 1e-6,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.lambda0s = lambda0s
+        self.cv = cv
+        self.scoring = scoring
+        self.select = select
+        self.lambda1 = lambda1
+        self.lambda2 = lambda2
+        self.loss = loss
+        self.method = method
+        self.max_size = max_size
+        self.n_lambdas = n_lambdas
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.positive = positive
+        self.bounds = bounds
+        self.class_weight = class_weight
+        self.tol = tol
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BestSubsetClassifierCV:
+        """Choose the price and fit.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Labels of any type.
+        sample_weight : array of shape (n_samples,), optional
+            Weights count in the fits and in the scores.
+
+        Returns
+        -------
+        self
+        """
+        X, y, targets, weights = self._classes(X, y, sample_weight)
+        splits = self._splits(X, y, classifier=True)
+        self._keep(self._fit_problems(X, targets, self.loss, weights, splits), single=len(targets) == 1)
+        self._attributes()
+        return self

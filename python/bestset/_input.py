@@ -1,0 +1,148 @@
+"""Arrays as users have them, turned into what the engine reads; without a copy where that is possible."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, TypeAlias, Union
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Floats: TypeAlias = NDArray[np.float64]
+#: (number of rows, column starts, row indices, values)
+SparseColumns: TypeAlias = tuple[int, NDArray[np.uintp], NDArray[np.uint32], NDArray[Any]]
+Matrix: TypeAlias = Union[NDArray[Any], SparseColumns]
+
+#: Types of entries that are used as they are; everything else becomes float64.
+FLOATS = (np.float64, np.float32)
+
+
+def matrix(X: Any) -> tuple[Matrix, int, int]:
+    """X for the engine, and its shape.
+
+    Not copied: Fortran-ordered arrays of float64 or float32 (read-only and memory-mapped ones too), and CSC matrices
+    of these types with sorted 32-bit row indices. Everything else is copied once.
+    """
+    if sparse.issparse(X):
+        return _sparse(X)
+    if hasattr(X, "to_numpy"):
+        X = X.to_numpy()
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise ValueError(f"X must have two dimensions, rows and columns; its shape is {array.shape}")
+    if np.iscomplexobj(array):
+        raise ValueError("Complex data not supported: X must be real")
+    dtype = array.dtype if array.dtype in FLOATS else np.dtype(np.float64)
+    array = np.require(array, dtype=dtype, requirements=["F", "A"])
+    return array, array.shape[0], array.shape[1]
+
+
+def _sparse(X: Any) -> tuple[SparseColumns, int, int]:
+    if np.iscomplexobj(X):
+        raise ValueError("Complex data not supported: X must be real")
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, rows and columns; its shape is {X.shape}")
+    X = X.tocsc()
+    if not X.has_canonical_format:
+        # Sorting in place would change the caller's matrix.
+        X = X.copy()
+        X.sum_duplicates()
+    n, p = X.shape
+    if n > np.iinfo(np.uint32).max:
+        raise ValueError(f"X has {n} rows; sparse matrices may have up to {np.iinfo(np.uint32).max}")
+    values = X.data if X.data.dtype in FLOATS else X.data.astype(np.float64)
+    rows = X.indices.view(np.uint32) if X.indices.dtype == np.int32 else X.indices.astype(np.uint32)
+    starts = X.indptr.astype(np.uintp)
+    # scipy may keep more room than it uses.
+    used = int(starts[-1])
+    return (n, starts, np.ascontiguousarray(rows[:used]), np.ascontiguousarray(values[:used])), n, p
+
+
+def feature_names(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns, if X has any."""
+    columns = getattr(X, "columns", None)
+    return None if columns is None else tuple(str(name) for name in columns)
+
+
+def vector(values: Any, name: str) -> Floats:
+    """A contiguous vector of float64."""
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension; its shape is {array.shape}")
+    if np.iscomplexobj(array):
+        raise ValueError(f"Complex data not supported: {name} must be real")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def optional(values: Any, name: str) -> Floats | None:
+    """As `vector`, for what may be missing."""
+    return None if values is None else vector(values, name)
+
+
+def signs(y: Any) -> Floats:
+    """Labels of two classes as -1 and +1; the larger label is +1."""
+    if hasattr(y, "to_numpy"):
+        y = y.to_numpy()
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must have one dimension; its shape is {labels.shape}")
+    known = np.unique(labels)
+    if known.size != 2:
+        raise ValueError(f"a classification loss needs two classes; y has {known.size} different values")
+    return np.where(labels == known[1], 1.0, -1.0)
+
+
+def bounds(
+    given: Any, p: int, positive: bool = False
+) -> tuple[float, float] | tuple[Floats, Floats] | None:
+    """Bounds as two numbers, or as two vectors with one entry per feature."""
+    if given is None:
+        return (0.0, np.inf) if positive else None
+    try:
+        lower, upper = given
+    except (TypeError, ValueError):
+        raise ValueError(f"bounds must be a pair (lower, upper); they are {given!r}") from None
+    lower = -np.inf if lower is None else lower
+    upper = np.inf if upper is None else upper
+    if np.ndim(lower) == 0 and np.ndim(upper) == 0:
+        return (max(float(lower), 0.0) if positive else float(lower), float(upper))
+    each = [vector(np.full(p, b, dtype=np.float64) if np.ndim(b) == 0 else b, "bounds") for b in (lower, upper)]
+    if positive:
+        each[0] = np.maximum(each[0], 0.0)
+    return (each[0], each[1])
+
+
+def places(features: Any, name: str, names: Sequence[str] | None) -> list[int]:
+    """Indices of features given by index or, where the columns have names, by name."""
+    if features is None:
+        return []
+    found = []
+    for feature in features:
+        if isinstance(feature, str):
+            if names is None or feature not in names:
+                raise ValueError(f"{name} lists {feature!r}, which is no column of X")
+            found.append(names.index(feature))
+        elif int(feature) < 0:
+            raise ValueError(f"{name} lists {feature}; features count from 0")
+        else:
+            found.append(int(feature))
+    return found
+
+
+def threads(given: int | None) -> int | None:
+    """How many threads to use; None for one per processor.
+
+    OMP_NUM_THREADS counts where nothing is given: joblib sets it in its workers so that they do not get in each
+    other's way.
+    """
+    if given is None:
+        limit = os.environ.get("OMP_NUM_THREADS", "")
+        return int(limit) if limit.isdigit() and int(limit) > 0 else None
+    if given < 0:
+        # scikit-learn's habit: -1 is all processors, -2 all but one.
+        return max(1, (os.cpu_count() or 1) + 1 + given)
+    return int(given)

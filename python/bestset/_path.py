@@ -1,0 +1,162 @@
+"""`path` and `subsets`: many prices, many sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from . import _core, _input, _problem, _sequences
+from ._problem import Grid
+from ._sequences import Path, Subsets
+
+
+def path(
+    X: Any,
+    y: ArrayLike,
+    lambda0s: ArrayLike | None = None,
+    *,
+    lambda1: float = 0.0,
+    lambda2: float | ArrayLike = 0.0,
+    n_lambdas: int = 100,
+    ratio: float | None = None,
+    max_size: int | None = None,
+    loss: str = "squared",
+    fit_intercept: bool = False,
+    bounds: tuple[Any, Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+    time_limit: float | None = None,
+    gap: float = 1e-6,
+    threads: int | None = None,
+    delta: float = 1.35,
+    standardize: bool = False,
+    offset: ArrayLike | None = None,
+    price: ArrayLike | None = None,
+    shrinkage: ArrayLike | None = None,
+    always: Sequence[int | str] | None = None,
+    never: Sequence[int | str] | None = None,
+    on_interrupt: str = "raise",
+) -> Path:
+    r"""Answers along a descending sequence of prices, each with its lower bound.
+
+    The objective at each price is that of `solve`; so are the parameters that are not listed here.
+
+    Parameters
+    ----------
+    X, y
+        The samples.
+    lambda0s : array, optional
+        The prices, strictly descending. None: each price is one percent below the one at which another feature would
+        pay for itself, so that the answers change by little from point to point.
+    lambda2 : float or array
+        The ridge term, or several: one path for each.
+    n_lambdas : int
+        The largest number of points.
+    ratio : float, optional
+        Makes the prices evenly spaced in their logarithm, down to `ratio` times the largest.
+    max_size : int, optional
+        The path ends after the first answer with this many features; None for min(n_samples, n_features).
+    time_limit : float, optional
+        For the whole path: the points done by then are returned.
+
+    Returns
+    -------
+    Path
+        A sequence of `Result`, with the usual criteria along it.
+
+    Examples
+    --------
+    >>> import numpy as np, bestset
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 20))
+    >>> y = 2 * X[:, 3] - X[:, 7] + rng.standard_normal(100)
+    >>> found = bestset.path(X, y, lambda2=0.1, max_size=10)
+    >>> found.best("ebic").support
+    array([3, 7])
+    >>> int(found.sizes[0])
+    0
+    """
+    data, p = _problem.data(X, y, loss, sample_weight, offset)
+    names = _input.feature_names(X)
+    ridges = [] if isinstance(lambda2, (int, float)) else _input.vector(lambda2, "lambda2").tolist()
+    spec = _problem.spec(
+        p, names, lambda1=lambda1, lambda2=ridges[0] if ridges else lambda2, loss=loss, delta=delta, bounds=bounds,
+        fit_intercept=fit_intercept, standardize=standardize, price=price, shrinkage=shrinkage, always=always,
+        never=never,
+    )  # fmt: skip
+    control = _problem.control("incremental", threads, on_interrupt, gap=gap, time_limit=time_limit)
+    prices = None if lambda0s is None else _input.vector(lambda0s, "lambda0s").tolist()
+    found = _core.path(data, spec, control, Grid(prices, ridges, points(n_lambdas), ratio, _problem.size(max_size)))
+    return _sequences.path(found, p, names, loss)
+
+
+def points(n_lambdas: int) -> int:
+    """The number of points, checked."""
+    if n_lambdas < 1:
+        raise ValueError(f"n_lambdas is {n_lambdas}; it must be at least 1")
+    return int(n_lambdas)
+
+
+def subsets(
+    X: Any,
+    y: ArrayLike,
+    max_size: int | None = None,
+    *,
+    lambda1: float = 0.0,
+    lambda2: float = 0.0,
+    loss: str = "squared",
+    fit_intercept: bool = False,
+    bounds: tuple[Any, Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+    time_limit: float | None = None,
+    gap: float = 1e-6,
+    threads: int | None = None,
+    delta: float = 1.35,
+    standardize: bool = False,
+    offset: ArrayLike | None = None,
+    never: Sequence[int | str] | None = None,
+    max_nodes: int | None = None,
+    on_interrupt: str = "raise",
+) -> Subsets:
+    r"""The best subset of every size 1, …, `max_size`, each proved, with the measures that compare sizes.
+
+    The objective of each size is that of `solve` without :math:`\lambda_0`, subject to at most this many features; the
+    parameters that are not listed here are those of `solve`. Least squares (``lambda1 = lambda2 = 0``) with more samples
+    than features is searched by leaps and bounds. Everything else needs ``lambda2 > 0`` or bounds on every coefficient.
+
+    Parameters
+    ----------
+    X, y
+        The samples.
+    max_size : int, optional
+        The largest size; None for all features, at most ten.
+    time_limit, max_nodes
+        For all sizes together. Sizes that are not proved by then say so in their status.
+
+    Returns
+    -------
+    Subsets
+        A sequence of `Subset`.
+
+    Examples
+    --------
+    >>> import numpy as np, bestset
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.standard_normal((100, 12))
+    >>> y = 2 * X[:, 3] - X[:, 7] + rng.standard_normal(100)
+    >>> found = bestset.subsets(X, y, 5, fit_intercept=True)
+    >>> [s.size for s in found if s.proved]
+    [1, 2, 3, 4, 5]
+    >>> found.best("bic").support
+    array([3, 7])
+    """
+    data, p = _problem.data(X, y, loss, sample_weight, offset)
+    names = _input.feature_names(X)
+    spec = _problem.spec(
+        p, names, lambda1=lambda1, lambda2=lambda2, loss=loss, delta=delta, bounds=bounds, never=never,
+        fit_intercept=fit_intercept, standardize=standardize,
+    )  # fmt: skip
+    control = _problem.control("exact", threads, on_interrupt, gap=gap, time_limit=time_limit, max_nodes=max_nodes)
+    found = _core.subsets(data, spec, control, _problem.size(max_size) or min(p, 10))
+    return Subsets([_sequences.subset(s, p, names) for s in found])

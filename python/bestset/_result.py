@@ -1,0 +1,282 @@
+"""Answers: coefficients with their certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._input import Floats
+
+if TYPE_CHECKING:
+    from ._core import SolutionDict
+
+#: Coefficients shown in full.
+SHOWN = 8
+
+
+class Coefficients:
+    """What every answer with coefficients can do."""
+
+    support: NDArray[np.int64]
+    values: Floats
+    intercept: float
+    n_features: int
+    feature_names: tuple[str, ...] | None
+
+    @property
+    def coef(self) -> Floats:
+        """All coefficients, zeros included."""
+        dense = np.zeros(self.n_features)
+        dense[self.support] = self.values
+        return dense
+
+    @property
+    def selected(self) -> list[str]:
+        """The names of the selected features, or ``x`` and their number."""
+        return [self._name(int(j)) for j in self.support]
+
+    def _name(self, j: int) -> str:
+        return f"x{j}" if self.feature_names is None else self.feature_names[j]
+
+    def predict(self, X: Any) -> Floats:
+        """The linear predictor X @ coef + intercept; only the selected columns are touched."""
+        if hasattr(X, "to_numpy"):
+            X = X.to_numpy()
+        if not hasattr(X, "shape"):
+            X = np.asarray(X)
+        if len(X.shape) != 2 or X.shape[1] != self.n_features:
+            raise ValueError(f"X must have {self.n_features} columns; its shape is {X.shape}")
+        X = X.tocsc() if hasattr(X, "tocsc") else X
+        found: Floats = np.asarray(X[:, self.support] @ self.values + self.intercept, dtype=np.float64)
+        return found
+
+    def _terms(self) -> str:
+        shown = [f"{self._name(int(j))} {b:+.4g}" for j, b in zip(self.support[:SHOWN], self.values)]
+        if len(self.support) > SHOWN:
+            shown.append(f"… {len(self.support) - SHOWN} more")
+        return ", ".join(shown) if shown else "none"
+
+
+@dataclass(eq=False)
+class Ranked(Coefficients):
+    """One of the best subsets, in their order.
+
+    Attributes
+    ----------
+    support, values, intercept, coef
+        The best fit on this subset.
+    objective : float
+        Its objective.
+    proved : bool
+        Whether no subset that is not listed is better, within the tolerance.
+    """
+
+    support: NDArray[np.int64]
+    values: Floats
+    intercept: float
+    n_features: int
+    objective: float
+    proved: bool
+    feature_names: tuple[str, ...] | None = field(default=None, repr=False)
+
+
+@dataclass(eq=False, repr=False)
+class Result(Coefficients):
+    """An answer and how good it is known to be.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n_features,)
+        The coefficients, on the scale of the columns given.
+    intercept : float
+        The intercept; zero without one.
+    support : ndarray of int
+        Indices of the non-zero coefficients, ascending; `values` are these coefficients.
+    objective : float
+        P of the answer.
+    relaxation : float or None
+        R, the value of the convex relaxation; None where the size is limited.
+    lower_bound : float
+        No coefficients have an objective below this; ``-inf`` where nothing is proved.
+    gap, relative_gap : float
+        ``objective - lower_bound`` and the same divided by ``abs(objective)``.
+    status : str
+        ``"optimal"``: the gap is within the tolerance. ``"converged"``: the method met its own stopping rule and the
+        gap says how good the answer is. ``"stalled"``: rounding kept it from that. Otherwise the limit that struck:
+        ``"time_limit"``, ``"iteration_limit"``, ``"node_limit"``, ``"memory_limit"`` or ``"interrupted"``.
+    seconds : float
+        Wall-clock time of the engine.
+    n_iter : int
+        Iterations, in the unit of the method; nodes for ``"exact"``.
+    trace : dict of ndarray
+        ``seconds``, ``objective``, ``lower_bound``, ``gap``, ``relaxation``, ``n_iter``, ``active``, ``support``: how
+        the solve went.
+    dual : ndarray of shape (n_samples,)
+        The dual point that proves the lower bound (before branching, for ``"exact"``).
+    ranked : list of Ranked
+        The best subsets, best first, from ``method="exact"`` with ``top``.
+    excluded, included : int
+        How many features are proved to be in no, or in every, best subset.
+    """
+
+    support: NDArray[np.int64]
+    values: Floats
+    intercept: float
+    n_features: int
+    objective: float
+    relaxation: float | None
+    lower_bound: float
+    gap: float
+    relative_gap: float
+    status: str
+    seconds: float
+    n_iter: int
+    lambda0: float
+    lambda1: float
+    lambda2: float
+    k: int | None
+    loss: str
+    method: str
+    dual: Floats
+    trace: dict[str, NDArray[Any]] = field(default_factory=dict)
+    ranked: list[Ranked] = field(default_factory=list)
+    excluded: int = 0
+    included: int = 0
+    groups: NDArray[Any] | None = None
+    feature_names: tuple[str, ...] | None = None
+
+    @property
+    def proved(self) -> bool:
+        """Whether the answer is proved best within the tolerance."""
+        return self.status == "optimal"
+
+    def _statement(self) -> str:
+        """What the certificate says, in words."""
+        if not np.isfinite(self.lower_bound):
+            return "no bound: it takes lambda2 > 0, or bounds on every coefficient"
+        if self.proved:
+            return "proved best within the tolerance"
+        hint = "; lambda2 > 0 would give a better bound" if self.lambda2 == 0.0 else ""
+        return f"no subset lowers the objective by more than {self.gap:.4g} ({percent(self.relative_gap)}){hint}"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        price = f"k = {self.k}" if self.k is not None else f"lambda0 = {self.lambda0:.6g}"
+        relaxation = "–" if self.relaxation is None else f"{self.relaxation:.7g}"
+        return [
+            ("problem", f"{self.loss} loss, {price}, lambda1 = {self.lambda1:.6g}, lambda2 = {self.lambda2:.6g}"),
+            ("features", f"{len(self.support)} of {self.n_features}: {self._terms()}"),
+            ("intercept", f"{self.intercept:.6g}"),
+            ("objective", f"{self.objective:.7g}"),
+            ("relaxation", relaxation),
+            ("lower bound", f"{self.lower_bound:.7g}"),
+            ("gap", f"{self.gap:.4g} ({percent(self.relative_gap)})"),
+            ("status", f"{self.status.replace('_', ' ')}: {self._statement()}"),
+            ("effort", f"{self.n_iter} iterations of {self.method}, {seconds_text(self.seconds)}"),
+        ]
+
+    def __repr__(self) -> str:
+        width = max(len(name) for name, _ in self._rows())
+        return "\n".join(f"{name:>{width}}  {value}" for name, value in self._rows())
+
+    def _repr_html_(self) -> str:
+        title = f"{len(self.support)} of {self.n_features} features · {escape(self.status.replace('_', ' '))}"
+        return table(title, self._rows())
+
+
+@dataclass(eq=False, repr=False)
+class Certificate:
+    """How good given coefficients are.
+
+    Attributes
+    ----------
+    objective : float
+        P of the coefficients given.
+    relaxation : float or None
+        R of the coefficients given.
+    lower_bound : float
+        No coefficients have an objective below this.
+    gap, relative_gap : float
+        ``objective - lower_bound`` and the same divided by ``abs(objective)``.
+    solution : Result
+        The answer that was found on the way to the bound; ``solution.objective`` may be lower.
+    """
+
+    objective: float
+    relaxation: float | None
+    lower_bound: float
+    gap: float
+    relative_gap: float
+    solution: Result
+    tolerance: float = 1e-6
+
+    @property
+    def proved(self) -> bool:
+        """Whether the coefficients are proved best within the tolerance."""
+        return bool(np.isfinite(self.gap) and self.gap <= max(1e-9, self.tolerance * abs(self.objective)))
+
+    @property
+    def improvement(self) -> float:
+        """How much lower the objective of `solution` is; zero if it is not."""
+        return max(0.0, self.objective - self.solution.objective)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        if not np.isfinite(self.objective):
+            verdict = "not allowed: more features than k, or outside the bounds"
+        elif not np.isfinite(self.gap):
+            verdict = "no bound: it takes lambda2 > 0, or bounds on every coefficient"
+        elif self.proved:
+            verdict = "proved best within the tolerance"
+        else:
+            verdict = f"at most {self.gap:.4g} ({percent(self.relative_gap)}) above the best possible"
+        return [
+            ("objective", f"{self.objective:.7g}"),
+            ("lower bound", f"{self.lower_bound:.7g}"),
+            ("gap", f"{self.gap:.4g} ({percent(self.relative_gap)})"),
+            ("verdict", verdict),
+            ("best known", f"{self.solution.objective:.7g} with {len(self.solution.support)} features"),
+        ]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name:>11}  {value}" for name, value in self._rows())
+
+    def _repr_html_(self) -> str:
+        return table("certificate", self._rows())
+
+
+def result(
+    found: SolutionDict, p: int, names: tuple[str, ...] | None, loss: str, method: str, **problem: Any
+) -> Result:
+    """A `Result` from what the engine returned."""
+    ranked = [Ranked(**r, n_features=p, feature_names=names) for r in found["ranked"]]
+    plain: dict[str, Any] = {k: v for k, v in found.items() if k not in ("ranked", "passes")}
+    plain.update(problem)
+    return Result(**plain, ranked=ranked, n_features=p, feature_names=names, loss=loss, method=method)
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.3g} %" if np.isfinite(share) else "unknown"
+
+
+def seconds_text(seconds: float) -> str:
+    return f"{1000 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+
+
+def table(title: str, rows: list[tuple[str, str]]) -> str:
+    style = "text-align:left"
+    body = "".join(
+        f'<tr><th style="{style}">{escape(name)}</th><td style="{style}">{escape(value)}</td></tr>'
+        for name, value in rows
+    )
+    return f"<table><caption>{title}</caption><tbody>{body}</tbody></table>"
+
+
+def grid(title: str, rows: list[tuple[str, ...]]) -> str:
+    def cells(row: tuple[str, ...], tag: str) -> str:
+        return "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
+
+    body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows[1:])
+    return f"<table><caption>{title}</caption><thead><tr>{cells(rows[0], 'th')}</tr></thead><tbody>{body}</tbody></table>"

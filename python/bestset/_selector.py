@@ -1,0 +1,136 @@
+"""Feature selection as a step of a pipeline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from ._base import BestSubsetBase
+from ._problem import CLASSIFICATION
+
+
+class BestSubsetSelector(SelectorMixin, BestSubsetBase):
+    r"""Keeps the best subset of the features; a transformer.
+
+    The objective and the way to choose a subset are those of `BestSubsetRegressor` and `BestSubsetClassifier`. With a
+    classification loss and more than two classes, the features that any class needs are kept.
+
+    Parameters
+    ----------
+    lambda0 : float, optional
+        The price of a feature. If neither it nor `k` is given, a path over `lambda0` is computed and its best point by
+        `criterion` is taken.
+    k : int, optional
+        The largest number of features, in place of a price.
+    loss : {"squared", "huber", "logistic", "squared_hinge"}
+        The last two take labels of any type.
+    lambda1, lambda2, delta, method, criterion, max_size, n_lambdas, fit_intercept, standardize, positive, bounds, tol, time_limit, n_jobs
+        As in `BestSubsetRegressor`.
+
+    Attributes
+    ----------
+    support_ : ndarray of int
+        Indices of the features kept; `get_support` gives a mask.
+    coef_ : ndarray of shape (n_features,) or (n_problems, n_features)
+        The coefficients of the fit that selected them.
+    lambda0_, objective_, lower_bound_, dual_gap_, status_, n_iter_, path_, results_
+        As in `BestSubsetRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bestset import BestSubsetSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 20))
+    >>> y = 2 * X[:, 3] - X[:, 7] + 0.5 * rng.standard_normal(100)
+    >>> selector = BestSubsetSelector().fit(X, y)
+    >>> selector.get_feature_names_out().tolist()
+    ['x3', 'x7']
+    >>> selector.transform(X).shape
+    (100, 2)
+    """
+
+    def __init__(
+        self,
+        lambda0: float | None = None,
+        *,
+        k: int | None = None,
+        lambda1: float = 0.0,
+        lambda2: float = 0.5,
+        loss: str = "squared",
+        delta: float = 1.35,
+        method: str = "incremental",
+        criterion: str = "ebic",
+        max_size: int | None = None,
+        n_lambdas: int = 100,
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        positive: bool = False,
+        bounds: tuple[Any, Any] | None = None,
+        tol: float = 1e-6,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.lambda0 = lambda0
+        self.k = k
+        self.lambda1 = lambda1
+        self.lambda2 = lambda2
+        self.loss = loss
+        self.delta = delta
+        self.method = method
+        self.criterion = criterion
+        self.max_size = max_size
+        self.n_lambdas = n_lambdas
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.positive = positive
+        self.bounds = bounds
+        self.tol = tol
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BestSubsetSelector:
+        """Select.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        classification = self.loss in CLASSIFICATION
+        X, y = self._samples(X, y, y_numeric=not classification)
+        targets = self._signs(y) if classification else [np.ascontiguousarray(y, dtype=np.float64)]
+        fits = self._fit_problems(X, targets, self.loss, self._weights(sample_weight, X))
+        self._keep(fits, single=len(fits) == 1)
+        coef = np.array([result.coef for result in self.results_])
+        self.coef_ = coef[0] if len(coef) == 1 else coef
+        return self
+
+    def _signs(self, y: Any) -> list[NDArray[np.float64]]:
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"BestSubsetSelector needs samples of at least 2 classes; y has one class, {classes[0]!r}")
+        positive = [1] if len(classes) == 2 else list(range(len(classes)))
+        return [np.where(codes == c, 1.0, -1.0) for c in positive]
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.support_] = True
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,296 @@
+"""`solve` and `certify`: one problem, one answer, one certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _core, _input, _problem, _result
+from ._problem import Control, Spec
+from ._result import Certificate, Result
+
+
+def solve(
+    X: Any,
+    y: ArrayLike,
+    lambda0: float | None = None,
+    lambda1: float = 0.0,
+    lambda2: float = 0.0,
+    k: int | None = None,
+    loss: str = "squared",
+    method: str = "incremental",
+    fit_intercept: bool = False,
+    bounds: tuple[Any, Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+    time_limit: float | None = None,
+    gap: float = 1e-6,
+    threads: int | None = None,
+    warm_start: Result | ArrayLike | None = None,
+    callback: Callable[[dict[str, float]], object] | None = None,
+    *,
+    delta: float = 1.35,
+    standardize: bool = False,
+    offset: ArrayLike | None = None,
+    price: ArrayLike | None = None,
+    shrinkage: ArrayLike | None = None,
+    always: Sequence[int | str] | None = None,
+    never: Sequence[int | str] | None = None,
+    groups: ArrayLike | None = None,
+    group_prices: ArrayLike | None = None,
+    top: int = 1,
+    max_iter: int | None = None,
+    max_nodes: int | None = None,
+    max_memory: int | None = None,
+    trace: bool = True,
+    on_interrupt: str = "raise",
+) -> Result:
+    r"""Minimise the best subset objective and say how good the answer is.
+
+    .. math::
+
+        P(\beta, b) = \sum_i w_i\,\ell(x_i^\top\beta + b + o_i,\; y_i)
+            + \lambda_0 \sum_j f_j [\beta_j \ne 0] + \lambda_1 \sum_j g_j |\beta_j| + \lambda_2 \sum_j g_j \beta_j^2
+
+    subject to the bounds and, if `k` is given, to at most `k` non-zero coefficients. Losses are summed, never
+    averaged; the squared loss is :math:`\tfrac12 (y - u)^2`; the ridge term has no ½. Weights, factors
+    :math:`f, g` and offsets are one, one and zero unless given.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features), sparse matrix or data frame
+        Not copied if it is a Fortran-ordered array of float64 or float32 (read-only and memory-mapped arrays
+        included), or a CSC matrix of these types; anything else is copied once.
+    y : array of shape (n_samples,)
+        Targets; for a classification loss labels of two classes, the larger of which counts as +1.
+    lambda0 : float, optional
+        Price of one selected feature. Give `lambda0` or `k`, or use `path` to see all prices.
+    lambda1, lambda2 : float
+        Prices of absolute and of squared size. A lower bound needs ``lambda2 > 0`` or bounds on every coefficient.
+    k : int, optional
+        The largest number of features. ``"incremental"`` searches for the best subset of this size and bounds it (with
+        ``lambda0 = 0``), ``"exact"`` proves it.
+    loss : {"squared", "huber", "logistic", "squared_hinge"}
+        With labels :math:`y = \pm 1`: :math:`\log(1 + e^{-yu})` and :math:`\max(0, 1 - yu)^2`. Huber: ½r² for a residual
+        :math:`|r| \le \delta`, :math:`\delta|r| - \tfrac12\delta^2` beyond.
+    method : str
+        ``"incremental"``: the relaxation on a growing set of features, then a search. ``"exact"``: branch and bound
+        until the gap is closed or a limit strikes. The published algorithms: ``"primal_dual"``,
+        ``"primal_dual_plain"``, ``"dual_ascent"``, ``"dual_iht"``, ``"cdss"``.
+    fit_intercept : bool
+        Whether there is an unpenalised intercept b.
+    bounds : (lower, upper), optional
+        Numbers or arrays of shape (n_features,), on the scale of the columns given; they must contain zero. None stands
+        for no bound: ``(0, None)`` is non-negativity.
+    sample_weight : array of shape (n_samples,), optional
+        A weight w counts like w copies of the sample.
+    time_limit : float, optional
+        Seconds after which the best answer so far is returned, with a valid bound.
+    gap : float
+        Relative gap that counts as proved.
+    threads : int, optional
+        None: ``OMP_NUM_THREADS`` if it is set, else one per processor.
+    warm_start : Result or array of shape (n_features,), optional
+        Coefficients to start from.
+    callback : callable, optional
+        Called with every row of the trace, a dictionary, as it is made. A true return value ends the solve with the
+        best answer so far.
+    delta : float
+        Of the Huber loss.
+    standardize : bool
+        Whether the penalty is put on standardised columns: with :math:`s_j` the (weighted) standard deviation of column
+        j, or its root mean square without an intercept, the penalty becomes
+        :math:`\lambda_1 \sum s_j|\beta_j| + \lambda_2 \sum s_j^2\beta_j^2`. Coefficients are always those of the columns
+        given. :math:`\lambda_0` does not depend on the scale.
+    offset : array of shape (n_samples,), optional
+        A fixed part o of the linear predictor.
+    price, shrinkage : array of shape (n_features,), optional
+        The factors f and g.
+    always, never : sequence of int or str, optional
+        Features free of `lambda0`, and features kept out: indices, or column names of a data frame.
+    groups : array of shape (n_features,), optional
+        Labels; features with the same label are selected together, at ``lambda0`` times the size of the group.
+    group_prices : array, optional
+        Other prices of the groups, in units of `lambda0`, in the order of ``numpy.unique(groups)``.
+    top : int
+        How many of the best subsets ``"exact"`` looks for (``Result.ranked``).
+    max_iter, max_nodes, max_memory : int, optional
+        Limits on iterations, on branch-and-bound nodes, and on the bytes that open nodes take.
+    trace : bool
+        Whether to keep the trace.
+    on_interrupt : {"raise", "return"}
+        What Ctrl-C does: raise KeyboardInterrupt, or return the best answer so far.
+
+    Returns
+    -------
+    Result
+
+    Examples
+    --------
+    >>> import numpy as np, bestset
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.asfortranarray(rng.standard_normal((100, 20)))
+    >>> y = 2 * X[:, 3] - X[:, 7] + 0.1 * rng.standard_normal(100)
+    >>> found = bestset.solve(X, y, lambda0=1.0, lambda2=0.1, method="exact")
+    >>> found.support
+    array([3, 7])
+    >>> found.status
+    'optimal'
+    >>> bool(found.lower_bound <= found.objective)
+    True
+    """
+    if lambda0 is None and k is None:
+        raise ValueError("give lambda0 (the price of a feature) or k (how many); bestset.path visits all prices")
+    data, p = _problem.data(X, y, loss, sample_weight, offset)
+    names = _input.feature_names(X)
+    spec = _problem.spec(
+        p, names, lambda0=lambda0, lambda1=lambda1, lambda2=lambda2, k=k, loss=loss, delta=delta, bounds=bounds,
+        fit_intercept=fit_intercept, standardize=standardize, price=price, shrinkage=shrinkage, always=always,
+        never=never,
+    )  # fmt: skip
+    control = _problem.control(
+        method, threads, on_interrupt, gap=gap, time_limit=time_limit, max_iter=max_iter, max_nodes=max_nodes,
+        max_memory=max_memory, top=top, trace=trace, warm_start=_start(warm_start, p),
+    )  # fmt: skip
+    if groups is not None:
+        return _solve_groups(data, p, names, spec, control, groups, group_prices)
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable; it is {callback!r}")
+    found = _core.solve(data, spec, control, callback)
+    return _result.result(found, p, names, loss, method, **_prices(spec))
+
+
+def _prices(spec: Spec) -> dict[str, Any]:
+    return {"lambda0": spec.lambda0, "lambda1": spec.lambda1, "lambda2": spec.lambda2, "k": spec.k}
+
+
+def _start(warm_start: Any, p: int) -> tuple[list[int], list[float], float] | None:
+    if warm_start is None:
+        return None
+    if isinstance(warm_start, Result):
+        return warm_start.support.tolist(), warm_start.values.tolist(), warm_start.intercept
+    return _pairs(warm_start, 0.0, p, "warm_start")
+
+
+def _pairs(coef: Any, intercept: float, p: int, name: str) -> tuple[list[int], list[float], float]:
+    """The non-zero coefficients; a row or column of shape (1, p) or (p, 1) will do."""
+    array = np.asarray(coef, dtype=np.float64)
+    if array.ndim == 2 and 1 in array.shape:
+        array = array.ravel()
+    if array.shape != (p,):
+        raise ValueError(f"{name} must have one entry for each of the {p} features; its shape is {array.shape}")
+    support = np.flatnonzero(array)
+    return support.tolist(), array[support].tolist(), float(np.squeeze(intercept))
+
+
+def _solve_groups(
+    data: _problem.Data,
+    p: int,
+    names: tuple[str, ...] | None,
+    spec: Spec,
+    control: Control,
+    groups: Any,
+    prices: Any,
+) -> Result:
+    if control.method != "incremental":
+        raise ValueError(f"groups are selected by the method 'incremental', not {control.method!r}")
+    labels = np.asarray(groups)
+    if labels.shape != (p,):
+        raise ValueError(f"groups must have one label for each of the {p} features; its shape is {labels.shape}")
+    known, inverse = np.unique(labels, return_inverse=True)
+    given = None if prices is None else _input.vector(prices, "group_prices").tolist()
+    found = _core.solve_groups(data, spec, control, inverse.ravel().tolist(), given)
+    plain: dict[str, Any] = dict(found)
+    plain["groups"] = known[found["groups"]]
+    return Result(
+        **plain, **_prices(spec), n_iter=0, n_features=p, feature_names=names, loss=spec.loss, method="incremental"
+    )
+
+
+def certify(
+    X: Any,
+    y: ArrayLike,
+    coef: ArrayLike,
+    intercept: float = 0.0,
+    *,
+    lambda0: float | None = None,
+    lambda1: float = 0.0,
+    lambda2: float = 0.0,
+    k: int | None = None,
+    loss: str = "squared",
+    method: str = "incremental",
+    fit_intercept: bool = False,
+    bounds: tuple[Any, Any] | None = None,
+    sample_weight: ArrayLike | None = None,
+    time_limit: float | None = None,
+    gap: float = 1e-6,
+    threads: int | None = None,
+    delta: float = 1.35,
+    standardize: bool = False,
+    offset: ArrayLike | None = None,
+    price: ArrayLike | None = None,
+    shrinkage: ArrayLike | None = None,
+    always: Sequence[int | str] | None = None,
+    never: Sequence[int | str] | None = None,
+    max_nodes: int | None = None,
+    on_interrupt: str = "raise",
+) -> Certificate:
+    r"""How far given coefficients, from any solver, can be from the best possible.
+
+    The objective is that of `solve`; so are the parameters that are not listed here.
+
+    Parameters
+    ----------
+    X, y
+        The samples.
+    coef : array of shape (n_features,)
+        The coefficients, on the scale of the columns of X.
+    intercept : float
+        Their intercept; with ``fit_intercept=True`` other intercepts compete with it.
+    lambda0, k
+        The objective that the coefficients are judged by: the price of a feature, or the largest number of features.
+        Coefficients with more than `k` features have an infinite objective.
+    method : {"incremental", "exact", ...}
+        What finds the bound. ``"exact"`` raises it until it meets the best objective.
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    Is the subset that the lasso picks, with its coefficients, any good as a subset of its size?
+
+    >>> import numpy as np, bestset
+    >>> from sklearn.linear_model import Lasso
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 20))
+    >>> y = X[:, :3].sum(axis=1) + rng.standard_normal(100)
+    >>> lasso = Lasso(alpha=0.2, fit_intercept=False).fit(X, y)
+    >>> judged = bestset.certify(X, y, lasso.coef_, lambda0=2.0, lambda2=1.0, method="exact")
+    >>> bool(judged.gap > 1.0), judged.solution.status
+    (True, 'optimal')
+    """
+    if lambda0 is None and k is None:
+        raise ValueError("give lambda0 (the price of a feature) or k (how many): the objective to judge by")
+    data, p = _problem.data(X, y, loss, sample_weight, offset)
+    names = _input.feature_names(X)
+    spec = _problem.spec(
+        p, names, lambda0=lambda0, lambda1=lambda1, lambda2=lambda2, k=k, loss=loss, delta=delta, bounds=bounds,
+        fit_intercept=fit_intercept, standardize=standardize, price=price, shrinkage=shrinkage, always=always,
+        never=never,
+    )  # fmt: skip
+    given = _pairs(coef, intercept, p, "coef")
+    if not fit_intercept and given[2] != 0.0:
+        raise ValueError(f"intercept is {given[2]}, but the problem has none; pass fit_intercept=True")
+    control = _problem.control(
+        method, threads, on_interrupt, gap=gap, time_limit=time_limit, max_nodes=max_nodes, trace=False
+    )
+    found = _core.certify(data, spec, control, given)
+    solution = _result.result(found["solution"], p, names, loss, method, **_prices(spec))
+    return Certificate(
+        found["objective"], found["relaxation"], found["lower_bound"], found["gap"], found["relative_gap"],
+        solution, gap,
+    )  # fmt: skip

@@ -1,0 +1,74 @@
+"""The examples, the plots, the README and the types."""
+
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from common import hard, regression
+
+import bestset
+from bestset import plots
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "python" / "examples").glob("*.py"))
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) >= 8
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example(example, capsys):
+    runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_readme():
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
+    assert blocks, "the README shows Python"
+    space = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), space)
+
+
+def test_types():
+    pytest.importorskip("mypy")
+    done = subprocess.run([sys.executable, "-m", "mypy"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_import_is_light():
+    code = "import sys, numpy, scipy.sparse; known = set(sys.modules); import bestset; new = set(sys.modules) - known; "
+    code += "print([m for m in ('sklearn', 'matplotlib', 'pandas', 'polars', 'pyarrow') if m in new])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_plots_draw_what_they_are_given():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    X, y = regression(noise=1.5)
+    model = bestset.BestSubsetRegressorCV(cv=3).fit(X, y)
+    path = bestset.path(X, y, lambda2=0.5, max_size=8)
+    lines = plots.coefficient_path(path, named=3)
+    shown = {line.get_label() for line in lines.get_lines()}
+    assert {"x3", "x7"} <= shown
+    heat = plots.support(model)
+    assert heat.get_yticklabels()[0].get_text() == "x3"
+    curve = plots.cv_curve(model)
+    assert [t.get_text().split(":")[0] for t in curve.get_legend().get_texts()] == ["min", "1se"]
+    drawn = curve.get_lines()[0].get_ydata()
+    np.testing.assert_allclose(drawn, -model.cv_mean_)
+    solved = bestset.solve(*hard(), lambda0=2.0, lambda2=1.0, method="exact", max_nodes=20)
+    gap = plots.gap(solved, ax=plt.subplots()[1])
+    assert gap.get_lines()[1].get_ydata()[-1] == pytest.approx(solved.lower_bound)
+    plt.close("all")
+    with pytest.raises(ValueError, match="no trace"):
+        plots.gap(bestset.solve(X, y, lambda0=1.0, trace=False))
+    with pytest.raises(TypeError, match="Path"):
+        plots.support(3)
+    with pytest.raises(TypeError, match="cross-validation"):
+        plots.cv_curve(bestset.BestSubsetRegressor().fit(X, y))

@@ -1,0 +1,238 @@
+"""solve, path, subsets and certify against their definitions."""
+
+import math
+
+import numpy as np
+import pytest
+from common import enumerate_best, hard, objective, regression
+from scipy import sparse
+
+import bestset
+
+
+def small(loss, seed=0, n=40, p=5):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p)) * [1.0, 3.0, 0.5, 1.0, 2.0][:p]
+    y = 1.0 + X[:, 0] - 0.5 * X[:, 1] + 0.5 * rng.standard_normal(n)
+    return X, np.where(y > 1, 1.0, -1.0) if loss in ("logistic", "squared_hinge") else y
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber", "logistic", "squared_hinge"])
+@pytest.mark.parametrize("bounds", [None, (0.0, None)])
+def test_exact_is_the_best_of_all_subsets(loss, bounds):
+    X, y = small(loss)
+    w = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
+    found = bestset.solve(
+        X, y, lambda0=1.5, lambda2=0.3, loss=loss, method="exact", fit_intercept=True, sample_weight=w, bounds=bounds
+    )
+    best, subset = enumerate_best(X, y, loss, 1.5, 0.3, w, bounds=bounds)
+    assert found.proved and found.support.tolist() == list(subset)
+    assert found.objective == pytest.approx(best, rel=1e-6)
+    assert found.objective == pytest.approx(objective(X, y, found.coef, found.intercept, loss, 1.5, 0, 0.3, w))
+
+
+def test_standardising_is_a_penalty_on_scaled_coefficients():
+    X, y = small("squared")
+    w = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
+    scale = np.sqrt(np.average((X - np.average(X, axis=0, weights=w)) ** 2, axis=0, weights=w))
+    found = bestset.solve(
+        X, y, lambda0=1.0, lambda1=0.2, lambda2=0.5, standardize=True, fit_intercept=True, sample_weight=w,
+        method="exact", bounds=(-0.4, 0.9),
+    )
+    by_hand = bestset.solve(
+        X / scale, y, lambda0=1.0, lambda1=0.2, lambda2=0.5, fit_intercept=True, sample_weight=w, method="exact",
+        bounds=(-0.4 * scale, 0.9 * scale),
+    )
+    assert found.objective == pytest.approx(by_hand.objective)
+    np.testing.assert_allclose(found.coef, by_hand.coef / scale, rtol=1e-6, atol=1e-9)
+    assert found.intercept == pytest.approx(by_hand.intercept)
+    assert found.coef.max() <= 0.9 and found.coef.min() >= -0.4
+
+
+@pytest.mark.parametrize("method", ["incremental", "exact"])
+def test_size_in_place_of_a_price(method):
+    X, y = small("squared")
+    found = bestset.solve(X, y, k=2, lambda2=0.3, method=method, fit_intercept=True)
+    best, subset = enumerate_best(X, y, "squared", 0.0, 0.3, largest=2)
+    assert found.support.tolist() == list(subset) and found.k == 2
+    assert found.lower_bound <= best + 1e-9 and found.objective == pytest.approx(best)
+    assert found.proved or method == "incremental"
+    only = bestset.certify(X, y, found.coef, found.intercept, k=1, lambda2=0.3, fit_intercept=True)
+    assert only.objective == math.inf and not only.proved and "not allowed" in repr(only)
+
+
+def test_all_methods_agree_with_their_bounds():
+    X, y = regression()
+    exact = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, method="exact")
+    for method in ("incremental", "primal_dual", "primal_dual_plain", "dual_ascent", "cdss"):
+        found = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, method=method, max_iter=200)
+        assert found.lower_bound <= exact.objective + 1e-9
+        assert found.objective >= exact.lower_bound - 1e-9
+        assert found.method == method
+
+
+def test_inputs_give_the_same_answer():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    X, y = regression()
+    X = np.asfortranarray(X.astype(np.float32).astype(float))
+    names = [f"c{j}" for j in range(X.shape[1])]
+    csc = sparse.csc_array(X)
+    shuffled = csc.copy()
+    shuffled.indices[:100] = shuffled.indices[99::-1]
+    shuffled.data[:100] = shuffled.data[99::-1]
+    shuffled.has_sorted_indices = False
+    wide = sparse.csc_array((csc.data, csc.indices.astype(np.int64), csc.indptr.astype(np.int64)), shape=csc.shape)
+    given = [
+        X, X.copy(order="C"), X.astype(np.float32), X.astype(">f8"), X.tolist(), np.repeat(X, 2, axis=0)[::2], csc,
+        shuffled, wide, csc.tocsr(), csc.tocoo(), csc.astype(np.float32), sparse.csr_matrix(X),
+        pandas.DataFrame(X, columns=names), polars.DataFrame(X, schema=names),
+    ]
+    reference = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, fit_intercept=True)
+    for one in given:
+        found = bestset.solve(one, y, lambda0=1.0, lambda2=0.5, fit_intercept=True)
+        np.testing.assert_allclose(found.coef, reference.coef, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found.predict(one), reference.predict(X), rtol=1e-5)
+    assert found.selected == ["c3", "c7"]
+    assert not shuffled.has_sorted_indices, "the caller's matrix is left as it was"
+
+
+def test_certify_says_the_same_of_its_own_and_less_of_others():
+    sklearn = pytest.importorskip("sklearn.linear_model")
+    X, y = regression(noise=2.0)
+    problem = {"lambda0": 3.0, "lambda2": 0.5, "fit_intercept": True}
+    found = bestset.solve(X, y, **problem, method="exact")
+    own = bestset.certify(X, y, found.coef, found.intercept, **problem, method="exact")
+    assert own.proved and own.gap == pytest.approx(found.gap, abs=1e-9)
+    lasso = sklearn.Lasso(alpha=0.1).fit(X, y)
+    for method in ("incremental", "exact"):
+        judged = bestset.certify(X, y, lasso.coef_, lasso.intercept_, **problem, method=method)
+        value = objective(X, y, lasso.coef_, lasso.intercept_, "squared", 3.0, 0.0, 0.5)
+        assert judged.objective == pytest.approx(value)
+        assert judged.lower_bound <= found.objective and not judged.proved
+        assert judged.improvement == pytest.approx(value - judged.solution.objective)
+    scaled = bestset.certify(X * 10, y, found.coef / 10, found.intercept, standardize=True, **problem)
+    plain = bestset.certify(X, y, found.coef, found.intercept, standardize=True, **problem)
+    assert scaled.objective == pytest.approx(plain.objective)
+
+
+def test_path_points_are_solves_and_criteria_have_their_formulas():
+    X, y = regression(noise=1.5)
+    path = bestset.path(X, y, lambda2=0.5, fit_intercept=True, max_size=6)
+    assert path.sizes[0] == 0 and len(path) == len(path.lambda0s) and np.all(np.diff(path.lambda0s) < 0)
+    n, p = X.shape
+    for i, point in enumerate(path):
+        assert point.lower_bound <= point.objective
+        value = objective(X, y, point.coef, point.intercept, "squared", point.lambda0, 0.0, 0.5)
+        assert point.objective == pytest.approx(value)
+        rss, k = np.sum((y - point.predict(X)) ** 2), len(point.support)
+        bic = n * math.log(rss / n) + (k + 1) * math.log(n)
+        assert path.criteria["bic"][i] == pytest.approx(bic)
+        assert path.criteria["ebic"][i] == pytest.approx(bic + 2 * math.log(math.comb(p, k)))
+    assert path.best("ebic").support.tolist() == [3, 7]
+    given = bestset.path(X, y, [50.0, 5.0], lambda2=[1.0, 0.1])
+    assert given.lambda0s.tolist() == [50.0, 5.0, 50.0, 5.0] and given.lambda2s.tolist() == [1.0, 1.0, 0.1, 0.1]
+    assert "path of 4 points" in repr(given) and "<table>" in given._repr_html_()
+
+
+def test_subsets_of_every_size():
+    X, y = small("squared")
+    found = bestset.subsets(X, y, fit_intercept=True)
+    assert len(found) == 5 and all(s.proved for s in found)
+    for subset in found:
+        best, which = enumerate_best(X, y, "squared", 0.0, 0.0, largest=subset.size)
+        assert subset.objective == pytest.approx(best, rel=1e-6)
+    ridge = bestset.subsets(X, np.where(y > 0, 1, 0), 2, loss="logistic", lambda2=0.5)
+    assert [len(s.support) for s in ridge] == [1, 2] and ridge[0].bic is not None
+    assert "optimal" in repr(found) and "<table>" in found._repr_html_()
+
+
+def test_features_always_never_priced_and_grouped():
+    pandas = pytest.importorskip("pandas")
+    X, y = regression()
+    frame = pandas.DataFrame(X, columns=[f"c{j}" for j in range(20)])
+    found = bestset.solve(frame, y, lambda0=1.0, lambda2=0.5, always=["c0"], never=["c3", 4])
+    assert 0 in found.support and 3 not in found.support
+    dear = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, price=np.r_[np.ones(7), 1e4, np.ones(12)])
+    assert 7 not in dear.support and 3 in dear.support
+    shrunk = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, shrinkage=np.r_[np.ones(3), 1e3, np.ones(16)])
+    assert abs(shrunk.coef[3]) < 0.5
+    labels = np.array(["a", "b", "c", "d"])[np.arange(20) % 4]
+    grouped = bestset.solve(X, y, lambda0=2.0, lambda2=0.5, groups=labels)
+    assert grouped.groups.tolist() == ["d"] and set(grouped.support) <= {3, 7, 11, 15, 19}
+    assert grouped.lower_bound <= grouped.objective
+    shifted = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, offset=y)
+    assert len(shifted.support) == 0 and shifted.objective == pytest.approx(0.0)
+
+
+def test_best_few_subsets():
+    X, y = regression()
+    found = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, method="exact", top=4)
+    values = [r.objective for r in found.ranked]
+    assert len(values) == 4 and values == sorted(values) and values[0] == pytest.approx(found.objective)
+    assert all(r.proved for r in found.ranked)
+
+
+def test_warm_starts_and_limits():
+    X, y = hard()
+    first = bestset.solve(X, y, lambda0=2.0, lambda2=1.0)
+    again = bestset.solve(X, y, lambda0=2.0, lambda2=1.0, warm_start=first)
+    assert again.objective <= first.objective + 1e-9
+    assert bestset.solve(X, y, lambda0=2.0, lambda2=1.0, warm_start=first.coef).objective <= first.objective + 1e-9
+    nodes = bestset.solve(X, y, lambda0=2.0, lambda2=1.0, method="exact", max_nodes=5)
+    assert nodes.status == "node_limit" and nodes.lower_bound <= nodes.objective
+    timed = bestset.solve(X, y, lambda0=2.0, lambda2=1.0, method="exact", time_limit=0.2)
+    assert timed.status == "time_limit" and timed.lower_bound <= timed.objective
+
+
+def test_results_tell_what_they_are():
+    X, y = regression()
+    found = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, method="exact", fit_intercept=True)
+    assert "proved best" in repr(found) and "x3" in repr(found)
+    assert found._repr_html_().startswith("<table>")
+    assert found.trace["gap"][-1] == pytest.approx(found.gap, abs=1e-9)
+    assert np.all(np.diff(found.trace["lower_bound"]) >= 0)
+    bare = bestset.solve(X, y, lambda0=1.0, trace=False)
+    assert bare.lower_bound <= 0.0 and "lambda2 > 0" in repr(bare) and len(bare.trace["gap"]) == 0
+    assert "best known" in repr(bestset.certify(X, y, bare.coef, lambda0=1.0))
+
+
+def message(call, kind=ValueError):
+    with pytest.raises(kind) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_errors_name_the_value_and_its_place():
+    X, y = regression(n=30)
+    solve = lambda X=X, y=y, lambda0=1.0, lambda2=0.5, **k: bestset.solve(X, y, lambda0, 0.0, lambda2, **k)  # noqa: E731
+    bad = X.copy(order="F")
+    bad[4, 2] = np.nan
+    assert "X[4, 2] is NaN" in message(lambda: solve(bad))
+    assert "X[4, 2] is NaN" in message(lambda: solve(sparse.csc_array(bad)))
+    short = y.copy()
+    short[3] = np.inf
+    assert "y[3] is inf" in message(lambda: solve(y=short))
+    assert "y has length 29, but X has 30 rows" in message(lambda: solve(y=y[:-1]))
+    assert "two dimensions" in message(lambda: solve(X=y))
+    assert "one dimension" in message(lambda: solve(y=X))
+    assert "lambda0 is -1" in message(lambda: solve(lambda0=-1.0))
+    assert "give lambda0" in message(lambda: bestset.solve(X, y))
+    assert "no loss named 'cubic'" in message(lambda: solve(loss="cubic"))
+    assert "no method named 'magic'" in message(lambda: solve(method="magic"))
+    assert "30 different values" in message(lambda: solve(loss="logistic"))
+    assert "k is 0" in message(lambda: solve(k=0, lambda0=None))
+    assert "between 1 and the number of features, 20" in message(lambda: solve(k=21, lambda0=None))
+    assert "[1, inf]" in message(lambda: solve(bounds=(1.0, None)))
+    assert "a pair" in message(lambda: solve(bounds=3.0))
+    assert "weight[0] is -1" in message(lambda: solve(sample_weight=-np.ones(30)))
+    assert "weights are zero" in message(lambda: solve(sample_weight=np.zeros(30), standardize=True))
+    assert "time_limit is -1" in message(lambda: solve(time_limit=-1.0))
+    assert "always lists 'c9'" in message(lambda: solve(always=["c9"]))
+    assert "beyond the last feature" in message(lambda: solve(never=[20]))
+    assert "warm_start must have one entry for each of the 20" in message(lambda: solve(warm_start=np.ones(3)))
+    assert "exact needs" in message(lambda: bestset.solve(X[:10], y[:10], 1.0, method="exact"))
+    assert "lambda0" in message(lambda: bestset.path(X, y, [1.0, 2.0]))
+    assert "on_interrupt" in message(lambda: solve(on_interrupt="ignore"))
+    assert "Complex" in message(lambda: solve(X=X + 1j))
+    assert "callable" in message(lambda: solve(callback=3), TypeError)
+    assert "fit_intercept=True" in message(lambda: bestset.certify(X, y, np.zeros(20), 1.0, lambda0=1.0))
