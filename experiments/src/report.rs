@@ -38,7 +38,11 @@ impl Results {
         for (name, svg) in plots {
             fs::write(out.join("results").join(format!("{name}.svg")), svg)?;
         }
-        fs::write(out.join("RESULTS.md"), fill(TEMPLATE, &self.values())?)?;
+        let mut values = self.values();
+        // What a reader must know about how these very rows came about, kept beside them.
+        let notes = fs::read_to_string(out.join("results/NOTES.md")).unwrap_or_default();
+        values.insert("notes".into(), notes.trim().to_owned());
+        fs::write(out.join("RESULTS.md"), fill(TEMPLATE, &values)?)?;
         Ok(())
     }
 
