@@ -100,6 +100,9 @@ fn replicates<'a>(runs: impl Iterator<Item = (&'a str, u64)>) -> String {
 }
 
 fn caps(rows: &[Row]) -> String {
+    if rows.is_empty() {
+        return "no runs yet".to_owned();
+    }
     let mut caps: Vec<f64> = rows.iter().map(|r| r.cap).collect();
     caps.sort_by(f64::total_cmp);
     caps.dedup();
@@ -154,6 +157,9 @@ fn time_words(all: &[Standing]) -> String {
 }
 
 fn duality_words(rows: &[Row]) -> String {
+    if rows.is_empty() {
+        return "there are no runs yet".to_owned();
+    }
     let sets = data_sets(rows);
     let tried = sets.iter().filter(|s| s.of("exact").is_some() && s.relaxation().is_some());
     let refuted = tried.clone().filter(|s| s.relaxation().is_some_and(|d| is_above(s.bound(), d))).count();
@@ -168,6 +174,9 @@ fn duality_words(rows: &[Row]) -> String {
 }
 
 fn screening_words(rows: &[Row]) -> String {
+    if rows.is_empty() {
+        return "there are no runs yet".to_owned();
+    }
     let share = |value: fn(&Row) -> Option<f64>| percent(median(rows.iter().filter_map(value)));
     let none = rows.iter().filter(|r| r.screened_by_p == Some(0.0)).count();
     let all = rows.iter().filter(|r| r.screened_by_p.is_some()).count();
@@ -180,6 +189,9 @@ fn screening_words(rows: &[Row]) -> String {
 
 /// The paper's own claim: PrimDual against CDSS.
 fn primdual_words(rows: &[Row]) -> String {
+    if rows.is_empty() {
+        return "there are no runs yet".to_owned();
+    }
     let middle = |setting: &str, label: &str| {
         median(crate::summary::runs(rows, setting, label).iter().filter_map(|r| r.time_to_cdss))
     };

@@ -96,13 +96,19 @@ pub fn envelope(rows: &[Row]) -> String {
             s.replicates.to_string(),
             format!("{:.6}", s.default_mean),
             format!("{mean:.6} ({name})"),
-            format!("{:.4} %", 100.0 * (mean - s.default_mean) / mean.abs()),
+            format!("{:.4} %", below(mean, s.default_mean)),
             format!("{} of {}", s.lowest, s.replicates),
             s.fastest.0.to_owned(),
             number(s.fastest.1),
         ]
     };
     markdown(&header, &standings(rows).iter().map(line).collect::<Vec<_>>())
+}
+
+/// How much lower the default's mean is, in percent; what is no more than rounding is zero.
+fn below(rival: f64, own: f64) -> f64 {
+    let percent = 100.0 * (rival - own) / rival.abs();
+    if percent.abs() < 1e-7 { 0.0 } else { percent }
 }
 
 /// True optimality gap and excess over the certified optimum, algorithm by algorithm.
