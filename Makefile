@@ -5,9 +5,10 @@ CARGO ?= cargo
 PYTHON ?= python3
 VENV := .venv
 BENCH_ARGS ?=
+EXPERIMENTS_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo python test test-rust test-python pictures traces lint doc bench bench-exact kernels report-assets report-sample ci rust
+.PHONY: help demo python test test-rust test-python pictures traces lint doc bench bench-exact kernels experiments experiments-quick report-assets report-sample ci rust
 
 help:
 	@echo "make demo     the built-in example from file to report: a table, its certificate, a page"
@@ -23,6 +24,8 @@ help:
 	@echo "make kernels  throughput of the kernels: passes over X, sweeps, exchanges"
 	@echo "make report-sample  two sample reports, into target/report"
 	@echo "make report-assets  the chart library and the font that reports embed, built anew (needs Node.js)"
+	@echo "make experiments  the paper's figures and two more into experiments/; hours, resumes where it was ended"
+	@echo "make experiments-quick  three replicates of a few settings with checks, into target/; two minutes"
 	@echo "make ci       what a change must pass"
 
 rust:
@@ -83,6 +86,14 @@ report-sample: rust
 
 report-assets:
 	cd crates/bestset-report/web && npm ci --ignore-scripts && npm run assets
+
+# EXPERIMENTS_ARGS=--help lists figures, filters, caps; EXPERIMENTS_ARGS=--report-only makes RESULTS.md anew.
+experiments: rust
+	$(CARGO) run --release -p bestset-experiments -- $(EXPERIMENTS_ARGS)
+
+experiments-quick: rust
+	$(CARGO) run --release -p bestset-experiments -- --out target/experiments-quick --fresh --check --replicates 3 --cap 0.5 \
+		--settings snr20-n200,snr5-n300,p2000-n200,snr5-rho0.4-n150,snr5-rho0.9-n150,rho0.35-snr2.07
 
 ci:
 	.ci/run
