@@ -6,7 +6,7 @@ use bestset::design::Dense;
 use bestset::groups::{Groups, solve_groups};
 use bestset::path::{Grid, PathOptions, Search, path};
 use bestset::{Bounds, Loss, Method, Options, Penalty, Problem, Solution, checkpoint, solve};
-use common::{Case, Convex, RngExt, Shape, case, normal, pick, power, price, rng};
+use common::{Case, Convex, RngExt, Shape, case, normal, pick, power, rng};
 
 fn env(k: &str, d: u64) -> u64 {
     std::env::var(k).ok().and_then(|v| v.parse().ok()).unwrap_or(d)
@@ -361,7 +361,6 @@ fn groups() {
                 }
             }
         }
-        let _ = price;
     }
     println!("{points} points, {wrong} wrong, {late} begin late");
     assert_eq!(wrong, 0);
