@@ -177,7 +177,8 @@ fn check_sum(text: &str) -> String {
     format!("{:016x}", hashed(EMPTY, text.as_bytes()))
 }
 
-/// The hash of the problem and the settings; X enters by the lengths of its columns and their products with y.
+/// The hash of the problem and the settings; X enters by the lengths of its columns and their products with y and with a vector
+/// that treats no two samples alike: with y alone, samples of the same y could exchange their values.
 fn fingerprint(problem: &Problem<'_>, settings: &str) -> u64 {
     let mut hash = EMPTY;
     let mut add = |bytes: &[u8]| hash = hashed(hash, bytes);
@@ -189,7 +190,12 @@ fn fingerprint(problem: &Problem<'_>, settings: &str) -> u64 {
     let mut products = vec![0.0; p];
     problem.design().correlate(&features, problem.y(), &mut products);
     let lengths: Vec<f64> = features.iter().map(|&j| problem.squares(j)).collect();
-    let vectors = [problem.y(), problem.weights().unwrap_or(&[]), problem.offset().unwrap_or(&[]), &products, &lengths];
+    let probe: Vec<f64> =
+        (0..problem.nrows()).map(|i| hashed(EMPTY, &i.to_le_bytes()) as f64 / 2f64.powi(64)).collect();
+    let mut probed = vec![0.0; p];
+    problem.design().correlate(&features, &probe, &mut probed);
+    let (weights, offset) = (problem.weights().unwrap_or(&[]), problem.offset().unwrap_or(&[]));
+    let vectors = [problem.y(), weights, offset, &products, &probed, &lengths];
     for vector in vectors {
         add(&vector.len().to_le_bytes());
         vector.iter().for_each(|x| add(&x.to_bits().to_le_bytes()));

@@ -52,6 +52,13 @@
 //!   [Dynamic Incremental Optimization for Best Subset Selection](https://arxiv.org/abs/2402.02322).
 //! - [`subsets`]: the best subset of every size, each proved.
 
+#[cfg(test)]
+extern crate self as bestset;
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+#[allow(missing_docs, unreachable_patterns, reason = "shared with the tests outside, where losses may grow")]
+mod common;
+
 pub mod active;
 mod certificate;
 pub mod checkpoint;

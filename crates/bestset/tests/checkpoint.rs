@@ -270,3 +270,30 @@ fn files_of_other_work_are_refused() {
     let nowhere = place.file("no/such/path.json");
     assert!(matches!(checkpoint::path(&problem, &settings, nowhere), Err(Error::File { what: "checkpoint", .. })));
 }
+
+/// Two matrices with the same lengths and the same products with y: the samples of equal y exchange their values of a column.
+#[test]
+fn searches_of_data_that_differ_where_y_does_not_are_refused() {
+    let place = Place::new("alike");
+    let mut rng = rng(604);
+    let (n, p) = (40, 12);
+    let x: Vec<f64> = (0..n * p).map(|_| f64::from(rng.random_range(0..2u32))).collect();
+    let y: Vec<f64> = (0..n).map(|i| x[i] + x[n + i] + x[2 * n + i] + f64::from(rng.random_range(0..3u32))).collect();
+    let (i, k) = (0..n * n)
+        .map(|pair| (pair / n, pair % n))
+        .find(|&(i, k)| y[i] == y[k] && x[5 * n + i] != x[5 * n + k])
+        .unwrap();
+    let mut other = x.clone();
+    other.swap(5 * n + i, 5 * n + k);
+    for lambda2 in [0.0, 0.5] {
+        let file = place.file(&format!("{lambda2}.json"));
+        let run = |x: &[f64]| {
+            let design = Dense::new(n, p, x).unwrap();
+            let problem = Problem::new(&design, y.clone(), Penalty::new(1.0, 0.0, lambda2)).unwrap();
+            checkpoint::exact(&problem.with_intercept(true), &exact_options(), &file)
+        };
+        run(&x).unwrap();
+        assert!(file.exists() && run(&x).is_ok());
+        assert!(run(&other).unwrap_err().to_string().contains("other data or settings"), "{lambda2}");
+    }
+}

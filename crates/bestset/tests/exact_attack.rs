@@ -8,83 +8,9 @@ mod common;
 
 use bestset::solver::CancelFlag;
 use bestset::{Bounds, Loss, Method, Options, Penalty, Problem, Solution, Status, TraceRow, solve};
-use common::{Case, ChaCha8Rng, Enumeration, LOSSES, RngExt, enumerate, loss_at, normal, pick, power, price, rng};
+use common::{Case, ChaCha8Rng, Enumeration, LOSSES, RngExt, enumerate, hostile, normal, pick, power, price, rng};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
-
-/// A problem of the kind described above; `n` between p/1.5 and 3p.
-fn hostile(rng: &mut ChaCha8Rng, losses: &[Loss], most: usize) -> Case {
-    let p = rng.random_range(2..=most);
-    let n = rng.random_range((p * 2).div_ceil(3).max(3)..=3 * p);
-    let (kind, spread) = (rng.random_range(0..5), pick(rng, &[0.0, 0.0, 1.0, 4.0]));
-    let near = pick(rng, &[0.3, 0.1, 0.01]);
-    let scales: Vec<f64> = (0..p).map(|_| if spread > 0.0 { power(rng, -spread, spread) } else { 1.0 }).collect();
-    let common: Vec<f64> = (0..n).map(|_| normal(rng)).collect();
-    let mut unit: Vec<f64> = Vec::new();
-    for j in 0..p {
-        let column: Vec<f64> = match kind {
-            // Correlations near 1, with signs.
-            0 | 1 => (0..n).map(|i| common[i] + near * normal(rng)).collect(),
-            2 if j % 3 > 0 => (0..n).map(|i| unit[(j - j % 3) * n + i] + near * normal(rng)).collect(),
-            3 if j > 0 && rng.random_bool(0.3) => unit[..n].to_vec(),
-            _ => (0..n).map(|_| normal(rng)).collect(),
-        };
-        unit.extend(column);
-    }
-    let noise = pick(rng, &[0.01, 0.5, 2.0]);
-    let beta: Vec<f64> = (0..p).map(|_| if rng.random_bool(0.5) { normal(rng) } else { 0.0 }).collect();
-    let shift = pick(rng, &[0.0, 0.0, 3.0]);
-    let signal: Vec<f64> =
-        (0..n).map(|i| shift + (0..p).map(|j| beta[j] * unit[j * n + i]).sum::<f64>() + noise * normal(rng)).collect();
-    let loss = pick(rng, losses);
-    let offset: Option<Vec<f64>> = rng.random_bool(0.4).then(|| (0..n).map(|_| 2.0 * normal(rng)).collect());
-    let mut y = signal;
-    if loss.is_classification() {
-        y.iter_mut().for_each(|y| *y = if *y > shift { 1.0 } else { -1.0 });
-        (y[0], y[1]) = (1.0, -1.0);
-    } else if let Some(o) = &offset {
-        y.iter_mut().zip(o).for_each(|(y, o)| *y += o);
-    }
-    let weights = rng.random_bool(0.4).then(|| {
-        let mut w: Vec<f64> = (0..n).map(|_| if rng.random_bool(0.2) { 0.0 } else { power(rng, -1.0, 1.0) }).collect();
-        w[..2].iter_mut().for_each(|w| *w = w.max(0.5));
-        w
-    });
-    let x: Vec<f64> = (0..n * p).map(|i| unit[i] * scales[i / n]).collect();
-    let mut case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));
-    (case.loss, case.weights, case.offset, case.intercept) = (loss, weights, offset, rng.random_bool(0.5));
-    case.penalty = penalty(rng, &case, &scales);
-    case
-}
-
-fn penalty(rng: &mut ChaCha8Rng, case: &Case, scales: &[f64]) -> Penalty {
-    let (n, p) = (case.n, case.p);
-    let offset = case.offset.clone().unwrap_or_else(|| vec![0.0; n]);
-    let at_zero = (0..n).map(|i| case.weight(i) * loss_at(case.loss, offset[i], case.y[i]).0).sum::<f64>();
-    let lambda0 = if rng.random_bool(0.15) { 0.0 } else { at_zero * power(rng, -3.0, -0.7) };
-    let lambda1 = if rng.random_bool(0.5) { 0.0 } else { at_zero / n as f64 * power(rng, -2.0, -0.3) };
-    let boxed = rng.random_range(0..6);
-    let lambda2 = if boxed < 2 && rng.random_bool(0.5) { 0.0 } else { n as f64 * power(rng, -4.0, 0.3) };
-    let reach: Vec<f64> = scales.iter().map(|s| power(rng, -0.7, 0.7) / s).collect();
-    let bounds = match boxed {
-        0 => Bounds::Each(reach.iter().map(|r| -r).collect(), reach.clone()),
-        1 => Bounds::Each((0..p).map(|j| if j % 2 == 0 { 0.0 } else { -0.3 * reach[j] }).collect(), reach.clone()),
-        _ => Bounds::Free,
-    };
-    let mut penalty = Penalty::new(lambda0, lambda1, lambda2).with_bounds(bounds);
-    if rng.random_bool(0.5) {
-        let one = |rng: &mut ChaCha8Rng| pick(rng, &[0.0, 0.3, 1.0, 1.0, 4.0]);
-        penalty = penalty.with_price((0..p).map(|_| one(rng)).collect());
-    }
-    // The scale of a column in its penalty, half of the time: otherwise large columns are nearly unshrunk.
-    let scaled = rng.random_bool(0.5);
-    let free = if boxed < 2 { 0.0 } else { 0.1 };
-    let factor = |rng: &mut ChaCha8Rng, s: f64| pick(rng, &[free, 0.5, 1.0, 3.0]) * if scaled { s * s } else { 1.0 };
-    if scaled || rng.random_bool(0.4) {
-        penalty = penalty.with_shrinkage(scales.iter().map(|&s| factor(rng, s)).collect());
-    }
-    penalty
-}
 
 /// What rounding is relative to: the loss at nothing, without the intercept, and the terms of its sum.
 fn scale(case: &Case, all: &Enumeration) -> f64 {
@@ -248,4 +174,56 @@ fn free_features_count_towards_a_size() {
             }
         });
     }
+}
+
+/// Boxes without a ridge, or with less of it than the rounding of a column: members at zero have nothing to give, and no rule
+/// may take that for less than nothing.
+#[test]
+fn boxes_without_a_ridge_lose_no_subset() {
+    let (mut rng, mut proved) = (rng(904), 0);
+    for trial in 0..300 {
+        let mut case = hostile(&mut rng, &[Loss::Squared], 7);
+        let reach: Vec<f64> =
+            (0..case.p).map(|j| power(&mut rng, -0.5, 0.7) * (case.n as f64).sqrt() / case.norm(j).max(1e-9)).collect();
+        case.penalty.lambda2 = if trial % 4 == 0 { 1e-14 } else { 0.0 };
+        case.penalty.bounds = Bounds::Each(reach.iter().map(|m| -m).collect(), reach);
+        let all = enumerate(&case);
+        case.with_problem(|problem| {
+            let top = pick(&mut rng, &[1, 2, 3, 6]);
+            let options = Options { method: Method::Exact, top, max_nodes: Some(4000), ..Options::default() };
+            let solution = solve(problem, &options).unwrap();
+            check(&case, &all, case.p, &solution, &format!("{trial}, top {top}"));
+            proved += solution.ranked.iter().filter(|r| r.proved).count();
+        });
+    }
+    assert!(proved > 500, "{proved}");
+}
+
+/// Dear features near their thresholds and more cheap ones, far from theirs, than memory holds: the best subsets after the first
+/// have cheap features, and what is decided of the dear ones says nothing about them.
+#[test]
+fn the_best_subsets_are_looked_for_among_far_features_too() {
+    let mut rng = rng(905);
+    let (n, dear, cheap) = (30, 300, 4100);
+    let y: Vec<f64> = (0..n).map(|_| normal(&mut rng)).collect();
+    let length = y.iter().map(|y| y * y).sum::<f64>().sqrt();
+    let column = |share: f64, rng: &mut ChaCha8Rng| -> Vec<f64> {
+        let noise: Vec<f64> = (0..n).map(|_| normal(rng)).collect();
+        let along = noise.iter().zip(&y).map(|(e, y)| e * y).sum::<f64>() / (length * length);
+        noise.iter().zip(&y).map(|(e, y)| 0.1 * (e - along * y) + share * y / (length * length)).collect()
+    };
+    // x_jᵀy = share: thresholds are 2√(λ0 λ2) = 2 for the dear ones and 0.2 for the cheap.
+    let x: Vec<f64> = (0..dear + cheap)
+        .flat_map(|j| if j < dear { column(rng.random_range(0.9..1.1), &mut rng) } else { column(0.01, &mut rng) })
+        .collect();
+    let prices = (0..dear + cheap).map(|j| if j < dear { 1.0 } else { 0.01 }).collect();
+    let design = bestset::design::Dense::new(n, dear + cheap, x).unwrap();
+    let penalty = Penalty::new(1.0, 0.0, 1.0).with_price(prices);
+    let problem = Problem::new(&design, y, penalty).unwrap();
+    let options = Options { method: Method::Exact, top: 3, max_nodes: Some(400), ..Options::default() };
+    let found = solve(&problem, &options).unwrap();
+    let proved: Vec<&[usize]> =
+        found.ranked.iter().filter(|r| r.proved).map(|r| r.coefficients.support.as_slice()).collect();
+    let say: Vec<_> = found.ranked.iter().map(|r| (r.objective, r.coefficients.support.clone(), r.proved)).collect();
+    assert!(proved.iter().all(|s| s.iter().all(|&j| j >= dear)), "{} {say:?}", found.status);
 }

@@ -69,6 +69,8 @@ impl Certify {
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &fitting, &session)?;
         fitting.pose(&data, |posed| {
+            // The bound with categories as a whole is not one for the objective of single levels, which is shown.
+            answer::refuse_groups(posed, "certify")?;
             let coefficients = given.find(posed)?;
             if let Some(k) = size.k.filter(|k| coefficients.nonzeros() > *k) {
                 let count = coefficients.nonzeros();
@@ -136,7 +138,8 @@ impl Certify {
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let (gap, share) = (certificate.gap(), certificate.relative_gap());
-        let proved = gap <= self.limits.gap * certificate.objective.abs();
+        // Coefficients outside the bounds have P = ∞, and ∞ ≤ ∞ proves nothing.
+        let proved = gap.is_finite() && gap <= self.limits.gap * certificate.objective.abs();
         let best = found.solution.objective();
         let names: Vec<String> = found.coefficients.support.iter().map(|&j| posed.data.name(j)).collect();
         if self.json {
@@ -231,6 +234,11 @@ impl Given {
             None => Err(Failure::Message(format!("there is no feature {name:?} in the data"))),
         };
         let pairs = self.pairs.iter().map(place).collect::<Result<Vec<_>, _>>()?;
+        if let Some(b) = self.intercept.filter(|b| *b != 0.0 && !posed.problem.has_intercept()) {
+            return Err(Failure::Message(format!(
+                "the intercept is {b}, but the problem has none: leave out --no-intercept"
+            )));
+        }
         let outside = Coefficients::from_pairs(pairs, self.intercept.unwrap_or(0.0));
         let mut inside = posed.inside(&outside);
         if self.intercept.is_none() && posed.problem.has_intercept() {

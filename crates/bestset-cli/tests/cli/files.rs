@@ -184,6 +184,23 @@ fn certify_judges_any_coefficients() {
     );
 }
 
+/// A bound for another problem than that of the objective beside it proves nothing.
+#[test]
+fn certify_refuses_what_the_problem_does_not_have() {
+    let place = Place::new();
+    let kind = |i: usize| ["a", "b", "c", "d"][i * 7 % 4];
+    let row = |i: usize| format!("{},{},{}\n", 2.0 * f64::from(kind(i) == "b") + (i % 5) as f64, i % 5, kind(i));
+    place.write("kinds.csv", &format!("y,x,kind\n{}", (0..40).map(row).collect::<String>()));
+    place.write("mine.json", r#"{"x": 1, "kind=b": 1.5, "(intercept)": 0.1}"#);
+    let line = "certify kinds.csv --target y -c mine.json --lambda0 1 --lambda2 1";
+    assert!(place.refused(line).contains("--no-groups"));
+    assert_certified(&place.json(&format!("{line} --no-groups --json")));
+    assert!(place.refused(&format!("{line} --no-groups --no-intercept")).contains("the intercept is 0.1"));
+    place.write("mine.json", r#"{"x": -1}"#);
+    let outside = place.json(&format!("{line} --no-groups --nonnegative --json"));
+    assert_eq!((&outside["objective"], &outside["proved"]), (&Value::Null, &Value::Bool(false)));
+}
+
 #[test]
 fn simulate_writes_data_and_truth() {
     let place = Place::new();

@@ -5,11 +5,13 @@
 
 mod enumerate;
 mod generate;
+mod hostile;
 mod reference;
 mod twofold;
 
 pub use enumerate::{Enumeration, enumerate};
 pub use generate::{Case, Shape, Store, case, compress, plain};
+pub use hostile::hostile;
 pub use reference::{Convex, Fit, Model, dual_value, loss_at, price};
 pub use twofold::Twofold;
 

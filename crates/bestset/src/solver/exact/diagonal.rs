@@ -161,7 +161,8 @@ fn spare(inverse: &Mat<f64>, answers: &Mat<f64>, gifts: &[f64], squares: &[f64])
     matmul(weighted.as_mut(), Accum::Replace, answers.as_ref(), inverse.as_ref(), 1.0, Par::Seq);
     let given = |g: usize| {
         let sum: f64 = (0..takers).map(|a| weighted[(g, a)] * answers[(g, a)]).sum();
-        SURE / (1.0 / gifts[g] + sum.max(0.0))
+        // What is sure of a gift may be less than nothing where the ridge is less than the rounding of the column.
+        if gifts[g] > 0.0 { SURE / (1.0 / gifts[g] + sum.max(0.0)) } else { 0.0 }
     };
     ((0..takers).map(|a| SURE / inverse[(a, a)]).collect(), (0..givers).map(given).collect())
 }

@@ -12,6 +12,9 @@ const LOOKS: usize = 12;
 /// Share of the gap that a node which seems closed is to have to spare for the far features.
 const SPARE: f64 = 0.3;
 
+/// Far features that join a node with nothing else left to split on.
+const JOINING: usize = 64;
+
 /// Steps of the search for the dual point that has it.
 const TEMPERED: usize = 5;
 
@@ -155,13 +158,24 @@ impl Tree<'_, '_> {
                 self.offer(&point, relaxed.intercept, monitor);
             }
         }
-        let joins = node.far.len() + self.near.active.len() <= self.most_near;
+        let inside = relaxed.choices.iter().filter(|c| **c == Choice::In).count();
+        if self.size.is_some_and(|k| inside >= k) {
+            node.far = Arc::default();
+        }
+        // A node whose members are all decided still has the subsets with far features: some must join to be split on.
+        let mut joining = match node.far.len() + self.near.active.len() <= self.most_near {
+            true => usize::MAX,
+            false if inside == relaxed.choices.len() => JOINING,
+            false => 0,
+        };
         let mut is_member = vec![false; self.near.active.len()];
         relaxed.members.iter().for_each(|&k| is_member[k] = true);
         for &j in node.far.iter() {
             // The children know these features by the list their parent keeps, then as positions of their own; another node may
             // have brought some of them in.
-            let position = if joins { Some(self.near.include(j)) } else { self.near.position(j) };
+            let known = self.near.position(j);
+            let position = if known.is_none() && joining > 0 { Some(self.near.include(j)) } else { known };
+            joining -= usize::from(known.is_none() && joining > 0);
             if let Some(k) = position.filter(|&k| !is_member.get(k).is_some_and(|m| *m)) {
                 relaxed.members.push(k);
                 relaxed.choices.push(Choice::Free);

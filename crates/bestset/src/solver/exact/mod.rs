@@ -1,6 +1,8 @@
 //! Branch-and-bound (MATH §7.3): closes the gap of the default solver or says what remains of it.
 
 mod answers;
+#[cfg(test)]
+mod attack;
 mod branch;
 mod diagonal;
 mod far;
