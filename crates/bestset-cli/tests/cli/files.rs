@@ -297,11 +297,15 @@ fn bad_input_is_named_and_exits_2() {
         ("path flats.csv --target rent --ratio 2", "ratio is 2"),
         ("subsets flats.csv --target rent --max-size 99", "k is 99"),
         ("exact group.csv", "category \"r\" with 3 levels would be chosen as a whole"),
-        ("fit flats.csv --target rent --report no/such/place.html", "no/such/place.html: cannot be written"),
     ] {
         let shown = place.refused(line);
         assert!(shown.contains(named), "{line}: {shown}");
     }
+    // A file that cannot be written does not lose the answer.
+    let unwritten = place.run("fit flats.csv --target rent --report no/such/place.html");
+    assert_eq!(code(&unwritten), 2);
+    assert!(errors(&unwritten).contains("no/such/place.html: cannot be written"), "{}", errors(&unwritten));
+    assert!(text(&unwritten).contains("lower bound D"), "{}", text(&unwritten));
     place.done("fit gap.csv --impute mean --lambda0 0.1");
     place.done("exact group.csv --no-groups --lambda0 0.1");
     place.done("path group.csv");
