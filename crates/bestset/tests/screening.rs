@@ -3,8 +3,11 @@
 
 mod common;
 
-use bestset::Problem;
+use bestset::solver::rules::{Rules, Verdict};
 use bestset::solver::screening::{in_every_optimal_subset, in_no_optimal_subset, radius, zero_in_relaxation};
+use bestset::solver::workspace::Workspace;
+use bestset::solver::{Monitor, convex};
+use bestset::{Options, Problem};
 use common::{Case, ChaCha8Rng, Convex, Fit, RngExt, Shape, case, enumerate, normal, power, rng};
 
 /// A dual point with everything the rules look at.
@@ -196,6 +199,35 @@ fn the_optimality_rules_are_true_of_all_subsets() {
         });
     }
     assert!(excluded > 10_000 && included > 1000 && near_ties > 1000, "{excluded} {included} {near_ties}");
+}
+
+/// The verdicts that the search goes by, from the dual point of the convex phase.
+#[test]
+fn verdicts_are_true_of_all_subsets() {
+    let mut rng = rng(66);
+    let mut settled = [0, 0];
+    for trial in 0..600 {
+        let case = case(&mut rng, &Shape { attained: true, certified: true, ..Shape::new(3..=16, 2..=8) });
+        let all = enumerate(&case);
+        case.with_problem(|problem| {
+            let (options, mut observer) = (Options::default(), ());
+            let mut monitor = Monitor::new(&options, &mut observer);
+            let mut relaxed = convex::solve(&mut Workspace::new(problem), &options, &mut monitor);
+            let rules = Rules::new(problem, &mut relaxed, &mut monitor);
+            for attained in [all.best * (1.0 + 1e-12), 1.01 * all.best, 1.2 * all.best] {
+                for j in 0..case.p {
+                    match rules.verdict(problem, j, attained) {
+                        Verdict::In => assert!(all.without[j] > attained, "{trial}: {j}, at {attained}"),
+                        Verdict::Out => assert!(all.with[j] > attained, "{trial}: {j}, at {attained}"),
+                        Verdict::Open => continue,
+                    }
+                    settled[usize::from(all.without[j] > attained)] += 1;
+                    assert_eq!(Rules::none().verdict(problem, j, attained), Verdict::Open);
+                }
+            }
+        });
+    }
+    assert!(settled[0] > 1000 && settled[1] > 300, "{settled:?}");
 }
 
 /// With a limited size D_k in the place of D still proves that a feature is out.

@@ -18,6 +18,8 @@ pub struct Relaxed {
     pub lower_bound: f64,
     /// The dual point that gives it.
     pub dual: Vec<f64>,
+    /// x_jᵀα of every feature there, once known.
+    everywhere: Option<Vec<f64>>,
     /// By how much it was scaled.
     pub(crate) scale: f64,
     /// Features not proved to be zero in every minimiser of R.
@@ -86,6 +88,7 @@ impl Relaxed {
             relaxation: f64::INFINITY,
             lower_bound: f64::NEG_INFINITY,
             dual: work.alpha.clone(),
+            everywhere: None,
             scale: 1.0,
             alive: (0..p).collect(),
             tau: vec![0.0; p],
@@ -138,8 +141,20 @@ impl Relaxed {
             (self.lower_bound, self.scale) = (dual, scale);
             self.dual.clear();
             self.dual.extend(alpha.iter().map(|a| scale * a));
+            self.everywhere = None;
         }
         full
+    }
+
+    /// x_jᵀα of every feature at the dual point that gives the bound: one pass over X unless it was made.
+    pub fn everywhere(&mut self, problem: &Problem<'_>, monitor: &mut Monitor<'_>) -> &[f64] {
+        let dual = &self.dual;
+        self.everywhere.get_or_insert_with(|| {
+            let mut tau = vec![0.0; problem.ncols()];
+            problem.design().correlate(&(0..tau.len()).collect::<Vec<_>>(), dual, &mut tau);
+            monitor.passes += 1.0;
+            tau
+        })
     }
 
     /// The relaxation rule: features that are zero in every minimiser of R leave the problem.

@@ -64,7 +64,7 @@ pub fn sketch(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Mon
     }
     let mut relaxed = convex::solve(work, options, monitor);
     let minimiser = work.coefficients();
-    let best = primal::search(work, &starts, &relaxed, &mut primal::BUDGET.clone(), monitor);
+    let (best, ..) = primal::search(work, &starts, &mut relaxed, &mut primal::BUDGET.clone(), monitor);
     let (objective, visited) = (best.objective, std::mem::take(&mut relaxed.visited));
     let (outcome, tau) = conclude(problem, relaxed, best, monitor);
     Root { outcome, minimiser, tau, objective, visited }
@@ -165,12 +165,10 @@ fn continuation(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<
 }
 
 /// One pass over all features at the best dual point: the bound from scratch, and what the optimality rules prove with P̂.
-fn conclude(problem: &Problem<'_>, relaxed: Relaxed, best: Best, monitor: &mut Monitor<'_>) -> (Outcome, Vec<f64>) {
-    let Relaxed { relaxation, dual, iterations, ended, mut screened, .. } = relaxed;
+fn conclude(problem: &Problem<'_>, mut relaxed: Relaxed, best: Best, monitor: &mut Monitor<'_>) -> (Outcome, Vec<f64>) {
     let features: Vec<usize> = (0..problem.ncols()).collect();
-    let mut tau = vec![0.0; features.len()];
-    problem.design().correlate(&features, &dual, &mut tau);
-    monitor.passes += 1.0;
+    let tau = relaxed.everywhere(problem, monitor).to_vec();
+    let Relaxed { relaxation, dual, iterations, ended, mut screened, .. } = relaxed;
     let (lower_bound, outer) = judge(problem, &dual, &features, &tau, best.objective, &mut screened);
     let outcome = Outcome {
         coefficients: best.coefficients,

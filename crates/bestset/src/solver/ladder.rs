@@ -165,7 +165,7 @@ impl Ladder {
         self.prepare(work);
         let Some(tableau) = &mut self.tableau else { return };
         let margin = 1e-10 * work.objective().abs();
-        let (moves, _) = tableau.descend(&self.origin, margin, &mut BUDGET.clone(), || limits.stop(0).is_some());
+        let (moves, _) = tableau.descend(margin, &mut BUDGET.clone(), || limits.stop(0).is_some());
         self.pivots += 2 * moves;
         work.beta = tableau.beta();
         work.refresh();

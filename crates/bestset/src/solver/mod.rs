@@ -13,6 +13,7 @@ mod options;
 pub mod primal;
 pub mod published;
 pub mod quadratic;
+pub mod rules;
 pub mod screening;
 pub mod tableau;
 mod widen;

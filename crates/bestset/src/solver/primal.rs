@@ -1,7 +1,8 @@
 //! Primal phase (MATH §7.2): several starts, descent with T, exact refits, exchanges until none helps; the best is kept.
 
 use super::convex::Relaxed;
-use super::exchange::exchange;
+use super::exchange::{Priced, exchange, exchange_all, is_by_pivots};
+use super::rules::Rules;
 use super::workspace::Workspace;
 use super::{Limits, Monitor, Options, widen};
 use crate::penalty::Coordinate;
@@ -30,21 +31,22 @@ pub fn solve(
     monitor: &mut Monitor<'_>,
 ) -> Best {
     let mut budget = BUDGET;
-    let mut best = search(work, others, relaxed, &mut budget, monitor);
+    let (mut best, rules, priced) = search(work, others, relaxed, &mut budget, monitor);
     if work.problem.penalty().lambda0 > 0.0 {
-        settle(work, &mut best, relaxed, options, &mut budget, monitor);
+        settle(work, &mut best, relaxed, (&rules, priced), options, &mut budget, monitor);
     }
     best
 }
 
-/// The first part of [`solve`]: the best of several starts after descent and exchanges within the active set.
+/// The first part of [`solve`]: the best of several starts after descent and exchanges within the active set, the rules that
+/// say which features matter, and the tableau of these there, if it was needed.
 pub fn search(
     work: &mut Workspace<'_, '_>,
     others: &[Coefficients],
-    relaxed: &Relaxed,
+    relaxed: &mut Relaxed,
     budget: &mut f64,
-    monitor: &Monitor<'_>,
-) -> Best {
+    monitor: &mut Monitor<'_>,
+) -> (Best, Rules, Option<Priced>) {
     let root = work.coefficients();
     let mut best = Best { objective: f64::INFINITY, coefficients: Coefficients::default(), local: Local::None };
     if work.problem.penalty().lambda0 == 0.0 {
@@ -56,7 +58,7 @@ pub fn search(
         }
         let found = relaxed.relaxation - relaxed.lower_bound <= 1e-8 * relaxed.relaxation.abs();
         best.local = if found { Local::Swap } else { Local::None };
-        return best;
+        return (best, Rules::none(), None);
     }
     let mut seen = HashSet::new();
     let mut found = Vec::new();
@@ -67,7 +69,10 @@ pub fn search(
         if best.objective.is_finite() && monitor.stop(0).is_some() {
             continue;
         }
-        descend(work, monitor);
+        match work.problem.loss().is_quadratic() {
+            true => work.threshold_descent(monitor),
+            false => descend(work, monitor),
+        }
         best.offer(work);
         if seen.insert(work.support()) {
             found.push((work.objective(), work.coefficients()));
@@ -75,12 +80,39 @@ pub fn search(
     }
     // The most promising first: they may use up the budget.
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    work.load(&best.coefficients);
+    descend(work, monitor);
+    best.offer(work);
+    let rules = Rules::new(work.problem, relaxed, monitor);
+    if is_by_pivots(work) {
+        widen::take_in(work, &rules, best.objective);
+        let found: Vec<Coefficients> = found.into_iter().map(|f| f.1).collect();
+        let undecided = undecided(work, &root, &found);
+        let priced = exchange_all(work, &found, &undecided, &rules, budget, monitor);
+        best.offer(work);
+        return (best, rules, priced);
+    }
+    seen.clear();
     for (_, start) in found {
         work.load(&start);
-        exchange(work, budget, monitor);
+        rules.conform(work, best.objective, monitor);
+        if seen.insert(work.support()) {
+            exchange(work, &rules, best.objective, budget, monitor);
+        }
         best.offer(work);
     }
-    best
+    (best, rules, None)
+}
+
+/// Whether R's minimiser, with a coefficient before its knee, or the starts disagree about a position: among these the choice
+/// is made first.
+fn undecided(work: &Workspace<'_, '_>, root: &Coefficients, starts: &[Coefficients]) -> Vec<bool> {
+    let mut votes = vec![0; work.active.len()];
+    starts.iter().flat_map(|s| &s.support).filter_map(|&j| work.position(j)).for_each(|k| votes[k] += 1);
+    let mut undecided: Vec<bool> = votes.iter().map(|&v| v > 0 && v < starts.len()).collect();
+    let between = |&(j, b): &(usize, f64)| b.abs() < work.problem.coordinate(j).knee(b > 0.0);
+    root.iter().filter(between).filter_map(|(j, _)| work.position(j)).for_each(|k| undecided[k] = true);
+    undecided
 }
 
 /// The second part: a walk past the local minimum and a look at all of X, with the bound of the convex phase.
@@ -88,6 +120,7 @@ fn settle(
     work: &mut Workspace<'_, '_>,
     best: &mut Best,
     relaxed: &mut Relaxed,
+    known: (&Rules, Option<Priced>),
     options: &Options,
     budget: &mut f64,
     monitor: &mut Monitor<'_>,
@@ -99,7 +132,7 @@ fn settle(
         }
         relaxed.lower_bound
     };
-    widen::settle(work, best, &mut bound, options, budget, monitor);
+    widen::settle(work, best, &mut bound, known, options, budget, monitor);
 }
 
 /// As [`solve`], from the starts given and R's minimiser rounded at half its knee: the best of them after descent with T is
@@ -125,7 +158,8 @@ pub fn neighbour(
         descend(work, monitor);
         best.offer(work);
     }
-    settle(work, &mut best, relaxed, options, &mut BUDGET.clone(), monitor);
+    let rules = Rules::new(work.problem, relaxed, monitor);
+    settle(work, &mut best, relaxed, (&rules, None), options, &mut BUDGET.clone(), monitor);
     best
 }
 
@@ -190,5 +224,5 @@ pub(super) fn fit(work: &mut Workspace<'_, '_>, accuracy: f64, monitor: &Limits)
 /// Lowers P from the workspace's point by descent with T and exchanges.
 pub fn improve(work: &mut Workspace<'_, '_>, monitor: &Limits) {
     descend(work, monitor);
-    exchange(work, &mut (0.1 * BUDGET), monitor);
+    exchange(work, &Rules::none(), f64::INFINITY, &mut (0.1 * BUDGET), monitor);
 }

@@ -18,8 +18,8 @@ mod grow;
 use super::quadratic::Gram;
 use crate::kernel;
 use crate::penalty::Coordinate;
-use faer::linalg::matmul::matmul;
-use faer::linalg::solvers::{DenseSolveCore, Solve};
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, Par};
 
 /// A change of the support; positions are those of the active set.
@@ -32,10 +32,14 @@ pub struct Move {
 }
 
 /// The tableau at a support.
+#[derive(Clone)]
 pub struct Tableau {
     coordinates: Vec<Coordinate>,
     len: usize,
+    /// The lower triangle of M, column after column: pivots are what the search spends its time on.
     data: Vec<f64>,
+    /// P less that of the support it was made for.
+    value: f64,
     /// Q_kk + 2λ2.
     own: Vec<f64>,
     rhs: Vec<f64>,
@@ -46,38 +50,51 @@ pub struct Tableau {
 impl Tableau {
     /// The tableau at the fit `beta` with the model's `gradients` there; `None` when A is singular.
     pub fn new(gram: &Gram, coordinates: &[Coordinate], beta: &[f64], gradients: &[f64]) -> Option<Self> {
-        let m = gram.len();
-        let inside: Vec<usize> = (0..m).filter(|&k| beta[k] != 0.0).collect();
-        let outside: Vec<usize> = (0..m).filter(|&k| beta[k] == 0.0).collect();
-        let cross = Mat::from_fn(inside.len(), outside.len(), |a, e| gram.at(inside[a], outside[e]));
-        let mut solved = cross.clone();
+        Self::within(&(0..gram.len()).collect::<Vec<_>>(), gram, coordinates, beta, gradients)
+    }
+
+    /// As [`Tableau::new`], of the positions in `view` only; the rest of the support stays in it and is refitted with them.
+    pub fn within(
+        view: &[usize],
+        gram: &Gram,
+        coordinates: &[Coordinate],
+        beta: &[f64],
+        gradients: &[f64],
+    ) -> Option<Self> {
+        let m = view.len();
+        let is_inside: Vec<bool> = view.iter().map(|&k| beta[k] != 0.0).collect();
+        let products = products(view, gram, coordinates, beta)?;
         let mut data = vec![0.0; m * m];
-        if !inside.is_empty() {
-            let factor = gram.factor(&inside, |a| 2.0 * coordinates[inside[a]].l2)?;
-            factor.solve_in_place(solved.as_mut());
-            let inverse = factor.inverse();
-            for (b, &l) in inside.iter().enumerate() {
-                inside.iter().enumerate().for_each(|(a, &k)| data[l * m + k] = -inverse[(a, b)]);
+        for (e, &l) in view.iter().enumerate() {
+            for (d, &k) in view.iter().enumerate().skip(e) {
+                let product = products[(d, e)];
+                data[e * m + d] = match (is_inside[d], is_inside[e]) {
+                    (true, true) => -product,
+                    (false, false) => gram.at(k, l) - product,
+                    _ => product,
+                };
+            }
+            if !is_inside[e] {
+                data[e * m + e] += 2.0 * coordinates[l].l2;
             }
         }
-        let mut schur = Mat::from_fn(outside.len(), outside.len(), |a, b| gram.at(outside[a], outside[b]));
-        matmul(schur.as_mut(), Accum::Add, cross.transpose(), solved.as_ref(), -1.0, Par::Seq);
-        for (b, &l) in outside.iter().enumerate() {
-            inside.iter().enumerate().for_each(|(a, &k)| data[l * m + k] = solved[(a, b)]);
-            outside.iter().enumerate().for_each(|(a, &k)| data[l * m + k] = schur[(a, b)]);
-            inside.iter().enumerate().for_each(|(a, &k)| data[k * m + l] = solved[(a, b)]);
-            data[l * m + l] += 2.0 * coordinates[l].l2;
-        }
-        let own = (0..m).map(|k| gram.at(k, k) + 2.0 * coordinates[k].l2).collect();
-        let (rhs, signs) = (Vec::new(), Vec::new());
-        let mut tableau = Self { coordinates: coordinates.to_vec(), len: m, data, own, rhs, signs };
-        tableau.retarget(beta, gradients);
+        let pick = |of: &[f64]| -> Vec<f64> { view.iter().map(|&k| of[k]).collect() };
+        let own = view.iter().map(|&k| gram.at(k, k) + 2.0 * coordinates[k].l2).collect();
+        let coordinates = view.iter().map(|&k| coordinates[k]).collect();
+        let mut tableau = Self { coordinates, len: m, data, value: 0.0, own, rhs: Vec::new(), signs: Vec::new() };
+        tableau.retarget(&pick(beta), &pick(gradients));
         Some(tableau)
     }
 
     #[inline]
     fn at(&self, i: usize, j: usize) -> f64 {
-        self.data[j * self.len + i]
+        self.data[i.min(j) * self.len + i.max(j)]
+    }
+
+    /// Column k of the whole matrix.
+    fn column(&self, k: usize) -> Vec<f64> {
+        let above = (0..k).map(|j| self.data[j * self.len + k]);
+        above.chain(self.data[k * self.len + k..(k + 1) * self.len].iter().copied()).collect()
     }
 
     fn is_inside(&self, k: usize) -> bool {
@@ -148,11 +165,12 @@ impl Tableau {
     /// The tableau of some positions only, the support among them: the others just never enter.
     pub fn select(&self, positions: &[usize]) -> Self {
         let pick = |of: &[f64]| -> Vec<f64> { positions.iter().map(|&k| of[k]).collect() };
-        let column = |&l: &usize| pick(&self.data[l * self.len..(l + 1) * self.len]);
+        let column = |&l: &usize| pick(&self.column(l));
         Self {
             coordinates: positions.iter().map(|&k| self.coordinates[k]).collect(),
             len: positions.len(),
             data: positions.iter().flat_map(column).collect(),
+            value: self.value,
             own: pick(&self.own),
             rhs: pick(&self.rhs),
             signs: pick(&self.signs),
@@ -185,19 +203,20 @@ impl Tableau {
             offer(cost, Some(i), None, false);
         }
         let cheapest = prices.iter().map(|p| p.1).fold(f64::INFINITY, f64::min);
+        let mut crossing = Vec::with_capacity(prices.len());
         for j in (0..self.len).filter(|&k| !self.is_inside(k)) {
             let (c, q) = (&self.coordinates[j], self.rhs[j]);
             // What is left of a dependent column is rounding: no less than that.
             let s = self.at(j, j).max(1e-15 * self.own[j]);
             offer(c.l0 - Self::gain(c, q, s), None, Some(j), self.is_dependent(j, s));
             // Dropping i can at most free (|q| + |M_ij|·|β_i|/a_i): skip the column when even the largest pull cannot pay.
-            let column = &self.data[j * self.len..(j + 1) * self.len];
-            let push = prices.iter().map(|p| (column[p.0] * p.2).abs()).fold(0.0, f64::max);
+            crossing.clear();
+            crossing.extend(prices.iter().map(|p| self.at(p.0, j)));
+            let push = prices.iter().zip(&crossing).map(|(p, v)| (v * p.2).abs()).fold(0.0, f64::max);
             if c.l0 - Self::gain(c, q.abs() + push, s).max(Self::gain(c, -q.abs() - push, s)) + cheapest >= -margin {
                 continue;
             }
-            for &(i, cost, ratio, inverse) in &prices {
-                let v = column[i];
+            for (&(i, cost, ratio, inverse), &v) in prices.iter().zip(&crossing) {
                 let rest = s + v * v * inverse;
                 offer(c.l0 + cost - Self::gain(c, q + v * ratio, rest), Some(i), Some(j), self.is_dependent(j, rest));
             }
@@ -213,23 +232,23 @@ impl Tableau {
     pub fn pivot(&mut self, k: usize) {
         let (m, d) = (self.len, self.at(k, k));
         let entering = !self.is_inside(k);
-        let column: Vec<f64> = self.data[k * m..(k + 1) * m].to_vec();
+        let column = self.column(k);
         if entering {
             self.signs[k] = self.rhs[k].signum();
             self.rhs[k] -= self.coordinates[k].l1 * self.signs[k];
         }
         let moved = self.rhs[k] / d;
+        // Entering lowers the fit by r²/(2M_kk) for its price; leaving, with M_kk < 0, undoes just that.
+        self.value += if entering { 1.0 } else { -1.0 } * self.coordinates[k].l0 - 0.5 * self.rhs[k] * moved;
         for j in 0..m {
             if j != k && column[j] != 0.0 {
-                kernel::axpy(-column[j] / d, &column, &mut self.data[j * m..(j + 1) * m]);
+                kernel::axpy(-column[j] / d, &column[j..], &mut self.data[j * m + j..(j + 1) * m]);
             }
         }
         kernel::axpy(-moved, &column, &mut self.rhs);
         let sign = if entering { 1.0 } else { -1.0 };
         for j in 0..m {
-            let value = if j == k { -1.0 / d } else { sign * column[j] / d };
-            self.data[k * m + j] = value;
-            self.data[j * m + k] = value;
+            self.data[j.min(k) * m + j.max(k)] = if j == k { -1.0 / d } else { sign * column[j] / d };
         }
         self.rhs[k] = sign * moved;
         if !entering {
@@ -238,17 +257,25 @@ impl Tableau {
         }
     }
 
+    /// Takes the support to the positions that are `wanted`, and drops from it what turns.
+    pub fn go(&mut self, wanted: impl Fn(usize) -> bool, budget: &mut f64) {
+        let mut pivoted: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k) != wanted(k)).collect();
+        pivoted.iter().for_each(|&k| self.pivot(k));
+        self.drop_turned(&mut pivoted);
+        *budget -= 0.5 * pivoted.len() as f64 * (self.len * self.len) as f64;
+    }
+
     /// Multiplications that building a tableau for m positions with a support of s costs.
     pub fn build_cost(m: usize, s: usize) -> f64 {
         let (m, s) = (m as f64, s as f64);
-        s * (m - s) * (m - s) + s * s * m
+        s * s * s / 6.0 + 0.5 * s * m * (s + m)
     }
 
     /// Applies moves while they lower P, dropping features whose coefficient would change sign, until none does, a
-    /// coefficient leaves its bounds or the multiplications in `budget` are used up. `origin` is minus the model's gradient
-    /// at β = 0. Returns the number of moves, and whether no improving one is left.
-    pub fn descend(&mut self, origin: &[f64], margin: f64, budget: &mut f64, stop: impl Fn() -> bool) -> (usize, bool) {
-        let (mut count, mut value) = (0, self.value(origin));
+    /// coefficient leaves its bounds or the multiplications in `budget` are used up. Returns the number of moves, and
+    /// whether no improving one is left.
+    pub fn descend(&mut self, margin: f64, budget: &mut f64, stop: impl Fn() -> bool) -> (usize, bool) {
+        let (mut count, mut value) = (0, self.value);
         while *budget > 0.0 && !stop() {
             let (moves, complete) = self.improving(margin, 1);
             let Some(&(_, step)) = moves.first() else {
@@ -258,7 +285,7 @@ impl Tableau {
             pivoted.iter().for_each(|&k| self.pivot(k));
             self.drop_turned(&mut pivoted);
             *budget -= (1 + pivoted.len()) as f64 * (self.len * self.len) as f64;
-            let after = self.value(origin);
+            let after = self.value;
             if after >= value - 0.5 * margin || self.leaves_bounds() {
                 pivoted.iter().rev().for_each(|&k| self.pivot(k));
                 break;
@@ -282,17 +309,14 @@ impl Tableau {
         (0..self.len).any(|k| self.is_inside(k) && outside(k))
     }
 
-    /// P less the loss at β = 0: Σ_S λ0 − ½ (c_S − λ1 sign)ᵀβ_S.
-    pub(super) fn value(&self, origin: &[f64]) -> f64 {
-        let term = |k: usize| {
-            let c = &self.coordinates[k];
-            c.l0 - 0.5 * (origin[k] - c.l1 * self.signs[k]) * self.rhs[k]
-        };
-        (0..self.len).filter(|&k| self.is_inside(k)).map(term).sum()
+    /// P less that of the support it was made for.
+    pub(super) fn value(&self) -> f64 {
+        self.value
     }
 
     /// For each support feature: what the fit loses without it, less its price, and the length of the vector w_i whose
-    /// product with a column x̃_j is the change of −∂q/∂β_j: ‖w_i‖² = (β_i/a_i)² (a_i − Σ_b 2λ2 (A⁻¹)_bi²).
+    /// product with a column x̃_j is the change of −∂q/∂β_j: ‖w_i‖² = (β_i/a_i)² (a_i − Σ_b 2λ2 (A⁻¹)_bi²), without the terms
+    /// of the support that is not in view at the most.
     pub fn removals(&self) -> Vec<(f64, f64)> {
         let inside: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k)).collect();
         let one = |&i: &usize| {
@@ -301,5 +325,78 @@ impl Tableau {
             (self.cost(i) - self.coordinates[i].l0, (self.rhs[i] / a).abs() * (a - ridge).max(0.0).sqrt())
         };
         inside.iter().map(one).collect()
+    }
+}
+
+/// The lower triangle of BᵀA⁻¹B over the positions in `view`, with B = [I_SV, Q_SC]: A⁻¹ itself where both are in the support,
+/// A⁻¹Q_SC where one is, and Q_CS A⁻¹ Q_SC where none is. `None` when A is singular.
+fn products(view: &[usize], gram: &Gram, coordinates: &[Coordinate], beta: &[f64]) -> Option<Mat<f64>> {
+    let m = view.len();
+    let inside: Vec<usize> = (0..gram.len()).filter(|&k| beta[k] != 0.0).collect();
+    let mut products = Mat::<f64>::zeros(m, m);
+    if inside.is_empty() {
+        return Some(products);
+    }
+    let mut w = Mat::from_fn(inside.len(), m, |a, e| match beta[view[e]] != 0.0 {
+        true => f64::from(u8::from(inside[a] == view[e])),
+        false => gram.at(inside[a], view[e]),
+    });
+    // With A = LLᵀ and W = L⁻¹B the product is WᵀW.
+    let factor = gram.cholesky(&inside, |a| 2.0 * coordinates[inside[a]].l2)?;
+    solve_lower_triangular_in_place(factor.as_ref(), w.as_mut(), Par::Seq);
+    let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
+    let left = w.transpose();
+    triangular::matmul(products.as_mut(), lower, Accum::Replace, left, whole, w.as_ref(), whole, 1.0, Par::Seq);
+    Some(products)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::Dense;
+    use crate::solver::Monitor;
+    use crate::solver::workspace::Workspace;
+    use crate::{Options, Penalty, Problem};
+
+    /// A part built by itself is the part of the whole; its value follows P from support to support.
+    #[test]
+    fn a_view_is_part_of_the_whole_and_its_value_that_of_p() {
+        let (n, p) = (14, 9);
+        let x: Vec<f64> = (0..n * p).map(|k| ((k * k + 5 * k) as f64 * 0.29).sin()).collect();
+        let y = (0..n).map(|i| (0..p).map(|j| x[j * n + i] * (3.0 + j as f64)).sum()).collect::<Vec<f64>>();
+        let x = Dense::new(n, p, x).unwrap();
+        let problem = Problem::new(&x, y, Penalty::new(0.01, 0.0, 0.2)).unwrap().with_intercept(true);
+        let (options, mut observer) = (Options::default(), ());
+        let monitor = Monitor::new(&options, &mut observer);
+        let mut work = Workspace::new(&problem);
+        (0..p).for_each(|j| {
+            work.include(j);
+        });
+        let fit = |work: &mut Workspace<'_, '_>, support: &[usize]| {
+            (0..p).for_each(|k| work.beta[k] = f64::from(u8::from(support.contains(&k))));
+            work.refresh();
+            crate::solver::primal::refit(work, &monitor);
+            work.objective()
+        };
+        let start = fit(&mut work, &[0, 2, 5, 6]);
+        let (beta, gradients, coordinates) = (work.beta.clone(), work.gradients(), work.coordinates.clone());
+        let gram = work.gram().into_owned();
+        let view = [1, 2, 4, 5, 8];
+        let mut part = Tableau::within(&view, &gram, &coordinates, &beta, &gradients).unwrap();
+        let selected = Tableau::new(&gram, &coordinates, &beta, &gradients).unwrap().select(&view);
+        for k in 0..view.len() {
+            assert!((part.rhs[k] - selected.rhs[k]).abs() < 1e-12);
+            (0..view.len()).for_each(|l| assert!((part.at(k, l) - selected.at(k, l)).abs() < 1e-12, "{k}, {l}"));
+        }
+        // In turn: 8 enters, 5 leaves, 1 enters, 8 leaves; 0 and 6, out of view, stay.
+        for (k, support) in
+            [(4, vec![0, 2, 5, 6, 8]), (3, vec![0, 2, 6, 8]), (0, vec![0, 1, 2, 6, 8]), (4, vec![0, 1, 2, 6])]
+        {
+            part.pivot(k);
+            let now = fit(&mut work, &support);
+            assert!((part.value() - (now - start)).abs() < 1e-9, "{support:?}: {} {}", part.value(), now - start);
+        }
+        part.go(|k| [1, 3].contains(&k), &mut 0.0);
+        assert!(part.value().abs() < 1e-9 && part.contains(3), "back where it began: {}", part.value());
     }
 }

@@ -1,7 +1,8 @@
 //! The last part of the primal phase: a walk past the local minimum, and a look at the features outside the active set.
 
-use super::exchange::{exchange, walk, with_tableau};
+use super::exchange::{Priced, Walked, exchange, tableau, walk};
 use super::primal::{BUDGET, Best, descend};
+use super::rules::{Rules, Verdict};
 use super::workspace::Workspace;
 use super::{Monitor, Options};
 use crate::solution::Local;
@@ -9,41 +10,63 @@ use crate::solution::Local;
 /// A dual point, all features, and their correlations with it.
 pub type Met<'m> = (&'m [f64], &'m [usize], &'m [f64]);
 
+/// Features outside the active set are all taken in when these are the most that the rules leave, or no more than the support.
+const FEW: usize = 64;
+
 /// Walks on from the best point, then looks at the features outside the active set: what could enter alone or in exchange is
 /// taken in, and both are repeated until nothing lowers P. `bound` is told every dual point met, with its correlations, and says
-/// what P is known not to be below.
+/// what P is known not to be below; features that the rules settle are left as they are. The tableau beside the rules may be
+/// the one at the best point.
 pub fn settle(
     work: &mut Workspace<'_, '_>,
     best: &mut Best,
     bound: &mut dyn FnMut(Option<Met<'_>>) -> f64,
+    (rules, mut known): (&Rules, Option<Priced>),
     options: &Options,
     budget: &mut f64,
     monitor: &mut Monitor<'_>,
 ) {
     let problem = work.problem;
     let all: Vec<usize> = (0..problem.ncols()).collect();
-    let mut tau = vec![0.0; all.len()];
     for _ in 0..20 {
         work.load(&best.coefficients);
-        while !is_proved(best, bound(None), options) && walk(work, budget, monitor) {
-            exchange(work, budget, monitor);
-            best.offer(work);
+        let whole = take_in(work, rules, best.objective);
+        let mut inescapable = false;
+        while !is_proved(best, bound(None), options) {
+            match walk(work, known.take(), rules, budget, monitor) {
+                Walked::Lower => {
+                    exchange(work, rules, best.objective, budget, monitor);
+                    best.offer(work);
+                }
+                Walked::Nowhere { inescapable: all } => {
+                    inescapable = all;
+                    break;
+                }
+            }
         }
         work.load(&best.coefficients);
         if monitor.stop(0).is_some() {
             return;
         }
+        if whole && inescapable && problem.loss().is_quadratic() {
+            best.local = Local::Swap;
+            return;
+        }
+        let mut tau = vec![0.0; all.len()];
         problem.design().correlate(&all, &work.alpha, &mut tau);
         monitor.passes += 1.0;
         bound(Some((&work.alpha, &all, &tau)));
-        let (entering, complete) = entering(work, &tau, budget);
+        let (entering, complete) = entering(work, &tau, rules, budget);
         entering.iter().for_each(|&j| {
             work.include(j);
         });
         if !entering.is_empty() {
             descend(work, monitor);
         }
-        let inescapable = exchange(work, budget, monitor) && complete;
+        if !(entering.is_empty() && inescapable) {
+            inescapable = exchange(work, rules, best.objective, budget, monitor);
+        }
+        inescapable &= complete;
         if !best.offer(work) {
             // A tie may have led elsewhere: only what was looked at is vouched for.
             let same = work.coefficients().support == best.coefficients.support;
@@ -56,6 +79,24 @@ pub fn settle(
             return;
         }
     }
+}
+
+/// Takes all features that the rules leave open into the active set if they are few; whether none is left outside.
+pub(super) fn take_in(work: &mut Workspace<'_, '_>, rules: &Rules, best: f64) -> bool {
+    let candidates = outside(work, rules, best);
+    let few = candidates.len() <= FEW.max(work.support().len()) && work.can_price(work.active.len() + candidates.len());
+    if few {
+        candidates.iter().for_each(|&j| {
+            work.include(j);
+        });
+    }
+    few
+}
+
+/// The features outside the active set that the rules leave open.
+fn outside(work: &Workspace<'_, '_>, rules: &Rules, best: f64) -> Vec<usize> {
+    let candidate = |j: &usize| work.position(*j).is_none() && rules.verdict(work.problem, *j, best) == Verdict::Open;
+    (0..work.problem.ncols()).filter(candidate).collect()
 }
 
 /// Whether the bound already shows that nothing better is left to find.
@@ -91,12 +132,16 @@ fn is_coordinatewise(work: &Workspace<'_, '_>, tau: &[f64]) -> bool {
 ///
 /// Adding j after dropping i gains at most (|τ_j| + ‖x_j‖ reach_i − λ1)₊² / (4λ2), since its curvature is at least 2λ2: below
 /// the price of the move it is ruled out. What that leaves is priced in blocks, each in a tableau with the support alone.
-fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], budget: &mut f64) -> (Vec<usize>, bool) {
-    let problem = work.problem;
-    let mut outside: Vec<usize> = (0..problem.ncols()).filter(|&j| work.position(j).is_none()).collect();
+fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], rules: &Rules, budget: &mut f64) -> (Vec<usize>, bool) {
+    let (problem, best) = (work.problem, work.objective());
+    let mut outside = outside(work, rules, best);
+    if outside.is_empty() {
+        return (outside, true);
+    }
     let mut support = work.on_support();
-    let removals = match support.prefers_gram(support.active.len()) && *budget > 0.0 {
-        true => with_tableau(&mut support, budget, |tableau, _, _, _| tableau.removals()),
+    let view = rules.open(&support, best);
+    let removals = match support.can_price(support.active.len()) && *budget > 0.0 {
+        true => tableau(&mut support, &view, budget).map(|tableau| tableau.removals()),
         false => None,
     };
     let Some(removals) = removals else {
@@ -119,25 +164,24 @@ fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], budget: &mut f64) -> (Vec
         complete = false;
     }
     let mut entering = Vec::new();
-    for block in outside.chunks(removals.len().max(64)) {
-        let (found, all) = improving(&mut support, block, budget);
+    for block in outside.chunks(support.active.len().max(64)) {
+        let (found, all) = improving(&mut support, &view, block, budget);
         entering.extend(found);
         complete &= all;
     }
     (entering, complete)
 }
 
-/// The features of the block that lower P alone or in exchange for one of the support, which is all that the workspace holds.
-fn improving(support: &mut Workspace<'_, '_>, block: &[usize], budget: &mut f64) -> (Vec<usize>, bool) {
+/// The features of the block that lower P alone or in exchange for one in view of the support, which is all that the
+/// workspace holds.
+fn improving(support: &mut Workspace<'_, '_>, view: &[usize], block: &[usize], budget: &mut f64) -> (Vec<usize>, bool) {
     let (size, margin) = (support.active.len(), 1e-10 * support.objective().abs());
-    block.iter().for_each(|&j| {
-        support.include(j);
-    });
-    let priced = with_tableau(support, budget, |tableau, _, _, _| tableau.improving(margin, usize::MAX));
+    let view: Vec<usize> = view.iter().copied().chain(block.iter().map(|&j| support.include(j))).collect();
+    let priced = tableau(support, &view, budget).map(|tableau| tableau.improving(margin, usize::MAX));
     let keep: Vec<bool> = (0..support.active.len()).map(|k| k < size).collect();
     support.retain(&keep);
     let Some((moves, complete)) = priced else { return (block.to_vec(), false) };
-    let mut found: Vec<usize> = moves.iter().filter_map(|m| m.1.add).map(|k| block[k - size]).collect();
+    let mut found: Vec<usize> = moves.iter().filter_map(|m| m.1.add).map(|k| block[view[k] - size]).collect();
     found.sort_unstable();
     found.dedup();
     (found, complete)

@@ -15,6 +15,9 @@ const OUTSIDE: u32 = u32::MAX;
 /// The most sparse columns whose inner products are always kept.
 const SPARSE_GRAM: usize = 1500;
 
+/// The most sparse columns for each of their entries whose inner products are worth a step of descent.
+const CROWD: usize = 64;
+
 /// The floor of curvatures at first.
 const FLOOR: f64 = 1e-3;
 
@@ -225,9 +228,15 @@ impl<'p, 'a> Workspace<'p, 'a> {
         (0..self.active.len()).map(|k| self.active.dot(k, &self.alpha)).collect()
     }
 
+    /// Whether descent is faster through the matrix of inner products: not where columns of a few entries would make it long.
+    pub fn prefers_gram(&self, members: usize) -> bool {
+        let long = self.active.is_sparse() && members * self.active.len().max(1) > CROWD * self.active.stored();
+        !long && self.can_price(members)
+    }
+
     /// Whether the matrix of inner products is worth having: short compared with the columns, and it fits. Sparse columns
     /// have it for little, and without it pay for every entry with an access out of order.
-    pub fn prefers_gram(&self, members: usize) -> bool {
+    pub fn can_price(&self, members: usize) -> bool {
         let length = self.active.stored() / self.active.len().max(1);
         let most = match (self.problem.loss().is_quadratic(), self.active.is_sparse()) {
             (true, _) => 4096,

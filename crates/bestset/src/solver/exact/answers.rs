@@ -3,6 +3,7 @@
 use super::{Tree, size};
 use crate::solution::{Coefficients, Local};
 use crate::solver::primal::{self, Best};
+use crate::solver::rules::Rules;
 use crate::solver::{Monitor, Options, widen};
 
 impl Tree<'_, '_> {
@@ -48,7 +49,8 @@ impl Tree<'_, '_> {
         let bound = self.lower_bound();
         self.core.forget();
         let mut best = Best { objective, coefficients, local: Local::None };
-        widen::settle(&mut self.core, &mut best, &mut |_| bound, options, &mut primal::BUDGET.clone(), monitor);
+        let (rules, mut budget) = (Rules::none(), primal::BUDGET);
+        widen::settle(&mut self.core, &mut best, &mut |_| bound, (&rules, None), options, &mut budget, monitor);
         self.core.load(&best.coefficients);
         self.enter();
         if self.pool.entries().first().is_some_and(|e| e.1.support == best.coefficients.support) {

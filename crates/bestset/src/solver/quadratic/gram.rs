@@ -5,11 +5,14 @@ use crate::active::ActiveSet;
 use crate::kernel;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
-use faer::linalg::cholesky::llt::solve::solve_in_place;
+use faer::linalg::cholesky::llt::solve::{solve_in_place, solve_in_place_scratch};
 use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::Llt;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side, Spec};
 use std::cmp::Ordering;
+
+/// Side of the squares in which the matrix is mirrored: one fits into the cache whole.
+const TILE: usize = 32;
 
 /// The symmetric matrix Q over the positions of an active set, grown as columns are added.
 #[derive(Debug, Clone, Default)]
@@ -63,9 +66,14 @@ impl Gram {
             self.extend_dense(active, h, metric, old);
         }
         self.len = new;
-        for l in old..new {
-            for k in 0..l {
-                self.data[k * self.stride + l] = self.data[l * self.stride + k];
+        for from in (old..new).step_by(TILE) {
+            let to = (from + TILE).min(new);
+            for rows in (0..to).step_by(TILE) {
+                for l in from..to {
+                    for k in rows..(rows + TILE).min(l) {
+                        self.data[k * self.stride + l] = self.data[l * self.stride + k];
+                    }
+                }
             }
         }
     }
@@ -128,6 +136,12 @@ impl Gram {
     /// Keeps the positions for which `keep` is true, in order.
     pub fn retain(&mut self, keep: &[bool]) {
         let kept: Vec<usize> = (0..self.len).filter(|&k| keep[k]).collect();
+        // What stays where it is need not be copied.
+        let first = kept.iter().enumerate().position(|(l, &from)| l != from).unwrap_or(kept.len());
+        if first == kept.len() {
+            self.len = first;
+            return;
+        }
         for (l, &from) in kept.iter().enumerate() {
             for (k, &row) in kept.iter().enumerate() {
                 self.data[l * self.stride + k] = self.data[from * self.stride + row];
@@ -147,21 +161,28 @@ impl Gram {
         Self { len: members.len(), stride: members.len(), data, grown: Vec::new() }
     }
 
-    /// Cholesky factor of Q_MM + diag, `None` when it is not positive definite.
+    /// The lower triangle L of Q_MM + diag = LLᵀ, `None` when it is not positive definite. Factored in place: a second copy
+    /// of a large matrix costs as much as the rest.
+    pub fn cholesky(&self, members: &[usize], diagonal: impl Fn(usize) -> f64) -> Option<Mat<f64>> {
+        let mut lower = self.lower(members, diagonal);
+        let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(members.len(), Par::Seq, Spec::default()));
+        let stack = MemStack::new(&mut memory);
+        cholesky_in_place(lower.as_mut(), LltRegularization::default(), Par::Seq, stack, Spec::default()).ok()?;
+        Some(lower)
+    }
+
+    /// The same for solving with many right-hand sides.
     pub fn factor(&self, members: &[usize], diagonal: impl Fn(usize) -> f64) -> Option<Llt<f64>> {
         Llt::new(self.lower(members, diagonal).as_ref(), Side::Lower).ok()
     }
 
-    /// (Q_MM + diag)⁻¹ rhs, `None` when the matrix is not positive definite. Factored in place: a second copy of a large
-    /// matrix costs as much as the rest.
+    /// (Q_MM + diag)⁻¹ rhs, `None` when the matrix is not positive definite.
     fn solve(&self, members: &[usize], diagonal: impl Fn(usize) -> f64, rhs: &[f64]) -> Option<Vec<f64>> {
-        let mut lower = self.lower(members, diagonal);
-        let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(rhs.len(), Par::Seq, Spec::default()));
-        let stack = MemStack::new(&mut memory);
-        cholesky_in_place(lower.as_mut(), LltRegularization::default(), Par::Seq, stack, Spec::default()).ok()?;
+        let lower = self.cholesky(members, diagonal)?;
         let mut d = rhs.to_vec();
         let column = MatMut::from_column_major_slice_mut(&mut d, rhs.len(), 1);
-        solve_in_place(lower.as_ref(), column, Par::Seq, stack);
+        let mut memory = MemBuffer::new(solve_in_place_scratch::<f64>(rhs.len(), 1, Par::Seq));
+        solve_in_place(lower.as_ref(), column, Par::Seq, MemStack::new(&mut memory));
         Some(d)
     }
 

@@ -34,23 +34,22 @@ impl Tableau {
         let inside: Vec<usize> = (0..old).filter(|&k| self.is_inside(k)).collect();
         let mut data = vec![0.0; new * new];
         for l in 0..old {
-            data[l * new..l * new + old].copy_from_slice(&self.data[l * old..(l + 1) * old]);
+            data[l * new + l..l * new + old].copy_from_slice(&self.data[l * old + l..(l + 1) * old]);
         }
+        let mut columns: Vec<Vec<f64>> = inside.iter().map(|&k| self.column(k)).collect();
         let mut reduced = vec![0.0; new];
         for j in old..new {
-            // Σ_S Q_kj (column k of M): −A⁻¹Q_Sj inside, Q_CS A⁻¹ Q_Sj outside; `data` holds columns up to j by now.
+            // Σ_S Q_kj (column k of M): −A⁻¹Q_Sj inside, Q_CS A⁻¹ Q_Sj outside; the columns reach up to j by now.
             reduced[..j].fill(0.0);
-            for &k in &inside {
-                kernel::axpy(gram.at(k, j), &data[k * new..k * new + j], &mut reduced[..j]);
+            for (&k, column) in inside.iter().zip(&columns) {
+                kernel::axpy(gram.at(k, j), column, &mut reduced[..j]);
             }
-            let mut own = gram.at(j, j) + 2.0 * coordinates[j].l2;
             for k in 0..j {
-                let value = if k < old && self.is_inside(k) { -reduced[k] } else { gram.at(k, j) - reduced[k] };
-                data[j * new + k] = value;
-                data[k * new + j] = value;
+                data[k * new + j] = if k < old && self.is_inside(k) { -reduced[k] } else { gram.at(k, j) - reduced[k] };
             }
-            own -= inside.iter().map(|&k| data[j * new + k] * gram.at(k, j)).sum::<f64>();
-            data[j * new + j] = own;
+            inside.iter().zip(&mut columns).for_each(|(&k, column)| column.push(data[k * new + j]));
+            let own = gram.at(j, j) + 2.0 * coordinates[j].l2;
+            data[j * new + j] = own - inside.iter().map(|&k| data[k * new + j] * gram.at(k, j)).sum::<f64>();
             self.rhs.push(origin[j] - inside.iter().map(|&k| gram.at(k, j) * self.rhs[k]).sum::<f64>());
             self.signs.push(0.0);
             self.own.push(gram.at(j, j) + 2.0 * coordinates[j].l2);
