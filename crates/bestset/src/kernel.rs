@@ -174,6 +174,28 @@ pub fn axpy<T: Element>(a: f64, x: &[T], out: &mut [f64]) {
     Arch::new().dispatch(Axpy(a, x, out));
 }
 
+struct RankOne<'a>(f64, &'a [f64], &'a mut [f64]);
+
+impl NullaryFnOnce for RankOne<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        let Self(a, v, matrix) = self;
+        for (j, column) in matrix.chunks_exact_mut(v.len().max(1)).enumerate().filter(|c| v[c.0] != 0.0) {
+            let scale = a * v[j];
+            for (o, x) in column[j..].iter_mut().zip(&v[j..]) {
+                *o += scale * x;
+            }
+        }
+    }
+}
+
+/// The lower triangle of M += a v vᵀ, M stored by columns.
+pub fn rank_one(a: f64, v: &[f64], matrix: &mut [f64]) {
+    debug_assert_eq!(matrix.len(), v.len() * v.len());
+    Arch::new().dispatch(RankOne(a, v, matrix));
+}
+
 struct AxpyWeighted<'a>(f64, &'a [f64], &'a [f64], &'a mut [f64]);
 
 impl NullaryFnOnce for AxpyWeighted<'_> {

@@ -240,11 +240,7 @@ impl Tableau {
         let moved = self.rhs[k] / d;
         // Entering lowers the fit by r²/(2M_kk) for its price; leaving, with M_kk < 0, undoes just that.
         self.value += if entering { 1.0 } else { -1.0 } * self.coordinates[k].l0 - 0.5 * self.rhs[k] * moved;
-        for j in 0..m {
-            if j != k && column[j] != 0.0 {
-                kernel::axpy(-column[j] / d, &column[j..], &mut self.data[j * m + j..(j + 1) * m]);
-            }
-        }
+        kernel::rank_one(-1.0 / d, &column, &mut self.data);
         kernel::axpy(-moved, &column, &mut self.rhs);
         let sign = if entering { 1.0 } else { -1.0 };
         for j in 0..m {

@@ -148,6 +148,7 @@ fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], rules: &Rules, budget: &m
         outside.retain(|&j| lowers(work, j, tau[j]));
         return (outside, false);
     };
+    let removals = best_removals(removals);
     let worth = |j: usize| {
         let (c, length) = (problem.coordinate(j), problem.length(j) / problem.loss().mu().sqrt());
         let gain = |extra: f64| (tau[j].abs() + extra - c.l1).max(0.0).powi(2) / (4.0 * c.l2);
@@ -156,7 +157,7 @@ fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], rules: &Rules, budget: &m
     };
     outside.retain(|&j| worth(j) > 0.0);
     let mut complete = true;
-    let room = (4 * removals.len()).max(500);
+    let room = (4 * support.active.len()).max(500);
     if outside.len() > room && *budget < 0.5 * BUDGET {
         let pull = |j: usize| tau[j].abs() / problem.length(j).max(f64::MIN_POSITIVE);
         outside.sort_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
@@ -170,6 +171,18 @@ fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], rules: &Rules, budget: &m
         complete &= all;
     }
     (entering, complete)
+}
+
+/// Those of the removals, each a cost and a reach, that no cheaper one reaches as far as.
+fn best_removals(mut removals: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    removals.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let mut reached = f64::NEG_INFINITY;
+    removals.retain(|r| {
+        let further = r.1 > reached;
+        reached = reached.max(r.1);
+        further
+    });
+    removals
 }
 
 /// The features of the block that lower P alone or in exchange for one in view of the support, which is all that the
