@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const FORMAT: &str = "bestset checkpoint";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Branch and bound writes no more often than this, and spends a twentieth of its time on it at most.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -18,6 +18,11 @@ impl Ground<'_, '_, '_> {
         let problem = self.near.problem;
         let score = |a: usize| {
             let (c, b) = (self.coordinate(now, a), now.beta[a]);
+            if now.share[a] > 0.0 && b == 0.0 {
+                // Either side is rid of what it owes.
+                let psi = c.psi(now.tau[a]);
+                return (psi * psi, now.tau[a].abs() / c.threshold(now.tau[a]) - 1.0);
+            }
             if b == 0.0 {
                 return (0.0, now.tau[a].abs() / c.threshold(now.tau[a]) - 1.0);
             }

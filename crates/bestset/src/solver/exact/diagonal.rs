@@ -38,6 +38,12 @@ const DECIDED: usize = 4;
 /// Share of what they could take that the takers do: what is left sharpens the rules for each member alone.
 const TAKEN: f64 = 0.9;
 
+/// The same where members are pooled, which have to give the less the more is left, at the first trial and at those that follow.
+const POOLED: [f64; 4] = [0.8, 0.8, 0.6, 0.3];
+
+/// Share of the gap which, owed by pooled members, is worth another look.
+const OWED: f64 = 0.2;
+
 /// Share of the curvature left along one coefficient that is relied on, for the rounding of the inverse it comes from; none where
 /// the inverse is larger than the second, relative to the columns.
 const SURE: f64 = 0.98;
@@ -50,45 +56,99 @@ const KEPT: f64 = 0.2;
 const LEAST: f64 = 0.1;
 
 impl Ground<'_, '_, '_> {
-    /// Moves as much curvature as pays for the fractional coefficients; whether any was.
-    pub fn move_curvature(&self, now: &mut Relaxed) -> bool {
+    /// Moves as much curvature as pays for the fractional coefficients; whether any was. With a pool, those that a subset better than
+    /// `best` cannot hold many of give only what [`super::budget`] asks of them.
+    pub fn move_curvature(&self, now: &mut Relaxed, best: f64, pool: bool) -> bool {
         let weight = |a: usize| {
             let (c, b) = (self.coordinate(now, a), now.beta[a]);
             let fractional = now.choices[a] == Choice::Free && c.fraction(b) < 1.0;
             if fractional { 0.5 * b.abs() * (c.knee(b > 0.0) - b.abs()) } else { 0.0 }
         };
         let weights: Vec<f64> = (0..now.beta.len()).map(weight).collect();
-        let (takers, givers): (Vec<usize>, Vec<usize>) = (0..weights.len()).partition(|&a| weights[a] > 0.0);
-        if takers.is_empty() || !self.problem().loss().is_quadratic() {
+        if weights.iter().all(|w| *w <= 0.0) || !self.problem().loss().is_quadratic() {
             return false;
         }
+        let none = vec![0.0; weights.len()];
+        if pool {
+            let mut shares = self.shares(now, best);
+            for share_taken in POOLED {
+                match self.move_with(now, &weights, &shares, share_taken) {
+                    Ok(done) => return done,
+                    // What would have to give more than it can gives as the others do.
+                    Err(poor) => poor.into_iter().for_each(|a| shares[a] = 0.0),
+                }
+            }
+        }
+        self.move_with(now, &weights, &none, TAKEN).unwrap_or(false)
+    }
+
+    /// The same with the pooled members known, those with a share; the ones among them that cannot give what they have to, if any.
+    fn move_with(
+        &self,
+        now: &mut Relaxed,
+        weights: &[f64],
+        shares: &[f64],
+        share_taken: f64,
+    ) -> Result<bool, Vec<usize>> {
+        let apart = |a: usize| shares[a] > 0.0;
+        let takers: Vec<usize> = (0..weights.len()).filter(|&a| weights[a] > 0.0).collect();
+        let givers: Vec<usize> = (0..weights.len()).filter(|&a| weights[a] <= 0.0 && !apart(a)).collect();
+        let pooled: Vec<usize> = (0..weights.len()).filter(|&a| apart(a)).collect();
+        let share_taken = if pooled.is_empty() { TAKEN } else { share_taken };
         let gifts: Vec<f64> = givers.iter().map(|&a| self.gift(now, a)).collect();
         // Q carries the rounding of its sums and its factorisation that of its own: what is given and taken is believed only if
         // it holds with that much less given and more taken.
-        let (m, n) = (now.members.len() as f64, self.problem().nrows() as f64);
+        let (m, n) = ((givers.len() + takers.len()) as f64, self.problem().nrows() as f64);
         let margin = 8.0 * f64::EPSILON * m * (m + n) + 1e-12;
         let sure: Vec<f64> = givers.iter().zip(&gifts).map(|(&a, gift)| gift - margin * self.square(now, a)).collect();
         let order: Vec<usize> = givers.iter().chain(&takers).map(|&a| now.members[a]).collect();
-        let Some(split) = self.split(&order, &sure, margin) else { return false };
+        let Some(mut split) = self.split(&order, &sure, margin) else { return Ok(false) };
         let wanted: Vec<f64> = takers.iter().map(|&a| weights[a]).collect();
-        let d: Vec<f64> = largest_diagonal(&split.rest, &wanted).iter().map(|d| TAKEN * d).collect();
+        let d: Vec<f64> = largest_diagonal(&split.rest, &wanted).iter().map(|d| share_taken * d).collect();
         let squares: Vec<f64> = takers.iter().map(|&a| self.square(now, a)).collect();
         let longest = squares.iter().copied().fold(0.0, f64::max);
-        let left = Mat::from_fn(d.len(), d.len(), |a, b| {
-            split.rest[(a, b)] - if a == b { d[a] + split.rounding * longest + margin * squares[a] } else { 0.0 }
-        });
-        let Ok(factor) = Llt::new(left.as_ref(), Side::Lower) else { return false };
-        let (taken, given) = spare(&factor.inverse(), &split.answers, &sure, &squares);
+        let unsure = |a: usize| split.rounding * longest + margin * squares[a];
+        let near = |move_by: &dyn Fn(usize) -> f64| {
+            let matrix =
+                Mat::from_fn(d.len(), d.len(), |a, b| split.rest[(a, b)] + if a == b { move_by(a) } else { 0.0 });
+            Some(Llt::new(matrix.as_ref(), Side::Lower).ok()?.inverse())
+        };
+        let Some(inverse) = near(&|a| -d[a] - unsure(a)) else { return Ok(false) };
+        let (mut taken, mut given) = (vec![0.0; takers.len()], vec![0.0; givers.len()]);
+        if pooled.is_empty() {
+            (taken, given) = spare(&inverse, &split.answers, &sure, &squares);
+        } else {
+            let Some(whole) = near(&|a| unsure(a)) else { return Ok(false) };
+            if split.residuals.is_none() {
+                let (weights, intercept) = (self.problem().weights(), self.problem().has_intercept());
+                split = split.with_residuals(&split::whitened(&self.near.active, &order, weights, intercept));
+            }
+            // What rounding does to the givers' answers is the larger the less they give.
+            let least = givers.iter().zip(&sure).map(|(&a, gift)| gift.max(0.0) / self.square(now, a));
+            let frail = 1.0 / least.fold(1.0, f64::min).sqrt();
+            let noise = 2.0 * frail * (split.rounding + margin) * longest.sqrt();
+            let positions: Vec<usize> = pooled.iter().map(|&a| now.members[a]).collect();
+            let pulls = self.pull(&split, &positions, &inverse, &whole, noise);
+            let needs: Vec<f64> = pooled.iter().zip(&pulls).map(|(&a, pull)| pull / shares[a]).collect();
+            let can = |e: &usize| needs[*e] <= self.gift(now, pooled[*e]);
+            let poor: Vec<usize> = (0..pooled.len()).filter(|e| !can(e)).map(|e| pooled[e]).collect();
+            if !poor.is_empty() {
+                return Err(poor);
+            }
+            pooled.iter().zip(&needs).for_each(|(&a, need)| (now.moved[a], now.spare[a]) = (-need, 0.0));
+        }
         for (e, &a) in takers.iter().enumerate() {
             (now.moved[a], now.spare[a]) = (d[e], taken[e]);
         }
         for (e, &a) in givers.iter().enumerate() {
             (now.moved[a], now.spare[a]) = (-gifts[e], given[e]);
         }
-        let by_position = (0..now.members.len()).map(|a| (now.members[a] as u32, now.moved[a], now.spare[a])).collect();
+        now.share.copy_from_slice(shares);
+        let listed = |a: usize| (now.members[a] as u32, now.moved[a], now.spare[a], now.share[a]);
+        let by_position = (0..now.members.len()).map(listed).collect();
         let inside = now.choices.iter().filter(|c| **c == Choice::In).count();
         now.inherited = Some(Arc::new(Moved { by_position, members: now.members.len(), inside }));
-        true
+        Ok(true)
     }
 
     /// What is left for the takers, the last of the positions, after the first have given.
@@ -102,9 +162,12 @@ impl Ground<'_, '_, '_> {
 
     /// Whether another look at the curvature is worth its cost: there are few members, and since the last some have left or were
     /// decided to be in.
-    pub fn should_move(&self, now: &Relaxed) -> bool {
+    pub fn should_move(&self, now: &Relaxed, best: f64) -> bool {
         if !self.problem().loss().is_quadratic() || now.members.len() > self.crowd {
             return false;
+        }
+        if now.owed > OWED * (best - now.dual) {
+            return true;
         }
         let Some(before) = &now.inherited else { return true };
         let inside = now.choices.iter().filter(|c| **c == Choice::In).count();
@@ -277,7 +340,7 @@ mod tests {
             // Positions are features here; one more is decided at each step down.
             for depth in 0..5 {
                 let before = now.dual;
-                if depth % 2 == 0 && ground.move_curvature(&mut now) {
+                if depth % 2 == 0 && ground.move_curvature(&mut now, f64::INFINITY, false) {
                     now = ground.relax(now, f64::MAX, 1e-10, &limits);
                     (moved, better) = (moved + 1, better + usize::from(now.dual > before));
                 }

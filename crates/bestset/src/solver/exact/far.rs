@@ -183,6 +183,7 @@ impl Tree<'_, '_> {
                 relaxed.tau.push(0.0);
                 relaxed.moved.push(0.0);
                 relaxed.spare.push(0.0);
+                relaxed.share.push(0.0);
             }
         }
         node.far = Arc::new(node.far.iter().copied().filter(|&j| self.near.position(j).is_none()).collect());

@@ -4,6 +4,7 @@ mod answers;
 #[cfg(test)]
 mod attack;
 mod branch;
+mod budget;
 mod diagonal;
 mod far;
 mod harvest;
@@ -45,14 +46,12 @@ const FIRST: usize = 256;
 /// Features whose inner products are kept beyond those that were not zero in some node.
 const MOST_CORE: usize = 1500;
 
-/// Members of a node whose curvature is looked at from the first node on.
+/// Members of a node whose curvature is looked at from the first node on, whatever that costs.
 const CROWD: usize = 300;
 
-/// The same of all nodes, for each sample.
-const LARGEST_CROWD: usize = 5;
-
-/// Looks at the curvature in one node: members that the first excludes make the next better.
-const MOVES: usize = 3;
+/// Multiplications that a look at the curvature may cost in the first node, and as many more in later ones for each of the second.
+const WORK: f64 = 2e9;
+const WORKED: f64 = 64.0;
 
 /// Every node up to this one is rounded to an answer, and every sixteenth after it.
 const ROUNDED: usize = 256;
@@ -299,15 +298,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             if relaxed.bound <= cutoff {
                 ground.decide(&mut relaxed, best);
             }
-            for _ in 0..MOVES {
-                if relaxed.bound > cutoff || !ground.should_move(&relaxed) || !ground.move_curvature(&mut relaxed) {
-                    break;
-                }
-                relaxed = ground.relax(relaxed, cutoff, room, &limits);
-                if relaxed.bound <= cutoff {
-                    ground.decide(&mut relaxed, best);
-                }
-            }
+            let relaxed = ground.strengthen(relaxed, (best, cutoff, room), &limits);
             let is_rounded = relaxed.bound <= cutoff && (node.id < ROUNDED || node.id.is_multiple_of(16));
             let rounded = is_rounded.then(|| ground.round(&relaxed, &limits));
             (relaxed, rounded)
@@ -329,10 +320,11 @@ impl<'p, 'a> Tree<'p, 'a> {
         Ground { near: &self.near, core: &self.core, size: self.size, crowd: self.crowd(), scale: best }
     }
 
-    /// The most members whose curvature is looked at: few at first, since a small tree is done before that pays, and never so
-    /// many that there is little to gain.
+    /// The most members m whose curvature is looked at: min(n, m)² m multiplications must be worth it, and in a tree that may end
+    /// soon few are.
     fn crowd(&self) -> usize {
-        (CROWD + self.processed).min(LARGEST_CROWD * self.problem.nrows())
+        let (n, work) = (self.problem.nrows() as f64, WORK * (1.0 + self.processed as f64 / WORKED));
+        CROWD.max((work / (n * n)).max(work.cbrt().min(n)) as usize)
     }
 
     /// Inner products of what joined the core.

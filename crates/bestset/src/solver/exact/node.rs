@@ -30,8 +30,8 @@ pub struct Link {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Moved {
-    /// d and s by position; zero where none is listed.
-    pub by_position: Vec<(u32, f64, f64)>,
+    /// d, s and share by position; zero where none is listed.
+    pub by_position: Vec<(u32, f64, f64, f64)>,
     /// Members of the node it was made for.
     pub members: usize,
     /// How many of them were in the model.

@@ -5,6 +5,7 @@
 //! MATH §6. Coefficients are found through inner products; the bound is D_node(α) at α = ℓ′(Xβ + b), from the columns
 //! themselves, so that nothing in a proof depends on how β was found.
 
+use super::budget::SPENT;
 use super::multiplier::Multiplier;
 use super::node::{Choice, Moved, Node};
 use crate::penalty::Coordinate;
@@ -49,12 +50,16 @@ pub struct Relaxed {
     pub moved: Vec<f64>,
     /// s of [`super::diagonal`]: curvature left in the loss along each member alone.
     pub spare: Vec<f64>,
-    /// Both, as nodes below inherit it.
+    /// r of [`super::budget`]: a subset better than the answers has Σ r_j ≤ 1. Free members with a share stay at zero.
+    pub share: Vec<f64>,
+    /// All three, as nodes below inherit them.
     pub inherited: Option<Arc<Moved>>,
     /// Σ loss at the minimiser.
     pub loss: f64,
     /// R_node at the minimiser.
     pub value: f64,
+    /// −Σ Ψ′ of the free members with a share: what the bound lacks because they stay at zero.
+    pub owed: f64,
     /// D_node(α) less what rounding can have added: what the optimality rules build on.
     pub dual: f64,
     /// The bound of the node: the better of its own and its parent's.
@@ -76,6 +81,7 @@ impl Relaxed {
         retain(&mut self.tau, &kept);
         retain(&mut self.moved, &kept);
         retain(&mut self.spare, &kept);
+        retain(&mut self.share, &kept);
         retain(&mut self.choices, &kept);
     }
 
@@ -106,6 +112,10 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
     /// Solves the relaxation until it prunes the node (bound > `cutoff`), is tight enough to branch on or, when there is
     /// nothing to branch on, until its gap is below `room`.
     pub fn relax(&self, mut now: Relaxed, cutoff: f64, room: f64, limits: &Limits) -> Relaxed {
+        if now.spent() > 1.0 + SPENT {
+            now.bound = f64::INFINITY;
+            return now;
+        }
         let mut search = Multiplier::new(self.size);
         let mut best: Option<Relaxed> = None;
         let scale = if cutoff.is_finite() { cutoff.abs() } else { self.scale }.max(f64::MIN_POSITIVE);
@@ -124,10 +134,12 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
                     now.multiplier = next;
                     continue;
                 }
-                let usable = now.value - now.dual <= room || self.has_fractional(&now);
-                if !(now.value <= cutoff && usable) && tolerance > 1e-12 * scale {
+                // What is owed does not become less when the relaxation is solved more tightly.
+                let value = now.value - now.owed;
+                let usable = value - now.dual <= room || self.has_fractional(&now);
+                if !(value <= cutoff && usable) && tolerance > 1e-12 * scale {
                     // Between D and R the cutoff is undecided: solve more tightly, as far as rounding lets one.
-                    let excess = if now.value > cutoff { 0.3 * (now.value - cutoff) } else { f64::INFINITY };
+                    let excess = if value > cutoff { 0.3 * (value - cutoff) } else { f64::INFINITY };
                     tolerance = (0.1 * tolerance).min(excess).max(5e-13 * scale);
                     continue;
                 }
@@ -152,9 +164,9 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         let unlimited = full || self.size.is_some_and(|k| members.len() + node.far.len() <= k);
         let mut before = vec![0.0; decided.len()];
         node.beta.iter().for_each(|&(k, b)| before[k as usize] = b);
-        let mut moved = vec![(0.0, 0.0); decided.len()];
+        let mut moved = vec![(0.0, 0.0, 0.0); decided.len()];
         if let Some(from) = &node.moved {
-            from.by_position.iter().for_each(|&(k, d, s)| moved[k as usize] = (d, s));
+            from.by_position.iter().for_each(|&(k, d, s, r)| moved[k as usize] = (d, s, r));
         }
         Relaxed {
             choices: members.iter().map(|&k| decided[k]).collect(),
@@ -165,9 +177,11 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
             multiplier: if unlimited { 0.0 } else { node.multiplier },
             moved: members.iter().map(|&k| moved[k].0).collect(),
             spare: members.iter().map(|&k| moved[k].1).collect(),
+            share: members.iter().map(|&k| moved[k].2).collect(),
             inherited: node.moved.clone(),
             loss: f64::NAN,
             value: f64::NAN,
+            owed: 0.0,
             dual: f64::NEG_INFINITY,
             bound: node.bound,
             stale: false,
@@ -190,7 +204,9 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
             self.correlate(now);
             // λ1 is the least threshold there is: most correlations need not be looked at more closely.
             let missing: Vec<(usize, f64)> = (0..is_working.len())
-                .filter(|&a| !is_working[a] && now.tau[a].abs() > self.near.coordinates[now.members[a]].l1)
+                .filter(|&a| {
+                    !is_working[a] && now.share[a] == 0.0 && now.tau[a].abs() > self.near.coordinates[now.members[a]].l1
+                })
                 .map(|a| (a, self.coordinate(now, a).psi(now.tau[a])))
                 .filter(|m| m.1 < 0.0)
                 .collect();
@@ -286,6 +302,7 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         let (price, slack) = self.price(now);
         let (moved, lost) = self.moved_back(now);
         now.dual = dual + price + moved - slack - lost - f64::EPSILON * (dual.abs() + price.abs() + moved);
+        now.owed = self.shared(now).map(|a| -self.coordinate(now, a).psi(now.tau[a])).sum();
     }
 
     /// Features that the relaxation takes: those in, and the share of its price that each free one is charged.
@@ -313,7 +330,7 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
     }
 
     fn has_fractional(&self, now: &Relaxed) -> bool {
-        (0..now.beta.len()).any(|a| self.is_fractional(now, a))
+        now.owed > 0.0 || (0..now.beta.len()).any(|a| self.is_fractional(now, a))
     }
 
     /// The optimality rules of MATH §5 inside the node, with the best P known; what is out is no member any more. D and τ must
@@ -323,8 +340,10 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         let gap = best - now.dual;
         let may_move = |a: &usize| {
             let own = self.near.coordinates[now.members[*a]];
-            now.choices[*a] == Choice::Free && (own.l0 + now.multiplier > gap || now.beta[*a] != 0.0)
+            let used = now.beta[*a] != 0.0 || now.share[*a] > 0.0;
+            now.choices[*a] == Choice::Free && (own.l0 + now.multiplier > gap || used)
         };
+        let left = 1.0 + SPENT - now.spent();
         let free: Vec<usize> = (0..now.beta.len()).filter(may_move).collect();
         let coordinates: Vec<Coordinate> = free.iter().map(|&a| self.coordinate(now, a)).collect();
         let tau: Vec<f64> = free.iter().map(|&a| now.tau[a]).collect();
@@ -334,7 +353,8 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
             let (b, s) = (now.beta[a], now.spare[a]);
             let alone = if b == 0.0 { coordinates[e].curved(s) } else { coordinates[e] };
             // Ψ′ ≤ 0 is part of D′: with φ″ ≥ φ′ in its place the bound rises by at least max(0, φ″).
-            if screening::in_no_optimal_subset(alone, outer[e], now.dual, best) {
+            let excluded = screening::in_no_optimal_subset(alone, outer[e], now.dual, best);
+            if excluded || now.share[a] > left {
                 now.choices[a] = Choice::Out;
             } else if screening::in_every_optimal_subset(coordinates[e], tau[e], now.dual + 0.5 * s * b * b, best) {
                 now.choices[a] = Choice::In;

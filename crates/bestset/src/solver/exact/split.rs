@@ -13,6 +13,8 @@ pub struct Split {
     pub rest: Mat<f64>,
     /// The answer of each giver to each taker.
     pub answers: Mat<f64>,
+    /// K⁻¹X̂_T = X̂_T − X̂_G A⁻¹Q_GT, where it was asked for.
+    pub residuals: Option<Mat<f64>>,
     /// Rounding in `rest`, for takers of length one.
     pub rounding: f64,
 }
@@ -30,7 +32,25 @@ impl Split {
             gram.factor(&all, |g| gifts[g])?.solve_in_place(answers.as_mut());
             matmul(rest.as_mut(), Accum::Add, cross.transpose(), answers.as_ref(), -1.0, Par::Seq);
         }
-        Some(Self { rest, answers, rounding })
+        Some(Self { rest, answers, residuals: None, rounding })
+    }
+
+    /// The residuals from the columns, where the products alone were looked at.
+    pub fn with_residuals(mut self, columns: &Mat<f64>) -> Self {
+        if self.residuals.is_none() {
+            let (givers, takers) = (self.answers.nrows(), self.rest.ncols());
+            let mut left = columns.as_ref().subcols(givers, takers).to_owned();
+            matmul(
+                left.as_mut(),
+                Accum::Add,
+                columns.as_ref().subcols(0, givers),
+                self.answers.as_ref(),
+                -1.0,
+                Par::Seq,
+            );
+            self.residuals = Some(left);
+        }
+        self
     }
 
     /// From the columns x̂ = √w (x − x̄), the givers first: with more of them than samples it is cheaper to factor
@@ -61,7 +81,7 @@ impl Split {
         }
         // Backward error of the factorisation and of K itself, relative to the norm of K, in each of the takers.
         let rounding = 8.0 * f64::EPSILON * (n * (n + givers) * takers) as f64 * largest;
-        Some(Self { rest, answers, rounding })
+        Some(Self { rest, answers, residuals: Some(solved), rounding })
     }
 }
 
