@@ -357,6 +357,38 @@ fn a_time_limit_exits_3_with_a_result_or_0() {
     assert_eq!(code(&output) == 3, result["status"] == "time_limit", "{}", result["status"]);
 }
 
+/// The seconds for a proof are no limit on the answer: it is whole, with whatever was proved by then.
+#[test]
+fn too_little_time_for_a_proof_is_no_failure() {
+    let place = Place::new();
+    place.done("simulate hard.npz --n 100 --p 300 --true-features 20 --snr 1");
+    for command in ["fit", "cv"] {
+        let result = place.json(&format!("{command} hard.npz --prove 0.001 --json"));
+        assert_certified(&result);
+        assert_ne!(result["status"], "time_limit", "{command}");
+    }
+}
+
+/// With no fold done in time the criterion chooses, and the answer says so; with nothing done there is no answer.
+#[test]
+fn a_cross_validation_cut_short_says_what_chose() {
+    let place = Place::new();
+    place.done("simulate wide.npz --n 200 --p 3000 --true-features 30 --snr 2");
+    for limit in ["0.02", "0.05", "0.1", "0.2", "0.4", "0.8"] {
+        let output = place.run(&format!("cv wide.npz --folds 10 --repeats 20 --time-limit {limit}"));
+        let (shown, errors) = (text(&output), errors(&output));
+        match code(&output) {
+            0 => assert!(!shown.contains("folds were done"), "{limit}: {shown}"),
+            2 => assert!(errors.contains("before the first point") || errors.contains("time limit"), "{errors}"),
+            3 => assert!(
+                shown.contains("since no fold was done in time") || shown.contains("folds were done"),
+                "{limit}: {shown}"
+            ),
+            other => panic!("{limit}: exit code {other}: {errors}"),
+        }
+    }
+}
+
 /// The data are not part of the project: found beside it, or where BESTSET_DATA says.
 fn shared(name: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");

@@ -72,7 +72,7 @@ impl Ground<'_, '_, '_> {
             for pool in [false, true] {
                 let count = now.members.len();
                 // After a pool φ′ is less, and so are the shares of the next: a second one hardly gains.
-                let fits = if pool { look == 0 && count >= LEAST_POOLED } else { count <= MOST_PLAIN };
+                let fits = if pool { look == 0 && (LEAST_POOLED..).contains(&count) } else { count <= MOST_PLAIN };
                 let before = now.clone();
                 if !fits || !self.move_curvature(&mut now, best, pool) {
                     continue;

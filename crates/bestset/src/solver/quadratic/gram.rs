@@ -82,7 +82,8 @@ impl Gram {
         if len <= self.stride {
             return;
         }
-        let stride = len.max(self.stride * 3 / 2).next_multiple_of(8);
+        // With room to grow: what is not used of it is not touched.
+        let stride = (len + len / 2).next_multiple_of(8);
         let mut data = vec![0.0; stride * stride];
         for k in 0..self.len {
             data[k * stride..k * stride + self.len].copy_from_slice(self.column(k));
