@@ -45,6 +45,8 @@ pub struct Tableau {
     rhs: Vec<f64>,
     /// Sign of each support coefficient as it entered, 0 outside.
     signs: Vec<f64>,
+    /// What the fit that it was made for lacks of the best one on its support.
+    unfitted: f64,
 }
 
 impl Tableau {
@@ -63,7 +65,7 @@ impl Tableau {
     ) -> Option<Self> {
         let m = view.len();
         let is_inside: Vec<bool> = view.iter().map(|&k| beta[k] != 0.0).collect();
-        let products = products(view, gram, coordinates, beta)?;
+        let (products, unfitted) = products(view, gram, coordinates, beta, gradients)?;
         let mut data = vec![0.0; m * m];
         for (e, &l) in view.iter().enumerate() {
             for (d, &k) in view.iter().enumerate().skip(e) {
@@ -81,7 +83,8 @@ impl Tableau {
         let pick = |of: &[f64]| -> Vec<f64> { view.iter().map(|&k| of[k]).collect() };
         let own = view.iter().map(|&k| gram.at(k, k) + 2.0 * coordinates[k].l2).collect();
         let coordinates = view.iter().map(|&k| coordinates[k]).collect();
-        let mut tableau = Self { coordinates, len: m, data, value: 0.0, own, rhs: Vec::new(), signs: Vec::new() };
+        let (rhs, signs) = (Vec::new(), Vec::new());
+        let mut tableau = Self { coordinates, len: m, data, value: 0.0, own, rhs, signs, unfitted };
         tableau.retarget(&pick(beta), &pick(gradients));
         Some(tableau)
     }
@@ -174,11 +177,13 @@ impl Tableau {
             own: pick(&self.own),
             rhs: pick(&self.rhs),
             signs: pick(&self.signs),
+            unfitted: self.unfitted,
         }
     }
 
     /// The moves that lower P by more than `margin`, best first, at most `most`, and whether these are all that may: a
-    /// column that depends on the others has a price only after the one it depends on has left.
+    /// column that depends on the others has a price only after the one it depends on has left, and no price holds where the
+    /// coefficients are not the best on their support.
     pub fn improving(&self, margin: f64, most: usize) -> (Vec<(f64, Move)>, bool) {
         let inside: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k)).collect();
         let mut found: Vec<(f64, Move)> = Vec::new();
@@ -223,7 +228,7 @@ impl Tableau {
         }
         let key = |m: &Move| (m.drop, m.add);
         found.sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(key(&x.1).cmp(&key(&y.1))));
-        complete &= found.len() <= most;
+        complete &= found.len() <= most && self.unfitted <= margin;
         found.truncate(most);
         (found, complete)
     }
@@ -253,10 +258,18 @@ impl Tableau {
         }
     }
 
-    /// Takes the support to the positions that are `wanted`, and drops from it what turns.
+    /// Takes the support to the positions that are `wanted`, but for those that depend on the rest of it, and drops from it what
+    /// turns.
     pub fn go(&mut self, wanted: impl Fn(usize) -> bool, budget: &mut f64) {
-        let mut pivoted: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k) != wanted(k)).collect();
+        // What leaves does so first: a column that stands in for it cannot enter beside it.
+        let mut pivoted: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k) && !wanted(k)).collect();
         pivoted.iter().for_each(|&k| self.pivot(k));
+        for k in (0..self.len).filter(|&k| wanted(k)) {
+            if !self.is_inside(k) && !self.is_dependent(k, self.at(k, k)) {
+                self.pivot(k);
+                pivoted.push(k);
+            }
+        }
         self.drop_turned(&mut pivoted);
         *budget -= 0.5 * pivoted.len() as f64 * (self.len * self.len) as f64;
     }
@@ -325,13 +338,20 @@ impl Tableau {
 }
 
 /// The lower triangle of BᵀA⁻¹B over the positions in `view`, with B = [I_SV, Q_SC]: A⁻¹ itself where both are in the support,
-/// A⁻¹Q_SC where one is, and Q_CS A⁻¹ Q_SC where none is. `None` when A is singular.
-fn products(view: &[usize], gram: &Gram, coordinates: &[Coordinate], beta: &[f64]) -> Option<Mat<f64>> {
+/// A⁻¹Q_SC where one is, and Q_CS A⁻¹ Q_SC where none is; and ½ gᵀA⁻¹g, what the best
+/// fit on the support is below `beta`, g being the slope of P there. `None` when A is singular.
+fn products(
+    view: &[usize],
+    gram: &Gram,
+    coordinates: &[Coordinate],
+    beta: &[f64],
+    gradients: &[f64],
+) -> Option<(Mat<f64>, f64)> {
     let m = view.len();
     let inside: Vec<usize> = (0..gram.len()).filter(|&k| beta[k] != 0.0).collect();
     let mut products = Mat::<f64>::zeros(m, m);
     if inside.is_empty() {
-        return Some(products);
+        return Some((products, 0.0));
     }
     let mut w = Mat::from_fn(inside.len(), m, |a, e| match beta[view[e]] != 0.0 {
         true => f64::from(u8::from(inside[a] == view[e])),
@@ -340,10 +360,25 @@ fn products(view: &[usize], gram: &Gram, coordinates: &[Coordinate], beta: &[f64
     // With A = LLᵀ and W = L⁻¹B the product is WᵀW.
     let factor = gram.cholesky(&inside, |a| 2.0 * coordinates[inside[a]].l2)?;
     solve_lower_triangular_in_place(factor.as_ref(), w.as_mut(), Par::Seq);
+    let slope = |k: usize| {
+        let (c, b) = (&coordinates[k], beta[k]);
+        let slope = gradients[k] + 2.0 * c.l2 * b + c.l1 * b.signum();
+        // At a bound it may point outwards.
+        if b >= c.upper {
+            slope.max(0.0)
+        } else if b <= c.lower {
+            slope.min(0.0)
+        } else {
+            slope
+        }
+    };
+    let mut slopes = Mat::from_fn(inside.len(), 1, |a, _| slope(inside[a]));
+    solve_lower_triangular_in_place(factor.as_ref(), slopes.as_mut(), Par::Seq);
+    let unfitted = 0.5 * slopes.col_as_slice(0).iter().map(|g| g * g).sum::<f64>();
     let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
     let left = w.transpose();
     triangular::matmul(products.as_mut(), lower, Accum::Replace, left, whole, w.as_ref(), whole, 1.0, Par::Seq);
-    Some(products)
+    Some((products, unfitted))
 }
 
 #[cfg(test)]
