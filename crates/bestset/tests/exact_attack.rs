@@ -178,6 +178,25 @@ fn free_features_count_towards_a_size() {
     }
 }
 
+/// Nothing to pay and a fit without loss: P is zero, and what rounding explains in the bound is not measured by it.
+#[test]
+fn an_answer_that_costs_nothing_is_no_false_certificate() {
+    let x = vec![1.3441420418580439, 1.4150259743975853, 1.3942326166067098];
+    let reach = vec![0.44380374799540845, 4.830142859749259, 1.8336176714803367];
+    let bounds = Bounds::Each(reach.iter().map(|r| -r).collect(), reach);
+    let mut case = Case::dense(1, 3, x, vec![0.9777580592267172], Penalty::new(0.0, 0.0, 0.0).with_bounds(bounds));
+    (case.weights, case.offset) = (Some(vec![0.5]), Some(vec![-1.1150653922657983]));
+    case.with_problem(|problem| {
+        for k in [None, Some(1), Some(2), Some(3)] {
+            for top in [1, 3, 10, 40] {
+                let options = Options { method: Method::Exact, top, max_nodes: Some(4000), ..Options::default() };
+                let solution = solve(&sized(problem, k), &options);
+                assert!(solution.is_ok_and(|s| s.objective() < 1e-6), "{k:?}, top {top}");
+            }
+        }
+    });
+}
+
 /// Boxes without a ridge, or with less of it than the rounding of a column: members at zero have nothing to give, and no rule
 /// may take that for less than nothing.
 #[test]

@@ -95,6 +95,43 @@ fn no_move_of_one_feature_beats_an_answer_that_says_so() {
     assert!(claimed > total / 2, "{claimed} of {total}");
 }
 
+/// Columns that nearly are multiples, or sums, of one another, and hardly a ridge: pivots lose digits, and so do fits.
+fn nearly(rng: &mut common::ChaCha8Rng) -> Case {
+    let (n, p) = (rng.random_range(3..=20), rng.random_range(4..=14));
+    let e = power(rng, -9.0, -1.0);
+    let mut x: Vec<f64> = Vec::new();
+    for j in 0..p {
+        let column: Vec<f64> = match rng.random_range(0..4) {
+            0 | 1 if j > 0 => {
+                let (from, by) = (rng.random_range(0..j), pick(rng, &[0.5, 2.0, -1.0, 1.0, 1.0, -3.0]));
+                (0..n).map(|i| by * x[from * n + i] + e * normal(rng)).collect()
+            }
+            2 if j > 1 => (0..n).map(|i| x[i] - x[(j - 1) * n + i] + e * normal(rng)).collect(),
+            _ => (0..n).map(|_| normal(rng)).collect(),
+        };
+        x.extend(column);
+    }
+    let y: Vec<f64> = (0..n).map(|i| x[i] + x[(p - 1) * n + i] - x[(p / 2) * n + i] + 0.3 * normal(rng)).collect();
+    let square: f64 = y.iter().map(|y| y * y).sum();
+    let lambda1 = pick(rng, &[0.0, 0.0, 0.05, 0.5]) * square.sqrt();
+    let lambda2 = pick(rng, &[0.0, 1e-14, 1e-10, 1e-6, 1e-3, 0.3]);
+    let penalty = Penalty::new(square * power(rng, -5.0, -0.7), lambda1, lambda2);
+    let mut case = Case::dense(n, p, x, y, penalty);
+    case.intercept = rng.random_bool(0.3);
+    case
+}
+
+/// Problems that an answer was once said to be the best of its neighbours for, and was not the best of its own support or not
+/// by half: its fit was short of the minimum, or its prices were what too many pivots had left of them.
+#[test]
+fn a_fit_short_of_the_minimum_vouches_for_nothing() {
+    for seed in [2727, 2795, 2799, 4867, 7817, 9419] {
+        let case = nearly(&mut rng(5_000_000 + seed));
+        let solution = case.with_problem(|problem| solve(problem, &Options::default()).unwrap());
+        check_swap(&case, &solution, &seed.to_string());
+    }
+}
+
 /// Many columns around few directions: most are never active, and some of those are worth an exchange.
 #[test]
 fn no_exchange_with_a_feature_that_was_never_active_beats_an_answer_that_says_so() {

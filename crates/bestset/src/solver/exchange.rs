@@ -43,10 +43,12 @@ pub(super) fn exchange(
                 (0, true, _) => return true,
                 (0, false, _) => {}
                 (_, complete, change) => {
+                    let reached = work.beta.clone();
                     refit(work, monitor);
                     if work.objective() < objective * (1.0 - 1e-12) {
                         // The fit is the one that the tableau ended at, and what it says of the moves left holds.
-                        if complete && (work.objective() - objective - change).abs() <= 1e-10 * objective.abs() {
+                        let same = (work.objective() - objective - change).abs() <= 1e-10 * objective.abs();
+                        if complete && same && agree(&reached, &work.beta) {
                             return true;
                         }
                         continue;
@@ -83,33 +85,46 @@ fn pivots(work: &mut Workspace<'_, '_>, view: &[usize], budget: &mut f64, monito
     (moves, complete, tableau.value())
 }
 
+/// Whether the coefficients of a tableau are those of a fit. Pivots on columns that nearly depend on one another lose digits, of
+/// these and of the prices alike.
+fn agree(pivoted: &[f64], fitted: &[f64]) -> bool {
+    let largest = fitted.iter().fold(0.0, |most: f64, b| most.max(b.abs()));
+    pivoted.iter().zip(fitted).all(|(a, b)| (a - b).abs() <= 1e-8 * largest)
+}
+
 /// A tableau and the positions of the workspace that it is of.
 pub struct Priced {
     tableau: Tableau,
     view: Vec<usize>,
+    /// Positions that there were to see.
+    seen: usize,
 }
 
 impl Priced {
     /// At the current fit, of the features that the rules leave open.
     fn new(work: &mut Workspace<'_, '_>, rules: &Rules, budget: &mut f64) -> Option<Self> {
-        let view = rules.open(work, work.objective());
-        tableau(work, &view, budget).map(|tableau| Self { tableau, view })
+        let (view, seen) = (rules.open(work, work.objective()), work.active.len());
+        tableau(work, &view, budget).map(|tableau| Self { tableau, view, seen })
     }
 
-    /// The tableau is at the support of the workspace: puts in its fit to the last digit.
+    /// The tableau is at the support and the fit of the workspace and of all that is open there: puts in the fit to the last digit.
     fn is_at(&mut self, work: &Workspace<'_, '_>) -> bool {
-        let same = self.view.iter().enumerate().all(|(e, &k)| self.tableau.contains(e) == (work.beta[k] != 0.0));
+        let pick = |of: &[f64]| -> Vec<f64> { self.view.iter().map(|&k| of[k]).collect() };
+        let (beta, pivoted) = (pick(&work.beta), self.tableau.beta());
+        // What came into the active set since is not in view.
+        let same = self.seen == work.active.len()
+            && beta.iter().enumerate().all(|(e, b)| self.tableau.contains(e) == (*b != 0.0))
+            && agree(&pivoted, &beta);
         if same {
-            let pick = |of: &[f64]| -> Vec<f64> { self.view.iter().map(|&k| of[k]).collect() };
-            self.tableau.retarget(&pick(&work.beta), &pick(&work.gradients()));
+            self.tableau.retarget(&beta, &pick(&work.gradients()));
         }
         same
     }
 }
 
-/// Exchanges among the `undecided` positions from the workspace's point, the best known, and from each of the starts, whose
-/// features it holds: one tableau serves them all. Leaves the workspace at the best of what they end at, with the tableau of
-/// everything that the rules leave open there.
+/// Exchanges from the workspace's point, the best known, and from each of the starts, whose features it holds: among the
+/// `undecided` positions first, then among all that the rules leave open. One tableau serves them all. Leaves the workspace at
+/// the best of what they end at, with the tableau there.
 pub(super) fn exchange_all(
     work: &mut Workspace<'_, '_>,
     starts: &[Coefficients],
@@ -123,29 +138,36 @@ pub(super) fn exchange_all(
     let chosen: Vec<usize> = (0..priced.view.len()).filter(|&e| undecided[priced.view[e]]).collect();
     let feature = |c: usize| work.active.features()[priced.view[chosen[c]]];
     let (base, margin) = (priced.tableau.select(&chosen), 1e-10 * objective.abs());
+    let stop = || monitor.stop(0).is_some();
     let (mut lowest, mut found) = (-margin, None);
-    let mut seen = HashSet::new();
+    let (mut begun, mut ended) = (HashSet::new(), HashSet::new());
     for start in [&before].into_iter().chain(starts) {
-        if *budget <= 0.0 || monitor.stop(0).is_some() {
+        if *budget <= 0.0 || stop() {
             break;
         }
         let inside: Vec<usize> =
             (0..chosen.len()).filter(|&c| start.support.binary_search(&feature(c)).is_ok()).collect();
-        // Without the rest many starts are one.
-        if !seen.insert(inside.clone()) {
+        // Without the rest many starts are one, and more of them end in one place.
+        if !begun.insert(inside.clone()) {
             continue;
         }
-        let mut tableau = base.clone();
-        tableau.go(|c| inside.binary_search(&c).is_ok(), budget);
-        tableau.descend(margin, budget, || monitor.stop(0).is_some());
+        let mut part = base.clone();
+        part.go(|c| inside.binary_search(&c).is_ok(), budget);
+        part.descend(margin, budget, stop);
+        let mut wanted: Vec<bool> = (0..priced.view.len()).map(|e| priced.tableau.contains(e)).collect();
+        chosen.iter().enumerate().for_each(|(c, &e)| wanted[e] = part.contains(c));
+        if !ended.insert(wanted.clone()) {
+            continue;
+        }
+        let mut tableau = priced.tableau.clone();
+        tableau.go(|e| wanted[e], budget);
+        tableau.descend(margin, budget, stop);
         if tableau.value() < lowest {
             (lowest, found) = (tableau.value(), Some(tableau));
         }
     }
     let Some(found) = found else { return Some(priced) };
-    let mut wanted: Vec<bool> = (0..priced.view.len()).map(|e| priced.tableau.contains(e)).collect();
-    chosen.iter().enumerate().for_each(|(c, &e)| wanted[e] = found.contains(c));
-    priced.tableau.go(|e| wanted[e], budget);
+    priced.tableau = found;
     priced.view.iter().zip(priced.tableau.beta()).for_each(|(&k, b)| work.beta[k] = b);
     work.refresh();
     refit(work, monitor);
@@ -232,7 +254,7 @@ pub(super) fn walk(
         return nowhere(false);
     }
     let known = known.and_then(|mut known| known.is_at(work).then_some(known));
-    let Some(Priced { tableau: prices, view }) = known.or_else(|| Priced::new(work, rules, budget)) else {
+    let Some(Priced { tableau: prices, view, .. }) = known.or_else(|| Priced::new(work, rules, budget)) else {
         return nowhere(false);
     };
     let (moves, complete) = prices.improving(1e-10 * objective.abs(), 1);

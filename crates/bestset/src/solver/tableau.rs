@@ -42,6 +42,8 @@ pub struct Tableau {
     rhs: Vec<f64>,
     /// Sign of each support coefficient as it entered, 0 outside.
     signs: Vec<f64>,
+    /// What the fit that it was made for lacks of the best one on its support.
+    unfitted: f64,
 }
 
 impl Tableau {
@@ -133,11 +135,13 @@ impl Tableau {
             own: pick(&self.own),
             rhs: pick(&self.rhs),
             signs: pick(&self.signs),
+            unfitted: self.unfitted,
         }
     }
 
     /// The moves that lower P by more than `margin`, best first, at most `most`, and whether these are all that may: a
-    /// column that depends on the others has a price only after the one it depends on has left.
+    /// column that depends on the others has a price only after the one it depends on has left, and no price holds where the
+    /// coefficients are not the best on their support.
     pub fn improving(&self, margin: f64, most: usize) -> (Vec<(f64, Move)>, bool) {
         let inside: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k)).collect();
         let mut found: Vec<(f64, Move)> = Vec::new();
@@ -182,7 +186,7 @@ impl Tableau {
         }
         let key = |m: &Move| (m.drop, m.add);
         found.sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(key(&x.1).cmp(&key(&y.1))));
-        complete &= found.len() <= most;
+        complete &= found.len() <= most && self.unfitted <= margin;
         found.truncate(most);
         (found, complete)
     }
@@ -212,10 +216,18 @@ impl Tableau {
         }
     }
 
-    /// Takes the support to the positions that are `wanted`, and drops from it what turns.
+    /// Takes the support to the positions that are `wanted`, but for those that depend on the rest of it, and drops from it what
+    /// turns.
     pub fn go(&mut self, wanted: impl Fn(usize) -> bool, budget: &mut f64) {
-        let mut pivoted: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k) != wanted(k)).collect();
+        // What leaves does so first: a column that stands in for it cannot enter beside it.
+        let mut pivoted: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k) && !wanted(k)).collect();
         pivoted.iter().for_each(|&k| self.pivot(k));
+        for k in (0..self.len).filter(|&k| wanted(k)) {
+            if !self.is_inside(k) && !self.is_dependent(k, self.at(k, k)) {
+                self.pivot(k);
+                pivoted.push(k);
+            }
+        }
         self.drop_turned(&mut pivoted);
         *budget -= 0.5 * pivoted.len() as f64 * (self.len * self.len) as f64;
     }

@@ -205,3 +205,14 @@ fn lowers(work: &Workspace<'_, '_>, j: usize, tau: f64) -> bool {
     let c = work.problem.squares(j) / work.problem.loss().mu();
     work.problem.coordinate(j).threshold_operator(c, -tau) != 0.0 && work.position(j).is_none()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::best_removals;
+
+    #[test]
+    fn a_removal_is_left_out_only_for_a_cheaper_one_that_reaches_as_far() {
+        let removals = vec![(3.0, 5.0), (1.0, 2.0), (2.0, 1.0), (2.5, 2.0), (4.0, 4.0), (5.0, 6.0)];
+        assert_eq!(best_removals(removals), [(1.0, 2.0), (3.0, 5.0), (5.0, 6.0)]);
+    }
+}

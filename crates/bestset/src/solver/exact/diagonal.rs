@@ -128,7 +128,8 @@ impl Ground<'_, '_, '_> {
             let frail = 1.0 / least.fold(1.0, f64::min).sqrt();
             let noise = 2.0 * frail * (split.rounding + margin) * longest.sqrt();
             let positions: Vec<usize> = pooled.iter().map(|&a| now.members[a]).collect();
-            let pulls = self.pull(&split, &positions, &inverse, &whole, noise);
+            let lengths: Vec<f64> = pooled.iter().map(|&a| self.square(now, a).sqrt()).collect();
+            let pulls = self.pull(&split, &positions, &lengths, &inverse, &whole, noise);
             let needs: Vec<f64> = pooled.iter().zip(&pulls).map(|(&a, pull)| pull / shares[a]).collect();
             let can = |e: &usize| needs[*e] <= self.gift(now, pooled[*e]);
             let poor: Vec<usize> = (0..pooled.len()).filter(|e| !can(e)).map(|e| pooled[e]).collect();

@@ -23,7 +23,7 @@ impl Tableau {
     ) -> Option<Self> {
         let m = view.len();
         let is_inside: Vec<bool> = view.iter().map(|&k| beta[k] != 0.0).collect();
-        let products = products(view, gram, coordinates, beta)?;
+        let (products, unfitted) = products(view, gram, coordinates, beta, gradients)?;
         let mut data = vec![0.0; m * m];
         for (e, &l) in view.iter().enumerate() {
             for (d, &k) in view.iter().enumerate().skip(e) {
@@ -41,20 +41,28 @@ impl Tableau {
         let pick = |of: &[f64]| -> Vec<f64> { view.iter().map(|&k| of[k]).collect() };
         let own = view.iter().map(|&k| gram.at(k, k) + 2.0 * coordinates[k].l2).collect();
         let coordinates = view.iter().map(|&k| coordinates[k]).collect();
-        let mut tableau = Self { coordinates, len: m, data, value: 0.0, own, rhs: Vec::new(), signs: Vec::new() };
+        let (rhs, signs) = (Vec::new(), Vec::new());
+        let mut tableau = Self { coordinates, len: m, data, value: 0.0, own, rhs, signs, unfitted };
         tableau.retarget(&pick(beta), &pick(gradients));
         Some(tableau)
     }
 }
 
 /// The lower triangle of BᵀA⁻¹B over the positions in `view`, with B = [I_SV, Q_SC]: A⁻¹ itself where both are in the support,
-/// A⁻¹Q_SC where one is, and Q_CS A⁻¹ Q_SC where none is. `None` when A is singular.
-fn products(view: &[usize], gram: &Gram, coordinates: &[Coordinate], beta: &[f64]) -> Option<Mat<f64>> {
+/// A⁻¹Q_SC where one is, and Q_CS A⁻¹ Q_SC where none is; and ½ gᵀA⁻¹g, what the best
+/// fit on the support is below `beta`, g being the slope of P there. `None` when A is singular.
+fn products(
+    view: &[usize],
+    gram: &Gram,
+    coordinates: &[Coordinate],
+    beta: &[f64],
+    gradients: &[f64],
+) -> Option<(Mat<f64>, f64)> {
     let m = view.len();
     let inside: Vec<usize> = (0..gram.len()).filter(|&k| beta[k] != 0.0).collect();
     let mut products = Mat::<f64>::zeros(m, m);
     if inside.is_empty() {
-        return Some(products);
+        return Some((products, 0.0));
     }
     let mut w = Mat::from_fn(inside.len(), m, |a, e| match beta[view[e]] != 0.0 {
         true => f64::from(u8::from(inside[a] == view[e])),
@@ -63,10 +71,25 @@ fn products(view: &[usize], gram: &Gram, coordinates: &[Coordinate], beta: &[f64
     // With A = LLᵀ and W = L⁻¹B the product is WᵀW.
     let factor = gram.cholesky(&inside, |a| 2.0 * coordinates[inside[a]].l2)?;
     solve_lower_triangular_in_place(factor.as_ref(), w.as_mut(), Par::Seq);
+    let slope = |k: usize| {
+        let (c, b) = (&coordinates[k], beta[k]);
+        let slope = gradients[k] + 2.0 * c.l2 * b + c.l1 * b.signum();
+        // At a bound it may point outwards.
+        if b >= c.upper {
+            slope.max(0.0)
+        } else if b <= c.lower {
+            slope.min(0.0)
+        } else {
+            slope
+        }
+    };
+    let mut slopes = Mat::from_fn(inside.len(), 1, |a, _| slope(inside[a]));
+    solve_lower_triangular_in_place(factor.as_ref(), slopes.as_mut(), Par::Seq);
+    let unfitted = 0.5 * slopes.col_as_slice(0).iter().map(|g| g * g).sum::<f64>();
     let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
     let left = w.transpose();
     triangular::matmul(products.as_mut(), lower, Accum::Replace, left, whole, w.as_ref(), whole, 1.0, Par::Seq);
-    Some(products)
+    Some((products, unfitted))
 }
 
 #[cfg(test)]
