@@ -93,6 +93,26 @@ fn points_are_as_good_as_the_same_search_alone() {
 }
 
 /// With the full search no point is worse than a solve of its own; the first is the null model, proved best.
+/// With a small ridge λ0_max is far above what any feature is worth: the second point is just below the best one's worth alone.
+#[test]
+fn a_dynamic_grid_begins_where_the_first_feature_pays() {
+    for (seed, lambda2) in [(1, 1e-4), (2, 1e-2), (3, 1.0)] {
+        let (n, p) = (40, 120);
+        let (x, y) = wide(seed, n, p, Loss::Squared);
+        let square = |j: usize| x[j * n..(j + 1) * n].iter().map(|v| v * v).sum::<f64>();
+        let product = |j: usize| x[j * n..(j + 1) * n].iter().zip(&y).map(|(a, b)| a * b).sum::<f64>();
+        let worth = |j: usize| product(j).powi(2) / (2.0 * (square(j) + 2.0 * lambda2));
+        let first = (0..p).map(worth).fold(0.0, f64::max);
+        let design = bestset::design::Dense::new(n, p, x.clone()).unwrap();
+        let problem = Problem::new(&design, y.clone(), Penalty::new(0.0, 0.0, lambda2)).unwrap();
+        let found = path(&problem, &options(6)).unwrap();
+        let (null, next) = (&found.points[0], &found.points[1]);
+        assert!(null.solution.support().is_empty() && null.lambda0 >= first * (1.0 - 1e-9));
+        assert!((0.9..1.0).contains(&(next.lambda0 / first)), "{seed}: {} {first}", next.lambda0);
+        assert!(!next.solution.support().is_empty());
+    }
+}
+
 #[test]
 fn no_point_is_worse_than_a_cold_start() {
     for (seed, loss) in [(1, Loss::Squared), (2, Loss::Logistic), (3, Loss::Huber { delta: 1.0 })] {

@@ -332,7 +332,7 @@ fn look(
         let entering = ladder.outside(problem, &tau);
         let best = entering.first().map_or(0.0, |e| e.0);
         if best <= 1.0 + 1e-9 || monitor.stop(0).is_some() {
-            rung.entry = rung.entry.max(best * problem.penalty().lambda0);
+            rung.entry = rung.entry.max(ladder.entry_outside(problem, &tau));
             return rung;
         }
         rung = ladder.climb(problem, &features_of(&entering), monitor);

@@ -107,12 +107,22 @@ impl Ladder {
             // A free feature is worth taking in when it brings anything at all.
             if worth > 0.0 { worth / price } else { 0.0 }
         };
-        let known = |j: &usize| self.columns.as_ref().is_some_and(|c| c.holds(*j));
-        let outside = (0..tau.len()).filter(|j| !known(j));
+        let outside = (0..tau.len()).filter(|&j| !self.holds(j));
         let mut found: Vec<(f64, usize)> = outside.map(|j| (share(j), j)).filter(|e| e.0 > PROMISING).collect();
         found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         found.truncate(ENTERING);
         found
+    }
+
+    /// The largest λ0 at which a feature outside the tableau pays alone, at τ = Xᵀα of an answer: however far below the price.
+    pub(crate) fn entry_outside(&self, problem: &Problem<'_>, tau: &[f64]) -> f64 {
+        let price = |j: usize| problem.penalty().price.at(j);
+        let outside = (0..tau.len()).filter(|&j| price(j) > 0.0 && !self.holds(j));
+        outside.map(|j| alone(problem, j, tau[j]) / price(j)).fold(0.0, f64::max)
+    }
+
+    fn holds(&self, j: usize) -> bool {
+        self.columns.as_ref().is_some_and(|c| c.holds(j))
     }
 
     fn workspace<'p, 'a>(&mut self, problem: &'p Problem<'a>) -> Workspace<'p, 'a> {

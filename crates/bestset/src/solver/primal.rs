@@ -84,7 +84,9 @@ pub fn search(
     descend(work, monitor);
     best.offer(work);
     let rules = Rules::new(work.problem, relaxed, monitor);
-    if is_by_pivots(work) {
+    // Where the rules leave much open each start is worth its own way down; where they leave little, one tableau of that is best.
+    let narrow = 2 * rules.open(work, best.objective).len() < work.active.len();
+    if narrow && is_by_pivots(work) {
         widen::take_in(work, &rules, best.objective);
         let found: Vec<Coefficients> = found.into_iter().map(|f| f.1).collect();
         let undecided = undecided(work, &root, &found);
@@ -95,6 +97,9 @@ pub fn search(
     seen.clear();
     for (_, start) in found {
         work.load(&start);
+        if work.problem.loss().is_quadratic() {
+            descend(work, monitor);
+        }
         rules.conform(work, best.objective, monitor);
         if seen.insert(work.support()) {
             exchange(work, &rules, best.objective, budget, monitor);

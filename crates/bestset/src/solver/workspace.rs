@@ -14,8 +14,9 @@ use std::sync::OnceLock;
 
 const OUTSIDE: u32 = u32::MAX;
 
-/// The most sparse columns whose inner products are always kept.
+/// The most columns, sparse or dense, whose inner products are always worth having for prices.
 const SPARSE_GRAM: usize = 1500;
+const SMALL_GRAM: usize = 500;
 
 /// The most sparse columns for each of their entries whose inner products are worth a step of descent.
 const CROWD: usize = 64;
@@ -230,14 +231,19 @@ impl<'p, 'a> Workspace<'p, 'a> {
         (0..self.active.len()).map(|k| self.active.dot(k, &self.alpha)).collect()
     }
 
-    /// Whether descent is faster through the matrix of inner products: not where columns of a few entries would make it long.
+    /// Whether descent is faster through the matrix of inner products: not where it is long compared with the columns. Sparse
+    /// columns have it for little, and without it pay for every entry with an access out of order.
     pub fn prefers_gram(&self, members: usize) -> bool {
-        let long = self.active.is_sparse() && members * self.active.len().max(1) > CROWD * self.active.stored();
-        !long && self.can_price(members)
+        let (stored, columns) = (self.active.stored(), self.active.len().max(1));
+        let short = match self.active.is_sparse() {
+            true => members * columns <= CROWD * stored,
+            false => members <= 4 * (stored / columns),
+        };
+        short && self.can_price(members)
     }
 
-    /// Whether the matrix of inner products is worth having: short compared with the columns, and it fits. Sparse columns
-    /// have it for little, and without it pay for every entry with an access out of order.
+    /// Whether the matrix of inner products is worth having for the prices of moves: it is small, or short compared with the
+    /// columns, and fits.
     pub fn can_price(&self, members: usize) -> bool {
         let length = self.active.stored() / self.active.len().max(1);
         let most = match (self.problem.loss().is_quadratic(), self.active.is_sparse()) {
@@ -245,7 +251,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
             (false, true) => 1024,
             (false, false) => 512,
         };
-        let short = if self.active.is_sparse() { SPARSE_GRAM.max(4 * length) } else { 4 * length };
+        let short = if self.active.is_sparse() { SPARSE_GRAM } else { SMALL_GRAM }.max(4 * length);
         members <= short && members <= most
     }
 
