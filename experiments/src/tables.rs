@@ -155,8 +155,8 @@ pub fn steps(rows: &[Row]) -> String {
         "iterations, median",
         "largest",
         "cap hits",
-        "ended with gap, median",
-        "true gap, median",
+        "own P − D at the end, median",
+        "its P − best bound known, median",
     ];
     let line = |label: &str| {
         let runs: Vec<&Row> = rows.iter().filter(|r| r.algorithm == label).collect();

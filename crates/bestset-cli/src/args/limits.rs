@@ -26,8 +26,16 @@ pub struct LimitArgs {
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub max_nodes: Option<usize>,
     /// Relative gap between answer and bound at which the answer counts as proved.
-    #[arg(long, value_name = "SHARE", default_value_t = 1e-6, allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", default_value_t = 1e-6, allow_negative_numbers = true, value_parser = share)]
     pub gap: f64,
+}
+
+/// A share that says something: with one or more, every answer would be proved.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..1.0).contains(&share) => Ok(share),
+        _ => Err("at least 0 and below 1 is wanted".to_owned()),
+    }
 }
 
 /// Time since the command started, and what is left of its limit.
