@@ -25,7 +25,7 @@ help:
 	@echo "make report-sample  two sample reports, into target/report"
 	@echo "make report-assets  the chart library and the font that reports embed, built anew (needs Node.js)"
 	@echo "make experiments  the paper's figures and two more into experiments/; hours, resumes where it was ended"
-	@echo "make experiments-quick  three replicates of a few settings with checks, into target/; two minutes"
+	@echo "make experiments-quick  three replicates of a few settings with checks, into target/; a minute once compiled"
 	@echo "make ci       what a change must pass"
 
 rust:

@@ -3,23 +3,12 @@
 //!
 //! A wrong decision hides where the answer was known before; here it was not.
 
-use super::node::{Choice, Node};
+use super::far::tests::holds;
 use super::{Seed, Tree, size};
 use crate::common::{Case, ChaCha8Rng, Convex, LOSSES, RngExt, hostile, pick, power, price, rng};
 use crate::solver::workspace::Workspace;
 use crate::solver::{Monitor, incremental};
 use crate::{Bounds, Loss, Method, Options};
-
-/// Whether the subset is one of the node's.
-fn holds(tree: &Tree<'_, '_>, node: &Node, mask: usize) -> bool {
-    let choices = node.choices(tree.near.active.features());
-    (0..tree.problem.ncols()).all(|j| match tree.near.position(j).map(|k| choices[k]) {
-        Some(Choice::Free) => true,
-        Some(Choice::In) => mask >> j & 1 == 1,
-        Some(Choice::Out) => mask >> j & 1 == 0,
-        None => mask >> j & 1 == 0 || node.far.binary_search(&j).is_ok(),
-    })
-}
 
 /// P of the best fit on every subset.
 fn costs(case: &Case) -> Vec<f64> {

@@ -169,19 +169,16 @@ impl Ground<'_, '_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::diagonal::tests::make;
     use super::super::far::tests::numbers;
     use super::super::{Seed, Tree, node::Choice};
     use super::Relaxed;
-    use crate::design::{ColumnSubset, Dense, Design};
+    use crate::design::{ColumnSubset, Dense};
     use crate::solver::workspace::Workspace;
     use crate::solver::{Monitor, incremental};
-    use crate::{Bounds, Method, Options, Penalty, Problem, solve};
+    use crate::{Bounds, Method, Options, Penalty, solve};
     use faer::linalg::solvers::Llt;
     use faer::{Mat, Side};
-
-    fn make<'a>(x: &'a dyn Design, y: &'a [f64], w: &'a [f64], penalty: Penalty, intercept: bool) -> Problem<'a> {
-        Problem::new(x, y, penalty).unwrap().with_weights(w).unwrap().with_intercept(intercept)
-    }
 
     /// In nodes of random decisions and for answers of different quality: no subset better than P̂ spends more than the budget,
     /// Q − diag(d) has no negative eigenvalue on what the budget allows, and D′ is above no better subset. No rule decides against

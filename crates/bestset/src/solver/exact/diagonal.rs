@@ -279,7 +279,7 @@ fn largest_diagonal(s: &Mat<f64>, w: &[f64]) -> Vec<f64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::far::tests::numbers;
     use super::super::{Seed, Tree, node::Choice};
     use super::{Ground, Relaxed};
@@ -290,7 +290,13 @@ mod tests {
     use faer::linalg::solvers::Llt;
     use faer::{Mat, Side};
 
-    fn make<'a>(x: &'a dyn Design, y: &'a [f64], w: &'a [f64], penalty: Penalty, intercept: bool) -> Problem<'a> {
+    pub(in super::super) fn make<'a>(
+        x: &'a dyn Design,
+        y: &'a [f64],
+        w: &'a [f64],
+        penalty: Penalty,
+        intercept: bool,
+    ) -> Problem<'a> {
         Problem::new(x, y, penalty).unwrap().with_weights(w).unwrap().with_intercept(intercept)
     }
 

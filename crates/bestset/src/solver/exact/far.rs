@@ -220,13 +220,16 @@ pub(super) mod tests {
         while let Some(batch) = tree.next_batch() {
             tree.process(batch, &mut monitor);
             let found = problem.value(&tree.pool.entries()[0].1) <= best.0 * (1.0 + 1e-5);
-            assert!(found || tree.open.iter().any(|node| holds(&tree, node, best.1)), "the best subset was lost");
+            assert!(
+                found || tree.open.iter().any(|node| holds(&tree, node, best.1 as usize)),
+                "the best subset was lost"
+            );
         }
         tree.harvest(crate::Status::Converged)
     }
 
     /// Whether the subset is one of the node's.
-    fn holds(tree: &Tree<'_, '_>, node: &Node, mask: u32) -> bool {
+    pub(in super::super) fn holds(tree: &Tree<'_, '_>, node: &Node, mask: usize) -> bool {
         let choices = node.choices(tree.near.active.features());
         (0..tree.problem.ncols()).all(|j| match tree.near.position(j).map(|k| choices[k]) {
             Some(Choice::Free) => true,

@@ -29,7 +29,7 @@ impl Split {
         let mut answers = cross.clone();
         if givers > 0 {
             let all: Vec<usize> = (0..givers).collect();
-            gram.factor(&all, |g| gifts[g])?.solve_in_place(answers.as_mut());
+            gram.solve(&all, |g| gifts[g], answers.as_mut())?;
             matmul(rest.as_mut(), Accum::Add, cross.transpose(), answers.as_ref(), -1.0, Par::Seq);
         }
         Some(Self { rest, answers, residuals: None, rounding })

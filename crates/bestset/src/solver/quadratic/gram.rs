@@ -7,8 +7,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::cholesky::llt::solve::{solve_in_place, solve_in_place_scratch};
 use faer::linalg::matmul::matmul;
-use faer::linalg::solvers::Llt;
-use faer::{Accum, Mat, MatMut, MatRef, Par, Side, Spec};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
 use std::cmp::Ordering;
 
 /// Side of the squares in which the matrix is mirrored: one fits into the cache whole.
@@ -172,19 +171,12 @@ impl Gram {
         Some(lower)
     }
 
-    /// The same for solving with many right-hand sides.
-    pub fn factor(&self, members: &[usize], diagonal: impl Fn(usize) -> f64) -> Option<Llt<f64>> {
-        Llt::new(self.lower(members, diagonal).as_ref(), Side::Lower).ok()
-    }
-
-    /// (Q_MM + diag)⁻¹ rhs, `None` when the matrix is not positive definite.
-    fn solve(&self, members: &[usize], diagonal: impl Fn(usize) -> f64, rhs: &[f64]) -> Option<Vec<f64>> {
+    /// rhs ← (Q_MM + diag)⁻¹ rhs, `None` when the matrix is not positive definite.
+    pub fn solve(&self, members: &[usize], diagonal: impl Fn(usize) -> f64, rhs: MatMut<'_, f64>) -> Option<()> {
         let lower = self.cholesky(members, diagonal)?;
-        let mut d = rhs.to_vec();
-        let column = MatMut::from_column_major_slice_mut(&mut d, rhs.len(), 1);
-        let mut memory = MemBuffer::new(solve_in_place_scratch::<f64>(rhs.len(), 1, Par::Seq));
-        solve_in_place(lower.as_ref(), column, Par::Seq, MemStack::new(&mut memory));
-        Some(d)
+        let mut memory = MemBuffer::new(solve_in_place_scratch::<f64>(rhs.nrows(), rhs.ncols(), Par::Seq));
+        solve_in_place(lower.as_ref(), rhs, Par::Seq, MemStack::new(&mut memory));
+        Some(())
     }
 
     /// The lower triangle of Q_MM + diag.
@@ -298,7 +290,9 @@ impl Quadratic for GramModel<'_> {
         // Duplicated columns make Q_MM singular: a ridge at the level of rounding, on the scale of each column, picks one
         // solution.
         let ridge = |a: usize| 1e-13 * members.len() as f64 * self.gram.at(members[a], members[a]);
-        let d = self.gram.solve(members, |a| diagonal[a] + ridge(a), rhs)?;
+        let mut d = rhs.to_vec();
+        let column = MatMut::from_column_major_slice_mut(&mut d, rhs.len(), 1);
+        self.gram.solve(members, |a| diagonal[a] + ridge(a), column)?;
         d.iter().all(|x| x.is_finite()).then_some(d)
     }
 
