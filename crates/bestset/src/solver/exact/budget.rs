@@ -110,17 +110,7 @@ impl Ground<'_, '_, '_> {
         let features: Vec<usize> = free.iter().map(|&a| self.near.active.features()[now.members[a]]).collect();
         let outer = self.problem().outer_correlations(&now.alpha, &features, &tau, |e| coordinates[e]);
         for (e, &a) in free.iter().enumerate() {
-            // Of the curvature left along each member alone, all of a subset together have what one has.
-            let rise = |r: f64| coordinates[e].curved(r * now.spare[a]).phi(outer[e]) - gap * r;
-            if rise(0.0) < 0.0 || rise(LEAST_SHARE) < 0.0 {
-                continue;
-            }
-            let (mut low, mut high) = (LEAST_SHARE, 1.0);
-            for _ in 0..HALVINGS {
-                let middle = 0.5 * (low + high);
-                if rise(middle) >= 0.0 { low = middle } else { high = middle }
-            }
-            shares[a] = (1.0 - MARGIN) * low;
+            shares[a] = share(coordinates[e], outer[e], now.spare[a], gap);
         }
         shares
     }
@@ -167,18 +157,54 @@ impl Ground<'_, '_, '_> {
     }
 }
 
+/// The largest r ≤ 1 with φ(λ2 + r s/2) ≥ r (P̂ − D), a little less, where φ ≥ 0 without s; zero if that is below
+/// [`LEAST_SHARE`]. Of the curvature s left along each member alone, all of a subset together have what one has.
+fn share(coordinate: Coordinate, tau: f64, spare: f64, gap: f64) -> f64 {
+    let rise = |r: f64| coordinate.curved(r * spare).phi(tau) - gap * r;
+    if rise(0.0) < 0.0 || rise(LEAST_SHARE) < 0.0 {
+        return 0.0;
+    }
+    let (mut low, mut high) = (LEAST_SHARE, 1.0);
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (low + high);
+        if rise(middle) >= 0.0 { low = middle } else { high = middle }
+    }
+    (1.0 - MARGIN) * low
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::diagonal::tests::make;
     use super::super::far::tests::numbers;
     use super::super::{Seed, Tree, node::Choice};
-    use super::Relaxed;
+    use super::{HALVINGS, LEAST_SHARE, Relaxed, share};
     use crate::design::{ColumnSubset, Dense};
     use crate::solver::workspace::Workspace;
     use crate::solver::{Monitor, incremental};
     use crate::{Bounds, Method, Options, Penalty, solve};
     use faer::linalg::solvers::Llt;
     use faer::{Mat, Side};
+
+    /// φ at r s pays for r of the gap, and at a little more it does not.
+    #[test]
+    fn a_share_is_the_largest_that_its_own_part_of_the_spare_pays_for() {
+        let (lambda0, lambda1, lambda2, mut inside) = (0.3, 0.1, 0.2, 0);
+        let coordinate = Penalty::new(lambda0, lambda1, lambda2).at(0);
+        let phi = |tau: f64, s: f64| lambda0 - (tau - lambda1).max(0.0).powi(2) / (4.0 * lambda2 + 2.0 * s);
+        for k in 0..2000 {
+            let (tau, s, gap) = (0.03 * (k % 20) as f64, 0.2 * (k / 20 % 10) as f64, 0.1 + 0.2 * (k / 200) as f64);
+            let r = share(coordinate, tau, s, gap);
+            let pays = |r: f64| phi(tau, 0.0) >= 0.0 && phi(tau, r * s) >= r * gap;
+            match r {
+                0.0 => assert!(!pays(LEAST_SHARE * (1.0 + 1e-9)), "{tau} {s} {gap}"),
+                _ => assert!(r <= 1.0 && pays(r), "{tau} {s} {gap}: {r}"),
+            }
+            let further = r + 1.0 / f64::from(1 << (HALVINGS - 1));
+            assert!(r == 0.0 || further >= 1.0 || !pays(further), "{tau} {s} {gap}: {r}");
+            inside += usize::from(r > LEAST_SHARE && r < 0.99 && s > 0.0);
+        }
+        assert!(inside > 300, "{inside}");
+    }
 
     /// In nodes of random decisions and for answers of different quality: no subset better than P̂ spends more than the budget,
     /// Q − diag(d) has no negative eigenvalue on what the budget allows, and D′ is above no better subset. No rule decides against
