@@ -11,6 +11,8 @@ use std::sync::{Arc, OnceLock};
 
 mod bound;
 
+pub(crate) use bound::outer_end;
+
 /// minimise P(β, b) = Σ_i w_i ℓ(o_i + x_iᵀβ + b, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖², optionally within bounds and ‖β‖₀ ≤ k.
 ///
 /// Sums, never means; no ½ on the ridge term.
@@ -39,8 +41,7 @@ struct Lengths {
 }
 
 impl Lengths {
-    fn new(design: &dyn Design, weights: Option<&[f64]>) -> Self {
-        let squares = design::squares(design, weights);
+    fn new(design: &dyn Design, squares: Vec<f64>) -> Self {
         let longest = squares.iter().copied().fold(0.0, f64::max).sqrt();
         let offset = (0..design.ncols()).map(|j| design.offset(j)).fold(0.0, f64::max);
         Self { squares, longest, offset }
@@ -205,7 +206,17 @@ impl<'a> Problem<'a> {
 
     #[inline]
     fn lengths(&self) -> &Lengths {
-        self.lengths.get_or_init(|| Lengths::new(self.design, self.weights()))
+        self.lengths.get_or_init(|| Lengths::new(self.design, design::squares(self.design, self.weights())))
+    }
+
+    /// τ = Xᵀα of every feature; also the squares of the columns, in the same reading of X, where nobody has asked for them yet.
+    pub(crate) fn correlate_all(&self, alpha: &[f64], tau: &mut [f64]) {
+        if self.lengths.get().is_none() && self.weights.is_none() && !self.design.is_sparse() {
+            let squares = design::correlate_and_square(self.design, alpha, tau);
+            self.lengths.get_or_init(|| Lengths::new(self.design, squares));
+        } else {
+            self.design.correlate(&(0..self.ncols()).collect::<Vec<_>>(), alpha, tau);
+        }
     }
 
     /// Length of column j in the norm of the ball of MATH §5: √(Σ w_i x_ij²), of the centred column with an intercept

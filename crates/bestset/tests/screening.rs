@@ -213,7 +213,7 @@ fn verdicts_are_true_of_all_subsets() {
             let (options, mut observer) = (Options::default(), ());
             let mut monitor = Monitor::new(&options, &mut observer);
             let mut relaxed = convex::solve(&mut Workspace::new(problem), &options, &mut monitor);
-            let rules = Rules::new(problem, &mut relaxed, &mut monitor);
+            let rules = Rules::new(problem, &mut relaxed, 1.2 * all.best, &mut monitor);
             for attained in [all.best * (1.0 + 1e-12), 1.01 * all.best, 1.2 * all.best] {
                 for j in 0..case.p {
                     match rules.verdict(problem, j, attained) {

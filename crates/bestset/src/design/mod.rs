@@ -158,6 +158,27 @@ pub fn squares(design: &dyn Design, weights: Option<&[f64]>) -> Vec<f64> {
     }
 }
 
+/// x_jᵀv into `out` and Σ_i x_ij² of every column in one reading of X: what is read for the first is still near for the second.
+pub fn correlate_and_square(design: &dyn Design, v: &[f64], out: &mut [f64]) -> Vec<f64> {
+    let (n, all) = (design.nrows(), (0..design.ncols()).collect::<Vec<usize>>());
+    // Views do some work over the rows in each call, which eight columns make little of.
+    let (block, mut squares) = ((NEARBY / n).max(8), vec![0.0; all.len()]);
+    let body = |((features, out), squares): ((&[usize], &mut [f64]), &mut [f64])| {
+        design.correlate(features, v, out);
+        let mut buffer = Column::default();
+        features.iter().zip(squares).for_each(|(&j, s)| *s = design.squared_norm(j, &mut buffer));
+    };
+    if is_small(design.stored()) {
+        all.chunks(block).zip(out.chunks_mut(block)).zip(squares.chunks_mut(block)).for_each(body);
+    } else {
+        all.par_chunks(block).zip(out.par_chunks_mut(block)).zip(squares.par_chunks_mut(block)).for_each(body);
+    }
+    squares
+}
+
+/// Entries that stay near the processor until they are read again.
+const NEARBY: usize = 1 << 15;
+
 fn each_column<T: Send>(design: &dyn Design, one: impl Fn(&mut Column, usize) -> T + Sync + Send) -> Vec<T> {
     if is_small(design.stored()) {
         let mut buffer = Column::default();

@@ -285,8 +285,7 @@ impl Strand<'_, '_> {
             let (own, best) = (&known[k], point.solution.objective());
             let solution = &mut point.solution;
             let screened = &mut solution.screened;
-            solution.certificate.lower_bound =
-                incremental::judge(&problem, &solution.dual, &features, own, best, screened).0;
+            solution.certificate.lower_bound = incremental::judge(&problem, &solution.dual, own, best, screened);
             let Options { gap, gap_absolute, .. } = self.options.solve;
             solution.status = solution.certificate.status(solution.status, gap_absolute, gap);
         }

@@ -150,6 +150,35 @@ impl Problem<'_> {
         features.iter().zip(tau).enumerate().map(outer).collect()
     }
 
+    /// s τ_j for every feature, with τ_j = x_jᵀα₀ as computed, and how far x_jᵀα can be from it: ‖x_j‖ ‖α − s α₀‖
+    /// (Cauchy–Schwarz) and all rounding; s makes it least. `None` where one of the points is outside the dual domain.
+    pub(crate) fn carry(&self, from: &[f64], tau: &[f64], to: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (start, end) = (self.measure(from)?, self.measure(to)?);
+        let over = |x: f64, i: usize| if x == 0.0 { 0.0 } else { x / self.weight(i) };
+        let scale = from.iter().zip(to).enumerate().map(|(i, (a, b))| over(a * b, i)).sum::<f64>() / start.norm.powi(2);
+        let scale = if scale.is_finite() { scale } else { 1.0 };
+        let squares = from.iter().zip(to).enumerate().map(|(i, (a, b))| over((b - scale * a).powi(2), i));
+        let sums = f64::EPSILON * (self.nrows() as f64 + 16.0);
+        // What rounding, also that of numbers near zero, may have taken from it.
+        let distance =
+            (squares.sum::<f64>() * (1.0 + sums) + 1e-290).sqrt() + 2.0 * f64::EPSILON * scale.abs() * start.norm;
+        let centred = self.moments.get().is_some();
+        let reach = |(j, &t): (usize, &f64)| {
+            let full = self.squares(j).sqrt();
+            // The squares of so short a column may be lost.
+            if full < 1e-140 {
+                return f64::INFINITY;
+            }
+            // The moments are not worth a pass of their own.
+            let length = if centred { self.length(j) } else { full };
+            (length + sums * full) * (1.0 + sums) * distance
+                + scale.abs() * self.correlation_error(j, t, &start)
+                + self.correlation_error(j, scale * t, &end)
+        };
+        let reach = tau.iter().enumerate().map(reach).collect();
+        Some((tau.iter().map(|t| scale * t).collect(), reach))
+    }
+
     /// The least Ψ_j at a correlation that rounding may have made into `tau`: Ψ is concave, so at an end of the interval.
     fn least_psi(&self, coordinate: Coordinate, j: usize, tau: f64, point: &Measured) -> f64 {
         let error = self.correlation_error(j, tau, point);
@@ -245,7 +274,7 @@ impl Problem<'_> {
 }
 
 /// The end of τ ± error at which φ, which is concave, is least.
-fn outer_end(coordinate: Coordinate, tau: f64, error: f64) -> f64 {
+pub(crate) fn outer_end(coordinate: Coordinate, tau: f64, error: f64) -> f64 {
     let (low, high) = (tau - error, tau + error);
     if coordinate.phi(low) < coordinate.phi(high) { low } else { high }
 }

@@ -1,6 +1,7 @@
 //! Convex phase (MATH §7.1): minimise R on a working set that grows as needed, with a bound after every pass over X.
 
 use super::descend::gap_share;
+use super::everywhere::{Anchor, Everywhere};
 use super::workspace::Workspace;
 use super::{Monitor, Options, screening};
 use crate::problem::Problem;
@@ -18,8 +19,10 @@ pub struct Relaxed {
     pub lower_bound: f64,
     /// The dual point that gives it.
     pub dual: Vec<f64>,
-    /// x_jᵀα of every feature there, once known.
-    everywhere: Option<Vec<f64>>,
+    /// What is known of every feature there, once asked for.
+    everywhere: Option<Everywhere>,
+    /// The last pass over all features that gave the bound.
+    anchor: Option<Anchor>,
     /// By how much it was scaled.
     pub(crate) scale: f64,
     /// Features not proved to be zero in every minimiser of R.
@@ -89,6 +92,7 @@ impl Relaxed {
             lower_bound: f64::NEG_INFINITY,
             dual: work.alpha.clone(),
             everywhere: None,
+            anchor: None,
             scale: 1.0,
             alive: (0..p).collect(),
             tau: vec![0.0; p],
@@ -105,7 +109,10 @@ impl Relaxed {
     fn pass(&mut self, work: &Workspace<'_, '_>, monitor: &mut Monitor<'_>) -> f64 {
         let problem = work.problem;
         self.tau.resize(self.alive.len(), 0.0);
-        problem.design().correlate(&self.alive, &work.alpha, &mut self.tau);
+        match self.alive.len() == problem.ncols() {
+            true => problem.correlate_all(&work.alpha, &mut self.tau),
+            false => problem.design().correlate(&self.alive, &work.alpha, &mut self.tau),
+        }
         monitor.passes += self.alive.len() as f64 / problem.ncols() as f64;
         self.relaxation = self.relaxation.min(work.relaxation());
         let (alive, tau) = (std::mem::take(&mut self.alive), std::mem::take(&mut self.tau));
@@ -142,19 +149,20 @@ impl Relaxed {
             self.dual.clear();
             self.dual.extend(alpha.iter().map(|a| scale * a));
             self.everywhere = None;
+            if features.len() == problem.ncols() {
+                self.anchor = Some(Anchor { alpha: alpha.to_vec(), tau: tau.to_vec() });
+            }
         }
         full
     }
 
-    /// x_jᵀα of every feature at the dual point that gives the bound: one pass over X unless it was made.
-    pub fn everywhere(&mut self, problem: &Problem<'_>, monitor: &mut Monitor<'_>) -> &[f64] {
-        let dual = &self.dual;
-        self.everywhere.get_or_insert_with(|| {
-            let mut tau = vec![0.0; problem.ncols()];
-            problem.design().correlate(&(0..tau.len()).collect::<Vec<_>>(), dual, &mut tau);
-            monitor.passes += 1.0;
-            tau
-        })
+    /// What is known of every feature at the dual point that gives the bound, enough to tell which of them the rules exclude with
+    /// P̂ = `best`.
+    pub fn everywhere(&mut self, problem: &Problem<'_>, best: f64, monitor: &mut Monitor<'_>) -> &Everywhere {
+        let (dual, anchor) = (&self.dual, self.anchor.as_ref());
+        let known = self.everywhere.get_or_insert_with(|| Everywhere::new(problem, dual, anchor, monitor));
+        known.decide(problem, dual, best, monitor);
+        known
     }
 
     /// The relaxation rule: features that are zero in every minimiser of R leave the problem.

@@ -1,6 +1,7 @@
 //! The default solver (MATH §7): convex phase for the bound, primal phase for the answer.
 
 use super::convex::Relaxed;
+use super::everywhere::Everywhere;
 use super::ladder::Ladder;
 use super::primal::Best;
 use super::workspace::Workspace;
@@ -164,16 +165,15 @@ fn continuation(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<
     found
 }
 
-/// One pass over all features at the best dual point: the bound from scratch, and what the optimality rules prove with P̂.
+/// The bound from scratch at the best dual point, and what the optimality rules prove with P̂.
 fn conclude(problem: &Problem<'_>, mut relaxed: Relaxed, best: Best, monitor: &mut Monitor<'_>) -> (Outcome, Vec<f64>) {
-    let features: Vec<usize> = (0..problem.ncols()).collect();
-    let tau = relaxed.everywhere(problem, monitor).to_vec();
+    let Everywhere { bound, tau, outer, .. } = relaxed.everywhere(problem, best.objective, monitor).clone();
     let Relaxed { relaxation, dual, iterations, ended, mut screened, .. } = relaxed;
-    let (lower_bound, outer) = judge(problem, &dual, &features, &tau, best.objective, &mut screened);
+    count(problem, (&tau, &outer), (bound, best.objective), &mut screened);
     let outcome = Outcome {
         coefficients: best.coefficients,
         relaxation: Some(relaxation),
-        lower_bound,
+        lower_bound: bound,
         dual,
         ended,
         iterations,
@@ -184,22 +184,20 @@ fn conclude(problem: &Problem<'_>, mut relaxed: Relaxed, best: Best, monitor: &m
     (outcome, outer)
 }
 
-/// The bound of a dual point with τ = Xᵀα, and what the optimality rules prove with it and P̂; also the correlations at the end
-/// of their rounding where φ is least.
-pub(crate) fn judge(
-    problem: &Problem<'_>,
-    dual: &[f64],
-    features: &[usize],
-    tau: &[f64],
-    best: f64,
-    screened: &mut Screened,
-) -> (f64, Vec<f64>) {
-    let lower_bound = problem.dual_value(dual, features, tau);
-    let outer = problem.outer_correlations(dual, features, tau, |k| problem.coordinate(features[k]));
-    for &j in features {
+/// The bound of a dual point with τ = Xᵀα, and what the optimality rules prove with it and P̂.
+pub(crate) fn judge(problem: &Problem<'_>, dual: &[f64], tau: &[f64], best: f64, screened: &mut Screened) -> f64 {
+    let features: Vec<usize> = (0..tau.len()).collect();
+    let bound = problem.dual_value(dual, &features, tau);
+    let outer = problem.outer_correlations(dual, &features, tau, |j| problem.coordinate(j));
+    count(problem, (tau, &outer), (bound, best), screened);
+    bound
+}
+
+/// How many features the optimality rules settle with the correlations, and their ends where φ is least, at a point of this bound.
+fn count(problem: &Problem<'_>, (tau, outer): (&[f64], &[f64]), (bound, best): (f64, f64), screened: &mut Screened) {
+    for j in 0..tau.len() {
         let c = problem.coordinate(j);
-        screened.excluded += usize::from(screening::in_no_optimal_subset(c, outer[j], lower_bound, best));
-        screened.included += usize::from(screening::in_every_optimal_subset(c, tau[j], lower_bound, best));
+        screened.excluded += usize::from(screening::in_no_optimal_subset(c, outer[j], bound, best));
+        screened.included += usize::from(screening::in_every_optimal_subset(c, tau[j], bound, best));
     }
-    (lower_bound, outer)
 }

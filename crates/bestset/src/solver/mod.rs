@@ -3,6 +3,7 @@
 pub mod augmented;
 pub mod convex;
 pub mod descend;
+mod everywhere;
 pub mod exact;
 pub(crate) mod exchange;
 mod explore;

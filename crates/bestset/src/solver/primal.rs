@@ -83,7 +83,7 @@ pub fn search(
     work.load(&best.coefficients);
     descend(work, monitor);
     best.offer(work);
-    let rules = Rules::new(work.problem, relaxed, monitor);
+    let rules = Rules::new(work.problem, relaxed, best.objective, monitor);
     // Where the rules leave much open each start is worth its own way down; where they leave little, one tableau of that is best.
     let narrow = 2 * rules.open(work, best.objective).len() < work.active.len();
     if narrow && is_by_pivots(work) {
@@ -163,7 +163,7 @@ pub fn neighbour(
         descend(work, monitor);
         best.offer(work);
     }
-    let rules = Rules::new(work.problem, relaxed, monitor);
+    let rules = Rules::new(work.problem, relaxed, best.objective, monitor);
     settle(work, &mut best, relaxed, (&rules, None), options, &mut BUDGET.clone(), monitor);
     best
 }

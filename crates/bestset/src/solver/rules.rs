@@ -1,6 +1,7 @@
 //! What the optimality rules prove of each feature while P is searched (MATH §5), so that the search leaves the rest alone.
 
 use super::convex::Relaxed;
+use super::everywhere::Everywhere;
 use super::exchange::apply;
 use super::primal::refit;
 use super::tableau::Move;
@@ -34,16 +35,13 @@ impl Rules {
         Self { bound: f64::NEG_INFINITY, tau: Vec::new(), outer: Vec::new() }
     }
 
-    /// At the best dual point of the convex phase: one pass over X, which the end of the solve then need not make.
-    pub fn new(problem: &Problem<'_>, relaxed: &mut Relaxed, monitor: &mut Monitor<'_>) -> Self {
+    /// At the best dual point of the convex phase, with all that can be proved there with the best P known so far.
+    pub fn new(problem: &Problem<'_>, relaxed: &mut Relaxed, best: f64, monitor: &mut Monitor<'_>) -> Self {
         // Without a bound there is nothing to prove.
         if relaxed.lower_bound == f64::NEG_INFINITY {
             return Self::none();
         }
-        let features: Vec<usize> = (0..problem.ncols()).collect();
-        let tau = relaxed.everywhere(problem, monitor).to_vec();
-        let bound = problem.dual_value(&relaxed.dual, &features, &tau);
-        let outer = problem.outer_correlations(&relaxed.dual, &features, &tau, |k| problem.coordinate(k));
+        let Everywhere { bound, tau, outer, .. } = relaxed.everywhere(problem, best, monitor).clone();
         Self { bound, tau, outer }
     }
 
