@@ -3,6 +3,8 @@
 //! Sixteen partial sums in a fixed order and no fused multiply-add: the same bits on every machine and for any
 //! number of threads.
 
+pub(crate) mod rough;
+
 use pulp::{Arch, NullaryFnOnce};
 
 /// A number that X may be stored in; arithmetic is always `f64`.

@@ -1,15 +1,17 @@
 //! The problem of MATH §1 and the functions of it that solvers and certificates use: P, R, D and the dual point.
 
 use crate::certificate::Certificate;
-use crate::design::{self, Design, Moments};
+use crate::design::{Design, Moments};
 use crate::error::{Error, Result, check_finite, check_length, check_weights};
 use crate::loss::Loss;
 use crate::penalty::{Coordinate, Penalty};
 use crate::solution::Coefficients;
+use columns::Lengths;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 mod bound;
+mod columns;
 
 pub(crate) use bound::outer_end;
 
@@ -28,24 +30,6 @@ pub struct Problem<'a> {
     max_size: Option<usize>,
     lengths: Arc<OnceLock<Lengths>>,
     moments: Arc<OnceLock<Vec<Moments>>>,
-}
-
-/// What the bound needs to know of all columns.
-struct Lengths {
-    /// Σ_i w_i x_ij².
-    squares: Vec<f64>,
-    /// √ of the largest of them.
-    longest: f64,
-    /// The largest [`Design::offset`].
-    offset: f64,
-}
-
-impl Lengths {
-    fn new(design: &dyn Design, squares: Vec<f64>) -> Self {
-        let longest = squares.iter().copied().fold(0.0, f64::max).sqrt();
-        let offset = (0..design.ncols()).map(|j| design.offset(j)).fold(0.0, f64::max);
-        Self { squares, longest, offset }
-    }
 }
 
 impl<'a> Problem<'a> {
@@ -190,40 +174,6 @@ impl<'a> Problem<'a> {
 
     fn weight(&self, i: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |w| w[i])
-    }
-
-    /// Weighted moments of every column, computed once: one pass over X.
-    pub fn moments(&self) -> &[Moments] {
-        self.moments.get_or_init(|| design::moments(self.design, self.weights()))
-    }
-
-    /// Σ_i w_i x_ij², the curvature of the loss along coefficient j is at most this over μ. Computed once for all columns,
-    /// apart from the other moments, which only problems with an intercept need.
-    #[inline]
-    pub fn squares(&self, j: usize) -> f64 {
-        self.lengths().squares[j]
-    }
-
-    #[inline]
-    fn lengths(&self) -> &Lengths {
-        self.lengths.get_or_init(|| Lengths::new(self.design, design::squares(self.design, self.weights())))
-    }
-
-    /// τ = Xᵀα of every feature; also the squares of the columns, in the same reading of X, where nobody has asked for them yet.
-    pub(crate) fn correlate_all(&self, alpha: &[f64], tau: &mut [f64]) {
-        if self.lengths.get().is_none() && self.weights.is_none() && !self.design.is_sparse() {
-            let squares = design::correlate_and_square(self.design, alpha, tau);
-            self.lengths.get_or_init(|| Lengths::new(self.design, squares));
-        } else {
-            self.design.correlate(&(0..self.ncols()).collect::<Vec<_>>(), alpha, tau);
-        }
-    }
-
-    /// Length of column j in the norm of the ball of MATH §5: √(Σ w_i x_ij²), of the centred column with an intercept
-    /// (the dual directions are then orthogonal to the ones vector), so that |x_jᵀ(α − ᾱ)| ≤ length · r.
-    pub fn length(&self, j: usize) -> f64 {
-        let squares = self.squares(j);
-        if self.intercept { self.moments()[j].centred.min(squares).sqrt() } else { squares.sqrt() }
     }
 
     /// u at β = 0: the offset, or zero.

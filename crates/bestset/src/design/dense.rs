@@ -82,6 +82,16 @@ impl<T: Element> Design for Dense<'_, T> {
         });
     }
 
+    fn correlate_roughly(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f32]) {
+        if vectors.is_empty() {
+            return;
+        }
+        let narrowed = kernel::rough::narrowed(vectors);
+        in_blocks(features, out, features.len() * self.nrows * vectors.len(), |features, out| {
+            kernel::rough::dot_columns(&self.data, self.nrows, features, &narrowed, out);
+        });
+    }
+
     fn axpy(&self, j: usize, a: f64, out: &mut [f64]) {
         kernel::axpy(a, self.col(j), out);
     }

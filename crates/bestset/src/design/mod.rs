@@ -44,6 +44,14 @@ pub trait Design: Send + Sync {
         }
     }
 
+    /// As [`Design::correlate_many`], but each may be off by (1032 · 2⁻²⁴ + n ε) Σ_i |x_ij v_i| and by what is lost of numbers below
+    /// the least of single precision; one that is too large for it is infinite or no number.
+    fn correlate_roughly(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f32]) {
+        let mut exact = vec![0.0; out.len()];
+        self.correlate_many(features, vectors, &mut exact);
+        out.iter_mut().zip(&exact).for_each(|(o, x)| *o = *x as f32);
+    }
+
     /// out += a x_j.
     fn axpy(&self, j: usize, a: f64, out: &mut [f64]);
 
@@ -194,7 +202,7 @@ fn is_small(operations: usize) -> bool {
 
 /// Splits `features` and `out`, a whole number of entries for each, into blocks and runs `body` on them, in parallel when
 /// there is enough work.
-fn in_blocks(features: &[usize], out: &mut [f64], operations: usize, body: impl Fn(&[usize], &mut [f64]) + Sync) {
+fn in_blocks<T: Send>(features: &[usize], out: &mut [T], operations: usize, body: impl Fn(&[usize], &mut [T]) + Sync) {
     let each = out.len() / features.len().max(1);
     debug_assert_eq!(each * features.len(), out.len());
     if is_small(operations) || each == 0 {
@@ -202,4 +210,22 @@ fn in_blocks(features: &[usize], out: &mut [f64], operations: usize, body: impl 
     }
     let block = features.len().div_ceil(8 * rayon::current_num_threads()).max(16);
     features.par_chunks(block).zip(out.par_chunks_mut(each * block)).for_each(|(f, o)| body(f, o));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_reading_gives_the_correlations_and_the_squares() {
+        // Blocks of many columns and of the fewest, the last one not full.
+        for (n, p) in [(3, 20_001), (5000, 13)] {
+            let x = Dense::new(n, p, (0..n * p).map(|i| (i as f64 * 0.37).sin()).collect::<Vec<f64>>()).unwrap();
+            let v: Vec<f64> = (0..n).map(|i| (i as f64 * 0.91).cos()).collect();
+            let (mut found, mut expected) = (vec![0.0; p], vec![0.0; p]);
+            assert_eq!(correlate_and_square(&x, &v, &mut found), squares(&x, None));
+            x.correlate(&(0..p).collect::<Vec<_>>(), &v, &mut expected);
+            assert_eq!(found, expected);
+        }
+    }
 }

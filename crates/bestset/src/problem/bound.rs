@@ -5,9 +5,11 @@
 //! end of the interval that holds τ. For the others, the point meant is the feasible one next to α.
 
 use super::Problem;
+use crate::kernel::rough::rounding;
 use crate::loss::Loss;
 use crate::penalty::Coordinate;
 use crate::solution::Coefficients;
+use crate::solver::screening::zero_in_relaxation;
 
 /// A dual point, measured.
 struct Measured {
@@ -148,6 +150,60 @@ impl Problem<'_> {
         let outer =
             |(k, (&j, &t)): (usize, (&usize, &f64))| outer_end(coordinate(k), t, self.correlation_error(j, t, &point));
         features.iter().zip(tau).enumerate().map(outer).collect()
+    }
+
+    /// The places of the features whose Ψ_j may be below zero, for all that `rough` tells, their correlations by
+    /// [`correlate_roughly`](crate::design::Design::correlate_roughly); no penalty charges less than the problem's own.
+    pub(crate) fn unsure(
+        &self,
+        alpha: &[f64],
+        features: &[usize],
+        rough: &[f64],
+        coordinate: impl Fn(usize) -> Coordinate,
+    ) -> Vec<usize> {
+        let Some(point) = self.measure(alpha) else {
+            return (0..features.len()).collect();
+        };
+        let error = self.rough_error(self.lengths().longest, &point) + self.largest_error(&point);
+        let zero_below = self.least_threshold() - error;
+        let is_zero = |k: usize, t: f64| {
+            let error = self.rough_error(self.squares(features[k]).sqrt(), &point);
+            zero_in_relaxation(coordinate(k), t, 1.0, error + self.correlation_error(features[k], t, &point))
+        };
+        let sure = |k: usize| rough[k].abs() * (1.0 + 16.0 * f64::EPSILON) < zero_below || is_zero(k, rough[k]);
+        (0..features.len()).filter(|&k| !sure(k)).collect()
+    }
+
+    /// For each feature the values that [`Problem::outer_correlations`] may give, for all that `rough` tells: the one with the
+    /// least φ_j and the one nearest to zero, where it is largest.
+    pub(crate) fn rough_ends(
+        &self,
+        alpha: &[f64],
+        features: &[usize],
+        rough: &[f64],
+        coordinate: impl Fn(usize) -> Coordinate,
+    ) -> Vec<(f64, f64)> {
+        let Some(point) = self.measure(alpha) else {
+            return vec![(f64::INFINITY, f64::INFINITY); rough.len()];
+        };
+        let ends = |(k, (&j, &t)): (usize, (&usize, &f64))| {
+            // What single precision cannot hold says nothing.
+            if !t.is_finite() {
+                return (f64::INFINITY, 0.0);
+            }
+            // Those correlations are as far as their own error from the true ones.
+            let error = self.rough_error(self.squares(j).sqrt(), &point) + 2.0 * self.correlation_error(j, t, &point);
+            (outer_end(coordinate(k), t, error), t - t.max(-error).min(error))
+        };
+        features.iter().zip(rough).enumerate().map(ends).collect()
+    }
+
+    /// How far the sums of [`correlate_roughly`](crate::design::Design::correlate_roughly) are off for a column of this length:
+    /// γ Σ|x_i α_i| ≤ γ ‖x‖ ‖α‖, and for each product what its numbers lose below the least of single precision.
+    fn rough_error(&self, length: f64, point: &Measured) -> f64 {
+        let (n, lightest) = (self.nrows() as f64, self.lengths().lightest);
+        let lost = 1e-44 * (point.absolute + n + (n / lightest).sqrt() * length);
+        1.01 * rounding(self.nrows()) * length * point.norm + lost
     }
 
     /// s τ_j for every feature, with τ_j = x_jᵀα₀ as computed, and how far x_jᵀα can be from it: ‖x_j‖ ‖α − s α₀‖

@@ -6,9 +6,10 @@
 use super::far::tests::holds;
 use super::{Seed, Tree, size};
 use crate::common::{Case, ChaCha8Rng, Convex, LOSSES, RngExt, hostile, pick, power, price, rng};
+use crate::design::{Dense, Design};
 use crate::solver::workspace::Workspace;
 use crate::solver::{Monitor, incremental};
-use crate::{Bounds, Loss, Method, Options};
+use crate::{Bounds, Loss, Method, Options, Penalty, Problem};
 
 /// P of the best fit on every subset.
 fn costs(case: &Case) -> Vec<f64> {
@@ -129,4 +130,46 @@ fn no_node_loses_a_better_subset() {
         });
     }
     assert!(steps > 1000 && moved > 500 && far > 200, "{steps} steps, {moved} moved, {far} far");
+}
+
+/// Correlations within a few roundings of single precision from their thresholds, large and small columns beside each other: a
+/// feature whose Ψ_j may be below zero is never passed by, and the ends of its rough correlation hold the one in double precision.
+#[test]
+fn single_precision_hides_no_violated_threshold() {
+    let (mut rng, mut violated, mut passed) = (rng(97), 0, 0);
+    for trial in 0..300 {
+        let (n, p) = (rng.random_range(1..=90), 40);
+        let scale = power(&mut rng, -25.0, 15.0);
+        let alpha: Vec<f64> = (0..n).map(|_| scale * rng.random_range(-1.0..1.0)).collect();
+        let penalty = Penalty::new(0.1, 0.01, 0.4);
+        let threshold = 0.01 + 2.0 * (0.1f64 * 0.4).sqrt();
+        let mut x = Vec::with_capacity(n * p);
+        for _ in 0..p {
+            // As close to the threshold as rounding in single precision, or well below it.
+            let near =
+                if rng.random_bool(0.7) { 1.0 + power(&mut rng, -9.0, -6.0) } else { power(&mut rng, -3.0, -0.01) };
+            let column: Vec<f64> = (0..n).map(|_| rng.random_range(-1.0..1.0)).collect();
+            let dot: f64 = column.iter().zip(&alpha).map(|(x, a)| x * a).sum();
+            x.extend(column.iter().map(|x| x * near * threshold / dot));
+        }
+        let design = Dense::new(n, p, x).unwrap();
+        let problem = Problem::new(&design, vec![1.0; n], penalty).unwrap();
+        let all: Vec<usize> = (0..p).collect();
+        let (mut rough, mut exact) = (vec![0.0; p], vec![0.0; p]);
+        design.correlate_roughly(&all, &[&alpha], &mut rough);
+        design.correlate(&all, &alpha, &mut exact);
+        let rough: Vec<f64> = rough.into_iter().map(f64::from).collect();
+        let unsure = problem.unsure(&alpha, &all, &rough, |j| problem.coordinate(j));
+        let ends = problem.rough_ends(&alpha, &all, &rough, |j| problem.coordinate(j));
+        let outer = problem.outer_correlations(&alpha, &all, &exact, |j| problem.coordinate(j));
+        for j in 0..p {
+            let c = problem.coordinate(j);
+            let sure = unsure.binary_search(&j).is_err();
+            assert!(!sure || c.psi(outer[j]) == 0.0, "{trial}: {j} of {} was passed by", outer[j]);
+            violated += usize::from(c.psi(outer[j]) < 0.0);
+            passed += usize::from(sure);
+            assert!(c.phi(ends[j].0) <= c.phi(outer[j]) && c.phi(outer[j]) <= c.phi(ends[j].1), "{trial}: {j}");
+        }
+    }
+    assert!(violated > 5000 && passed > 1000, "{violated} {passed}");
 }

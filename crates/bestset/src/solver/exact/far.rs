@@ -36,12 +36,12 @@ impl Tree<'_, '_> {
         while !pending.is_empty() {
             let far: Vec<usize> = open.iter().copied().filter(|&j| self.near.position(j).is_none()).collect();
             let vectors: Vec<&[f64]> = pending.iter().map(|p| p.relaxed.alpha.as_slice()).collect();
-            let mut tau = vec![0.0; far.len() * vectors.len()];
-            self.problem.design().correlate_many(&far, &vectors, &mut tau);
+            let mut rough = vec![0.0; far.len() * vectors.len()];
+            self.problem.design().correlate_roughly(&far, &vectors, &mut rough);
             monitor.passes += far.len() as f64 / self.problem.ncols() as f64;
             let (count, mut unsettled) = (pending.len(), Vec::new());
             for (v, one) in pending.into_iter().enumerate() {
-                let own: Vec<f64> = tau.iter().skip(v).step_by(count).copied().collect();
+                let own: Vec<f64> = rough.iter().skip(v).step_by(count).map(|x| f64::from(*x)).collect();
                 unsettled.extend(self.look(one, &far, &own, monitor));
             }
             pending = unsettled.into_iter().map(|node| self.relax_near(node, monitor)).collect();
@@ -110,18 +110,22 @@ impl Tree<'_, '_> {
         }
     }
 
-    /// The bound of a node with the correlations of the far features at its dual point; gives the node back, the features that
-    /// violate its optimality most taken in, when it is neither pruned nor settled.
-    fn look(&mut self, one: Pending, far: &[usize], tau: &[f64], monitor: &mut Monitor<'_>) -> Option<Node> {
+    /// The bound of a node with the rough correlations of the far features at its dual point, those that may be beyond their
+    /// threshold computed anew; gives the node back, the features that violate its optimality most taken in, when it is neither
+    /// pruned nor settled.
+    fn look(&mut self, one: Pending, far: &[usize], rough: &[f64], monitor: &mut Monitor<'_>) -> Option<Node> {
         let (problem, Pending { mut node, mut relaxed }) = (self.problem, one);
         let (best, cutoff) = (self.pool.limit(), self.cutoff());
         let coordinate = |k: usize| problem.coordinate(far[k]).priced(relaxed.multiplier);
-        let missing = problem.least_psi_sum(&relaxed.alpha, far, tau, coordinate);
+        let places = problem.unsure(&relaxed.alpha, far, rough, coordinate);
+        let beyond: Vec<usize> = places.iter().map(|&k| far[k]).collect();
+        let mut tau = vec![0.0; beyond.len()];
+        problem.design().correlate(&beyond, &relaxed.alpha, &mut tau);
+        monitor.passes += beyond.len() as f64 / problem.ncols() as f64;
+        let missing = problem.least_psi_sum(&relaxed.alpha, &beyond, &tau, |m| coordinate(places[m]));
         let dual = relaxed.dual + missing;
-        let least = problem.least_threshold();
-        let excess = |(k, t): (usize, &f64)| (t.abs() - coordinate(k).threshold(*t), far[k]);
-        let large = tau.iter().enumerate().filter(|p| p.1.abs() > least);
-        let mut violating: Vec<(f64, usize)> = large.map(excess).filter(|v| v.0 > 0.0).collect();
+        let excess = |(m, t): (usize, &f64)| (t.abs() - coordinate(places[m]).threshold(*t), beyond[m]);
+        let mut violating: Vec<(f64, usize)> = tau.iter().enumerate().map(excess).filter(|v| v.0 > 0.0).collect();
         let bound = dual.max(node.bound);
         // What the node is closed with if its minimiser is an answer must be as tight as that is.
         let answered = self.ground().solves(&relaxed, 0.1 * self.room());
@@ -132,8 +136,16 @@ impl Tree<'_, '_> {
             return None;
         }
         if violating.is_empty() || settled {
-            let tau = problem.outer_correlations(&relaxed.alpha, far, tau, coordinate);
-            let kept = |k: &usize| !screening::in_no_optimal_subset(coordinate(*k), tau[*k], dual, best);
+            let excludes = |k: usize, t: f64| screening::in_no_optimal_subset(coordinate(k), t, dual, best);
+            let ends = problem.rough_ends(&relaxed.alpha, far, rough, coordinate);
+            let kept = |&k: &usize| {
+                // Where the ends disagree the correlation itself decides, so that single precision decides nothing.
+                let outer = match excludes(k, ends[k].1) && !excludes(k, ends[k].0) {
+                    true => self.outer_correlation(&relaxed, far[k]),
+                    false => ends[k].0,
+                };
+                !excludes(k, outer)
+            };
             node.far = Arc::new((0..far.len()).filter(kept).map(|k| far[k]).collect());
             (relaxed.dual, relaxed.bound) = (dual, bound);
             self.settle(node, relaxed, monitor);
@@ -146,6 +158,14 @@ impl Tree<'_, '_> {
         });
         (node.beta, node.multiplier) = (self.ground().sparse(&relaxed), relaxed.multiplier);
         Some(node)
+    }
+
+    /// x_jᵀα of one feature at the node's dual point, at the end of its rounding where φ is least.
+    fn outer_correlation(&self, relaxed: &Relaxed, j: usize) -> f64 {
+        let (problem, mut tau) = (self.problem, [0.0]);
+        problem.design().correlate(&[j], &relaxed.alpha, &mut tau);
+        let coordinate = problem.coordinate(j).priced(relaxed.multiplier);
+        problem.outer_correlations(&relaxed.alpha, &[j], &tau, |_| coordinate)[0]
     }
 
     /// Decides, rounds and splits as for a node without far features; few enough of them join the columns in memory.
