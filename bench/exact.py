@@ -10,10 +10,15 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import os
 import subprocess
 import tempfile
 import time
 from pathlib import Path
+
+# One thread for each solver; and those that BLAS starts wait busily for a while after the data are drawn, in the time of what is
+# measured next.
+os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
 
