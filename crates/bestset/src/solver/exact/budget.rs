@@ -16,7 +16,6 @@ use super::node::Choice;
 use super::relax::{Ground, Relaxed};
 use super::split::{self, Split};
 use crate::penalty::Coordinate;
-use crate::solver::Limits;
 use crate::solver::screening::MARGIN;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
@@ -24,14 +23,8 @@ use faer::{Accum, Mat, Par};
 /// Least share with which a member is pooled.
 const LEAST_SHARE: f64 = 0.125;
 
-/// Looks at the curvature in one node: members that the first excludes make the next better.
-const LOOKS: usize = 3;
-
-/// The most members among which curvature is moved without a pool, and the fewest with one. A pool is worth most where many are
-/// open; without one the rules have curvature left for each member alone, and exclude more where fewer are. The tests of this
-/// crate's inside, whose problems are small, pool in every node.
-const MOST_PLAIN: usize = 1500;
-const LEAST_POOLED: usize = if cfg!(test) { 0 } else { 1000 };
+/// The fewest members among which some are pooled. The tests of this crate's inside, whose problems are small, pool in every node.
+pub const LEAST_POOLED: usize = if cfg!(test) { 0 } else { 1000 };
 
 /// Steps of the search for a share.
 const HALVINGS: usize = 12;
@@ -40,19 +33,6 @@ const HALVINGS: usize = 12;
 pub const SPENT: f64 = 1e-9;
 
 impl Relaxed {
-    /// Takes over what has been decided since, and the better bound.
-    pub(super) fn follow(&mut self, later: &Self) {
-        let mut kept = later.members.iter().zip(&later.choices).peekable();
-        for a in 0..self.members.len() {
-            while kept.next_if(|k| *k.0 < self.members[a]).is_some() {}
-            let choice = kept.peek().filter(|k| *k.0 == self.members[a]).map_or(Choice::Out, |k| *k.1);
-            self.stale |= choice != self.choices[a] && self.beta[a] != 0.0;
-            self.choices[a] = choice;
-        }
-        self.bound = self.bound.max(later.bound);
-        self.drop_out();
-    }
-
     /// Σ r_j of the members that are in.
     pub(super) fn spent(&self) -> f64 {
         self.share.iter().zip(&self.choices).filter(|p| *p.1 == Choice::In).map(|p| p.0).sum()
@@ -60,42 +40,6 @@ impl Relaxed {
 }
 
 impl Ground<'_, '_, '_> {
-    /// The node with curvature moved as long as that pays, the rules applied after each move, up to the one whose bound prunes it.
-    /// What the node is left with is the move of the best bound. `aims` are P̂, the cutoff and the room of [`Ground::relax`].
-    pub fn strengthen(&self, mut now: Relaxed, aims: (f64, f64, f64), limits: &Limits) -> Relaxed {
-        let (best, cutoff, room) = aims;
-        let mut kept: Option<Relaxed> = None;
-        for look in 0..LOOKS {
-            if now.bound > cutoff || !self.should_move(&now, best) {
-                break;
-            }
-            for pool in [false, true] {
-                let count = now.members.len();
-                // After a pool φ′ is less, and so are the shares of the next: a second one hardly gains.
-                let fits = if pool { look == 0 && (LEAST_POOLED..).contains(&count) } else { count <= MOST_PLAIN };
-                let before = now.clone();
-                if !fits || !self.move_curvature(&mut now, best, pool) {
-                    continue;
-                }
-                if kept.as_ref().is_none_or(|k| k.dual < before.dual) {
-                    kept = Some(before);
-                }
-                now = self.relax(now, cutoff, room, limits);
-                if now.bound > cutoff {
-                    return now;
-                }
-                self.decide(&mut now, best);
-            }
-        }
-        match kept {
-            Some(mut kept) if kept.dual > now.dual => {
-                kept.follow(&now);
-                kept
-            }
-            _ => now,
-        }
-    }
-
     /// r_j of the members at zero that are free and have one worth pooling, zero for the others; `best` is P̂.
     pub(super) fn shares(&self, now: &Relaxed, best: f64) -> Vec<f64> {
         let mut shares = vec![0.0; now.members.len()];
@@ -248,7 +192,8 @@ mod tests {
             let (node, limits, ground) = (tree.open.pop().unwrap(), monitor.limits().clone(), tree.ground());
             let mut now = ground.relax(ground.start(&node), f64::MAX, 1e-10, &limits);
             for depth in 0..5 {
-                let moved = depth != 2 && ground.move_curvature(&mut now, best, depth != trial as usize % 2);
+                let guide = if trial % 3 == 0 { now.clone() } else { ground.unmoved(&now, &limits) };
+                let moved = depth != 2 && ground.move_curvature(&mut now, &guide, best, depth != trial as usize % 2);
                 if moved {
                     now = ground.relax(now, f64::MAX, 1e-10, &limits);
                 }

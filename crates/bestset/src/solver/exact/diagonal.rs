@@ -12,37 +12,26 @@
 //! bounds P on every subset of the node and of the nodes below it, and the optimality rules hold with φ′_j. Along d_j the
 //! bound changes by w_j = ½ |β_j| (knee_j − |β_j|) for a fractional coefficient and not at all for one at zero whose
 //! |x_jᵀα| is below its threshold, or beyond its knee, or in the model. So those give what they can spare (d_j < 0), and the
-//! fractional ones take what maximises Σ w_j d_j.
+//! fractional ones take what maximises Σ w_j d_j ([`super::barrier`]).
 //!
 //! The loss is quadratic: P exceeds the terms of D′ by ½ ΔᵀMΔ ≥ ½ s_j Δ_j² where Δ is the distance from β, M = Q − diag(d) and
 //! s_j ≤ 1/(M⁻¹)_jj. So the subsets with j, where β_j = 0, have P ≥ D′ − Ψ′_j + φ″_j with λ2 + (d_j + s_j)/2 in φ″, and those
 //! without it have P ≥ D′ − Ψ′_j + ½ s_j β_j². For one feature at a time a giver so has back what it gave.
 
+use super::barrier::largest_diagonal;
 use super::node::{Choice, Moved};
 use super::relax::{Ground, Relaxed};
 use super::split::{self, Split};
 use faer::linalg::matmul::matmul;
-use faer::linalg::solvers::{DenseSolveCore, Llt, Solve};
+use faer::linalg::solvers::{DenseSolveCore, Llt};
 use faer::{Accum, Mat, Par, Side};
 use std::sync::Arc;
 
-/// Newton steps on the barrier, each after the barrier shrank.
-const STEPS: usize = 7;
-
-/// Share of the members left since the last look at which another is worth its cost.
-const SHRUNK: f64 = 0.9;
-
-/// Members decided to be in since then at which it is as well.
-const DECIDED: usize = 4;
-
 /// Share of what they could take that the takers do: what is left sharpens the rules for each member alone.
-const TAKEN: f64 = 0.9;
+const TAKEN: f64 = 0.95;
 
 /// The same where members are pooled, which have to give the less the more is left, at the first trial and at those that follow.
 const POOLED: [f64; 4] = [0.8, 0.8, 0.6, 0.3];
-
-/// Share of the gap which, owed by pooled members, is worth another look.
-const OWED: f64 = 0.2;
 
 /// Share of the curvature left along one coefficient that is relied on, for the rounding of the inverse it comes from; none where
 /// the inverse is larger than the second, relative to the columns.
@@ -56,11 +45,12 @@ const KEPT: f64 = 0.2;
 const LEAST: f64 = 0.1;
 
 impl Ground<'_, '_, '_> {
-    /// Moves as much curvature as pays for the fractional coefficients; whether any was. With a pool, those that a subset better than
-    /// `best` cannot hold many of give only what [`super::budget`] asks of them.
-    pub fn move_curvature(&self, now: &mut Relaxed, best: f64, pool: bool) -> bool {
+    /// Moves as much curvature as pays for the fractional coefficients of `guide`, the same members with other curvature moved or none;
+    /// whether any was. With a pool, those that a subset better than `best` cannot hold many of give only what [`super::budget`] asks
+    /// of them.
+    pub fn move_curvature(&self, now: &mut Relaxed, guide: &Relaxed, best: f64, pool: bool) -> bool {
         let weight = |a: usize| {
-            let (c, b) = (self.coordinate(now, a), now.beta[a]);
+            let (c, b) = (self.coordinate(guide, a), guide.beta[a]);
             let fractional = now.choices[a] == Choice::Free && c.fraction(b) < 1.0;
             if fractional { 0.5 * b.abs() * (c.knee(b > 0.0) - b.abs()) } else { 0.0 }
         };
@@ -71,21 +61,24 @@ impl Ground<'_, '_, '_> {
         let none = vec![0.0; weights.len()];
         if pool {
             let mut shares = self.shares(now, best);
+            // A taker is not kept at zero.
+            shares.iter_mut().zip(&weights).filter(|p| *p.1 > 0.0).for_each(|(share, _)| *share = 0.0);
             for share_taken in POOLED {
-                match self.move_with(now, &weights, &shares, share_taken) {
+                match self.move_with(now, guide, &weights, &shares, share_taken) {
                     Ok(done) => return done,
                     // What would have to give more than it can gives as the others do.
                     Err(poor) => poor.into_iter().for_each(|a| shares[a] = 0.0),
                 }
             }
         }
-        self.move_with(now, &weights, &none, TAKEN).unwrap_or(false)
+        self.move_with(now, guide, &weights, &none, TAKEN).unwrap_or(false)
     }
 
     /// The same with the pooled members known, those with a share; the ones among them that cannot give what they have to, if any.
     fn move_with(
         &self,
         now: &mut Relaxed,
+        guide: &Relaxed,
         weights: &[f64],
         shares: &[f64],
         share_taken: f64,
@@ -95,7 +88,7 @@ impl Ground<'_, '_, '_> {
         let givers: Vec<usize> = (0..weights.len()).filter(|&a| weights[a] <= 0.0 && !apart(a)).collect();
         let pooled: Vec<usize> = (0..weights.len()).filter(|&a| apart(a)).collect();
         let share_taken = if pooled.is_empty() { TAKEN } else { share_taken };
-        let gifts: Vec<f64> = givers.iter().map(|&a| self.gift(now, a)).collect();
+        let gifts: Vec<f64> = givers.iter().map(|&a| self.gift(guide, a)).collect();
         // Q carries the rounding of its sums and its factorisation that of its own: what is given and taken is believed only if
         // it holds with that much less given and more taken.
         let (m, n) = ((givers.len() + takers.len()) as f64, self.problem().nrows() as f64);
@@ -104,7 +97,8 @@ impl Ground<'_, '_, '_> {
         let order: Vec<usize> = givers.iter().chain(&takers).map(|&a| now.members[a]).collect();
         let Some(mut split) = self.split(&order, &sure, margin) else { return Ok(false) };
         let wanted: Vec<f64> = takers.iter().map(|&a| weights[a]).collect();
-        let d: Vec<f64> = largest_diagonal(&split.rest, &wanted).iter().map(|d| share_taken * d).collect();
+        let before: Vec<f64> = takers.iter().map(|&a| now.moved[a]).collect();
+        let d: Vec<f64> = largest_diagonal(&split.rest, &wanted, &before).iter().map(|d| share_taken * d).collect();
         let squares: Vec<f64> = takers.iter().map(|&a| self.square(now, a)).collect();
         let longest = squares.iter().copied().fold(0.0, f64::max);
         let unsure = |a: usize| split.rounding * longest + margin * squares[a];
@@ -131,7 +125,7 @@ impl Ground<'_, '_, '_> {
             let lengths: Vec<f64> = pooled.iter().map(|&a| self.square(now, a).sqrt()).collect();
             let pulls = self.pull(&split, &positions, &lengths, &inverse, &whole, noise);
             let needs: Vec<f64> = pooled.iter().zip(&pulls).map(|(&a, pull)| pull / shares[a]).collect();
-            let can = |e: &usize| needs[*e] <= self.gift(now, pooled[*e]);
+            let can = |e: &usize| needs[*e] <= self.gift(guide, pooled[*e]);
             let poor: Vec<usize> = (0..pooled.len()).filter(|e| !can(e)).map(|e| pooled[e]).collect();
             if !poor.is_empty() {
                 return Err(poor);
@@ -159,20 +153,6 @@ impl Ground<'_, '_, '_> {
         }
         let (weights, intercept) = (self.problem().weights(), self.problem().has_intercept());
         Split::of_columns(split::whitened(&self.near.active, order, weights, intercept), gifts)
-    }
-
-    /// Whether another look at the curvature is worth its cost: there are few members, and since the last some have left or were
-    /// decided to be in.
-    pub fn should_move(&self, now: &Relaxed, best: f64) -> bool {
-        if !self.problem().loss().is_quadratic() || now.members.len() > self.crowd {
-            return false;
-        }
-        if now.owed > OWED * (best - now.dual) {
-            return true;
-        }
-        let Some(before) = &now.inherited else { return true };
-        let inside = now.choices.iter().filter(|c| **c == Choice::In).count();
-        (now.members.len() as f64) < SHRUNK * before.members as f64 || inside >= before.inside + DECIDED
     }
 
     /// Square of the length of a column as stored, which a view's shift may cancel: rounding in Q is relative to it.
@@ -229,53 +209,6 @@ fn spare(inverse: &Mat<f64>, answers: &Mat<f64>, gifts: &[f64], squares: &[f64])
         if gifts[g] > 0.0 { SURE / (1.0 / gifts[g] + sum.max(0.0)) } else { 0.0 }
     };
     ((0..takers).map(|a| SURE / inverse[(a, a)]).collect(), (0..givers).map(given).collect())
-}
-
-/// max Σ w_j d_j over d ≥ 0 with S − diag(d) ⪰ 0, nearly: Newton steps on Σ w_j d_j + μ (log det(S − diag d) + Σ log d_j)
-/// for a shrinking μ, always strictly inside.
-fn largest_diagonal(s: &Mat<f64>, w: &[f64]) -> Vec<f64> {
-    let m = w.len();
-    let inverse_of = |d: &[f64]| -> Option<Mat<f64>> {
-        let matrix = Mat::from_fn(m, m, |a, b| s[(a, b)] - if a == b { d[a] } else { 0.0 });
-        Some(Llt::new(matrix.as_ref(), Side::Lower).ok()?.inverse())
-    };
-    let zero = vec![0.0; m];
-    let Some(first) = inverse_of(&zero) else { return zero };
-    // diag(1/(S⁻¹)_jj) / m is inside, S ⪰ (1/m) diag(1/(S⁻¹)_jj), and a larger share may be.
-    let shares = [0.5, 0.2, 0.08].into_iter().chain([0.5 / m as f64]);
-    let start = |share: f64| (0..m).map(|a| share / first[(a, a)]).collect::<Vec<f64>>();
-    let Some((mut d, mut inverse)) = shares.map(start).find_map(|d| Some((inverse_of(&d)?, d))).map(|(i, d)| (d, i))
-    else {
-        return zero;
-    };
-    let mut mu = w.iter().zip(&d).map(|(w, d)| w * d).sum::<f64>() / m as f64;
-    for _ in 0..STEPS {
-        // Gradient w − μ M⁻¹_jj + μ/d, curvature μ (M⁻¹∘M⁻¹ + 1/d²).
-        let gradient: Vec<f64> = (0..m).map(|a| w[a] / mu - inverse[(a, a)] + 1.0 / d[a]).collect();
-        let hessian = Mat::from_fn(m, m, |a, b| {
-            inverse[(a, b)] * inverse[(a, b)] + if a == b { 1.0 / (d[a] * d[a]) } else { 0.0 }
-        });
-        let Ok(factor) = Llt::new(hessian.as_ref(), Side::Lower) else { break };
-        let mut step = Mat::from_fn(m, 1, |a, _| gradient[a]);
-        factor.solve_in_place(step.as_mut());
-        let mut t = 1.0f64;
-        let moved = loop {
-            let trial: Vec<f64> = (0..m).map(|a| d[a] + t * step[(a, 0)]).collect();
-            if trial.iter().all(|x| *x > 0.0)
-                && let Some(next) = inverse_of(&trial)
-            {
-                break Some((trial, next));
-            }
-            t *= 0.5;
-            if t < 1e-3 {
-                break None;
-            }
-        };
-        let Some((trial, next)) = moved else { break };
-        (d, inverse) = (trial, next);
-        mu *= if t > 0.4 { 0.25 } else { 0.7 };
-    }
-    d
 }
 
 #[cfg(test)]
@@ -347,7 +280,8 @@ pub(super) mod tests {
             // Positions are features here; one more is decided at each step down.
             for depth in 0..5 {
                 let before = now.dual;
-                if depth % 2 == 0 && ground.move_curvature(&mut now, f64::INFINITY, false) {
+                let guide = if trial % 2 == 0 { now.clone() } else { ground.unmoved(&now, &limits) };
+                if depth % 2 == 0 && ground.move_curvature(&mut now, &guide, f64::INFINITY, false) {
                     now = ground.relax(now, f64::MAX, 1e-10, &limits);
                     (moved, better) = (moved + 1, better + usize::from(now.dual > before));
                 }

@@ -3,6 +3,7 @@
 mod answers;
 #[cfg(test)]
 mod attack;
+mod barrier;
 mod branch;
 mod budget;
 mod diagonal;
@@ -12,11 +13,13 @@ mod keep;
 pub(crate) mod leaps;
 mod multiplier;
 mod node;
+mod point;
 mod pool;
 mod recheck;
 mod relax;
 mod size;
 mod split;
+mod strengthen;
 
 pub(crate) use keep::{Journal, Saved};
 

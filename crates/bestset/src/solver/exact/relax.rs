@@ -1,4 +1,4 @@
-//! The relaxation in a node: its minimiser, its bound, what the optimality rules decide there, and an answer rounded from it.
+//! The relaxation in a node: its minimiser, its bound, and what the optimality rules decide there.
 //!
 //! Features in the model pay λ1|b| + λ2b², open ones ρ(b): R_node ≤ P on every subset of the node. With at most k features
 //! every feature pays ν more and νk is paid back (Lagrange): still R_node ≤ P for any ν ≥ 0, and the best ν gives D_k of
@@ -14,6 +14,9 @@ use crate::solver::quadratic::{Gram, GramModel, Metric};
 use crate::solver::workspace::Workspace;
 use crate::solver::{Limits, descend, screening};
 use std::sync::Arc;
+
+/// Share of its threshold from which on a correlation is near it.
+const NEARLY: f64 = 0.98;
 
 /// What every node looks at.
 pub struct Ground<'g, 'p, 'a> {
@@ -189,19 +192,28 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         }
     }
 
-    /// min R_node from the current point until the gap is about `tolerance`: on the coefficients that are not zero, then on
-    /// those as well whose correlations ask to be.
+    /// min R_node from the current point until the gap is about `tolerance`: on the coefficients that are not zero or whose
+    /// correlations at the last point were near their thresholds, then on those as well whose correlations ask to be.
     fn minimise(&self, now: &mut Relaxed, tolerance: f64, limits: &Limits) {
-        let mut is_working: Vec<bool> =
-            now.beta.iter().zip(&now.choices).map(|(b, c)| *b != 0.0 || *c == Choice::In).collect();
+        let is_near = |a: usize| {
+            now.share[a] == 0.0
+                && now.tau[a].abs() > self.near.coordinates[now.members[a]].l1
+                && now.tau[a].abs() > NEARLY * self.coordinate(now, a).threshold(now.tau[a])
+        };
+        let is_first = |a: usize| now.beta[a] != 0.0 || now.choices[a] == Choice::In || is_near(a);
+        let mut is_working: Vec<bool> = (0..now.beta.len()).map(is_first).collect();
         self.refresh(now);
+        let mut are_known = false;
         loop {
             let working: Vec<usize> = (0..is_working.len()).filter(|&a| is_working[a]).collect();
             if !working.is_empty() {
-                self.minimise_on(now, &working, 0.5 * tolerance, limits);
+                let slope = |a: &usize| if are_known { now.tau[*a] } else { self.correlation(now, *a) };
+                let slopes = working.iter().map(slope).collect();
+                self.minimise_on(now, &working, slopes, 0.5 * tolerance, limits);
                 self.refresh(now);
             }
             self.correlate(now);
+            are_known = true;
             // λ1 is the least threshold there is: most correlations need not be looked at more closely.
             let missing: Vec<(usize, f64)> = (0..is_working.len())
                 .filter(|&a| {
@@ -218,21 +230,27 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         }
     }
 
-    /// The minimisation over some members, the others fixed at zero.
-    fn minimise_on(&self, now: &mut Relaxed, working: &[usize], tolerance: f64, limits: &Limits) {
+    /// The minimisation over some members, the others fixed at zero, from the slopes along them.
+    pub(super) fn minimise_on(
+        &self,
+        now: &mut Relaxed,
+        working: &[usize],
+        slopes: Vec<f64>,
+        tolerance: f64,
+        limits: &Limits,
+    ) {
         let positions: Vec<usize> = working.iter().map(|&a| now.members[a]).collect();
         let coordinates: Vec<Coordinate> = working.iter().map(|&a| self.coordinate(now, a)).collect();
         let mut beta: Vec<f64> = working.iter().map(|&a| now.beta[a]).collect();
-        let gradients: Vec<f64> = working.iter().map(|&a| self.correlation(now, a)).collect();
         let all: Vec<usize> = (0..working.len()).collect();
         if self.problem().loss().is_quadratic() {
             let mut gram = self.inner_products(&positions);
             working.iter().enumerate().for_each(|(e, &a)| gram.add_to_diagonal(e, -now.moved[a]));
-            let mut model = GramModel::new(&gram, gradients);
+            let mut model = GramModel::new(&gram, slopes);
             descend::minimise(&mut model, &coordinates, &mut beta, &all, tolerance, limits);
         } else {
             let mut part = self.near.part(&positions, beta, now.intercept);
-            part.minimise(&coordinates, &all, gradients, tolerance, limits);
+            part.minimise(&coordinates, &all, slopes, tolerance, limits);
             (beta, now.intercept) = (part.beta, part.intercept);
         }
         working.iter().zip(&beta).for_each(|(&a, &b)| now.beta[a] = b);
@@ -247,7 +265,7 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
     }
 
     /// x_jᵀα − d_j β_j, the slope of the smooth part along the member.
-    fn correlation(&self, now: &Relaxed, a: usize) -> f64 {
+    pub(super) fn correlation(&self, now: &Relaxed, a: usize) -> f64 {
         self.near.active.dot(now.members[a], &now.alpha) - now.moved[a] * now.beta[a]
     }
 
@@ -272,7 +290,7 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
     }
 
     /// Intercept, dual point and R_node of the coefficients.
-    fn refresh(&self, now: &mut Relaxed) {
+    pub(super) fn refresh(&self, now: &mut Relaxed) {
         let problem = self.problem();
         let mut margins = problem.null_margins();
         for (&k, &b) in now.members.iter().zip(&now.beta).filter(|p| *p.1 != 0.0) {
@@ -364,58 +382,5 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
             now.stale |= now.beta[a] != 0.0;
         }
         now.drop_out();
-    }
-
-    /// Keeps the features in the model and the free ones charged at least half (or the k most charged), and fits them: a
-    /// feasible point by position, with its P.
-    pub fn round(&self, now: &Relaxed, limits: &Limits) -> (f64, Vec<(u32, f64)>) {
-        let share = |a: usize| match now.choices[a] {
-            Choice::In => 2.0,
-            _ => self.coordinate(now, a).fraction(now.beta[a]),
-        };
-        let mut kept: Vec<usize> = (0..now.beta.len()).filter(|&a| now.beta[a] != 0.0 && share(a) > 0.0).collect();
-        match self.size {
-            Some(k) => {
-                let key = |a: usize| (share(a), now.beta[a].abs());
-                let larger = |a: &usize, b: &usize| {
-                    let (x, y) = (key(*a), key(*b));
-                    y.0.total_cmp(&x.0).then(y.1.total_cmp(&x.1)).then(a.cmp(b))
-                };
-                kept.sort_by(larger);
-                kept.truncate(k);
-                kept.sort_unstable();
-            }
-            None => kept.retain(|&a| share(a) >= 0.5),
-        }
-        let mut point = Relaxed { beta: vec![0.0; now.beta.len()], ..now.clone() };
-        kept.iter().for_each(|&a| {
-            point.beta[a] = now.beta[a];
-            point.choices[a] = Choice::In;
-        });
-        self.refresh(&mut point);
-        if !kept.is_empty() {
-            self.minimise_on(&mut point, &kept, 1e-13 * now.value.abs(), limits);
-            self.refresh(&mut point);
-        }
-        let own = point.members.iter().zip(&point.beta).map(|(&k, &b)| self.near.coordinates[k].value(b));
-        (point.loss + own.sum::<f64>(), self.sparse(&point))
-    }
-
-    /// The non-zero coefficients by position.
-    pub fn sparse(&self, now: &Relaxed) -> Vec<(u32, f64)> {
-        let pairs = now.members.iter().zip(&now.beta).filter(|p| *p.1 != 0.0);
-        pairs.map(|(&k, &b)| (k as u32, b)).collect()
-    }
-
-    /// The point of a node with nothing free, on all features in the model: those that the minimiser leaves at zero within its
-    /// tolerance take a step of their own. Without them the point would be on another subset, and this one unseen.
-    pub fn only_subset(&self, now: &Relaxed) -> Vec<(u32, f64)> {
-        let problem = self.problem();
-        let step = |a: usize| {
-            let curvature = problem.squares(self.near.active.features()[now.members[a]]) / problem.loss().mu();
-            self.near.coordinates[now.members[a]].prox_selected(curvature, -now.tau[a])
-        };
-        let value = |a: usize| if now.beta[a] != 0.0 { now.beta[a] } else { step(a) };
-        (0..now.beta.len()).map(|a| (now.members[a] as u32, value(a))).filter(|p| p.1 != 0.0).collect()
     }
 }

@@ -24,8 +24,12 @@ impl Split {
     pub fn of_products(gram: &Gram, gifts: &[f64], rounding: f64) -> Option<Self> {
         let givers = gifts.len();
         let takers = gram.len() - givers;
-        let mut rest = Mat::from_fn(takers, takers, |a, b| gram.at(givers + a, givers + b));
-        let cross = Mat::from_fn(givers, takers, |g, t| gram.at(g, givers + t));
+        let (mut rest, mut cross) = (Mat::zeros(takers, takers), Mat::zeros(givers, takers));
+        for t in 0..takers {
+            let (first, last) = gram.column(givers + t).split_at(givers);
+            cross.col_as_slice_mut(t).copy_from_slice(first);
+            rest.col_as_slice_mut(t).copy_from_slice(last);
+        }
         let mut answers = cross.clone();
         if givers > 0 {
             let all: Vec<usize> = (0..givers).collect();

@@ -8,7 +8,6 @@ use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, 
 use faer::linalg::cholesky::llt::solve::{solve_in_place, solve_in_place_scratch};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
-use std::cmp::Ordering;
 
 /// Side of the squares in which the matrix is mirrored: one fits into the cache whole.
 const TILE: usize = 32;
@@ -157,7 +156,12 @@ impl Gram {
 
     /// Q over the positions in `members`, in their order.
     pub fn select(&self, members: &[usize]) -> Self {
-        let data = members.iter().flat_map(|&l| members.iter().map(move |&k| self.at(k, l))).collect();
+        // Column by column into memory of the right size: a chained iterator does not know its length.
+        let mut data = Vec::with_capacity(members.len() * members.len());
+        for &l in members {
+            let column = self.column(l);
+            data.extend(members.iter().map(|&k| column[k]));
+        }
         Self { len: members.len(), stride: members.len(), data, grown: Vec::new() }
     }
 
@@ -181,11 +185,13 @@ impl Gram {
 
     /// The lower triangle of Q_MM + diag.
     fn lower(&self, members: &[usize], diagonal: impl Fn(usize) -> f64) -> Mat<f64> {
-        Mat::from_fn(members.len(), members.len(), |a, b| match a.cmp(&b) {
-            Ordering::Less => 0.0,
-            Ordering::Equal => self.at(members[a], members[a]) + diagonal(a),
-            Ordering::Greater => self.at(members[a], members[b]),
-        })
+        let mut lower = Mat::zeros(members.len(), members.len());
+        for (b, &from) in members.iter().enumerate() {
+            let (column, out) = (self.column(from), lower.col_as_slice_mut(b));
+            out[b..].iter_mut().zip(&members[b..]).for_each(|(o, &a)| *o = column[a]);
+            out[b] += diagonal(b);
+        }
+        lower
     }
 }
 
