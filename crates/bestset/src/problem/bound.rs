@@ -187,9 +187,9 @@ impl Problem<'_> {
             return vec![(f64::INFINITY, f64::INFINITY); rough.len()];
         };
         let ends = |(k, (&j, &t)): (usize, (&usize, &f64))| {
-            // What single precision cannot hold says nothing.
+            // What single precision cannot hold says nothing: no φ excludes at no number, on either side of any box.
             if !t.is_finite() {
-                return (f64::INFINITY, 0.0);
+                return (f64::NAN, 0.0);
             }
             // Those correlations are as far as their own error from the true ones.
             let error = self.rough_error(self.squares(j).sqrt(), &point) + 2.0 * self.correlation_error(j, t, &point);
@@ -210,10 +210,13 @@ impl Problem<'_> {
     /// (Cauchy–Schwarz) and all rounding; s makes it least. `None` where one of the points is outside the dual domain.
     pub(crate) fn carry(&self, from: &[f64], tau: &[f64], to: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
         let (start, end) = (self.measure(from)?, self.measure(to)?);
-        let over = |x: f64, i: usize| if x == 0.0 { 0.0 } else { x / self.weight(i) };
-        let scale = from.iter().zip(to).enumerate().map(|(i, (a, b))| over(a * b, i)).sum::<f64>() / start.norm.powi(2);
+        // Divided before it is multiplied: the square of a small number is lost, its quotient by a small weight is not.
+        let over = |a: f64, b: f64, i: usize| if a == 0.0 { 0.0 } else { a / self.weight(i) * b };
+        let scale =
+            from.iter().zip(to).enumerate().map(|(i, (a, b))| over(*a, *b, i)).sum::<f64>() / start.norm.powi(2);
         let scale = if scale.is_finite() { scale } else { 1.0 };
-        let squares = from.iter().zip(to).enumerate().map(|(i, (a, b))| over((b - scale * a).powi(2), i));
+        let square = |i: usize, d: f64| over(d, d, i);
+        let squares = from.iter().zip(to).enumerate().map(|(i, (a, b))| square(i, b - scale * a));
         let sums = f64::EPSILON * (self.nrows() as f64 + 16.0);
         // What rounding, also that of numbers near zero, may have taken from it.
         let distance =

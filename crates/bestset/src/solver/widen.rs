@@ -35,8 +35,13 @@ pub fn settle(
         while !is_proved(best, bound(None), options) {
             match walk(work, known.take(), rules, budget, monitor) {
                 Walked::Lower => {
+                    let before = best.objective;
                     exchange(work, rules, best.objective, budget, monitor);
                     best.offer(work);
+                    // Rounding can make a circle of points each lower than the last.
+                    if best.objective >= before - 1e-10 * before.abs() || monitor.stop(0).is_some() {
+                        break;
+                    }
                 }
                 Walked::Nowhere { inescapable: all } => {
                     inescapable = all;

@@ -173,3 +173,185 @@ fn single_precision_hides_no_violated_threshold() {
     }
     assert!(violated > 5000 && passed > 1000, "{violated} {passed}");
 }
+
+/// Ends and places of rough correlations, for every store and view, weights and boxes, at extreme scales.
+#[test]
+fn rough_and_carried_correlations_hold_theirs_at_any_scale() {
+    use crate::common::{Shape, case as general};
+    let (mut hits, mut sures, mut nonfinite, mut carried) = (0, 0, 0, 0);
+    for seed in 0..20_000u64 {
+        let mut rng = rng(5_000_000 + seed);
+        let shape = Shape { certified: true, attained: true, ..Shape::new(2..=40, 2..=9) };
+        let mut case = if seed % 2 == 0 { general(&mut rng, &shape) } else { hostile(&mut rng, &LOSSES, 8) };
+        if seed % 2 == 1 {
+            for j in 0..case.p {
+                let s = power(&mut rng, -60.0, 60.0);
+                for i in 0..case.n {
+                    case.base[j * case.n + i] *= s;
+                }
+            }
+            case.x = case.base.clone();
+            if rng.random_bool(0.3) {
+                case.store = crate::common::Store::Csc64;
+            }
+        }
+        if rng.random_bool(0.3) && case.loss == Loss::Squared {
+            let t = power(&mut rng, -30.0, 30.0);
+            case.y.iter_mut().for_each(|y| *y *= t);
+            case.offset.iter_mut().flatten().for_each(|y| *y *= t);
+        }
+        if rng.random_bool(0.2)
+            && let Some(w) = &mut case.weights
+        {
+            w.iter_mut().for_each(|w| *w *= power(&mut rng, -12.0, 12.0));
+        }
+        // Alpha of the null model, or near it; thresholds near each correlation.
+        let (n, p) = (case.n, case.p);
+        let exact0 = case.with_problem(|problem| {
+            let u = problem.null_margins();
+            let mut alpha = vec![0.0; n];
+            problem.dual_point(&u, problem.best_intercept(&u, 0.0), &mut alpha);
+            let mut t = vec![0.0; p];
+            problem.design().correlate(&(0..p).collect::<Vec<_>>(), &alpha, &mut t);
+            t
+        });
+        case.penalty.lambda0 = power(&mut rng, -5.0, 5.0);
+        case.penalty.lambda2 = 1.0;
+        case.penalty.lambda1 = 0.0;
+        let near: Vec<f64> =
+            (0..p).map(|_| 1.0 + power(&mut rng, -16.0, -0.5) * pick(&mut rng, &[1.0, -1.0])).collect();
+        let shrink: Vec<f64> = (0..p)
+            .map(|j| {
+                let v = (exact0[j] * near[j]).powi(2) / (4.0 * case.penalty.lambda0);
+                if v.is_finite() { v.max(1e-300) } else { 1.0 }
+            })
+            .collect();
+        let side = |rng: &mut ChaCha8Rng, j: usize| {
+            let knee = 2.0 * case.penalty.lambda0 / exact0[j].abs();
+            match rng.random_range(0..4) {
+                0 => 0.0,
+                1 if knee.is_finite() => knee * power(rng, -2.0, 2.0),
+                _ => f64::INFINITY,
+            }
+        };
+        let bounds: Vec<(f64, f64)> = (0..p).map(|j| (-side(&mut rng, j), side(&mut rng, j))).collect();
+        let (lo, hi): (Vec<f64>, Vec<f64>) = bounds.into_iter().unzip();
+        case.penalty =
+            Penalty::new(case.penalty.lambda0, 0.0, 1.0).with_shrinkage(shrink).with_bounds(Bounds::Each(lo, hi));
+        if rng.random_bool(0.3) {
+            case.penalty.bounds = Bounds::Free;
+        }
+        let ok = case.with_design(|d| Problem::new(d, case.y.clone(), case.penalty.clone()).is_ok());
+        if !ok {
+            continue;
+        }
+        case.with_problem(|problem| {
+            let u = problem.null_margins();
+            let (mut alpha, mut other) = (vec![0.0; n], vec![0.0; n]);
+            problem.dual_point(&u, problem.best_intercept(&u, 0.0), &mut alpha);
+            let all: Vec<usize> = (0..p).collect();
+            let mut rough = vec![0f32; p];
+            let mut exact = vec![0.0; p];
+            problem.design().correlate_roughly(&all, &[&alpha], &mut rough);
+            problem.design().correlate(&all, &alpha, &mut exact);
+            let rough: Vec<f64> = rough.into_iter().map(f64::from).collect();
+            nonfinite += rough.iter().filter(|r| !r.is_finite()).count();
+            let unsure = problem.unsure(&alpha, &all, &rough, |j| problem.coordinate(j));
+            let ends = problem.rough_ends(&alpha, &all, &rough, |j| problem.coordinate(j));
+            let outer = problem.outer_correlations(&alpha, &all, &exact, |j| problem.coordinate(j));
+            let excl = |j: usize, t: f64, room: f64| {
+                crate::solver::screening::in_no_optimal_subset(problem.coordinate(j), t, 0.0, room)
+            };
+            for j in 0..p {
+                let c = problem.coordinate(j);
+                let sure = unsure.binary_search(&j).is_err();
+                hits += usize::from(c.psi(outer[j]) < 0.0);
+                sures += usize::from(sure);
+                assert!(
+                    !sure || !(c.psi(outer[j]) < 0.0),
+                    "{seed}: {j} passed by, outer {} exact {} rough {} {c:?} {case:?}",
+                    outer[j],
+                    exact[j],
+                    rough[j]
+                );
+                for room in [0.0, 1e-12, 1e-9, 1e-6, 1e-3, 0.1, 0.9].map(|r| r * case.penalty.lambda0) {
+                    assert!(
+                        !excl(j, ends[j].0, room) || excl(j, outer[j], room),
+                        "{seed}: {j} wrongly out, ends {:?} outer {} exact {} rough {} {c:?} {case:?}",
+                        ends[j],
+                        outer[j],
+                        exact[j],
+                        rough[j]
+                    );
+                    assert!(
+                        !excl(j, outer[j], room) || excl(j, ends[j].1, room),
+                        "{seed}: {j} nearest wrong, ends {:?} outer {} exact {} {c:?}",
+                        ends[j],
+                        outer[j],
+                        exact[j]
+                    );
+                }
+            }
+            // Carried over from a scaled and disturbed point.
+            let far = pick(&mut rng, &[0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3, 0.1]);
+            let s = pick(&mut rng, &[1.0, 0.9, 1e-3, 1e-9]);
+            other.iter_mut().zip(&alpha).for_each(|(o, a)| *o = s * a * (1.0 - far * rng.random_range(0.0..1.0)));
+            problem.project(&mut other);
+            if rng.random_bool(0.5) && problem.has_intercept() {
+                problem.moments();
+            }
+            // From `other` to alpha: thresholds are near alpha's correlations.
+            let mut tau = vec![0.0; p];
+            problem.design().correlate(&all, &other, &mut tau);
+            let Some((at, reach)) = problem.carry(&other, &tau, &alpha) else { return };
+            carried += 1;
+            for j in 0..p {
+                let off = (exact[j] - at[j]).abs();
+                assert!(
+                    !(off > reach[j]),
+                    "{seed}: {j} carried {} reach {} exact {} far {far} s {s} {case:?}",
+                    at[j],
+                    reach[j],
+                    exact[j]
+                );
+            }
+            let options = Options::default();
+            let mut observer = ();
+            let mut monitor = Monitor::new(&options, &mut observer);
+            let anchor = crate::solver::everywhere::Anchor { alpha: other.clone(), tau };
+            let known = crate::solver::everywhere::Everywhere::new(problem, &alpha, Some(&anchor), &mut monitor);
+            let full = problem.dual_value(&alpha, &all, &exact);
+            assert!(known.bound == full, "{seed}: bound {} of {full}: {case:?}", known.bound);
+            for j in 0..p {
+                for room in [0.0, 1e-12, 1e-9, 1e-6, 1e-3, 0.1, 0.9].map(|r| r * case.penalty.lambda0) {
+                    assert!(
+                        !excl(j, known.outer[j], room) || excl(j, outer[j], room),
+                        "{seed}: {j} every {} {} {case:?}",
+                        known.outer[j],
+                        outer[j]
+                    );
+                }
+            }
+        });
+    }
+    assert!(
+        hits > 20_000 && sures > 15_000 && nonfinite > 4000 && carried > 10_000,
+        "{hits} {sures} {nonfinite} {carried}"
+    );
+}
+
+/// A view takes its centres away again: the rounding of that is no difference between two ways to compute P.
+#[test]
+fn large_centres_are_no_false_certificate() {
+    for trial in 0..200u64 {
+        let mut rng = rng(trial);
+        let (n, p, centre) = (6, 3, power(&mut rng, 2.0, 8.0));
+        let x: Vec<f64> = (0..n * p).map(|_| centre + crate::common::normal(&mut rng)).collect();
+        let y: Vec<f64> = (0..n).map(|i| x[i] - centre + 0.1 * crate::common::normal(&mut rng)).collect();
+        let dense = Dense::new(n, p, x).unwrap();
+        let design = crate::design::Standardized::fit(&dense, None, true, 1.0).unwrap();
+        let problem = Problem::new(&design, y, Penalty::new(0.01, 0.0, 0.01)).unwrap();
+        let solution = crate::solve(&problem, &Options::with_method(Method::Exact));
+        assert!(solution.is_ok(), "{trial}: centre {centre}: {}", solution.unwrap_err());
+    }
+}

@@ -13,9 +13,10 @@ use crate::solver::Outcome;
 /// rounding; where curvature was moved it rests on a factorisation besides (see [`super::diagonal`]).
 pub fn recheck(problem: &Problem<'_>, outcome: &Outcome, root: f64) -> Result<()> {
     let claimed = problem.value(&outcome.coefficients);
-    let (found, size) = objective(problem, &outcome.coefficients);
     // n products and sums for each margin, and as many again for the loss.
-    let slack = 16.0 * f64::EPSILON * (problem.nrows() + outcome.coefficients.nonzeros()) as f64 * size;
+    let grain = 16.0 * f64::EPSILON * (problem.nrows() + outcome.coefficients.nonzeros()) as f64;
+    let (found, size) = objective(problem, &outcome.coefficients, grain);
+    let slack = grain * size;
     // Where P overflows there is nothing to compare.
     let differs = |a: f64, b: f64| a.is_finite() && b.is_finite() && (a - b).abs() > slack;
     if differs(claimed, found) {
@@ -39,15 +40,18 @@ pub fn recheck(problem: &Problem<'_>, outcome: &Outcome, root: f64) -> Result<()
     Ok(())
 }
 
-/// P by rows of the selected columns, read from the design one by one, and the size of what was added up.
-fn objective(problem: &Problem<'_>, coefficients: &Coefficients) -> (f64, f64) {
+/// P by rows of the selected columns, read from the design one by one, and the size of what was added up, of which P may be off by
+/// the share `grain`.
+fn objective(problem: &Problem<'_>, coefficients: &Coefficients, grain: f64) -> (f64, f64) {
     let (mut margins, mut column) = (problem.null_margins(), Column::default());
     let mut sizes: Vec<f64> = margins.iter().map(|u| u.abs() + coefficients.intercept.abs()).collect();
     for (j, b) in coefficients.iter() {
         problem.design().column(j, &mut column);
         let shift = b * column.shift;
         margins.iter_mut().for_each(|u| *u += shift);
-        sizes.iter_mut().for_each(|s| *s += shift.abs());
+        // What a view takes away again has been rounded as well.
+        let offset = problem.design().offset(j);
+        sizes.iter_mut().for_each(|s| *s += shift.abs() + (b * offset).abs());
         for (place, x) in column.values.iter().enumerate() {
             let i = if column.sparse { column.rows[place] as usize } else { place };
             margins[i] += b * x;
@@ -61,8 +65,9 @@ fn objective(problem: &Problem<'_>, coefficients: &Coefficients) -> (f64, f64) {
         let u = margins[i] + coefficients.intercept;
         let term = weight(i) * loss.value(u, y[i]);
         value += term;
-        // A margin wrong by ε moves its loss by up to |ℓ′| ε.
-        size += term.abs() + weight(i) * loss.derivative(u, y[i]).abs() * (sizes[i] + y[i].abs());
+        // A margin wrong by ε moves its loss by up to |ℓ′| ε + ε²/2μ, which counts where the loss is nearly nothing.
+        let own = sizes[i] + y[i].abs();
+        size += term.abs() + weight(i) * (loss.derivative(u, y[i]).abs() + 0.5 * grain * own / loss.mu()) * own;
     }
     let penalty = problem.penalty_sum(coefficients);
     (value + penalty, size + penalty.abs())
