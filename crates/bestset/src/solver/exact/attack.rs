@@ -268,7 +268,7 @@ fn rough_and_carried_correlations_hold_theirs_at_any_scale() {
                 hits += usize::from(c.psi(outer[j]) < 0.0);
                 sures += usize::from(sure);
                 assert!(
-                    !sure || !(c.psi(outer[j]) < 0.0),
+                    !sure || c.psi(outer[j]) >= 0.0,
                     "{seed}: {j} passed by, outer {} exact {} rough {} {c:?} {case:?}",
                     outer[j],
                     exact[j],
@@ -308,7 +308,7 @@ fn rough_and_carried_correlations_hold_theirs_at_any_scale() {
             for j in 0..p {
                 let off = (exact[j] - at[j]).abs();
                 assert!(
-                    !(off > reach[j]),
+                    off <= reach[j],
                     "{seed}: {j} carried {} reach {} exact {} far {far} s {s} {case:?}",
                     at[j],
                     reach[j],
