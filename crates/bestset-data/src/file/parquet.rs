@@ -91,6 +91,15 @@ impl Columns<'_> {
         for group in 0..self.reader.num_row_groups() {
             let failed = |e: ::parquet::errors::ParquetError| self.bad(name, format!("cannot be read: {e}"));
             let group = self.reader.get_row_group(group).map_err(failed)?;
+            let chunk = group.metadata().column(position);
+            let (start, bytes) =
+                (chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset()), chunk.compressed_size());
+            // The library takes for granted what a damaged file need not keep to.
+            if start < 0 || bytes < 0 {
+                return Err(self
+                    .bad(name, format!("is said to begin at byte {start} and to have {bytes} bytes"))
+                    .into());
+            }
             let reader = group.get_column_reader(position).map_err(failed)?;
             let levels = column.max_def_level();
             let read = match (reader, &mut values) {
