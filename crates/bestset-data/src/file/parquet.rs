@@ -12,6 +12,7 @@ use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
+use std::panic;
 use std::sync::Arc;
 
 /// Rows read at once.
@@ -29,7 +30,17 @@ struct Columns<'s> {
     gaps: BTreeMap<usize, Gap>,
 }
 
+/// What the library panics at in damaged files is an error like any other.
 pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
+    let read = panic::catch_unwind(panic::AssertUnwindSafe(|| read_columns(source, options)));
+    read.unwrap_or_else(|panicked| {
+        let text = panicked.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panicked.downcast_ref::<&str>().copied()).unwrap_or("it cannot be read");
+        Err(source.bad(format!("is damaged: {text}")).into())
+    })
+}
+
+fn read_columns(source: &Source, options: &ReadOptions) -> Result<Table> {
     let file = source.seekable()?;
     let reader = SerializedFileReader::new(file).map_err(|e| source.bad(format!("is not Parquet: {e}")))?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
