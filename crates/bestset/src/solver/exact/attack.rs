@@ -59,7 +59,7 @@ fn draw(rng: &mut ChaCha8Rng, kind: u64, losses: &[Loss]) -> Case {
 fn no_node_loses_a_better_subset() {
     let number = |name: &str, usual: u64| std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(usual);
     let (mut steps, mut moved, mut far) = (0, 0, 0);
-    for seed in number("ATTACK_FROM", 0)..number("ATTACK_TO", 600) {
+    for seed in number("ATTACK_FROM", 0)..number("ATTACK_TO", 2000) {
         let mut rng = rng(77_000 + seed);
         let losses: &[Loss] = if seed % 4 > 0 { &[Loss::Squared] } else { &LOSSES };
         let case = draw(&mut rng, seed % 6, losses);
@@ -102,7 +102,12 @@ fn no_node_loses_a_better_subset() {
             let mut tree = Tree::plant(problem, k, &options, start, most_near);
             let context =
                 || format!("{seed}: k {k:?}, near {most_near}, top {top}, gap {gap}, above {above}, {case:?}");
-            for _ in 0..400 {
+            // A search that is cut short settles nodes far from their minimisers, where far features take most from the bound.
+            let is_cut = seed % 5 == 4;
+            if is_cut {
+                options.cancel.cancel();
+            }
+            for _ in 0..if is_cut { 60 } else { 400 } {
                 let Some(batch) = tree.next_batch() else { break };
                 far += batch.iter().filter(|n| !n.far.is_empty()).count();
                 tree.process(batch, &mut monitor);
