@@ -156,7 +156,7 @@ impl Ground<'_, '_, '_> {
     }
 
     /// Square of the length of a column as stored, which a view's shift may cancel: rounding in Q is relative to it.
-    fn square(&self, now: &Relaxed, a: usize) -> f64 {
+    pub(super) fn square(&self, now: &Relaxed, a: usize) -> f64 {
         let (problem, j) = (self.problem(), self.near.active.features()[now.members[a]]);
         let total = problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum);
         (problem.squares(j).sqrt() + problem.design().offset(j) * total.sqrt()).powi(2)
@@ -233,12 +233,10 @@ pub(super) mod tests {
         Problem::new(x, y, penalty).unwrap().with_weights(w).unwrap().with_intercept(intercept)
     }
 
-    /// In nodes of random decisions, curvature moved in the node or above it: Q − diag(d) has no negative eigenvalue, and D′ is
-    /// above no subset of the node.
-    #[test]
-    fn moved_curvature_leaves_the_loss_convex_and_the_bound_below_every_subset() {
-        let (mut moved, mut better, mut alone) = (0, 0, 0);
-        for trial in 0..60u64 {
+    /// Nodes of random decisions in problems of seven features, of any scale and with near copies, curvature moved in the node or above
+    /// it, with what every subset costs.
+    pub(in super::super) fn for_each_node(trials: u64, mut visit: impl FnMut(&Ground<'_, '_, '_>, &Relaxed, &Subsets)) {
+        for trial in 0..trials {
             let mut draw = numbers(trial);
             let (n, p) = (4 + trial as usize % 15, 7);
             let scale = |j: usize| if trial % 3 == 0 { 10f64.powi(j as i32 % 5 - 2) } else { 1.0 };
@@ -279,28 +277,24 @@ pub(super) mod tests {
             assert_eq!(now.members, (0..p).collect::<Vec<usize>>(), "with room in the pool nothing is excluded");
             // Positions are features here; one more is decided at each step down.
             for depth in 0..5 {
-                let before = now.dual;
+                let plain = now.dual;
                 let guide = if trial % 2 == 0 { now.clone() } else { ground.unmoved(&now, &limits) };
-                if depth % 2 == 0 && ground.move_curvature(&mut now, &guide, f64::INFINITY, false) {
+                let is_moved = depth % 2 == 0 && ground.move_curvature(&mut now, &guide, f64::INFINITY, false);
+                if is_moved {
                     now = ground.relax(now, f64::MAX, 1e-10, &limits);
-                    (moved, better) = (moved + 1, better + usize::from(now.dual > before));
                 }
-                let q = ground.inner_products(&now.members);
-                let m = now.members.len();
-                let room = |a: usize| 1e-10 * (ground.square(&now, a) + now.moved[a].abs());
-                let left = Mat::from_fn(m, m, |a, b| q.at(a, b) - if a == b { now.moved[a] - room(a) } else { 0.0 });
-                assert!(Llt::new(left.as_ref(), Side::Lower).is_ok(), "{trial}, {depth}: {:?}", now.moved);
-                let allowed = |mask: &usize| {
-                    let place = |j: usize| now.members.iter().position(|&k| ground.near.active.features()[k] == j);
-                    (0..p).all(|j| match place(j).map(|a| now.choices[a]) {
+                let feature = |a: usize| ground.near.active.features()[now.members[a]];
+                let kinds: Vec<(usize, Choice)> =
+                    (0..now.members.len()).map(|a| (feature(a), now.choices[a])).collect();
+                let allows = |mask: &usize| {
+                    (0..p).all(|j| match kinds.iter().find(|k| k.0 == j).map(|k| k.1) {
                         None => mask >> j & 1 == 0,
                         Some(Choice::In) => mask >> j & 1 == 1,
                         _ => true,
                     })
                 };
-                let least = (0..1 << p).filter(allowed).map(|mask| costs[mask]).fold(f64::INFINITY, f64::min);
-                assert!(now.dual <= least + 1e-9 * (1.0 + least), "{trial}, {depth}: {} above {least}", now.dual);
-                alone += check_alone(&ground, &now, &costs, &allowed);
+                let costs = (0..1 << p).filter(allows).map(|mask| (mask, costs[mask])).collect();
+                visit(&ground, &now, &Subsets { costs, label: format!("{trial}, {depth}"), is_moved, plain });
                 let side = if draw() > 0.0 { Choice::In } else { Choice::Out };
                 let Some(a) = ground.branch(&now) else { break };
                 now.choices[a] = side;
@@ -308,23 +302,53 @@ pub(super) mod tests {
                 now = ground.relax(now, f64::MAX, 1e-10, &limits);
             }
         }
+    }
+
+    /// The subsets of a node with what they cost, and how the node came about.
+    pub(in super::super) struct Subsets {
+        costs: Vec<(usize, f64)>,
+        pub label: String,
+        is_moved: bool,
+        plain: f64,
+    }
+
+    impl Subsets {
+        fn least(&self) -> f64 {
+            self.costs.iter().map(|c| c.1).fold(f64::INFINITY, f64::min)
+        }
+
+        /// The least of those with the feature, or of those without it.
+        pub fn least_on(&self, with: bool, j: usize) -> f64 {
+            let sided = self.costs.iter().filter(|c| (c.0 >> j & 1 == 1) == with);
+            sided.map(|c| c.1).fold(f64::INFINITY, f64::min)
+        }
+    }
+
+    /// Q − diag(d) has no negative eigenvalue, and D′ is above no subset of the node.
+    #[test]
+    fn moved_curvature_leaves_the_loss_convex_and_the_bound_below_every_subset() {
+        let (mut moved, mut better, mut alone) = (0, 0, 0);
+        for_each_node(60, |ground, now, subsets| {
+            (moved, better) = (
+                moved + usize::from(subsets.is_moved),
+                better + usize::from(subsets.is_moved && now.dual > subsets.plain),
+            );
+            let (q, m) = (ground.inner_products(&now.members), now.members.len());
+            let room = |a: usize| 1e-10 * (ground.square(now, a) + now.moved[a].abs());
+            let left = Mat::from_fn(m, m, |a, b| q.at(a, b) - if a == b { now.moved[a] - room(a) } else { 0.0 });
+            assert!(Llt::new(left.as_ref(), Side::Lower).is_ok(), "{}: {:?}", subsets.label, now.moved);
+            let least = subsets.least();
+            assert!(now.dual <= least + 1e-9 * (1.0 + least), "{}: {} above {least}", subsets.label, now.dual);
+            alone += check_alone(ground, now, subsets);
+        });
         assert!(moved > 60 && 4 * better > 3 * moved && alone > 200, "{better} of {moved}, {alone}");
     }
 
     /// The bounds for one member alone are above no subset with it and none without it, and M − s e_jeⱼᵀ has no negative eigenvalue;
     /// how many had an s.
-    fn check_alone(
-        ground: &Ground<'_, '_, '_>,
-        now: &Relaxed,
-        costs: &[f64],
-        allowed: &dyn Fn(&usize) -> bool,
-    ) -> usize {
+    fn check_alone(ground: &Ground<'_, '_, '_>, now: &Relaxed, subsets: &Subsets) -> usize {
         let (q, m) = (ground.inner_products(&now.members), now.members.len());
         let room = |a: usize| 1e-10 * (ground.square(now, a) + now.moved[a].abs());
-        let least = |with: bool, j: usize| {
-            let masks = (0..costs.len()).filter(|mask| allowed(mask) && (mask >> j & 1 == 1) == with);
-            masks.map(|mask| costs[mask]).fold(f64::INFINITY, f64::min)
-        };
         for a in 0..m {
             let own = |b: usize| now.moved[b] - room(b) + if a == b { now.spare[a] } else { 0.0 };
             let left = Mat::from_fn(m, m, |b, c| q.at(b, c) - if b == c { own(b) } else { 0.0 });
@@ -335,9 +359,9 @@ pub(super) mod tests {
             let (c, b, s) = (ground.coordinate(now, a), now.beta[a], now.spare[a]);
             let j = ground.near.active.features()[now.members[a]];
             let base = now.dual - c.psi(now.tau[a]) - 1e-9 * (1.0 + now.dual.abs());
-            assert!(base + 0.5 * s * b * b <= least(false, j), "without {j}");
+            assert!(base + 0.5 * s * b * b <= subsets.least_on(false, j), "without {j}");
             if b == 0.0 {
-                assert!(base + c.curved(s).phi(now.tau[a]) <= least(true, j), "with {j}");
+                assert!(base + c.curved(s).phi(now.tau[a]) <= subsets.least_on(true, j), "with {j}");
             }
         }
         now.spare.iter().filter(|s| **s > 0.0).count()

@@ -16,10 +16,12 @@ mod node;
 mod point;
 mod pool;
 mod recheck;
+mod reduced;
 mod relax;
 mod size;
 mod split;
 mod strengthen;
+mod trial;
 
 pub(crate) use keep::{Journal, Saved};
 

@@ -64,6 +64,17 @@ impl Ground<'_, '_, '_> {
                     return now;
                 }
                 self.decide(&mut now, best);
+                if now.members.len() < 500 {
+                    if now.stale {
+                        now = self.relax(now, cutoff, room, limits);
+                    }
+                    if now.bound <= cutoff {
+                        self.try_members(&mut now, best);
+                    }
+                    if now.bound > cutoff {
+                        return now;
+                    }
+                }
             }
         }
         match kept {

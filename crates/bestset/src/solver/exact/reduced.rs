@@ -1,0 +1,117 @@
+//! A node in which the coefficients that are not zero answer to whatever else moves.
+//!
+//! M = Q − diag(d) of [`super::diagonal`]. A are the members whose coefficients move along one piece of their penalty, Z the others,
+//! H = M_AA + diag(c) with c_e = 2λ2′ for one in the model or beyond its knee and 0 on the linear piece. If those of Z change by u,
+//! the answer Δ_A = −H⁻¹M_AZ u leaves the slopes along A on their pieces,
+//!
+//!   t_A = −c ∘ Δ_A,   t_Z = K u,   K = M_ZZ − M_ZA H⁻¹ M_AZ,   where t = MΔ.
+//!
+//! For every Δ, however it was found,
+//!
+//!   D′(β + Δ) = D′(β) + Σ_k {Ψ′_k(τ_k + t_k) − Ψ′_k(τ_k)} − Σ_k (β_k + ½ Δ_k) t_k,
+//!
+//! so that nothing but the rounding of t stands between such a sum and a bound.
+
+use super::node::Choice;
+use super::relax::{Ground, Relaxed};
+use crate::penalty::Coordinate;
+use faer::linalg::matmul::matmul;
+use faer::linalg::solvers::{DenseSolveCore, Llt};
+use faer::{Accum, Mat, Par, Side};
+
+/// The node, seen from the members that do not answer.
+pub struct Reduced<'r> {
+    /// The node at its minimiser.
+    pub now: &'r Relaxed,
+    /// Penalty of each member.
+    pub penalties: Vec<Coordinate>,
+    /// A and Z.
+    pub moving: Vec<usize>,
+    pub still: Vec<usize>,
+    /// c, of A.
+    pub own: Vec<f64>,
+    /// H⁻¹.
+    pub inverse: Mat<f64>,
+    /// M_ZA H⁻¹.
+    pub answers: Mat<f64>,
+    /// K.
+    pub left: Mat<f64>,
+    /// τ of Z.
+    pub tau: Vec<f64>,
+    /// |τ| up to which a member of Z adds nothing to the sum, less than nothing where it does already.
+    pub quiet: Vec<f64>,
+    /// Lengths of the columns, by member.
+    pub lengths: Vec<f64>,
+    /// Rounding in t_k, relative to ‖x_k‖ Σ_l ‖x_l‖ |Δ_l|.
+    pub rounding: f64,
+    /// Σ ‖x_k‖ times the largest coefficient that Ψ′_k is the steeper for.
+    pub asked: f64,
+    /// What rounding in τ can add to the sum.
+    pub unsure: f64,
+}
+
+impl Ground<'_, '_, '_> {
+    /// The node at its minimiser; `None` where the loss is not quadratic, the minimiser is not that of the node any more, M is positive
+    /// on some subsets only or H is singular.
+    pub(super) fn reduce<'r>(&self, now: &'r Relaxed) -> Option<Reduced<'r>> {
+        if now.stale || !self.problem().loss().is_quadratic() || now.share.iter().any(|s| *s > 0.0) {
+            return None;
+        }
+        let penalties: Vec<Coordinate> = (0..now.members.len()).map(|a| self.coordinate(now, a)).collect();
+        let reach = |a: usize| if now.beta[a] > 0.0 { penalties[a].upper } else { -penalties[a].lower };
+        let (moving, still): (Vec<usize>, Vec<usize>) =
+            (0..penalties.len()).partition(|&a| now.beta[a] != 0.0 && now.beta[a].abs() < reach(a));
+        let order: Vec<usize> = moving.iter().chain(&still).map(|&a| now.members[a]).collect();
+        let (gram, m, z) = (self.inner_products(&order), moving.len(), still.len());
+        let is_curved = |a: usize| now.choices[a] == Choice::In || penalties[a].fraction(now.beta[a]) >= 1.0;
+        let own: Vec<f64> = moving.iter().map(|&a| if is_curved(a) { 2.0 * penalties[a].l2 } else { 0.0 }).collect();
+        let h = Mat::from_fn(m, m, |e, f| gram.at(e, f) + if e == f { own[e] - now.moved[moving[e]] } else { 0.0 });
+        let inverse = Llt::new(h.as_ref(), Side::Lower).ok()?.inverse();
+        let (mut cross, mut left, mut answers) = (Mat::zeros(z, m), Mat::zeros(z, z), Mat::zeros(z, m));
+        for e in 0..m {
+            cross.col_as_slice_mut(e).copy_from_slice(&gram.column(e)[m..]);
+        }
+        for (k, &a) in still.iter().enumerate() {
+            left.col_as_slice_mut(k).copy_from_slice(&gram.column(m + k)[m..]);
+            left[(k, k)] -= now.moved[a];
+        }
+        matmul(answers.as_mut(), Accum::Replace, cross.as_ref(), inverse.as_ref(), 1.0, Par::Seq);
+        matmul(left.as_mut(), Accum::Add, answers.as_ref(), cross.transpose(), -1.0, Par::Seq);
+        let lengths: Vec<f64> = (0..penalties.len()).map(|a| self.square(now, a).sqrt()).collect();
+        // H times the computed inverse is the identity up to about mε‖H‖‖H⁻¹‖, in units of the columns.
+        let unit = |e: usize| lengths[moving[e]];
+        let norm = |of: &dyn Fn(usize, usize) -> f64| {
+            (0..m).map(|e| (0..m).map(|f| of(e, f).abs()).sum::<f64>()).fold(0.0, f64::max)
+        };
+        let size = norm(&|e, f| h[(e, f)] / (unit(e) * unit(f))) * norm(&|e, f| inverse[(e, f)] * unit(e) * unit(f));
+        let sums = (penalties.len() + self.problem().nrows()) as f64;
+        let tau: Vec<f64> = still.iter().map(|&a| now.tau[a]).collect();
+        let quiet = |(&a, tau): (&usize, &f64)| {
+            let least = penalties[a].slope(true).min(penalties[a].slope(false));
+            if tau.abs() > least || now.beta[a] != 0.0 { -1.0 } else { least }
+        };
+        let steepest = |a: usize| {
+            let c = penalties[a];
+            now.beta[a].abs() + c.knee(true).max(c.knee(false)) + c.selected().link(now.tau[a]).abs()
+        };
+        let features: Vec<usize> = now.members.iter().map(|&k| self.near.active.features()[k]).collect();
+        let outer = self.problem().outer_correlations(&now.alpha, &features, &now.tau, |a| penalties[a]);
+        let unsure = (0..penalties.len()).map(|a| 4.0 * (outer[a] - now.tau[a]).abs() * steepest(a)).sum();
+        Some(Reduced {
+            now,
+            quiet: still.iter().zip(&tau).map(quiet).collect(),
+            asked: (0..penalties.len()).map(|a| lengths[a] * steepest(a)).sum(),
+            rounding: 8.0 * f64::EPSILON * (sums + m as f64 * size),
+            penalties,
+            moving,
+            still,
+            own,
+            inverse,
+            answers,
+            left,
+            tau,
+            lengths,
+            unsure,
+        })
+    }
+}
