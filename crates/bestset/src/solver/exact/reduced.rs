@@ -10,7 +10,7 @@
 //!
 //!   D′(β + Δ) = D′(β) + Σ_k {Ψ′_k(τ_k + t_k) − Ψ′_k(τ_k)} − Σ_k (β_k + ½ Δ_k) t_k,
 //!
-//! so that nothing but the rounding of t stands between such a sum and a bound.
+//! so that nothing but rounding stands between such a sum and a bound: that of t, that of τ, and −δᵀXΔ where α = Xβ − y + δ.
 
 use super::node::Choice;
 use super::relax::{Ground, Relaxed};
@@ -43,11 +43,27 @@ pub struct Reduced<'r> {
     /// Lengths of the columns, by member.
     pub lengths: Vec<f64>,
     /// Rounding in t_k, relative to ‖x_k‖ Σ_l ‖x_l‖ |Δ_l|.
-    pub rounding: f64,
+    rounding: f64,
     /// Σ ‖x_k‖ times the largest coefficient that Ψ′_k is the steeper for.
-    pub asked: f64,
-    /// What rounding in τ can add to the sum.
-    pub unsure: f64,
+    asked: f64,
+    /// Rounding in τ, by member, and what it can add to the sum.
+    errors: Vec<f64>,
+    unsure: f64,
+    /// ‖δ‖, which is relative to the targets: they may be far from zero, and the intercept with them.
+    drift: f64,
+}
+
+impl Reduced<'_> {
+    /// The most that rounding adds to the sum where Σ ‖x_l‖ |Δ_l| is `moved` and Ψ′ asks for coefficients of `asked` in all, besides
+    /// those of the thresholds. Ψ′_k changes by the coefficient it asks for, which grows by e/2λ2′ over an error of e in its slope.
+    pub fn lost(&self, moved: f64, asked: f64) -> f64 {
+        let grown = |(a, c): (usize, &Coordinate)| {
+            let error = self.lengths[a] * (self.rounding * moved + self.drift) + self.errors[a];
+            error * (error / (2.0 * c.l2)).min(c.upper.max(-c.lower))
+        };
+        let second: f64 = self.penalties.iter().enumerate().map(grown).sum();
+        moved * (self.rounding * (self.asked + moved + asked) + self.drift) + self.unsure + second
+    }
 }
 
 impl Ground<'_, '_, '_> {
@@ -81,7 +97,9 @@ impl Ground<'_, '_, '_> {
         // H times the computed inverse is the identity up to about mε‖H‖‖H⁻¹‖, in units of the columns.
         let unit = |e: usize| lengths[moving[e]];
         let norm = |of: &dyn Fn(usize, usize) -> f64| {
-            (0..m).map(|e| (0..m).map(|f| of(e, f).abs()).sum::<f64>()).fold(0.0, f64::max)
+            let sums = (0..m).map(|e| (0..m).map(|f| of(e, f).abs()).sum::<f64>());
+            // Unlike f64::max this keeps what is no number, which proves nothing.
+            sums.fold(0.0, |most, sum| if sum <= most { most } else { sum })
         };
         let size = norm(&|e, f| h[(e, f)] / (unit(e) * unit(f))) * norm(&|e, f| inverse[(e, f)] * unit(e) * unit(f));
         let sums = (penalties.len() + self.problem().nrows()) as f64;
@@ -96,7 +114,8 @@ impl Ground<'_, '_, '_> {
         };
         let features: Vec<usize> = now.members.iter().map(|&k| self.near.active.features()[k]).collect();
         let outer = self.problem().outer_correlations(&now.alpha, &features, &now.tau, |a| penalties[a]);
-        let unsure = (0..penalties.len()).map(|a| 4.0 * (outer[a] - now.tau[a]).abs() * steepest(a)).sum();
+        let errors: Vec<f64> = outer.iter().zip(&now.tau).map(|(outer, tau)| 2.0 * (outer - tau).abs()).collect();
+        let unsure = errors.iter().enumerate().map(|(a, error)| 2.0 * error * steepest(a)).sum();
         Some(Reduced {
             now,
             quiet: still.iter().zip(&tau).map(quiet).collect(),
@@ -112,6 +131,17 @@ impl Ground<'_, '_, '_> {
             tau,
             lengths,
             unsure,
+            errors,
+            drift: self.drift(now),
         })
+    }
+
+    /// ‖δ‖ for α = o + Xβ + b − y as it is computed: what Xβ adds to it is among the sums of t.
+    fn drift(&self, now: &Relaxed) -> f64 {
+        let (problem, margins) = (self.problem(), self.problem().null_margins());
+        let size = |(i, (o, y)): (usize, (&f64, &f64))| {
+            problem.weights().map_or(1.0, |w| w[i]) * (o.abs() + now.intercept.abs() + y.abs()).powi(2)
+        };
+        4.0 * f64::EPSILON * margins.iter().zip(problem.y()).enumerate().map(size).sum::<f64>().sqrt()
     }
 }

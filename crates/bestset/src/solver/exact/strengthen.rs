@@ -26,6 +26,9 @@ const SHRUNK: f64 = 0.95;
 /// Members decided to be in since then at which it is as well.
 const DECIDED: usize = 4;
 
+/// Share of the members that may fall from which on they are tried on either side.
+const HOPEFUL: f64 = 0.1;
+
 /// Share of the gap which, owed by pooled members, is worth another look.
 const OWED: f64 = 0.2;
 
@@ -64,16 +67,9 @@ impl Ground<'_, '_, '_> {
                     return now;
                 }
                 self.decide(&mut now, best);
-                if now.members.len() < 500 {
-                    if now.stale {
-                        now = self.relax(now, cutoff, room, limits);
-                    }
-                    if now.bound <= cutoff {
-                        self.try_members(&mut now, best);
-                    }
-                    if now.bound > cutoff {
-                        return now;
-                    }
+                now = self.try_on(now, aims, limits);
+                if now.bound > cutoff {
+                    return now;
                 }
             }
         }
@@ -81,6 +77,32 @@ impl Ground<'_, '_, '_> {
             Some(kept) if kept.dual > now.dual => kept.follow(&now),
             _ => now,
         }
+    }
+
+    /// The node with its members tried on either side, where enough of them may fall.
+    fn try_on(&self, mut now: Relaxed, aims: (f64, f64, f64), limits: &Limits) -> Relaxed {
+        let (best, cutoff, room) = aims;
+        if !self.is_hopeful(&now, best) {
+            return now;
+        }
+        if now.stale {
+            now = self.relax(now, cutoff, room, limits);
+        }
+        if now.bound <= cutoff {
+            self.try_members(&mut now, best);
+        }
+        now
+    }
+
+    /// Whether enough members at zero could be excluded if no other answered to them.
+    fn is_hopeful(&self, now: &Relaxed, best: f64) -> bool {
+        let could_fall = |&a: &usize| {
+            let square = self.problem().squares(self.near.active.features()[now.members[a]]);
+            let alone = self.coordinate(now, a).curved((square - now.moved[a]).max(0.0));
+            now.beta[a] == 0.0 && now.choices[a] == Choice::Free && now.dual + alone.phi(now.tau[a]) > best
+        };
+        let count = (0..now.members.len()).filter(could_fall).count();
+        count as f64 >= HOPEFUL * now.members.len() as f64
     }
 
     /// Whether another look at the curvature is worth its cost: there are few members, and since the last some have left or were
