@@ -27,10 +27,8 @@ use faer::linalg::solvers::{DenseSolveCore, Llt};
 use faer::{Accum, Mat, Par, Side};
 use std::sync::Arc;
 
-/// Share of what they could take that the takers do: what is left sharpens the rules for each member alone.
-const TAKEN: f64 = 0.95;
-
-/// The same where members are pooled, which have to give the less the more is left, at the first trial and at those that follow.
+/// Share of what they could take that the takers do where members are pooled, which have to give the less the more is left, at the
+/// first trial and at those that follow.
 const POOLED: [f64; 4] = [0.8, 0.8, 0.6, 0.3];
 
 /// Share of the curvature left along one coefficient that is relied on, for the rounding of the inverse it comes from; none where
@@ -71,7 +69,7 @@ impl Ground<'_, '_, '_> {
                 }
             }
         }
-        self.move_with(now, guide, &weights, &none, TAKEN).unwrap_or(false)
+        self.move_with(now, guide, &weights, &none, 1.0).unwrap_or(false)
     }
 
     /// The same with the pooled members known, those with a share; the ones among them that cannot give what they have to, if any.
@@ -87,7 +85,7 @@ impl Ground<'_, '_, '_> {
         let takers: Vec<usize> = (0..weights.len()).filter(|&a| weights[a] > 0.0).collect();
         let givers: Vec<usize> = (0..weights.len()).filter(|&a| weights[a] <= 0.0 && !apart(a)).collect();
         let pooled: Vec<usize> = (0..weights.len()).filter(|&a| apart(a)).collect();
-        let share_taken = if pooled.is_empty() { TAKEN } else { share_taken };
+        let share_taken = if pooled.is_empty() { 1.0 } else { share_taken };
         let gifts: Vec<f64> = givers.iter().map(|&a| self.gift(guide, a)).collect();
         // Q carries the rounding of its sums and its factorisation that of its own: what is given and taken is believed only if
         // it holds with that much less given and more taken.

@@ -38,8 +38,9 @@ use relax::{Ground, Relaxed};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-/// Nodes relaxed side by side: a constant, so that the tree does not depend on the number of threads.
-const BATCH: usize = 8;
+/// Nodes relaxed side by side, the least and the most: an eighth of those that are open, so that few threads wait for the last in a
+/// large tree and little is done in vain in a small one. The tree does not depend on the number of threads.
+const BATCH: (usize, usize) = (8, 32);
 
 /// Open features up to this many are all copied into memory; nodes look at more by passes over X.
 const NEAR: usize = 4000;
@@ -264,8 +265,8 @@ impl<'p, 'a> Tree<'p, 'a> {
 
     /// The open nodes with the lowest bounds; those that the best answer has meanwhile closed are dropped.
     fn next_batch(&mut self) -> Option<Vec<Node>> {
-        let mut batch = Vec::new();
-        while batch.len() < BATCH {
+        let (mut batch, size) = (Vec::new(), (self.open.len() / 8).clamp(BATCH.0, BATCH.1));
+        while batch.len() < size {
             let Some(node) = self.open.pop() else { break };
             self.bytes -= node.bytes();
             if node.bound > self.cutoff() {

@@ -21,10 +21,10 @@ const HOPE: f64 = 12.0;
 const MOST_PLAIN: usize = 1500;
 
 /// Share of the members left since the last look at which another is worth its cost.
-const SHRUNK: f64 = 0.95;
+const SHRUNK: f64 = 0.98;
 
 /// Members decided to be in since then at which it is as well.
-const DECIDED: usize = 4;
+const DECIDED: usize = 2;
 
 /// Share of the members that may fall from which on they are tried on either side.
 const HOPEFUL: f64 = 0.1;
