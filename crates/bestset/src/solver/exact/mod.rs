@@ -346,7 +346,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             self.close(relaxed.bound, false);
             return;
         }
-        let (inside, outside) = decisions(&node, &relaxed, self.near.active.features());
+        let (inside, outside) = node.decisions(&relaxed, self.near.active.features());
         let ground = self.ground();
         let (beta, branch) = (ground.sparse(&relaxed), ground.branch(&relaxed));
         let solved = ground.solves(&relaxed, 0.1 * self.room());
@@ -389,16 +389,4 @@ impl<'p, 'a> Tree<'p, 'a> {
             self.push(Node { bound, id, link, beta: beta.clone(), far, known, multiplier, moved });
         }
     }
-}
-
-/// Positions that are in and out after the node's rules and were not before. Of those that came after the node was made, all
-/// that are not open here: its children take them for open otherwise.
-fn decisions(node: &Node, relaxed: &Relaxed, features: &[usize]) -> (Vec<u32>, Vec<u32>) {
-    let (before, mut after) = (node.choices(features), vec![Choice::Out; features.len()]);
-    relaxed.members.iter().zip(&relaxed.choices).for_each(|(&k, &choice)| after[k] = choice);
-    let changed = |to: Choice| -> Vec<u32> {
-        let new = |k: &usize| after[*k] == to && (*k >= node.known || before[*k] != to);
-        (0..after.len()).filter(new).map(|k| k as u32).collect()
-    };
-    (changed(Choice::In), changed(Choice::Out))
 }

@@ -1,5 +1,6 @@
 //! A node of the tree: what has been decided on the way to it, kept as differences to its parent.
 
+use super::relax::Relaxed;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -81,6 +82,18 @@ impl Node {
             link = step.parent.as_ref();
         }
         choices
+    }
+
+    /// Positions that are in and out after the node's rules and were not before. Of those that came after the node was made, all
+    /// that are not open here: its children take them for open otherwise.
+    pub fn decisions(&self, relaxed: &Relaxed, features: &[usize]) -> (Vec<u32>, Vec<u32>) {
+        let (before, mut after) = (self.choices(features), vec![Choice::Out; features.len()]);
+        relaxed.members.iter().zip(&relaxed.choices).for_each(|(&k, &choice)| after[k] = choice);
+        let changed = |to: Choice| -> Vec<u32> {
+            let new = |k: &usize| after[*k] == to && (*k >= self.known || before[*k] != to);
+            (0..after.len()).filter(new).map(|k| k as u32).collect()
+        };
+        (changed(Choice::In), changed(Choice::Out))
     }
 }
 
