@@ -169,10 +169,11 @@ impl Certify {
             row("best P found here", number(best)),
         ];
         writeln!(out, "{}", output::table(&[], rows.into_iter()))?;
+        let subset = output::certificate::no_subset(found.terms.k);
         if proved {
-            writeln!(out, "Proved: no subset has a lower objective, within the tolerance.")?;
+            writeln!(out, "Proved: {subset} has a lower objective, within the tolerance.")?;
         } else if share < 1.0 {
-            writeln!(out, "Proved: no subset lowers the objective by more than {} ({}).", number(gap), percent(share))?;
+            writeln!(out, "Proved: {subset} lowers the objective by more than {} ({}).", number(gap), percent(share))?;
         } else {
             writeln!(out, "Nothing is proved: a useful lower bound needs lambda2 > 0, and time.")?;
         }

@@ -37,11 +37,20 @@ pub fn table(solution: &Solution) -> String {
     super::table(&[], numbers.into_iter().flatten().chain(course).chain(rules))
 }
 
+/// The subsets that a bound is about, in a sentence that begins with none of them.
+pub fn no_subset(k: Option<usize>) -> String {
+    match k {
+        None => "no subset".to_owned(),
+        Some(1) => "no subset of at most 1 feature".to_owned(),
+        Some(k) => format!("no subset of at most {k} features"),
+    }
+}
+
 /// What the numbers prove, in a sentence; where they prove little, what was at least checked.
 pub fn verdict(solution: &Solution, k: Option<usize>) -> String {
     let certificate = &solution.certificate;
     let (gap, share) = (certificate.gap(), certificate.relative_gap());
-    let subset = k.map_or("no subset".to_owned(), |k| format!("no subset of at most {k} features"));
+    let subset = no_subset(k);
     if solution.status == Status::Optimal {
         return format!("Proved: {subset} has a lower objective, within the tolerance.");
     }

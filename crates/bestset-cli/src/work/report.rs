@@ -6,7 +6,7 @@ use crate::args::OutputArgs;
 use crate::exit::Failure;
 use bestset::criteria::Criterion;
 use bestset::solver::CancelFlag;
-use bestset::{Method, Options, Status};
+use bestset::{Method, Options};
 use bestset_report as page;
 use std::path::Path;
 
@@ -25,20 +25,10 @@ pub fn build(posed: &Posed<'_>, answer: &Answer, session: &Session<'_>) -> Resul
         rise: rises.as_ref().map(|rises| rises[k]),
     };
     let intercept = posed.problem.has_intercept().then_some(answer.coefficients.intercept);
-    let optimal = solution.status == Status::Optimal;
-    let certificate = &solution.certificate;
-    let mut proof =
-        page::Certificate::new(certificate.objective, certificate.lower_bound, solution.status.to_string(), optimal);
-    proof.relaxation = certificate.relaxation;
-    let trace = solution.trace.iter().map(|row| page::TraceRow {
-        seconds: row.seconds,
-        objective: row.objective,
-        lower_bound: row.lower_bound,
-    });
     Ok(page::Report {
-        certificate: proof,
+        certificate: page::Certificate::of(solution, answer.terms.k),
         model: page::Model { intercept, terms: answer.coefficients.iter().enumerate().map(term).collect() },
-        trace: trace.collect(),
+        trace: page::TraceRow::of(&solution.trace),
         screening: Some(screening(posed, answer)),
         path: answer.chosen.as_ref().map(|chosen| path(posed, chosen)).transpose()?,
         cv: answer.chosen.as_ref().and_then(cross_validation),

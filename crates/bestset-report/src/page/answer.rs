@@ -88,7 +88,7 @@ fn gauge(certificate: &Certificate) -> Markup {
             p.gauge-title { "How much of it is " (term("bound", "proved")) }
             div.track role="img" aria-label=(said) { span.filled style=(format!("width:{:.3}%", 100.0 * share)) {} }
             div.ends aria-hidden="true" {
-                span { b { (bound) } br; "no choice can go below" }
+                span { b { (bound) } br; "no choice allowed can go below" }
                 span.right { b { (objective) } br; "this answer" }
             }
             p.status { "The solver ended with: " b { (if certificate.status.is_empty() { "–" } else { &certificate.status }) } }

@@ -13,7 +13,7 @@ const TERMS: [(&str, &str, &str); 21] = [
     (
         "bound",
         "Lower bound",
-        "A number that no choice of features, tried or untried, can bring the objective below. It follows \
+        "A number that no choice of features that the problem allows, tried or untried, can bring the objective below. It follows \
         from the data alone and can be checked by anyone.",
     ),
     (

@@ -15,7 +15,7 @@ pub(super) fn section(report: &Report, series: &Series) -> Section {
             div.card.wide[series.trace.is_none()] {
                 h3 { "The certificate" }
                 p.caption {
-                    "The " (term("bound", "lower bound")) " holds for every choice of features, tried or not. "
+                    "The " (term("bound", "lower bound")) " holds for every choice of features that the problem allows, tried or not. "
                     "The " (term("gap", "gap")) " is the most this answer can be off."
                 }
                 (numbers(report))
