@@ -38,6 +38,7 @@ class SolutionDict(AnswerDict):
     dual: NDArray[np.float64]
     trace: dict[str, NDArray[Any]]
     ranked: list[RankedDict]
+    dependent: list[list[int]]
 
 class PointDict(SolutionDict):
     lambda0: float
@@ -100,7 +101,7 @@ def cross_validate(
     score: str,
     one_se: bool,
 ) -> ValidationDict: ...
-def subsets(data: Data, spec: Spec, control: Control, most: int) -> list[SubsetDict]: ...
+def subsets(data: Data, spec: Spec, control: Control, most: int) -> tuple[list[SubsetDict], list[list[int]]]: ...
 def solve_groups(
     data: Data, spec: Spec, control: Control, labels: Sequence[int], prices: Sequence[float] | None = None
 ) -> GroupSolutionDict: ...

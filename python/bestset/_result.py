@@ -121,6 +121,10 @@ class Result(Coefficients):
         The best subsets, best first, from ``method="exact"`` with ``top``.
     excluded, included : int
         How many features are proved to be in no, or in every, best subset.
+    dependent : list of list of int
+        Features of which each is a combination of the others of its list but for rounding (alone: a constant), as far
+        as an exact search with ``lambda2 = 0`` met them. They were taken for exact combinations: the bound is not one
+        for fits made of their last digits.
     """
 
     support: NDArray[np.int64]
@@ -146,6 +150,7 @@ class Result(Coefficients):
     ranked: list[Ranked] = field(default_factory=list)
     excluded: int = 0
     included: int = 0
+    dependent: list[list[int]] = field(default_factory=list)
     groups: NDArray[Any] | None = None
     feature_names: tuple[str, ...] | None = None
 
@@ -161,7 +166,8 @@ class Result(Coefficients):
         if self.proved:
             return "proved best within the tolerance"
         hint = "; lambda2 > 0 would give a better bound" if self.lambda2 == 0.0 else ""
-        return f"no subset lowers the objective by more than {self.gap:.4g} ({percent(self.relative_gap)}){hint}"
+        size = "" if self.k is None else f" of at most {self.k} feature{'s' if self.k != 1 else ''}"
+        return f"no subset{size} lowers the objective by more than {self.gap:.4g} ({percent(self.relative_gap)}){hint}"
 
     def _rows(self) -> list[tuple[str, str]]:
         price = f"k = {self.k}" if self.k is not None else f"lambda0 = {self.lambda0:.6g}"
@@ -176,6 +182,7 @@ class Result(Coefficients):
             ("gap", f"{self.gap:.4g} ({percent(self.relative_gap)})"),
             ("status", f"{self.status.replace('_', ' ')}: {self._statement()}"),
             ("effort", f"{self.n_iter} iterations of {self.method}, {seconds_text(self.seconds)}"),
+            *(("dependent", dependence([self._name(j) for j in group])) for group in self.dependent),
         ]
 
     def __repr__(self) -> str:
@@ -255,6 +262,13 @@ def result(
     plain: dict[str, Any] = {k: v for k, v in found.items() if k not in ("ranked", "passes")}
     plain.update(problem)
     return Result(**plain, ranked=ranked, n_features=p, feature_names=names, loss=loss, method=method)
+
+
+def dependence(names: list[str]) -> str:
+    """Which columns were taken for combinations of each other, in words."""
+    if len(names) == 1:
+        return f"{names[0]} is constant but for rounding"
+    return f"{', '.join(names[:-1])} and {names[-1]} are combinations of each other but for rounding"
 
 
 def percent(share: float) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._input import Floats
-from ._result import SHOWN, Coefficients, Result, grid, percent, result
+from ._result import SHOWN, Coefficients, Result, dependence, grid, percent, result
 
 if TYPE_CHECKING:
     from ._core import PathDict, SubsetDict
@@ -151,10 +152,17 @@ class Subset(Coefficients):
 
 
 class Subsets(Sequence[Subset]):
-    """The best subset of every size; item ``i`` is the one of size ``i + 1``."""
+    """The best subset of every size; item ``i`` is the one of size ``i + 1``.
 
-    def __init__(self, subsets: list[Subset]) -> None:
+    Attributes
+    ----------
+    dependent : list of list of int
+        As in `Result`.
+    """
+
+    def __init__(self, subsets: list[Subset], dependent: list[list[int]] | None = None) -> None:
         self.subsets = subsets
+        self.dependent = dependent or []
 
     @overload
     def __getitem__(self, index: int) -> Subset: ...
@@ -187,10 +195,15 @@ class Subsets(Sequence[Subset]):
     def __repr__(self) -> str:
         rows = self._rows()
         widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
-        return "\n".join("  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths)).rstrip() for row in rows)
+        lines = ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths)).rstrip() for row in rows]
+        return "\n".join(lines + [f"dependent: {text}" for text in self._dependent()])
+
+    def _dependent(self) -> list[str]:
+        return [dependence([self.subsets[0]._name(j) for j in group]) for group in self.dependent]
 
     def _repr_html_(self) -> str:
-        return grid("best subset of every size", self._rows())
+        remarks = "".join(f"<p>dependent: {escape(text)}</p>" for text in self._dependent())
+        return grid("best subset of every size", self._rows()) + remarks
 
 
 def path(found: PathDict, p: int, names: tuple[str, ...] | None, loss: str) -> Path:

@@ -164,6 +164,19 @@ def test_features_always_never_priced_and_grouped():
     assert len(shifted.support) == 0 and shifted.objective == pytest.approx(0.0)
 
 
+def test_copies_but_for_rounding_are_named():
+    X, y = small("squared")
+    X = np.column_stack([X, 3.0 * X[:, 2]])
+    last = X.shape[1] - 1
+    found = bestset.solve(X, y, lambda0=1.0, method="exact")
+    assert found.dependent == [[2, last]]
+    assert f"x2 and x{last} are combinations of each other but for rounding" in repr(found)
+    sizes = bestset.subsets(X, y, 2)
+    assert sizes.dependent == [[2, last]]
+    assert "but for rounding" in repr(sizes) and "but for rounding" in sizes._repr_html_()
+    assert bestset.solve(X, y, lambda0=1.0, lambda2=0.1, method="exact").dependent == []
+
+
 def test_best_few_subsets():
     X, y = regression()
     found = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, method="exact", top=4)

@@ -11,7 +11,7 @@ use bestset::solver::{CancelFlag, Observer, solve_observed};
 use bestset::{Certificate, Coefficients, Method, Options, Problem, Solution, Status};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 use std::time::Instant;
 
 type Dict<'py> = PyResult<Bound<'py, PyDict>>;
@@ -278,7 +278,7 @@ pub fn cross_validate<'py>(
     Ok(dict)
 }
 
-/// The best subset of every size up to `most`.
+/// The best subset of every size up to `most`, and the features taken for combinations of each other.
 #[pyfunction]
 pub fn subsets<'py>(
     py: Python<'py>,
@@ -286,7 +286,7 @@ pub fn subsets<'py>(
     spec: SpecArgument<'py>,
     control: Control,
     most: usize,
-) -> PyResult<Bound<'py, PyList>> {
+) -> PyResult<(Vec<Bound<'py, PyDict>>, Vec<Vec<usize>>)> {
     let (input, caller) = (data.borrow(&spec)?, caller(&control, None));
     let cancel = caller.cancel.clone();
     let found = run(py, &caller, |_| {
@@ -296,7 +296,8 @@ pub fn subsets<'py>(
             Ok(found)
         })
     })?;
-    PyList::new(py, found.sizes.iter().map(|s| output::subset(py, s)).collect::<PyResult<Vec<_>>>()?)
+    let sizes = found.sizes.iter().map(|s| output::subset(py, s)).collect::<PyResult<_>>()?;
+    Ok((sizes, found.dependent))
 }
 
 /// Whole groups of features in or out.

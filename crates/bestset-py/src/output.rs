@@ -118,6 +118,7 @@ pub fn solution<'py>(py: Python<'py>, from: &Solution) -> PyResult<Bound<'py, Py
     dict.set_item("dual", PyArray1::from_slice(py, &from.dual))?;
     dict.set_item("trace", trace(py, &from.trace)?)?;
     dict.set_item("ranked", from.ranked.iter().map(|r| ranked(py, r)).collect::<PyResult<Vec<_>>>()?)?;
+    dict.set_item("dependent", &from.dependent)?;
     Ok(dict)
 }
 

@@ -269,6 +269,7 @@ impl<'p, 'a> Climb<'p, 'a> {
             local: Local::None,
             trace: Vec::new(),
             ranked: Vec::new(),
+            dependent: Vec::new(),
         })
     }
 }

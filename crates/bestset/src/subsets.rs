@@ -20,6 +20,8 @@ pub struct Subsets {
     pub nodes: usize,
     /// Wall-clock seconds.
     pub seconds: f64,
+    /// As in [`Solution`](crate::Solution::dependent).
+    pub dependent: Vec<Vec<usize>>,
 }
 
 /// The best subset of at most `size` features.
@@ -80,18 +82,21 @@ pub fn subsets(problem: &Problem<'_>, most: usize, options: &Options) -> Result<
     let problem = problem.with_penalty(penalty)?;
     let options = Options { method: Method::Exact, ..options.clone() };
     let start = Instant::now();
-    let (sizes, nodes) = match leaps::applies(&problem) {
+    let (sizes, nodes, dependent) = match leaps::applies(&problem) {
         true => on_threads(options.threads, || by_leaps(&problem, most, &options))?,
         false => one_by_one(&problem, most, &options)?,
     };
-    Ok(Subsets { sizes, nodes, seconds: start.elapsed().as_secs_f64() })
+    Ok(Subsets { sizes, nodes, seconds: start.elapsed().as_secs_f64(), dependent })
 }
 
-fn by_leaps(problem: &Problem<'_>, most: usize, options: &Options) -> Result<(Vec<Subset>, usize)> {
+/// The subsets, the nodes they took, and the columns taken for combinations of others.
+type Searched = (Vec<Subset>, usize, Vec<Vec<usize>>);
+
+fn by_leaps(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Searched> {
     Options { method: Method::Incremental, ..options.clone() }.validate(problem)?;
     let mut observer = ();
     let mut monitor = Monitor::new(options, &mut observer);
-    let (bests, full) = leaps::sizes(problem, most, options, &mut monitor)?;
+    let (bests, full, dependent) = leaps::sizes(problem, most, options, &mut monitor)?;
     let measure = Measure::new(problem, Some(full));
     let nodes = bests.iter().map(|b| b.nodes).sum();
     let subset = |(k, best): (usize, leaps::Best)| {
@@ -99,10 +104,10 @@ fn by_leaps(problem: &Problem<'_>, most: usize, options: &Options) -> Result<(Ve
         let certificate = Certificate { objective, relaxation: None, lower_bound: best.lower_bound };
         measure.subset(k + 1, best.coefficients, certificate, best.ended, options)
     };
-    Ok((bests.into_iter().enumerate().map(subset).collect(), nodes))
+    Ok((bests.into_iter().enumerate().map(subset).collect(), nodes, dependent))
 }
 
-fn one_by_one(problem: &Problem<'_>, most: usize, options: &Options) -> Result<(Vec<Subset>, usize)> {
+fn one_by_one(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Searched> {
     let (start, mut options, mut nodes) = (Instant::now(), options.clone(), 0);
     let (time, node_limit) = (options.time_limit, options.max_nodes);
     let measure = Measure::new(problem, None);
@@ -118,7 +123,7 @@ fn one_by_one(problem: &Problem<'_>, most: usize, options: &Options) -> Result<(
         let certificate = Certificate { lower_bound, ..solution.certificate };
         sizes.push(measure.subset(size, solution.coefficients, certificate, solution.status, &options));
     }
-    Ok((sizes, nodes))
+    Ok((sizes, nodes, Vec::new()))
 }
 
 /// What the criteria need to know of the problem.

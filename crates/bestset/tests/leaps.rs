@@ -342,6 +342,75 @@ fn dependent_columns_are_searched_without_each_in_turn() {
     });
 }
 
+/// A column that differs from another by its last digits stands for it, and the answer says so; one that differs by more is an
+/// error with what is left of it. What they differ by could be fitted, and no bound holds against that.
+#[test]
+fn copies_but_for_rounding_are_named_and_no_others_are_taken() {
+    for (apart, is_taken) in [(0.0, true), (2e-16, true), (1e-15, true), (3e-14, false), (1e-12, false), (1e-9, false)]
+    {
+        let mut data = noise(5, 20, 411);
+        for i in 0..data.n {
+            data.x[3 * data.n + i] = -2.0 * data.x[data.n + i] * (1.0 + if i % 2 == 0 { apart } else { -apart });
+        }
+        data.with_problem(|problem| {
+            let (all, one) =
+                (subsets(problem, 4, &Options::default()), solve(problem, &Options::with_method(Method::Exact)));
+            if is_taken {
+                assert_eq!(all.unwrap().dependent, [[1, 3]], "{apart}");
+                assert_eq!(one.unwrap().dependent, [[1, 3]], "{apart}");
+            } else {
+                for error in [all.unwrap_err(), one.unwrap_err()] {
+                    let Error::Dependent { column: 1 | 3, share } = error else { panic!("{apart}: {error}") };
+                    assert!(share > 0.01 * apart * apart && share < 2.0 * apart * apart, "{apart}: {share}");
+                }
+            }
+        });
+    }
+}
+
+/// Combinations as people make them, computed in floating point or read from fifteen digits, far from zero or not, are taken for
+/// exact ones: an error would leave them without any answer.
+#[test]
+fn combinations_with_rounded_entries_are_taken() {
+    let rng = &mut rng(413);
+    for trial in 0..120 {
+        let n = [12, 60, 400, 3000][trial % 4];
+        let mut data = noise(7, n, 500 + trial as u64);
+        let (far, terms) = (power(rng, -3.0, 6.0), 1 + trial % 4);
+        data.x.iter_mut().for_each(|x| *x += far);
+        let factors: Vec<f64> = (0..terms).map(|_| normal(rng)).collect();
+        for i in 0..n {
+            let sum: f64 = factors.iter().enumerate().map(|(j, f)| f * data.x[j * n + i]).sum();
+            data.x[6 * n + i] = sum + 0.3 * far;
+        }
+        if trial % 3 == 0 {
+            data.x.iter_mut().for_each(|x| *x = format!("{x:.14e}").parse().unwrap());
+        }
+        if trial % 5 == 0 {
+            data.weights = Some((0..n).map(|_| power(rng, -1.0, 1.0)).collect());
+        }
+        data.with_problem(|problem| {
+            let found = subsets(problem, 6, &Options::default()).unwrap_or_else(|e| panic!("{trial}: {e}"));
+            assert_eq!(found.dependent, [(0..terms).chain([6]).collect::<Vec<_>>()], "{trial}");
+            assert_eq!(found.sizes[5].coefficients.nonzeros(), 6);
+        });
+    }
+}
+
+/// Columns that are constant but for their last digits are named; those that are constant need no word.
+#[test]
+fn constants_but_for_rounding_are_named() {
+    let mut data = noise(4, 20, 412);
+    data.x[..20].fill(0.1 + 0.2);
+    (20..40).for_each(|i| data.x[i] = 1e9 * (1.0 + if i % 3 == 0 { f64::EPSILON } else { 0.0 }));
+    data.with_problem(|problem| {
+        let problem = problem.clone().with_intercept(true);
+        let found = subsets(&problem, 4, &Options::default()).unwrap();
+        assert_eq!(found.dependent, [[1]]);
+        assert_eq!(found.sizes[3].coefficients.support, [2, 3]);
+    });
+}
+
 /// The N best subsets at a price, in order, are those of the enumeration; with columns that others stand for, none but the first
 /// is said to be proved.
 #[test]

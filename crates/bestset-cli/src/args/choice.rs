@@ -1,10 +1,12 @@
 //! Arguments of paths, criteria and cross-validation.
 
+use super::result::check_place;
+use crate::exit::Failure;
 use bestset::Loss;
 use bestset::criteria::Criterion;
 use bestset::cv::{Folds, Score};
 use bestset::path::{Grid, Search};
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum};
 use std::path::PathBuf;
 
 /// The path over lambda0.
@@ -32,6 +34,11 @@ pub struct PathArgs {
 }
 
 impl PathArgs {
+    /// Refuses a file that could not be written, before any work is done.
+    pub fn check(&self) -> Result<(), Failure> {
+        self.checkpoint.as_deref().map_or(Ok(()), check_place)
+    }
+
     pub fn grid(&self) -> Grid {
         match self.ratio {
             _ if !self.grid.is_empty() => Grid::Given(self.grid.clone()),
@@ -50,6 +57,16 @@ impl PathArgs {
         let (n, p) = (rows.max(3) as f64, features.max(2) as f64);
         let usual = (n / (p.ln().max(1.0) * n.ln().ln().max(1.0))) as usize;
         self.max_size.unwrap_or(usual.min(rows / 2).clamp(1, 50)).min(features)
+    }
+}
+
+/// Arguments that say how lambda0 is chosen are refused where it is given: they would have no effect.
+pub fn only_without_size(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "points" | "ratio" | "grid" | "max_size" | "full" | "criterion" | "gamma" => {
+            arg.conflicts_with_all(["lambda0", "k"])
+        }
+        _ => arg,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Arguments that pose the problem.
 
-use super::LossName;
+use super::{LossName, count};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +54,6 @@ pub struct SizeArgs {
     #[arg(long, value_name = "PRICE", allow_negative_numbers = true)]
     pub lambda0: Option<f64>,
     /// Most features allowed, in place of a price.
-    #[arg(long, short = 'k', value_name = "COUNT", conflicts_with = "lambda0", allow_negative_numbers = true)]
+    #[arg(long, short = 'k', value_name = "COUNT", conflicts_with = "lambda0", value_parser = count, allow_negative_numbers = true)]
     pub k: Option<usize>,
 }

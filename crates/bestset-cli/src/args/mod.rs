@@ -7,7 +7,7 @@ mod limits;
 mod result;
 mod simulated;
 
-pub use choice::{ChoiceArgs, CvArgs, PathArgs, Rule, score_title};
+pub use choice::{ChoiceArgs, CvArgs, PathArgs, Rule, only_without_size, score_title};
 pub use fitting::{FittingArgs, Scale, SizeArgs};
 pub use input::{InputArgs, ReadArgs, format_parser};
 pub use limits::{Clock, LimitArgs};
@@ -71,6 +71,11 @@ pub fn method_parser() -> impl TypedValueParser<Value = Method> {
 
 /// Most threads that can be asked for: more cannot help, and starting them would take longer than the solve.
 const MOST_THREADS: usize = 1024;
+
+/// Parses a number of things of which there is one at least.
+pub fn count(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "a whole number from 1 up is wanted".to_owned())
+}
 
 /// Parses a number of threads.
 pub fn threads(text: &str) -> Result<usize, String> {

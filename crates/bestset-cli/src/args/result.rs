@@ -1,7 +1,8 @@
 //! Arguments that say what becomes of the answer.
 
+use crate::exit::Failure;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where the answer goes.
 #[derive(Debug, Clone, Args)]
@@ -31,8 +32,23 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
+    /// Refuses files that could not be written, before any work is done.
+    pub fn check(&self) -> Result<(), Failure> {
+        [&self.model, &self.report].into_iter().flatten().try_for_each(|path| check_place(path))
+    }
+
     /// Whether a report is to be made.
     pub fn wants_report(&self) -> bool {
         self.report.is_some() || self.plots.is_some()
+    }
+}
+
+/// Whether a file can be there: its folder is, and it is none itself.
+pub fn check_place(path: &Path) -> Result<(), Failure> {
+    let bad = |problem: String| Err(Failure::Message(format!("{}: {problem}", path.display())));
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        Some(folder) => bad(format!("cannot be written: there is no folder {}", folder.display())),
+        None if path.is_dir() => bad("cannot be written: it is a folder".to_owned()),
+        None => Ok(()),
     }
 }

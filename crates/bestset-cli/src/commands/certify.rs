@@ -169,14 +169,9 @@ impl Certify {
             row("best P found here", number(best)),
         ];
         writeln!(out, "{}", output::table(&[], rows.into_iter()))?;
-        let subset = output::certificate::no_subset(found.terms.k);
-        if proved {
-            writeln!(out, "Proved: {subset} has a lower objective, within the tolerance.")?;
-        } else if share < 1.0 {
-            writeln!(out, "Proved: {subset} lowers the objective by more than {} ({}).", number(gap), percent(share))?;
-        } else {
-            writeln!(out, "Nothing is proved: a useful lower bound needs lambda2 > 0, and time.")?;
-        }
+        writeln!(out, "{}", output::certificate::statement(certificate, proved, &found.terms))?;
+        let remarks = output::certificate::remarks(posed.data, &found.solution.dependent);
+        remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))?;
         if best < certificate.objective - self.limits.gap * best.abs() {
             writeln!(out, "Better: {} features with P {}: {}", names.len(), number(best), names.join(", "))?;
         }

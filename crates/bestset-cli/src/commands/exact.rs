@@ -1,6 +1,8 @@
 //! `bestset exact`: branch and bound until the answer is proved.
 
-use crate::args::{ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, SizeArgs};
+use crate::args::{
+    ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, SizeArgs, count, only_without_size,
+};
 use crate::exit::{Exit, Failure};
 use crate::work::answer::refuse_groups;
 use crate::work::{Answer, Loaded, Posed, Session, answer, choose, deliver};
@@ -13,6 +15,7 @@ use std::io::Write;
 ///
 /// Without --lambda0 and -k the price of a feature is chosen along a path by a criterion first.
 #[derive(Debug, Args)]
+#[command(mut_args(only_without_size))]
 #[command(after_help = "\
 Examples: bestset exact trial.csv --target outcome -k 5
           bestset exact trial.csv --target outcome --lambda0 0.5 --best 3 --time-limit 60")]
@@ -24,7 +27,7 @@ pub struct Exact {
     #[command(flatten)]
     size: SizeArgs,
     /// How many of the best subsets to prove.
-    #[arg(long, value_name = "COUNT", default_value_t = 1, help_heading = "Problem", allow_negative_numbers = true)]
+    #[arg(long, value_name = "COUNT", default_value_t = 1, help_heading = "Problem", value_parser = count, allow_negative_numbers = true)]
     best: usize,
     #[command(flatten)]
     path: PathArgs,
@@ -38,6 +41,8 @@ pub struct Exact {
 
 impl Exact {
     pub fn run(&self, cancel: &CancelFlag, out: &mut dyn Write) -> Result<Exit, Failure> {
+        self.output.check()?;
+        self.path.check()?;
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {

@@ -1,6 +1,8 @@
 //! `bestset fit`: one answer from a file.
 
-use crate::args::{ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, SizeArgs, seconds};
+use crate::args::{
+    ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, SizeArgs, only_without_size, seconds,
+};
 use crate::exit::{Exit, Failure};
 use crate::work::{Loaded, Session, answer, choose, deliver};
 use bestset::solver::CancelFlag;
@@ -12,6 +14,7 @@ use std::time::Duration;
 ///
 /// Without --lambda0 and -k the price of a feature is chosen along a path by a criterion.
 #[derive(Debug, Args)]
+#[command(mut_args(only_without_size))]
 #[command(after_help = "\
 Examples: bestset fit trial.csv --target outcome
           bestset fit trial.csv --target outcome -k 5 --prove 10 -o model.json
@@ -38,6 +41,8 @@ pub struct Fit {
 
 impl Fit {
     pub fn run(&self, cancel: &CancelFlag, out: &mut dyn Write) -> Result<Exit, Failure> {
+        self.output.check()?;
+        self.path.check()?;
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {

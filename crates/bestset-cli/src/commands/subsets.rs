@@ -1,9 +1,9 @@
 //! `bestset subsets`: the best subset of every size.
 
-use crate::args::{FittingArgs, InputArgs, LimitArgs, OutputArgs};
+use crate::args::{FittingArgs, InputArgs, LimitArgs, OutputArgs, count};
 use crate::exit::{Exit, Failure};
-use crate::output::answer::{DataJson, write_data};
-use crate::output::{self, number, percent};
+use crate::output::answer::{DataJson, dependent_names, write_data};
+use crate::output::{self, certificate, number, percent};
 use crate::work::answer::refuse_groups;
 use crate::work::{Loaded, Posed, Session, report};
 use bestset::solver::CancelFlag;
@@ -26,7 +26,7 @@ pub struct Subsets {
     #[command(flatten)]
     fitting: FittingArgs,
     /// Largest size [default: 8, or the number of features].
-    #[arg(long, value_name = "COUNT", help_heading = "Problem", allow_negative_numbers = true)]
+    #[arg(long, value_name = "COUNT", help_heading = "Problem", value_parser = count, allow_negative_numbers = true)]
     max_size: Option<usize>,
     #[command(flatten)]
     limits: LimitArgs,
@@ -40,6 +40,8 @@ struct SubsetsJson<'a> {
     nodes: usize,
     seconds: f64,
     sizes: Vec<SizeJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    dependent: Vec<Vec<String>>,
 }
 
 #[derive(Serialize)]
@@ -67,6 +69,7 @@ impl Subsets {
         if self.output.model.is_some() {
             return Err(Failure::Usage("subsets has an answer for every size; save a model with fit or exact -k"));
         }
+        self.output.check()?;
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         let least_squares = |data: &Loaded| data.loss.is_quadratic() && data.set.rows() > data.set.features() + 1;
@@ -74,6 +77,10 @@ impl Subsets {
         self.fitting.pose_with(&data, ridge, |posed| {
             refuse_groups(posed, "subsets of a size")?;
             let most = self.max_size.unwrap_or(8.min(posed.features()));
+            if most > posed.features() {
+                let features = posed.features();
+                return Err(Failure::Message(format!("--max-size is {most}, but there are {features} features")));
+            }
             session.progress.start(format!("best subsets of 1 to {most} features"));
             let found = bestset::subsets(&posed.problem, most, &session.options(Method::Exact))?;
             let worst = found.sizes.iter().map(|s| Exit::of_status(s.status)).max_by_key(|e| *e as u8);
@@ -82,10 +89,9 @@ impl Subsets {
             if self.output.json {
                 let sizes = found.sizes.iter().map(|s| json(posed, s)).collect();
                 let (nodes, seconds) = (found.nodes, found.seconds);
-                serde_json::to_writer_pretty(
-                    &mut *out,
-                    &SubsetsJson { data: DataJson::new(posed.data), nodes, seconds, sizes },
-                )?;
+                let dependent = dependent_names(posed.data, &found.dependent);
+                let json = SubsetsJson { data: DataJson::new(posed.data), nodes, seconds, sizes, dependent };
+                serde_json::to_writer_pretty(&mut *out, &json)?;
                 writeln!(out)?;
             } else {
                 write_table(posed, &found, out)?;
@@ -120,7 +126,9 @@ impl Subsets {
         };
         let subsets = found.sizes.iter().map(subset).collect();
         let seconds = Some(session.clock.seconds());
-        let report = page::Report { subsets, seconds, ..report::opening(posed.data) };
+        let opening = report::opening(posed.data);
+        let notes = [opening.notes, certificate::remarks(posed.data, &found.dependent)].concat();
+        let report = page::Report { subsets, seconds, notes, ..opening };
         report::write(&report, &self.output)
     }
 }
@@ -170,7 +178,9 @@ fn write_table(posed: &Posed<'_>, found: &bestset::Subsets, out: &mut dyn Write)
     if let Some(best) =
         best.min_by(|a, b| a.criteria.bic.unwrap_or(f64::NAN).total_cmp(&b.criteria.bic.unwrap_or(f64::NAN)))
     {
-        writeln!(out, "BIC is least at {} features.", best.size)?;
+        let features = if best.size == 1 { "feature" } else { "features" };
+        writeln!(out, "BIC is least at {} {features}.", best.size)?;
     }
-    Ok(())
+    let remarks = certificate::remarks(posed.data, &found.dependent);
+    Ok(remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))?)
 }

@@ -62,6 +62,9 @@ struct AnswerJson<'a> {
     features: Vec<FeatureJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ranked: Vec<RankedJson>,
+    /// Features taken for combinations of each other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    dependent: Vec<Vec<String>>,
     iterations: usize,
     passes: f64,
     seconds: f64,
@@ -91,6 +94,11 @@ pub fn features(posed: &Posed<'_>, answer: &Answer) -> Vec<FeatureJson> {
     all
 }
 
+/// The names of features taken for combinations of each other.
+pub fn dependent_names(data: &Loaded, dependent: &[Vec<usize>]) -> Vec<Vec<String>> {
+    dependent.iter().map(|features| features.iter().map(|&j| data.name(j)).collect()).collect()
+}
+
 /// Writes the answer as one JSON object.
 pub fn write_json(posed: &Posed<'_>, answer: &Answer, output: &OutputArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let solution = &answer.solution;
@@ -115,6 +123,7 @@ pub fn write_json(posed: &Posed<'_>, answer: &Answer, output: &OutputArgs, out: 
         intercept: answer.coefficients.intercept,
         features: features(posed, answer),
         ranked: ranked.collect(),
+        dependent: dependent_names(posed.data, &solution.dependent),
         iterations: solution.iterations,
         passes: solution.passes,
         seconds: solution.seconds,
@@ -157,7 +166,9 @@ pub fn write_tables(
     write_ranked(posed, answer, out)?;
     heading(out, "Certificate")?;
     let solution = &answer.solution;
-    writeln!(out, "{}\n{}", certificate::table(solution), certificate::verdict(solution, answer.terms.k))?;
+    writeln!(out, "{}\n{}", certificate::table(solution), certificate::verdict(solution, &answer.terms))?;
+    let remarks = certificate::remarks(posed.data, &solution.dependent);
+    remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))?;
     Ok(())
 }
 

@@ -1,7 +1,9 @@
 //! The certificate in words and numbers: what has been proved about an answer.
 
 use super::{number, percent, seconds};
-use bestset::{Local, Solution, Status};
+use crate::args::Terms;
+use crate::work::Loaded;
+use bestset::{Certificate, Local, Solution, Status};
 
 /// The three numbers, the gaps, and how the solve went.
 pub fn table(solution: &Solution) -> String {
@@ -37,35 +39,58 @@ pub fn table(solution: &Solution) -> String {
     super::table(&[], numbers.into_iter().flatten().chain(course).chain(rules))
 }
 
-/// The subsets that a bound is about, in a sentence that begins with none of them.
-pub fn no_subset(k: Option<usize>) -> String {
-    match k {
+/// What a certificate proves, in a sentence.
+pub fn statement(certificate: &Certificate, proved: bool, terms: &Terms) -> String {
+    let subset = match terms.k {
         None => "no subset".to_owned(),
         Some(1) => "no subset of at most 1 feature".to_owned(),
         Some(k) => format!("no subset of at most {k} features"),
-    }
-}
-
-/// What the numbers prove, in a sentence; where they prove little, what was at least checked.
-pub fn verdict(solution: &Solution, k: Option<usize>) -> String {
-    let certificate = &solution.certificate;
+    };
     let (gap, share) = (certificate.gap(), certificate.relative_gap());
-    let subset = no_subset(k);
-    if solution.status == Status::Optimal {
+    if proved {
         return format!("Proved: {subset} has a lower objective, within the tolerance.");
     }
     // Zero is a lower bound of everything here: a gap of the whole objective says nothing.
-    let mut text = if share < 1.0 {
-        format!("Proved: {subset} lowers the objective by more than {} ({}).", number(gap), percent(share))
-    } else {
-        "Nothing is proved: a useful lower bound needs lambda2 > 0 or bounds on the coefficients, and time.".to_owned()
+    if share < 1.0 {
+        return format!("Proved: {subset} lowers the objective by more than {} ({}).", number(gap), percent(share));
+    }
+    let wanted = match terms.lambda2 > 0.0 {
+        true => "a useful lower bound takes more time (exact, --prove), or a larger lambda2",
+        false => {
+            "a useful lower bound takes branch and bound (exact, --prove), lambda2 > 0 or bounds on the coefficients"
+        }
     };
+    format!("Nothing is proved: {wanted}.")
+}
+
+/// What the numbers prove; where they prove little, what was at least checked.
+pub fn verdict(solution: &Solution, terms: &Terms) -> String {
+    let is_optimal = solution.status == Status::Optimal;
+    let mut text = statement(&solution.certificate, is_optimal, terms);
     text.push_str(match solution.local {
+        _ if is_optimal => "",
         Local::None => "",
         Local::Coordinate => "\nChecked: no change of one coefficient lowers it.",
         Local::Swap => "\nChecked: no addition, removal or exchange of one feature lowers it.",
     });
     text
+}
+
+/// What the proof took for exact though the columns may differ in their last digits, a sentence each.
+pub fn remarks(data: &Loaded, dependent: &[Vec<usize>]) -> Vec<String> {
+    let sentence = |features: &Vec<usize>| {
+        let names: Vec<String> = features.iter().map(|&j| data.name(j)).collect();
+        match &names[..] {
+            [] => String::new(),
+            [one] => format!("{one} is constant but for rounding, and was left out."),
+            [most @ .., last] => format!(
+                "{} and {last} are combinations of each other but for rounding: subsets with all of them were taken to fit no \
+                 better than with one less.",
+                most.join(", ")
+            ),
+        }
+    };
+    dependent.iter().map(sentence).collect()
 }
 
 /// The outcome in one line.

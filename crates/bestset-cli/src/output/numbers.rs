@@ -1,6 +1,6 @@
 //! Numbers for people.
 
-/// About six significant digits; `–` for values that are not there.
+/// About six significant digits, fewer of what is tiny; `–` for values that are not there.
 pub fn number(value: f64) -> String {
     let size = value.abs();
     if value.is_nan() {
@@ -9,11 +9,13 @@ pub fn number(value: f64) -> String {
         (if value > 0.0 { "∞" } else { "−∞" }).to_owned()
     } else if size == 0.0 {
         "0".to_owned()
-    } else if !(1e-4..1e6).contains(&size) {
+    } else if size < 1e-4 {
         format!("{value:.3e}")
+    } else if size >= 1e9 {
+        format!("{value:.5e}")
     } else {
         let whole = size.log10().floor().max(0.0) as usize;
-        format!("{value:.*}", 6 - whole.min(5))
+        format!("{value:.*}", 6usize.saturating_sub(whole))
     }
 }
 
@@ -53,7 +55,8 @@ mod tests {
             (-0.0123456789, "-0.012346"),
             (123456.789, "123456.8"),
             (1.5e-9, "1.500e-9"),
-            (2.5e7, "2.500e7"),
+            (1921234.6, "1921235"),
+            (23456789012.0, "2.34568e10"),
             (0.0, "0"),
             (f64::NAN, "–"),
             (f64::NEG_INFINITY, "−∞"),

@@ -124,6 +124,7 @@ fn grouped(problem: &Problem<'_>, groups: &Groups, options: &Options) -> Result<
         local: Default::default(),
         trace: Vec::new(),
         ranked: Vec::new(),
+        dependent: Vec::new(),
     })
 }
 

@@ -25,7 +25,10 @@ pub fn build(posed: &Posed<'_>, answer: &Answer, session: &Session<'_>) -> Resul
         rise: rises.as_ref().map(|rises| rises[k]),
     };
     let intercept = posed.problem.has_intercept().then_some(answer.coefficients.intercept);
+    let opening = opening(posed.data);
+    let notes = [opening.notes, crate::output::certificate::remarks(posed.data, &solution.dependent)].concat();
     Ok(page::Report {
+        notes,
         certificate: page::Certificate::of(solution, answer.terms.k),
         model: page::Model { intercept, terms: answer.coefficients.iter().enumerate().map(term).collect() },
         trace: page::TraceRow::of(&solution.trace),
@@ -36,7 +39,7 @@ pub fn build(posed: &Posed<'_>, answer: &Answer, session: &Session<'_>) -> Resul
         diagnostics: Some(diagnostics(posed, answer)),
         asked: asked(answer),
         seconds: Some(session.clock.seconds()),
-        ..opening(posed.data)
+        ..opening
     })
 }
 

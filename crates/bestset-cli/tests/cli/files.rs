@@ -275,6 +275,28 @@ fn help_of_every_command_is_as_it_was() {
     }
 }
 
+/// Columns that differ in their last digits alone are taken for copies, and every output that rests on it says so.
+#[test]
+fn copies_but_for_rounding_are_named() {
+    let place = Place::new();
+    let rows = (0..30).map(|i| {
+        let (a, b) = ((f64::from(i) * 0.7).sin(), (f64::from(i) * 1.9).cos());
+        format!("{a},{b},{:.14},{}\n", 3.0 * a, a + 0.3 * b + 0.1 * (f64::from(i) * 5.3).sin())
+    });
+    place.write("copies.csv", &format!("a,b,c,y\n{}", rows.collect::<String>()));
+    let remark = "a and c are combinations of each other but for rounding";
+    for line in
+        ["exact copies.csv --lambda2 0 -k 2", "exact copies.csv --lambda2 0 --lambda0 0.1", "subsets copies.csv"]
+    {
+        assert!(place.done(line).contains(remark), "{line}");
+        let json = place.json(&format!("{line} --json"));
+        assert_eq!(json["dependent"], serde_json::json!([["a", "c"]]), "{line}");
+        place.done(&format!("{line} --report copies.html"));
+        assert!(std::fs::read_to_string(place.path("copies.html")).unwrap().contains(remark), "{line}");
+    }
+    assert!(!place.done("exact copies.csv -k 2").contains(remark));
+}
+
 #[test]
 fn bad_input_is_named_and_exits_2() {
     let place = Place::new();
@@ -286,7 +308,7 @@ fn bad_input_is_named_and_exits_2() {
         ("fit nowhere.csv", "nowhere.csv: cannot be read"),
         ("fit flats.csv", "name its column with --target"),
         ("fit flats.csv --target rent --lambda0 -1", "lambda0 is -1"),
-        ("fit flats.csv --target rent -k 0", "k is 0"),
+        ("fit flats.csv --target rent -k 0", "a whole number from 1 up is wanted"),
         ("fit flats.csv --target rent -k 3 --lambda0 2", "cannot be used with"),
         ("fit flats.csv --target rent --loss logistic", "more than two values"),
         ("fit flats.csv --target rent --max-memory 1k", "--max-memory"),
@@ -295,16 +317,25 @@ fn bad_input_is_named_and_exits_2() {
         ("cv flats.csv --target rent --folds 1", "folds is 1"),
         ("cv flats.csv --target rent --score auc", "AUC"),
         ("path flats.csv --target rent --ratio 2", "ratio is 2"),
-        ("subsets flats.csv --target rent --max-size 99", "k is 99"),
+        ("subsets flats.csv --target rent --max-size 99", "--max-size is 99, but there are"),
+        ("exact flats.csv --target rent --best 0", "a whole number from 1 up is wanted"),
+        ("exact flats.csv --target rent -k 2 --max-size 3", "cannot be used with"),
+        ("fit flats.csv --target rent --lambda0 2 --criterion bic", "cannot be used with"),
+        (
+            "fit flats.csv --target rent --report no/such/place.html",
+            "place.html: cannot be written: there is no folder no/such",
+        ),
+        ("exact flats.csv --target rent -k 2 -o .", "cannot be written: it is a folder"),
+        ("exact flats.csv --target rent -k 2 --checkpoint no/such/file", "there is no folder no/such"),
         ("exact group.csv", "category \"r\" with 3 levels would be chosen as a whole"),
     ] {
         let shown = place.refused(line);
         assert!(shown.contains(named), "{line}: {shown}");
     }
     // A file that cannot be written does not lose the answer.
-    let unwritten = place.run("fit flats.csv --target rent --report no/such/place.html");
+    let unwritten = place.run(&format!("fit flats.csv --target rent --report {}.html", "x".repeat(300)));
     assert_eq!(code(&unwritten), 2);
-    assert!(errors(&unwritten).contains("no/such/place.html: cannot be written"), "{}", errors(&unwritten));
+    assert!(errors(&unwritten).contains("xxx.html: cannot be written"), "{}", errors(&unwritten));
     assert!(text(&unwritten).contains("lower bound D"), "{}", text(&unwritten));
     place.done("fit gap.csv --impute mean --lambda0 0.1");
     place.done("exact group.csv --no-groups --lambda0 0.1");

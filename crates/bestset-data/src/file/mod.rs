@@ -76,15 +76,24 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table> {
     Ok(table)
 }
 
+/// A number of bytes as people say it.
+fn size(bytes: u128) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} bytes"),
+        1024..1_048_576 => format!("{} kB", bytes >> 10),
+        _ => format!("{} MB", bytes >> 20),
+    }
+}
+
 /// Refuses what would not fit into memory, before it is asked for.
 fn check_memory(path: &Path, bytes: u128, options: &ReadOptions) -> Result<()> {
     let refuse = |limit: String| {
-        let problem = format!("its numbers would take {} MB, {limit}", bytes >> 20);
+        let problem = format!("its numbers would take {}, {limit}", size(bytes));
         Err(FileError::new(path, problem).into())
     };
     match options.max_memory {
         Some(limit) if bytes > limit as u128 => {
-            refuse(format!("more than the limit of {} MB (--max-memory)", limit >> 20))
+            refuse(format!("more than the limit of {} (--max-memory)", size(limit as u128)))
         }
         // Asked for and given back: what follows may then rely on it.
         _ => match usize::try_from(bytes).ok().and_then(|n| Vec::<u8>::new().try_reserve_exact(n).ok()) {

@@ -113,5 +113,6 @@ fn solution(group: GroupSolution, seconds: f64) -> Solution {
         local: Local::None,
         trace: Vec::new(),
         ranked: Vec::new(),
+        dependent: Vec::new(),
     }
 }

@@ -2,7 +2,6 @@
 
 use super::state::{Memory, State};
 use super::{Grid, Path, PathOptions, Point, Search, batch, grid};
-use crate::certificate::Certificate;
 use crate::error::Result;
 use crate::penalty::Penalty;
 use crate::problem::Problem;
@@ -343,11 +342,7 @@ fn features_of(entering: &[(f64, usize)]) -> Vec<usize> {
 }
 
 fn solution(problem: &Problem<'_>, outcome: Outcome, options: &Options, (passes, seconds): (f64, f64)) -> Solution {
-    let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked } = outcome;
-    let certificate = Certificate { objective: problem.value(&coefficients), relaxation, lower_bound };
-    let status = certificate.status(ended, options.gap_absolute, options.gap);
-    let trace = Vec::new();
-    Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, local, trace, ranked }
+    Solution { passes, seconds, ..outcome.certified(problem, options) }
 }
 
 /// Xᵀα at the dual point of the coefficients.

@@ -130,8 +130,9 @@ pub(crate) fn from_ladder(
     let rung = ladder.climb(problem, candidates, limits);
     let (coefficients, relaxation) = (rung.coefficients, Some(relaxation));
     let local = crate::solution::Local::None;
-    let ranked = Vec::new();
-    let outcome = Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked };
+    let (ranked, dependent) = (Vec::new(), Vec::new());
+    let outcome =
+        Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked, dependent };
     Draft { outcome, minimiser, alpha: rung.alpha, entry: rung.entry }
 }
 
@@ -180,6 +181,7 @@ fn conclude(problem: &Problem<'_>, mut relaxed: Relaxed, best: Best, monitor: &m
         screened,
         local: best.local,
         ranked: Vec::new(),
+        dependent: Vec::new(),
     };
     (outcome, outer)
 }

@@ -87,17 +87,41 @@ pub struct Outcome {
     pub local: Local,
     /// The best subsets, best first, from branch and bound.
     pub ranked: Vec<Ranked>,
+    /// Features taken for combinations of each other, by leaps and bounds.
+    pub dependent: Vec<Vec<usize>>,
 }
 
-/// Evaluates P from scratch and derives the status from the gap alone.
+impl Outcome {
+    /// Evaluates P from scratch and derives the status from the gap alone; what a monitor knows is left empty.
+    pub fn certified(self, problem: &Problem<'_>, options: &Options) -> Solution {
+        let Self {
+            coefficients, relaxation, lower_bound, dual, iterations, screened, local, ranked, dependent, ..
+        } = self;
+        let certificate = Certificate { objective: problem.value(&coefficients), relaxation, lower_bound };
+        let status = certificate.status(self.ended, options.gap_absolute, options.gap);
+        let (passes, seconds, trace) = (0.0, 0.0, Vec::new());
+        Solution {
+            coefficients,
+            certificate,
+            status,
+            dual,
+            iterations,
+            passes,
+            seconds,
+            screened,
+            local,
+            trace,
+            ranked,
+            dependent,
+        }
+    }
+}
+
 fn finish(problem: &Problem<'_>, options: &Options, mut monitor: Monitor<'_>, outcome: Outcome) -> Solution {
-    let Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked } = outcome;
-    let objective = problem.value(&coefficients);
-    let certificate = Certificate { objective, relaxation, lower_bound };
-    let status = certificate.status(ended, options.gap_absolute, options.gap);
-    monitor.conclude(objective, lower_bound, iterations, coefficients.nonzeros());
-    let (seconds, passes, trace) = (monitor.seconds(), monitor.passes, monitor.trace);
-    Solution { coefficients, certificate, status, dual, iterations, passes, seconds, screened, local, trace, ranked }
+    let solution = outcome.certified(problem, options);
+    let Certificate { objective, lower_bound, .. } = solution.certificate;
+    monitor.conclude(objective, lower_bound, solution.iterations, solution.coefficients.nonzeros());
+    Solution { seconds: monitor.seconds(), passes: monitor.passes, trace: monitor.trace, ..solution }
 }
 
 /// Runs `body` with this many threads, or with those of the caller.

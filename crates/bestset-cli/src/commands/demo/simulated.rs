@@ -114,7 +114,7 @@ impl Simulated {
         }
         self.write_features(data, solution, out)?;
         output::heading(out, "Certificate")?;
-        writeln!(out, "{}\n{}", output::certificate::table(solution), output::certificate::verdict(solution, terms.k))?;
+        writeln!(out, "{}\n{}", output::certificate::table(solution), output::certificate::verdict(solution, &terms))?;
         Ok(())
     }
 

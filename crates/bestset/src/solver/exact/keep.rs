@@ -247,9 +247,19 @@ impl<'p, 'a> Tree<'p, 'a> {
             pool.offer(objective, coefficients);
         });
         let SavedRoot { coefficients, relaxation, lower_bound, dual, ended, screened, local } = saved.root;
-        let (iterations, ranked) = (0, Vec::new());
-        let outcome =
-            Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked };
+        let (iterations, ranked, dependent) = (0, Vec::new(), Vec::new());
+        let outcome = Outcome {
+            coefficients,
+            relaxation,
+            lower_bound,
+            dual,
+            ended,
+            iterations,
+            screened,
+            local,
+            ranked,
+            dependent,
+        };
         let mut tree = Self {
             problem,
             size,

@@ -70,13 +70,13 @@ pub struct Full {
     pub rank: usize,
 }
 
-/// The best subsets of sizes 1..=most, λ0 left aside, and the fit on all features.
+/// The best subsets of sizes 1..=most, λ0 left aside, the fit on all features, and the columns that others stand for.
 pub fn sizes(
     problem: &Problem<'_>,
     most: usize,
     options: &Options,
     monitor: &mut Monitor<'_>,
-) -> Result<(Vec<Best>, Full)> {
+) -> Result<(Vec<Best>, Full, Vec<Vec<usize>>)> {
     let equations = Equations::new(problem)?;
     let rank = equations.rank();
     let mut incumbents = Incumbents::new(most.min(rank), None, equations.total);
@@ -103,7 +103,8 @@ pub fn sizes(
     let bests = searched.into_iter().map(refit).collect::<Result<_>>()?;
     let all = equations.splits.first().map(Split::members).unwrap_or_default();
     let full = equations.refit(&all, equations.fit(&all))?;
-    Ok((bests, Full { loss: problem.loss_sum(&problem.margins(&full), full.intercept), rank }))
+    let full = Full { loss: problem.loss_sum(&problem.margins(&full), full.intercept), rank };
+    Ok((bests, full, equations.dependent))
 }
 
 /// Minimises P of a problem that [`applies`]: λ0 ≥ 0, the size limited or not.
@@ -140,7 +141,8 @@ pub(crate) fn solve(
     let mut ranked = vec![Ranked { coefficients: coefficients.clone(), objective, proved }];
     ranked.extend(runners_up(problem, &equations, &tree, &best.members, options)?);
     let (relaxation, screened, local) = (None, Screened::default(), Local::None);
-    Ok(Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked })
+    let dependent = equations.dependent;
+    Ok(Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked, dependent })
 }
 
 /// The best subsets after the first. They are proved where every other subset costs as much; columns that others stand for, or

@@ -149,6 +149,7 @@ impl<'p, 'a> Ledger<'p, 'a> {
             screened,
             local: Local::None,
             ranked: Vec::new(),
+            dependent: Vec::new(),
         }
     }
 }

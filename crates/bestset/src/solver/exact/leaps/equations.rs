@@ -39,6 +39,8 @@ pub struct Equations<'p, 'a> {
     pub total: f64,
     /// Families of linearly independent columns that hold a best subset of every size; one, unless columns depend on others.
     pub splits: Vec<Split>,
+    /// The features of every dependence that was taken for exact though it may be one but for rounding.
+    pub dependent: Vec<Vec<usize>>,
     /// What rounding may add to or take from a fit.
     pub slack: f64,
 }
@@ -65,9 +67,11 @@ impl<'p, 'a> Equations<'p, 'a> {
         // Inner products of sparse columns are centred afterwards, and lose what the stored entries have in excess.
         let stored = |k: usize| if work.active.is_sparse() { kernel::squares(work.active.entries(k).1) } else { 0.0 };
         let excess = (0..features.len()).map(|k| stored(k) * scales[k] * scales[k]).fold(1.0, f64::max);
-        let (splits, slack) = (Vec::new(), 0.0);
-        let mut equations = Self { problem, features, gram, moments, ridge, target, scales, total, splits, slack };
-        equations.splits = equations.independent()?;
+        let still = (0..problem.ncols()).filter(|&j| !varies(problem, j) && !is_constant(problem, j));
+        let (splits, dependent, slack) = (Vec::new(), still.map(|j| vec![j]).collect(), 0.0);
+        let mut equations =
+            Self { problem, features, gram, moments, ridge, target, scales, total, splits, dependent, slack };
+        equations.separate()?;
         let inverse = equations.inverse_norm()?;
         equations.slack = rounding(problem.nrows()) * f64::EPSILON * excess * inverse * total;
         Ok(equations)
@@ -141,6 +145,13 @@ fn varies(problem: &Problem<'_>, j: usize) -> bool {
     let squares = problem.squares(j);
     let left = if problem.has_intercept() { problem.moments()[j].centred } else { squares };
     left > (16.0 * f64::EPSILON).powi(2) * squares
+}
+
+/// Whether the entries of feature j are one number.
+fn is_constant(problem: &Problem<'_>, j: usize) -> bool {
+    let mut x = vec![0.0; problem.nrows()];
+    problem.design().axpy(j, 1.0, &mut x);
+    x.windows(2).all(|pair| pair[0] == pair[1])
 }
 
 #[cfg(test)]

@@ -12,8 +12,9 @@ use crate::error::{Error, Result};
 /// them by inner products: fits with it would be made of rounding.
 const DEPENDENT: f64 = 1e-11;
 
-/// What is left of a combination of columns, relative to its terms, when it is zero but for rounding.
-const EXACT: f64 = 1e-13;
+/// What is left of a combination of columns, relative to its terms, when it is zero but for rounding: that of a file with fifteen
+/// digits, and of the combination itself. Columns further apart than this differ, and what they differ by could be fitted.
+const EXACT: f64 = 4e-15;
 
 /// Coefficients below this are rounding.
 const NOTHING: f64 = 1e-8;
@@ -50,8 +51,8 @@ impl Split {
 }
 
 impl Equations<'_, '_> {
-    /// Families of independent columns that hold a best subset of every size.
-    pub fn independent(&self) -> Result<Vec<Split>> {
+    /// Finds the families of independent columns that hold a best subset of every size, and what the others depend on.
+    pub fn separate(&mut self) -> Result<()> {
         let all = (0..self.len() as u32).collect();
         let (mut done, mut open) = (Vec::new(), vec![Split { inside: Vec::new(), free: all }]);
         while let Some(split) = open.pop() {
@@ -59,15 +60,21 @@ impl Equations<'_, '_> {
                 done.push(split);
                 continue;
             };
-            let error = Error::Dependent { column: self.features[j as usize], share };
-            let circuit = self.circuit(j, &others).ok_or(error.clone())?;
+            let column = self.features[j as usize];
+            let circuit = self.circuit(j, &others).map_err(|share| Error::Dependent { column, share })?;
+            let mut features: Vec<usize> = circuit.iter().map(|&k| self.features[k as usize]).collect();
+            features.sort_unstable();
+            if !self.dependent.contains(&features) {
+                self.dependent.push(features);
+            }
             let choices: Vec<u32> = circuit.into_iter().filter(|k| split.free.contains(k)).collect();
             if done.len() + open.len() + choices.len() > MOST {
-                return Err(error);
+                return Err(Error::Dependent { column, share: share.max(0.0) });
             }
             open.extend((0..choices.len()).rev().map(|i| split.without(&choices, i)));
         }
-        Ok(done)
+        self.splits = done;
+        Ok(())
     }
 
     /// A column that independent others determine as far as inner products can tell, those others, and the share of its square
@@ -90,9 +97,9 @@ impl Equations<'_, '_> {
         None
     }
 
-    /// Column j and the columns of which it is a combination, if it is one exactly. Never with a ridge, under which two copies fit
-    /// better than one.
-    fn circuit(&self, j: u32, others: &[u32]) -> Option<Vec<u32>> {
+    /// Column j and the columns of which it is a combination, if it is one exactly, and else the share of its square that is left.
+    /// Never with a ridge, under which two copies fit better than one.
+    fn circuit(&self, j: u32, others: &[u32]) -> std::result::Result<Vec<u32>, f64> {
         let scaled = |k: u32| -> Vec<f64> {
             column(self.problem, self.features[k as usize]).iter().map(|x| x * self.scales[k as usize]).collect()
         };
@@ -108,6 +115,7 @@ impl Equations<'_, '_> {
         // Centred columns carry the rounding of what they were before.
         let before = |k: u32| self.problem.squares(self.features[k as usize]).sqrt() * self.scales[k as usize];
         let terms = before(j) + circuit.iter().zip(&gamma).map(|(&k, g)| g.abs() * before(k)).sum::<f64>();
-        (self.ridge == 0.0 && left <= EXACT * terms).then(|| [&[j], &circuit[..]].concat())
+        let is_exact = self.ridge == 0.0 && left <= EXACT * terms;
+        if is_exact { Ok([&[j], &circuit[..]].concat()) } else { Err(left * left) }
     }
 }
