@@ -54,6 +54,10 @@ class SubsetDict(AnswerDict):
     aic: float | None
     bic: float | None
 
+class SubsetsDict(TypedDict):
+    sizes: list[SubsetDict]
+    dependent: list[list[int]]
+
 class GroupSolutionDict(AnswerDict):
     groups: NDArray[np.int64]
     dual: NDArray[np.float64]
@@ -101,7 +105,7 @@ def cross_validate(
     score: str,
     one_se: bool,
 ) -> ValidationDict: ...
-def subsets(data: Data, spec: Spec, control: Control, most: int) -> tuple[list[SubsetDict], list[list[int]]]: ...
+def subsets(data: Data, spec: Spec, control: Control, most: int) -> SubsetsDict: ...
 def solve_groups(
     data: Data, spec: Spec, control: Control, labels: Sequence[int], prices: Sequence[float] | None = None
 ) -> GroupSolutionDict: ...

@@ -158,5 +158,5 @@ def subsets(
         fit_intercept=fit_intercept, standardize=standardize,
     )  # fmt: skip
     control = _problem.control("exact", threads, on_interrupt, gap=gap, time_limit=time_limit, max_nodes=max_nodes)
-    found, dependent = _core.subsets(data, spec, control, _problem.size(max_size) or min(p, 10))
-    return Subsets([_sequences.subset(s, p, names) for s in found], dependent)
+    found = _core.subsets(data, spec, control, _problem.size(max_size) or min(p, 10))
+    return Subsets([_sequences.subset(s, p, names) for s in found["sizes"]], found["dependent"])

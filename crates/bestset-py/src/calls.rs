@@ -286,7 +286,7 @@ pub fn subsets<'py>(
     spec: SpecArgument<'py>,
     control: Control,
     most: usize,
-) -> PyResult<(Vec<Bound<'py, PyDict>>, Vec<Vec<usize>>)> {
+) -> Dict<'py> {
     let (input, caller) = (data.borrow(&spec)?, caller(&control, None));
     let cancel = caller.cancel.clone();
     let found = run(py, &caller, |_| {
@@ -296,8 +296,10 @@ pub fn subsets<'py>(
             Ok(found)
         })
     })?;
-    let sizes = found.sizes.iter().map(|s| output::subset(py, s)).collect::<PyResult<_>>()?;
-    Ok((sizes, found.dependent))
+    let dict = PyDict::new(py);
+    dict.set_item("sizes", found.sizes.iter().map(|s| output::subset(py, s)).collect::<PyResult<Vec<_>>>()?)?;
+    dict.set_item("dependent", found.dependent)?;
+    Ok(dict)
 }
 
 /// Whole groups of features in or out.

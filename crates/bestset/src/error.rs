@@ -160,12 +160,15 @@ pub enum Error {
     },
     /// A column that others determine nearly, but not exactly: fits with it would be made of rounding.
     #[error(
-        "column {column} of X is nearly a combination of others: {share:e} of its square is left without them; drop it, or raise lambda2"
+        "column {column} of X is nearly a combination of {}: {share:.1e} of its square is left without; drop one of them, or raise lambda2",
+        listed(others)
     )]
     Dependent {
         /// The column.
         column: usize,
-        /// What is left of its sum of squares when later columns are projected out, as a share.
+        /// Those that determine it, as far as they are known.
+        others: Vec<usize>,
+        /// What is left of its sum of squares when they are projected out, as a share.
         share: f64,
     },
     /// A value that an independent second computation does not confirm.
@@ -217,4 +220,16 @@ pub(crate) fn check_weights(weights: &[f64], n: usize) -> Result<()> {
         return Err(Error::NoWeight { count: weights.len() });
     }
     Ok(())
+}
+
+/// Columns in words, the first few of them.
+fn listed(columns: &[usize]) -> String {
+    const SHOWN: usize = 8;
+    let shown: Vec<String> = columns.iter().take(SHOWN).map(usize::to_string).collect();
+    match columns.len() {
+        0 => "others".to_owned(),
+        1 => format!("column {}", shown[0]),
+        2..=SHOWN => format!("columns {}", shown.join(", ")),
+        count => format!("columns {} and {} more", shown.join(", "), count - SHOWN),
+    }
 }

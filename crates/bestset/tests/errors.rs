@@ -297,9 +297,14 @@ fn messages_name_the_value_and_the_place() {
         ),
         (Error::Unsupported { method: "cdss", reason: "cannot" }, "method cdss cannot"),
         (
-            Error::Dependent { column: 4, share: 1e-15 },
-            "column 4 of X is nearly a combination of others: 1e-15 of its square is left without them; drop it, or raise \
+            Error::Dependent { column: 0, others: vec![], share: 0.0 },
+            "column 0 of X is nearly a combination of others: 0.0e0 of its square is left without; drop one of them, or raise \
              lambda2",
+        ),
+        (
+            Error::Dependent { column: 4, others: vec![2, 7], share: 1e-15 },
+            "column 4 of X is nearly a combination of columns 2, 7: 1.0e-15 of its square is left without; drop one of them, \
+             or raise lambda2",
         ),
         (
             Error::Recheck { what: "the fit", claimed: 2.0, found: 2.5, slack: 1e-9 },

@@ -160,7 +160,7 @@ fn every_size_equals_enumeration() {
                 proved += check(&data, &best, &found, &trial.to_string());
                 total += data.p;
             }
-            Err(Error::Dependent { column, share }) => {
+            Err(Error::Dependent { column, share, .. }) => {
                 assert!(share < 1e-8 && column < data.p, "{column} {share:e} {data:?}");
                 dependent += 1;
             }
@@ -360,7 +360,10 @@ fn copies_but_for_rounding_are_named_and_no_others_are_taken() {
                 assert_eq!(one.unwrap().dependent, [[1, 3]], "{apart}");
             } else {
                 for error in [all.unwrap_err(), one.unwrap_err()] {
-                    let Error::Dependent { column: 1 | 3, share } = error else { panic!("{apart}: {error}") };
+                    let Error::Dependent { column: column @ (1 | 3), ref others, share } = error else {
+                        panic!("{error}")
+                    };
+                    assert_eq!(others[..], [4 - column], "{error}");
                     assert!(share > 0.01 * apart * apart && share < 2.0 * apart * apart, "{apart}: {share}");
                 }
             }
@@ -459,7 +462,7 @@ fn what_cannot_be_searched_is_named() {
     (0..8).for_each(|i| data.x[16 + i] = data.x[i] * (1.0 + 1e-7 * (i as f64).sin()));
     data.with_problem(|problem| {
         let error = subsets(problem, 2, &Options::default()).unwrap_err();
-        assert!(matches!(error, Error::Dependent { column: 0, share } if share.abs() < 1e-13), "{error}");
+        assert!(matches!(error, Error::Dependent { column: 0, share, .. } if share.abs() < 1e-13), "{error}");
         assert_eq!(subsets(problem, 0, &Options::default()), Err(Error::Size { k: 0, features: 3 }));
         assert_eq!(subsets(problem, 4, &Options::default()), Err(Error::Size { k: 4, features: 3 }));
         // A ridge tells the two near copies from a single one.

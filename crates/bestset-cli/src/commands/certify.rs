@@ -170,7 +170,7 @@ impl Certify {
         ];
         writeln!(out, "{}", output::table(&[], rows.into_iter()))?;
         writeln!(out, "{}", output::certificate::statement(certificate, proved, &found.terms))?;
-        let remarks = output::certificate::remarks(posed.data, &found.solution.dependent);
+        let remarks = output::certificate::remarks(posed, found);
         remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))?;
         if best < certificate.objective - self.limits.gap * best.abs() {
             writeln!(out, "Better: {} features with P {}: {}", names.len(), number(best), names.join(", "))?;

@@ -127,7 +127,7 @@ impl Subsets {
         let subsets = found.sizes.iter().map(subset).collect();
         let seconds = Some(session.clock.seconds());
         let opening = report::opening(posed.data);
-        let notes = [opening.notes, certificate::remarks(posed.data, &found.dependent)].concat();
+        let notes = [opening.notes, certificate::dependences(posed.data, &found.dependent)].concat();
         let report = page::Report { subsets, seconds, notes, ..opening };
         report::write(&report, &self.output)
     }
@@ -181,6 +181,6 @@ fn write_table(posed: &Posed<'_>, found: &bestset::Subsets, out: &mut dyn Write)
         let features = if best.size == 1 { "feature" } else { "features" };
         writeln!(out, "BIC is least at {} {features}.", best.size)?;
     }
-    let remarks = certificate::remarks(posed.data, &found.dependent);
+    let remarks = certificate::dependences(posed.data, &found.dependent);
     Ok(remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))?)
 }

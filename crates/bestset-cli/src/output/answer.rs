@@ -167,7 +167,7 @@ pub fn write_tables(
     heading(out, "Certificate")?;
     let solution = &answer.solution;
     writeln!(out, "{}\n{}", certificate::table(solution), certificate::verdict(solution, &answer.terms))?;
-    let remarks = certificate::remarks(posed.data, &solution.dependent);
+    let remarks = certificate::remarks(posed, answer);
     remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::{number, percent, seconds};
 use crate::args::Terms;
-use crate::work::Loaded;
+use crate::work::{Answer, Loaded, Posed};
 use bestset::{Certificate, Local, Solution, Status};
 
 /// The three numbers, the gaps, and how the solve went.
@@ -76,8 +76,14 @@ pub fn verdict(solution: &Solution, terms: &Terms) -> String {
     text
 }
 
+/// What is to be said of the proof besides: why there is none, and what it rests on.
+pub fn remarks(posed: &Posed<'_>, answer: &Answer) -> Vec<String> {
+    let dependences = dependences(posed.data, &answer.solution.dependent);
+    answer.unproved.iter().cloned().chain(dependences).collect()
+}
+
 /// What the proof took for exact though the columns may differ in their last digits, a sentence each.
-pub fn remarks(data: &Loaded, dependent: &[Vec<usize>]) -> Vec<String> {
+pub fn dependences(data: &Loaded, dependent: &[Vec<usize>]) -> Vec<String> {
     let sentence = |features: &Vec<usize>| {
         let names: Vec<String> = features.iter().map(|&j| data.name(j)).collect();
         match &names[..] {

@@ -1,5 +1,6 @@
 //! An answer with all that led to it.
 
+use super::pose::with_names;
 use super::{Posed, Session};
 use crate::args::Terms;
 use crate::exit::Failure;
@@ -21,6 +22,8 @@ pub struct Answer {
     pub coefficients: Coefficients,
     /// How λ0 was chosen.
     pub chosen: Option<Chosen>,
+    /// Why branch and bound could not raise the bound, if it was asked to.
+    pub unproved: Option<String>,
 }
 
 /// A path from which the answer was chosen.
@@ -64,7 +67,7 @@ impl Chosen {
 impl Answer {
     pub fn new(posed: &Posed<'_>, method: Method, terms: Terms, solution: Solution) -> Self {
         let coefficients = posed.outside(&solution.coefficients);
-        Self { method, terms, solution, coefficients, chosen: None }
+        Self { method, terms, solution, coefficients, chosen: None, unproved: None }
     }
 }
 
@@ -168,12 +171,16 @@ pub fn prove(posed: &Posed<'_>, answer: &mut Answer, time: Duration, session: &S
     let limit = session.clock.left().map_or(time, |left| left.min(time));
     let start = Some(answer.solution.coefficients.clone());
     let options = Options { trace: true, warm_start: start, time_limit: Some(limit), ..session.options(Method::Exact) };
-    // Where branch and bound cannot start, the answer has the bound it has.
-    if options.validate(&problem).is_err() {
-        return Ok(());
-    }
     session.progress.start("proving");
-    let mut proved = observed(&problem, &options, session)?;
+    let mut proved = match observed(&problem, &options, session) {
+        Ok(proved) => proved,
+        // Where branch and bound cannot start, the answer has the bound it has.
+        Err(failure @ Failure::Problem(bestset::Error::Unsupported { .. } | bestset::Error::Dependent { .. })) => {
+            answer.unproved = Some(format!("Not proved: {}.", with_names(failure, posed.data)));
+            return Ok(());
+        }
+        Err(failure) => return Err(failure),
+    };
     if proved.status == Status::TimeLimit && session.clock.left().is_none_or(|left| !left.is_zero()) {
         // The time set aside for the proof is over, which is no limit that the user gave.
         proved.status = answer.solution.status;

@@ -57,7 +57,23 @@ impl FittingArgs {
             problem = problem.with_offset(offset)?;
         }
         let problem = problem.with_loss(data.loss)?;
-        body(&Posed { data, view: view.as_ref(), problem })
+        body(&Posed { data, view: view.as_ref(), problem }).map_err(|failure| with_names(failure, data))
+    }
+}
+
+/// An error that speaks of columns by number says their names.
+pub fn with_names(failure: Failure, data: &Loaded) -> Failure {
+    match failure {
+        Failure::Problem(bestset::Error::Dependent { column, others, share }) => {
+            let others: Vec<String> = others.into_iter().map(|j| data.name(j)).collect();
+            Failure::Message(format!(
+                "{} is nearly a combination of {}: {share:.1e} of its square is left without; leave one of them out (--drop), or give a \
+                 --lambda2 above 0",
+                data.name(column),
+                if others.is_empty() { "others".to_owned() } else { others.join(", ") }
+            ))
+        }
+        other => other,
     }
 }
 

@@ -26,7 +26,7 @@ pub fn build(posed: &Posed<'_>, answer: &Answer, session: &Session<'_>) -> Resul
     };
     let intercept = posed.problem.has_intercept().then_some(answer.coefficients.intercept);
     let opening = opening(posed.data);
-    let notes = [opening.notes, crate::output::certificate::remarks(posed.data, &solution.dependent)].concat();
+    let notes = [opening.notes, crate::output::certificate::remarks(posed, answer)].concat();
     Ok(page::Report {
         notes,
         certificate: page::Certificate::of(solution, answer.terms.k),

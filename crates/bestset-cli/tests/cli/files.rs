@@ -295,6 +295,16 @@ fn copies_but_for_rounding_are_named() {
         assert!(std::fs::read_to_string(place.path("copies.html")).unwrap().contains(remark), "{line}");
     }
     assert!(!place.done("exact copies.csv -k 2").contains(remark));
+    // Further apart, they are named too: no proof, and an answer that was there before is kept.
+    let apart = "c is nearly a combination of a: ";
+    let rows = (0..30).map(|i| {
+        let (a, b) = ((f64::from(i) * 0.7).sin(), (f64::from(i) * 1.9).cos());
+        format!("{a},{b},{:.9},{}\n", 3.0 * a, a + 0.3 * b + 0.1 * (f64::from(i) * 5.3).sin())
+    });
+    place.write("near.csv", &format!("a,b,c,y\n{}", rows.collect::<String>()));
+    assert!(place.refused("subsets near.csv").contains(apart));
+    let kept = place.done("fit near.csv --lambda2 0 -k 2 --prove 5");
+    assert!(kept.contains("objective P") && kept.contains(&format!("Not proved: {apart}")), "{kept}");
 }
 
 #[test]

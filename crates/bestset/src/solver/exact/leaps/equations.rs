@@ -129,7 +129,8 @@ impl<'p, 'a> Equations<'p, 'a> {
         let members: Vec<u32> = free.iter().chain(inside).copied().collect();
         let (gains, fit_inside) = self.eliminate(self.form(&members), inside.len());
         let m = free.len();
-        let singular = |_| Error::Dependent { column: self.features[members[0] as usize], share: 0.0 };
+        let column = members.first().map_or(0, |&k| self.features[k as usize]);
+        let singular = |_| Error::Dependent { column, others: Vec::new(), share: 0.0 };
         let factor = Llt::new(Mat::from_fn(m, m, |i, j| gains.at(i, j)).as_ref(), Side::Lower).map_err(singular)?;
         let inverse = factor.inverse();
         let solution = |i: usize| (0..m).map(|j| inverse[(i, j)] * gains.vector()[j]).sum();

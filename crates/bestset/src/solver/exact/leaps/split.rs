@@ -60,16 +60,16 @@ impl Equations<'_, '_> {
                 done.push(split);
                 continue;
             };
-            let column = self.features[j as usize];
-            let circuit = self.circuit(j, &others).map_err(|share| Error::Dependent { column, share })?;
-            let mut features: Vec<usize> = circuit.iter().map(|&k| self.features[k as usize]).collect();
+            let circuit = self.circuit(j, &others)?;
+            let mut features = self.features_of(&circuit);
             features.sort_unstable();
             if !self.dependent.contains(&features) {
                 self.dependent.push(features);
             }
             let choices: Vec<u32> = circuit.into_iter().filter(|k| split.free.contains(k)).collect();
             if done.len() + open.len() + choices.len() > MOST {
-                return Err(Error::Dependent { column, share: share.max(0.0) });
+                let (column, others) = (self.features[j as usize], self.features_of(&others));
+                return Err(Error::Dependent { column, others, share: share.max(0.0) });
             }
             open.extend((0..choices.len()).rev().map(|i| split.without(&choices, i)));
         }
@@ -97,9 +97,13 @@ impl Equations<'_, '_> {
         None
     }
 
-    /// Column j and the columns of which it is a combination, if it is one exactly, and else the share of its square that is left.
-    /// Never with a ridge, under which two copies fit better than one.
-    fn circuit(&self, j: u32, others: &[u32]) -> std::result::Result<Vec<u32>, f64> {
+    fn features_of(&self, positions: &[u32]) -> Vec<usize> {
+        positions.iter().map(|&k| self.features[k as usize]).collect()
+    }
+
+    /// Column j and the columns of which it is a combination, if it is one exactly: an error if not. Never with a ridge, under which
+    /// two copies fit better than one.
+    fn circuit(&self, j: u32, others: &[u32]) -> Result<Vec<u32>> {
         let scaled = |k: u32| -> Vec<f64> {
             column(self.problem, self.features[k as usize]).iter().map(|x| x * self.scales[k as usize]).collect()
         };
@@ -115,7 +119,10 @@ impl Equations<'_, '_> {
         // Centred columns carry the rounding of what they were before.
         let before = |k: u32| self.problem.squares(self.features[k as usize]).sqrt() * self.scales[k as usize];
         let terms = before(j) + circuit.iter().zip(&gamma).map(|(&k, g)| g.abs() * before(k)).sum::<f64>();
-        let is_exact = self.ridge == 0.0 && left <= EXACT * terms;
-        if is_exact { Ok([&[j], &circuit[..]].concat()) } else { Err(left * left) }
+        if self.ridge == 0.0 && left <= EXACT * terms {
+            return Ok([&[j], &circuit[..]].concat());
+        }
+        let (column, others) = (self.features[j as usize], self.features_of(&circuit));
+        Err(Error::Dependent { column, others, share: left * left })
     }
 }
