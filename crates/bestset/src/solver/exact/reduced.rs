@@ -15,7 +15,9 @@
 use super::node::Choice;
 use super::relax::{Ground, Relaxed};
 use crate::penalty::Coordinate;
+use crate::solver::quadratic::Gram;
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::solvers::{DenseSolveCore, Llt};
 use faer::{Accum, Mat, Par, Side};
 
@@ -34,8 +36,8 @@ pub struct Reduced<'r> {
     pub inverse: Mat<f64>,
     /// M_ZA H⁻¹.
     pub answers: Mat<f64>,
-    /// K.
-    pub left: Mat<f64>,
+    /// K, from the position of the size of A on.
+    left: Gram,
     /// τ of Z.
     pub tau: Vec<f64>,
     /// |τ| up to which a member of Z adds nothing to the sum, less than nothing where it does already.
@@ -54,6 +56,13 @@ pub struct Reduced<'r> {
 }
 
 impl Reduced<'_> {
+    /// Column k of K.
+    #[inline]
+    pub fn left(&self, k: usize) -> &[f64] {
+        let first = self.moving.len();
+        &self.left.column(first + k)[first..]
+    }
+
     /// The most that rounding adds to the sum where Σ ‖x_l‖ |Δ_l| is `moved` and Ψ′ asks for coefficients of `asked` in all, besides
     /// those of the thresholds. Ψ′_k changes by the coefficient it asks for, which grows by e/2λ2′ over an error of e in its slope.
     pub fn lost(&self, moved: f64, asked: f64) -> f64 {
@@ -78,21 +87,18 @@ impl Ground<'_, '_, '_> {
         let (moving, still): (Vec<usize>, Vec<usize>) =
             (0..penalties.len()).partition(|&a| now.beta[a] != 0.0 && now.beta[a].abs() < reach(a));
         let order: Vec<usize> = moving.iter().chain(&still).map(|&a| now.members[a]).collect();
-        let (gram, m, z) = (self.inner_products(&order), moving.len(), still.len());
+        let (mut gram, m, z) = (self.inner_products(&order), moving.len(), still.len());
         let is_curved = |a: usize| now.choices[a] == Choice::In || penalties[a].fraction(now.beta[a]) >= 1.0;
         let own: Vec<f64> = moving.iter().map(|&a| if is_curved(a) { 2.0 * penalties[a].l2 } else { 0.0 }).collect();
         let h = Mat::from_fn(m, m, |e, f| gram.at(e, f) + if e == f { own[e] - now.moved[moving[e]] } else { 0.0 });
         let inverse = Llt::new(h.as_ref(), Side::Lower).ok()?.inverse();
-        let (mut cross, mut left, mut answers) = (Mat::zeros(z, m), Mat::zeros(z, z), Mat::zeros(z, m));
-        for e in 0..m {
-            cross.col_as_slice_mut(e).copy_from_slice(&gram.column(e)[m..]);
-        }
-        for (k, &a) in still.iter().enumerate() {
-            left.col_as_slice_mut(k).copy_from_slice(&gram.column(m + k)[m..]);
-            left[(k, k)] -= now.moved[a];
-        }
+        still.iter().enumerate().for_each(|(k, &a)| gram.add_to_diagonal(m + k, -now.moved[a]));
+        let (_, _, cross, left) = gram.as_mut().split_at_mut(m, m);
+        let mut answers = Mat::zeros(z, m);
         matmul(answers.as_mut(), Accum::Replace, cross.as_ref(), inverse.as_ref(), 1.0, Par::Seq);
-        matmul(left.as_mut(), Accum::Add, answers.as_ref(), cross.transpose(), -1.0, Par::Seq);
+        let (upper, full) = (BlockStructure::TriangularUpper, BlockStructure::Rectangular);
+        triangular::matmul(left, upper, Accum::Add, answers.as_ref(), full, cross.transpose(), full, -1.0, Par::Seq);
+        gram.mirror(m, m);
         let lengths: Vec<f64> = (0..penalties.len()).map(|a| self.square(now, a).sqrt()).collect();
         // H times the computed inverse is the identity up to about mε‖H‖‖H⁻¹‖, in units of the columns.
         let unit = |e: usize| lengths[moving[e]];
@@ -127,7 +133,7 @@ impl Ground<'_, '_, '_> {
             own,
             inverse,
             answers,
-            left,
+            left: gram,
             tau,
             lengths,
             unsure,

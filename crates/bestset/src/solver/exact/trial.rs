@@ -84,14 +84,14 @@ impl Reduced<'_> {
         let (now, is_free) = (self.now, |a: usize| self.now.choices[a] == Choice::Free);
         // No other member answers against it: at most this can come out.
         let most = |k: usize| {
-            let (a, curvature) = (self.still[k], self.left[(k, k)]);
+            let (a, curvature) = (self.still[k], self.left(k)[k]);
             now.dual + self.penalties[a].curved(curvature.max(0.0)).phi(self.tau[k])
         };
         let at_zero = (0..self.still.len()).filter(|&k| is_free(self.still[k]) && now.beta[self.still[k]] == 0.0);
         let mut tried: Vec<(f64, usize)> = at_zero.map(|k| (most(k), k)).filter(|t| t.0 > limit).collect();
         tried.sort_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
         for (_, k) in tried {
-            let along = self.left.col_as_slice(k);
+            let along = self.left(k);
             let (member, place) = (self.still[k], Place::Still(k));
             let trial = Trial { member, place, side: Choice::In, along, gain: 1.0, curvature: along[k] };
             if self.is_beyond(&trial, limit, &mut state) {
@@ -159,7 +159,7 @@ impl Reduced<'_> {
         slopes.iter_mut().zip(&state.work).for_each(|(s, &k)| *s += by * trial.gain * trial.along[k]);
         let mut sum = 0.0;
         for e in 0..size {
-            let (k, column) = (state.work[e], self.left.col_as_slice(state.work[e]));
+            let (k, column) = (state.work[e], self.left(state.work[e]));
             let back = if is_moving { trial.gain * trial.along[k] } else { 0.0 };
             let q = (column[k] + back * trial.along[k]).max(f64::MIN_POSITIVE);
             let next = self.penalties[self.still[k]].prox_envelope(q, q * state.u[e] - slopes[e]);

@@ -64,9 +64,14 @@ impl Gram {
             self.extend_dense(active, h, metric, old);
         }
         self.len = new;
-        for from in (old..new).step_by(TILE) {
-            let to = (from + TILE).min(new);
-            for rows in (0..to).step_by(TILE) {
+        self.mirror(0, old);
+    }
+
+    /// Q_lk ← Q_kl for first ≤ k < l and old ≤ l.
+    pub fn mirror(&mut self, first: usize, old: usize) {
+        for from in (old..self.len).step_by(TILE) {
+            let to = (from + TILE).min(self.len);
+            for rows in (first..to).step_by(TILE) {
                 for l in from..to {
                     for k in rows..(rows + TILE).min(l) {
                         self.data[k * self.stride + l] = self.data[l * self.stride + k];
@@ -74,6 +79,11 @@ impl Gram {
                 }
             }
         }
+    }
+
+    /// Q as a matrix.
+    pub fn as_mut(&mut self) -> MatMut<'_, f64> {
+        MatMut::from_column_major_slice_with_stride_mut(&mut self.data, self.len, self.len, self.stride)
     }
 
     fn reserve(&mut self, len: usize) {

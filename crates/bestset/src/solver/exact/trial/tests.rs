@@ -20,7 +20,7 @@ impl Reduced<'_> {
             }
         }
         for (k, &member) in self.still.iter().enumerate().filter(|p| self.now.beta[*p.1] == 0.0) {
-            let (along, place) = (self.left.col_as_slice(k), Place::Still(k));
+            let (along, place) = (self.left(k), Place::Still(k));
             visit(self, &Trial { member, place, side: Choice::In, along, gain: 1.0, curvature: along[k] });
         }
     }
