@@ -205,10 +205,11 @@ impl<'a> Problem<'a> {
         let slope = |b: f64| self.loss.slope_and_curvature(u, b, &self.y, self.weights());
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
         let (mut b, mut width) = (guess, 1.0f64.max(guess.abs()));
+        let (mut nearest, mut least) = (guess, f64::INFINITY);
         for _ in 0..200 {
             let (s, c) = slope(b);
-            if s == 0.0 {
-                return b;
+            if s.abs() < least {
+                (nearest, least) = (b, s.abs());
             }
             if s > 0.0 {
                 high = b
@@ -216,6 +217,10 @@ impl<'a> Problem<'a> {
                 low = b
             }
             let newton = b - s / c;
+            // There, or less than the last digit away.
+            if s == 0.0 || newton == b {
+                break;
+            }
             let next = if newton > low && newton < high && (newton - b).abs() <= 2.0 * width {
                 newton
             } else if low.is_finite() && high.is_finite() {
@@ -225,22 +230,38 @@ impl<'a> Problem<'a> {
                 if s > 0.0 { b - width } else { b + width }
             };
             if next == b || next == low || next == high {
-                return b;
-            }
-            if high - low <= 4.0 * f64::EPSILON * b.abs() {
-                return next;
+                break;
             }
             width = if low.is_finite() && high.is_finite() { width } else { width.max((next - b).abs()) };
             b = next;
         }
-        b
+        nearest
     }
 
     /// α_i = w_i ℓ′(u_i + b, y_i), the dual point of a primal point (MATH §3), made feasible for the intercept.
     pub fn dual_point(&self, u: &[f64], b: f64, alpha: &mut [f64]) {
         self.loss.derivatives(u, b, &self.y, self.weights(), alpha);
         if self.intercept {
+            self.finish_intercept(alpha);
             balance(alpha);
+        }
+    }
+
+    /// A Newton step of b that its last digit has no room for, taken in α where the loss is one of y − u: next to nothing, but for
+    /// targets far from zero.
+    fn finish_intercept(&self, alpha: &mut [f64]) {
+        let reach = match self.loss {
+            Loss::Squared => f64::INFINITY,
+            Loss::Huber { delta } => delta,
+            _ => return,
+        };
+        // Beyond its quadratic part a loss does not answer.
+        let answers = |i: usize, a: f64| self.weight(i) > 0.0 && a.abs() < self.weight(i) * reach;
+        let total: f64 = (0..alpha.len()).filter(|&i| answers(i, alpha[i])).map(|i| self.weight(i)).sum();
+        let step = bound::accurate_sum(alpha.iter().copied()) / total;
+        for (i, a) in alpha.iter_mut().enumerate().filter(|(i, a)| step.is_finite() && answers(*i, **a)) {
+            let (w, end) = (self.weight(i), self.weight(i) * reach);
+            *a = (*a - w * step).clamp(-end, end);
         }
     }
 

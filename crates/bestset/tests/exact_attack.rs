@@ -6,6 +6,7 @@
 
 mod common;
 
+use bestset::design::Dense;
 use bestset::solver::CancelFlag;
 use bestset::{Bounds, Loss, Method, Options, Penalty, Problem, Solution, Status, TraceRow, solve};
 use common::{Case, ChaCha8Rng, Enumeration, LOSSES, RngExt, enumerate, hostile, normal, pick, power, price, rng};
@@ -247,4 +248,39 @@ fn the_best_subsets_are_looked_for_among_far_features_too() {
         found.ranked.iter().filter(|r| r.proved).map(|r| r.coefficients.support.as_slice()).collect();
     let say: Vec<_> = found.ranked.iter().map(|r| (r.objective, r.coefficients.support.clone(), r.proved)).collect();
     assert!(proved.iter().all(|s| s.iter().all(|&j| j >= dear)), "{} {say:?}", found.status);
+}
+
+/// Targets 10^8 to 10^14 times their spread from zero: P keeps the digits that y − b has, and no claim holds for less than the
+/// optimum, which is that of the targets less a constant. What the last digit of the intercept costs is part of P.
+#[test]
+fn targets_far_from_zero_keep_their_digits() {
+    let mut rng = rng(614);
+    let mut proved = [0; 7];
+    for trial in 0..210 {
+        let (n, p) = (rng.random_range(6..20), 5);
+        let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+        let from = power(&mut rng, 8.0, 8.5) * 10f64.powi(trial as i32 % 7) * pick(&mut rng, &[-1.0, 1.0]);
+        let far: Vec<f64> = (0..n).map(|i| x[i] + 0.5 * normal(&mut rng) + from).collect();
+        // Exact, since all are nearly the same number.
+        let near: Vec<f64> = far.iter().map(|y| y - far[0]).collect();
+        let design = Dense::new(n, p, x).unwrap();
+        let problem = |y: &[f64]| {
+            let loss = if trial % 3 == 0 { Loss::Huber { delta: 0.4 } } else { Loss::Squared };
+            let problem = Problem::new(&design, y.to_vec(), Penalty::new(0.3, 0.0, 0.05)).unwrap();
+            problem.with_intercept(true).with_loss(loss).unwrap()
+        };
+        let options = Options { gap: 1e-12, gap_absolute: 0.0, ..Options::with_method(Method::Exact) };
+        let (best, found) = (solve(&problem(&near), &options).unwrap(), solve(&problem(&far), &options).unwrap());
+        let (low, high) = (best.certificate.lower_bound, best.objective());
+        let (bound, objective) = (found.certificate.lower_bound, found.objective());
+        let context = format!("{trial}: {from:e}, {bound} ≤ {low}..{high} ≤ {objective}");
+        assert!(high - low <= 1e-9 * high, "{context}");
+        assert!(bound <= high * (1.0 + 1e-12), "{context}");
+        assert!(objective >= low * (1.0 - 1e-12), "{context}");
+        // The intercept is off by half its last digit or a little more.
+        let digit = f64::EPSILON * found.coefficients.intercept.abs();
+        assert!(objective <= high * (1.0 + 1e-9) + n as f64 * digit * digit, "{context}");
+        proved[trial % 7] += usize::from(found.certificate.relative_gap() <= 1e-6);
+    }
+    assert_eq!(proved[..5], [30; 5], "{proved:?}");
 }

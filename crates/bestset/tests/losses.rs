@@ -212,13 +212,32 @@ fn sums_over_samples_match_plain_loops_and_skip_weight_zero() {
             loss.derivatives(&u, b, &y, weights, &mut first);
             loss.curvatures(&u, b, &y, weights, &mut second);
             for i in 0..n {
-                assert_eq!(first[i], weight(i) * loss.derivative(u[i] + b, y[i]));
+                assert_close(first[i], weight(i) * loss.derivative(u[i] + b, y[i]), 1e-13, &loss);
                 assert_eq!(second[i], weight(i) * loss.curvature(u[i] + b, y[i]));
             }
         }
         // A sample of weight zero is not there, however large its loss.
         let far = [1e200, 0.5];
         assert!(loss.total(&far, 0.0, &[-1.0, 1.0], Some(&[0.0, 1.0])).is_finite());
+    }
+}
+
+/// Where targets are far from zero the part that is as far, whether intercept or offset, is taken off them first: what is left is
+/// exact, and so is the loss but for its own rounding.
+#[test]
+fn losses_of_far_targets_keep_their_digits() {
+    let mut rng = rng(3);
+    for loss in [Loss::Squared, Loss::Huber { delta: 0.7 }] {
+        for far in [3e5, -7e10, 5e14] {
+            let rest: Vec<f64> = (0..40).map(|_| normal(&mut rng)).collect();
+            let y: Vec<f64> = (0..40).map(|_| far + normal(&mut rng)).collect();
+            let near: Vec<f64> = y.iter().map(|y| y - far).collect();
+            let plain = loss.total(&rest, 0.0, &near, None);
+            assert_close(loss.total(&rest, far, &y, None), plain, 1e-14, &(loss, far));
+            let offset = vec![far; 40];
+            let plain = loss.total(&[0.0; 40], 0.25, &near, None);
+            assert_close(loss.total(&offset, 0.25, &y, None), plain, 1e-14, &(loss, far));
+        }
     }
 }
 

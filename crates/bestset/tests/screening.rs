@@ -88,7 +88,9 @@ fn the_ball_holds_the_dual_optimum_and_the_relaxation_rules_are_true() {
                             best.beta[j]
                         );
                         // Zero in every minimiser: the optimal correlation is inside the thresholds of both sides.
-                        let (tau, room) = (model.dot(j, &best.alpha), length * known);
+                        let size: f64 = best.alpha.iter().map(|a| a * a).sum();
+                        let rounding = 1e-15 * (problem.squares(j) * size).sqrt();
+                        let (tau, room) = (model.dot(j, &best.alpha), length * known + rounding);
                         assert!(tau <= c.slope(false) + room && -tau <= c.slope(true) + room, "{trial}: {j}");
                     }
                 }

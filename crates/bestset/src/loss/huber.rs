@@ -1,6 +1,6 @@
 //! ℓ(u, y) = ½r² for |r| ≤ δ, δ|r| − ½δ² beyond, r = y − u.
 
-use super::ScalarLoss;
+use super::{ScalarLoss, shifted_target};
 
 /// The Huber loss, with conjugate ½a² + ya on |a| ≤ δ.
 #[derive(Debug, Clone, Copy)]
@@ -43,5 +43,10 @@ impl ScalarLoss for Huber {
 
     fn domain(self, _y: f64) -> (f64, f64) {
         (-self.delta, self.delta)
+    }
+
+    #[inline(always)]
+    fn shifted(self, u: f64, b: f64, y: f64) -> (f64, f64) {
+        shifted_target(u, b, y)
     }
 }

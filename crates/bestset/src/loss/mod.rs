@@ -30,6 +30,18 @@ pub trait ScalarLoss: Copy + Send + Sync {
     fn conjugate_derivative(self, a: f64, y: f64) -> f64;
     /// The ends of the closed domain of ℓ*.
     fn domain(self, y: f64) -> (f64, f64);
+    /// (v, z) with ℓ(v, z) = ℓ(u + b, y).
+    #[inline(always)]
+    fn shifted(self, u: f64, b: f64, y: f64) -> (f64, f64) {
+        (u + b, y)
+    }
+}
+
+/// [`ScalarLoss::shifted`] of a loss of y − u: the larger of u and b is subtracted from y first. Where targets are far from zero it is
+/// nearly all of them, the difference is exact, and no digit is lost that u + b would have rounded away.
+#[inline(always)]
+fn shifted_target(u: f64, b: f64, y: f64) -> (f64, f64) {
+    if u.abs() > b.abs() { (b, y - u) } else { (u, y - b) }
 }
 
 /// The loss of a problem.
@@ -132,41 +144,56 @@ impl Loss {
 
     /// Σ_i w_i ℓ(u_i + b, y_i).
     pub fn total(self, u: &[f64], b: f64, y: &[f64], w: Option<&[f64]>) -> f64 {
-        dispatch!(self, l => sum_over(u.len(), w, |i| l.value(u[i] + b, y[i])))
+        dispatch!(self, l => sum_over(l, (u, b, y), w, ScalarLoss::value))
     }
 
     /// Σ_i w_i ℓ′(u_i + b, y_i) and Σ_i w_i ℓ″(u_i + b, y_i): the one-dimensional problem in the intercept.
     pub fn slope_and_curvature(self, u: &[f64], b: f64, y: &[f64], w: Option<&[f64]>) -> (f64, f64) {
         dispatch!(self, l => (
-            sum_over(u.len(), w, |i| l.derivative(u[i] + b, y[i])),
-            sum_over(u.len(), w, |i| l.curvature(u[i] + b, y[i])),
+            sum_over(l, (u, b, y), w, ScalarLoss::derivative),
+            sum_over(l, (u, b, y), w, ScalarLoss::curvature),
         ))
     }
 
     /// out_i = w_i ℓ′(u_i + b, y_i).
     pub fn derivatives(self, u: &[f64], b: f64, y: &[f64], w: Option<&[f64]>, out: &mut [f64]) {
-        dispatch!(self, l => fill(out, w, |i| l.derivative(u[i] + b, y[i])))
+        dispatch!(self, l => fill(l, (u, b, y), w, out, ScalarLoss::derivative))
     }
 
     /// out_i = w_i ℓ″(u_i + b, y_i).
     pub fn curvatures(self, u: &[f64], b: f64, y: &[f64], w: Option<&[f64]>, out: &mut [f64]) {
-        dispatch!(self, l => fill(out, w, |i| l.curvature(u[i] + b, y[i])))
+        dispatch!(self, l => fill(l, (u, b, y), w, out, ScalarLoss::curvature))
     }
 }
 
+/// Σ_i w_i f(u_i + b, y_i), f one of the methods of the loss.
 #[inline(always)]
-fn sum_over(n: usize, w: Option<&[f64]>, term: impl Fn(usize) -> f64) -> f64 {
+fn sum_over<L: ScalarLoss>(l: L, at: Samples<'_>, w: Option<&[f64]>, f: impl Fn(L, f64, f64) -> f64) -> f64 {
+    let (u, b, y) = at;
+    let term = |i: usize| {
+        let (v, z) = l.shifted(u[i], b, y[i]);
+        f(l, v, z)
+    };
     match w {
-        None => (0..n).map(term).sum(),
+        None => (0..u.len()).map(term).sum(),
         // 0 · ∞ must not become NaN: a sample of weight zero is not there.
-        Some(w) => (0..n).filter(|&i| w[i] > 0.0).map(|i| w[i] * term(i)).sum(),
+        Some(w) => (0..u.len()).filter(|&i| w[i] > 0.0).map(|i| w[i] * term(i)).sum(),
     }
 }
 
+/// out_i = w_i f(u_i + b, y_i).
 #[inline(always)]
-fn fill(out: &mut [f64], w: Option<&[f64]>, term: impl Fn(usize) -> f64) {
+fn fill<L: ScalarLoss>(l: L, at: Samples<'_>, w: Option<&[f64]>, out: &mut [f64], f: impl Fn(L, f64, f64) -> f64) {
+    let (u, b, y) = at;
+    let term = |i: usize| {
+        let (v, z) = l.shifted(u[i], b, y[i]);
+        f(l, v, z)
+    };
     match w {
         None => out.iter_mut().enumerate().for_each(|(i, o)| *o = term(i)),
         Some(w) => out.iter_mut().enumerate().for_each(|(i, o)| *o = if w[i] > 0.0 { w[i] * term(i) } else { 0.0 }),
     }
 }
+
+/// u, b and y.
+type Samples<'s> = (&'s [f64], f64, &'s [f64]);

@@ -1,6 +1,6 @@
 //! ℓ(u, y) = ½(y − u)².
 
-use super::ScalarLoss;
+use super::{ScalarLoss, shifted_target};
 
 /// The squared loss, with conjugate ½a² + ya on all of ℝ.
 #[derive(Debug, Clone, Copy)]
@@ -39,5 +39,10 @@ impl ScalarLoss for Squared {
 
     fn domain(self, _y: f64) -> (f64, f64) {
         (f64::NEG_INFINITY, f64::INFINITY)
+    }
+
+    #[inline(always)]
+    fn shifted(self, u: f64, b: f64, y: f64) -> (f64, f64) {
+        shifted_target(u, b, y)
     }
 }

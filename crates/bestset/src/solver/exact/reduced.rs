@@ -51,7 +51,7 @@ pub struct Reduced<'r> {
     /// Rounding in τ, by member, and what it can add to the sum.
     errors: Vec<f64>,
     unsure: f64,
-    /// ‖δ‖, which is relative to the targets: they may be far from zero, and the intercept with them.
+    /// ‖δ‖, which is relative to the targets as far as the intercept does not take them up.
     drift: f64,
 }
 
@@ -146,7 +146,7 @@ impl Ground<'_, '_, '_> {
     fn drift(&self, now: &Relaxed) -> f64 {
         let (problem, margins) = (self.problem(), self.problem().null_margins());
         let size = |(i, (o, y)): (usize, (&f64, &f64))| {
-            problem.weights().map_or(1.0, |w| w[i]) * (o.abs() + now.intercept.abs() + y.abs()).powi(2)
+            problem.weights().map_or(1.0, |w| w[i]) * (o.abs() + (y - now.intercept).abs()).powi(2)
         };
         4.0 * f64::EPSILON * margins.iter().zip(problem.y()).enumerate().map(size).sum::<f64>().sqrt()
     }
