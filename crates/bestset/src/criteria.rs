@@ -72,7 +72,7 @@ impl Fit {
         let u = problem.null_margins();
         let null = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
         Self {
-            deviance: 2.0 * problem.loss_sum(&problem.margins(coefficients), coefficients.intercept),
+            deviance: 2.0 * problem.loss_at(coefficients),
             null_deviance: 2.0 * null,
             samples: problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum),
             features: problem.ncols(),

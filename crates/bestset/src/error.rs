@@ -171,6 +171,18 @@ pub enum Error {
         /// What is left of its sum of squares when they are projected out, as a share.
         share: f64,
     },
+    /// More columns that are exact combinations of others than can be left out in turn.
+    #[error(
+        "{} of X are combinations of each other, and there are more such lists: leaving out one of each makes more than {most} \
+         families of subsets; drop copies of columns, and one column of every category",
+        listed(columns)
+    )]
+    Dependences {
+        /// One list of columns of which each is a combination of the others.
+        columns: Vec<usize>,
+        /// The number of families that are searched.
+        most: usize,
+    },
     /// A value that an independent second computation does not confirm.
     #[error("{what} was {claimed}, but is {found} when computed anew; rounding explains {slack:e}")]
     Recheck {

@@ -105,7 +105,7 @@ impl Grouped<'_, '_> {
     /// P of coefficients, from scratch.
     pub(crate) fn objective(&self, coefficients: &Coefficients) -> f64 {
         let problem = self.problem;
-        let loss = problem.loss_sum(&problem.margins(coefficients), coefficients.intercept);
+        let loss = problem.loss_at(coefficients);
         let shrinkage: f64 = coefficients.iter().map(|(j, b)| self.selected(j).value(b)).sum();
         loss + shrinkage + self.chosen(coefficients).iter().map(|&g| self.price(g)).sum::<f64>()
     }

@@ -1,7 +1,7 @@
 //! The problem of MATH §1 and the functions of it that solvers and certificates use: P, R, D and the dual point.
 
 use crate::certificate::Certificate;
-use crate::design::{Design, Moments};
+use crate::design::{Column, Design, Moments};
 use crate::error::{Error, Result, check_finite, check_length, check_weights};
 use crate::loss::Loss;
 use crate::penalty::{Coordinate, Penalty};
@@ -190,6 +190,31 @@ impl<'a> Problem<'a> {
         u
     }
 
+    /// (u, b) with u + b = o + Xβ + intercept. Of columns far from zero b has the far part: u keeps the digits of what varies.
+    pub fn predictor(&self, coefficients: &Coefficients) -> (Vec<f64>, f64) {
+        let (mut u, mut column) = (self.null_margins(), Column::default());
+        let mut b = bound::Sum::default();
+        b.add(coefficients.intercept);
+        for (j, value) in coefficients.iter().filter(|c| c.1 != 0.0) {
+            self.design.column(j, &mut column);
+            let anchor = column.anchor(self.nrows());
+            b.add_product(value, anchor);
+            b.add_product(value, column.shift);
+            if column.sparse {
+                column.rows.iter().zip(&column.values).for_each(|(&i, x)| u[i as usize] += value * (x - anchor));
+            } else {
+                u.iter_mut().zip(&column.values).for_each(|(u, x)| *u += value * (x - anchor));
+            }
+        }
+        (u, b.value())
+    }
+
+    /// Σ_i w_i ℓ(o_i + x_iᵀβ + b, y_i).
+    pub fn loss_at(&self, coefficients: &Coefficients) -> f64 {
+        let (u, b) = self.predictor(coefficients);
+        self.loss_sum(&u, b)
+    }
+
     /// Σ_i w_i ℓ(u_i + b, y_i).
     pub fn loss_sum(&self, u: &[f64], b: f64) -> f64 {
         self.loss.total(u, b, &self.y, self.weights())
@@ -221,7 +246,9 @@ impl<'a> Problem<'a> {
             if s == 0.0 || newton == b {
                 break;
             }
-            let next = if newton > low && newton < high && (newton - b).abs() <= 2.0 * width {
+            // The slope of a quadratic loss is a line, and its root as far as it likes.
+            let is_near = self.loss.is_quadratic() || (newton - b).abs() <= 2.0 * width;
+            let next = if newton > low && newton < high && is_near {
                 newton
             } else if low.is_finite() && high.is_finite() {
                 0.5 * (low + high)
@@ -345,13 +372,12 @@ impl<'a> Problem<'a> {
 
     /// P(β, b), from scratch, of coefficients whose features are known to be those of the design.
     pub(crate) fn value(&self, coefficients: &Coefficients) -> f64 {
-        self.loss_sum(&self.margins(coefficients), coefficients.intercept) + self.penalty_sum(coefficients)
+        self.loss_at(coefficients) + self.penalty_sum(coefficients)
     }
 
     /// R(β, b) of MATH §4, from scratch; `None` when the size is limited, for which R is not the relaxation.
     pub fn relaxation(&self, coefficients: &Coefficients) -> Option<f64> {
-        let loss = || self.loss_sum(&self.margins(coefficients), coefficients.intercept);
-        self.max_size.is_none().then(|| loss() + self.envelope_sum(coefficients))
+        self.max_size.is_none().then(|| self.loss_at(coefficients) + self.envelope_sum(coefficients))
     }
 
     /// D(α) from scratch: projects α onto the dual domain, one pass over X.
@@ -369,10 +395,10 @@ impl<'a> Problem<'a> {
     pub fn certify(&self, coefficients: &Coefficients, dual_points: &[&[f64]]) -> Result<Certificate> {
         coefficients.check_places(self.ncols())?;
         dual_points.iter().try_for_each(|a| check_length("dual point", a.len(), self.nrows()))?;
-        let u = self.margins(coefficients);
-        let loss = self.loss_sum(&u, coefficients.intercept);
+        let (u, b) = self.predictor(coefficients);
+        let loss = self.loss_sum(&u, b);
         let mut own = vec![0.0; self.nrows()];
-        self.dual_point(&u, self.best_intercept(&u, coefficients.intercept), &mut own);
+        self.dual_point(&u, self.best_intercept(&u, b), &mut own);
         let bounds = dual_points.iter().copied().chain([own.as_slice()]).map(|a| self.lower_bound(a));
         Ok(Certificate {
             objective: loss + self.penalty_sum(coefficients),

@@ -153,7 +153,7 @@ impl<'m, 'a> Measure<'m, 'a> {
         ended: Status,
         options: &Options,
     ) -> Subset {
-        let loss = self.problem.loss_sum(&self.problem.margins(&coefficients), coefficients.intercept);
+        let loss = self.problem.loss_at(&coefficients);
         let status = certificate.status(ended, options.gap_absolute, options.gap);
         let criteria = self.criteria(loss, coefficients.nonzeros());
         Subset { size, coefficients, certificate, status, loss, criteria }
@@ -164,8 +164,10 @@ impl<'m, 'a> Measure<'m, 'a> {
         let d = features as f64 + base;
         let r2 = if self.null > 0.0 { 1.0 - loss / self.null } else { 0.0 };
         let adjusted_r2 = (n > d).then(|| 1.0 - (1.0 - r2) * (n - base) / (n - d));
-        let variance = |full: leaps::Full| 2.0 * full.loss / (n - full.rank as f64 - base);
-        let cp = self.full.map(variance).filter(|v| *v > 0.0).map(|v| 2.0 * loss / v - n + 2.0 * d);
+        // A full fit that leaves nothing, or nothing but rounding, tells no variance.
+        let least = n * (8.0 * f64::EPSILON).powi(2) * self.null;
+        let full = self.full.filter(|full| full.loss > least && n > full.rank as f64 + base);
+        let cp = full.map(|full| 2.0 * full.loss / (n - full.rank as f64 - base)).map(|v| 2.0 * loss / v - n + 2.0 * d);
         // −2 log likelihood, less what does not depend on the fit.
         let deviance = match self.problem.loss() {
             Loss::Squared => Some(n * (2.0 * loss / n).ln()),

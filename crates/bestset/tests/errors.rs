@@ -302,6 +302,11 @@ fn messages_name_the_value_and_the_place() {
              lambda2",
         ),
         (
+            Error::Dependences { columns: vec![0, 9], most: 256 },
+            "columns 0, 9 of X are combinations of each other, and there are more such lists: leaving out one of each makes more \
+             than 256 families of subsets; drop copies of columns, and one column of every category",
+        ),
+        (
             Error::Dependent { column: 4, others: vec![2, 7], share: 1e-15 },
             "column 4 of X is nearly a combination of columns 2, 7: 1.0e-15 of its square is left without; drop one of them, \
              or raise lambda2",

@@ -175,7 +175,13 @@ pub fn prove(posed: &Posed<'_>, answer: &mut Answer, time: Duration, session: &S
     let mut proved = match observed(&problem, &options, session) {
         Ok(proved) => proved,
         // Where branch and bound cannot start, the answer has the bound it has.
-        Err(failure @ Failure::Problem(bestset::Error::Unsupported { .. } | bestset::Error::Dependent { .. })) => {
+        Err(
+            failure @ Failure::Problem(
+                bestset::Error::Unsupported { .. }
+                | bestset::Error::Dependent { .. }
+                | bestset::Error::Dependences { .. },
+            ),
+        ) => {
             answer.unproved = Some(format!("Not proved: {}.", with_names(failure, posed.data)));
             return Ok(());
         }

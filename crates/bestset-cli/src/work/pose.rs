@@ -73,6 +73,14 @@ pub fn with_names(failure: Failure, data: &Loaded) -> Failure {
                 if others.is_empty() { "others".to_owned() } else { others.join(", ") }
             ))
         }
+        Failure::Problem(bestset::Error::Dependences { columns, most }) => {
+            let columns: Vec<String> = columns.into_iter().map(|j| data.name(j)).collect();
+            Failure::Message(format!(
+                "{} are combinations of each other, and there are more such lists: leaving out one of each makes more than {most} \
+                 families of subsets; drop copies of columns, and one column of every category (--drop), or give a --lambda2 above 0",
+                columns.join(", ")
+            ))
+        }
         other => other,
     }
 }

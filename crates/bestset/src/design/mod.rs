@@ -123,6 +123,18 @@ impl Column {
         Moments { mean: mean + left / total, squares, centred }
     }
 
+    /// An entry of a column of n entries far from zero, where every one lies between half and twice any other: less that one, all are
+    /// exact. Zero for any other column.
+    pub fn anchor(&self, n: usize) -> f64 {
+        if self.values.len() < n {
+            return 0.0;
+        }
+        let ends = self.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &x| (l.min(x), h.max(x)));
+        let (low, high) = (ends.0.abs().min(ends.1.abs()), ends.0.abs().max(ends.1.abs()));
+        let is_far = ends.0 * ends.1.signum() > 0.0 && high <= 2.0 * low;
+        if is_far { self.values[0] } else { 0.0 }
+    }
+
     /// Writes all rows into `out`.
     pub fn to_dense(&self, out: &mut [f64]) {
         if self.sparse {

@@ -100,7 +100,8 @@ impl Design for Standardized<'_> {
     fn column(&self, j: usize, out: &mut Column) {
         self.inner.column(j, out);
         let (centre, scale) = (self.centre[j], self.scale[j]);
-        if out.sparse {
+        // One that stores every row is centred as a dense one: its entries may be far from zero.
+        if out.values.len() < self.nrows() {
             out.values.iter_mut().for_each(|x| *x /= scale);
             out.shift = (out.shift - centre) / scale;
         } else {

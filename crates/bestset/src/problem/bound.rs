@@ -346,19 +346,28 @@ fn imbalance(sum: f64, absolute: f64) -> f64 {
 /// A sum that carries its own rounding along (Neumaier): exact to a few units in the last place of the result and of
 /// Σ |terms| · ε².
 #[derive(Default)]
-struct Sum {
+pub(super) struct Sum {
     high: f64,
     low: f64,
 }
 
 impl Sum {
-    fn add(&mut self, x: f64) {
+    pub(super) fn add(&mut self, x: f64) {
         let total = self.high + x;
         self.low += if self.high.abs() >= x.abs() { (self.high - total) + x } else { (x - total) + self.high };
         self.high = total;
     }
 
-    fn value(&self) -> f64 {
+    /// Adds xy with what its rounding leaves.
+    pub(super) fn add_product(&mut self, x: f64, y: f64) {
+        let product = x * y;
+        self.add(product);
+        if product.is_finite() {
+            self.low += x.mul_add(y, -product);
+        }
+    }
+
+    pub(super) fn value(&self) -> f64 {
         self.high + self.low
     }
 }

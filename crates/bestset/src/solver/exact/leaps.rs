@@ -9,6 +9,7 @@
 //! nodes and costs more than it saves; bounding what r features can gain by the correlations left between them proves nothing
 //! that the costs have not.
 
+mod columns;
 mod equations;
 mod family;
 mod form;
@@ -98,12 +99,12 @@ pub fn sizes(
     let refit = |(size, bound, ended, nodes): (usize, f64, Status, usize)| {
         let best = incumbents.best(size);
         let coefficients = equations.refit(&best.members, best.fit)?;
-        Ok(Best { coefficients, lower_bound: bound.min(best.fit), ended, nodes })
+        Ok(Best { coefficients, lower_bound: bound.min(best.fit).max(0.0), ended, nodes })
     };
     let bests = searched.into_iter().map(refit).collect::<Result<_>>()?;
     let all = equations.splits.first().map(Split::members).unwrap_or_default();
     let full = equations.refit(&all, equations.fit(&all))?;
-    let full = Full { loss: problem.loss_sum(&problem.margins(&full), full.intercept), rank };
+    let full = Full { loss: problem.loss_at(&full), rank };
     Ok((bests, full, equations.dependent))
 }
 
@@ -133,13 +134,14 @@ pub(crate) fn solve(
     let best = tree.incumbents.best(tree.incumbents.cheapest());
     let coefficients = equations.refit(&best.members, best.fit)?;
     let mut dual = vec![0.0; problem.nrows()];
-    problem.dual_point(&problem.margins(&coefficients), coefficients.intercept, &mut dual);
+    let (u, b) = problem.predictor(&coefficients);
+    problem.dual_point(&u, b, &mut dual);
     let (lower_bound, iterations) = (tree.bound_of_all(), tree.nodes);
     let objective = problem.value(&coefficients);
     let certificate = Certificate { objective, relaxation: None, lower_bound };
     let proved = certificate.status(ended, options.gap_absolute, options.gap) == Status::Optimal;
     let mut ranked = vec![Ranked { coefficients: coefficients.clone(), objective, proved }];
-    ranked.extend(runners_up(problem, &equations, &tree, &best.members, options)?);
+    ranked.extend(runners_up(problem, &equations, &tree, (&best.members, &coefficients), options)?);
     let (relaxation, screened, local) = (None, Screened::default(), Local::None);
     let dependent = equations.dependent;
     Ok(Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked, dependent })
@@ -151,7 +153,7 @@ fn runners_up(
     problem: &Problem<'_>,
     equations: &Equations<'_, '_>,
     tree: &Tree<'_, '_, '_>,
-    first: &[u32],
+    (first, best): (&[u32], &Coefficients),
     options: &Options,
 ) -> Result<Vec<Ranked>> {
     let complete = equations.rank() == problem.ncols();
@@ -165,8 +167,15 @@ fn runners_up(
             Ok(Ranked { coefficients, objective, proved: complete && objective <= others + room })
         })
         .collect::<Result<Vec<_>>>()?;
-    ranked.truncate(options.top - 1);
     ranked.sort_by(|a, b| a.objective.total_cmp(&b.objective));
+    // A column that lowers no fit has the coefficient zero: with it a subset is the same answer as without.
+    let mut seen = vec![best.support.clone()];
+    ranked.retain(|r| {
+        let is_new = !seen.contains(&r.coefficients.support);
+        seen.push(r.coefficients.support.clone());
+        is_new
+    });
+    ranked.truncate(options.top - 1);
     Ok(ranked)
 }
 

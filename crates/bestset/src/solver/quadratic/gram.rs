@@ -23,6 +23,12 @@ pub struct Gram {
 }
 
 impl Gram {
+    /// Q_kl = entry(k, l).
+    pub fn new(len: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
+        let data = (0..len * len).map(|at| entry(at % len, at / len)).collect();
+        Self { len, stride: len, data, grown: Vec::new() }
+    }
+
     /// Number of positions covered.
     pub fn len(&self) -> usize {
         self.len

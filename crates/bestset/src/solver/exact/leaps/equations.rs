@@ -1,17 +1,19 @@
 //! The normal equations A β = c, columns scaled to unit length, and how far their rounding reaches.
 
+use super::columns::{Frame, Unit, is_constant};
 use super::family::Family;
 use super::form::Form;
-use super::refit::column;
 use super::split::Split;
 use crate::error::{Error, Result};
 use crate::kernel;
 use crate::problem::Problem;
-use crate::solution::Coefficients;
 use crate::solver::quadratic::Gram;
-use crate::solver::workspace::Workspace;
+use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::{DenseSolveCore, Llt};
-use faer::{Mat, Side};
+use faer::{Accum, Mat, Par, Side};
+
+/// Columns of which inner products are made together.
+const BLOCK: usize = 64;
 
 /// Rounding of a fit, in units of ε ‖A⁻¹‖ ½ỹᵀWỹ: an error δ in the entries of A moves fit(T) by ½ δ ‖β‖², and
 /// ‖β‖² ≤ ‖A⁻¹‖ ỹᵀWỹ. Sums over n samples are off by about √n ε.
@@ -19,23 +21,28 @@ pub fn rounding(n: usize) -> f64 {
     16.0 + (n as f64).sqrt()
 }
 
-/// A, c and ½ỹᵀWỹ of the columns that vary.
+/// A, c and ½ỹᵀWỹ of the columns that vary, each of length one.
 pub struct Equations<'p, 'a> {
     /// The problem.
     pub problem: &'p Problem<'a>,
+    /// The rows and their weights.
+    pub frame: Frame<'p>,
     /// The features that are not constant, by position: the others lower no fit.
     pub features: Vec<usize>,
-    /// X̃ᵀWX̃.
+    /// X̂ᵀX̂.
     pub gram: Gram,
-    /// c = X̃ᵀWỹ.
+    /// c = X̂ᵀŷ.
     pub moments: Vec<f64>,
     /// λ2.
     pub ridge: f64,
-    /// ỹ, before weights.
+    /// ŷ.
     pub target: Vec<f64>,
-    /// One over the root of the diagonal of A.
+    /// What a coefficient of X̂ is to be multiplied by.
     pub scales: Vec<f64>,
-    /// fit(∅) = ½ỹᵀWỹ.
+    /// As in [`Unit`].
+    pub reach: Vec<f64>,
+    pub effort: Vec<f64>,
+    /// fit(∅) = ½‖ŷ‖².
     pub total: f64,
     /// Families of linearly independent columns that hold a best subset of every size; one, unless columns depend on others.
     pub splits: Vec<Split>,
@@ -46,35 +53,83 @@ pub struct Equations<'p, 'a> {
 }
 
 impl<'p, 'a> Equations<'p, 'a> {
-    /// One pass over X; an error when columns are nearly, but not exactly, combinations of others.
+    /// A few passes over X; an error when columns are nearly, but not exactly, combinations of others.
     pub fn new(problem: &'p Problem<'a>) -> Result<Self> {
-        let ridge = problem.coordinate(0).l2;
-        let mut work = Workspace::new(problem);
-        (0..problem.ncols()).filter(|&j| varies(problem, j)).for_each(|j| {
-            work.include(j);
-        });
-        let mut target = problem.margins(&Coefficients::default());
-        let centre = problem.best_intercept(&target, 0.0);
-        target.iter_mut().zip(problem.y()).for_each(|(t, y)| *t = y - *t - centre);
-        // Not the dual point at β = 0: that one is moved until it sums to zero exactly, and the fits with it.
-        let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
-        let weighted: Vec<f64> = target.iter().enumerate().map(|(i, t)| weight(i) * t).collect();
-        let total = 0.5 * kernel::dot(&target, &weighted);
-        let gram = work.gram().into_owned();
-        let features = work.active.features().to_vec();
-        let moments: Vec<f64> = features.iter().map(|&j| kernel::dot(&column(problem, j), &weighted)).collect();
-        let scales: Vec<f64> = (0..features.len()).map(|k| 1.0 / (gram.at(k, k) + 2.0 * ridge).sqrt()).collect();
-        // Inner products of sparse columns are centred afterwards, and lose what the stored entries have in excess.
-        let stored = |k: usize| if work.active.is_sparse() { kernel::squares(work.active.entries(k).1) } else { 0.0 };
-        let excess = (0..features.len()).map(|k| stored(k) * scales[k] * scales[k]).fold(1.0, f64::max);
-        let still = (0..problem.ncols()).filter(|&j| !varies(problem, j) && !is_constant(problem, j));
-        let (splits, dependent, slack) = (Vec::new(), still.map(|j| vec![j]).collect(), 0.0);
-        let mut equations =
-            Self { problem, features, gram, moments, ridge, target, scales, total, splits, dependent, slack };
+        let (ridge, frame) = (problem.coordinate(0).l2, Frame::new(problem));
+        let offset = problem.null_margins();
+        let target = frame.whiten(problem.y().iter().zip(&offset).map(|(y, o)| y - o).collect());
+        let total = 0.5 * kernel::squares(&target);
+        let mut equations = Self {
+            problem,
+            frame,
+            features: Vec::new(),
+            gram: Gram::default(),
+            moments: Vec::new(),
+            ridge,
+            target,
+            scales: Vec::new(),
+            reach: Vec::new(),
+            effort: Vec::new(),
+            total,
+            splits: Vec::new(),
+            dependent: Vec::new(),
+            slack: 0.0,
+        };
+        for j in 0..problem.ncols() {
+            match equations.frame.unit(problem, j) {
+                Some(unit) => equations.take(j, &unit),
+                None if !is_constant(problem, j) => equations.dependent.push(vec![j]),
+                None => {}
+            }
+        }
+        equations.gram = equations.products();
         equations.separate()?;
+        // A sparse column is the sum of parts that may be larger, and rounded as they are.
+        let excess =
+            if problem.design().is_sparse() { equations.reach.iter().copied().fold(1.0, f64::max) } else { 1.0 };
         let inverse = equations.inverse_norm()?;
         equations.slack = rounding(problem.nrows()) * f64::EPSILON * excess * inverse * total;
         Ok(equations)
+    }
+
+    fn take(&mut self, j: usize, unit: &Unit) {
+        // A_jj = 1 with the ridge, which has no rounding of its own.
+        let scale = unit.scale / (1.0 + 2.0 * self.ridge * unit.scale * unit.scale).sqrt();
+        self.features.push(j);
+        self.moments.push(kernel::dot(&unit.values, &self.target) * (scale / unit.scale));
+        self.scales.push(scale);
+        self.reach.push(unit.reach);
+        self.effort.push(unit.effort);
+    }
+
+    /// √w ∘ (x − x̄) times the scale, of the column at a position.
+    pub fn column(&self, k: u32) -> Vec<f64> {
+        let (j, scale) = (self.features[k as usize], self.scales[k as usize]);
+        let Some(mut unit) = self.frame.unit(self.problem, j) else { return vec![0.0; self.problem.nrows()] };
+        if self.ridge > 0.0 {
+            unit.values.iter_mut().for_each(|x| *x *= scale / unit.scale);
+        }
+        unit.values
+    }
+
+    /// X̂ᵀX̂, by blocks of columns: not all of X̂ is held at once.
+    fn products(&self) -> Gram {
+        let (n, count) = (self.problem.nrows(), self.features.len());
+        let block = |from: usize| {
+            let columns: Vec<f64> = (from..(from + BLOCK).min(count)).flat_map(|k| self.column(k as u32)).collect();
+            let width = columns.len() / n;
+            Mat::from_fn(n, width, |i, a| columns[a * n + i])
+        };
+        let mut all = Mat::zeros(count, count);
+        for from in (0..count).step_by(BLOCK) {
+            let own = block(from);
+            for above in (0..=from).step_by(BLOCK) {
+                let other = if above == from { own.clone() } else { block(above) };
+                let target = all.as_mut().submatrix_mut(above, from, other.ncols(), own.ncols());
+                matmul(target, Accum::Replace, other.transpose(), own.as_ref(), 1.0, Par::Seq);
+            }
+        }
+        Gram::new(count, |k, l| all[(k.min(l), k.max(l))])
     }
 
     /// Number of columns that vary.
@@ -84,13 +139,17 @@ impl<'p, 'a> Equations<'p, 'a> {
 
     /// A and c over the listed positions.
     pub fn form(&self, members: &[u32]) -> Form {
-        let scale = |k: u32| self.scales[k as usize];
-        let vector = members.iter().map(|&k| self.moments[k as usize] * scale(k)).collect();
+        let vector = members.iter().map(|&k| self.moments[k as usize]).collect();
         Form::new(vector, |i, j| {
             let (a, b) = (members[i], members[j]);
-            let diagonal = if i == j { 2.0 * self.ridge } else { 0.0 };
-            (self.gram.at(a as usize, b as usize) + diagonal) * scale(a) * scale(b)
+            let diagonal = if i == j { self.ridge_of(a) } else { 0.0 };
+            self.gram.at(a as usize, b as usize) + 2.0 * diagonal
         })
+    }
+
+    /// λ2 of the coefficient at a position, in its own units.
+    pub fn ridge_of(&self, k: u32) -> f64 {
+        self.ridge * self.scales[k as usize] * self.scales[k as usize]
     }
 
     /// The largest size of a subset of independent columns.
@@ -139,20 +198,6 @@ impl<'p, 'a> Equations<'p, 'a> {
         let (inside, free) = (inside.to_vec(), free.to_vec());
         Ok(Family { inside, free, gains, costs, fit_inside, fit_all, low: 0, high: 0 })
     }
-}
-
-/// Whether feature j can lower a fit: not when rounding is all that is left of it once it is centred.
-fn varies(problem: &Problem<'_>, j: usize) -> bool {
-    let squares = problem.squares(j);
-    let left = if problem.has_intercept() { problem.moments()[j].centred } else { squares };
-    left > (16.0 * f64::EPSILON).powi(2) * squares
-}
-
-/// Whether the entries of feature j are one number.
-fn is_constant(problem: &Problem<'_>, j: usize) -> bool {
-    let mut x = vec![0.0; problem.nrows()];
-    problem.design().axpy(j, 1.0, &mut x);
-    x.windows(2).all(|pair| pair[0] == pair[1])
 }
 
 #[cfg(test)]

@@ -2,51 +2,43 @@
 
 use super::equations::{Equations, rounding};
 use crate::error::{Error, Result};
-use crate::problem::Problem;
 use crate::solution::Coefficients;
 use faer::linalg::solvers::SolveLstsqCore;
 use faer::{Conj, Mat};
 
 impl Equations<'_, '_> {
-    /// argmin_γ Σ w (target − Σ_a γ_a s_a x̃_a)² + 2λ2 Σ (s_a γ_a)², for the columns in units of their scales s.
+    /// argmin_γ ‖target − Σ_a γ_a x̂_a‖² + 2λ2 Σ (s_a γ_a)², s the scales of the columns.
     pub fn least_squares(&self, members: &[u32], target: &[f64]) -> Vec<f64> {
         let (n, k) = (target.len(), members.len());
-        let (roots, ridge) = (self.root_weights(), (2.0 * self.ridge).sqrt());
-        let columns: Vec<Vec<f64>> = members.iter().map(|&m| column(self.problem, self.features[m as usize])).collect();
-        let entry = |i: usize, a: usize| match i.checked_sub(n) {
-            None => columns[a][i] * roots[i],
-            Some(row) if row == a => ridge,
+        let columns: Vec<Vec<f64>> = members.iter().map(|&m| self.column(m)).collect();
+        let matrix = Mat::from_fn(n + k, k, |i, a| match i.checked_sub(n) {
+            None => columns[a][i],
+            Some(row) if row == a => (2.0 * self.ridge_of(members[a])).sqrt(),
             Some(_) => 0.0,
-        };
-        let matrix = Mat::from_fn(n + k, k, |i, a| entry(i, a) * self.scales[members[a] as usize]);
-        let mut solution = Mat::from_fn(n + k, 1, |i, _| if i < n { target[i] * roots[i] } else { 0.0 });
+        });
+        let mut solution = Mat::from_fn(n + k, 1, |i, _| if i < n { target[i] } else { 0.0 });
         matrix.qr().solve_lstsq_in_place_with_conj(Conj::No, solution.as_mut());
         (0..k).map(|a| solution[(a, 0)]).collect()
-    }
-
-    /// √w.
-    pub fn root_weights(&self) -> Vec<f64> {
-        let n = self.problem.nrows();
-        self.problem.weights().map_or_else(|| vec![1.0; n], |w| w.iter().map(|w| w.sqrt()).collect())
     }
 
     /// The fit on a subset; an error when the data do not confirm the `claimed` value.
     pub fn refit(&self, members: &[u32], claimed: f64) -> Result<Coefficients> {
         let problem = self.problem;
         let solution = self.least_squares(members, &self.target);
-        let pair = |(&m, b): (&u32, f64)| (self.features[m as usize], b * self.scales[m as usize]);
-        let mut coefficients = Coefficients::from_pairs(members.iter().zip(solution).map(pair).collect(), 0.0);
-        let u = problem.margins(&coefficients);
-        coefficients.intercept = problem.best_intercept(&u, 0.0);
-        let squares: f64 = coefficients.values.iter().map(|b| b * b).sum();
-        let found = problem.loss_sum(&u, coefficients.intercept) + self.ridge * squares;
-        // The evaluation rounds too: a residual is as exact as the terms it is the rest of.
-        let terms: f64 = coefficients.iter().map(|(j, b)| b.abs() * problem.squares(j).sqrt()).sum();
-        let roots = self.root_weights();
-        let size = |i: usize| roots[i] * (problem.y()[i].abs() + u[i].abs());
-        let length = (0..u.len()).map(|i| size(i) * size(i)).sum::<f64>().sqrt();
+        let pair = |(&m, g): (&u32, &f64)| (self.features[m as usize], g * self.scales[m as usize]);
+        let mut coefficients = Coefficients::from_pairs(members.iter().zip(&solution).map(pair).collect(), 0.0);
+        let (u, far) = problem.predictor(&coefficients);
+        if problem.has_intercept() {
+            coefficients.intercept = problem.best_intercept(&u, far) - far;
+        }
+        let shrunk: f64 = members.iter().zip(&solution).map(|(&m, g)| self.ridge_of(m) * g * g).sum();
+        let found = problem.loss_at(&coefficients) + shrunk;
+        // The evaluation rounds too: a residual is as exact as the terms it is the rest of, and an intercept as its last digit.
+        let terms: f64 = members.iter().zip(&solution).map(|(&m, g)| g.abs() * self.effort[m as usize]).sum();
+        let length = (2.0 * self.total).sqrt() + self.frame.length(&problem.null_margins());
+        let digit = f64::EPSILON * (far.abs() + coefficients.intercept.abs());
         let evaluation = rounding(u.len()) * f64::EPSILON * (terms + length) * (2.0 * found).sqrt();
-        let slack = self.slack + evaluation;
+        let slack = self.slack + evaluation + 4.0 * self.frame.total() * digit * digit;
         match (found - claimed).abs() <= slack {
             true => Ok(coefficients),
             false => Err(Error::Recheck { what: "the fit on a subset", claimed, found, slack }),
@@ -54,22 +46,12 @@ impl Equations<'_, '_> {
     }
 }
 
-/// Column j, centred when there is an intercept.
-pub fn column(problem: &Problem<'_>, j: usize) -> Vec<f64> {
-    let mut x = vec![0.0; problem.nrows()];
-    problem.design().axpy(j, 1.0, &mut x);
-    if problem.has_intercept() {
-        let mean = problem.moments()[j].mean;
-        x.iter_mut().for_each(|x| *x -= mean);
-    }
-    x
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::design::Dense;
     use crate::penalty::Penalty;
+    use crate::problem::Problem;
 
     /// A value that the data do not confirm is an error with both values; the one they do is accepted.
     #[test]

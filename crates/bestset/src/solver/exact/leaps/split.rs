@@ -5,8 +5,8 @@
 //! dependence less each; what is left when there is none is searched.
 
 use super::equations::Equations;
-use super::refit::column;
 use crate::error::{Error, Result};
+use crate::kernel;
 
 /// A column of which less than this share of its square is left when others are projected out is not told from a combination of
 /// them by inner products: fits with it would be made of rounding.
@@ -56,7 +56,7 @@ impl Equations<'_, '_> {
         let all = (0..self.len() as u32).collect();
         let (mut done, mut open) = (Vec::new(), vec![Split { inside: Vec::new(), free: all }]);
         while let Some(split) = open.pop() {
-            let Some((j, others, share)) = self.dependent(&split) else {
+            let Some((j, others)) = self.dependent(&split) else {
                 done.push(split);
                 continue;
             };
@@ -64,12 +64,11 @@ impl Equations<'_, '_> {
             let mut features = self.features_of(&circuit);
             features.sort_unstable();
             if !self.dependent.contains(&features) {
-                self.dependent.push(features);
+                self.dependent.push(features.clone());
             }
             let choices: Vec<u32> = circuit.into_iter().filter(|k| split.free.contains(k)).collect();
             if done.len() + open.len() + choices.len() > MOST {
-                let (column, others) = (self.features[j as usize], self.features_of(&others));
-                return Err(Error::Dependent { column, others, share: share.max(0.0) });
+                return Err(Error::Dependences { columns: features, most: MOST });
             }
             open.extend((0..choices.len()).rev().map(|i| split.without(&choices, i)));
         }
@@ -77,9 +76,8 @@ impl Equations<'_, '_> {
         Ok(())
     }
 
-    /// A column that independent others determine as far as inner products can tell, those others, and the share of its square
-    /// that is left.
-    fn dependent(&self, split: &Split) -> Option<(u32, Vec<u32>, f64)> {
+    /// A column that independent others determine as far as inner products can tell, and those others.
+    fn dependent(&self, split: &Split) -> Option<(u32, Vec<u32>)> {
         let (mut members, mut others) = (split.members(), Vec::new());
         let mut form = self.form(&members);
         while let Some(last) = form.len().checked_sub(1) {
@@ -87,7 +85,7 @@ impl Equations<'_, '_> {
             let largest = (0..last).fold(last, |a, k| if form.at(k, k) > form.at(a, a) { k } else { a });
             let share = form.at(largest, largest);
             if share.is_nan() || share <= DEPENDENT {
-                return Some((members[largest], others, share));
+                return Some((members[largest], others));
             }
             members.swap(largest, last);
             others.extend(members.pop());
@@ -104,25 +102,25 @@ impl Equations<'_, '_> {
     /// Column j and the columns of which it is a combination, if it is one exactly: an error if not. Never with a ridge, under which
     /// two copies fit better than one.
     fn circuit(&self, j: u32, others: &[u32]) -> Result<Vec<u32>> {
-        let scaled = |k: u32| -> Vec<f64> {
-            column(self.problem, self.features[k as usize]).iter().map(|x| x * self.scales[k as usize]).collect()
-        };
-        let target = scaled(j);
+        let target = self.column(j);
         let rough = self.least_squares(others, &target);
         let circuit: Vec<u32> = (0..others.len()).filter(|&a| rough[a].abs() > NOTHING).map(|a| others[a]).collect();
         let gamma = self.least_squares(&circuit, &target);
         let mut rest = target;
         for (&k, g) in circuit.iter().zip(&gamma) {
-            rest.iter_mut().zip(scaled(k)).for_each(|(r, x)| *r -= g * x);
+            rest.iter_mut().zip(self.column(k)).for_each(|(r, x)| *r -= g * x);
         }
-        let left = rest.iter().zip(self.root_weights()).map(|(r, w)| (r * w).powi(2)).sum::<f64>().sqrt();
-        // Centred columns carry the rounding of what they were before.
-        let before = |k: u32| self.problem.squares(self.features[k as usize]).sqrt() * self.scales[k as usize];
+        let left = kernel::squares(&rest).sqrt();
+        // The entries were rounded when they were made, and centring does not make that less.
+        let before = |k: u32| self.reach[k as usize];
         let terms = before(j) + circuit.iter().zip(&gamma).map(|(&k, g)| g.abs() * before(k)).sum::<f64>();
         if self.ridge == 0.0 && left <= EXACT * terms {
             return Ok([&[j], &circuit[..]].concat());
         }
-        let (column, others) = (self.features[j as usize], self.features_of(&circuit));
+        // The others are told by the part they have in it.
+        let large = 1e-3 * gamma.iter().fold(0.0f64, |most, g| most.max(g.abs()));
+        let (_, named): (Vec<f64>, Vec<u32>) = gamma.iter().zip(&circuit).filter(|p| p.0.abs() >= large).unzip();
+        let (column, others) = (self.features[j as usize], self.features_of(&named));
         Err(Error::Dependent { column, others, share: left * left })
     }
 }

@@ -27,7 +27,8 @@ pub fn offer_all(equations: &Equations<'_, '_>, incumbents: &mut Incumbents, lim
 /// Up and down within the listed columns.
 fn walk(equations: &Equations<'_, '_>, members: &[u32], gram: &Gram, incumbents: &mut Incumbents, limits: &Limits) {
     let (lower, upper) = (f64::NEG_INFINITY, f64::INFINITY);
-    let coordinates = vec![Coordinate { l0: 0.0, l1: 0.0, l2: equations.ridge, lower, upper }; members.len()];
+    let coordinate = |&k: &u32| Coordinate { l0: 0.0, l1: 0.0, l2: equations.ridge_of(k), lower, upper };
+    let coordinates: Vec<Coordinate> = members.iter().map(coordinate).collect();
     let gradients: Vec<f64> = members.iter().map(|&k| -equations.moments[k as usize]).collect();
     let Some(tableau) = Tableau::new(gram, &coordinates, &vec![0.0; members.len()], &gradients) else { return };
     let mut walk = Walk { equations, members, tableau, inside: Vec::new(), margin: 1e-12 * equations.total };
