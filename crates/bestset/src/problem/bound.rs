@@ -370,6 +370,12 @@ impl Sum {
     pub(super) fn value(&self) -> f64 {
         self.high + self.low
     }
+
+    /// The value, and what it lacks.
+    pub(super) fn split(&self) -> (f64, f64) {
+        let value = self.value();
+        (value, (self.high - value) + self.low)
+    }
 }
 
 /// Σ x_i, accurate also when the terms cancel.

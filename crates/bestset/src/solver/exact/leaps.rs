@@ -27,7 +27,7 @@ use crate::problem::Problem;
 use crate::solution::{Coefficients, Local, Ranked, Screened, Status, TraceRow};
 use crate::solver::{Monitor, Options, Outcome};
 use equations::Equations;
-use incumbents::Incumbents;
+use incumbents::{Found, Incumbents};
 use split::Split;
 use tree::Tree;
 
@@ -95,6 +95,13 @@ pub fn sizes(
     let nothing = (0, (equations.total - equations.slack).max(0.0), Status::Converged, 0);
     let last = searched.last().map_or(nothing, |&(size, bound, ended, _)| (size, bound, ended, 0));
     searched.resize(most, last);
+    // At most so many: where columns stand for others, a smaller subset may have no larger one with its fit.
+    let fit = |size: usize| incumbents.best(size).fit;
+    for k in 1..most {
+        let (before, now) = (searched[k - 1], &mut searched[k]);
+        now.1 = now.1.min(before.1);
+        now.0 = if fit(before.0) < fit(now.0) { before.0 } else { now.0 };
+    }
     // Refitted last: the search for one size may better another that was cut short.
     let refit = |(size, bound, ended, nodes): (usize, f64, Status, usize)| {
         let best = incumbents.best(size);
@@ -131,51 +138,48 @@ pub(crate) fn solve(
         }
     };
     let ended = run(&mut tree, options, monitor, 0, journal)?;
-    let best = tree.incumbents.best(tree.incumbents.cheapest());
-    let coefficients = equations.refit(&best.members, best.fit)?;
+    let mut ranked = best_of(problem, &equations, &tree, options)?;
+    let first = &mut ranked[0];
+    let (lower_bound, iterations) = (tree.bound_of_all(), tree.nodes);
+    let certificate = Certificate { objective: first.objective, relaxation: None, lower_bound };
+    first.proved = certificate.status(ended, options.gap_absolute, options.gap) == Status::Optimal;
+    let coefficients = first.coefficients.clone();
     let mut dual = vec![0.0; problem.nrows()];
     let (u, b) = problem.predictor(&coefficients);
     problem.dual_point(&u, b, &mut dual);
-    let (lower_bound, iterations) = (tree.bound_of_all(), tree.nodes);
-    let objective = problem.value(&coefficients);
-    let certificate = Certificate { objective, relaxation: None, lower_bound };
-    let proved = certificate.status(ended, options.gap_absolute, options.gap) == Status::Optimal;
-    let mut ranked = vec![Ranked { coefficients: coefficients.clone(), objective, proved }];
-    ranked.extend(runners_up(problem, &equations, &tree, (&best.members, &coefficients), options)?);
     let (relaxation, screened, local) = (None, Screened::default(), Local::None);
     let dependent = equations.dependent;
     Ok(Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked, dependent })
 }
 
-/// The best subsets after the first. They are proved where every other subset costs as much; columns that others stand for, or
-/// that do not vary, make subsets which were not looked at, and with them nothing is.
-fn runners_up(
+/// The best subsets, at least one, by their objectives as the data have them. They are proved where every other subset costs as much;
+/// columns that others stand for, or that do not vary, make subsets which were not looked at, and with them nothing is.
+fn best_of(
     problem: &Problem<'_>,
     equations: &Equations<'_, '_>,
     tree: &Tree<'_, '_, '_>,
-    (first, best): (&[u32], &Coefficients),
     options: &Options,
 ) -> Result<Vec<Ranked>> {
+    let (known, others) = (&tree.incumbents, tree.priced_bound());
     let complete = equations.rank() == problem.ncols();
-    let others = tree.priced_bound();
-    let rest = tree.incumbents.ranked().iter().filter(|found| found.members != first);
-    let mut ranked = rest
-        .map(|found| {
-            let coefficients = equations.refit(&found.members, found.fit)?;
-            let objective = problem.value(&coefficients);
-            let room = options.gap_absolute.max(options.gap * objective.abs());
-            Ok(Ranked { coefficients, objective, proved: complete && objective <= others + room })
-        })
-        .collect::<Result<Vec<_>>>()?;
+    let cheapest = known.best(known.cheapest());
+    let found = known.ranked().iter().filter(|found| found.members != cheapest.members);
+    let one = |found: &Found| {
+        let coefficients = equations.refit(&found.members, found.fit)?;
+        let objective = problem.value(&coefficients);
+        let room = options.gap_absolute.max(options.gap * objective.abs());
+        Ok(Ranked { coefficients, objective, proved: complete && objective <= others + room })
+    };
+    let mut ranked = std::iter::once(cheapest).chain(found).map(one).collect::<Result<Vec<_>>>()?;
     ranked.sort_by(|a, b| a.objective.total_cmp(&b.objective));
     // A column that lowers no fit has the coefficient zero: with it a subset is the same answer as without.
-    let mut seen = vec![best.support.clone()];
+    let mut seen = Vec::new();
     ranked.retain(|r| {
         let is_new = !seen.contains(&r.coefficients.support);
         seen.push(r.coefficients.support.clone());
         is_new
     });
-    ranked.truncate(options.top - 1);
+    ranked.truncate(options.top);
     Ok(ranked)
 }
 
