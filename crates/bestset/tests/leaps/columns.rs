@@ -73,10 +73,20 @@ fn combinations_with_rounded_entries_are_taken() {
         if trial % 5 == 0 {
             data.weights = Some((0..n).map(|_| power(rng, -1.0, 1.0)).collect());
         }
-        data.with_problem(|problem| {
+        let check = |problem: &Problem<'_>| {
             let found = subsets(problem, 6, &Options::default()).unwrap_or_else(|e| panic!("{trial}: {e}"));
             assert_eq!(found.dependent, [(0..terms).chain([6]).collect::<Vec<_>>()], "{trial}");
             assert_eq!(found.sizes[5].coefficients.nonzeros(), 6);
+        };
+        data.with_problem(|problem| {
+            check(problem);
+            let scaled = Standardized::fit(problem.design(), problem.weights(), true, 1.0).unwrap();
+            let view = Problem::new(&scaled, problem.y().to_vec(), Penalty::new(0.0, 0.0, 0.0)).unwrap();
+            let view = view.with_intercept(true);
+            match problem.weights() {
+                Some(w) => check(&view.with_weights(w.to_vec()).unwrap()),
+                None => check(&view),
+            }
         });
     }
 }
@@ -159,6 +169,11 @@ fn constants_but_for_rounding_are_named() {
         let found = subsets(&problem, 4, &Options::default()).unwrap();
         assert_eq!(found.dependent, [[1]]);
         assert_eq!(found.sizes[3].coefficients.support, [2, 3]);
+        let scaled = Standardized::fit(problem.design(), None, true, 1.0).unwrap();
+        let view =
+            Problem::new(&scaled, problem.y().to_vec(), Penalty::new(0.0, 0.0, 0.0)).unwrap().with_intercept(true);
+        let found = subsets(&view, 4, &Options::default()).unwrap();
+        assert_eq!(found.sizes[3].coefficients.support, [2, 3], "{:?}", found.dependent);
     });
 }
 

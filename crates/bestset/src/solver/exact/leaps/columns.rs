@@ -87,14 +87,16 @@ impl<'w> Frame<'w> {
         let parts = if column.values.len() < self.rows { self.parts(&column, shrink) } else { 0.0 };
         let mut values = self.whiten(raw.clone());
         self.weigh(&mut raw);
-        let (before, length) = (kernel::squares(&raw).sqrt().max(parts), kernel::squares(&values).sqrt());
+        let (own, length) = (kernel::squares(&raw).sqrt().max(parts), kernel::squares(&values).sqrt());
+        // A view has taken away what the entries were rounded with.
+        let before = own.max(problem.design().offset(j) * shrink * self.total().sqrt());
         let scale = shrink / length;
         if !(length > CONSTANT * before && scale.is_finite() && (grow * length).is_finite()) {
             return None;
         }
         values.iter_mut().for_each(|x| *x /= length);
         let reach = before / length;
-        let effort = if column.anchor(self.rows) == 0.0 { reach } else { 1.0 };
+        let effort = if column.anchor(self.rows) == 0.0 { own / length } else { 1.0 };
         Some(Unit { values, scale, reach, effort })
     }
 

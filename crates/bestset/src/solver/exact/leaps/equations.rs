@@ -86,7 +86,7 @@ impl<'p, 'a> Equations<'p, 'a> {
         equations.separate()?;
         // A sparse column is the sum of parts that may be larger, and rounded as they are.
         let excess =
-            if problem.design().is_sparse() { equations.reach.iter().copied().fold(1.0, f64::max) } else { 1.0 };
+            if problem.design().is_sparse() { equations.effort.iter().copied().fold(1.0, f64::max) } else { 1.0 };
         let inverse = equations.inverse_norm()?;
         equations.slack = rounding(problem.nrows()) * f64::EPSILON * excess * inverse * total;
         Ok(equations)
