@@ -111,6 +111,12 @@ impl<T: Element> Design for Csc<'_, T> {
         out.rows.extend_from_slice(rows);
         out.values.clear();
         out.values.extend(values.iter().map(|x| x.wide()));
+        // Inner products of sparse columns are centred afterwards: of one that is far from zero they would keep no digits.
+        let far = out.anchor(self.nrows(), None);
+        if far != 0.0 {
+            out.values.iter_mut().for_each(|x| *x -= far);
+            out.shift = far;
+        }
     }
 
     fn squared_norm(&self, j: usize, _buffer: &mut Column) -> f64 {

@@ -85,6 +85,21 @@ pub struct Column {
     pub shift: f64,
 }
 
+/// One of the values where all, but for those of weight zero, lie between half and twice each other: less that one, all are exact. Zero
+/// for any others.
+pub fn anchor(values: &[f64], weights: Option<&[f64]>) -> f64 {
+    let (mut low, mut high) = (f64::INFINITY, 0.0f64);
+    let mut first = 0.0;
+    for (_, &x) in values.iter().enumerate().filter(|(i, _)| weights.is_none_or(|w| w[*i] > 0.0)) {
+        first = if high == 0.0 { x } else { first };
+        (low, high) = (low.min(x.abs()), high.max(x.abs()));
+        if x * first.signum() <= 0.0 || high > 2.0 * low {
+            return 0.0;
+        }
+    }
+    first
+}
+
 /// Weighted sums of one column.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Moments {
@@ -123,16 +138,9 @@ impl Column {
         Moments { mean: mean + left / total, squares, centred }
     }
 
-    /// An entry of a column of n entries far from zero, where every one lies between half and twice any other: less that one, all are
-    /// exact. Zero for any other column.
-    pub fn anchor(&self, n: usize) -> f64 {
-        if self.values.len() < n {
-            return 0.0;
-        }
-        let ends = self.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &x| (l.min(x), h.max(x)));
-        let (low, high) = (ends.0.abs().min(ends.1.abs()), ends.0.abs().max(ends.1.abs()));
-        let is_far = ends.0 * ends.1.signum() > 0.0 && high <= 2.0 * low;
-        if is_far { self.values[0] } else { 0.0 }
+    /// The [`anchor`] of a column that stores all of n rows, zero of any other.
+    pub fn anchor(&self, n: usize, weights: Option<&[f64]>) -> f64 {
+        if self.values.len() < n { 0.0 } else { anchor(&self.values, weights) }
     }
 
     /// Writes all rows into `out`.

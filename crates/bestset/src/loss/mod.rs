@@ -37,11 +37,14 @@ pub trait ScalarLoss: Copy + Send + Sync {
     }
 }
 
-/// [`ScalarLoss::shifted`] of a loss of y − u: the larger of u and b is subtracted from y first. Where targets are far from zero it is
-/// nearly all of them, the difference is exact, and no digit is lost that u + b would have rounded away.
+/// [`ScalarLoss::shifted`] of a loss of y − u: s = u + b and what its rounding left, e, as (e, y − s). Whichever two of y, u and b are
+/// far from zero and nearly cancel, no digit of the third is lost.
 #[inline(always)]
 fn shifted_target(u: f64, b: f64, y: f64) -> (f64, f64) {
-    if u.abs() > b.abs() { (b, y - u) } else { (u, y - b) }
+    let s = u + b;
+    let part = s - u;
+    let e = (u - (s - part)) + (b - part);
+    (if e.is_finite() { e } else { 0.0 }, y - s)
 }
 
 /// The loss of a problem.
@@ -145,6 +148,11 @@ impl Loss {
     /// Σ_i w_i ℓ(u_i + b, y_i).
     pub fn total(self, u: &[f64], b: f64, y: &[f64], w: Option<&[f64]>) -> f64 {
         dispatch!(self, l => sum_over(l, (u, b, y), w, ScalarLoss::value))
+    }
+
+    /// Σ_i w_i ℓ′(u_i + b, y_i).
+    pub fn slope(self, u: &[f64], b: f64, y: &[f64], w: Option<&[f64]>) -> f64 {
+        dispatch!(self, l => sum_over(l, (u, b, y), w, ScalarLoss::derivative))
     }
 
     /// Σ_i w_i ℓ′(u_i + b, y_i) and Σ_i w_i ℓ″(u_i + b, y_i): the one-dimensional problem in the intercept.

@@ -1,9 +1,12 @@
 //! Points of a problem: the linear predictor of coefficients, the best intercept, and the dual point of both.
 
 use super::{Problem, bound};
-use crate::design::Column;
+use crate::design::{self, Column};
 use crate::loss::Loss;
 use crate::solution::Coefficients;
+
+/// The last digit of an intercept, relative to the residuals, that α is not mended for.
+const NEAR: f64 = 1e-12;
 
 impl Problem<'_> {
     /// u at β = 0: the offset, or zero.
@@ -20,14 +23,19 @@ impl Problem<'_> {
         u
     }
 
-    /// (u, b) with u + b = o + Xβ + intercept. Of columns far from zero b has the far part: u keeps the digits of what varies.
+    /// (u, b) with u + b = o + Xβ + intercept. Of columns and offsets far from zero b has the far part: u keeps the digits of what varies.
     pub fn predictor(&self, coefficients: &Coefficients) -> (Vec<f64>, f64) {
         let (mut u, mut column) = (self.null_margins(), Column::default());
         let mut b = bound::Sum::default();
         b.add(coefficients.intercept);
+        let far = design::anchor(&u, self.weights());
+        if far != 0.0 {
+            b.add(far);
+            u.iter_mut().for_each(|u| *u -= far);
+        }
         for (j, value) in coefficients.iter().filter(|c| c.1 != 0.0) {
             self.design.column(j, &mut column);
-            let anchor = column.anchor(self.nrows());
+            let anchor = column.anchor(self.nrows(), self.weights());
             b.add_product(value, anchor);
             b.add_product(value, column.shift);
             if column.sparse {
@@ -60,13 +68,16 @@ impl Problem<'_> {
         if !self.intercept {
             return 0.0;
         }
+        if self.loss.is_quadratic() {
+            return self.mean_intercept(u, guess);
+        }
         let slope = |b: f64| self.loss.slope_and_curvature(u, b, &self.y, self.weights());
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
         let (mut b, mut width) = (guess, 1.0f64.max(guess.abs()));
-        let (mut nearest, mut least) = (guess, f64::INFINITY);
+        let (mut nearest, mut least, mut is_close) = (guess, f64::INFINITY, false);
         for _ in 0..200 {
             let (s, c) = slope(b);
-            if s.abs() < least {
+            if s.abs() <= least {
                 (nearest, least) = (b, s.abs());
             }
             if s > 0.0 {
@@ -75,18 +86,18 @@ impl Problem<'_> {
                 low = b
             }
             let newton = b - s / c;
-            // There, or less than the last digit away.
-            if s == 0.0 || newton == b {
+            // There, or less than the last digit away: but what is linear at some distance may be so within a digit.
+            if s == 0.0 || newton == b && !matches!(self.loss, Loss::Huber { .. }) {
                 break;
             }
-            // The slope of a quadratic loss is a line, and its root as far as it likes.
-            let is_near = self.loss.is_quadratic() || (newton - b).abs() <= 2.0 * width;
-            let next = if newton > low && newton < high && is_near {
+            let next = if newton > low && newton < high && (newton - b).abs() <= 2.0 * width {
                 newton
             } else if low.is_finite() && high.is_finite() {
                 0.5 * (low + high)
             } else {
-                width *= 2.0;
+                // Mostly the next digit is on the other side already.
+                width = if newton == b && !is_close { 4.0 * f64::EPSILON * b.abs() } else { 16.0 * width };
+                is_close |= newton == b;
                 if s > 0.0 { b - width } else { b + width }
             };
             if next == b || next == low || next == high {
@@ -98,23 +109,42 @@ impl Problem<'_> {
         nearest
     }
 
+    /// The mean of y − u. From a guess as far as the residuals are large one step is exact; more of them mend what a farther one rounds.
+    fn mean_intercept(&self, u: &[f64], guess: f64) -> f64 {
+        let total = self.weights().map_or(self.nrows() as f64, crate::kernel::sum);
+        let mut b = guess;
+        for _ in 0..3 {
+            let next = b - self.loss.slope(u, b, &self.y, self.weights()) / total;
+            let step = (next - b).abs();
+            b = next;
+            if step <= 1e-3 * b.abs() {
+                break;
+            }
+        }
+        b
+    }
+
     /// α_i = w_i ℓ′(u_i + b, y_i), the dual point of a primal point (MATH §3), made feasible for the intercept.
     pub fn dual_point(&self, u: &[f64], b: f64, alpha: &mut [f64]) {
         self.loss.derivatives(u, b, &self.y, self.weights(), alpha);
         if self.intercept {
-            self.finish_intercept(alpha);
+            self.finish_intercept(b, alpha);
             balance(alpha);
         }
     }
 
     /// A Newton step of b that its last digit has no room for, taken in α where the loss is one of y − u: next to nothing, but for
     /// targets far from zero.
-    fn finish_intercept(&self, alpha: &mut [f64]) {
+    fn finish_intercept(&self, b: f64, alpha: &mut [f64]) {
         let reach = match self.loss {
             Loss::Squared => f64::INFINITY,
             Loss::Huber { delta } => delta,
             _ => return,
         };
+        let digits = f64::EPSILON * b.abs() * (alpha.len() as f64).sqrt();
+        if self.weights.is_none() && digits <= NEAR * crate::kernel::squares(alpha).sqrt() {
+            return;
+        }
         // Beyond its quadratic part a loss does not answer.
         let answers = |i: usize, a: f64| self.weight(i) > 0.0 && a.abs() < self.weight(i) * reach;
         let total: f64 = (0..alpha.len()).filter(|&i| answers(i, alpha[i])).map(|i| self.weight(i)).sum();

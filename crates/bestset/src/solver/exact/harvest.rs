@@ -27,10 +27,9 @@ impl Tree<'_, '_> {
         let others = self.open.peek().map_or(f64::INFINITY, |n| n.bound).min(self.unseen);
         let room = self.room();
         let entries = self.pool.into_entries();
-        let ranked = entries.iter().map(|(objective, coefficients)| Ranked {
-            coefficients: coefficients.clone(),
-            objective: *objective,
-            proved: *objective <= others + room,
+        let ranked = entries.iter().map(|(_, coefficients)| {
+            let objective = self.problem.value(coefficients);
+            Ranked { coefficients: coefficients.clone(), objective, proved: objective <= others + room }
         });
         let ranked = ranked.collect();
         let coefficients = entries.into_iter().next().map_or(self.outcome.coefficients, |e| e.1);

@@ -96,8 +96,15 @@ impl<'w> Frame<'w> {
         }
         values.iter_mut().for_each(|x| *x /= length);
         let reach = before / length;
-        let effort = if column.anchor(self.rows) == 0.0 { own / length } else { 1.0 };
+        let effort =
+            if column.values.len() < self.rows { own / length } else { self.varying(&column, shrink) / length };
         Some(Unit { values, scale, reach, effort })
+    }
+
+    /// The length of what a prediction multiplies of a column that stores all rows.
+    fn varying(&self, column: &Column, shrink: f64) -> f64 {
+        let far = column.anchor(self.rows, self.weights);
+        self.length(&column.values.iter().map(|x| (x - far) * shrink).collect::<Vec<f64>>())
     }
 
     /// The length of what a sparse column is the sum of.

@@ -56,8 +56,9 @@ impl<'p, 'a> Equations<'p, 'a> {
     /// A few passes over X; an error when columns are nearly, but not exactly, combinations of others.
     pub fn new(problem: &'p Problem<'a>) -> Result<Self> {
         let (ridge, frame) = (problem.coordinate(0).l2, Frame::new(problem));
-        let offset = problem.null_margins();
-        let target = frame.whiten(problem.y().iter().zip(&offset).map(|(y, o)| y - o).collect());
+        // Each on its own: their difference would be rounded as the farther of the two.
+        let (mut target, offset) = (frame.whiten(problem.y().to_vec()), frame.whiten(problem.null_margins()));
+        target.iter_mut().zip(&offset).for_each(|(y, o)| *y -= o);
         let total = 0.5 * kernel::squares(&target);
         let mut equations = Self {
             problem,

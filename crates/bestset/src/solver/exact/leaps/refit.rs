@@ -35,7 +35,7 @@ impl Equations<'_, '_> {
         let found = problem.loss_at(&coefficients) + shrunk;
         // The evaluation rounds too: a residual is as exact as the terms it is the rest of, and an intercept as its last digit.
         let terms: f64 = members.iter().zip(&solution).map(|(&m, g)| g.abs() * self.effort[m as usize]).sum();
-        let length = (2.0 * self.total).sqrt() + self.frame.length(&problem.null_margins());
+        let length = (2.0 * self.total).sqrt() + self.frame.length(&self.frame.whiten(problem.null_margins()));
         let digit = f64::EPSILON * (far.abs() + coefficients.intercept.abs());
         let evaluation = rounding(u.len()) * f64::EPSILON * (terms + length) * (2.0 * found).sqrt();
         let slack = self.slack + evaluation + 4.0 * self.frame.total() * digit * digit;
