@@ -199,3 +199,35 @@ fn what_cannot_be_searched_is_named() {
         );
     });
 }
+
+/// Columns of any size that can be divided by are searched; too many dependences have an error that names one; a variance that the full
+/// fit does not tell gives no Cp; a column that lowers no fit makes no second answer.
+#[test]
+fn small_columns_many_copies_and_no_variance() {
+    let (n, scale) = (12, 2f64.powi(-545));
+    let mut data = noise(3, n, 415);
+    let plain = data.with_problem(|problem| subsets(problem, 3, &Options::default()).unwrap());
+    data.x.iter_mut().for_each(|x| *x *= scale);
+    let small = data.with_problem(|problem| subsets(problem, 3, &Options::default()).unwrap());
+    for (a, b) in plain.sizes.iter().zip(&small.sizes) {
+        assert_eq!((a.status, &a.coefficients.support), (b.status, &b.coefficients.support));
+        assert_close(a.certificate.objective, b.certificate.objective, 1e-12, b);
+    }
+    let mut copies = noise(18, 30, 416);
+    copies.x.copy_within(..9 * 30, 9 * 30);
+    copies.with_problem(|problem| {
+        let error = subsets(problem, 3, &Options::default()).unwrap_err();
+        let Error::Dependences { columns, most: 256 } = &error else { panic!("{error}") };
+        assert!(columns.len() == 2 && columns[1] == columns[0] + 9, "{error}");
+    });
+    // Five parameters for five samples.
+    noise(4, 5, 417).with_problem(|problem| {
+        let found = subsets(problem, 4, &Options::default()).unwrap();
+        assert!(found.sizes.iter().all(|s| s.criteria.cp.is_none()), "{found:?}");
+    });
+    let x = Dense::new(4, 2, vec![1.0, 1.0, -1.0, -1.0, 1.0, -1.0, 1.0, -1.0]).unwrap();
+    let problem = Problem::new(&x, vec![2.0, 1.0, 2.0, 1.0], Penalty::new(0.1, 0.0, 0.0)).unwrap();
+    let found = solve(&problem, &Options { top: 4, ..Options::with_method(Method::Exact) }).unwrap();
+    let supports: Vec<&[usize]> = found.ranked.iter().map(|r| &r.coefficients.support[..]).collect();
+    assert_eq!(supports, [&[1][..], &[]], "the first column is orthogonal to the targets");
+}
