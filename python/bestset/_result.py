@@ -170,7 +170,8 @@ class Result(Coefficients):
         return f"no subset{size} lowers the objective by more than {self.gap:.4g} ({percent(self.relative_gap)}){hint}"
 
     def _rows(self) -> list[tuple[str, str]]:
-        price = f"k = {self.k}" if self.k is not None else f"lambda0 = {self.lambda0:.6g}"
+        size = [] if self.k is None else [f"k = {self.k}"]
+        price = ", ".join(size + ([f"lambda0 = {self.lambda0:.6g}"] if self.lambda0 or not size else []))
         relaxation = "–" if self.relaxation is None else f"{self.relaxation:.7g}"
         return [
             ("problem", f"{self.loss} loss, {price}, lambda1 = {self.lambda1:.6g}, lambda2 = {self.lambda2:.6g}"),

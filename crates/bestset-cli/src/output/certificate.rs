@@ -67,6 +67,11 @@ pub fn statement(certificate: &Certificate, proved: bool, terms: &Terms) -> Stri
 pub fn verdict(solution: &Solution, terms: &Terms) -> String {
     let is_optimal = solution.status == Status::Optimal;
     let mut text = statement(&solution.certificate, is_optimal, terms);
+    if solution.status == Status::Stalled {
+        text.push_str(
+            "\nRounding allows no more: columns and offsets far from zero cost digits; centre or standardise them.",
+        );
+    }
     text.push_str(match solution.local {
         _ if is_optimal => "",
         Local::None => "",

@@ -97,7 +97,10 @@ impl Outcome {
         let Self {
             coefficients, relaxation, lower_bound, dual, iterations, screened, local, ranked, dependent, ..
         } = self;
-        let certificate = Certificate { objective: problem.value(&coefficients), relaxation, lower_bound };
+        let objective = problem.value(&coefficients);
+        // R of the answer is at most its P: rounding may have said otherwise.
+        let relaxation = relaxation.map(|r| r.min(objective));
+        let certificate = Certificate { objective, relaxation, lower_bound };
         let status = certificate.status(self.ended, options.gap_absolute, options.gap);
         let (passes, seconds, trace) = (0.0, 0.0, Vec::new());
         Solution {
