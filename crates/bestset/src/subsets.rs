@@ -89,6 +89,11 @@ pub fn subsets(problem: &Problem<'_>, most: usize, options: &Options) -> Result<
     Ok(Subsets { sizes, nodes, seconds: start.elapsed().as_secs_f64(), dependent })
 }
 
+/// Whether the best subsets of this problem, without a ridge, are found by leaps and bounds.
+pub(crate) fn serves_without_ridge(problem: &Problem<'_>) -> bool {
+    leaps::applies(problem)
+}
+
 /// The subsets, the nodes they took, and the columns taken for combinations of others.
 type Searched = (Vec<Subset>, usize, Vec<Vec<usize>>);
 

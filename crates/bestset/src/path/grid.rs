@@ -35,6 +35,11 @@ impl Default for Grid {
 }
 
 impl Grid {
+    /// The default grid with as many points as it takes to reach this size.
+    pub fn for_sizes(most: usize) -> Self {
+        Self::Dynamic { points: most.saturating_mul(2).clamp(100, 10_000), shrink: 0.99 }
+    }
+
     /// Checks ranges and order.
     pub fn validate(&self) -> Result<()> {
         let share = |name, value: f64| match value > 0.0 && value < 1.0 {
