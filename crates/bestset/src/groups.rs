@@ -202,7 +202,7 @@ fn conclude(
     let certificate = Certificate { objective, relaxation, lower_bound };
     let ended = limits.stop(0).unwrap_or(Status::Converged);
     let selected = grouped.chosen(&coefficients).iter().map(|&g| grouped.groups.labels[g]).collect();
-    let status = certificate.status(ended, options.gap_absolute, options.gap);
+    let status = certificate.status(ended, options.absolute(grouped.problem), options.gap);
     GroupSolution { coefficients, selected, certificate, status, dual: relaxed.dual.clone() }
 }
 

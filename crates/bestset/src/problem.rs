@@ -201,6 +201,12 @@ impl<'a> Problem<'a> {
         self.loss_at(coefficients) + self.penalty_sum(coefficients)
     }
 
+    /// P of the null model, β = 0 with the best intercept.
+    pub(crate) fn null_objective(&self) -> f64 {
+        let u = self.null_margins();
+        self.loss_sum(&u, self.best_intercept(&u, 0.0))
+    }
+
     /// R(β, b) of MATH §4, from scratch; `None` when the size is limited, for which R is not the relaxation.
     pub fn relaxation(&self, coefficients: &Coefficients) -> Option<f64> {
         self.max_size.is_none().then(|| self.loss_at(coefficients) + self.envelope_sum(coefficients))

@@ -258,7 +258,7 @@ impl<'p, 'a> Climb<'p, 'a> {
         let certificate = Certificate { objective, relaxation: None, lower_bound };
         let ended = monitor.stop(0).unwrap_or(Status::Converged);
         Ok(Solution {
-            status: certificate.status(ended, options.gap_absolute, options.gap),
+            status: certificate.status(ended, options.absolute(self.problem()), options.gap),
             coefficients,
             certificate,
             dual,

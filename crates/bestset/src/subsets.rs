@@ -139,8 +139,7 @@ struct Measure<'m, 'a> {
 
 impl<'m, 'a> Measure<'m, 'a> {
     fn new(problem: &'m Problem<'a>, full: Option<leaps::Full>) -> Self {
-        let u = problem.margins(&Coefficients::default());
-        let null = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
+        let null = problem.null_objective();
         let samples = problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum);
         Self { problem, samples, null, full }
     }
@@ -154,7 +153,7 @@ impl<'m, 'a> Measure<'m, 'a> {
         options: &Options,
     ) -> Subset {
         let loss = self.problem.loss_at(&coefficients);
-        let status = certificate.status(ended, options.gap_absolute, options.gap);
+        let status = certificate.status(ended, options.absolute(self.problem), options.gap);
         let criteria = self.criteria(loss, coefficients.nonzeros());
         Subset { size, coefficients, certificate, status, loss, criteria }
     }

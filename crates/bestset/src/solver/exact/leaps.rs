@@ -142,7 +142,7 @@ pub(crate) fn solve(
     let first = &mut ranked[0];
     let (lower_bound, iterations) = (tree.bound_of_all(), tree.nodes);
     let certificate = Certificate { objective: first.objective, relaxation: None, lower_bound };
-    first.proved = certificate.status(ended, options.gap_absolute, options.gap) == Status::Optimal;
+    first.proved = certificate.status(ended, options.absolute(problem), options.gap) == Status::Optimal;
     let coefficients = first.coefficients.clone();
     let mut dual = vec![0.0; problem.nrows()];
     let (u, b) = problem.predictor(&coefficients);
@@ -161,13 +161,13 @@ fn best_of(
     options: &Options,
 ) -> Result<Vec<Ranked>> {
     let (known, others) = (&tree.incumbents, tree.priced_bound());
-    let complete = equations.rank() == problem.ncols();
+    let (complete, absolute) = (equations.rank() == problem.ncols(), options.absolute(problem));
     let cheapest = known.best(known.cheapest());
     let found = known.ranked().iter().filter(|found| found.members != cheapest.members);
     let one = |found: &Found| {
         let coefficients = equations.refit(&found.members, found.fit)?;
         let objective = problem.value(&coefficients);
-        let room = options.gap_absolute.max(options.gap * objective.abs());
+        let room = absolute.max(options.gap * objective.abs());
         Ok(Ranked { coefficients, objective, proved: complete && objective <= others + room })
     };
     let mut ranked = std::iter::once(cheapest).chain(found).map(one).collect::<Result<Vec<_>>>()?;
