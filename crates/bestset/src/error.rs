@@ -58,6 +58,16 @@ pub enum Error {
         /// The column.
         column: usize,
     },
+    /// A finite target, offset or weight so large that sums of squares overflow.
+    #[error("{what}[{index}] is {value:e}: sums of squares overflow; rescale the data")]
+    TooLarge {
+        /// The vector.
+        what: &'static str,
+        /// Position of the entry.
+        index: usize,
+        /// The entry.
+        value: f64,
+    },
     /// A negative sample weight.
     #[error("weight[{index}] is {value}; weights must be at least 0")]
     NegativeWeight {
@@ -123,6 +133,16 @@ pub enum Error {
         k: usize,
         /// Number of features.
         features: usize,
+    },
+    /// A largest size with no room for the features that are always in.
+    #[error(
+        "k is {k}, but {always} features are always in (a price factor of 0), and they count; raise k to {always} or free fewer"
+    )]
+    SizeBelowAlways {
+        /// The size asked for.
+        k: usize,
+        /// Number of features without a price.
+        always: usize,
     },
     /// A row or feature index outside the design, or out of order.
     #[error("index {index} at position {position} of {what}: {problem}")]

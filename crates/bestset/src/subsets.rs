@@ -101,7 +101,7 @@ fn by_leaps(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Sea
     let nodes = bests.iter().map(|b| b.nodes).sum();
     let subset = |(k, best): (usize, leaps::Best)| {
         let objective = problem.value(&best.coefficients);
-        let certificate = Certificate { objective, relaxation: None, lower_bound: best.lower_bound };
+        let certificate = Certificate::new(objective, None, best.lower_bound);
         measure.subset(k + 1, best.coefficients, certificate, best.ended, options)
     };
     Ok((bests.into_iter().enumerate().map(subset).collect(), nodes, dependent))

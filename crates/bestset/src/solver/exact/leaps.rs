@@ -141,7 +141,7 @@ pub(crate) fn solve(
     let mut ranked = best_of(problem, &equations, &tree, options)?;
     let first = &mut ranked[0];
     let (lower_bound, iterations) = (tree.bound_of_all(), tree.nodes);
-    let certificate = Certificate { objective: first.objective, relaxation: None, lower_bound };
+    let certificate = Certificate::new(first.objective, None, lower_bound);
     first.proved = certificate.status(ended, options.absolute(problem), options.gap) == Status::Optimal;
     let coefficients = first.coefficients.clone();
     let mut dual = vec![0.0; problem.nrows()];
