@@ -215,6 +215,20 @@ pub enum Error {
         /// The largest difference that rounding explains.
         slack: f64,
     },
+    /// Least squares without a ridge, bounds or λ1 on more features than a search without them can serve.
+    #[error(
+        "least squares without lambda2 cannot be searched with {samples} samples and {features} features: set lambda2 > 0{}, or bound \
+         every coefficient",
+        sizes_up_to(*most)
+    )]
+    TooWide {
+        /// Number of samples.
+        samples: usize,
+        /// Number of features.
+        features: usize,
+        /// The largest size of subsets that could be searched, 0 if none.
+        most: usize,
+    },
     /// A method that cannot solve the problem as stated.
     #[error("method {method} {reason}")]
     Unsupported {
@@ -252,6 +266,11 @@ pub(crate) fn check_weights(weights: &[f64], n: usize) -> Result<()> {
         return Err(Error::NoWeight { count: weights.len() });
     }
     Ok(())
+}
+
+/// Sizes that a search could serve, in words.
+fn sizes_up_to(most: usize) -> String {
+    if most == 0 { String::new() } else { format!(", ask for at most {most} features") }
 }
 
 /// Columns in words, the first few of them.

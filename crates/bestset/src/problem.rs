@@ -238,6 +238,11 @@ impl<'a> Problem<'a> {
         self.loss_sum(&u, self.best_intercept(&u, 0.0))
     }
 
+    /// n (64ε)² P₀, with P₀ of the null model: what the rounding of targets and predictions leaves of a perfect fit.
+    pub(crate) fn perfect_objective(&self) -> f64 {
+        self.nrows() as f64 * (64.0 * f64::EPSILON).powi(2) * self.null_objective()
+    }
+
     /// R(β, b) of MATH §4, from scratch; `None` when the size is limited, for which R is not the relaxation.
     pub fn relaxation(&self, coefficients: &Coefficients) -> Option<f64> {
         self.max_size.is_none().then(|| self.loss_at(coefficients) + self.envelope_sum(coefficients))

@@ -190,11 +190,10 @@ impl Options {
         Self { method, ..Self::default() }
     }
 
-    /// The absolute gap that counts as proved for this problem: `gap_absolute`, and at least n (8ε)² P₀ with P₀ the objective of the
-    /// null model. That is what rounding of the targets leaves of a perfect fit, where a relative gap says nothing; like P it is
-    /// multiplied by c² when targets are by c.
+    /// The absolute gap that counts as proved for this problem: `gap_absolute`, and at least what rounding leaves of a perfect fit
+    /// ([`Problem::perfect_objective`]), where a relative gap says nothing; like P it is multiplied by c² when targets are by c.
     pub(crate) fn absolute(&self, problem: &Problem<'_>) -> f64 {
-        let rounding = problem.nrows() as f64 * (8.0 * f64::EPSILON).powi(2) * problem.null_objective();
+        let rounding = problem.perfect_objective();
         if rounding.is_finite() { self.gap_absolute.max(rounding) } else { self.gap_absolute }
     }
 
@@ -246,9 +245,13 @@ impl Options {
         let needs_dual =
             matches!(self.method, Method::Exact | Method::PrimalDual { .. } | Method::DualAscent | Method::DualIht);
         if needs_dual && !problem.penalty().has_certificate(problem.ncols()) {
+            if self.method == Method::Exact && super::exact::leaps::is_plain(problem) {
+                let most = super::exact::leaps::largest_size(problem);
+                return Err(Error::TooWide { samples: problem.nrows(), features: problem.ncols(), most });
+            }
             let reason = match self.method {
                 Method::Exact => {
-                    "needs lambda2 > 0, bounds on every coefficient, or least squares without lambda1 with more samples than features"
+                    "needs lambda2 > 0, bounds on every coefficient, or least squares without lambda1 and factors"
                 }
                 _ => "needs lambda2 > 0 or bounds on every coefficient",
             };
