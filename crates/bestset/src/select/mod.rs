@@ -305,13 +305,9 @@ impl<'a> Posed<'a> {
     /// The best subset of every size; λ2 unless given is zero where least squares can do without.
     pub fn subsets(&self, most: usize, options: &Options) -> Result<crate::Subsets> {
         let most = most.min(self.problem.ncols());
-        if self.setup.lambda2.is_none() {
-            let plain = self.problem.with_penalty(Penalty { lambda2: 0.0, ..self.problem.penalty().clone() })?;
-            if crate::subsets::serves_without_ridge(&plain) {
-                return crate::subsets(&plain, most, options);
-            }
-        }
-        crate::subsets(&self.problem, most, options)
+        let plain = self.setup.lambda2.is_none() && crate::subsets::needs_no_ridge(&self.problem, most);
+        let lambda2 = if plain { 0.0 } else { self.lambda2() };
+        crate::subsets(&self.priced(0.0, lambda2)?, most, options)
     }
 }
 

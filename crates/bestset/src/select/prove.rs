@@ -33,7 +33,7 @@ impl Proof<'_, '_> {
         let top = if self.prove == Prove::Fully { self.options.top } else { 1 };
         if first.status != Status::Optimal || top > 1 {
             match self.search(first, top, observer) {
-                Ok(Some(proved)) => take(first, proved, self.options),
+                Ok(Some(proved)) => take(self.problem, first, proved, self.options),
                 Ok(None) => return Ok(None),
                 // Where branch and bound cannot start, the answer has the bound it has.
                 Err(error @ (Error::Unsupported { .. } | Error::Dependent { .. } | Error::Dependences { .. })) => {
@@ -84,7 +84,7 @@ impl Proof<'_, '_> {
 }
 
 /// The better answer of the two with the better bound, and the traces one after the other.
-fn take(first: &mut Solution, mut proved: Solution, options: &Options) {
+fn take(problem: &Problem<'_>, first: &mut Solution, mut proved: Solution, options: &Options) {
     let shift = first.seconds;
     let mut trace = std::mem::take(&mut first.trace);
     let (mut best, mut bound) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -102,6 +102,6 @@ fn take(first: &mut Solution, mut proved: Solution, options: &Options) {
     proved.certificate.relaxation = proved.certificate.relaxation.or(known.relaxation);
     (proved.trace, proved.seconds, proved.passes) = (trace, shift + proved.seconds, first.passes + proved.passes);
     proved.local = proved.local.max(first.local);
-    proved.status = proved.certificate.status(proved.status, options.gap_absolute, options.gap);
+    proved.status = proved.certificate.status(proved.status, options.absolute(problem), options.gap);
     *first = proved;
 }
