@@ -52,6 +52,7 @@ pub enum Command {
     Path(path::Path),
     Cv(cv::Cv),
     Subsets(subsets::Subsets),
+    Stability(stability::Stability),
     Exact(exact::Exact),
     Predict(predict::Predict),
     Certify(certify::Certify),
