@@ -158,6 +158,12 @@ pub enum Error {
         /// The name given.
         name: String,
     },
+    /// A name that no stopping rule has.
+    #[error("there is no stopping rule named {name:?}; there are literal and patient")]
+    UnknownStop {
+        /// The name given.
+        name: String,
+    },
     /// A column that others determine nearly, but not exactly: fits with it would be made of rounding.
     #[error(
         "column {column} of X is nearly a combination of {}: {share:.1e} of its square is left without; drop one of them, or raise lambda2",

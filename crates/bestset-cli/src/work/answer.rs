@@ -125,6 +125,7 @@ fn grouped(problem: &Problem<'_>, groups: &Groups, options: &Options) -> Result<
         seconds: start.elapsed().as_secs_f64(),
         screened: Default::default(),
         local: Default::default(),
+        rule: None,
         trace: Vec::new(),
         ranked: Vec::new(),
         dependent: Vec::new(),

@@ -111,6 +111,7 @@ fn solution(group: GroupSolution, seconds: f64) -> Solution {
         seconds,
         screened: Screened::default(),
         local: Local::None,
+        rule: None,
         trace: Vec::new(),
         ranked: Vec::new(),
         dependent: Vec::new(),

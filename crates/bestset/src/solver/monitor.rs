@@ -1,7 +1,7 @@
 //! Time, cancellation, iteration limits and the trace: what every loop asks between two steps.
 
 use super::Options;
-use crate::solution::{Status, TraceRow};
+use crate::solution::{Rule, Status, TraceRow};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -79,6 +79,8 @@ pub struct Monitor<'o> {
     pub trace: Vec<TraceRow>,
     /// Passes over X so far, in units of one full pass.
     pub passes: f64,
+    /// The rule of its own that ended a published ascent.
+    pub rule: Option<Rule>,
 }
 
 impl std::ops::Deref for Monitor<'_> {
@@ -104,6 +106,7 @@ impl<'o> Monitor<'o> {
             muted: false,
             trace: Vec::new(),
             passes: 0.0,
+            rule: None,
         }
     }
 
