@@ -3,7 +3,7 @@
 use crate::errors::Failure;
 use bestset::design::{Csc, Dense, Design, Standardized};
 use bestset::path::{Grid, PathOptions};
-use bestset::solver::CancelFlag;
+use bestset::solver::{CancelFlag, Published};
 use bestset::{Bounds, Coefficients, Loss, Options, Penalty, Problem};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -64,6 +64,7 @@ pub struct Control {
     max_nodes: Option<usize>,
     max_memory: Option<usize>,
     top: usize,
+    stop: String,
     warm_start: Option<(Vec<usize>, Vec<f64>, f64)>,
     pub keep_answer: bool,
 }
@@ -286,6 +287,7 @@ impl Control {
             top: self.top,
             time_limit,
             trace: self.trace,
+            published: Published { stop: self.stop.parse()?, ..Published::default() },
             warm_start,
             cancel: cancel.clone(),
             ..Options::default()

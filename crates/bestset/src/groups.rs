@@ -94,6 +94,7 @@ impl From<GroupSolution> for Solution {
             seconds,
             screened: Screened::default(),
             local: Local::None,
+            rule: None,
             trace: Vec::new(),
             ranked: Vec::new(),
             dependent: Vec::new(),
