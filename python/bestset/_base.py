@@ -71,10 +71,12 @@ class BestSubsetBase(BaseEstimator):
     lambda0: float | None = None
     k: int | None = None
     criterion: str = "ebic"
-    delta: float = 1.35
+    delta: float = 1.345
 
     def _samples(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
         """X and y checked. That X is finite is checked by the engine, which reads it anyway."""
+        _input.check(X, "X")
+        _input.check(y, "y")
         X, y = validate_data(
             self, X, y, accept_sparse="csc", dtype=_input.FLOATS, order="F", ensure_all_finite=False,
             ensure_min_samples=2, **checks,
@@ -84,6 +86,7 @@ class BestSubsetBase(BaseEstimator):
     def _weights(self, sample_weight: Any, X: Any) -> Floats | None:
         if sample_weight is None:
             return None
+        _input.check(sample_weight, "sample_weight")
         weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
         return weights
 

@@ -33,7 +33,7 @@ class Spec:
     """The problem."""
 
     loss: str = "squared"
-    delta: float = 1.35
+    delta: float = 1.345
     lambda0: float = 0.0
     lambda1: float = 0.0
     lambda2: float = 0.0
@@ -92,9 +92,12 @@ def size(k: Any) -> int | None:
     """A number of features, checked before it reaches the engine, which knows no negative ones."""
     if k is None:
         return None
-    if k != int(k) or int(k) < 1:
+    number = _input.whole(k)
+    if number is None or number < 1:
         raise ValueError(f"k is {k}; it must be a whole number, at least 1")
-    return int(k)
+    if number > _input.LARGEST:
+        raise ValueError(f"k is {k}; it must be between 1 and the number of features")
+    return number
 
 
 def spec(p: int, names: tuple[str, ...] | None, **given: Any) -> Spec:
@@ -103,7 +106,7 @@ def spec(p: int, names: tuple[str, ...] | None, **given: Any) -> Spec:
     for name in ("price", "shrinkage"):
         given[name] = _input.optional(given.get(name), name)
     for name in ("always", "never"):
-        given[name] = _input.places(given.get(name), name, names)
+        given[name] = _input.places(given.get(name), name, names, p)
     for name in ("lambda0", "lambda1", "lambda2", "delta"):
         if given.get(name) is not None:
             given[name] = float(given[name])
@@ -122,8 +125,8 @@ def control(method: str, threads: int | None, on_interrupt: str = "raise", **giv
         raise ValueError(f"on_interrupt is {on_interrupt!r}; it must be 'raise' or 'return'")
     keep = on_interrupt == "return"
     for name in ("max_iter", "max_nodes", "max_memory", "top"):
-        if given.get(name) is not None and given[name] < 1:
-            raise ValueError(f"{name} is {given[name]}; it must be at least 1")
+        if given.get(name) is not None and not 1 <= given[name] <= _input.LARGEST:
+            raise ValueError(f"{name} is {given[name]}; it must be at least 1 and at most {_input.LARGEST}")
     if threads == 0:
         raise ValueError("threads is 0; it must be at least 1, or negative to count from the number of processors")
     return Control(method=method, threads=_input.threads(threads), keep_answer=keep, **given)

@@ -11,7 +11,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._base import BestSubsetBase, CvMixin
-from ._input import FLOATS, Floats
+from ._input import FLOATS, Floats, check
 
 LOSSES = ("squared", "huber")
 
@@ -41,6 +41,7 @@ class _Regression(RegressorMixin, BestSubsetBase):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
+        check(X, "X")
         X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=FLOATS)
         found = safe_sparse_dot(X[:, self.support_], self.coef_[self.support_], dense_output=True)
         return np.asarray(found + self.intercept_)
@@ -138,7 +139,7 @@ class BestSubsetRegressor(_Regression):
         lambda1: float = 0.0,
         lambda2: float = 0.5,
         loss: str = "squared",
-        delta: float = 1.35,
+        delta: float = 1.345,
         method: str = "incremental",
         criterion: str = "ebic",
         max_size: int | None = None,
@@ -249,7 +250,7 @@ class BestSubsetRegressorCV(CvMixin, _Regression):
         lambda1: float = 0.0,
         lambda2: float = 0.5,
         loss: str = "squared",
-        delta: float = 1.35,
+        delta: float = 1.345,
         method: str = "incremental",
         max_size: int | None = None,
         n_lambdas: int = 100,

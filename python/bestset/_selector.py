@@ -63,7 +63,7 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         lambda1: float = 0.0,
         lambda2: float = 0.5,
         loss: str = "squared",
-        delta: float = 1.35,
+        delta: float = 1.345,
         method: str = "incremental",
         criterion: str = "ebic",
         max_size: int | None = None,
