@@ -221,10 +221,10 @@ fn conclude(
 ) -> GroupSolution {
     let objective = grouped.objective(&coefficients);
     let (relaxation, lower_bound) = (Some(relaxed.value), relaxed.bound);
-    let certificate = Certificate { objective, relaxation, lower_bound };
+    let certificate = Certificate::new(objective, relaxation, lower_bound);
     let ended = limits.stop(0).unwrap_or(Status::Converged);
     let selected = grouped.chosen(&coefficients).iter().map(|&g| grouped.groups.labels[g]).collect();
-    let status = certificate.status(ended, options.gap_absolute, options.gap);
+let status = certificate.status(ended, options.absolute(grouped.problem), options.gap);
     let (dual, seconds) = (relaxed.dual.clone(), limits.seconds());
     GroupSolution { coefficients, selected, certificate, status, dual, seconds }
 }

@@ -88,4 +88,4 @@ pub use penalty::{Bounds, Coordinate, Factors, Penalty};
 pub use problem::Problem;
 pub use solution::{Coefficients, Local, Ranked, Screened, Solution, Status, TraceRow};
 pub use solver::{Method, Options, solve};
-pub use subsets::{Criteria, Subset, Subsets, subsets};
+pub use subsets::{Criteria, Subset, Subsets, needs_no_ridge, subsets};

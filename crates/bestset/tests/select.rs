@@ -186,7 +186,7 @@ fn sizes_bounds_and_methods() {
     // Bounds are meant on the scale of the columns given.
     let bounds = Bounds::All(-0.01, 0.02);
     let setup = Setup { bounds, ..Setup::default() };
-    let (_, outside, _) = select(&x, &y, &setup, &Selection::default());
+    let (_, outside, _) = select(&x, &y, &setup, &Selection { how: How::Price(1e-6), ..Selection::default() });
     assert!(!outside.support.is_empty() && outside.values.iter().all(|b| (-0.01..=0.02).contains(b)), "{outside:?}");
     let exact = Selection { solve: Options::with_method(Method::Exact), ..Selection::default() };
     let (proved, ..) = select(&x, &y, &Setup::default(), &exact);

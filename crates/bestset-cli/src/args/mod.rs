@@ -7,7 +7,7 @@ mod limits;
 mod result;
 mod simulated;
 
-pub use choice::{ChoiceArgs, CvArgs, PathArgs, Rule, only_without_size, score_title};
+pub use choice::{ChoiceArgs, CvArgs, PathArgs, only_without_size, proof};
 pub use fitting::{FittingArgs, Scale, SizeArgs};
 pub use input::{InputArgs, ReadArgs, format_parser};
 pub use limits::{Clock, LimitArgs};

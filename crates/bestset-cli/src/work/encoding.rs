@@ -74,8 +74,7 @@ struct Beside {
 
 /// Writes the model of an answer.
 pub fn save(posed: &Posed<'_>, answer: &Answer, encoding: &Encoding, path: &Path) -> Result<(), Failure> {
-    let problem = posed.priced(answer.terms.lambda0)?;
-    let mut model = Model::new(&problem, &answer.solution)?.with_coefficients(answer.coefficients.clone())?;
+    let mut model = posed.model(&answer.selected)?;
     if !matches!(posed.data.set.names, Names::Numbered { first: 0 }) {
         model = model.with_names(posed.data.set.names.list(posed.features()))?;
     }

@@ -65,6 +65,9 @@ fn settings() -> insta::Settings {
     settings.add_filter(r"(-?[0-9]+\.[0-9]{2})[0-9]+", "${1}");
     settings.add_filter(r"[0-9](\.[0-9]+)?e-[0-9]+", "[small]");
     settings.add_filter(r"─+", "─");
+    // Columns are as wide as their widest cell, which may be a number that is not part of the snapshot.
+    settings.add_filter(r"(?m)^ +| +$", "");
+    settings.add_filter(r" +", " ");
     settings
 }
 

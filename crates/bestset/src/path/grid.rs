@@ -133,7 +133,7 @@ fn searched_gain(problem: &Problem<'_>, answer: &Coefficients, j: usize, tau: f6
     }
     // The majorised step ends before the minimum: from there outwards until the slope has turned.
     let reach = if first > 0.0 { coordinate.upper } else { coordinate.lower };
-    let (mut low, mut high) = ((0.0, -1.0), (first, at(first).1));
+    let (mut low, mut high) = ((0.0, coordinate.l1 - tau.abs()), (first, at(first).1));
     let mut best = at(first).0;
     for _ in 0..SEARCH_STEPS {
         let turned = high.1 > 0.0;

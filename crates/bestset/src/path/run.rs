@@ -304,8 +304,8 @@ impl Strand<'_, '_> {
             let solution = &mut point.solution;
             let screened = &mut solution.screened;
             solution.certificate.lower_bound = incremental::judge(&problem, &solution.dual, own, best, screened);
-            let Options { gap, gap_absolute, .. } = self.options.solve;
-            solution.status = solution.certificate.status(solution.status, gap_absolute, gap);
+            let solve = &self.options.solve;
+            solution.status = solution.certificate.status(solution.status, solve.absolute(&problem), solve.gap);
         }
         if let (true, Some(ladder), Some(last)) = (moved, &mut memory.ladder, state.points.last()) {
             ladder.from(&self.at(last.lambda0)?, last.solution.support(), &[], monitor);
@@ -324,8 +324,8 @@ impl Strand<'_, '_> {
             return false;
         }
         solution.certificate.objective = objective;
-        let Options { gap, gap_absolute, .. } = self.options.solve;
-        solution.status = solution.certificate.status(solution.status, gap_absolute, gap);
+        let solve = &self.options.solve;
+        solution.status = solution.certificate.status(solution.status, solve.absolute(problem), solve.gap);
         (solution.local, solution.coefficients) = (Local::None, found);
         true
     }

@@ -72,7 +72,7 @@ impl Run<'_, '_> {
     fn cross_validated(&self, options: &CvOptions, folded: &Folded) -> Result<CrossValidation> {
         let problem = &self.posed.problem;
         let show = |done: usize, all: usize| (self.progress)(Progress::Folds(done, all));
-        match (&self.options.checkpoint, folded.splits.is_empty()) {
+        match (self.path_checkpoint(), folded.splits.is_empty()) {
             (Some(file), true) => crate::checkpoint::cross_validate(problem, options, file),
             (Some(file), false) => crate::checkpoint::cross_validate_splits(problem, options, &folded.splits, file),
             (None, true) => crate::cv::cross_validate_observed(problem, options, &show),

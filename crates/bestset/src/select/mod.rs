@@ -105,7 +105,7 @@ pub enum Prove {
 /// | `lambda2` | as the setup says | the λ2 compared, inside, in place of that |
 /// | `search` | neighbours | how much is spent on each point |
 /// | `prove` | usual | how much is spent on closing the gap |
-/// | `checkpoint` | none | file that paths and cross-validations go on from |
+/// | `checkpoint` | none | file that paths and cross-validations, or with [`Method::Exact`] the search, go on from |
 /// | `solve` | | method, tolerances, limits of the whole, threads, cancellation |
 #[derive(Debug, Clone)]
 pub struct Selection {
@@ -274,6 +274,33 @@ impl<'a> Posed<'a> {
         run.path(&run.path_options(most, options.lambda2.clone()))
     }
 
+    /// A bound and gaps for any coefficients on the scale inside, at the price or the size of the selection; and the answer that
+    /// was found on the way.
+    pub fn certify(
+        &self,
+        coefficients: &crate::Coefficients,
+        options: &Selection,
+        observer: &mut dyn Observer,
+    ) -> Result<(crate::Certificate, Selected)> {
+        let run = Run { posed: self, options, start: Instant::now(), progress: &|_| () };
+        let (found, problem) = match options.how {
+            How::Price(lambda0) => {
+                let start = Some(coefficients.clone());
+                (run.at_price(lambda0, self.lambda2(), start, observer)?, self.priced(lambda0, self.lambda2())?)
+            }
+            How::Size(k) => (run.at_size(k, observer)?, self.limited(k)?),
+            _ => {
+                let reason = "needs a price or a size: the objective that coefficients are judged by";
+                return Err(Error::Unsupported { method: "certify", reason });
+            }
+        };
+        let dual = Some(&found.solution.dual[..]).filter(|d| !d.is_empty());
+        let own = problem.certify(coefficients, &dual.into_iter().collect::<Vec<_>>())?;
+        // Branch and bound proves more than its dual point does.
+        let lower_bound = own.lower_bound.max(found.solution.certificate.lower_bound);
+        Ok((crate::Certificate { lower_bound, ..own }, found))
+    }
+
     /// The model of a selection, on the scale of the columns given.
     pub fn model(&self, selected: &Selected) -> Result<Model> {
         let problem = self.priced(selected.lambda0, selected.lambda2)?;
@@ -283,13 +310,9 @@ impl<'a> Posed<'a> {
     /// The best subset of every size; λ2 unless given is zero where least squares can do without.
     pub fn subsets(&self, most: usize, options: &Options) -> Result<crate::Subsets> {
         let most = most.min(self.problem.ncols());
-        if self.setup.lambda2.is_none() {
-            let plain = self.problem.with_penalty(Penalty { lambda2: 0.0, ..self.problem.penalty().clone() })?;
-            if crate::subsets::serves_without_ridge(&plain) {
-                return crate::subsets(&plain, most, options);
-            }
-        }
-        crate::subsets(&self.problem, most, options)
+        let plain = self.setup.lambda2.is_none() && crate::subsets::needs_no_ridge(&self.problem, most);
+        let lambda2 = if plain { 0.0 } else { self.lambda2() };
+        crate::subsets(&self.priced(0.0, lambda2)?, most, options)
     }
 }
 
@@ -341,8 +364,13 @@ impl<'a> Run<'_, 'a> {
         }
     }
 
+    /// The file for paths and folds; with branch and bound it is for the search, which is what takes long.
+    fn path_checkpoint(&self) -> Option<&PathBuf> {
+        self.options.checkpoint.as_ref().filter(|_| self.options.solve.method != Method::Exact)
+    }
+
     fn path(&self, options: &PathOptions) -> Result<Path> {
-        let mut found = match &self.options.checkpoint {
+        let mut found = match self.path_checkpoint() {
             Some(file) => crate::checkpoint::path(&self.posed.problem, options, file)?,
             None => {
                 let mut show =
@@ -422,7 +450,8 @@ impl<'a> Run<'_, 'a> {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Remark>> {
         let (solve, fit) = (self.solve_options(), self.start.elapsed());
-        let failed = prove::prove(problem, solution, prove, fit, &solve, observer)?;
+        let file = self.options.checkpoint.as_deref().filter(|_| prove == Prove::Fully);
+        let failed = prove::Proof { problem, prove, fit, options: &solve, file }.raise(solution, observer)?;
         match (failed, prove) {
             // Where a proof was demanded, that there cannot be one is an error; where time was set aside for it, a remark.
             (Some(error), Prove::Fully) => Err(error),

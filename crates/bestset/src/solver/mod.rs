@@ -100,8 +100,12 @@ impl Outcome {
         let objective = problem.value(&coefficients);
         // R of the answer is at most its P: rounding may have said otherwise.
         let relaxation = relaxation.map(|r| r.min(objective));
-        let certificate = Certificate { objective, relaxation, lower_bound };
-        let status = certificate.status(self.ended, options.gap_absolute, options.gap);
+        let certificate = Certificate::new(objective, relaxation, lower_bound);
+        let status = certificate.status(self.ended, options.absolute(problem), options.gap);
+        // A limit that struck before as many subsets were ranked as were asked for: the search is not done.
+        let unranked = options.top > 1 && (ranked.len() < options.top || ranked.iter().any(|r| !r.proved));
+        let searches = options.method == Method::Exact && self.ended != Status::Converged;
+        let status = if unranked && searches { self.ended } else { status };
         let (passes, seconds, trace) = (0.0, 0.0, Vec::new());
         Solution {
             coefficients,

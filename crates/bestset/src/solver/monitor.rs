@@ -1,6 +1,7 @@
 //! Time, cancellation, iteration limits and the trace: what every loop asks between two steps.
 
 use super::Options;
+use crate::certificate::at_least_zero;
 use crate::solution::{Status, TraceRow};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -125,6 +126,8 @@ impl<'o> Monitor<'o> {
             return;
         }
         row.seconds = self.seconds();
+        row.lower_bound = at_least_zero(row.lower_bound);
+        row.gap = row.objective - row.lower_bound;
         if let Some(last) = &self.last {
             row.objective = row.objective.min(last.objective);
             row.lower_bound = row.lower_bound.max(last.lower_bound);

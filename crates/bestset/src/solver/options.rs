@@ -120,7 +120,7 @@ impl Default for Published {
 /// |---|---|---|---|
 /// | `method` | incremental | the algorithm | |
 /// | `gap` | 1e-6 | relative gap that counts as `Optimal` | ≥ 0 |
-/// | `gap_absolute` | 1e-9 | absolute gap that counts as `Optimal` | ≥ 0 |
+/// | `gap_absolute` | 0 | absolute gap that counts as `Optimal`, in the units of P | ≥ 0 |
 /// | `relaxation_gap` | 1e-9 | relative relaxation gap (R − D)/|R| that ends the convex phase | ≥ 0 |
 /// | `max_iterations` | none | limit on iterations, in the unit of the method | ≥ 1 |
 /// | `max_nodes` | none | limit on branch-and-bound nodes | ≥ 1 |
@@ -137,7 +137,7 @@ pub struct Options {
     pub method: Method,
     /// Relative optimality gap that counts as proved.
     pub gap: f64,
-    /// Absolute optimality gap that counts as proved.
+    /// Absolute optimality gap that counts as proved, in the units of P; never below the rounding of a perfect fit.
     pub gap_absolute: f64,
     /// Relative relaxation gap that ends the convex phase.
     pub relaxation_gap: f64,
@@ -168,7 +168,7 @@ impl Default for Options {
         Self {
             method: Method::Incremental,
             gap: 1e-6,
-            gap_absolute: 1e-9,
+            gap_absolute: 0.0,
             relaxation_gap: 1e-9,
             max_iterations: None,
             max_nodes: None,
@@ -188,6 +188,13 @@ impl Options {
     /// Default settings with another method.
     pub fn with_method(method: Method) -> Self {
         Self { method, ..Self::default() }
+    }
+
+    /// The absolute gap that counts as proved for this problem: `gap_absolute`, and at least what rounding leaves of a perfect fit
+    /// ([`Problem::perfect_objective`]), where a relative gap says nothing; like P it is multiplied by c² when targets are by c.
+    pub(crate) fn absolute(&self, problem: &Problem<'_>) -> f64 {
+        let rounding = problem.perfect_objective();
+        if rounding.is_finite() { self.gap_absolute.max(rounding) } else { self.gap_absolute }
     }
 
     /// Checks every field against its range and the method against the problem.
@@ -238,9 +245,13 @@ impl Options {
         let needs_dual =
             matches!(self.method, Method::Exact | Method::PrimalDual { .. } | Method::DualAscent | Method::DualIht);
         if needs_dual && !problem.penalty().has_certificate(problem.ncols()) {
+            if self.method == Method::Exact && super::exact::leaps::is_plain(problem) {
+                let most = super::exact::leaps::largest_size(problem);
+                return Err(Error::TooWide { samples: problem.nrows(), features: problem.ncols(), most });
+            }
             let reason = match self.method {
                 Method::Exact => {
-                    "needs lambda2 > 0, bounds on every coefficient, or least squares without lambda1 with more samples than features"
+                    "needs lambda2 > 0, bounds on every coefficient, or least squares without lambda1 and factors"
                 }
                 _ => "needs lambda2 > 0 or bounds on every coefficient",
             };
