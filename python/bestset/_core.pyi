@@ -8,8 +8,11 @@ from numpy.typing import NDArray
 
 from bestset._model import Stored
 from bestset._problem import Choice, Control, Data, Setup
+from bestset._report import About
 
 __version__: str
+
+class Kept: ...
 
 class CoefficientsDict(TypedDict):
     support: NDArray[np.int64]
@@ -55,6 +58,7 @@ class SolutionDict(PointDict):
 
 class SubsetDict(AnswerDict):
     size: int
+    reached: bool
     loss: float
     r2: float
     adjusted_r2: float | None
@@ -87,6 +91,7 @@ class SelectedDict(TypedDict):
     point: int | None
     criterion: str | None
     validation: ValidationDict | None
+    kept: Kept
 
 class CertifiedDict(CertificateDict, StandingDict):
     status: str
@@ -126,5 +131,6 @@ def subsets(data: Data, setup: Setup, control: Control, most: int | None = None)
 def stability(
     data: Data, setup: Setup, choice: Choice, control: Control, subsamples: int, share: float, seed: int
 ) -> StabilityDict: ...
+def report(data: Data, setup: Setup, kept: Kept, about: About) -> str: ...
 def save_model(path: str, stored: Stored, encoding: str) -> None: ...
 def read_model(text: str) -> ModelDict: ...

@@ -17,6 +17,7 @@ from ._input import Floats
 if TYPE_CHECKING:
     from ._core import PointDict, SelectedDict
     from ._problem import Setup
+    from ._report import Seen
     from ._sequences import Path
 
 #: Coefficients shown in full.
@@ -176,6 +177,11 @@ class Result(Coefficients):
     setup: Setup | None = None
     target: str = "y"
     classes: tuple[Any, Any] | None = None
+    _seen: Seen | None = field(default=None, init=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What a report needs stays in the process that made it.
+        return {**self.__dict__, "_seen": None}
 
     @property
     def proved(self) -> bool:
@@ -242,6 +248,22 @@ class Result(Coefficients):
         from ._model import save
 
         save(self, path)
+
+    def report(self, path: str | os.PathLike[str], X: Any = None, *, source: str = "data") -> None:
+        """Writes one HTML page about the model: the answer, its proof, the path and the folds, how well it fits.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        X : array, sparse matrix or data frame, optional
+            What was fitted; None while that is still in memory.
+        source : str
+            What the samples are called.
+        """
+        from ._report import write
+
+        write(self, path, X, source)
 
 
 @dataclass(eq=False, repr=False)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._input import Floats
-from ._problem import LIMITS
 from ._result import SHOWN, Coefficients, Result, dependence, grid, percent, result, warn
 
 if TYPE_CHECKING:
@@ -121,6 +120,8 @@ class Subset(Coefficients):
     ----------
     size : int
         The size asked for.
+    reached : bool
+        Whether this is an answer for it: a limit that struck before leaves that of a smaller size.
     support, values, intercept, coef
         The fit.
     objective, lower_bound, gap, status
@@ -132,6 +133,7 @@ class Subset(Coefficients):
     """
 
     size: int
+    reached: bool
     support: NDArray[np.int64]
     values: Floats
     intercept: float
@@ -152,11 +154,6 @@ class Subset(Coefficients):
     def proved(self) -> bool:
         """Whether the subset is proved best of its size."""
         return self.status == "optimal"
-
-    @property
-    def reached(self) -> bool:
-        """Whether there is a subset of this size: a limit may have struck before, and what is shown is a smaller one."""
-        return len(self.support) == self.size or self.status not in LIMITS
 
 
 class Subsets(Sequence[Subset]):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _core, _input, _problem, _result
+from . import _core, _input, _problem, _report, _result
 from ._result import Certificate, Result
 
 
@@ -179,6 +179,7 @@ def solve(
     found = _core.select(data, setup, choice, control, callback)
     _result.warn(found["remarks"], stacklevel=2)
     result = _result.selected(found, p, names, setup, target=_input.target_name(y), classes=_input.two_labels(y, loss))
+    result._seen = _report.seen(X, data, found["kept"], "")
     if groups is not None:
         result.groups = np.unique(np.asarray(groups)[result.support])
     return result

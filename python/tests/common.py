@@ -19,7 +19,7 @@ def hard(n=60, p=300, seed=0):
     return X, X[:, :40] @ rng.choice([-1.0, 1.0], 40) + 3.0 * rng.standard_normal(n)
 
 
-def loss_value(loss, u, y, delta=1.35):
+def loss_value(loss, u, y, delta=1.345):
     if loss == "squared":
         return 0.5 * (y - u) ** 2
     if loss == "huber":
@@ -30,7 +30,7 @@ def loss_value(loss, u, y, delta=1.35):
     return np.maximum(0.0, 1.0 - y * u) ** 2
 
 
-def objective(X, y, coef, intercept, loss, lambda0, lambda1, lambda2, w=None, delta=1.35):
+def objective(X, y, coef, intercept, loss, lambda0, lambda1, lambda2, w=None, delta=1.345):
     """P by its definition."""
     w = np.ones(len(y)) if w is None else w
     losses = w @ loss_value(loss, X @ coef + intercept, y, delta)

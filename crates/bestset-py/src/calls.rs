@@ -3,6 +3,7 @@
 use crate::ask::{Choice, Control};
 use crate::input::{Data, SetupArgument};
 use crate::output;
+use crate::report::Kept;
 use crate::run::{Caller, run};
 use bestset::select::{SUBSET_SIZES, Standing};
 use bestset::solver::CancelFlag;
@@ -30,14 +31,16 @@ pub fn select<'py>(
 ) -> Dict<'py> {
     let (input, caller) = (data.borrow(&setup)?, caller(&control, callback.as_ref()));
     let cancel = caller.cancel.clone();
-    let found = run(py, &caller, |rows| {
+    let (found, kept) = run(py, &caller, |rows| {
         input.pose(|posed| {
             let options = choice.selection(posed, &control, &cancel)?;
-            let found = posed.select(&options, rows)?;
-            Ok(output::Shown::new(posed, found))
+            let kept = Kept::new(posed, posed.select(&options, rows)?);
+            Ok((output::Shown::new(posed, kept.selected.clone()), kept))
         })
     })?;
-    found.to_python(py)
+    let dict = found.to_python(py)?;
+    dict.set_item("kept", Bound::new(py, kept)?)?;
+    Ok(dict)
 }
 
 /// A bound and gaps for the coefficients given; the answer that was found on the way comes along.
@@ -60,8 +63,8 @@ pub fn certify<'py>(
             let inside = posed.inward(&outside);
             let options = choice.selection(posed, &control, &cancel)?;
             let (certificate, found) = posed.certify(&inside, &options, &mut ())?;
-            let solve = &options.solve;
-            let status = certificate.status(Status::Converged, solve.gap_absolute, solve.gap);
+            let (absolute, relative) = (options.solve.absolute(&posed.problem), options.solve.gap);
+            let status = certificate.status(Status::Converged, absolute, relative);
             let standing = Standing::new(&posed.problem, &inside, &certificate, status);
             Ok((certificate, status, standing, output::Shown::new(posed, found)))
         })

@@ -9,6 +9,7 @@ mod errors;
 mod input;
 mod model;
 mod output;
+mod report;
 mod run;
 
 use pyo3::prelude::*;
@@ -21,6 +22,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(calls::path, module)?)?;
     module.add_function(wrap_pyfunction!(calls::subsets, module)?)?;
     module.add_function(wrap_pyfunction!(calls::stability, module)?)?;
+    module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(model::save_model, module)?)?;
     module.add_function(wrap_pyfunction!(model::read_model, module)?)
 }

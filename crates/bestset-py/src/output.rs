@@ -180,6 +180,7 @@ pub fn subset<'py>(py: Python<'py>, from: &Subset) -> PyResult<Bound<'py, PyDict
     certificate(&from.certificate, &dict)?;
     dict.set_item("status", status(from.status))?;
     dict.set_item("size", from.size)?;
+    dict.set_item("reached", from.is_reached())?;
     dict.set_item("loss", from.loss)?;
     dict.set_item("r2", from.criteria.r2)?;
     dict.set_item("adjusted_r2", from.criteria.adjusted_r2)?;
