@@ -9,10 +9,12 @@
 //! | `choose` | which point of the path is the model, and that it stays the one chosen |
 //! | `prove` | how much is spent on closing the gap |
 //! | `standing` | what that proves, in words |
+//! | `stability` | how often features are selected on subsamples |
 
 mod choose;
 mod pose;
 mod prove;
+mod stability;
 mod standing;
 
 pub use pose::{Posed, RIDGES, Samples, Scale, Setup, USUAL_RIDGE};
@@ -30,6 +32,9 @@ use crate::solution::{Solution, Status};
 use crate::solver::{Method, Observer, Options, solve_observed};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+
+/// Sizes that [`Posed::subsets`] is asked for unless the user says otherwise, as far as there are features.
+pub const SUBSET_SIZES: usize = 8;
 
 /// What decides how many features there are.
 #[derive(Debug, Clone, PartialEq)]
