@@ -105,12 +105,7 @@ impl Control {
 
 impl Choice {
     /// The settings of the core.
-    pub fn selection(
-        &self,
-        posed: &Posed<'_>,
-        control: &Control,
-        cancel: &CancelFlag,
-    ) -> Result<Selection, Failure> {
+    pub fn selection(&self, posed: &Posed<'_>, control: &Control, cancel: &CancelFlag) -> Result<Selection, Failure> {
         Ok(Selection {
             how: self.how(posed.problem.loss())?,
             grid: self.grid(),
