@@ -78,6 +78,8 @@ class BestSubsetBase(BaseEstimator):
 
     def _samples(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
         """X and y checked. That X is finite is checked by the engine, which reads it anyway."""
+        _input.check(X, "X")
+        _input.check(y, "y")
         self._target = _input.target_name(y)
         X, y = validate_data(
             self, X, y, accept_sparse="csc", dtype=_input.FLOATS, order="F", ensure_all_finite=False,
@@ -88,6 +90,7 @@ class BestSubsetBase(BaseEstimator):
     def _weights(self, sample_weight: Any, X: Any) -> Floats | None:
         if sample_weight is None:
             return None
+        _input.check(sample_weight, "sample_weight")
         weights: Floats = _check_sample_weight(sample_weight, X, dtype=np.float64)
         return weights
 

@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._base import BestSubsetBase, CvMixin
-from ._input import FLOATS, Floats
+from ._input import FLOATS, Floats, check
 from ._problem import CLASSIFICATION
 
 
@@ -67,6 +67,7 @@ class _Classification(ClassifierMixin, BestSubsetBase):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         check_is_fitted(self)
+        check(X, "X")
         X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=FLOATS)
         margins = safe_sparse_dot(X[:, self.support_], self.coef_[:, self.support_].T, dense_output=True)
         margins = np.asarray(margins + self.intercept_)

@@ -25,6 +25,7 @@ def matrix(X: Any) -> tuple[Matrix, int, int]:
     Not copied: Fortran-ordered arrays of float64 or float32 (read-only and memory-mapped ones too), and CSC matrices
     of these types with sorted 32-bit row indices. Everything else is copied once.
     """
+    check(X, "X")
     if sparse.issparse(X):
         return _sparse(X)
     if hasattr(X, "to_numpy"):
@@ -37,6 +38,59 @@ def matrix(X: Any) -> tuple[Matrix, int, int]:
     dtype = array.dtype if array.dtype in FLOATS else np.dtype(np.float64)
     array = np.require(array, dtype=dtype, requirements=["F", "A"])
     return array, array.shape[0], array.shape[1]
+
+
+def check(values: Any, name: str) -> None:
+    """Refuses what numpy and scipy would take without a word: masked entries, and sparse matrices that are none."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        masked = np.argwhere(np.ma.getmaskarray(values))
+        place = ", ".join(str(k) for k in masked[0])
+        raise ValueError(
+            f"{name}[{place}] is masked, the first of {len(masked)} such entries: fill them or leave out their rows or columns"
+        )
+    if sparse.issparse(values):
+        _check_places(values, name)
+
+
+def _check_places(X: Any, name: str) -> None:
+    """Refuses places outside the matrix: scipy's own code reads and writes there."""
+    if X.format in ("csc", "csr", "bsr"):
+        height, width = getattr(X, "blocksize", (1, 1))
+        rows, columns = X.shape[0] // height, X.shape[1] // width
+        lines, length = (columns, rows) if X.format == "csc" else (rows, columns)
+        starts, indices = np.asarray(X.indptr), np.asarray(X.indices)
+        _check_whole(starts, f"{name}.indptr")
+        if starts.shape != (lines + 1,):
+            raise ValueError(f"{name}.indptr must have {lines + 1} entries for the shape {X.shape}; it has {starts.size}")
+        if starts[0] != 0:
+            raise ValueError(f"{name}.indptr[0] is {starts[0]}; it must be 0")
+        down = np.flatnonzero(starts[1:] < starts[:-1])
+        if down.size:
+            k = int(down[0])
+            raise ValueError(f"{name}.indptr[{k + 1}] is {starts[k + 1]}, less than the {starts[k]} before it")
+        room = min(len(indices), len(X.data))
+        if starts[-1] > room:
+            raise ValueError(f"{name}.indptr ends with {starts[-1]}, but there are {room} entries")
+        _check_range(indices[: int(starts[-1])], length, f"{name}.indices")
+    elif X.format == "coo":
+        places = getattr(X, "coords", None) or (X.row, X.col)
+        for axis, (along, length) in enumerate(zip(places, X.shape)):
+            if len(along) != len(X.data):
+                raise ValueError(f"{name} has {len(along)} places along axis {axis} for {len(X.data)} entries")
+            _check_range(np.asarray(along), length, f"{name}.coords[{axis}]")
+
+
+def _check_whole(places: NDArray[Any], name: str) -> None:
+    if not np.issubdtype(places.dtype, np.integer):
+        raise ValueError(f"{name} must have whole numbers; its type is {places.dtype}")
+
+
+def _check_range(places: NDArray[Any], length: int, name: str) -> None:
+    _check_whole(places, name)
+    bad = np.flatnonzero((places < 0) | (places >= length))
+    if bad.size:
+        k = int(bad[0])
+        raise ValueError(f"{name}[{k}] is {places[k]}; it must be at least 0 and below {length}")
 
 
 def _sparse(X: Any) -> tuple[SparseColumns, int, int]:
@@ -68,6 +122,7 @@ def feature_names(X: Any) -> tuple[str, ...] | None:
 
 def vector(values: Any, name: str) -> Floats:
     """A contiguous vector of float64."""
+    check(values, name)
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
     array = np.asarray(values)
@@ -85,6 +140,7 @@ def optional(values: Any, name: str) -> Floats | None:
 
 def signs(y: Any) -> Floats:
     """Labels of two classes as -1 and +1; the larger label is +1."""
+    check(y, "y")
     if hasattr(y, "to_numpy"):
         y = y.to_numpy()
     labels = np.asarray(y)
@@ -130,21 +186,47 @@ def bounds(
     return (each[0], each[1])
 
 
-def places(features: Any, name: str, names: Sequence[str] | None) -> list[int]:
-    """Indices of features given by index or, where the columns have names, by name."""
+def places(features: Any, name: str, names: Sequence[str] | None, p: int) -> list[int]:
+    """Indices of features given by index, by a mask, or, where the columns have names, by name."""
     if features is None:
         return []
-    found = []
-    for feature in features:
-        if isinstance(feature, str):
-            if names is None or feature not in names:
-                raise ValueError(f"{name} lists {feature!r}, which is no column of X")
-            found.append(names.index(feature))
-        elif int(feature) < 0:
-            raise ValueError(f"{name} lists {feature}; features count from 0")
-        else:
-            found.append(int(feature))
-    return found
+    features = list(features)
+    flags = [isinstance(feature, (bool, np.bool_)) for feature in features]
+    if features and all(flags):
+        if len(features) != p:
+            raise ValueError(f"{name} is a mask of length {len(features)}; X has {p} features")
+        return [j for j, flag in enumerate(features) if flag]
+    if any(flags):
+        raise ValueError(f"{name} mixes True and False with indices; give one of the two")
+    return [_place(feature, name, names, p) for feature in features]
+
+
+def _place(feature: Any, name: str, names: Sequence[str] | None, p: int) -> int:
+    if isinstance(feature, str):
+        if names is None or feature not in names:
+            raise ValueError(f"{name} lists {feature!r}, which is no column of X")
+        return names.index(feature)
+    index = whole(feature)
+    if index is None:
+        raise ValueError(f"{name} lists {feature!r}, which is no index")
+    if index < 0:
+        raise ValueError(f"{name} lists {feature}; features count from 0")
+    if index >= p:
+        raise ValueError(f"{name} lists {feature}, which is beyond the last feature, {p - 1}")
+    return index
+
+
+#: The largest whole number that the engine takes.
+LARGEST = 2**63 - 1
+
+
+def whole(value: Any) -> int | None:
+    """A whole number, if it is one."""
+    try:
+        number = int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if number == value else None
 
 
 def seed(random_state: Any) -> int:

@@ -14,6 +14,8 @@ from ._input import Floats, Matrix
 
 #: Ways to solve.
 METHODS = ("incremental", "exact", "primal_dual", "primal_dual_plain", "dual_ascent", "dual_iht", "cdss")
+#: When the published ascents take their gap for no longer decreasing.
+STOPS = ("literal", "patient")
 LOSSES = ("squared", "huber", "logistic", "squared_hinge")
 CLASSIFICATION = ("logistic", "squared_hinge")
 #: How a solve can be cut short.
@@ -91,6 +93,7 @@ class Control:
     max_nodes: int | None = None
     max_memory: int | None = None
     top: int = 1
+    stop: str = "literal"
     warm_start: tuple[list[int], list[float], float] | None = None
     prove: float | str = "auto"
     checkpoint: str | None = None
@@ -140,7 +143,7 @@ def setup(p: int, names: tuple[str, ...] | None, **given: Any) -> Setup:
     for name in ("price", "shrinkage"):
         given[name] = _input.optional(given.get(name), name)
     for name in ("always", "never"):
-        given[name] = _input.places(given.get(name), name, names)
+        given[name] = _input.places(given.get(name), name, names, p)
     for name in ("lambda1", "lambda2", "delta"):
         if given.get(name) is not None:
             given[name] = float(given[name])
@@ -196,6 +199,8 @@ def control(method: str, threads: int | None, on_interrupt: str = "raise", **giv
     """The way of solving, from arguments as users give them."""
     if method not in METHODS:
         raise ValueError(f"there is no method named {method!r}; known are {', '.join(METHODS)}")
+    if given.get("stop", STOPS[0]) not in STOPS:
+        raise ValueError(f"stop is {given['stop']!r}; it must be 'literal' or 'patient'")
     if on_interrupt not in ("raise", "return"):
         raise ValueError(f"on_interrupt is {on_interrupt!r}; it must be 'raise' or 'return'")
     keep = on_interrupt == "return"

@@ -13,7 +13,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._base import BestSubsetBase, CvMixin
-from ._input import FLOATS, Floats
+from ._input import FLOATS, Floats, check
 
 LOSSES = ("squared", "huber")
 
@@ -43,6 +43,7 @@ class _Regression(RegressorMixin, BestSubsetBase):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
+        check(X, "X")
         X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=FLOATS)
         found = safe_sparse_dot(X[:, self.support_], self.coef_[self.support_], dense_output=True)
         return np.asarray(found + self.intercept_)

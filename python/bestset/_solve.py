@@ -44,6 +44,7 @@ def solve(
     groups: ArrayLike | None = None,
     group_prices: ArrayLike | None = None,
     top: int = 1,
+    stop: str = "literal",
     max_iter: int | None = None,
     max_nodes: int | None = None,
     max_memory: int | None = None,
@@ -131,6 +132,9 @@ def solve(
         Other prices of the groups, in units of `lambda0`, in the order of ``numpy.unique(groups)``.
     top : int
         How many of the best subsets ``"exact"`` looks for (``Result.ranked``).
+    stop : {"literal", "patient"}
+        When ``"primal_dual"``, ``"primal_dual_plain"`` and ``"dual_ascent"`` take their gap for no longer decreasing: at
+        the first step that does not lower it, as their paper has it, or when it has not fallen for long.
     max_iter, max_nodes, max_memory : int, optional
         Limits on iterations, on branch-and-bound nodes, and on the bytes that open nodes take.
     trace : bool
@@ -169,7 +173,7 @@ def solve(
     choice = _problem.choice(lambda0=lambda0, k=k, criterion=criterion, max_size=max_size)
     control = _problem.control(
         method, threads, on_interrupt, gap=gap, time_limit=time_limit, max_iter=max_iter, max_nodes=max_nodes,
-        max_memory=max_memory, top=top, trace=trace, warm_start=_start(warm_start, p), prove=prove,
+        max_memory=max_memory, top=top, stop=stop, trace=trace, warm_start=_start(warm_start, p), prove=prove,
         checkpoint=checkpoint,
     )  # fmt: skip
     if groups is not None and method != "incremental":

@@ -75,11 +75,14 @@ def test_ctrl_c(way, said):
 
 def test_the_interpreter_is_free_during_a_solve():
     X, y = hard()
+    turns = 0
+    # The solve goes on until this thread has had its turns; the limit on nodes ends it if it never has.
     worker = threading.Thread(
-        target=bestset.solve, args=(X, y, 2.0, 0.0, 1.0), kwargs={"method": "exact", "standardize": False, "time_limit": 0.5}
+        target=bestset.solve,
+        args=(X, y, 2.0, 0.0, 1.0),
+        kwargs={"method": "exact", "standardize": False, "max_nodes": 100_000, "callback": lambda row: turns > 1000},
     )
     worker.start()
-    turns = 0
     while worker.is_alive():
         turns += 1
     assert turns > 1000

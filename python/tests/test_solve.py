@@ -68,6 +68,16 @@ def test_all_methods_agree_with_their_bounds():
         assert found.method == method
 
 
+def test_the_stopping_rule_of_the_published_ascents_can_be_chosen():
+    X, y = regression()
+    given = {"lambda0": 1.0, "lambda2": 0.5, "method": "dual_ascent"}
+    literal, patient = (bestset.solve(X, y, stop=stop, **given) for stop in ("literal", "patient"))
+    assert literal.n_iter < patient.n_iter
+    assert bestset.solve(X, y, **given).n_iter == literal.n_iter
+    with pytest.raises(ValueError, match="stop is 'soon'"):
+        bestset.solve(X, y, stop="soon", **given)
+
+
 def test_inputs_give_the_same_answer():
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     X, y = regression()

@@ -22,6 +22,7 @@ pub struct Control {
     max_nodes: Option<usize>,
     max_memory: Option<usize>,
     top: usize,
+    stop: String,
     warm_start: Option<(Vec<usize>, Vec<f64>, f64)>,
     prove: ProveArgument,
     checkpoint: Option<PathBuf>,
@@ -83,6 +84,7 @@ impl Control {
             max_nodes: self.max_nodes,
             max_memory: self.max_memory,
             top: self.top,
+            published: bestset::solver::Published { stop: self.stop.parse()?, ..Default::default() },
             time_limit,
             trace: self.trace,
             warm_start,
@@ -103,12 +105,7 @@ impl Control {
 
 impl Choice {
     /// The settings of the core.
-    pub fn selection(
-        &self,
-        posed: &Posed<'_>,
-        control: &Control,
-        cancel: &CancelFlag,
-    ) -> Result<Selection, Failure> {
+    pub fn selection(&self, posed: &Posed<'_>, control: &Control, cancel: &CancelFlag) -> Result<Selection, Failure> {
         Ok(Selection {
             how: self.how(posed.problem.loss())?,
             grid: self.grid(),

@@ -23,9 +23,8 @@ impl ShownPath {
         // A criterion that is not defined for the loss has no value anywhere.
         let values = |c: Criterion| c.along(problem, inside).unwrap_or_else(|_| vec![f64::NAN; inside.points.len()]);
         let criteria = Criterion::ALL.into_iter().map(|c| (c.name(), values(c))).collect();
-        let standing = |p: &Point| {
-            Standing::new(problem, &p.solution.coefficients, &p.solution.certificate, p.solution.status)
-        };
+        let standing =
+            |p: &Point| Standing::new(problem, &p.solution.coefficients, &p.solution.certificate, p.solution.status);
         let standings = inside.points.iter().map(standing).collect();
         let mut path = inside.clone();
         path.points.iter_mut().for_each(|p| p.solution = posed.outward_solution(&p.solution));

@@ -58,7 +58,8 @@ pub fn report<'py>(
         input.pose(|posed| {
             let loss = posed.problem.loss_at(&kept.selected.solution.coefficients);
             if (loss - kept.loss).abs() > 1e-9 * kept.loss.abs() {
-                let text = "X is not what was fitted, or has been changed since: the report would not belong to the model";
+                let text =
+                    "X is not what was fitted, or has been changed since: the report would not belong to the model";
                 return Err(Failure::Python(PyValueError::new_err(text)));
             }
             let name = |j: usize| match &about.names {

@@ -178,6 +178,12 @@ pub enum Error {
         /// The name given.
         name: String,
     },
+    /// A name that no stopping rule has.
+    #[error("there is no stopping rule named {name:?}; there are literal and patient")]
+    UnknownStop {
+        /// The name given.
+        name: String,
+    },
     /// A name that nothing of its kind has.
     #[error("there is no {what} named {name:?}")]
     UnknownName {

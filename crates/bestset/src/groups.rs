@@ -94,6 +94,7 @@ impl From<GroupSolution> for Solution {
             seconds,
             screened: Screened::default(),
             local: Local::None,
+            rule: None,
             trace: Vec::new(),
             ranked: Vec::new(),
             dependent: Vec::new(),
@@ -224,7 +225,7 @@ fn conclude(
     let certificate = Certificate::new(objective, relaxation, lower_bound);
     let ended = limits.stop(0).unwrap_or(Status::Converged);
     let selected = grouped.chosen(&coefficients).iter().map(|&g| grouped.groups.labels[g]).collect();
-let status = certificate.status(ended, options.absolute(grouped.problem), options.gap);
+    let status = certificate.status(ended, options.absolute(grouped.problem), options.gap);
     let (dual, seconds) = (relaxed.dual.clone(), limits.seconds());
     GroupSolution { coefficients, selected, certificate, status, dual, seconds }
 }

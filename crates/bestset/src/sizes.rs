@@ -267,6 +267,7 @@ impl<'p, 'a> Climb<'p, 'a> {
             seconds: monitor.seconds(),
             screened: Screened::default(),
             local: Local::None,
+            rule: None,
             trace: Vec::new(),
             ranked: Vec::new(),
             dependent: Vec::new(),

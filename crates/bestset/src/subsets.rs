@@ -1,6 +1,7 @@
 //! The best subset of every size, each with its certificate and the measures that choose between sizes.
 
 use crate::certificate::Certificate;
+use crate::criteria::{Criterion, Fit};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::penalty::Penalty;
@@ -20,6 +21,8 @@ pub struct Subsets {
     pub nodes: usize,
     /// Wall-clock seconds.
     pub seconds: f64,
+    /// λ2 of the fits.
+    pub lambda2: f64,
     /// As in [`Solution`](crate::Solution::dependent).
     pub dependent: Vec<Vec<usize>>,
 }
@@ -107,7 +110,8 @@ pub fn subsets(problem: &Problem<'_>, most: usize, options: &Options) -> Result<
         true => on_threads(options.threads, || by_leaps(&problem, most, &options))?,
         false => one_by_one(&problem, most, &options)?,
     };
-    Ok(Subsets { sizes, nodes, seconds: start.elapsed().as_secs_f64(), dependent })
+    let (seconds, lambda2) = (start.elapsed().as_secs_f64(), problem.penalty().lambda2);
+    Ok(Subsets { sizes, nodes, seconds, lambda2, dependent })
 }
 
 /// The subsets, the nodes they took, and the columns taken for combinations of others.
@@ -222,20 +226,33 @@ impl<'m, 'a> Measure<'m, 'a> {
 
     fn criteria(&self, loss: f64, features: usize) -> Criteria {
         let (n, base) = (self.samples, if self.problem.has_intercept() { 1.0 } else { 0.0 });
-        let d = features as f64 + base;
-        let r2 = if self.null > 0.0 { 1.0 - loss / self.null } else { 0.0 };
-        let adjusted_r2 = (n > d).then(|| 1.0 - (1.0 - r2) * (n - base) / (n - d));
+        let (d, squared) = (features as f64 + base, self.problem.loss().is_quadratic());
+        let fit = Fit {
+            deviance: 2.0 * loss,
+            null_deviance: 2.0 * self.null,
+            samples: n,
+            features: self.problem.ncols(),
+            size: features,
+            intercept: self.problem.has_intercept(),
+            squared,
+        };
+        let value = |criterion: Criterion| fit.value(criterion, f64::NAN);
+        let r2 = if self.null > 0.0 { value(Criterion::R2) } else { 0.0 };
+        let adjusted_r2 = (n > d && self.null > 0.0).then(|| value(Criterion::AdjustedR2));
         // A full fit that leaves nothing, or nothing but rounding, tells no variance.
         let least = self.problem.perfect_objective();
         let full = self.full.filter(|full| full.loss > least && n > full.rank as f64 + base);
-        let cp = full.map(|full| 2.0 * full.loss / (n - full.rank as f64 - base)).map(|v| 2.0 * loss / v - n + 2.0 * d);
-        // −2 log likelihood, less what does not depend on the fit.
-        let deviance = match self.problem.loss() {
-            Loss::Squared => (loss > least && self.rows > d).then(|| n * (2.0 * loss / n).ln()),
-            Loss::Logistic => Some(2.0 * loss),
-            _ => None,
+        let variance = full.map(|full| 2.0 * full.loss / (n - full.rank as f64 - base));
+        let cp = variance.map(|variance| fit.value(Criterion::Cp, variance));
+        let is_likelihood = match self.problem.loss() {
+            Loss::Squared => loss > least && self.rows > d,
+            Loss::Logistic => true,
+            _ => false,
         };
-        let (aic, bic) = (deviance.map(|v| v + 2.0 * d), deviance.map(|v| v + d * n.ln()));
+        let (aic, bic) = match is_likelihood {
+            true => (Some(value(Criterion::Aic)), Some(value(Criterion::Bic))),
+            false => (None, None),
+        };
         Criteria { r2, adjusted_r2, cp, aic, bic }
     }
 }

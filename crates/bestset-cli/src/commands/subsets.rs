@@ -18,7 +18,8 @@ const USUAL_SIZE: usize = 8;
 
 /// Find the best subset of every size, each proved, with the measures that choose between them.
 ///
-/// Least squares with more samples than features has lambda2 = 0 unless given: the classical best subsets.
+/// Least squares has lambda2 = 0 unless given wherever it can do without, as with more samples than features: the classical best
+/// subsets.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: bestset subsets trial.csv --target outcome
@@ -50,6 +51,8 @@ struct SubsetsJson<'a> {
 #[derive(Serialize)]
 struct SizeJson {
     size: usize,
+    /// Whether the answer is one of this size, or what a limit left of a smaller one.
+    reached: bool,
     features: Vec<(String, f64)>,
     intercept: f64,
     #[serde(flatten)]
@@ -126,6 +129,7 @@ fn json(posed: &Posed<'_>, subset: &Subset) -> SizeJson {
     let certificate = &subset.certificate;
     SizeJson {
         size: subset.size,
+        reached: subset.is_reached(),
         features: outside.iter().map(|(j, b)| (posed.data.name(j), b)).collect(),
         intercept: outside.intercept,
         subset: Measures {
@@ -142,11 +146,29 @@ fn json(posed: &Posed<'_>, subset: &Subset) -> SizeJson {
 fn write_table(posed: &Posed<'_>, found: &bestset::Subsets, out: &mut dyn Write) -> Result<(), Failure> {
     write_data(posed.data, out)?;
     let penalty = posed.problem.penalty();
-    writeln!(out, "{} loss, lambda1 {}, lambda2 {}\n", posed.problem.loss().name(), penalty.lambda1, penalty.lambda2)?;
+    writeln!(
+        out,
+        "{} loss, lambda1 {}, lambda2 {}\n",
+        posed.problem.loss().name(),
+        penalty.lambda1,
+        output::short(found.lambda2)
+    )?;
     output::heading(out, "Best subset of each size")?;
     let maybe = |value: Option<f64>| value.map_or("–".to_owned(), number);
     let rows = found.sizes.iter().map(|s| {
         let names: Vec<String> = s.coefficients.support.iter().map(|&j| posed.data.name(j)).collect();
+        if !s.is_reached() {
+            let empty = || "–".to_owned();
+            return vec![
+                s.size.to_string(),
+                empty(),
+                empty(),
+                empty(),
+                empty(),
+                "not reached".to_owned(),
+                String::new(),
+            ];
+        }
         let proved = match s.status {
             Status::Optimal => "best".to_owned(),
             _ => format!("within {}", percent(s.certificate.relative_gap())),
@@ -162,12 +184,13 @@ fn write_table(posed: &Posed<'_>, found: &bestset::Subsets, out: &mut dyn Write)
         ]
     });
     writeln!(out, "{}", output::table(&["size", "loss", "R²", "Cp", "BIC", "proved", "features"], rows))?;
-    let best = found.sizes.iter().filter(|s| s.criteria.bic.is_some());
+    let best = found.reached().filter(|s| s.criteria.bic.is_some());
     if let Some(best) =
         best.min_by(|a, b| a.criteria.bic.unwrap_or(f64::NAN).total_cmp(&b.criteria.bic.unwrap_or(f64::NAN)))
     {
         let features = if best.size == 1 { "feature" } else { "features" };
-        writeln!(out, "BIC is least at {} {features}.", best.size)?;
+        let among = if found.is_complete() { "" } else { " among the sizes that were reached" };
+        writeln!(out, "BIC is least at {} {features}{among}.", best.size)?;
     }
     let remarks = certificate::dependences(posed.data, &found.dependent);
     Ok(remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))?)

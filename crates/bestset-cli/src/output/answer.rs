@@ -179,7 +179,10 @@ pub fn write_tables(
     heading(out, "Certificate")?;
     writeln!(out, "{}", certificate::table(solution, output.verbose))?;
     writeln!(out, "{}.", answer.selected.standing)?;
-    writeln!(out, "{}", certificate::verdict(solution, &answer.terms))?;
+    // The sentence on the objective says more where there is a gap, or a size.
+    if solution.status != Status::Optimal || answer.terms.k.is_some() {
+        writeln!(out, "{}", certificate::verdict(solution, &answer.terms))?;
+    }
     let remarks = certificate::remarks(posed, answer);
     remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))?;
     Ok(())
@@ -216,13 +219,21 @@ fn write_ranked(posed: &Posed<'_>, answer: &Answer, out: &mut dyn Write) -> Resu
 /// Scores shown at most.
 const ROWS: usize = 20;
 
-/// The scores along the path, thinned, with the best and the chosen point among them.
+/// The best size of every lambda2, and the sizes with the one chosen, thinned.
 fn write_scores(chosen: &Chosen, out: &mut dyn Write) -> Result<(), Failure> {
     let By::CrossValidation(cv, _) = &chosen.by else { return Ok(()) };
     writeln!(out)?;
     heading(out, &format!("Cross-validation: {}", cv.score.title()))?;
-    let (count, step) = (cv.scores.len(), cv.scores.len().div_ceil(ROWS).max(1));
-    let shown = (0..count).filter(|k| k % step == 0 || [cv.best, cv.one_se, count - 1].contains(k));
+    let sign = if cv.score.is_maximised() { -1.0 } else { 1.0 };
+    let ridge = |k: usize| cv.path.points[k].lambda2;
+    let own: Vec<usize> = (0..cv.scores.len()).filter(|&k| ridge(k) == ridge(chosen.point)).collect();
+    let step = own.len().div_ceil(ROWS).max(1);
+    let least = |k: &usize| {
+        let same = (0..cv.scores.len()).filter(|&j| ridge(j) == ridge(*k) && !cv.scores[j].mean.is_nan());
+        same.min_by(|&a, &b| (sign * cv.scores[a].mean).total_cmp(&(sign * cv.scores[b].mean))) == Some(*k)
+    };
+    let thinned: Vec<usize> = own.into_iter().step_by(step).collect();
+    let shown = (0..cv.scores.len()).filter(|k| thinned.contains(k) || [cv.best, cv.one_se].contains(k) || least(k));
     let rows = shown.map(|k| {
         let point = &cv.path.points[k];
         let mark = match (k == cv.best, k == cv.one_se) {

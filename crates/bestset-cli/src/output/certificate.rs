@@ -105,8 +105,9 @@ pub fn dependences(data: &Loaded, dependent: &[Vec<usize>]) -> Vec<String> {
 /// The outcome in one line.
 pub fn line(solution: &Solution) -> String {
     let certificate = &solution.certificate;
+    let rule = solution.rule.map_or(String::new(), |rule| format!(", {rule}"));
     format!(
-        "P = {}, D = {}, gap {} ({}), {} non-zeros, {} iterations, {:.1} passes over X, {} s: {}",
+        "P = {}, D = {}, gap {} ({}), {} non-zeros, {} iterations, {:.1} passes over X, {} s: {}{rule}",
         number(certificate.objective),
         number(certificate.lower_bound),
         number(certificate.gap()),

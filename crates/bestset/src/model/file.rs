@@ -66,7 +66,8 @@ impl Model {
     /// As [`Model::save`], with a JSON object of the name `encoding` beside the model: what front ends know of the columns and the
     /// target it was made of. Those who read the model alone pass over it.
     pub fn save_encoded(&self, path: impl AsRef<Path>, encoding: &str) -> Result<()> {
-        let bad = |e: serde_json::Error| Error::File { what: "model", reason: format!("the encoding is not JSON: {e}") };
+        let bad =
+            |e: serde_json::Error| Error::File { what: "model", reason: format!("the encoding is not JSON: {e}") };
         let mut file: serde_json::Value = serde_json::from_str(&self.to_json()).map_err(bad)?;
         file["encoding"] = serde_json::from_str(encoding).map_err(bad)?;
         let text = serde_json::to_string_pretty(&file).map_err(bad)? + "\n";

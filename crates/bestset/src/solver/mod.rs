@@ -21,7 +21,7 @@ mod widen;
 pub mod workspace;
 
 pub use monitor::{CancelFlag, Limits, Monitor, Observer};
-pub use options::{Method, Options, Published, Step};
+pub use options::{Method, Options, Published, Step, Stop};
 
 use crate::certificate::Certificate;
 use crate::error::Result;
@@ -117,6 +117,7 @@ impl Outcome {
             seconds,
             screened,
             local,
+            rule: None,
             trace,
             ranked,
             dependent,
@@ -128,7 +129,13 @@ fn finish(problem: &Problem<'_>, options: &Options, mut monitor: Monitor<'_>, ou
     let solution = outcome.certified(problem, options);
     let Certificate { objective, lower_bound, .. } = solution.certificate;
     monitor.conclude(objective, lower_bound, solution.iterations, solution.coefficients.nonzeros());
-    Solution { seconds: monitor.seconds(), passes: monitor.passes, trace: monitor.trace, ..solution }
+    Solution {
+        seconds: monitor.seconds(),
+        passes: monitor.passes,
+        rule: monitor.rule,
+        trace: monitor.trace,
+        ..solution
+    }
 }
 
 /// Runs `body` with this many threads, or with those of the caller.

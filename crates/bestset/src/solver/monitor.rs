@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::certificate::at_least_zero;
-use crate::solution::{Status, TraceRow};
+use crate::solution::{Rule, Status, TraceRow};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -80,6 +80,8 @@ pub struct Monitor<'o> {
     pub trace: Vec<TraceRow>,
     /// Passes over X so far, in units of one full pass.
     pub passes: f64,
+    /// The rule of its own that ended a published ascent.
+    pub rule: Option<Rule>,
 }
 
 impl std::ops::Deref for Monitor<'_> {
@@ -105,6 +107,7 @@ impl<'o> Monitor<'o> {
             muted: false,
             trace: Vec::new(),
             passes: 0.0,
+            rule: None,
         }
     }
 

@@ -85,11 +85,48 @@ impl Step {
     }
 }
 
+/// When the ascent of the paper's Algorithm 1, "while the duality gap of the sub-problem is decreasing", ends. Of
+/// D-IHT it is no part: that goes on as under `Patient` either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stop {
+    /// As it is written: at the first step at which the gap does not decrease.
+    #[default]
+    Literal,
+    /// When the least gap has not fallen for a long time, twice as long as the constant step needs to bring the dual
+    /// point nearer to its optimum by a factor of e. With a constant step the gap goes up and down on its way, so that
+    /// the first rise comes long before the dual point is near its optimum.
+    Patient,
+}
+
+impl Stop {
+    /// Both, the default first.
+    pub const ALL: [Self; 2] = [Self::Literal, Self::Patient];
+
+    /// The name used on the command line and in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Literal => "literal",
+            Self::Patient => "patient",
+        }
+    }
+}
+
+impl std::str::FromStr for Stop {
+    type Err = Error;
+
+    /// The rule of this [name](Stop::name).
+    fn from_str(name: &str) -> Result<Self> {
+        let known = Self::ALL.into_iter().find(|stop| stop.name() == name);
+        known.ok_or_else(|| Error::UnknownStop { name: name.to_owned() })
+    }
+}
+
 /// Parameters of the published algorithms, with the paper's values as defaults.
 ///
 /// | field | default | purpose | range |
 /// |---|---|---|---|
 /// | `step` | constant 0.0005 | dual step ω | > 0 |
+/// | `stop` | literal | when the gap of a sub-problem counts as no longer decreasing | |
 /// | `epsilon` | 1e-6 | stop when the (sub-)problem's gap is below | ≥ 0 |
 /// | `zeta` | 1e-6 | stop when the gap changed less over two steps | ≥ 0 |
 /// | `inclusion` | 4 | c of h = ⌈c log p⌉ features added at a time | > 0 |
@@ -98,6 +135,8 @@ impl Step {
 pub struct Published {
     /// Dual step sizes.
     pub step: Step,
+    /// When the gap counts as no longer decreasing.
+    pub stop: Stop,
     /// Gap at which to stop.
     pub epsilon: f64,
     /// Change of the gap over two steps at which to stop.
@@ -110,7 +149,8 @@ pub struct Published {
 
 impl Default for Published {
     fn default() -> Self {
-        Self { step: Step::Constant(0.0005), epsilon: 1e-6, zeta: 1e-6, inclusion: 4.0, swaps: true }
+        let (step, stop) = (Step::Constant(0.0005), Stop::default());
+        Self { step, stop, epsilon: 1e-6, zeta: 1e-6, inclusion: 4.0, swaps: true }
     }
 }
 

@@ -14,6 +14,7 @@
 pub mod cdss;
 pub mod dual_iht;
 pub mod dynamic;
+mod gaps;
 mod ledger;
 mod primal;
 pub mod primal_dual;
