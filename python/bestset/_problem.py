@@ -224,6 +224,6 @@ def proof(prove: Any) -> float | str:
         return 0.0
     if isinstance(prove, str) and prove == "auto":
         return prove
-    if isinstance(prove, (bool, str)) or not np.isscalar(prove) or not float(prove) >= 0.0:
+    if isinstance(prove, (bool, str)) or np.ndim(prove) > 0 or not prove >= 0.0:
         raise ValueError(f"prove is {prove!r}; it must be 'auto', a number of seconds, or None")
     return float(prove)

@@ -171,7 +171,8 @@ def cv_curve(model: Any, ax: Axes | None = None) -> Axes:
         chosen = ridge == model.lambda2_
         if chosen:
             ax.fill_between(sizes, mean - error, mean + error, color=LINE, alpha=0.18, lw=0)
-        style = {"color": LINE, "marker": "o", "ms": 3.5, "lw": 1.4} if chosen else {"color": QUIET, "lw": 1.0}
+        style: dict[str, Any] = {"color": LINE, "marker": "o", "ms": 3.5, "lw": 1.4}
+        style = style if chosen else {"color": QUIET, "lw": 1.0}
         ax.plot(sizes, mean, label=f"$\\lambda_2$ = {ridge:.3g}", **style)
     choices = (("min", model.lambda0_min_, model.lambda2_min_, "-"), ("1se", model.lambda0_1se_, model.lambda2_1se_, "--"))
     for name, price, ridge, dashes in choices:

@@ -90,9 +90,9 @@ def test_the_interpreter_is_free_during_a_solve():
 
 def test_solves_at_once_and_in_forked_children():
     X, y = regression()
-    expected = bestset.solve(X, y, lambda0=1.0, lambda2=0.5).objective
+    expected = bestset.solve(X, y, lambda0=1.0).objective
     found = []
-    many = [threading.Thread(target=lambda: found.append(bestset.solve(X, y, 1.0, 0.0, 0.5))) for _ in range(8)]
+    many = [threading.Thread(target=lambda: found.append(bestset.solve(X, y, 1.0))) for _ in range(8)]
     for one in many:
         one.start()
     for one in many:
@@ -101,7 +101,7 @@ def test_solves_at_once_and_in_forked_children():
     if "fork" in multiprocessing.get_all_start_methods():
         # The threads of the parent are not in the child: it must start its own.
         with multiprocessing.get_context("fork").Pool(2) as pool:
-            children = [pool.apply_async(bestset.solve, (X, y, 1.0, 0.0, 0.5)) for _ in range(4)]
+            children = [pool.apply_async(bestset.solve, (X, y, 1.0)) for _ in range(4)]
             assert [c.get(timeout=120).objective for c in children] == [expected] * 4
 
 
@@ -140,11 +140,11 @@ rng = np.random.default_rng(0)
 for j in range(X.shape[1]):
     X[:, j] = rng.standard_normal(400)
 y = X[:, 5] + 0.1 * rng.standard_normal(400)
-bestset.solve(X[:, :50], y, lambda0=5.0, lambda2=0.5)
+bestset.solve(X[:, :50], y, lambda0=5.0)
 bestset.BestSubsetRegressor(lambda0=5.0).fit(X[:, :50], y)
 before = peak()
 if sys.argv[2] == "solve":
-    bestset.solve(X, y, lambda0=5.0, lambda2=0.5)
+    bestset.solve(X, y, lambda0=5.0)
 else:
     bestset.BestSubsetRegressor(lambda0=5.0).fit(X, y)
 print((peak() - before) * 1024 / X.nbytes)

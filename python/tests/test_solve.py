@@ -60,9 +60,9 @@ def test_size_in_place_of_a_price(method):
 
 def test_all_methods_agree_with_their_bounds():
     X, y = regression()
-    exact = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, method="exact")
+    exact = bestset.solve(X, y, lambda0=1.0, method="exact")
     for method in ("incremental", "primal_dual", "primal_dual_plain", "dual_ascent", "cdss"):
-        found = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, method=method, max_iter=200)
+        found = bestset.solve(X, y, lambda0=1.0, method=method, max_iter=200)
         assert found.lower_bound <= exact.objective + 1e-9
         assert found.objective >= exact.lower_bound - 1e-9
         assert found.method == method
@@ -94,9 +94,9 @@ def test_inputs_give_the_same_answer():
         shuffled, wide, csc.tocsr(), csc.tocoo(), csc.astype(np.float32), sparse.csr_matrix(X),
         pandas.DataFrame(X, columns=names), polars.DataFrame(X, schema=names),
     ]
-    reference = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, fit_intercept=True)
+    reference = bestset.solve(X, y, lambda0=1.0)
     for one in given:
-        found = bestset.solve(one, y, lambda0=1.0, lambda2=0.5, fit_intercept=True)
+        found = bestset.solve(one, y, lambda0=1.0)
         np.testing.assert_allclose(found.coef, reference.coef, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(found.predict(one), reference.predict(X), rtol=1e-5)
     assert found.selected == ["c3", "c7"]
@@ -166,9 +166,9 @@ def test_features_always_never_priced_and_grouped():
     pandas = pytest.importorskip("pandas")
     X, y = regression()
     frame = pandas.DataFrame(X, columns=[f"c{j}" for j in range(20)])
-    found = bestset.solve(frame, y, lambda0=1.0, lambda2=0.5, always=["c0"], never=["c3", 4])
+    found = bestset.solve(frame, y, lambda0=1.0, always=["c0"], never=["c3", 4])
     assert 0 in found.support and 3 not in found.support
-    dear = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, price=np.r_[np.ones(7), 1e4, np.ones(12)])
+    dear = bestset.solve(X, y, lambda0=1.0, price=np.r_[np.ones(7), 1e4, np.ones(12)])
     assert 7 not in dear.support and 3 in dear.support
     shrunk = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, standardize="variance", shrinkage=np.r_[np.ones(3), 1e3, np.ones(16)])
     assert abs(shrunk.coef[3]) < 0.5
@@ -176,7 +176,7 @@ def test_features_always_never_priced_and_grouped():
     grouped = bestset.solve(X, y, lambda0=2.0, lambda2=0.5, standardize=False, groups=labels)
     assert grouped.groups.tolist() == ["d"] and set(grouped.support) <= {3, 7, 11, 15, 19}
     assert grouped.lower_bound <= grouped.objective
-    shifted = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, offset=y)
+    shifted = bestset.solve(X, y, lambda0=1.0, offset=y)
     assert len(shifted.support) == 0 and shifted.objective == pytest.approx(0.0)
 
 
@@ -195,7 +195,7 @@ def test_copies_but_for_rounding_are_named():
 
 def test_best_few_subsets():
     X, y = regression()
-    found = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, method="exact", top=4)
+    found = bestset.solve(X, y, lambda0=1.0, method="exact", top=4)
     values = [r.objective for r in found.ranked]
     assert len(values) == 4 and values == sorted(values) and values[0] == pytest.approx(found.objective)
     assert all(r.proved for r in found.ranked)
@@ -216,7 +216,7 @@ def test_warm_starts_and_limits():
 
 def test_results_tell_what_they_are():
     X, y = regression()
-    found = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, method="exact", fit_intercept=True)
+    found = bestset.solve(X, y, lambda0=1.0, method="exact", fit_intercept=True)
     assert "proved best" in repr(found) and "x3" in repr(found) and found.standing in repr(found)
     assert "penalty per feature" in found.summary() and "(intercept)" in found.summary()
     assert found.r2 <= found.r2_limit <= 1.0
