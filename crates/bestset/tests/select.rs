@@ -193,5 +193,11 @@ fn sizes_bounds_and_methods() {
     assert_eq!((proved.solution.status, proved.method), (Status::Optimal, Method::Exact));
     let always = Setup { always: vec![9], never: vec![0], loss: Loss::Huber { delta: 1.345 }, ..Setup::default() };
     let (kept, ..) = select(&x, &y, &always, &Selection::default());
+    // Features that are always in take their places of a size.
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    let two = Setup { always: vec![1, 2], ..Setup::default() };
+    let refused =
+        two.pose(&samples, |posed| posed.select(&Selection { how: How::Size(1), ..Selection::default() }, &mut ()));
+    assert_eq!(refused.unwrap_err(), bestset::Error::SizeBelowAlways { k: 1, always: 2 });
     assert!(kept.solution.support().contains(&9) && !kept.solution.support().contains(&0));
 }

@@ -411,6 +411,10 @@ impl<'a> Run<'_, 'a> {
             let reason = "counts features; groups are chosen as a whole by a price, a criterion or cross-validation";
             return Err(Error::Unsupported { method: "a largest size", reason });
         }
+        let always = self.posed.setup.always.len();
+        if k < always {
+            return Err(Error::SizeBelowAlways { k, always });
+        }
         (self.progress)(Progress::Solving);
         let k = k.min(self.posed.problem.ncols());
         let limited = self.posed.limited(k)?;
