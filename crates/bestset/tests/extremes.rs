@@ -4,7 +4,7 @@ mod common;
 
 use bestset::design::{Csc, Dense, Design, Standardized};
 use bestset::solver::CancelFlag;
-use bestset::{Bounds, Coefficients, Error, Method, Options, Penalty, Problem, Solution, solve};
+use bestset::{Bounds, Coefficients, Error, Method, Options, Penalty, Problem, Solution, Status, solve};
 use common::{Case, RngExt, Shape, Store, case, enumerate, normal, pick, power, rng};
 use std::time::Duration;
 

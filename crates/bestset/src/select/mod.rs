@@ -236,7 +236,7 @@ impl<'a> Posed<'a> {
     /// use bestset::select::{Samples, Selection, Setup};
     ///
     /// let x: Vec<f64> = (0..90).map(|k| ((k * k) as f64 * 0.7).sin()).collect();
-    /// let y: Vec<f64> = (0..30).map(|i| 3.0 * x[i] + 0.2 * (2.5 * i as f64).cos()).collect();
+    /// let y: Vec<f64> = (0..30).map(|i| 3.0 * x[i] + 0.2 * ((i * i * i) as f64 * 0.3).sin()).collect();
     /// let x = Dense::new(30, 3, x)?;
     /// let samples = Samples { x: &x, y: &y, weights: None, offset: None };
     /// let model = Setup::default().pose(&samples, |posed| {
