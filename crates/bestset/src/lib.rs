@@ -66,7 +66,7 @@ pub mod criteria;
 pub mod cv;
 pub mod design;
 mod error;
-mod file;
+pub mod file;
 pub mod groups;
 pub mod kernel;
 mod loss;
