@@ -7,6 +7,7 @@ pub mod encoding;
 pub mod importance;
 pub mod load;
 pub mod pose;
+pub mod remark;
 pub mod report;
 
 pub use answer::Answer;
