@@ -356,6 +356,15 @@ fn blanks_divide_fields_where_nothing_else_does() {
         (vec!["x".into(), "y".into()], vec![0.5, 0.7])
     );
     assert!(found.notes[0].contains("left out as the name of the row"), "{:?}", found.notes);
+    for rows in ["0,2.5,3\n1,4,5\n", "\"1\",2.5,3\n\"2\",4,5\n"] {
+        let found = table("d.csv", &format!(",a,y\n{rows}"));
+        assert_eq!(
+            (found.names.list(2), found.numbers.column(0).into_owned()),
+            (vec!["a".into(), "y".into()], vec![2.5, 4.0])
+        );
+        assert!(found.notes[0].contains("left out as the name of the row"), "{:?}", found.notes);
+    }
+    assert_eq!(table("d.csv", ",a,y\n7,2,3\n9,4,5\n").names.list(3)[0], "x1");
     assert!(error("d.csv", "a,b\n1,2,\n3,4,\n").contains("line 2: the row has 3 fields, expected 2"));
     // One column of names with blanks is one column.
     assert_eq!(table("d.csv", "body mass\n1\n2\n").names.list(1), ["body mass"]);

@@ -20,7 +20,7 @@ pub(crate) fn write_whole(path: &Path, what: &'static str, bytes: &[u8]) -> Resu
 }
 
 /// Writes bytes to a path. A regular file there is replaced as a whole, as [`replace`] does it; a device or a pipe stays what it
-/// is and takes the bytes, a link stays and the file it points to takes them.
+/// is and takes the bytes; a link stays, and what it points to is written.
 ///
 /// ```
 /// let path = std::env::temp_dir().join(format!("bestset-doc-{}.txt", std::process::id()));
@@ -32,13 +32,13 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match place(path) {
         Place::Regular(file) => replace(&file, |part| part.write_all(bytes)),
         // Opened anew, standard output that goes into a file would begin at its start and overwrite what is there.
-        Place::Other if is_standard_output(path) => {
+        Place::Other(_) if is_standard_output(path) => {
             let mut out = io::stdout().lock();
             out.write_all(bytes)?;
             out.flush()
         }
-        Place::Other => {
-            let mut out = std::fs::OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
+        Place::Other(device) => {
+            let mut out = std::fs::OpenOptions::new().write(true).open(device)?;
             out.write_all(bytes)?;
             out.flush()
         }
@@ -66,32 +66,40 @@ pub fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> i
     written
 }
 
-/// What stands where a file is to be written.
+/// What stands where a file is to be written, at the end of all links.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// A regular file, at the end of all links, or nothing yet: [`replace`] it.
+    /// A regular file, or nothing yet: [`replace`] it.
     Regular(PathBuf),
-    /// A device, a pipe or a link into nothing, which [`write`] writes into.
-    Other,
+    /// A device or a pipe, which [`write`] writes into.
+    Other(PathBuf),
 }
+
+/// Links that are followed; more are a ring.
+const LINKS: usize = 40;
 
 /// What stands at a path.
 pub fn place(path: &Path) -> Place {
-    // Links of the system name open files, which are not to be renamed away under those who have them open.
-    let of_system = path.starts_with("/dev") || path.starts_with("/proc");
-    match std::fs::symlink_metadata(path) {
-        Err(_) => Place::Regular(path.to_owned()),
-        Ok(found) if found.is_file() => Place::Regular(path.to_owned()),
-        Ok(found) if found.is_symlink() && !of_system => match std::fs::canonicalize(path) {
-            Ok(target) if target.is_file() => Place::Regular(target),
-            _ => Place::Other,
-        },
-        Ok(_) => Place::Other,
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        // Links of the system name open files, which are not to be renamed away under those who have them open.
+        let of_system = path.starts_with("/dev") || path.starts_with("/proc");
+        match std::fs::symlink_metadata(&path) {
+            Ok(found) if found.is_symlink() && !of_system => match std::fs::read_link(&path) {
+                Ok(target) => path = path.parent().unwrap_or(Path::new("")).join(target),
+                Err(_) => return Place::Other(path),
+            },
+            Ok(found) if !found.is_file() => return Place::Other(path),
+            _ => return Place::Regular(path),
+        }
     }
+    Place::Other(path)
 }
 
 /// Whether a path is another name for standard output.
 pub fn is_standard_output(path: &Path) -> bool {
-    ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
+    let names = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+    matches!(place(path), Place::Other(found) if names.iter().any(|name| found == Path::new(name)))
 }
 
 /// An `f64` that may be infinite or NaN, in JSON: a number, or one of the strings "inf", "-inf", "NaN".

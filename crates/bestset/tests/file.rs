@@ -56,11 +56,17 @@ mod unix {
         assert!(std::fs::symlink_metadata(&loose).unwrap().is_symlink());
         assert_eq!(std::fs::read(folder.path().join("yet to come")).unwrap(), b"there");
         assert_eq!(names(folder.path()).len(), 4, "nothing is left over");
+        let (ring, out) = (folder.path().join("ring"), folder.path().join("out"));
+        symlink("ring", &ring).unwrap();
+        assert!(write(&ring, b"").is_err());
+        symlink("/dev/stdout", &out).unwrap();
+        assert!(bestset::file::is_standard_output(&out) && !bestset::file::is_standard_output(&file));
     }
 
     #[test]
     fn devices_and_pipes_take_what_is_written() {
         write(Path::new("/dev/null"), b"gone").unwrap();
+        assert_eq!(place(Path::new("/dev/stdout")), Place::Other("/dev/stdout".into()), "whatever it points to");
         assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
@@ -68,7 +74,7 @@ mod unix {
         if !made.is_ok_and(|status| status.success()) {
             panic!("mkfifo is needed for this test");
         }
-        assert!(matches!(place(&pipe), Place::Other));
+        assert_eq!(place(&pipe), Place::Other(pipe.clone()));
         let read = std::thread::spawn({
             let pipe = pipe.clone();
             move || std::fs::read(pipe).unwrap()

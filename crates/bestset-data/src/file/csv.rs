@@ -20,7 +20,11 @@ pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
     let mut record = ByteRecord::new();
     records.next(&mut record)?;
     let columns = record.len();
-    let names = if layout.header { names(source, &record)? } else { (1..=columns).map(|k| format!("x{k}")).collect() };
+    let names = if layout.header {
+        names(source, &record, usize::from(layout.unnamed))?
+    } else {
+        (1..=columns).map(|k| format!("x{k}")).collect()
+    };
     // A row has a byte for each of its fields, delimiters and the end of the line taken together.
     let room = lines.min(bytes / columns as u64 + 1) as usize;
     let mut pending = !layout.header;
@@ -63,13 +67,14 @@ fn count(source: &Source) -> Result<(u64, u64)> {
     }
 }
 
-fn names(source: &Source, record: &ByteRecord) -> Result<Vec<String>> {
+/// The names on the first line, but for so many fields.
+fn names(source: &Source, record: &ByteRecord, skipped: usize) -> Result<Vec<String>> {
     let name = |(k, field): (usize, &[u8])| match std::str::from_utf8(field) {
         Ok("") => Ok(format!("x{}", k + 1)),
         Ok(name) => Ok(name.to_owned()),
         Err(_) => Err(source.bad(format!("the name of column {} is not UTF-8", k + 1)).at_line(1).into()),
     };
-    record.iter().enumerate().map(name).collect()
+    record.iter().enumerate().skip(skipped).map(name).collect()
 }
 
 /// What a column is.

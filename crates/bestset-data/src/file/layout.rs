@@ -19,8 +19,10 @@ pub struct Layout {
     pub delimiter: u8,
     /// The first line has the names.
     pub header: bool,
-    /// Rows have one field more than there are names: their own name comes first.
+    /// The first field of a row is its own name.
     pub row_names: bool,
+    /// That field has an empty place among the names.
+    pub unnamed: bool,
     /// The decimal sign.
     pub decimal: u8,
     /// What the user should know of it.
@@ -43,14 +45,24 @@ impl Layout {
         // A delimiter at the end of every row makes a field more as well, an empty one.
         let filled = |row: &ByteRecord| row.iter().last().is_some_and(|field| !is_missing(field));
         let longer = |row: &ByteRecord| row.len() == first.len() + 1;
-        let row_names = header && rows.iter().all(longer) && rows.iter().any(filled);
+        let longer = header && rows.iter().all(longer) && rows.iter().any(filled);
+        let unnamed = header && first.get(0).is_some_and(<[u8]>::is_empty) && first.len() > 1 && counts(rows);
+        let row_names = longer || unnamed;
         if row_names {
             notes.push("the first field of every row has no name; it is left out as the name of the row".to_owned());
         }
         let rows = if header { rows } else { &sample[..] };
         let decimal = options.decimal.unwrap_or_else(|| decimal(rows, delimiter, header, &mut notes));
-        Ok(Self { delimiter, header, row_names, decimal, notes })
+        Ok(Self { delimiter, header, row_names, unnamed, decimal, notes })
     }
+}
+
+/// Whether the first fields count the rows, from zero or one.
+fn counts(rows: &[ByteRecord]) -> bool {
+    let number = |row: &ByteRecord| std::str::from_utf8(row.get(0)?).ok()?.parse::<usize>().ok();
+    let first = rows.first().and_then(number);
+    let next = |(k, row): (usize, &ByteRecord)| number(row) == first.map(|first| first + k);
+    matches!(first, Some(0 | 1)) && rows.iter().enumerate().all(next)
 }
 
 /// The first records.

@@ -48,7 +48,7 @@ pub fn write(table: &Table, path: impl AsRef<Path>, format: Option<Format>) -> R
             part.flush()
         }),
         // Formats with a table of contents go back to their beginning, which a pipe cannot.
-        Place::Other => {
+        Place::Other(_) => {
             let mut whole = Cursor::new(Vec::new());
             write_to(table, path, &mut whole, format, compression)
                 .and_then(|()| bestset::file::write(path, whole.get_ref()))
