@@ -32,9 +32,9 @@ def save(ax: plt.Axes, name: str) -> None:
 
 
 X, y = data()
-path = bestset.path(X, y, lambda2=0.5, fit_intercept=True, max_size=20)
+path = bestset.path(X, y, max_size=20)
 save(plots.coefficient_path(path), "coefficient-path")
 save(plots.support(path), "support")
 noisy = data(n=120, noise=2.6)
-save(plots.cv_curve(bestset.BestSubsetRegressorCV(cv=10).fit(*noisy)), "cv-curve")
-save(plots.gap(bestset.solve(X, y, lambda0=8.0, lambda2=0.5, fit_intercept=True, method="exact", time_limit=20)), "gap")
+save(plots.cv_curve(bestset.BestSubsetRegressorCV().fit(*noisy)), "cv-curve")
+save(plots.gap(bestset.solve(X, y, lambda0=8.0, lambda2=0.5, standardize="variance", method="exact", time_limit=20)), "gap")

@@ -26,8 +26,8 @@ const ERROR: Measure =
     Measure { title: "estimation error", floor: None, value: |r| r.estimation_error.unwrap_or(f64::NAN) };
 const OBJECTIVE: Measure = Measure { title: "objective P", floor: None, value: |r| r.objective };
 
-const NOTE: &str = "Medians, with quartiles as thin bars. Hollow: a time cap ended runs. Points are set apart sideways \
-                    so that equal ones can be seen.";
+const NOTE: &str = "Medians, with quartiles as thin bars. Dashed: the patient reading of a stopping rule. Hollow: a time cap \
+                    ended runs. Points are set apart sideways so that equal ones can be seen.";
 
 /// Figure 1: a row of panels for each SNR.
 pub fn simulation(rows: &[Row]) -> Result<String> {
@@ -51,8 +51,11 @@ pub fn news20(rows: &[Row]) -> Result<String> {
     Sheet { title: "News20", note: NOTE, key: key(), rows }.svg()
 }
 
+/// Styles in the order of `ALL`: the two readings of an algorithm have its colour and its marker.
+const STYLES: [usize; ALL.len()] = [0, 1, 2, 6, 3, 7, 4, 5];
+
 fn key() -> Vec<(usize, &'static str)> {
-    ALL.iter().map(|a| a.label).enumerate().collect()
+    STYLES.into_iter().zip(ALL.map(|a| a.label)).collect()
 }
 
 fn over_samples(rows: &[Row], names: &[String], measure: &Measure) -> Panel {

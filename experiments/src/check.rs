@@ -38,21 +38,21 @@ fn bounds(set: &DataSet<'_>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summary::tests::{complete, row};
+    use crate::summary::tests::{complete, replace, row};
 
     #[test]
     fn a_false_bound_and_a_better_rival_are_found() {
         assert_eq!(violations(&complete()), Vec::<String>::new());
         let mut rows = complete();
-        rows[2] = row("DualAst", 5.0, 4.45, 100.0);
+        replace(&mut rows, row("DualAst", 5.0, 4.45, 100.0));
         assert_eq!(violations(&rows), ["s, replicate 1: DualAst proves 4.45, but 4.4 was found"]);
         let mut rows = complete();
-        rows[0] = row("D-IHT", 5.0, 4.45, 100.0);
+        replace(&mut rows, row("D-IHT", 5.0, 4.45, 100.0));
         assert_eq!(violations(&rows), Vec::<String>::new(), "its bound is one on another problem");
-        rows[0] = row("D-IHT", 5.0, 5.1, 100.0);
+        replace(&mut rows, row("D-IHT", 5.0, 5.1, 100.0));
         assert_eq!(violations(&rows).len(), 1);
         let mut rows = complete();
-        rows[3] = row("PrimDual", 4.45, 3.0, 100.0);
+        replace(&mut rows, row("PrimDual", 4.45, 3.0, 100.0));
         assert!(violations(&rows)[0].contains("mean P is 4.5, that of PrimDual is 4.45"));
     }
 }

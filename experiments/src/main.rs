@@ -8,6 +8,7 @@ mod figures;
 mod measure;
 mod plot;
 mod progress;
+mod readings;
 mod report;
 mod row;
 mod runner;

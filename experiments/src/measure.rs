@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::algorithm::{Algorithm, DEFAULT};
 use crate::figures::{Data, Setting};
-use crate::row::Row;
+use crate::row::{Ended, Row};
 use bestset::design::Design;
 use bestset::solver::screening;
 use bestset::{Options, Penalty, Problem, Solution, Status, solve};
@@ -93,6 +93,10 @@ impl<'a> Posed<'a> {
             seed: self.data.seed,
             algorithm: algorithm.label.to_owned(),
             status: if capped { Status::TimeLimit } else { solution.status }.to_string(),
+            ended_by: match solution.rule {
+                _ if capped => Some(Ended::Cap),
+                rule => rule.map(Ended::from),
+            },
             objective: self.priced.objective(&solution.coefficients)?,
             own_objective: certificate.objective,
             own_bound: certificate.lower_bound,
@@ -139,7 +143,8 @@ impl<'a> Posed<'a> {
 /// cut the slow algorithms short.
 fn solve_capped(problem: &Problem<'_>, algorithm: Algorithm, cap: f64) -> Result<(Solution, f64)> {
     let time_limit = Some(Duration::from_secs_f64(PATIENCE * cap));
-    let options = Options { time_limit, ..Options::with_method(algorithm.method) };
+    let mut options = Options { time_limit, ..Options::with_method(algorithm.method) };
+    options.published.stop = algorithm.stop;
     let (over, ended) = mpsc::channel::<()>();
     let cancel = options.cancel.clone();
     let start = cpu_seconds();

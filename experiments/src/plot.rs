@@ -3,6 +3,7 @@
 
 use crate::Result;
 use plotters::coord::Shift;
+use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
@@ -95,7 +96,7 @@ impl Sheet<'_> {
         let mut left = 16;
         for (style, name) in &self.key {
             let y = 42;
-            paper.draw(&PathElement::new([(left, y), (left + 26, y)], stroke(*style)))?;
+            draw_line(paper, *style, vec![(left, y), (left + 26, y)])?;
             marker(paper, *style, (left + 13, y), false)?;
             write(paper, name, (left + 33, y), font(13, false), INK)?;
             left += 58 + 7 * name.chars().count() as i32;
@@ -133,19 +134,19 @@ impl Sheet<'_> {
             .axis_desc_style(font(11, false).color(&MUTED))
             .draw()?;
         let plane = chart.plotting_area();
-        for ((style, _), points) in self.key.iter().zip(&panel.series) {
+        for (i, ((style, _), points)) in self.key.iter().zip(&panel.series).enumerate() {
             // Side by side, so that equal values do not hide one another.
-            let shift = (*style as f64 - 2.5) * 0.05;
+            let shift = (i as f64 - 0.5 * (self.key.len() - 1) as f64) * 0.05;
             let at = |x: usize, y: f64| plane.map_coordinate(&(x as f64 + shift, scale.of(y)));
             let known: Vec<&Point> = points.iter().filter(|p| !p.y.is_nan()).collect();
             let line: Vec<(i32, i32)> = known.iter().map(|p| at(p.x, p.y)).collect();
             let base = area.strip_coord_spec();
             let offset = base.get_base_pixel();
             let local = |(x, y): (i32, i32)| (x - offset.0, y - offset.1);
-            base.draw(&PathElement::new(line.iter().map(|p| local(*p)).collect::<Vec<_>>(), stroke(*style)))?;
+            draw_line(&base, *style, line.iter().map(|p| local(*p)).collect())?;
             for (point, centre) in known.iter().zip(&line) {
                 let (low, high) = (at(point.x, point.quartiles.0), at(point.x, point.quartiles.1));
-                base.draw(&PathElement::new([local(low), local(high)], COLOURS[*style].mix(0.6).stroke_width(1)))?;
+                base.draw(&PathElement::new([local(low), local(high)], colour(*style).mix(0.6).stroke_width(1)))?;
                 marker(&base, *style, local(*centre), point.hollow)?;
             }
         }
@@ -216,15 +217,33 @@ fn power(exponent: i32) -> String {
     }
 }
 
-/// The default solver is the thick black line.
-fn stroke(style: usize) -> ShapeStyle {
-    COLOURS[style].stroke_width(if style == 4 { 3 } else { 2 })
+/// Styles from here on are dashed, with a smaller marker: other readings of the algorithms with styles 2 and 3.
+const DASHED: usize = COLOURS.len();
+
+/// The style whose colour and marker this one has.
+fn base(style: usize) -> usize {
+    if style < DASHED { style } else { style - DASHED + 2 }
+}
+
+fn colour(style: usize) -> RGBColor {
+    COLOURS[base(style)]
+}
+
+/// A line through the points; the default solver's is thick and black.
+fn draw_line(paper: &Paper<'_>, style: usize, points: Vec<(i32, i32)>) -> Result<()> {
+    let width = if style == 4 { 3 } else { 2 };
+    if style < DASHED {
+        paper.draw(&PathElement::new(points, colour(style).stroke_width(width)))?;
+    } else {
+        paper.draw(&DashedPathElement::new(points, 5, 4, colour(style).stroke_width(1)))?;
+    }
+    Ok(())
 }
 
 fn marker(paper: &Paper<'_>, style: usize, at: (i32, i32), hollow: bool) -> Result<()> {
     let (x, y) = at;
-    let r = 4;
-    let corners: Vec<(i32, i32)> = match style {
+    let r = if style < DASHED { 4 } else { 3 };
+    let corners: Vec<(i32, i32)> = match base(style) {
         0 => vec![(x, y - r - 1), (x + r + 1, y + r), (x - r - 1, y + r)],
         1 => vec![(x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)],
         2 => vec![(x, y - r - 1), (x + r + 1, y), (x, y + r + 1), (x - r - 1, y)],
@@ -234,10 +253,10 @@ fn marker(paper: &Paper<'_>, style: usize, at: (i32, i32), hollow: bool) -> Resu
             .map(|t| (x + (4.4 * t.cos()).round() as i32, y + (4.4 * t.sin()).round() as i32))
             .collect(),
     };
-    let inside = if hollow { WHITE } else { COLOURS[style] };
+    let inside = if hollow { WHITE } else { colour(style) };
     paper.draw(&Polygon::new(corners.clone(), inside.filled()))?;
     let closed: Vec<(i32, i32)> = corners.iter().chain(corners.first()).copied().collect();
-    paper.draw(&PathElement::new(closed, COLOURS[style].stroke_width(2)))?;
+    paper.draw(&PathElement::new(closed, colour(style).stroke_width(if style < DASHED { 2 } else { 1 })))?;
     Ok(())
 }
 

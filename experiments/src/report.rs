@@ -3,8 +3,9 @@
 use crate::Result;
 use crate::charts;
 use crate::figures::{Figure, news20, prediction, quality::Quality, simulation::Simulation};
+use crate::readings;
 use crate::row::Row;
-use crate::summary::{Standing, data_sets, median, settings, standings};
+use crate::summary::{Standing, data_sets, median, standings};
 use crate::tables::{self, is_above, number, percent};
 use std::collections::BTreeMap;
 use std::fs;
@@ -82,7 +83,12 @@ fn figure(values: &mut Values, name: &str, rows: &[Row], wanted: &[String]) {
     put("time_words", time_words(&standings));
     put("duality_words", duality_words(rows));
     put("screening_words", screening_words(rows));
-    put("primdual_words", primdual_words(rows));
+    put("readings_table", readings::table(rows));
+    put("endings_table", readings::endings(rows));
+    for (key, label) in [("primdual", "PrimDual"), ("dualast", "DualAst")] {
+        put(&format!("{key}_words"), readings::words(rows, label));
+        put(&format!("{key}_patient_words"), readings::words(rows, &format!("{label} (patient)")));
+    }
 }
 
 /// `10` or `1 to 3` or `none`.
@@ -187,23 +193,6 @@ fn screening_words(rows: &[Row]) -> String {
     )
 }
 
-/// The paper's own claim: PrimDual against CDSS.
-fn primdual_words(rows: &[Row]) -> String {
-    if rows.is_empty() {
-        return "there are no runs yet".to_owned();
-    }
-    let middle = |setting: &str, label: &str| {
-        median(crate::summary::runs(rows, setting, label).iter().filter_map(|r| r.time_to_cdss))
-    };
-    let ratios: Vec<f64> = settings(rows).iter().map(|s| middle(s, "PrimDual")).filter(|r| !r.is_nan()).collect();
-    let faster = ratios.iter().filter(|r| **r < 1.0).count();
-    format!(
-        "PrimDual takes at least {} times the time of CDSS in the middle setting (a run at the cap counts with the cap) and is faster in {faster} of {}",
-        number(median(ratios.iter().copied())),
-        ratios.len()
-    )
-}
-
 fn prediction_words(rows: &[prediction::Row]) -> String {
     let error = |setting: &str, method: &str| {
         median(rows.iter().filter(|r| r.setting == setting && r.method == method).map(|r| r.test_error))
@@ -273,7 +262,7 @@ mod tests {
     #[test]
     fn words_count_what_there_is() {
         let rows = complete();
-        assert_eq!(caps(&rows), "0 of 6 runs ended at the cap of 20 s");
+        assert_eq!(caps(&rows), "0 of 8 runs ended at the cap of 20 s");
         assert!(duality_words(&rows).contains("on 1 of 1 data sets"));
         assert!(envelope_words(&standings(&rows)).contains("in all 1 settings"));
         assert!(time_words(&standings(&rows)).contains("takes 5 times at the least (s, against D-IHT)"));

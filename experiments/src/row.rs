@@ -3,6 +3,7 @@
 //! What does not depend on the machine comes first; times come last, and as ratios.
 
 use crate::store::Keyed;
+use bestset::Rule;
 use serde::{Deserialize, Serialize};
 
 /// A line of `simulation.csv`, `news20.csv` or `quality.csv`.
@@ -34,6 +35,8 @@ pub struct Row {
     pub algorithm: String,
     /// How it ended.
     pub status: String,
+    /// Which of its rules ended an ascent, or the cap; none for other algorithms and where it was not recorded.
+    pub ended_by: Option<Ended>,
     /// P of the answer with a price per feature, for D-IHT as well: what is compared.
     pub objective: f64,
     /// What the algorithm itself minimises: for D-IHT without the price.
@@ -76,6 +79,30 @@ pub struct Row {
     pub cpu_seconds: f64,
     /// Seconds of the clock.
     pub seconds: f64,
+}
+
+/// What ended an ascent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// The gap was below ε.
+    Epsilon,
+    /// The gap changed by less than ζ over two steps.
+    Zeta,
+    /// The gap was not decreasing.
+    NotDecreasing,
+    /// The cap of processor time.
+    Cap,
+}
+
+impl From<Rule> for Ended {
+    fn from(rule: Rule) -> Self {
+        match rule {
+            Rule::Epsilon => Self::Epsilon,
+            Rule::Zeta => Self::Zeta,
+            Rule::NotDecreasing => Self::NotDecreasing,
+        }
+    }
 }
 
 impl Row {

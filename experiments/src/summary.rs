@@ -185,6 +185,7 @@ pub mod tests {
             seed: 1,
             algorithm: algorithm.into(),
             status: "converged".into(),
+            ended_by: None,
             objective,
             own_objective: objective,
             own_bound,
@@ -210,11 +211,16 @@ pub mod tests {
     }
 
     pub fn complete() -> Vec<Row> {
-        let mut rows: Vec<Row> =
-            ["D-IHT", "CDSS", "DualAst", "PrimDual"].map(|label| row(label, 5.0, 3.0, 100.0)).to_vec();
+        let mut rows: Vec<Row> = algorithm::published().map(|a| row(a.label, 5.0, 3.0, 100.0)).collect();
         rows.push(row("incremental", 4.5, 4.2, 20.0));
         rows.push(Row { status: "optimal".into(), ..row("exact", 4.4, 4.4, 50.0) });
         rows
+    }
+
+    /// Puts a row in the place of the one of its algorithm.
+    pub fn replace(rows: &mut [Row], row: Row) {
+        let place = rows.iter().position(|r| r.algorithm == row.algorithm).unwrap();
+        rows[place] = row;
     }
 
     #[test]

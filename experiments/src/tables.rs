@@ -172,7 +172,7 @@ pub fn steps(rows: &[Row]) -> String {
             number(median(gap)),
         ]
     };
-    let ascent = published().filter(|a| a.label != "CDSS" && rows.iter().any(|r| r.algorithm == a.label));
+    let ascent = published().filter(|a| a.is_ascent() && rows.iter().any(|r| r.algorithm == a.label));
     markdown(&header, &ascent.map(|a| line(a.label)).collect::<Vec<_>>())
 }
 
@@ -259,7 +259,7 @@ mod tests {
         assert!(table.lines().last().unwrap().contains("| exact | 1 | 0 % | 0 % | 0 % | 1 | 100 % |"));
         assert!(envelope(&rows).contains("| s | 1 | 4.500000 | 5.000000 (D-IHT) | 10.0000 % | 1 of 1 |"));
         assert!(duality(&rows).ends_with("| s | 1 | 1 | 1 | 4.55 % | 4.55 % |"));
-        assert_eq!(medians(&rows).lines().count(), 2 + 6);
+        assert_eq!(medians(&rows).lines().count(), 2 + 8);
         assert_eq!(steps(&[]), "No runs yet.");
     }
 }

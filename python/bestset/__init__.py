@@ -3,7 +3,7 @@
 The few features that matter, and how good the answer is: every answer comes with a lower bound on what any other subset
 could reach.
 
-`solve`, `path`, `subsets` and `certify` work on one problem; `BestSubsetRegressor`, `BestSubsetClassifier`, their ``CV``
+`solve`, `path`, `subsets`, `certify` and `stability` work on one problem; `load` reads a saved model; `BestSubsetRegressor`, `BestSubsetClassifier`, their ``CV``
 versions and `BestSubsetSelector` are scikit-learn estimators on the same engine; `bestset.plots` draws.
 """
 
@@ -12,10 +12,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ._core import __version__
+from ._model import Model, load
 from ._path import path, subsets
 from ._result import Certificate, Ranked, Result
 from ._sequences import Path, Subset, Subsets
 from ._solve import certify, solve
+from ._stability import Stability, stability
 
 if TYPE_CHECKING:
     from ._classifier import BestSubsetClassifier, BestSubsetClassifierCV
@@ -29,15 +31,19 @@ __all__ = [
     "BestSubsetRegressorCV",
     "BestSubsetSelector",
     "Certificate",
+    "Model",
     "Path",
     "Ranked",
     "Result",
+    "Stability",
     "Subset",
     "Subsets",
     "__version__",
     "certify",
+    "load",
     "path",
     "solve",
+    "stability",
     "subsets",
 ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 import warnings
 from collections.abc import Sequence
@@ -13,15 +14,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from . import _core, _input, _path, _problem, _result, _sequences
+from . import _core, _input, _problem, _report, _result
 from ._input import Floats
-from ._problem import Control, Data, Grid, Spec
+from ._problem import Choice, Control, Data, Folding, Setup
 from ._result import Result
-from ._sequences import Path
-
-CRITERIA = ("aic", "bic", "ebic", "gic", "cp", "adjusted_r2")
 
 #: Scores by scikit-learn's name: the engine's name, and the factor that makes larger better.
 SCORES = {
@@ -33,35 +31,40 @@ SCORES = {
     "roc_auc": ("auc", 1.0),
 }
 
+#: Attributes with one number per problem: their name and that of the field of `Result`.
+REPORTED = (
+    ("n_iter_", "n_iter"),
+    ("objective_", "objective"),
+    ("lower_bound_", "lower_bound"),
+    ("dual_gap_", "gap"),
+    ("status_", "status"),
+    ("standing_", "standing"),
+    ("r2_", "r2"),
+    ("r2_limit_", "r2_limit"),
+    ("lambda0_", "lambda0"),
+    ("lambda2_", "lambda2"),
+)
+
 
 @dataclass
 class Scores:
     """What cross-validation found for one problem; larger scores are better."""
 
-    lambda0s: Floats
     scores: Floats
     mean: Floats
     standard_error: Floats
+    frequencies: Floats
     best: int
     one_se: int
 
 
 @dataclass
 class Fitted:
-    """The answer to one problem."""
+    """The answer to one problem, and what the engine has to say about it."""
 
     result: Result
-    path: Path | None = None
+    remarks: list[tuple[str, str]]
     scores: Scores | None = None
-
-
-def largest_size(samples: float, p: int) -> int:
-    """The largest model that `samples` can support: n / (log p · log log n), at least 1, at most p and n / 2.
-
-    Beyond it a criterion judges how well noise was fitted: the best of many subsets nearly interpolates.
-    """
-    slack = max(1.0, math.log(max(p, 2))) * max(1.0, math.log(math.log(max(samples, 3.0))))
-    return max(1, min(p, int(samples / 2), int(samples / slack)))
 
 
 class BestSubsetBase(BaseEstimator):
@@ -77,6 +80,7 @@ class BestSubsetBase(BaseEstimator):
         """X and y checked. That X is finite is checked by the engine, which reads it anyway."""
         _input.check(X, "X")
         _input.check(y, "y")
+        self._target = _input.target_name(y)
         X, y = validate_data(
             self, X, y, accept_sparse="csc", dtype=_input.FLOATS, order="F", ensure_all_finite=False,
             ensure_min_samples=2, **checks,
@@ -94,87 +98,118 @@ class BestSubsetBase(BaseEstimator):
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(names)
 
-    def _spec(self, p: int, loss: str) -> Spec:
-        given = {name: getattr(self, name) for name in ("lambda1", "lambda2", "fit_intercept", "standardize")}
-        k = _problem.size(self.k)
-        return _problem.spec(
-            p, self._names(), loss=loss, delta=self.delta, lambda0=self.lambda0, k=k if k is None else min(k, p),
-            bounds=getattr(self, "bounds", None), positive=getattr(self, "positive", False), **given,
+    def _setup(self, p: int, loss: str) -> Setup:
+        alike = (
+            "lambda1", "fit_intercept", "standardize", "bounds", "positive", "price", "shrinkage", "always", "never",
+            "groups", "group_prices",
+        )  # fmt: skip
+        given = {name: getattr(self, name) for name in alike}
+        ridge, _ = _problem.ridges(getattr(self, "lambda2"))
+        if given["groups"] is not None and getattr(self, "method") != "incremental":
+            raise ValueError(f"groups are selected by the method 'incremental', not {getattr(self, 'method')!r}")
+        return _problem.setup(p, self._names(), loss=loss, delta=self.delta, lambda2=ridge, **given)
+
+    def _choice(self, loss: str, splits: Any) -> Choice:
+        if np.ndim(getattr(self, "lambda2")) > 0:
+            raise ValueError("lambda2 has several values; they are compared by cross-validation only, in the CV estimators")
+        return _problem.choice(
+            lambda0=self.lambda0, k=self.k, criterion=self.criterion, points=getattr(self, "n_lambdas"),
+            max_size=getattr(self, "max_size"),
         )  # fmt: skip
 
-    def _control(self, time_limit: float | None) -> Control:
+    def _control(self, time_limit: float | None, file: str | None) -> Control:
         return _problem.control(
-            getattr(self, "method"), getattr(self, "n_jobs"), gap=getattr(self, "tol"), time_limit=time_limit
-        )
-
-    def _grid(self, samples: float, p: int) -> Grid:
-        most = getattr(self, "max_size", None)
-        most = largest_size(samples, p) if most is None else min(p, _problem.size(most) or p)
-        prices = getattr(self, "lambda0s", None)
-        prices = None if prices is None else _input.vector(prices, "lambda0s").tolist()
-        return Grid(lambda0s=prices, points=_path.points(getattr(self, "n_lambdas")), max_size=most)
+            getattr(self, "method"), getattr(self, "n_jobs"), gap=getattr(self, "tol"), time_limit=time_limit,
+            prove=getattr(self, "prove"), checkpoint=file,
+        )  # fmt: skip
 
     def _fit_problems(
-        self, X: Any, targets: Sequence[Floats], loss: str, weights: Floats | None, splits: Any = None
+        self, X: Any, seen: Any, targets: Sequence[Floats], loss: str, weights: Floats | None, splits: Any = None
     ) -> list[Fitted]:
         """One fit per target; a time limit is for all of them together."""
-        matrix, n, p = _input.matrix(X)
-        samples = float(n if weights is None else np.sum(weights))
-        if loss not in _problem.LOSSES:
-            raise ValueError(f"there is no loss named {loss!r}; known are {', '.join(_problem.LOSSES)}")
-        spec, start, limit, fits = self._spec(p, loss), time.monotonic(), getattr(self, "time_limit"), []
+        matrix, _, p = _input.matrix(X)
+        _problem.known_loss(loss)
+        setup, choice, start = self._setup(p, loss), self._choice(loss, splits), time.monotonic()
+        limit, file, fits = getattr(self, "time_limit"), getattr(self, "checkpoint"), []
         for number, y in enumerate(targets):
             left = limit
-            if limit is not None and number > 0:
+            if limit is not None and limit > 0:
                 left = max(0.0, limit - (time.monotonic() - start)) / (len(targets) - number)
-            elif limit is not None:
-                left = limit / len(targets)
-            data, control = Data(matrix, y, weights), self._control(left)
-            fits.append(self._fit_one(data, spec, control, samples, p, splits))
-        self._warn([s for f in fits for s in (f.result.status, "" if f.path is None else f.path.status)])
+            own = file if file is None or len(targets) == 1 else f"{os.fspath(file)}.{number}"
+            control = self._control(left, own)
+            data = Data(matrix, y, weights)
+            found = _core.select(data, setup, choice, control)
+            result = _result.selected(found, p, self._names(), setup, target=self._target)
+            result._seen = _report.seen(seen, data, found["kept"], f"{self!r}.fit(X, {self._target})")
+            fits.append(Fitted(result, found["remarks"], self._scores(found["validation"], loss)))
+        self._warn(fits)
         return fits
 
-    def _fit_one(self, data: Data, spec: Spec, control: Control, samples: float, p: int, splits: Any) -> Fitted:
-        prices = {"lambda1": spec.lambda1, "lambda2": spec.lambda2, "k": spec.k}
-        names, method = self._names(), control.method
-        if self.lambda0 is not None or self.k is not None:
-            found = _core.solve(data, spec, control)
-            return Fitted(_result.result(found, p, names, spec.loss, method, lambda0=spec.lambda0, **prices))
-        if self.criterion not in CRITERIA:
-            raise ValueError(f"criterion is {self.criterion!r}; it must be one of {', '.join(CRITERIA)}")
-        choice = _core.choose(data, spec, control, self._grid(samples, p), self.criterion)
-        chosen = _result.result(
-            choice["solution"], p, names, spec.loss, method, lambda0=choice["lambda0"], **prices
-        )
-        return Fitted(chosen, _sequences.path(choice["path"], p, names, spec.loss))
+    def _scores(self, validation: Any, loss: str) -> Scores | None:
+        return None
 
-    def _warn(self, statuses: Sequence[str]) -> None:
-        struck = [status for status in statuses if status in _problem.LIMITS]
+    def _warn(self, fits: Sequence[Fitted]) -> None:
+        struck = [f.result.status for f in fits if f.result.status in _problem.LIMITS]
+        remarks = [remark for f in fits for remark in f.remarks]
         if struck:
+            text = " ".join(text for kind, text in remarks if kind == "limit")
             warnings.warn(
                 f"{type(self).__name__} stopped at its {struck[0].replace('_', ' ')}; the answer is the best so far, "
-                "and lower_bound_ and dual_gap_ hold for it. Raise time_limit, or loosen tol.",
+                f"and lower_bound_ and dual_gap_ hold for it. {text} Raise time_limit, or loosen tol.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
+        _result.warn([remark for remark in remarks if not (struck and remark[0] == "limit")], stacklevel=4)
 
     def _keep(self, fits: Sequence[Fitted], single: bool) -> None:
         """Sets the attributes; `single` for numbers, else arrays with one entry per class."""
         results = [f.result for f in fits]
         self.results_ = results
         self.support_ = np.unique(np.concatenate([r.support for r in results]))
-        for attribute, field in (
-            ("n_iter_", "n_iter"),
-            ("objective_", "objective"),
-            ("lower_bound_", "lower_bound"),
-            ("dual_gap_", "gap"),
-            ("status_", "status"),
-            ("lambda0_", "lambda0"),
-        ):
+        for attribute, field in REPORTED:
             values = [getattr(r, field) for r in results]
             setattr(self, attribute, values[0] if single else np.array(values))
-        paths = [f.path for f in fits]
-        self.path_ = paths[0] if single else paths
+        self.path_ = results[0].path if single else [r.path for r in results]
+
+    def summary(self) -> str:
+        """The coefficients as a table, and what is proved of them in plain words; one table for each problem.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self)
+        return "\n\n".join(result.summary() for result in self.results_)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that `bestset.load` and the command ``bestset predict`` read.
+
+        Parameters
+        ----------
+        path : path
+            The file. A classifier of more than two classes has a model for each: save those of `results_`.
+        """
+        check_is_fitted(self)
+        if len(self.results_) > 1:
+            raise ValueError(f"there are {len(self.results_)} models, one for each class; save those of results_ one by one")
+        self.results_[0].save(path)
+
+    def report(self, path: str | os.PathLike[str], X: Any = None, *, source: str = "data") -> None:
+        """Write one HTML page about the model: the answer, its proof, the path and the folds, how well it fits.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        X : array, sparse matrix or data frame, optional
+            What was fitted; None while that is still in memory.
+        source : str
+            What the samples are called.
+        """
+        check_is_fitted(self)
+        if len(self.results_) > 1:
+            raise ValueError(f"there are {len(self.results_)} models, one for each class; report those of results_ one by one")
+        self.results_[0].report(path, X, source=source)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -183,32 +218,33 @@ class BestSubsetBase(BaseEstimator):
 
 
 class CvMixin:
-    """Chooses the price by cross-validation."""
+    """Chooses the number of features, and lambda2, by cross-validation."""
 
-    def _splits(self, X: Any, y: Any, classifier: bool) -> list[tuple[list[int], list[int]]]:
-        cv = check_cv(getattr(self, "cv"), y, classifier=classifier)
+    def _splits(self, X: Any, y: Any, classifier: bool) -> Any:
+        """How many parts, or the splits of a splitter."""
+        given = getattr(self, "cv")
+        if given is None or (isinstance(given, (int, np.integer)) and not isinstance(given, bool)):
+            return None if given is None else int(given)
+        cv = check_cv(given, y, classifier=classifier)
         splits = [(np.asarray(train), np.asarray(test)) for train, test in cv.split(X, y)]
         every = np.arange(X.shape[0])
         # Masks are turned into indices.
         return [(every[train].tolist(), every[test].tolist()) for train, test in splits]
 
-    def _fit_one(self, data: Data, spec: Spec, control: Control, samples: float, p: int, splits: Any) -> Fitted:
-        select, names = getattr(self, "select"), self._names()  # type: ignore[attr-defined]
+    def _choice(self, loss: str, splits: Any) -> Choice:
+        select, score = getattr(self, "select"), self._score(loss)[0]
         if select not in ("min", "1se"):
             raise ValueError(f"select is {select!r}; it must be 'min' or '1se'")
-        score, sign = self._score(spec.loss)
-        grid = self._grid(samples, p)  # type: ignore[attr-defined]
-        found = _core.cross_validate(data, spec, control, grid, splits, score, select == "1se")
-        prices = {"lambda1": spec.lambda1, "lambda2": spec.lambda2, "k": spec.k, "lambda0": found["lambda0"]}
-        chosen = _result.result(found["solution"], p, names, spec.loss, control.method, **prices)
-        path = _sequences.path(found["path"], p, names, spec.loss)
-        # A limit may have struck before the first point, or before the first fold was done.
-        each = np.array(found["folds"]) if len(path) else np.empty((0, 0))
-        scores = Scores(
-            path.lambda0s, sign * each, sign * found["mean"], abs(sign) * found["standard_error"],
-            found["best"], found["one_se"],
+        if isinstance(splits, int) and splits < 2:
+            raise ValueError(f"cv is {splits}; it must be at least 2 folds")
+        folds, given = (None, splits) if isinstance(splits, list) else (splits, [])
+        seed = _input.seed(getattr(self, "random_state"))
+        folding = Folding(folds, given, score, select == "1se", seed)
+        _, ridges = _problem.ridges(getattr(self, "lambda2"))
+        return _problem.choice(
+            folding=folding, lambda0s=getattr(self, "lambda0s"), lambda2s=ridges, points=getattr(self, "n_lambdas"),
+            max_size=getattr(self, "max_size"),
         )  # fmt: skip
-        return Fitted(chosen, path, scores)
 
     def _score(self, loss: str) -> tuple[str, float]:
         usual = {"squared": "neg_mean_squared_error", "logistic": "neg_log_loss"}
@@ -219,22 +255,37 @@ class CvMixin:
             raise ValueError(f"scoring 'neg_log_loss' needs the logistic loss, not {loss!r}")
         return SCORES[scoring]
 
+    def _scores(self, found: Any, loss: str) -> Scores:
+        if found is None:
+            # A limit struck before the first fold was done.
+            none = np.empty(0)
+            return Scores(np.empty((0, 0)), none, none, none, 0, 0)
+        sign = self._score(loss)[1]
+        return Scores(
+            sign * np.array(found["folds"]), sign * found["mean"], abs(sign) * found["standard_error"],
+            found["frequencies"], found["best"], found["one_se"],
+        )  # fmt: skip
+
     def _keep(self, fits: Sequence[Fitted], single: bool) -> None:
         super()._keep(fits, single)  # type: ignore[misc]
-        scores = [f.scores for f in fits if f.scores is not None]
+        pairs = [(f.result.path, f.scores) for f in fits if f.scores is not None]
 
-        def price(s: Scores, k: int) -> float:
-            return float(s.lambda0s[k]) if len(s.lambda0s) else math.nan
+        def at(path: Any, scores: Scores, k: int, prices: str) -> float:
+            return float(getattr(path, prices)[k]) if len(scores.mean) else math.nan
 
         for attribute, values in (
-            ("lambda0s_", [s.lambda0s for s in scores]),
-            ("cv_scores_", [s.scores for s in scores]),
-            ("cv_mean_", [s.mean for s in scores]),
-            ("cv_standard_error_", [s.standard_error for s in scores]),
+            ("lambda0s_", [np.empty(0) if path is None else path.lambda0s for path, _ in pairs]),
+            ("lambda2s_", [np.empty(0) if path is None else path.lambda2s for path, _ in pairs]),
+            ("cv_scores_", [s.scores for _, s in pairs]),
+            ("cv_mean_", [s.mean for _, s in pairs]),
+            ("cv_standard_error_", [s.standard_error for _, s in pairs]),
+            ("cv_frequencies_", [s.frequencies for _, s in pairs]),
         ):
             setattr(self, attribute, values[0] if single else values)
         for attribute, places in (
-            ("lambda0_min_", [price(s, s.best) for s in scores]),
-            ("lambda0_1se_", [price(s, s.one_se) for s in scores]),
+            ("lambda0_min_", [at(p, s, s.best, "lambda0s") for p, s in pairs]),
+            ("lambda0_1se_", [at(p, s, s.one_se, "lambda0s") for p, s in pairs]),
+            ("lambda2_min_", [at(p, s, s.best, "lambda2s") for p, s in pairs]),
+            ("lambda2_1se_", [at(p, s, s.one_se, "lambda2s") for p, s in pairs]),
         ):
             setattr(self, attribute, places[0] if single else np.array(places))

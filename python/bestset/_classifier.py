@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +52,8 @@ class _Classification(ClassifierMixin, BestSubsetBase):
     def _attributes(self) -> None:
         self.coef_ = np.array([result.coef for result in self.results_])
         self.intercept_ = np.array([result.intercept for result in self.results_])
+        for label, result in zip(self.classes_[-len(self.results_) :], self.results_):
+            result.classes = (self.classes_[0] if len(self.results_) == 1 else f"not {label}", label)
 
     def decision_function(self, X: Any) -> Floats:
         """The linear predictor: positive for the second of two classes, else one column per class.
@@ -135,7 +139,7 @@ class BestSubsetClassifier(_Classification):
             + \lambda_1\sum_j s_j|\beta_j| + \lambda_2\sum_j s_j^2\beta_j^2
 
     with :math:`y_i = \pm1`, a sum of losses, :math:`\ell = \log(1 + e^{-yu})` (logistic) or :math:`\max(0, 1-yu)^2`
-    (squared hinge), and :math:`s_j` the standard deviation of column j, or 1 with ``standardize=False``. With more than two
+    (squared hinge), and :math:`s_j` the norm of the centred column j, or 1 with ``standardize=False``. With more than two
     classes, one problem for each class against the rest, each with its own subset and its own price.
 
     Parameters
@@ -147,16 +151,16 @@ class BestSubsetClassifier(_Classification):
         The largest number of features (of each class), in place of a price.
     lambda1 : float, default 0
         Price of absolute size.
-    lambda2 : float, default 0.5
-        Price of squared size. The default is the ridge of ``LogisticRegression(C=1)`` on standardised columns: it keeps
-        coefficients finite where the classes can be separated, and makes a lower bound possible.
+    lambda2 : float, optional
+        Price of squared size; None for 0.01 of the sum of squares of a column: it keeps coefficients finite where the
+        classes can be separated, and makes a lower bound possible.
     loss : {"logistic", "squared_hinge"}
     method : {"incremental", "exact", ...}
         See `bestset.solve`; ``"exact"`` proves the answer at the price chosen.
     criterion : {"ebic", "bic", "aic", "gic", "adjusted_r2"}
         What chooses a point of the path. EBIC is :math:`2\sum\ell + K\log n + 2\log\binom{p}{k}`.
-    max_size, n_lambdas, fit_intercept, standardize, positive, bounds, tol, time_limit, n_jobs
-        As in `BestSubsetRegressor`.
+    max_size, n_lambdas, prove, fit_intercept, standardize, positive, bounds, price, shrinkage, always, never, groups, group_prices, tol, time_limit, checkpoint, n_jobs
+        As in `BestSubsetRegressor`; with more than two classes there is a checkpoint for each, with its number at the end.
     class_weight : dict, "balanced" or None
         Factors of the weights of each class, as everywhere in scikit-learn.
 
@@ -168,8 +172,8 @@ class BestSubsetClassifier(_Classification):
     intercept_ : ndarray of shape (1,) or (n_classes,)
     support_ : ndarray of int
         Indices of the features that any of the problems selects.
-    lambda0_, objective_, lower_bound_, dual_gap_, status_, n_iter_
-        As in `BestSubsetRegressor`; with more than two classes, arrays with one entry per class.
+    lambda0_, lambda2_, objective_, lower_bound_, dual_gap_, standing_, r2_, r2_limit_, status_, n_iter_
+        As in `BestSubsetRegressor`, R² being the share of the deviance explained; with more than two classes, arrays with one entry per class.
     path_ : Path or None
         The path, where one was computed; with more than two classes, a list.
     results_ : list of Result
@@ -195,19 +199,27 @@ class BestSubsetClassifier(_Classification):
         *,
         k: int | None = None,
         lambda1: float = 0.0,
-        lambda2: float = 0.5,
+        lambda2: float | None = None,
         loss: str = "logistic",
         method: str = "incremental",
         criterion: str = "ebic",
         max_size: int | None = None,
-        n_lambdas: int = 100,
+        n_lambdas: int | None = None,
+        prove: float | str | None = "auto",
         fit_intercept: bool = True,
-        standardize: bool = True,
+        standardize: bool | str = True,
         positive: bool = False,
         bounds: tuple[Any, Any] | None = None,
+        price: ArrayLike | None = None,
+        shrinkage: ArrayLike | None = None,
+        always: Sequence[int | str] | None = None,
+        never: Sequence[int | str] | None = None,
+        groups: ArrayLike | None = None,
+        group_prices: ArrayLike | None = None,
         class_weight: Any = None,
         tol: float = 1e-6,
         time_limit: float | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.lambda0 = lambda0
@@ -219,13 +231,21 @@ class BestSubsetClassifier(_Classification):
         self.criterion = criterion
         self.max_size = max_size
         self.n_lambdas = n_lambdas
+        self.prove = prove
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.positive = positive
         self.bounds = bounds
+        self.price = price
+        self.shrinkage = shrinkage
+        self.always = always
+        self.never = never
+        self.groups = groups
+        self.group_prices = group_prices
         self.class_weight = class_weight
         self.tol = tol
         self.time_limit = time_limit
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BestSubsetClassifier:
@@ -244,8 +264,8 @@ class BestSubsetClassifier(_Classification):
         -------
         self
         """
-        X, y, targets, weights = self._classes(X, y, sample_weight)
-        self._keep(self._fit_problems(X, targets, self.loss, weights), single=len(targets) == 1)
+        checked, y, targets, weights = self._classes(X, y, sample_weight)
+        self._keep(self._fit_problems(checked, X, targets, self.loss, weights), single=len(targets) == 1)
         self._attributes()
         return self
 
@@ -260,19 +280,25 @@ class BestSubsetClassifierCV(CvMixin, _Classification):
     lambda0s : array, optional
         The prices, strictly descending; None for those of a path of at most `n_lambdas` points.
     cv : int, splitter or iterable of (train, test), optional
-        As everywhere in scikit-learn; None for 5 stratified folds.
+        None for ten folds by class, drawn from `random_state`, a number for so many; others as everywhere in scikit-learn.
     scoring : {"neg_log_loss", "neg_deviance", "accuracy", "roc_auc"}, optional
         None for the mean logarithmic loss, or twice the mean loss for the squared hinge.
     select : {"min", "1se"}
-        The price with the best mean score, or the sparsest answer whose mean is within one standard error of it.
-    lambda1, lambda2, loss, method, max_size, n_lambdas, fit_intercept, standardize, positive, bounds, class_weight, tol, time_limit, n_jobs
+        The best mean score, or the sparsest answer whose mean is within one standard error of it.
+    random_state : int
+        Seed of the folds.
+    lambda2 : float or array, optional
+        One ridge term, or those to compare; None for 0.01, 0.1, 0.3 and 1 of the sum of squares of a column.
+    max_size : int, optional
+        As in `BestSubsetRegressorCV`.
+    lambda1, loss, method, n_lambdas, prove, fit_intercept, standardize, positive, bounds, price, shrinkage, always, never, groups, group_prices, class_weight, tol, time_limit, checkpoint, n_jobs
         As in `BestSubsetClassifier`.
 
     Attributes
     ----------
-    lambda0s_, cv_scores_, cv_mean_, cv_standard_error_, lambda0_min_, lambda0_1se_
+    path_, lambda0s_, lambda2s_, cv_scores_, cv_mean_, cv_standard_error_, cv_frequencies_, lambda0_min_, lambda2_min_, lambda0_1se_, lambda2_1se_
         As in `BestSubsetRegressorCV`; with more than two classes, lists (or an array) with one entry per class.
-    classes_, coef_, intercept_, support_, lambda0_, objective_, lower_bound_, dual_gap_, status_, n_iter_, path_, results_
+    classes_, coef_, intercept_, support_, lambda0_, lambda2_, objective_, lower_bound_, dual_gap_, standing_, r2_, r2_limit_, status_, n_iter_, results_
         As in `BestSubsetClassifier`.
 
     Examples
@@ -294,38 +320,56 @@ class BestSubsetClassifierCV(CvMixin, _Classification):
         cv: Any = None,
         scoring: str | None = None,
         select: str = "min",
+        random_state: Any = 0,
         lambda1: float = 0.0,
-        lambda2: float = 0.5,
+        lambda2: float | ArrayLike | None = None,
         loss: str = "logistic",
         method: str = "incremental",
         max_size: int | None = None,
-        n_lambdas: int = 100,
+        n_lambdas: int | None = None,
+        prove: float | str | None = "auto",
         fit_intercept: bool = True,
-        standardize: bool = True,
+        standardize: bool | str = True,
         positive: bool = False,
         bounds: tuple[Any, Any] | None = None,
+        price: ArrayLike | None = None,
+        shrinkage: ArrayLike | None = None,
+        always: Sequence[int | str] | None = None,
+        never: Sequence[int | str] | None = None,
+        groups: ArrayLike | None = None,
+        group_prices: ArrayLike | None = None,
         class_weight: Any = None,
         tol: float = 1e-6,
         time_limit: float | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.lambda0s = lambda0s
         self.cv = cv
         self.scoring = scoring
         self.select = select
+        self.random_state = random_state
         self.lambda1 = lambda1
         self.lambda2 = lambda2
         self.loss = loss
         self.method = method
         self.max_size = max_size
         self.n_lambdas = n_lambdas
+        self.prove = prove
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.positive = positive
         self.bounds = bounds
+        self.price = price
+        self.shrinkage = shrinkage
+        self.always = always
+        self.never = never
+        self.groups = groups
+        self.group_prices = group_prices
         self.class_weight = class_weight
         self.tol = tol
         self.time_limit = time_limit
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BestSubsetClassifierCV:
@@ -343,8 +387,8 @@ class BestSubsetClassifierCV(CvMixin, _Classification):
         -------
         self
         """
-        X, y, targets, weights = self._classes(X, y, sample_weight)
-        splits = self._splits(X, y, classifier=True)
-        self._keep(self._fit_problems(X, targets, self.loss, weights, splits), single=len(targets) == 1)
+        checked, y, targets, weights = self._classes(X, y, sample_weight)
+        splits = self._splits(checked, y, classifier=True)
+        self._keep(self._fit_problems(checked, X, targets, self.loss, weights, splits), single=len(targets) == 1)
         self._attributes()
         return self

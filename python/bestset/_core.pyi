@@ -6,9 +6,13 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from bestset._problem import Control, Data, Grid, Spec
+from bestset._model import Stored
+from bestset._problem import Choice, Control, Data, Setup
+from bestset._report import About
 
 __version__: str
+
+class Kept: ...
 
 class CoefficientsDict(TypedDict):
     support: NDArray[np.int64]
@@ -22,6 +26,11 @@ class CertificateDict(TypedDict):
     gap: float
     relative_gap: float
 
+class StandingDict(TypedDict):
+    standing: str
+    r2: float
+    r2_limit: float
+
 class RankedDict(CoefficientsDict):
     objective: float
     proved: bool
@@ -29,7 +38,7 @@ class RankedDict(CoefficientsDict):
 class AnswerDict(CoefficientsDict, CertificateDict):
     status: str
 
-class SolutionDict(AnswerDict):
+class PointDict(AnswerDict, StandingDict):
     n_iter: int
     passes: float
     seconds: float
@@ -39,14 +48,17 @@ class SolutionDict(AnswerDict):
     trace: dict[str, NDArray[Any]]
     ranked: list[RankedDict]
     dependent: list[list[int]]
-
-class PointDict(SolutionDict):
     lambda0: float
     lambda1: float
     lambda2: float
 
+class SolutionDict(PointDict):
+    k: int | None
+    method: str
+
 class SubsetDict(AnswerDict):
     size: int
+    reached: bool
     loss: float
     r2: float
     adjusted_r2: float | None
@@ -58,24 +70,10 @@ class SubsetsDict(TypedDict):
     sizes: list[SubsetDict]
     dependent: list[list[int]]
 
-class GroupSolutionDict(AnswerDict):
-    groups: NDArray[np.int64]
-    dual: NDArray[np.float64]
-    seconds: float
-
-class CertifiedDict(CertificateDict):
-    solution: SolutionDict
-
 class PathDict(TypedDict):
     points: list[PointDict]
     status: str
     criteria: dict[str, NDArray[np.float64]]
-
-class ChoiceDict(TypedDict):
-    path: PathDict
-    chosen: int | None
-    lambda0: float
-    solution: SolutionDict
 
 class ValidationDict(TypedDict):
     mean: NDArray[np.float64]
@@ -83,29 +81,56 @@ class ValidationDict(TypedDict):
     folds: list[NDArray[np.float64]]
     best: int
     one_se: int
-    status: str
-    path: PathDict
-    lambda0: float
-    solution: SolutionDict
+    score: str
+    frequencies: NDArray[np.float64]
 
-def solve(
-    data: Data, spec: Spec, control: Control, callback: Callable[[dict[str, float]], object] | None = None
-) -> SolutionDict: ...
-def certify(
-    data: Data, spec: Spec, control: Control, given: tuple[Sequence[int], Sequence[float], float]
-) -> CertifiedDict: ...
-def path(data: Data, spec: Spec, control: Control, grid: Grid) -> PathDict: ...
-def choose(data: Data, spec: Spec, control: Control, grid: Grid, criterion: str) -> ChoiceDict: ...
-def cross_validate(
+class SelectedDict(TypedDict):
+    solution: SolutionDict
+    remarks: list[tuple[str, str]]
+    path: PathDict | None
+    point: int | None
+    criterion: str | None
+    validation: ValidationDict | None
+    kept: Kept
+
+class CertifiedDict(CertificateDict, StandingDict):
+    status: str
+    selected: SelectedDict
+
+class StabilityDict(TypedDict):
+    frequencies: list[list[tuple[int, float]]]
+    largest: list[tuple[int, float]]
+    subsamples: int
+    status: str
+
+class ModelDict(AnswerDict):
+    loss: str
+    delta: float | None
+    lambda0: float
+    lambda1: float
+    lambda2: float
+    n_features: int
+    feature_names: list[str] | None
+
+def select(
     data: Data,
-    spec: Spec,
+    setup: Setup,
+    choice: Choice,
     control: Control,
-    grid: Grid,
-    splits: Sequence[tuple[Sequence[int], Sequence[int]]],
-    score: str,
-    one_se: bool,
-) -> ValidationDict: ...
-def subsets(data: Data, spec: Spec, control: Control, most: int) -> SubsetsDict: ...
-def solve_groups(
-    data: Data, spec: Spec, control: Control, labels: Sequence[int], prices: Sequence[float] | None = None
-) -> GroupSolutionDict: ...
+    callback: Callable[[dict[str, float]], object] | None = None,
+) -> SelectedDict: ...
+def certify(
+    data: Data,
+    setup: Setup,
+    choice: Choice,
+    control: Control,
+    given: tuple[Sequence[int], Sequence[float], float],
+) -> CertifiedDict: ...
+def path(data: Data, setup: Setup, choice: Choice, control: Control) -> PathDict: ...
+def subsets(data: Data, setup: Setup, control: Control, most: int | None = None) -> SubsetsDict: ...
+def stability(
+    data: Data, setup: Setup, choice: Choice, control: Control, subsamples: int, share: float, seed: int
+) -> StabilityDict: ...
+def report(data: Data, setup: Setup, kept: Kept, about: About) -> str: ...
+def save_model(path: str, stored: Stored, encoding: str) -> None: ...
+def read_model(text: str) -> ModelDict: ...

@@ -152,6 +152,20 @@ def signs(y: Any) -> Floats:
     return np.where(labels == known[1], 1.0, -1.0)
 
 
+def two_labels(y: Any, loss: str) -> tuple[Any, Any] | None:
+    """The labels that -1 and +1 stand for; none for numbers that are regressed."""
+    if loss not in ("logistic", "squared_hinge"):
+        return None
+    lower, upper = np.unique(y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y))
+    return lower, upper
+
+
+def target_name(y: Any) -> str:
+    """The name of the target, if it has one."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else "y"
+
+
 def bounds(
     given: Any, p: int, positive: bool = False
 ) -> tuple[float, float] | tuple[Floats, Floats] | None:
@@ -213,6 +227,19 @@ def whole(value: Any) -> int | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return number if number == value else None
+
+
+def seed(random_state: Any) -> int:
+    """The seed of divisions and draws: a number as it is, None for 0, one drawn from a generator."""
+    if random_state is None:
+        return 0
+    if hasattr(random_state, "randint"):
+        return int(random_state.randint(2**31 - 1))
+    if hasattr(random_state, "integers"):
+        return int(random_state.integers(2**31 - 1))
+    if isinstance(random_state, bool) or random_state != int(random_state) or not 0 <= int(random_state) < 2**64:
+        raise ValueError(f"random_state is {random_state!r}; it must be a whole number, at least 0")
+    return int(random_state)
 
 
 def threads(given: int | None) -> int | None:

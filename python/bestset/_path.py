@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from . import _core, _input, _problem, _sequences
-from ._problem import Grid
 from ._sequences import Path, Subsets
 
 
@@ -18,24 +18,28 @@ def path(
     lambda0s: ArrayLike | None = None,
     *,
     lambda1: float = 0.0,
-    lambda2: float | ArrayLike = 0.0,
-    n_lambdas: int = 100,
+    lambda2: float | ArrayLike | None = None,
+    n_lambdas: int | None = None,
     ratio: float | None = None,
     max_size: int | None = None,
+    full: bool = False,
     loss: str = "squared",
-    fit_intercept: bool = False,
+    fit_intercept: bool = True,
     bounds: tuple[Any, Any] | None = None,
     sample_weight: ArrayLike | None = None,
     time_limit: float | None = None,
     gap: float = 1e-6,
     threads: int | None = None,
     delta: float = 1.345,
-    standardize: bool = False,
+    standardize: bool | str = True,
     offset: ArrayLike | None = None,
     price: ArrayLike | None = None,
     shrinkage: ArrayLike | None = None,
     always: Sequence[int | str] | None = None,
     never: Sequence[int | str] | None = None,
+    groups: ArrayLike | None = None,
+    group_prices: ArrayLike | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     on_interrupt: str = "raise",
 ) -> Path:
     r"""Answers along a descending sequence of prices, each with its lower bound.
@@ -49,14 +53,16 @@ def path(
     lambda0s : array, optional
         The prices, strictly descending. None: each price is one percent below the one at which another feature would
         pay for itself, so that the answers change by little from point to point.
-    lambda2 : float or array
-        The ridge term, or several: one path for each.
-    n_lambdas : int
-        The largest number of points.
+    lambda2 : float or array, optional
+        The ridge term, or several: one path for each. None as in `solve`.
+    n_lambdas : int, optional
+        The largest number of points; None for twice `max_size`, a hundred at least.
     ratio : float, optional
         Makes the prices evenly spaced in their logarithm, down to `ratio` times the largest.
     max_size : int, optional
-        The path ends after the first answer with this many features; None for min(n_samples, n_features).
+        The largest size; None for :math:`n/(\log p\,\log\log n)`, at most p and n/2.
+    full : bool
+        A solve of its own for every point: slower, and no point is worse than a fit at its price.
     time_limit : float, optional
         For the whole path: the points done by then are returned.
 
@@ -71,7 +77,7 @@ def path(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((100, 20))
     >>> y = 2 * X[:, 3] - X[:, 7] + rng.standard_normal(100)
-    >>> found = bestset.path(X, y, lambda2=0.1, max_size=10)
+    >>> found = bestset.path(X, y, max_size=10)
     >>> found.best("ebic").support
     array([3, 7])
     >>> int(found.sizes[0])
@@ -79,23 +85,20 @@ def path(
     """
     data, p = _problem.data(X, y, loss, sample_weight, offset)
     names = _input.feature_names(X)
-    ridges = [] if isinstance(lambda2, (int, float)) else _input.vector(lambda2, "lambda2").tolist()
-    spec = _problem.spec(
-        p, names, lambda1=lambda1, lambda2=ridges[0] if ridges else lambda2, loss=loss, delta=delta, bounds=bounds,
-        fit_intercept=fit_intercept, standardize=standardize, price=price, shrinkage=shrinkage, always=always,
-        never=never,
+    ridge, several = _problem.ridges(lambda2)
+    setup = _problem.setup(
+        p, names, lambda1=lambda1, lambda2=ridge, loss=loss, delta=delta, bounds=bounds, fit_intercept=fit_intercept,
+        standardize=standardize, price=price, shrinkage=shrinkage, always=always, never=never, groups=groups,
+        group_prices=group_prices,
     )  # fmt: skip
-    control = _problem.control("incremental", threads, on_interrupt, gap=gap, time_limit=time_limit)
-    prices = None if lambda0s is None else _input.vector(lambda0s, "lambda0s").tolist()
-    found = _core.path(data, spec, control, Grid(prices, ridges, points(n_lambdas), ratio, _problem.size(max_size)))
-    return _sequences.path(found, p, names, loss)
-
-
-def points(n_lambdas: int) -> int:
-    """The number of points, checked."""
-    if n_lambdas < 1:
-        raise ValueError(f"n_lambdas is {n_lambdas}; it must be at least 1")
-    return int(n_lambdas)
+    choice = _problem.choice(
+        lambda0s=lambda0s, lambda2s=several, points=n_lambdas, ratio=ratio, max_size=max_size, full=full
+    )
+    control = _problem.control(
+        "incremental", threads, on_interrupt, gap=gap, time_limit=time_limit, checkpoint=checkpoint
+    )
+    found = _core.path(data, setup, choice, control)
+    return _sequences.path(found, p, names, setup)
 
 
 def subsets(
@@ -104,19 +107,23 @@ def subsets(
     max_size: int | None = None,
     *,
     lambda1: float = 0.0,
-    lambda2: float = 0.0,
+    lambda2: float | None = None,
     loss: str = "squared",
-    fit_intercept: bool = False,
+    fit_intercept: bool = True,
     bounds: tuple[Any, Any] | None = None,
     sample_weight: ArrayLike | None = None,
     time_limit: float | None = None,
     gap: float = 1e-6,
     threads: int | None = None,
     delta: float = 1.345,
-    standardize: bool = False,
+    standardize: bool | str = True,
     offset: ArrayLike | None = None,
+    price: ArrayLike | None = None,
+    shrinkage: ArrayLike | None = None,
+    always: Sequence[int | str] | None = None,
     never: Sequence[int | str] | None = None,
     max_nodes: int | None = None,
+    max_memory: int | None = None,
     on_interrupt: str = "raise",
 ) -> Subsets:
     r"""The best subset of every size 1, …, `max_size`, each proved, with the measures that compare sizes.
@@ -124,13 +131,14 @@ def subsets(
     The objective of each size is that of `solve` without :math:`\lambda_0`, subject to at most this many features; the
     parameters that are not listed here are those of `solve`. Least squares (``lambda1 = lambda2 = 0``) with more samples
     than features is searched by leaps and bounds. Everything else needs ``lambda2 > 0`` or bounds on every coefficient.
+    `lambda2` is zero unless given where that will do.
 
     Parameters
     ----------
     X, y
         The samples.
     max_size : int, optional
-        The largest size; None for all features, at most ten.
+        The largest size; None for all features, at most eight.
     time_limit, max_nodes
         For all sizes together. Sizes that are not proved by then say so in their status.
 
@@ -145,7 +153,7 @@ def subsets(
     >>> rng = np.random.default_rng(1)
     >>> X = rng.standard_normal((100, 12))
     >>> y = 2 * X[:, 3] - X[:, 7] + rng.standard_normal(100)
-    >>> found = bestset.subsets(X, y, 5, fit_intercept=True)
+    >>> found = bestset.subsets(X, y, 5)
     >>> [s.size for s in found if s.proved]
     [1, 2, 3, 4, 5]
     >>> found.best("bic").support
@@ -153,10 +161,12 @@ def subsets(
     """
     data, p = _problem.data(X, y, loss, sample_weight, offset)
     names = _input.feature_names(X)
-    spec = _problem.spec(
-        p, names, lambda1=lambda1, lambda2=lambda2, loss=loss, delta=delta, bounds=bounds, never=never,
-        fit_intercept=fit_intercept, standardize=standardize,
+    setup = _problem.setup(
+        p, names, lambda1=lambda1, lambda2=lambda2, loss=loss, delta=delta, bounds=bounds, fit_intercept=fit_intercept,
+        standardize=standardize, price=price, shrinkage=shrinkage, always=always, never=never,
     )  # fmt: skip
-    control = _problem.control("exact", threads, on_interrupt, gap=gap, time_limit=time_limit, max_nodes=max_nodes)
-    found = _core.subsets(data, spec, control, _problem.size(max_size) or min(p, 10))
+    control = _problem.control(
+        "exact", threads, on_interrupt, gap=gap, time_limit=time_limit, max_nodes=max_nodes, max_memory=max_memory
+    )
+    found = _core.subsets(data, setup, control, _problem.size(max_size, "max_size"))
     return Subsets([_sequences.subset(s, p, names) for s in found["sizes"]], found["dependent"])

@@ -1,19 +1,27 @@
-"""What the engine is asked: samples, problem, way of solving, grid. Read attribute by attribute on the other side."""
+"""What the engine is asked: samples, problem, number of features, way of solving. Read attribute by attribute there."""
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from . import _input
 from ._input import Floats, Matrix
 
 #: Ways to solve.
 METHODS = ("incremental", "exact", "primal_dual", "primal_dual_plain", "dual_ascent", "dual_iht", "cdss")
+#: When the published ascents take their gap for no longer decreasing.
+STOPS = ("literal", "patient")
 LOSSES = ("squared", "huber", "logistic", "squared_hinge")
 CLASSIFICATION = ("logistic", "squared_hinge")
 #: How a solve can be cut short.
 LIMITS = ("time_limit", "iteration_limit", "node_limit", "memory_limit", "interrupted")
+#: What chooses a point of a path.
+CRITERIA = ("aic", "bic", "ebic", "gic", "cp", "adjusted_r2")
 
 
 @dataclass(frozen=True)
@@ -27,22 +35,49 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Spec:
-    """The problem."""
+class Setup:
+    """The problem, but for the number of features."""
 
     loss: str = "squared"
     delta: float = 1.345
-    lambda0: float = 0.0
     lambda1: float = 0.0
-    lambda2: float = 0.0
-    k: int | None = None
-    fit_intercept: bool = False
-    standardize: bool = False
+    lambda2: float | None = None
+    fit_intercept: bool = True
+    scale: str = "norm"
     bounds: tuple[float, float] | tuple[Floats, Floats] | None = None
     price: Floats | None = None
     shrinkage: Floats | None = None
     always: list[int] = field(default_factory=list)
     never: list[int] = field(default_factory=list)
+    groups: list[int] | None = None
+    group_prices: list[float] | None = None
+
+
+@dataclass(frozen=True)
+class Folding:
+    """How cross-validation is done."""
+
+    folds: int | None = None
+    splits: list[tuple[list[int], list[int]]] = field(default_factory=list)
+    score: str | None = None
+    one_se: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What decides the number of features: a price, a size, or else `folding` or the criterion along a path."""
+
+    lambda0: float | None = None
+    k: int | None = None
+    criterion: str = "ebic"
+    folding: Folding | None = None
+    lambda0s: list[float] | None = None
+    lambda2s: list[float] = field(default_factory=list)
+    points: int | None = None
+    ratio: float | None = None
+    max_size: int | None = None
+    full: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,25 +93,16 @@ class Control:
     max_nodes: int | None = None
     max_memory: int | None = None
     top: int = 1
+    stop: str = "literal"
     warm_start: tuple[list[int], list[float], float] | None = None
+    prove: float | str = "auto"
+    checkpoint: str | None = None
     keep_answer: bool = False
-
-
-@dataclass(frozen=True)
-class Grid:
-    """The prices a path visits."""
-
-    lambda0s: list[float] | None = None
-    lambda2s: list[float] = field(default_factory=list)
-    points: int = 100
-    ratio: float | None = None
-    max_size: int | None = None
 
 
 def data(X: Any, y: Any, loss: str, sample_weight: Any = None, offset: Any = None) -> tuple[Data, int]:
     """The samples, and the number of features."""
-    if loss not in LOSSES:
-        raise ValueError(f"there is no loss named {loss!r}; known are {', '.join(LOSSES)}")
+    known_loss(loss)
     x, n, p = _input.matrix(X)
     target = _input.signs(y) if loss in CLASSIFICATION else _input.vector(y, "y")
     if len(target) != n:
@@ -85,43 +111,119 @@ def data(X: Any, y: Any, loss: str, sample_weight: Any = None, offset: Any = Non
     return Data(x, target, weights, _input.optional(offset, "offset")), p
 
 
-def size(k: Any) -> int | None:
-    """A number of features, checked before it reaches the engine, which knows no negative ones."""
+def known_loss(loss: str) -> None:
+    """Refuses a loss that there is not."""
+    if loss not in LOSSES:
+        raise ValueError(f"there is no loss named {loss!r}; known are {', '.join(LOSSES)}")
+
+
+def size(k: Any, name: str = "k") -> int | None:
+    """A number of features, checked before it reaches the engine, which knows no negative ones; more than there are is all."""
     if k is None:
         return None
-    number = _input.whole(k)
-    if number is None or number < 1:
-        raise ValueError(f"k is {k}; it must be a whole number, at least 1")
-    if number > _input.LARGEST:
-        raise ValueError(f"k is {k}; it must be between 1 and the number of features")
-    return number
+    if isinstance(k, bool) or k != k or k < 1 or (k < sys.maxsize and k != int(k)):
+        raise ValueError(f"{name} is {k}; it must be a whole number, at least 1")
+    return int(min(k, sys.maxsize))
 
 
-def spec(p: int, names: tuple[str, ...] | None, **given: Any) -> Spec:
+def scale(standardize: bool | str) -> str:
+    """The scale of the columns inside."""
+    words = {"norm": "norm", "variance": "variance", "none": "none"}
+    found = {True: "norm", False: "none"}.get(standardize) if isinstance(standardize, (bool, np.bool_)) else None
+    found = words.get(standardize) if isinstance(standardize, str) else found
+    if found is None:
+        raise ValueError(f"standardize is {standardize!r}; it must be True, False, 'norm' or 'variance'")
+    return found
+
+
+def setup(p: int, names: tuple[str, ...] | None, **given: Any) -> Setup:
     """The problem, from arguments as users give them."""
     given["bounds"] = _input.bounds(given.get("bounds"), p, given.pop("positive", False))
+    given["scale"] = scale(given.pop("standardize"))
     for name in ("price", "shrinkage"):
         given[name] = _input.optional(given.get(name), name)
     for name in ("always", "never"):
         given[name] = _input.places(given.get(name), name, names, p)
-    for name in ("lambda0", "lambda1", "lambda2", "delta"):
+    for name in ("lambda1", "lambda2", "delta"):
         if given.get(name) is not None:
             given[name] = float(given[name])
-    given["lambda0"] = given.get("lambda0") or 0.0
-    given["k"] = size(given.get("k"))
-    return Spec(**given)
+    given["groups"], _ = groups(given.get("groups"), p)
+    prices = given.get("group_prices")
+    given["group_prices"] = None if prices is None else _input.vector(prices, "group_prices").tolist()
+    return Setup(**given)
+
+
+def groups(given: Any, p: int) -> tuple[list[int] | None, Any]:
+    """Numbers of the groups of the features, and the labels that they stand for."""
+    if given is None:
+        return None, None
+    labels = np.asarray(given)
+    if labels.shape != (p,):
+        raise ValueError(f"groups must have one label for each of the {p} features; its shape is {labels.shape}")
+    known, numbers = np.unique(labels, return_inverse=True)
+    return numbers.ravel().tolist(), known
+
+
+def ridges(lambda2: Any) -> tuple[float | None, list[float]]:
+    """One λ2, or several to compare."""
+    if lambda2 is None or np.ndim(lambda2) == 0:
+        return None if lambda2 is None else float(lambda2), []
+    several = _input.vector(lambda2, "lambda2").tolist()
+    if not several:
+        raise ValueError("lambda2 is empty; give one value at least, or None")
+    return several[0], several
+
+
+def choice(**given: Any) -> Choice:
+    """What decides the number of features, from arguments as users give them."""
+    if given.get("lambda0") is not None and given.get("k") is not None:
+        raise ValueError(
+            f"lambda0 is {given['lambda0']} and k is {given['k']}; give a price of a feature or a number of them, not both"
+        )
+    criterion = given.get("criterion", "ebic")
+    if criterion not in CRITERIA:
+        raise ValueError(f"criterion is {criterion!r}; it must be one of {', '.join(CRITERIA)}")
+    points = given.get("points")
+    if points is not None and points < 1:
+        raise ValueError(f"n_lambdas is {points}; it must be at least 1")
+    if given.get("lambda0") is not None:
+        given["lambda0"] = float(given["lambda0"])
+    for name in ("k", "max_size"):
+        given[name] = size(given.get(name), name)
+    prices = given.get("lambda0s")
+    given["lambda0s"] = None if prices is None else _input.vector(prices, "lambda0s").tolist()
+    return Choice(**given)
 
 
 def control(method: str, threads: int | None, on_interrupt: str = "raise", **given: Any) -> Control:
     """The way of solving, from arguments as users give them."""
     if method not in METHODS:
         raise ValueError(f"there is no method named {method!r}; known are {', '.join(METHODS)}")
+    if given.get("stop", STOPS[0]) not in STOPS:
+        raise ValueError(f"stop is {given['stop']!r}; it must be 'literal' or 'patient'")
     if on_interrupt not in ("raise", "return"):
         raise ValueError(f"on_interrupt is {on_interrupt!r}; it must be 'raise' or 'return'")
     keep = on_interrupt == "return"
     for name in ("max_iter", "max_nodes", "max_memory", "top"):
-        if given.get(name) is not None and not 1 <= given[name] <= _input.LARGEST:
-            raise ValueError(f"{name} is {given[name]}; it must be at least 1 and at most {_input.LARGEST}")
+        if given.get(name) is None:
+            continue
+        if given[name] < 1:
+            raise ValueError(f"{name} is {given[name]}; it must be at least 1")
+        given[name] = min(int(given[name]), sys.maxsize)
     if threads == 0:
         raise ValueError("threads is 0; it must be at least 1, or negative to count from the number of processors")
+    given["prove"] = proof(given.get("prove", "auto"))
+    if given.get("checkpoint") is not None:
+        given["checkpoint"] = os.fspath(given["checkpoint"])
     return Control(method=method, threads=_input.threads(threads), keep_answer=keep, **given)
+
+
+def proof(prove: Any) -> float | str:
+    """How much is spent on a proof: "auto", or seconds, of which there may be none."""
+    if prove is None or prove is False:
+        return 0.0
+    if isinstance(prove, str) and prove == "auto":
+        return prove
+    if isinstance(prove, (bool, str)) or np.ndim(prove) > 0 or not prove >= 0.0:
+        raise ValueError(f"prove is {prove!r}; it must be 'auto', a number of seconds, or None")
+    return float(prove)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -55,8 +57,8 @@ class BestSubsetRegressor(_Regression):
         \min_{\beta, b}\; \sum_i w_i\,\ell(x_i^\top\beta + b, y_i) + \lambda_0\|\beta\|_0
             + \lambda_1\sum_j s_j|\beta_j| + \lambda_2\sum_j s_j^2\beta_j^2
 
-    with a sum of losses (squared: :math:`\tfrac12(y-u)^2`) and :math:`s_j` the standard deviation of column j, or 1
-    with ``standardize=False``.
+    with a sum of losses (squared: :math:`\tfrac12(y-u)^2`) and :math:`s_j` the norm of the centred column j, or 1 with
+    ``standardize=False``.
 
     Parameters
     ----------
@@ -67,10 +69,10 @@ class BestSubsetRegressor(_Regression):
         The largest number of features, in place of a price.
     lambda1 : float, default 0
         Price of absolute size.
-    lambda2 : float, default 0.5
-        Price of squared size. The default is the ridge of ``Ridge(alpha=1)`` on standardised columns: it shrinks
-        coefficients by the factor n/(n + 1), keeps fits on dependent columns unique, and makes a lower bound possible.
-        Zero gives least squares on the subset, and a bound only from ``method="exact"`` with more samples than features.
+    lambda2 : float, optional
+        Price of squared size; None for 0.01 of the sum of squares of a column: it shrinks coefficients by two percent,
+        keeps fits on dependent columns unique, and makes a lower bound possible. Zero gives least squares on the subset,
+        and a bound only from ``method="exact"`` with more samples than features.
     loss : {"squared", "huber"}
     delta : float
         Where the Huber loss turns from quadratic to linear, in units of y.
@@ -80,21 +82,33 @@ class BestSubsetRegressor(_Regression):
         What chooses a point of the path. EBIC, :math:`n\log(RSS/n) + K\log n + 2\log\binom{p}{k}`, pays for the number of
         subsets there were to choose from: right for many features as for few.
     max_size : int, optional
-        Where the path ends; None for :math:`n/(\log p\,\log\log n)`, at most p and n/2.
-    n_lambdas : int
-        The largest number of points of the path.
+        The largest size compared; None for :math:`n/(\log p\,\log\log n)`, at most p and n/2. A warning says when the
+        answer has it.
+    n_lambdas : int, optional
+        The largest number of points of the path; None for twice `max_size`, a hundred at least.
+    prove : "auto", float or None
+        What is spent on closing the gap after the fit: as long again as the fit, a second at least, and some hundreds of
+        nodes at the most; or so many seconds; or nothing.
     fit_intercept : bool
-    standardize : bool
-        Whether `lambda1` and `lambda2` are prices on the scale of standardised columns, as in the formula. The
+    standardize : bool, "norm" or "variance"
+        Whether `lambda1` and `lambda2` are prices on columns of norm one, as in the formula, or of variance one. The
         coefficients are always those of the columns given, and `lambda0` does not depend on their scale.
     positive : bool
         Whether coefficients must not be negative.
     bounds : (lower, upper), optional
         Bounds on the coefficients, numbers or arrays, on the scale of the columns given.
+    price, shrinkage : array of shape (n_features,), optional
+        Factors of `lambda0`, and of `lambda1` and `lambda2`, for each feature.
+    always, never : sequence of int or str, optional
+        Features free of `lambda0`, and features kept out: indices, or column names of a data frame.
+    groups, group_prices : array, optional
+        Labels of features that are in or out together, and what each group costs, as in `bestset.solve`.
     tol : float
         Relative gap that counts as proved.
     time_limit : float, optional
         Seconds for the whole fit. When it strikes, the best answer so far is kept, with a ConvergenceWarning.
+    checkpoint : path, optional
+        A file that keeps what is done, and from which an interrupted fit goes on.
     n_jobs : int, optional
         Threads. None: ``OMP_NUM_THREADS``, which joblib sets in its workers, or else one per processor; -1: all.
 
@@ -106,8 +120,15 @@ class BestSubsetRegressor(_Regression):
         Indices of the selected features.
     lambda0_ : float
         The price at which the answer was found (zero if only `k` was given).
+    lambda2_ : float
+        The ridge term, on the scale inside.
     objective_, lower_bound_, dual_gap_ : float
         The objective of the answer, a value that no other coefficients can go below, and the difference.
+    standing_ : str
+        What that proves, in one line.
+    r2_, r2_limit_ : float
+        R² of the answer (for Huber's loss the share of the deviance explained), and what it is at most for any subset of
+        at most the same penalty.
     status_ : str
         ``"optimal"`` if the gap is within `tol`; else how the solve ended.
     n_iter_ : int
@@ -137,19 +158,27 @@ class BestSubsetRegressor(_Regression):
         *,
         k: int | None = None,
         lambda1: float = 0.0,
-        lambda2: float = 0.5,
+        lambda2: float | None = None,
         loss: str = "squared",
         delta: float = 1.345,
         method: str = "incremental",
         criterion: str = "ebic",
         max_size: int | None = None,
-        n_lambdas: int = 100,
+        n_lambdas: int | None = None,
+        prove: float | str | None = "auto",
         fit_intercept: bool = True,
-        standardize: bool = True,
+        standardize: bool | str = True,
         positive: bool = False,
         bounds: tuple[Any, Any] | None = None,
+        price: ArrayLike | None = None,
+        shrinkage: ArrayLike | None = None,
+        always: Sequence[int | str] | None = None,
+        never: Sequence[int | str] | None = None,
+        groups: ArrayLike | None = None,
+        group_prices: ArrayLike | None = None,
         tol: float = 1e-6,
         time_limit: float | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.lambda0 = lambda0
@@ -162,12 +191,20 @@ class BestSubsetRegressor(_Regression):
         self.criterion = criterion
         self.max_size = max_size
         self.n_lambdas = n_lambdas
+        self.prove = prove
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.positive = positive
         self.bounds = bounds
+        self.price = price
+        self.shrinkage = shrinkage
+        self.always = always
+        self.never = never
+        self.groups = groups
+        self.group_prices = group_prices
         self.tol = tol
         self.time_limit = time_limit
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BestSubsetRegressor:
@@ -186,9 +223,10 @@ class BestSubsetRegressor(_Regression):
         self
         """
         self._check_loss()
-        X, y = self._samples(X, y, y_numeric=True)
-        fits = self._fit_problems(X, [np.ascontiguousarray(y, dtype=np.float64)], self.loss, self._weights(sample_weight, X))
-        self._keep(fits, single=True)
+        checked, y = self._samples(X, y, y_numeric=True)
+        target = np.ascontiguousarray(y, dtype=np.float64)
+        weights = self._weights(sample_weight, checked)
+        self._keep(self._fit_problems(checked, X, [target], self.loss, weights), single=True)
         self._attributes()
         return self
 
@@ -196,34 +234,44 @@ class BestSubsetRegressor(_Regression):
 class BestSubsetRegressorCV(CvMixin, _Regression):
     r"""`BestSubsetRegressor` with the price chosen by cross-validation.
 
-    The path of all samples gives the prices: the middle (of the logarithms) of the interval in which each of its answers is
-    the best. Every fold is fitted at the same prices per sample: sums of losses are
-    smaller with fewer samples, so each :math:`\lambda` is multiplied by the share of the weight that is left. The answer is
-    then solved for on all samples. Columns are standardised once, with all samples.
+    A path for each `lambda2` gives the models of each size. Every fold has paths of its own at the same penalty per
+    sample, and the score of a size is the mean of the folds' answers of that size: it does not depend on where the paths
+    end. The model returned is the point of the path that the scores choose, with a proof where it is cheap.
 
     Parameters
     ----------
     lambda0s : array, optional
         The prices, strictly descending; None for those of a path of at most `n_lambdas` points.
     cv : int, splitter or iterable of (train, test), optional
-        As everywhere in scikit-learn; None for 5 folds.
+        None for ten folds, drawn from `random_state`, a number for so many; others as everywhere in scikit-learn.
     scoring : {"neg_mean_squared_error", "neg_mean_absolute_error", "neg_deviance"}, optional
         None for the squared error, or twice the mean loss for Huber's.
     select : {"min", "1se"}
-        The price with the best mean score, or the sparsest answer whose mean is within one standard error of it.
-    lambda1, lambda2, loss, delta, method, max_size, n_lambdas, fit_intercept, standardize, positive, bounds, tol, time_limit, n_jobs
+        The best mean score, or the sparsest answer whose mean is within one standard error of it.
+    random_state : int
+        Seed of the folds.
+    lambda2 : float or array, optional
+        One ridge term, or those to compare; None for 0.001, 0.01, 0.1, 0.3 and 1 of the sum of squares of a column.
+    max_size : int, optional
+        As in `BestSubsetRegressor`; None for the size there, and 20 at least where the samples allow.
+    lambda1, loss, delta, method, n_lambdas, prove, fit_intercept, standardize, positive, bounds, price, shrinkage, always, never, groups, group_prices, tol, time_limit, checkpoint, n_jobs
         As in `BestSubsetRegressor`.
 
     Attributes
     ----------
-    lambda0s_ : ndarray of shape (n_lambdas,)
-        The prices, descending.
-    cv_scores_ : ndarray of shape (n_lambdas, n_folds)
-        The scores; larger is better. `cv_mean_` and `cv_standard_error_` summarise them, folds counting by the weight of
-        their samples.
-    lambda0_min_, lambda0_1se_ : float
-        The two choices; `lambda0_` is the one taken.
-    coef_, intercept_, support_, objective_, lower_bound_, dual_gap_, status_, n_iter_, path_, results_
+    path_ : Path
+        The points compared, one path after the other for each `lambda2`.
+    lambda0s_, lambda2s_ : ndarray of shape (n_points,)
+        Their prices.
+    cv_scores_ : ndarray of shape (n_points, n_folds)
+        The scores of their sizes; larger is better. `cv_mean_` and `cv_standard_error_` summarise them, folds counting by
+        the weight of their samples.
+    cv_frequencies_ : ndarray
+        In which share of the folds' answers of the size chosen each feature of `support_` is.
+    lambda0_min_, lambda2_min_, lambda0_1se_, lambda2_1se_ : float
+        The prices of the points that the two rules choose. `lambda0_` is a price at which the answer taken is best, and
+        its certificate is for that price.
+    coef_, intercept_, support_, objective_, lower_bound_, dual_gap_, standing_, r2_, r2_limit_, status_, n_iter_, results_
         As in `BestSubsetRegressor`.
 
     Examples
@@ -247,25 +295,35 @@ class BestSubsetRegressorCV(CvMixin, _Regression):
         cv: Any = None,
         scoring: str | None = None,
         select: str = "min",
+        random_state: Any = 0,
         lambda1: float = 0.0,
-        lambda2: float = 0.5,
+        lambda2: float | ArrayLike | None = None,
         loss: str = "squared",
         delta: float = 1.345,
         method: str = "incremental",
         max_size: int | None = None,
-        n_lambdas: int = 100,
+        n_lambdas: int | None = None,
+        prove: float | str | None = "auto",
         fit_intercept: bool = True,
-        standardize: bool = True,
+        standardize: bool | str = True,
         positive: bool = False,
         bounds: tuple[Any, Any] | None = None,
+        price: ArrayLike | None = None,
+        shrinkage: ArrayLike | None = None,
+        always: Sequence[int | str] | None = None,
+        never: Sequence[int | str] | None = None,
+        groups: ArrayLike | None = None,
+        group_prices: ArrayLike | None = None,
         tol: float = 1e-6,
         time_limit: float | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.lambda0s = lambda0s
         self.cv = cv
         self.scoring = scoring
         self.select = select
+        self.random_state = random_state
         self.lambda1 = lambda1
         self.lambda2 = lambda2
         self.loss = loss
@@ -273,12 +331,20 @@ class BestSubsetRegressorCV(CvMixin, _Regression):
         self.method = method
         self.max_size = max_size
         self.n_lambdas = n_lambdas
+        self.prove = prove
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.positive = positive
         self.bounds = bounds
+        self.price = price
+        self.shrinkage = shrinkage
+        self.always = always
+        self.never = never
+        self.groups = groups
+        self.group_prices = group_prices
         self.tol = tol
         self.time_limit = time_limit
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BestSubsetRegressorCV:
@@ -296,9 +362,10 @@ class BestSubsetRegressorCV(CvMixin, _Regression):
         self
         """
         self._check_loss()
-        X, y = self._samples(X, y, y_numeric=True)
-        splits = self._splits(X, y, classifier=False)
+        checked, y = self._samples(X, y, y_numeric=True)
+        splits = self._splits(checked, y, classifier=False)
         target = np.ascontiguousarray(y, dtype=np.float64)
-        self._keep(self._fit_problems(X, [target], self.loss, self._weights(sample_weight, X), splits), single=True)
+        weights = self._weights(sample_weight, checked)
+        self._keep(self._fit_problems(checked, X, [target], self.loss, weights, splits), single=True)
         self._attributes()
         return self

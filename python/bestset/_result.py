@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -12,7 +15,10 @@ from numpy.typing import NDArray
 from ._input import Floats
 
 if TYPE_CHECKING:
-    from ._core import SolutionDict
+    from ._core import PointDict, SelectedDict
+    from ._problem import Setup
+    from ._report import Seen
+    from ._sequences import Path
 
 #: Coefficients shown in full.
 SHOWN = 8
@@ -121,6 +127,14 @@ class Result(Coefficients):
         The best subsets, best first, from ``method="exact"`` with ``top``.
     excluded, included : int
         How many features are proved to be in no, or in every, best subset.
+    standing : str
+        What is proved, in one line: R² of the answer and what no subset of this penalty exceeds.
+    r2, r2_limit : float
+        These two numbers; for other losses than the squared one, shares of the deviance explained.
+    remarks : list of str
+        What there is to know about the choice: limits that struck, an answer at the edge of what was compared.
+    path : Path or None
+        The path that the answer was chosen from, where neither `lambda0` nor `k` was given.
     dependent : list of list of int
         Features of which each is a combination of the others of its list but for rounding (alone: a constant), as far
         as an exact search with ``lambda2 = 0`` met them. They were taken for exact combinations: the bound is not one
@@ -146,6 +160,9 @@ class Result(Coefficients):
     loss: str
     method: str
     dual: Floats
+    standing: str
+    r2: float
+    r2_limit: float
     trace: dict[str, NDArray[Any]] = field(default_factory=dict)
     ranked: list[Ranked] = field(default_factory=list)
     excluded: int = 0
@@ -153,6 +170,18 @@ class Result(Coefficients):
     dependent: list[list[int]] = field(default_factory=list)
     groups: NDArray[Any] | None = None
     feature_names: tuple[str, ...] | None = None
+    remarks: list[str] = field(default_factory=list)
+    path: Path | None = None
+    chosen_by: str = ""
+    frequencies: Floats | None = None
+    setup: Setup | None = None
+    target: str = "y"
+    classes: tuple[Any, Any] | None = None
+    _seen: Seen | None = field(default=None, init=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What a report needs stays in the process that made it.
+        return {**self.__dict__, "_seen": None}
 
     @property
     def proved(self) -> bool:
@@ -164,26 +193,32 @@ class Result(Coefficients):
         if not np.isfinite(self.lower_bound):
             return "no bound: it takes lambda2 > 0, or bounds on every coefficient"
         if self.proved:
-            return "proved best within the tolerance"
+            return "best possible: proved best within the tolerance"
         hint = "; lambda2 > 0 would give a better bound" if self.lambda2 == 0.0 else ""
         size = "" if self.k is None else f" of at most {self.k} feature{'s' if self.k != 1 else ''}"
-        return f"no subset{size} lowers the objective by more than {self.gap:.4g} ({percent(self.relative_gap)}){hint}"
+        return (
+            f"best possible within {percent(self.relative_gap)}: no subset{size} lowers the objective by more than "
+            f"{self.gap:.4g}{hint}"
+        )
+
+    def _price(self) -> str:
+        if self.k is not None:
+            return f"none: at most k = {self.k}"
+        return f"lambda0 = {self.lambda0:.6g}" + (f", {self.chosen_by}" if self.chosen_by else "")
 
     def _rows(self) -> list[tuple[str, str]]:
-        size = [] if self.k is None else [f"k = {self.k}"]
-        price = ", ".join(size + ([f"lambda0 = {self.lambda0:.6g}"] if self.lambda0 or not size else []))
-        relaxation = "–" if self.relaxation is None else f"{self.relaxation:.7g}"
         return [
-            ("problem", f"{self.loss} loss, {price}, lambda1 = {self.lambda1:.6g}, lambda2 = {self.lambda2:.6g}"),
             ("features", f"{len(self.support)} of {self.n_features}: {self._terms()}"),
             ("intercept", f"{self.intercept:.6g}"),
-            ("objective", f"{self.objective:.7g}"),
-            ("relaxation", relaxation),
-            ("lower bound", f"{self.lower_bound:.7g}"),
-            ("gap", f"{self.gap:.4g} ({percent(self.relative_gap)})"),
-            ("status", f"{self.status.replace('_', ' ')}: {self._statement()}"),
+            ("penalty per feature", self._price()),
+            ("problem", f"{self.loss} loss, lambda1 = {self.lambda1:.6g}, lambda2 = {self.lambda2:.6g}"),
+            ("objective", f"{self.objective:.7g}, and at least {self.lower_bound:.7g} for every subset"),
+            ("certificate", self._statement()),
+            ("standing", self.standing),
+            ("status", self.status.replace("_", " ")),
             ("effort", f"{self.n_iter} iterations of {self.method}, {seconds_text(self.seconds)}"),
             *(("dependent", dependence([self._name(j) for j in group])) for group in self.dependent),
+            *(("remark", remark) for remark in self.remarks),
         ]
 
     def __repr__(self) -> str:
@@ -193,6 +228,42 @@ class Result(Coefficients):
     def _repr_html_(self) -> str:
         title = f"{len(self.support)} of {self.n_features} features · {escape(self.status.replace('_', ' '))}"
         return table(title, self._rows())
+
+    def summary(self) -> str:
+        """The coefficients as a table, and what is proved of them in plain words."""
+        head = f"{self.target}: {len(self.support)} of {self.n_features} features, {self.loss} loss"
+        shares = self.frequencies
+        rows = [("", "coefficient", "in folds" if shares is not None else "")]
+        rows.append(("(intercept)", f"{self.intercept:.6g}", ""))
+        for place, (name, value) in enumerate(zip(self.selected, self.values)):
+            rows.append((name, f"{value:.6g}", "" if shares is None else f"{100 * shares[place]:.0f} %"))
+        left, middle, right = (max(len(row[c]) for row in rows) for c in range(3))
+        lines = [f"{a:<{left}}  {b:>{middle}}  {c:>{right}}".rstrip() for a, b, c in rows]
+        shown = ("penalty per feature", "problem", "certificate", "standing", "dependent", "remark")
+        said = [f"{name:<19}  {value}" for name, value in self._rows() if name in shown]
+        return "\n".join([head, "", *lines, "", *said])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model to a file that `bestset.load` and the command ``bestset predict`` read."""
+        from ._model import save
+
+        save(self, path)
+
+    def report(self, path: str | os.PathLike[str], X: Any = None, *, source: str = "data") -> None:
+        """Writes one HTML page about the model: the answer, its proof, the path and the folds, how well it fits.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        X : array, sparse matrix or data frame, optional
+            What was fitted; None while that is still in memory.
+        source : str
+            What the samples are called.
+        """
+        from ._report import write
+
+        write(self, path, X, source)
 
 
 @dataclass(eq=False, repr=False)
@@ -209,6 +280,8 @@ class Certificate:
         No coefficients have an objective below this.
     gap, relative_gap : float
         ``objective - lower_bound`` and the same divided by ``abs(objective)``.
+    standing : str
+        What is proved, in one line; `r2` and `r2_limit` are its numbers.
     solution : Result
         The answer that was found on the way to the bound; ``solution.objective`` may be lower.
     """
@@ -218,13 +291,16 @@ class Certificate:
     lower_bound: float
     gap: float
     relative_gap: float
+    status: str
+    standing: str
+    r2: float
+    r2_limit: float
     solution: Result
-    tolerance: float = 1e-6
 
     @property
     def proved(self) -> bool:
         """Whether the coefficients are proved best within the tolerance."""
-        return bool(np.isfinite(self.gap) and self.gap <= max(1e-9, self.tolerance * abs(self.objective)))
+        return self.status == "optimal"
 
     @property
     def improvement(self) -> float:
@@ -239,12 +315,13 @@ class Certificate:
         elif self.proved:
             verdict = "proved best within the tolerance"
         else:
-            verdict = f"at most {self.gap:.4g} ({percent(self.relative_gap)}) above the best possible"
+            verdict = f"best possible within {percent(self.relative_gap)}: at most {self.gap:.4g} above it"
         return [
             ("objective", f"{self.objective:.7g}"),
             ("lower bound", f"{self.lower_bound:.7g}"),
             ("gap", f"{self.gap:.4g} ({percent(self.relative_gap)})"),
             ("verdict", verdict),
+            ("standing", self.standing),
             ("best known", f"{self.solution.objective:.7g} with {len(self.solution.support)} features"),
         ]
 
@@ -255,14 +332,39 @@ class Certificate:
         return table("certificate", self._rows())
 
 
-def result(
-    found: SolutionDict, p: int, names: tuple[str, ...] | None, loss: str, method: str, **problem: Any
-) -> Result:
+def result(found: PointDict, p: int, names: tuple[str, ...] | None, setup: Setup, **more: Any) -> Result:
     """A `Result` from what the engine returned."""
     ranked = [Ranked(**r, n_features=p, feature_names=names) for r in found["ranked"]]
     plain: dict[str, Any] = {k: v for k, v in found.items() if k not in ("ranked", "passes")}
-    plain.update(problem)
-    return Result(**plain, ranked=ranked, n_features=p, feature_names=names, loss=loss, method=method)
+    plain.update(more)
+    return Result(**plain, ranked=ranked, n_features=p, feature_names=names, loss=setup.loss, setup=setup)
+
+
+def selected(found: SelectedDict, p: int, names: tuple[str, ...] | None, setup: Setup, **more: Any) -> Result:
+    """A `Result` with the path it was chosen from."""
+    from ._sequences import path
+
+    solution, made, said = found["solution"], None, ""
+    if found["path"] is not None:
+        made = path(found["path"], p, names, setup)
+        said = f"chosen by {found['criterion'] or 'cross-validation'} along a path of {len(made)} points"
+    validation = found["validation"]
+    shares = None if validation is None else validation["frequencies"]
+    remarks = [text for _, text in found["remarks"]]
+    return result(
+        solution, p, names, setup, path=made, chosen_by=said, frequencies=shares, remarks=remarks, **more
+    )  # fmt: skip
+
+
+def warn(remarks: Sequence[tuple[str, str]], stacklevel: int) -> None:
+    """A warning for each remark of the engine: of convergence where a limit struck."""
+    for kind, text in remarks:
+        category: type[Warning] = UserWarning
+        if kind == "limit":
+            from sklearn.exceptions import ConvergenceWarning
+
+            category = ConvergenceWarning
+        warnings.warn(text, category, stacklevel=stacklevel + 1)
 
 
 def dependence(names: list[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +31,7 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         The largest number of features, in place of a price.
     loss : {"squared", "huber", "logistic", "squared_hinge"}
         The last two take labels of any type.
-    lambda1, lambda2, delta, method, criterion, max_size, n_lambdas, fit_intercept, standardize, positive, bounds, tol, time_limit, n_jobs
+    lambda1, lambda2, delta, method, criterion, max_size, n_lambdas, prove, fit_intercept, standardize, positive, bounds, price, shrinkage, always, never, groups, group_prices, tol, time_limit, checkpoint, n_jobs
         As in `BestSubsetRegressor`.
 
     Attributes
@@ -38,7 +40,7 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         Indices of the features kept; `get_support` gives a mask.
     coef_ : ndarray of shape (n_features,) or (n_problems, n_features)
         The coefficients of the fit that selected them.
-    lambda0_, objective_, lower_bound_, dual_gap_, status_, n_iter_, path_, results_
+    lambda0_, lambda2_, objective_, lower_bound_, dual_gap_, standing_, r2_, r2_limit_, status_, n_iter_, path_, results_
         As in `BestSubsetRegressor`.
 
     Examples
@@ -61,19 +63,27 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         *,
         k: int | None = None,
         lambda1: float = 0.0,
-        lambda2: float = 0.5,
+        lambda2: float | None = None,
         loss: str = "squared",
         delta: float = 1.345,
         method: str = "incremental",
         criterion: str = "ebic",
         max_size: int | None = None,
-        n_lambdas: int = 100,
+        n_lambdas: int | None = None,
+        prove: float | str | None = "auto",
         fit_intercept: bool = True,
-        standardize: bool = True,
+        standardize: bool | str = True,
         positive: bool = False,
         bounds: tuple[Any, Any] | None = None,
+        price: ArrayLike | None = None,
+        shrinkage: ArrayLike | None = None,
+        always: Sequence[int | str] | None = None,
+        never: Sequence[int | str] | None = None,
+        groups: ArrayLike | None = None,
+        group_prices: ArrayLike | None = None,
         tol: float = 1e-6,
         time_limit: float | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.lambda0 = lambda0
@@ -86,12 +96,20 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         self.criterion = criterion
         self.max_size = max_size
         self.n_lambdas = n_lambdas
+        self.prove = prove
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.positive = positive
         self.bounds = bounds
+        self.price = price
+        self.shrinkage = shrinkage
+        self.always = always
+        self.never = never
+        self.groups = groups
+        self.group_prices = group_prices
         self.tol = tol
         self.time_limit = time_limit
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BestSubsetSelector:
@@ -108,9 +126,9 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         self
         """
         classification = self.loss in CLASSIFICATION
-        X, y = self._samples(X, y, y_numeric=not classification)
+        checked, y = self._samples(X, y, y_numeric=not classification)
         targets = self._signs(y) if classification else [np.ascontiguousarray(y, dtype=np.float64)]
-        fits = self._fit_problems(X, targets, self.loss, self._weights(sample_weight, X))
+        fits = self._fit_problems(checked, X, targets, self.loss, self._weights(sample_weight, checked))
         self._keep(fits, single=len(fits) == 1)
         coef = np.array([result.coef for result in self.results_])
         self.coef_ = coef[0] if len(coef) == 1 else coef

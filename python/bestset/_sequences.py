@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._input import Floats
-from ._result import SHOWN, Coefficients, Result, dependence, grid, percent, result
+from ._result import SHOWN, Coefficients, Result, dependence, grid, percent, result, warn
 
 if TYPE_CHECKING:
     from ._core import PathDict, SubsetDict
+    from ._problem import Setup
 
 #: Criteria whose largest value is best.
 MAXIMISED = ("r2", "adjusted_r2")
@@ -95,11 +96,12 @@ class Path(Sequence[Result]):
         return self.points[int(np.nanargmax(values) if criterion in MAXIMISED else np.nanargmin(values))]
 
     def _rows(self) -> list[tuple[str, ...]]:
-        rows: list[tuple[str, ...]] = [("lambda0", "features", "objective", "gap", "ebic")]
+        rows: list[tuple[str, ...]] = [("lambda0", "lambda2", "features", "objective", "r2", "gap", "ebic")]
         for i in np.unique(np.linspace(0, len(self) - 1, min(len(self), 12)).astype(int)):
             point, ebic = self.points[i], self.criteria["ebic"][i]
-            gap = percent(point.relative_gap)
-            rows.append((f"{point.lambda0:.4g}", str(len(point.support)), f"{point.objective:.6g}", gap, f"{ebic:.6g}"))
+            prices, gap = (f"{point.lambda0:.4g}", f"{point.lambda2:.4g}"), percent(point.relative_gap)
+            fit = (f"{point.objective:.6g}", f"{point.r2:.4f}", gap, f"{ebic:.6g}")
+            rows.append((*prices, str(len(point.support)), *fit))
         return rows
 
     def __repr__(self) -> str:
@@ -118,6 +120,8 @@ class Subset(Coefficients):
     ----------
     size : int
         The size asked for.
+    reached : bool
+        Whether this is an answer for it: a limit that struck before leaves that of a smaller size.
     support, values, intercept, coef
         The fit.
     objective, lower_bound, gap, status
@@ -129,6 +133,7 @@ class Subset(Coefficients):
     """
 
     size: int
+    reached: bool
     support: NDArray[np.int64]
     values: Floats
     intercept: float
@@ -175,12 +180,18 @@ class Subsets(Sequence[Subset]):
         return len(self.subsets)
 
     def best(self, criterion: str = "bic") -> Subset:
-        """The best size by ``"aic"``, ``"bic"``, ``"cp"`` or ``"adjusted_r2"``."""
+        """The best size by ``"aic"``, ``"bic"``, ``"cp"`` or ``"adjusted_r2"``, of those that were reached.
+
+        Warns of sizes that a limit kept from being compared.
+        """
         if criterion not in ("aic", "bic", "cp", "adjusted_r2"):
             raise ValueError(f"there is no criterion named {criterion!r}; known are aic, bic, cp, adjusted_r2")
-        known = [s for s in self.subsets if getattr(s, criterion) is not None]
+        known = [s for s in self.subsets if getattr(s, criterion) is not None and s.reached]
         if not known:
-            raise ValueError(f"the criterion {criterion!r} is not defined for these fits")
+            raise ValueError(f"the criterion {criterion!r} is not defined for these fits, or no size was reached")
+        missed = [str(s.size) for s in self.subsets if not s.reached]
+        if missed:
+            warn([("limit", f"A limit struck: size {', '.join(missed)} was not reached and is not compared.")], 2)
         sign = -1.0 if criterion in MAXIMISED else 1.0
         return min(known, key=lambda s: sign * getattr(s, criterion))
 
@@ -189,7 +200,8 @@ class Subsets(Sequence[Subset]):
         for s in self.subsets:
             bic = "–" if s.bic is None else f"{s.bic:.6g}"
             row = (str(s.size), f"{s.objective:.6g}", f"{s.gap:.3g}", f"{s.r2:.4f}", bic, s.status)
-            rows.append((*row, ", ".join(s.selected[:SHOWN]) + (" …" if len(s.support) > SHOWN else "")))
+            features = ", ".join(s.selected[:SHOWN]) + (" …" if len(s.support) > SHOWN else "")
+            rows.append((*row, features if s.reached else f"not reached (so far {features})"))
         return rows
 
     def __repr__(self) -> str:
@@ -206,9 +218,9 @@ class Subsets(Sequence[Subset]):
         return grid("best subset of every size", self._rows()) + remarks
 
 
-def path(found: PathDict, p: int, names: tuple[str, ...] | None, loss: str) -> Path:
+def path(found: PathDict, p: int, names: tuple[str, ...] | None, setup: Setup) -> Path:
     """A `Path` from what the engine returned."""
-    points = [result(point, p, names, loss, "incremental", k=None) for point in found["points"]]
+    points = [result(point, p, names, setup, k=None, method="incremental") for point in found["points"]]
     return Path(points, found["criteria"], found["status"])
 
 

@@ -1,15 +1,15 @@
-"""`solve` and `certify`: one problem, one answer, one certificate."""
+"""`solve` and `certify`: one answer, one certificate."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _core, _input, _problem, _result
-from ._problem import Control, Spec
+from . import _core, _input, _problem, _report, _result
 from ._result import Certificate, Result
 
 
@@ -18,11 +18,11 @@ def solve(
     y: ArrayLike,
     lambda0: float | None = None,
     lambda1: float = 0.0,
-    lambda2: float = 0.0,
+    lambda2: float | None = None,
     k: int | None = None,
     loss: str = "squared",
     method: str = "incremental",
-    fit_intercept: bool = False,
+    fit_intercept: bool = True,
     bounds: tuple[Any, Any] | None = None,
     sample_weight: ArrayLike | None = None,
     time_limit: float | None = None,
@@ -31,8 +31,11 @@ def solve(
     warm_start: Result | ArrayLike | None = None,
     callback: Callable[[dict[str, float]], object] | None = None,
     *,
+    criterion: str = "ebic",
+    max_size: int | None = None,
+    prove: float | str | None = "auto",
     delta: float = 1.345,
-    standardize: bool = False,
+    standardize: bool | str = True,
     offset: ArrayLike | None = None,
     price: ArrayLike | None = None,
     shrinkage: ArrayLike | None = None,
@@ -41,22 +44,26 @@ def solve(
     groups: ArrayLike | None = None,
     group_prices: ArrayLike | None = None,
     top: int = 1,
+    stop: str = "literal",
     max_iter: int | None = None,
     max_nodes: int | None = None,
     max_memory: int | None = None,
     trace: bool = True,
+    checkpoint: str | os.PathLike[str] | None = None,
     on_interrupt: str = "raise",
 ) -> Result:
-    r"""Minimise the best subset objective and say how good the answer is.
+    r"""The best subset of the features, and how good it is known to be.
 
     .. math::
 
         P(\beta, b) = \sum_i w_i\,\ell(x_i^\top\beta + b + o_i,\; y_i)
             + \lambda_0 \sum_j f_j [\beta_j \ne 0] + \lambda_1 \sum_j g_j |\beta_j| + \lambda_2 \sum_j g_j \beta_j^2
 
-    subject to the bounds and, if `k` is given, to at most `k` non-zero coefficients. Losses are summed, never
-    averaged; the squared loss is :math:`\tfrac12 (y - u)^2`; the ridge term has no ½. Weights, factors
-    :math:`f, g` and offsets are one, one and zero unless given.
+    is minimised, subject to the bounds and, if `k` is given, to at most `k` non-zero coefficients. Losses are summed,
+    never averaged; the squared loss is :math:`\tfrac12 (y - u)^2`; the ridge term has no ½. Weights, factors
+    :math:`f, g` and offsets are one, one and zero unless given. The penalty is put on columns of norm one
+    (`standardize`); coefficients are those of the columns given. Without `lambda0` and `k` a path over `lambda0` is
+    computed and `criterion` chooses, as in `BestSubsetRegressor` and on the command line.
 
     Parameters
     ----------
@@ -66,18 +73,20 @@ def solve(
     y : array of shape (n_samples,)
         Targets; for a classification loss labels of two classes, the larger of which counts as +1.
     lambda0 : float, optional
-        Price of one selected feature. Give `lambda0` or `k`, or use `path` to see all prices.
-    lambda1, lambda2 : float
-        Prices of absolute and of squared size. A lower bound needs ``lambda2 > 0`` or bounds on every coefficient.
+        The price of a feature.
+    lambda1 : float
+        Price of absolute size.
+    lambda2 : float, optional
+        Price of squared size; None for 0.01 of the sum of squares of a column: a coefficient alone is shrunk by two
+        percent. A lower bound needs ``lambda2 > 0`` or bounds on every coefficient.
     k : int, optional
-        The largest number of features. ``"incremental"`` searches for the best subset of this size and bounds it (with
-        ``lambda0 = 0``), ``"exact"`` proves it.
+        The largest number of features, in place of a price.
     loss : {"squared", "huber", "logistic", "squared_hinge"}
         With labels :math:`y = \pm 1`: :math:`\log(1 + e^{-yu})` and :math:`\max(0, 1 - yu)^2`. Huber: ½r² for a residual
         :math:`|r| \le \delta`, :math:`\delta|r| - \tfrac12\delta^2` beyond.
     method : str
-        ``"incremental"``: the relaxation on a growing set of features, then a search. ``"exact"``: branch and bound
-        until the gap is closed or a limit strikes. The published algorithms: ``"primal_dual"``,
+        ``"incremental"``: the relaxation on a growing set of features, then a search, then `prove`. ``"exact"``:
+        branch and bound until the gap is closed or a limit strikes. The published algorithms: ``"primal_dual"``,
         ``"primal_dual_plain"``, ``"dual_ascent"``, ``"dual_iht"``, ``"cdss"``.
     fit_intercept : bool
         Whether there is an unpenalised intercept b.
@@ -97,13 +106,20 @@ def solve(
     callback : callable, optional
         Called with every row of the trace, a dictionary, as it is made. A true return value ends the solve with the
         best answer so far.
+    criterion : {"ebic", "bic", "aic", "gic", "cp", "adjusted_r2"}
+        What chooses where neither `lambda0` nor `k` is given.
+    max_size : int, optional
+        The largest size that it compares; None for :math:`n/(\log p\,\log\log n)`, at most p and n/2.
+    prove : "auto", float or None
+        What is spent on closing the gap: as long again as the fit, a second at least, and some hundreds of nodes at the
+        most; or so many seconds; or nothing.
     delta : float
         Of the Huber loss.
-    standardize : bool
-        Whether the penalty is put on standardised columns: with :math:`s_j` the (weighted) standard deviation of column
-        j, or its root mean square without an intercept, the penalty becomes
-        :math:`\lambda_1 \sum s_j|\beta_j| + \lambda_2 \sum s_j^2\beta_j^2`. Coefficients are always those of the columns
-        given. :math:`\lambda_0` does not depend on the scale.
+    standardize : bool, "norm" or "variance"
+        The scale of the columns that the penalty is put on: with :math:`s_j` the norm of column j (centred, if there is
+        an intercept), or its standard deviation for ``"variance"``, the penalty is
+        :math:`\lambda_1 \sum s_j|\beta_j| + \lambda_2 \sum s_j^2\beta_j^2`. False: :math:`s_j = 1`. Coefficients are
+        always those of the columns given. :math:`\lambda_0` does not depend on the scale.
     offset : array of shape (n_samples,), optional
         A fixed part o of the linear predictor.
     price, shrinkage : array of shape (n_features,), optional
@@ -116,10 +132,16 @@ def solve(
         Other prices of the groups, in units of `lambda0`, in the order of ``numpy.unique(groups)``.
     top : int
         How many of the best subsets ``"exact"`` looks for (``Result.ranked``).
+    stop : {"literal", "patient"}
+        When ``"primal_dual"``, ``"primal_dual_plain"`` and ``"dual_ascent"`` take their gap for no longer decreasing: at
+        the first step that does not lower it, as their paper has it, or when it has not fallen for long.
     max_iter, max_nodes, max_memory : int, optional
         Limits on iterations, on branch-and-bound nodes, and on the bytes that open nodes take.
     trace : bool
         Whether to keep the trace.
+    checkpoint : path, optional
+        A file that keeps what is done, and from which an interrupted call goes on: of the path, or with
+        ``method="exact"`` of branch and bound.
     on_interrupt : {"raise", "return"}
         What Ctrl-C does: raise KeyboardInterrupt, or return the best answer so far.
 
@@ -133,37 +155,38 @@ def solve(
     >>> rng = np.random.default_rng(0)
     >>> X = np.asfortranarray(rng.standard_normal((100, 20)))
     >>> y = 2 * X[:, 3] - X[:, 7] + 0.1 * rng.standard_normal(100)
-    >>> found = bestset.solve(X, y, lambda0=1.0, lambda2=0.1, method="exact")
+    >>> found = bestset.solve(X, y)
     >>> found.support
     array([3, 7])
-    >>> found.status
-    'optimal'
-    >>> bool(found.lower_bound <= found.objective)
+    >>> found.chosen_by.split(" along")[0], found.status
+    ('chosen by EBIC', 'optimal')
+    >>> bestset.solve(X, y, lambda0=1.0, method="exact").proved
     True
     """
-    if lambda0 is None and k is None:
-        raise ValueError("give lambda0 (the price of a feature) or k (how many); bestset.path visits all prices")
     data, p = _problem.data(X, y, loss, sample_weight, offset)
     names = _input.feature_names(X)
-    spec = _problem.spec(
-        p, names, lambda0=lambda0, lambda1=lambda1, lambda2=lambda2, k=k, loss=loss, delta=delta, bounds=bounds,
-        fit_intercept=fit_intercept, standardize=standardize, price=price, shrinkage=shrinkage, always=always,
-        never=never,
+    setup = _problem.setup(
+        p, names, lambda1=lambda1, lambda2=lambda2, loss=loss, delta=delta, bounds=bounds, fit_intercept=fit_intercept,
+        standardize=standardize, price=price, shrinkage=shrinkage, always=always, never=never, groups=groups,
+        group_prices=group_prices,
     )  # fmt: skip
+    choice = _problem.choice(lambda0=lambda0, k=k, criterion=criterion, max_size=max_size)
     control = _problem.control(
         method, threads, on_interrupt, gap=gap, time_limit=time_limit, max_iter=max_iter, max_nodes=max_nodes,
-        max_memory=max_memory, top=top, trace=trace, warm_start=_start(warm_start, p),
+        max_memory=max_memory, top=top, stop=stop, trace=trace, warm_start=_start(warm_start, p), prove=prove,
+        checkpoint=checkpoint,
     )  # fmt: skip
-    if groups is not None:
-        return _solve_groups(data, p, names, spec, control, groups, group_prices)
+    if groups is not None and method != "incremental":
+        raise ValueError(f"groups are selected by the method 'incremental', not {method!r}")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; it is {callback!r}")
-    found = _core.solve(data, spec, control, callback)
-    return _result.result(found, p, names, loss, method, **_prices(spec))
-
-
-def _prices(spec: Spec) -> dict[str, Any]:
-    return {"lambda0": spec.lambda0, "lambda1": spec.lambda1, "lambda2": spec.lambda2, "k": spec.k}
+    found = _core.select(data, setup, choice, control, callback)
+    _result.warn(found["remarks"], stacklevel=2)
+    result = _result.selected(found, p, names, setup, target=_input.target_name(y), classes=_input.two_labels(y, loss))
+    result._seen = _report.seen(X, data, found["kept"], "")
+    if groups is not None:
+        result.groups = np.unique(np.asarray(groups)[result.support])
+    return result
 
 
 def _start(warm_start: Any, p: int) -> tuple[list[int], list[float], float] | None:
@@ -185,30 +208,6 @@ def _pairs(coef: Any, intercept: float, p: int, name: str) -> tuple[list[int], l
     return support.tolist(), array[support].tolist(), float(np.squeeze(intercept))
 
 
-def _solve_groups(
-    data: _problem.Data,
-    p: int,
-    names: tuple[str, ...] | None,
-    spec: Spec,
-    control: Control,
-    groups: Any,
-    prices: Any,
-) -> Result:
-    if control.method != "incremental":
-        raise ValueError(f"groups are selected by the method 'incremental', not {control.method!r}")
-    labels = np.asarray(groups)
-    if labels.shape != (p,):
-        raise ValueError(f"groups must have one label for each of the {p} features; its shape is {labels.shape}")
-    known, inverse = np.unique(labels, return_inverse=True)
-    given = None if prices is None else _input.vector(prices, "group_prices").tolist()
-    found = _core.solve_groups(data, spec, control, inverse.ravel().tolist(), given)
-    plain: dict[str, Any] = dict(found)
-    plain["groups"] = known[found["groups"]]
-    return Result(
-        **plain, **_prices(spec), n_iter=0, n_features=p, feature_names=names, loss=spec.loss, method="incremental"
-    )
-
-
 def certify(
     X: Any,
     y: ArrayLike,
@@ -217,24 +216,27 @@ def certify(
     *,
     lambda0: float | None = None,
     lambda1: float = 0.0,
-    lambda2: float = 0.0,
+    lambda2: float | None = None,
     k: int | None = None,
     loss: str = "squared",
     method: str = "incremental",
-    fit_intercept: bool = False,
+    fit_intercept: bool = True,
     bounds: tuple[Any, Any] | None = None,
     sample_weight: ArrayLike | None = None,
     time_limit: float | None = None,
     gap: float = 1e-6,
     threads: int | None = None,
+    prove: float | str | None = "auto",
     delta: float = 1.345,
-    standardize: bool = False,
+    standardize: bool | str = True,
     offset: ArrayLike | None = None,
     price: ArrayLike | None = None,
     shrinkage: ArrayLike | None = None,
     always: Sequence[int | str] | None = None,
     never: Sequence[int | str] | None = None,
     max_nodes: int | None = None,
+    max_memory: int | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     on_interrupt: str = "raise",
 ) -> Certificate:
     r"""How far given coefficients, from any solver, can be from the best possible.
@@ -248,7 +250,7 @@ def certify(
     coef : array of shape (n_features,)
         The coefficients, on the scale of the columns of X.
     intercept : float
-        Their intercept; with ``fit_intercept=True`` other intercepts compete with it.
+        Their intercept; unless ``fit_intercept=False``, other intercepts compete with it.
     lambda0, k
         The objective that the coefficients are judged by: the price of a feature, or the largest number of features.
         Coefficients with more than `k` features have an infinite objective.
@@ -268,8 +270,8 @@ def certify(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((100, 20))
     >>> y = X[:, :3].sum(axis=1) + rng.standard_normal(100)
-    >>> lasso = Lasso(alpha=0.2, fit_intercept=False).fit(X, y)
-    >>> judged = bestset.certify(X, y, lasso.coef_, lambda0=2.0, lambda2=1.0, method="exact")
+    >>> lasso = Lasso(alpha=0.2).fit(X, y)
+    >>> judged = bestset.certify(X, y, lasso.coef_, lasso.intercept_, lambda0=2.0, method="exact")
     >>> bool(judged.gap > 1.0), judged.solution.status
     (True, 'optimal')
     """
@@ -277,20 +279,21 @@ def certify(
         raise ValueError("give lambda0 (the price of a feature) or k (how many): the objective to judge by")
     data, p = _problem.data(X, y, loss, sample_weight, offset)
     names = _input.feature_names(X)
-    spec = _problem.spec(
-        p, names, lambda0=lambda0, lambda1=lambda1, lambda2=lambda2, k=k, loss=loss, delta=delta, bounds=bounds,
-        fit_intercept=fit_intercept, standardize=standardize, price=price, shrinkage=shrinkage, always=always,
-        never=never,
+    setup = _problem.setup(
+        p, names, lambda1=lambda1, lambda2=lambda2, loss=loss, delta=delta, bounds=bounds, fit_intercept=fit_intercept,
+        standardize=standardize, price=price, shrinkage=shrinkage, always=always, never=never,
     )  # fmt: skip
     given = _pairs(coef, intercept, p, "coef")
     if not fit_intercept and given[2] != 0.0:
         raise ValueError(f"intercept is {given[2]}, but the problem has none; pass fit_intercept=True")
     control = _problem.control(
-        method, threads, on_interrupt, gap=gap, time_limit=time_limit, max_nodes=max_nodes, trace=False
-    )
-    found = _core.certify(data, spec, control, given)
-    solution = _result.result(found["solution"], p, names, loss, method, **_prices(spec))
-    return Certificate(
-        found["objective"], found["relaxation"], found["lower_bound"], found["gap"], found["relative_gap"],
-        solution, gap,
+        method, threads, on_interrupt, gap=gap, time_limit=time_limit, max_nodes=max_nodes, max_memory=max_memory,
+        trace=False, prove=prove, checkpoint=checkpoint,
     )  # fmt: skip
+    found = _core.certify(data, setup, _problem.choice(lambda0=lambda0, k=k), control, given)
+    _result.warn(found["selected"]["remarks"], stacklevel=2)
+    solution = _result.selected(
+        found["selected"], p, names, setup, target=_input.target_name(y), classes=_input.two_labels(y, loss)
+    )
+    plain: dict[str, Any] = {name: value for name, value in found.items() if name != "selected"}
+    return Certificate(**plain, solution=solution)

@@ -38,8 +38,10 @@ def _finish(ax: Axes) -> Axes:
 
 
 def _path(found: Any) -> Path:
-    """A path, or that of a fitted estimator."""
+    """A path, or that of a fitted estimator with the lambda2 of its model."""
     path = getattr(found, "path_", found)
+    if isinstance(path, Path) and hasattr(found, "lambda2_"):
+        path = _strand(path, found.lambda2_)
     if isinstance(path, list):
         raise ValueError("with more than two classes there is one path per class: pass one of path_")
     if not isinstance(path, Path):
@@ -49,6 +51,13 @@ def _path(found: Any) -> Path:
     if len(np.unique(path.lambda2s)) > 1:
         raise ValueError("the path has several lambda2; draw a path with one")
     return path
+
+
+def _strand(path: Path, lambda2: float) -> Path:
+    """The points with one lambda2."""
+    places = np.flatnonzero(path.lambda2s == lambda2)
+    criteria = {name: values[places] for name, values in path.criteria.items()}
+    return Path([path[int(i)] for i in places], criteria, path.status)
 
 
 def _first_seen(path: Path) -> list[int]:
@@ -131,7 +140,9 @@ def _short(price: float) -> str:
 
 
 def cv_curve(model: Any, ax: Axes | None = None) -> Axes:
-    """Mean cross-validated error with its standard error against the price; the two choices are marked.
+    """Mean cross-validated error against the number of features, a line for each lambda2; the two choices are marked.
+
+    The line of the lambda2 chosen comes with its standard error.
 
     Parameters
     ----------
@@ -145,18 +156,31 @@ def cv_curve(model: Any, ax: Axes | None = None) -> Axes:
     """
     if not hasattr(model, "cv_mean_"):
         raise TypeError(f"expected a fitted estimator with cross-validation, not {type(model).__name__}")
-    path, ax = _path(model), _axes(ax)
+    if isinstance(model.cv_mean_, list):
+        raise ValueError("with more than two classes there is one curve per class")
+    if not len(model.cv_mean_):
+        raise ValueError("a limit struck before the first fold was done: there is nothing to draw")
+    path, ax = model.path_, _axes(ax)
     maximised = bool(np.nanmax(model.cv_mean_) > 0)
     sign = 1.0 if maximised else -1.0
-    prices, mean, error = _near(model.lambda0s_), sign * model.cv_mean_, model.cv_standard_error_
-    ax.fill_between(prices, mean - error, mean + error, color=LINE, alpha=0.18, lw=0)
-    ax.plot(prices, mean, color=LINE, marker="o", ms=3.5, lw=1.4)
-    choices = [("min", model.lambda0_min_, "-"), ("1se", model.lambda0_1se_, "--")]
-    for name, price, dashes in choices:
-        place = int(np.argmin(np.abs(model.lambda0s_ - price)))
+    for ridge in sorted(set(model.lambda2s_), key=lambda value: value == model.lambda2_):
+        # Points of the same size have the same score.
+        places = np.flatnonzero(model.lambda2s_ == ridge)
+        sizes, first = np.unique(path.sizes[places], return_index=True)
+        mean, error = sign * model.cv_mean_[places[first]], model.cv_standard_error_[places[first]]
+        chosen = ridge == model.lambda2_
+        if chosen:
+            ax.fill_between(sizes, mean - error, mean + error, color=LINE, alpha=0.18, lw=0)
+        style: dict[str, Any] = {"color": LINE, "marker": "o", "ms": 3.5, "lw": 1.4}
+        style = style if chosen else {"color": QUIET, "lw": 1.0}
+        ax.plot(sizes, mean, label=f"$\\lambda_2$ = {ridge:.3g}", **style)
+    choices = (("min", model.lambda0_min_, model.lambda2_min_, "-"), ("1se", model.lambda0_1se_, model.lambda2_1se_, "--"))
+    for name, price, ridge, dashes in choices:
+        place = int(np.argmax((model.lambda0s_ == price) & (model.lambda2s_ == ridge)))
         size = int(path.sizes[place])
-        ax.axvline(prices[place], color=MARK, ls=dashes, lw=1.2, label=f"{name}: {size} feature{'s' if size != 1 else ''}")
-    _price_axis(ax, prices)
+        label = f"{name}: {size} feature{'s' if size != 1 else ''}, $\\lambda_2$ = {ridge:.3g}"
+        ax.axvline(size, color=MARK, ls=dashes, lw=1.2, label=label)
+    ax.set_xlabel("features")
     ax.set_ylabel("score" if maximised else "error on samples left out")
     ax.legend(frameon=False, fontsize="small")
     return _finish(ax)

@@ -11,12 +11,12 @@ X = rng.standard_normal((80, 30))
 X[:, 0] = X[:, 1] + X[:, 2] + 0.3 * rng.standard_normal(80)
 y = X[:, 1] + X[:, 2] + 0.1 * rng.standard_normal(80)
 
-greedy = OrthogonalMatchingPursuit(n_nonzero_coefs=2, fit_intercept=False).fit(X, y)
-judged = bestset.certify(X, y, greedy.coef_, k=2, lambda2=0.01, method="exact")
+greedy = OrthogonalMatchingPursuit(n_nonzero_coefs=2).fit(X, y)
+judged = bestset.certify(X, y, greedy.coef_, greedy.intercept_, k=2)
 print("greedy takes", np.flatnonzero(greedy.coef_))
 print(judged)
 
-best = bestset.certify(X, y, judged.solution.coef, k=2, lambda2=0.01, method="exact")
+best = bestset.certify(X, y, judged.solution.coef, judged.solution.intercept, k=2)
 print("the best subset is", judged.solution.support)
 assert not judged.proved and best.proved
 assert judged.solution.support.tolist() == [1, 2]

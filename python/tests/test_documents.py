@@ -27,7 +27,8 @@ def test_example(example, capsys):
     assert capsys.readouterr().out
 
 
-def test_readme():
+def test_readme(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
     assert blocks, "the README shows Python"
     space = {}
@@ -52,17 +53,20 @@ def test_plots_draw_what_they_are_given():
     plt = pytest.importorskip("matplotlib.pyplot")
     X, y = regression(noise=1.5)
     model = bestset.BestSubsetRegressorCV(cv=3).fit(X, y)
-    path = bestset.path(X, y, lambda2=0.5, max_size=8)
+    path = bestset.path(X, y, max_size=8)
     lines = plots.coefficient_path(path, named=3)
     shown = {line.get_label() for line in lines.get_lines()}
     assert {"x3", "x7"} <= shown
     heat = plots.support(model)
     assert heat.get_yticklabels()[0].get_text() == "x3"
     curve = plots.cv_curve(model)
-    assert [t.get_text().split(":")[0] for t in curve.get_legend().get_texts()] == ["min", "1se"]
-    drawn = curve.get_lines()[0].get_ydata()
-    np.testing.assert_allclose(drawn, -model.cv_mean_)
-    solved = bestset.solve(*hard(), lambda0=2.0, lambda2=1.0, method="exact", max_nodes=20)
+    said = [t.get_text().split(":")[0] for t in curve.get_legend().get_texts()]
+    assert said[-2:] == ["min", "1se"] and len(said) == 7, "five lambda2 and two choices"
+    drawn = curve.get_lines()[4]
+    own = model.lambda2s_ == model.lambda2_
+    scores = dict(zip(model.path_.sizes[own], -model.cv_mean_[own]))
+    np.testing.assert_allclose(drawn.get_ydata(), [scores[size] for size in drawn.get_xdata()])
+    solved = bestset.solve(*hard(), lambda0=2.0, lambda2=1.0, standardize=False, method="exact", max_nodes=20)
     gap = plots.gap(solved, ax=plt.subplots()[1])
     assert gap.get_lines()[1].get_ydata()[-1] == pytest.approx(solved.lower_bound)
     plt.close("all")

@@ -27,7 +27,10 @@ from bestset import (
 )
 
 EVERY = [BestSubsetRegressor, BestSubsetRegressorCV, BestSubsetClassifier, BestSubsetClassifierCV, BestSubsetSelector]
-REPORTED = ["coef_", "support_", "n_iter_", "objective_", "lower_bound_", "dual_gap_", "status_", "lambda0_", "path_"]
+REPORTED = [
+    "coef_", "support_", "n_iter_", "objective_", "lower_bound_", "dual_gap_", "status_", "lambda0_", "lambda2_", "path_",
+    "standing_", "r2_", "r2_limit_",
+]  # fmt: skip
 
 
 def target(estimator, y):
@@ -62,10 +65,10 @@ def test_no_shrinkage_is_least_squares_on_the_subset():
 def test_ridge_alone_is_that_of_scikit_learn():
     X, y = regression()
     Z = StandardScaler().fit_transform(X)
-    ours = BestSubsetRegressor(lambda0=0.0).fit(Z, y)
+    ours = BestSubsetRegressor(lambda0=0.0, lambda2=0.5, standardize="variance").fit(Z, y)
     np.testing.assert_allclose(ours.coef_, sklearn.linear_model.Ridge(alpha=1.0).fit(Z, y).coef_, rtol=1e-6)
     labels = y > 1
-    ours = BestSubsetClassifier(lambda0=0.0).fit(Z, labels)
+    ours = BestSubsetClassifier(lambda0=0.0, lambda2=0.5, standardize="variance").fit(Z, labels)
     theirs = LogisticRegression(C=1.0, tol=1e-10, max_iter=10_000).fit(Z, labels)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-4, atol=1e-5)
 
@@ -153,22 +156,88 @@ def test_sparse_is_dense():
 def test_cross_validation_by_its_definition():
     X, y = regression(noise=1.5)
     splits = list(ShuffleSplit(4, test_size=0.3, random_state=0).split(X))
-    model = BestSubsetRegressorCV(cv=splits, standardize=False, n_lambdas=15).fit(X, y)
-    assert model.cv_scores_.shape == (len(model.lambda0s_), 4)
+    model = BestSubsetRegressorCV(cv=splits, standardize=False, lambda2=[0.5, 5.0], max_size=6).fit(X, y)
+    assert model.cv_scores_.shape == (len(model.lambda0s_), 4) == (len(model.path_), 4)
+    assert set(model.lambda2s_) == {0.5, 5.0} and model.path_.sizes.max() <= 6
     for k in (1, 3):
         train, test = splits[k]
         share = len(train) / len(y)
-        fold = bestset.path(X[train], y[train], share * model.lambda0s_, lambda2=share * 0.5, fit_intercept=True, max_size=20)
-        for i in range(len(model.lambda0s_)):
-            error = np.mean((y[test] - fold[i].predict(X[test])) ** 2)
-            assert model.cv_scores_[i, k] == pytest.approx(-error, rel=1e-4)
+        for ridge in (0.5, 5.0):
+            fold = bestset.path(X[train], y[train], lambda2=share * ridge, standardize=False, max_size=6)
+            for i in np.flatnonzero(model.lambda2s_ == ridge):
+                if model.path_.sizes[i] not in fold.sizes:
+                    continue
+                # The fold's answer of the size, the first of its path.
+                answer = fold[int(np.argmax(fold.sizes == model.path_.sizes[i]))]
+                error = np.mean((y[test] - answer.predict(X[test])) ** 2)
+                assert model.cv_scores_[i, k] == pytest.approx(-error, rel=0.02)
     mean = model.cv_scores_.mean(axis=1)
     np.testing.assert_allclose(model.cv_mean_, mean)
-    assert model.lambda0_min_ == model.lambda0s_[np.argmax(mean)] == model.lambda0_
+    best = int(np.argmax(mean))
+    assert (model.lambda0_min_, model.lambda2_min_) == (model.lambda0s_[best], model.lambda2s_[best])
+    assert model.lambda2_ == model.lambda2_min_ and len(model.support_) == model.path_.sizes[best]
+    assert model.cv_frequencies_.shape == model.support_.shape and np.all(model.cv_frequencies_ <= 1.0)
     one = clone(model).set_params(select="1se").fit(X, y)
-    assert one.lambda0_ == one.lambda0_1se_ >= one.lambda0_min_ and len(one.support_) <= len(model.support_)
-    close = model.cv_mean_ >= mean.max() - model.cv_standard_error_[np.argmax(mean)]
+    assert one.lambda2_ == one.lambda2_1se_ and len(one.support_) <= len(model.support_)
+    close = model.cv_mean_ >= mean.max() - model.cv_standard_error_[best]
     assert len(one.support_) == model.path_.sizes[close].min()
+
+
+def test_the_largest_size_changes_no_score():
+    X, y = regression(noise=1.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        few, many = (BestSubsetRegressorCV(cv=3, max_size=most).fit(X, y) for most in (3, 9))
+    scores = {(r, k): s for r, k, s in zip(many.lambda2s_, many.path_.sizes, many.cv_mean_)}
+    for ridge, size, score in zip(few.lambda2s_, few.path_.sizes, few.cv_mean_):
+        assert score == pytest.approx(scores[ridge, size], rel=1e-12)
+
+
+def test_folds_are_those_of_the_core():
+    X, y = regression(noise=1.5)
+    usual, ten, other = (BestSubsetRegressorCV(**kind).fit(X, y) for kind in ({}, {"cv": 10}, {"random_state": 1}))
+    np.testing.assert_array_equal(usual.cv_scores_, ten.cv_scores_)
+    assert usual.cv_scores_.shape[1] == 10 and not np.array_equal(usual.cv_scores_, other.cv_scores_)
+    assert len(np.unique(usual.lambda2s_)) == 5, "lambda2 is compared unless it is given"
+    assert set(BestSubsetRegressorCV(lambda2=0.1).fit(X, y).lambda2s_) == {0.1}
+
+
+def test_summary_save_and_report(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = regression()
+    frame = pandas.DataFrame(X, columns=[f"gene{j}" for j in range(20)])
+    labels = np.where(y > 1, "high", "low")
+    for model, given in ((BestSubsetRegressorCV(), y), (BestSubsetClassifier(), labels), (BestSubsetClassifier(), y > 1)):
+        model.fit(frame, given)
+        assert "gene3" in model.summary() and model.standing_ in model.summary()
+        model.save(tmp_path / "model.json")
+        again = bestset.load(tmp_path / "model.json").predict(frame)
+        if given.dtype.kind == "f":
+            np.testing.assert_allclose(again, model.predict(frame), rtol=1e-12)
+        else:
+            np.testing.assert_array_equal(again, model.predict(frame))
+        model.report(tmp_path / "page.html")
+        page = (tmp_path / "page.html").read_text()
+        assert "gene3" in page and type(model).__name__ in page
+    with pytest.raises(ValueError, match="fit again"):
+        pickle.loads(pickle.dumps(model)).report(tmp_path / "page.html")
+    three = BestSubsetClassifier().fit(*load_iris(return_X_y=True))
+    with pytest.raises(ValueError, match="one for each class"):
+        three.save(tmp_path / "three.json")
+    three.results_[0].save(tmp_path / "first.json")
+    assert bestset.load(tmp_path / "first.json").classes == ("not 0", 0)
+
+
+def test_factors_lists_and_groups():
+    X, y = regression()
+    assert 7 not in BestSubsetRegressor(price=np.r_[np.ones(7), 1e4, np.ones(12)]).fit(X, y).support_
+    kept = BestSubsetRegressor(always=[0], never=[3]).fit(X, y)
+    assert 0 in kept.support_ and 3 not in kept.support_
+    labels = np.array(["a", "b", "c", "d"])[np.arange(20) % 4]
+    grouped = BestSubsetRegressor(groups=labels).fit(X, y)
+    assert set(grouped.support_) <= {3, 7, 11, 15, 19} and grouped.lower_bound_ <= grouped.objective_
+    shrunk = BestSubsetRegressor(shrinkage=np.r_[np.ones(3), 1e4, np.ones(16)]).fit(X, y)
+    assert abs(shrunk.coef_[3]) < 0.5
 
 
 def test_ways_to_split_and_score():
@@ -181,7 +250,7 @@ def test_ways_to_split_and_score():
     for scoring in ("accuracy", "roc_auc", "neg_log_loss"):
         model = BestSubsetClassifierCV(scoring=scoring, cv=3, n_lambdas=10).fit(X, y > 1)
         assert model.score(X, y > 1) > 0.8
-    given = BestSubsetRegressorCV(lambda0s=[100.0, 10.0, 1.0]).fit(X, y)
+    given = BestSubsetRegressorCV(lambda0s=[100.0, 10.0, 1.0], lambda2=0.01).fit(X, y)
     assert given.lambda0s_.tolist() == [100.0, 10.0, 1.0]
     assert cross_val_score(BestSubsetRegressorCV(n_lambdas=10), X, y, cv=3).mean() > 0.9
 
@@ -241,7 +310,12 @@ def test_noise_selects_nothing():
         (BestSubsetRegressor(loss="logistic"), "squared, huber"),
         (BestSubsetRegressor(criterion="best"), "criterion is 'best'"),
         (BestSubsetRegressor(k=0), "k is 0"),
-        (BestSubsetRegressor(lambda0=1.0, k=2), "lambda0 is 1"),
+        (BestSubsetRegressor(lambda0=1.0, k=2), "not both"),
+        (BestSubsetRegressor(lambda2=[0.1, 1.0]), "several values"),
+        (BestSubsetRegressor(standardize="unit"), "standardize is 'unit'"),
+        (BestSubsetRegressor(prove="long"), "prove is 'long'"),
+        (BestSubsetRegressorCV(cv=1), "at least 2"),
+        (BestSubsetRegressorCV(random_state=-3), "random_state is -3"),
         (BestSubsetRegressor(method="magic"), "no method named"),
         (BestSubsetRegressor(n_lambdas=0), "n_lambdas is 0"),
         (BestSubsetRegressor(n_jobs=0), "threads is 0"),

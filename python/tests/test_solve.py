@@ -23,7 +23,7 @@ def test_exact_is_the_best_of_all_subsets(loss, bounds):
     X, y = small(loss)
     w = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
     found = bestset.solve(
-        X, y, lambda0=1.5, lambda2=0.3, loss=loss, method="exact", fit_intercept=True, sample_weight=w, bounds=bounds
+        X, y, lambda0=1.5, lambda2=0.3, loss=loss, method="exact", standardize=False, sample_weight=w, bounds=bounds
     )
     best, subset = enumerate_best(X, y, loss, 1.5, 0.3, w, bounds=bounds)
     assert found.proved and found.support.tolist() == list(subset)
@@ -34,41 +34,48 @@ def test_exact_is_the_best_of_all_subsets(loss, bounds):
 def test_standardising_is_a_penalty_on_scaled_coefficients():
     X, y = small("squared")
     w = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
-    scale = np.sqrt(np.average((X - np.average(X, axis=0, weights=w)) ** 2, axis=0, weights=w))
-    found = bestset.solve(
-        X, y, lambda0=1.0, lambda1=0.2, lambda2=0.5, standardize=True, fit_intercept=True, sample_weight=w,
-        method="exact", bounds=(-0.4, 0.9),
-    )
-    by_hand = bestset.solve(
-        X / scale, y, lambda0=1.0, lambda1=0.2, lambda2=0.5, fit_intercept=True, sample_weight=w, method="exact",
-        bounds=(-0.4 * scale, 0.9 * scale),
-    )
-    assert found.objective == pytest.approx(by_hand.objective)
-    np.testing.assert_allclose(found.coef, by_hand.coef / scale, rtol=1e-6, atol=1e-9)
-    assert found.intercept == pytest.approx(by_hand.intercept)
-    assert found.coef.max() <= 0.9 and found.coef.min() >= -0.4
+    deviation = np.sqrt(np.average((X - np.average(X, axis=0, weights=w)) ** 2, axis=0, weights=w))
+    norm = deviation * np.sqrt(w.sum())
+    for standardize, scale in ((True, norm), ("norm", norm), ("variance", deviation)):
+        problem = {"lambda0": 1.0, "lambda1": 0.2, "lambda2": 0.5, "sample_weight": w, "method": "exact"}
+        found = bestset.solve(X, y, standardize=standardize, bounds=(-0.4, 0.9), **problem)
+        by_hand = bestset.solve(X / scale, y, standardize=False, bounds=(-0.4 * scale, 0.9 * scale), **problem)
+        assert found.objective == pytest.approx(by_hand.objective)
+        np.testing.assert_allclose(found.coef, by_hand.coef / scale, rtol=1e-6, atol=1e-9)
+        assert found.intercept == pytest.approx(by_hand.intercept)
+        assert found.coef.max() <= 0.9 and found.coef.min() >= -0.4
 
 
 @pytest.mark.parametrize("method", ["incremental", "exact"])
 def test_size_in_place_of_a_price(method):
     X, y = small("squared")
-    found = bestset.solve(X, y, k=2, lambda2=0.3, method=method, fit_intercept=True)
+    found = bestset.solve(X, y, k=2, lambda2=0.3, method=method, standardize=False)
     best, subset = enumerate_best(X, y, "squared", 0.0, 0.3, largest=2)
     assert found.support.tolist() == list(subset) and found.k == 2
     assert found.lower_bound <= best + 1e-9 and found.objective == pytest.approx(best)
     assert found.proved or method == "incremental"
-    only = bestset.certify(X, y, found.coef, found.intercept, k=1, lambda2=0.3, fit_intercept=True)
+    only = bestset.certify(X, y, found.coef, found.intercept, k=1, lambda2=0.3)
     assert only.objective == math.inf and not only.proved and "not allowed" in repr(only)
 
 
 def test_all_methods_agree_with_their_bounds():
     X, y = regression()
-    exact = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, method="exact")
+    exact = bestset.solve(X, y, lambda0=1.0, method="exact")
     for method in ("incremental", "primal_dual", "primal_dual_plain", "dual_ascent", "cdss"):
-        found = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, method=method, max_iter=200)
+        found = bestset.solve(X, y, lambda0=1.0, method=method, max_iter=200)
         assert found.lower_bound <= exact.objective + 1e-9
         assert found.objective >= exact.lower_bound - 1e-9
         assert found.method == method
+
+
+def test_the_stopping_rule_of_the_published_ascents_can_be_chosen():
+    X, y = regression()
+    given = {"lambda0": 1.0, "lambda2": 0.5, "method": "dual_ascent"}
+    literal, patient = (bestset.solve(X, y, stop=stop, **given) for stop in ("literal", "patient"))
+    assert literal.n_iter < patient.n_iter
+    assert bestset.solve(X, y, **given).n_iter == literal.n_iter
+    with pytest.raises(ValueError, match="stop is 'soon'"):
+        bestset.solve(X, y, stop="soon", **given)
 
 
 def test_inputs_give_the_same_answer():
@@ -87,9 +94,9 @@ def test_inputs_give_the_same_answer():
         shuffled, wide, csc.tocsr(), csc.tocoo(), csc.astype(np.float32), sparse.csr_matrix(X),
         pandas.DataFrame(X, columns=names), polars.DataFrame(X, schema=names),
     ]
-    reference = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, fit_intercept=True)
+    reference = bestset.solve(X, y, lambda0=1.0)
     for one in given:
-        found = bestset.solve(one, y, lambda0=1.0, lambda2=0.5, fit_intercept=True)
+        found = bestset.solve(one, y, lambda0=1.0)
         np.testing.assert_allclose(found.coef, reference.coef, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(found.predict(one), reference.predict(X), rtol=1e-5)
     assert found.selected == ["c3", "c7"]
@@ -99,7 +106,7 @@ def test_inputs_give_the_same_answer():
 def test_certify_says_the_same_of_its_own_and_less_of_others():
     sklearn = pytest.importorskip("sklearn.linear_model")
     X, y = regression(noise=2.0)
-    problem = {"lambda0": 3.0, "lambda2": 0.5, "fit_intercept": True}
+    problem = {"lambda0": 3.0, "lambda2": 0.5, "standardize": False}
     found = bestset.solve(X, y, **problem, method="exact")
     own = bestset.certify(X, y, found.coef, found.intercept, **problem, method="exact")
     assert own.proved and own.gap == pytest.approx(found.gap, abs=1e-9)
@@ -110,14 +117,14 @@ def test_certify_says_the_same_of_its_own_and_less_of_others():
         assert judged.objective == pytest.approx(value)
         assert judged.lower_bound <= found.objective and not judged.proved
         assert judged.improvement == pytest.approx(value - judged.solution.objective)
-    scaled = bestset.certify(X * 10, y, found.coef / 10, found.intercept, standardize=True, **problem)
-    plain = bestset.certify(X, y, found.coef, found.intercept, standardize=True, **problem)
-    assert scaled.objective == pytest.approx(plain.objective)
+    scaled = bestset.certify(X * 10, y, found.coef / 10, found.intercept, lambda0=3.0)
+    plain = bestset.certify(X, y, found.coef, found.intercept, lambda0=3.0)
+    assert scaled.objective == pytest.approx(plain.objective) and scaled.standing == plain.standing
 
 
 def test_path_points_are_solves_and_criteria_have_their_formulas():
     X, y = regression(noise=1.5)
-    path = bestset.path(X, y, lambda2=0.5, fit_intercept=True, max_size=6)
+    path = bestset.path(X, y, lambda2=0.5, standardize=False, max_size=6)
     assert path.sizes[0] == 0 and len(path) == len(path.lambda0s) and np.all(np.diff(path.lambda0s) < 0)
     n, p = X.shape
     for i, point in enumerate(path):
@@ -136,8 +143,9 @@ def test_path_points_are_solves_and_criteria_have_their_formulas():
 
 def test_subsets_of_every_size():
     X, y = small("squared")
-    found = bestset.subsets(X, y, fit_intercept=True)
-    assert len(found) == 5 and all(s.proved for s in found)
+    found = bestset.subsets(X, y)
+    assert len(found) == 5 and all(s.proved and s.reached for s in found)
+    assert len(bestset.subsets(X, y, 50)) == 5, "there are no more features"
     for subset in found:
         best, which = enumerate_best(X, y, "squared", 0.0, 0.0, largest=subset.size)
         assert subset.objective == pytest.approx(best, rel=1e-6)
@@ -146,21 +154,29 @@ def test_subsets_of_every_size():
     assert "optimal" in repr(found) and "<table>" in found._repr_html_()
 
 
+def test_sizes_that_a_limit_did_not_reach_are_not_compared():
+    X, y = hard()
+    found = bestset.subsets(X, y, 12, max_nodes=3)
+    assert not all(s.reached for s in found) and "not reached" in repr(found)
+    with pytest.warns(UserWarning, match="not reached"):
+        assert found.best("bic").reached
+
+
 def test_features_always_never_priced_and_grouped():
     pandas = pytest.importorskip("pandas")
     X, y = regression()
     frame = pandas.DataFrame(X, columns=[f"c{j}" for j in range(20)])
-    found = bestset.solve(frame, y, lambda0=1.0, lambda2=0.5, always=["c0"], never=["c3", 4])
+    found = bestset.solve(frame, y, lambda0=1.0, always=["c0"], never=["c3", 4])
     assert 0 in found.support and 3 not in found.support
-    dear = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, price=np.r_[np.ones(7), 1e4, np.ones(12)])
+    dear = bestset.solve(X, y, lambda0=1.0, price=np.r_[np.ones(7), 1e4, np.ones(12)])
     assert 7 not in dear.support and 3 in dear.support
-    shrunk = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, shrinkage=np.r_[np.ones(3), 1e3, np.ones(16)])
+    shrunk = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, standardize="variance", shrinkage=np.r_[np.ones(3), 1e3, np.ones(16)])
     assert abs(shrunk.coef[3]) < 0.5
     labels = np.array(["a", "b", "c", "d"])[np.arange(20) % 4]
-    grouped = bestset.solve(X, y, lambda0=2.0, lambda2=0.5, groups=labels)
+    grouped = bestset.solve(X, y, lambda0=2.0, lambda2=0.5, standardize=False, groups=labels)
     assert grouped.groups.tolist() == ["d"] and set(grouped.support) <= {3, 7, 11, 15, 19}
     assert grouped.lower_bound <= grouped.objective
-    shifted = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, offset=y)
+    shifted = bestset.solve(X, y, lambda0=1.0, offset=y)
     assert len(shifted.support) == 0 and shifted.objective == pytest.approx(0.0)
 
 
@@ -168,7 +184,7 @@ def test_copies_but_for_rounding_are_named():
     X, y = small("squared")
     X = np.column_stack([X, 3.0 * X[:, 2]])
     last = X.shape[1] - 1
-    found = bestset.solve(X, y, lambda0=1.0, method="exact")
+    found = bestset.solve(X, y, lambda0=1.0, lambda2=0.0, method="exact")
     assert found.dependent == [[2, last]]
     assert f"x2 and x{last} are combinations of each other but for rounding" in repr(found)
     sizes = bestset.subsets(X, y, 2)
@@ -179,7 +195,7 @@ def test_copies_but_for_rounding_are_named():
 
 def test_best_few_subsets():
     X, y = regression()
-    found = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, method="exact", top=4)
+    found = bestset.solve(X, y, lambda0=1.0, method="exact", top=4)
     values = [r.objective for r in found.ranked]
     assert len(values) == 4 and values == sorted(values) and values[0] == pytest.approx(found.objective)
     assert all(r.proved for r in found.ranked)
@@ -187,26 +203,124 @@ def test_best_few_subsets():
 
 def test_warm_starts_and_limits():
     X, y = hard()
-    first = bestset.solve(X, y, lambda0=2.0, lambda2=1.0)
-    again = bestset.solve(X, y, lambda0=2.0, lambda2=1.0, warm_start=first)
+    problem = {"lambda0": 2.0, "lambda2": 1.0, "fit_intercept": False, "standardize": False}
+    first = bestset.solve(X, y, **problem, prove=None)
+    again = bestset.solve(X, y, **problem, prove=None, warm_start=first)
     assert again.objective <= first.objective + 1e-9
-    assert bestset.solve(X, y, lambda0=2.0, lambda2=1.0, warm_start=first.coef).objective <= first.objective + 1e-9
-    nodes = bestset.solve(X, y, lambda0=2.0, lambda2=1.0, method="exact", max_nodes=5)
+    assert bestset.solve(X, y, **problem, prove=None, warm_start=first.coef).objective <= first.objective + 1e-9
+    nodes = bestset.solve(X, y, **problem, method="exact", max_nodes=5)
     assert nodes.status == "node_limit" and nodes.lower_bound <= nodes.objective
-    timed = bestset.solve(X, y, lambda0=2.0, lambda2=1.0, method="exact", time_limit=0.2)
+    timed = bestset.solve(X, y, **problem, method="exact", time_limit=0.2)
     assert timed.status == "time_limit" and timed.lower_bound <= timed.objective
 
 
 def test_results_tell_what_they_are():
     X, y = regression()
-    found = bestset.solve(X, y, lambda0=1.0, lambda2=0.5, method="exact", fit_intercept=True)
-    assert "proved best" in repr(found) and "x3" in repr(found)
+    found = bestset.solve(X, y, lambda0=1.0, method="exact", fit_intercept=True)
+    assert "proved best" in repr(found) and "x3" in repr(found) and found.standing in repr(found)
+    assert "penalty per feature" in found.summary() and "(intercept)" in found.summary()
+    assert found.r2 <= found.r2_limit <= 1.0
     assert found._repr_html_().startswith("<table>")
     assert found.trace["gap"][-1] == pytest.approx(found.gap, abs=1e-9)
     assert np.all(np.diff(found.trace["lower_bound"]) >= 0)
-    bare = bestset.solve(X, y, lambda0=1.0, trace=False)
+    bare = bestset.solve(X, y, lambda0=1.0, lambda2=0.0, prove=None, trace=False)
     assert bare.lower_bound <= 0.0 and "lambda2 > 0" in repr(bare) and len(bare.trace["gap"]) == 0
     assert "best known" in repr(bestset.certify(X, y, bare.coef, lambda0=1.0))
+
+
+def test_neither_price_nor_size_is_chosen_as_the_estimator_does():
+    X, y = regression(noise=1.5)
+    found = bestset.solve(X, y, criterion="bic")
+    model = bestset.BestSubsetRegressor(criterion="bic").fit(X, y)
+    np.testing.assert_array_equal(found.coef, model.coef_)
+    assert found.path is not None and found.chosen_by.startswith("chosen by BIC")
+    values = found.path.criteria["bic"]
+    assert np.nanmin(values) == pytest.approx(values[[p.support.tolist() for p in found.path].index(found.support.tolist())])
+    assert bestset.solve(X, y, k=500).k == X.shape[1], "more than there are is all"
+
+
+def test_proof_as_asked():
+    X, y = regression(noise=3.0)
+    bare = bestset.solve(X, y, lambda0=5.0, prove=None)
+    for prove in (0, False):
+        assert bestset.solve(X, y, lambda0=5.0, prove=prove).lower_bound == bare.lower_bound
+    proved = bestset.solve(X, y, lambda0=5.0)
+    assert proved.proved and proved.lower_bound >= bare.lower_bound and "proved best possible" in proved.standing
+    assert bestset.solve(X, y, lambda0=5.0, prove=60.0).proved
+    with pytest.warns(UserWarning, match="Not proved"):
+        bestset.solve(X[:15], y[:15], lambda0=5.0, lambda2=0.0, prove=1.0)
+
+
+def test_a_limit_and_an_edge_are_said():
+    X, y = regression(noise=1.0)
+    with pytest.warns(UserWarning, match="largest size compared, 1"):
+        found = bestset.solve(X, y, max_size=1)
+    assert len(found.support) == 1 and "largest size compared" in found.remarks[0] and "remark" in repr(found)
+    with pytest.warns(UserWarning, match="time limit"):
+        bestset.solve(X, y, time_limit=0.0)
+
+
+def test_stability_counts_by_its_definition():
+    X, y = regression(noise=1.0)
+    found = bestset.stability(X, y, 3, subsamples=10, random_state=1)
+    assert found.frequencies.shape == (4, 20) and found.subsamples == 10 and found.status == "converged"
+    np.testing.assert_allclose(found.frequencies * 10, np.round(found.frequencies * 10), atol=1e-9)
+    assert np.all(found.frequencies.sum(axis=1) <= np.arange(4) + 1e-9)
+    assert {3, 7} <= set(found.selected(0.9).tolist()) and "x3" in repr(found)
+    again = bestset.stability(X, y, 3, subsamples=10, random_state=1)
+    np.testing.assert_array_equal(found.frequencies, again.frequencies)
+
+
+def test_checkpoints_go_on_where_they_stopped(tmp_path):
+    X, y = regression(noise=1.5)
+    plain = bestset.solve(X, y)
+    for name, call in {
+        "path": lambda file: bestset.path(X, y, max_size=6, checkpoint=file).best("ebic"),
+        "criterion": lambda file: bestset.solve(X, y, checkpoint=file),
+        "exact": lambda file: bestset.solve(X, y, lambda0=plain.lambda0, method="exact", checkpoint=file),
+        "folds": lambda file: bestset.BestSubsetRegressorCV(cv=3, checkpoint=file).fit(X, y).results_[0],
+    }.items():
+        first, again = call(tmp_path / name), call(tmp_path / name)
+        assert (tmp_path / name).exists()
+        np.testing.assert_array_equal(first.coef, again.coef)
+    with pytest.raises(ValueError, match="other data or settings"):
+        bestset.solve(X + 1.0, y, checkpoint=tmp_path / "criterion")
+
+
+def test_models_are_saved_and_loaded(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = regression()
+    frame = pandas.DataFrame(X, columns=[f"c{j}" for j in range(20)])
+    found = bestset.solve(frame, pandas.Series(y, name="yield"), loss="huber", delta=2.0)
+    found.save(tmp_path / "model.json")
+    loaded = bestset.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(loaded.coef, found.coef)
+    np.testing.assert_allclose(loaded.predict(frame[frame.columns[::-1]]), found.predict(X))
+    np.testing.assert_array_equal(loaded.predict(X), found.predict(X))
+    assert (loaded.target, loaded.loss, loaded.delta) == ("yield", "huber", 2.0)
+    assert loaded.lower_bound == found.lower_bound and "c3" in loaded.summary()
+    loaded.save(tmp_path / "again.json")
+    assert bestset.load(tmp_path / "again.json").predict(X).tolist() == loaded.predict(X).tolist()
+    with pytest.raises(ValueError, match="no column 'c3'"):
+        loaded.predict(frame.drop(columns="c3"))
+    (tmp_path / "bad.json").write_text("{}")
+    with pytest.raises(ValueError, match="bad.json"):
+        bestset.load(tmp_path / "bad.json")
+
+
+def test_reports_belong_to_their_model(tmp_path):
+    X, y = regression()
+    found = bestset.solve(X, y)
+    found.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert page.startswith("<!DOCTYPE html>") and "x3" in page
+    with pytest.raises(ValueError, match="not what was fitted"):
+        found.report(tmp_path / "other.html", X + 1.0 * (np.arange(100) == 3)[:, None])
+    gone = bestset.solve(X.tolist(), y)
+    with pytest.raises(ValueError, match="pass it"):
+        gone.report(tmp_path / "gone.html")
+    gone.report(tmp_path / "gone.html", X)
+    assert (tmp_path / "gone.html").exists()
 
 
 def message(call, kind=ValueError):
@@ -229,12 +343,16 @@ def test_errors_name_the_value_and_its_place():
     assert "two dimensions" in message(lambda: solve(X=y))
     assert "one dimension" in message(lambda: solve(y=X))
     assert "lambda0 is -1" in message(lambda: solve(lambda0=-1.0))
-    assert "give lambda0" in message(lambda: bestset.solve(X, y))
+    assert "not both" in message(lambda: solve(k=2))
+    assert "standardize is 'unit'" in message(lambda: solve(standardize="unit"))
+    assert "prove is 'long'" in message(lambda: solve(prove="long"))
+    assert "random_state is -1" in message(lambda: bestset.stability(X, y, random_state=-1))
+    assert "share is 2" in message(lambda: bestset.stability(X, y, share=2.0))
     assert "no loss named 'cubic'" in message(lambda: solve(loss="cubic"))
     assert "no method named 'magic'" in message(lambda: solve(method="magic"))
     assert "30 different values" in message(lambda: solve(loss="logistic"))
     assert "k is 0" in message(lambda: solve(k=0, lambda0=None))
-    assert "between 1 and the number of features, 20" in message(lambda: solve(k=21, lambda0=None))
+    assert "max_size is 2.5" in message(lambda: bestset.solve(X, y, max_size=2.5))
     assert "[1, inf]" in message(lambda: solve(bounds=(1.0, None)))
     assert "a pair" in message(lambda: solve(bounds=3.0))
     assert "weight[0] is -1" in message(lambda: solve(sample_weight=-np.ones(30)))
@@ -243,9 +361,9 @@ def test_errors_name_the_value_and_its_place():
     assert "always lists 'c9'" in message(lambda: solve(always=["c9"]))
     assert "beyond the last feature" in message(lambda: solve(never=[20]))
     assert "warm_start must have one entry for each of the 20" in message(lambda: solve(warm_start=np.ones(3)))
-    assert "exact needs" in message(lambda: bestset.solve(X[:10], y[:10], 1.0, method="exact"))
+    assert "exact needs" in message(lambda: bestset.solve(X[:6], y[:6], 1.0, lambda1=0.1, lambda2=0.0, method="exact"))
     assert "lambda0" in message(lambda: bestset.path(X, y, [1.0, 2.0]))
     assert "on_interrupt" in message(lambda: solve(on_interrupt="ignore"))
     assert "Complex" in message(lambda: solve(X=X + 1j))
     assert "callable" in message(lambda: solve(callback=3), TypeError)
-    assert "fit_intercept=True" in message(lambda: bestset.certify(X, y, np.zeros(20), 1.0, lambda0=1.0))
+    assert "fit_intercept=True" in message(lambda: bestset.certify(X, y, np.zeros(20), 1.0, lambda0=1.0, fit_intercept=False))

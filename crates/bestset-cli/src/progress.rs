@@ -15,27 +15,11 @@ impl Progress {
 
     /// Something whose end is not known.
     pub fn start(&self, what: impl Into<String>) {
-        self.0.unset_length();
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
             self.0.set_style(style);
         }
         self.0.set_message(what.into());
         self.0.enable_steady_tick(Duration::from_millis(100));
-    }
-
-    /// Something with a known number of steps.
-    pub fn start_steps(&self, what: impl Into<String>, steps: usize) {
-        self.start(what);
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg} {bar:30} {pos}/{len}") {
-            self.0.set_style(style);
-        }
-        self.0.set_length(steps as u64);
-        self.0.set_position(0);
-    }
-
-    /// How far it is.
-    pub fn at(&self, step: usize) {
-        self.0.set_position(step as u64);
     }
 
     /// What is going on now.

@@ -3,10 +3,13 @@
 //! What users see is written in Python (`python/bestset`); here numpy memory becomes a design without being copied, the
 //! interpreter is released while the engine works, and signals are answered meanwhile.
 
+mod ask;
 mod calls;
 mod errors;
 mod input;
+mod model;
 mod output;
+mod report;
 mod run;
 
 use pyo3::prelude::*;
@@ -14,11 +17,12 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_function(wrap_pyfunction!(calls::solve, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::select, module)?)?;
     module.add_function(wrap_pyfunction!(calls::certify, module)?)?;
     module.add_function(wrap_pyfunction!(calls::path, module)?)?;
-    module.add_function(wrap_pyfunction!(calls::choose, module)?)?;
-    module.add_function(wrap_pyfunction!(calls::cross_validate, module)?)?;
     module.add_function(wrap_pyfunction!(calls::subsets, module)?)?;
-    module.add_function(wrap_pyfunction!(calls::solve_groups, module)?)
+    module.add_function(wrap_pyfunction!(calls::stability, module)?)?;
+    module.add_function(wrap_pyfunction!(report::report, module)?)?;
+    module.add_function(wrap_pyfunction!(model::save_model, module)?)?;
+    module.add_function(wrap_pyfunction!(model::read_model, module)?)
 }

@@ -1,68 +1,43 @@
 //! Answers as dictionaries of numbers and arrays; `python/bestset/_core.pyi` names their fields.
 
-use bestset::criteria::{Criterion, Fit};
-use bestset::cv::CrossValidation;
-use bestset::groups::GroupSolution;
-use bestset::path::Path;
-use bestset::{Certificate, Coefficients, Problem, Ranked, Solution, Status, Subset, TraceRow};
+use bestset::criteria::Criterion;
+use bestset::cv::{CrossValidation, Stability};
+use bestset::path::{Path, Point};
+use bestset::select::{By, Posed, Remark, Selected, Standing};
+use bestset::{Certificate, Coefficients, Ranked, Solution, Status, Subset, TraceRow};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Criteria shown along a path.
-const CRITERIA: [(&str, Criterion); 7] = [
-    ("aic", Criterion::Aic),
-    ("bic", Criterion::Bic),
-    ("ebic", Criterion::Ebic { gamma: 1.0 }),
-    ("gic", Criterion::Gic),
-    ("cp", Criterion::Cp),
-    ("r2", Criterion::R2),
-    ("adjusted_r2", Criterion::AdjustedR2),
-];
-
-/// The criterion of this name.
-pub fn criterion(name: &str) -> Option<Criterion> {
-    CRITERIA.iter().find(|c| c.0 == name).map(|c| c.1)
+/// A path on the scale of the columns given, with every criterion along it and what its points stand for.
+pub struct ShownPath {
+    path: Path,
+    standings: Vec<Standing>,
+    criteria: Vec<(&'static str, Vec<f64>)>,
 }
 
-/// A path and every criterion along it.
-pub struct JudgedPath {
-    /// The points, on the scale of the columns given.
-    pub path: Path,
-    /// Values of [`CRITERIA`], in their order.
-    criteria: Vec<Vec<f64>>,
-}
-
-impl JudgedPath {
-    /// Evaluates the fits once for all criteria.
-    pub fn new(problem: &Problem<'_>, path: Path) -> Self {
-        let fits: Vec<Fit> = path.points.iter().map(|p| Fit::new(problem, &p.solution.coefficients)).collect();
-        let fitted = |fit: &Fit| fit.size as f64 + f64::from(u8::from(fit.intercept));
-        // σ² for Cp: that of the largest model which leaves degrees of freedom.
-        let largest = fits.iter().filter(|fit| fitted(fit) < fit.samples).max_by_key(|fit| fit.size);
-        let variance = largest.map_or(f64::NAN, |fit| fit.deviance / (fit.samples - fitted(fit)));
-        let value = |fit: &Fit, c: Criterion| match c {
-            Criterion::Cp if !fit.squared => f64::NAN,
-            _ => fit.value(c, variance),
-        };
-        let criteria = CRITERIA.iter().map(|&(_, c)| fits.iter().map(|fit| value(fit, c)).collect()).collect();
-        Self { path, criteria }
-    }
-
-    /// The best point by a criterion, the earliest of equals.
-    pub fn best(&self, criterion: Criterion) -> Option<usize> {
-        let place = CRITERIA.iter().position(|c| c.1 == criterion)?;
-        let sign = if criterion.is_maximised() { -1.0 } else { 1.0 };
-        let known = self.criteria[place].iter().enumerate().filter(|v| !v.1.is_nan());
-        known.min_by(|a, b| (sign * a.1).total_cmp(&(sign * b.1)).then(a.0.cmp(&b.0))).map(|v| v.0)
+impl ShownPath {
+    /// Of a path on the scale inside.
+    pub fn new(posed: &Posed<'_>, inside: &Path) -> Self {
+        let problem = &posed.problem;
+        // A criterion that is not defined for the loss has no value anywhere.
+        let values = |c: Criterion| c.along(problem, inside).unwrap_or_else(|_| vec![f64::NAN; inside.points.len()]);
+        let criteria = Criterion::ALL.into_iter().map(|c| (c.name(), values(c))).collect();
+        let standing =
+            |p: &Point| Standing::new(problem, &p.solution.coefficients, &p.solution.certificate, p.solution.status);
+        let standings = inside.points.iter().map(standing).collect();
+        let mut path = inside.clone();
+        path.points.iter_mut().for_each(|p| p.solution = posed.outward_solution(&p.solution));
+        Self { path, standings, criteria }
     }
 
     /// As a dictionary; the dual points, one number per sample each, only if asked for.
     pub fn to_python<'py>(&self, py: Python<'py>, duals: bool) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         let points = PyList::empty(py);
-        for point in &self.path.points {
+        for (point, stands) in self.path.points.iter().zip(&self.standings) {
             let one = solution(py, &point.solution)?;
+            standing(stands, &one)?;
             if !duals {
                 one.set_item("dual", PyArray1::<f64>::zeros(py, 0, false))?;
             }
@@ -74,12 +49,79 @@ impl JudgedPath {
         dict.set_item("points", points)?;
         dict.set_item("status", status(self.path.status))?;
         let criteria = PyDict::new(py);
-        for ((name, _), values) in CRITERIA.iter().zip(&self.criteria) {
+        for (name, values) in &self.criteria {
             criteria.set_item(name, PyArray1::from_slice(py, values))?;
         }
         dict.set_item("criteria", criteria)?;
         Ok(dict)
     }
+}
+
+/// A selection on the scale of the columns given.
+pub struct Shown {
+    selected: Selected,
+    path: Option<ShownPath>,
+    /// How often each selected feature is in the folds' answers.
+    frequencies: Vec<f64>,
+}
+
+impl Shown {
+    /// Of a selection on the scale inside.
+    pub fn new(posed: &Posed<'_>, mut selected: Selected) -> Self {
+        let path = selected.chosen.as_ref().map(|chosen| ShownPath::new(posed, &chosen.path));
+        selected.solution = posed.outward_solution(&selected.solution);
+        let support = selected.solution.support();
+        let frequencies = match selected.chosen.as_ref().map(|chosen| &chosen.by) {
+            Some(By::CrossValidation(found, _)) => {
+                let shares = found.frequencies(selected.lambda2, support.len());
+                let share = |j: &usize| shares.iter().find(|s| s.0 == *j).map_or(0.0, |s| s.1);
+                support.iter().map(share).collect()
+            }
+            _ => Vec::new(),
+        };
+        Self { selected, path, frequencies }
+    }
+
+    /// As a dictionary.
+    pub fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let from = &self.selected;
+        let one = solution(py, &from.solution)?;
+        standing(&from.standing, &one)?;
+        one.set_item("lambda0", from.lambda0)?;
+        one.set_item("lambda1", from.lambda1)?;
+        one.set_item("lambda2", from.lambda2)?;
+        one.set_item("k", from.k)?;
+        one.set_item("method", from.method.name())?;
+        let dict = PyDict::new(py);
+        dict.set_item("solution", one)?;
+        dict.set_item("remarks", from.remarks.iter().map(|r| (kind(r), r.to_string())).collect::<Vec<_>>())?;
+        dict.set_item("path", self.path.as_ref().map(|path| path.to_python(py, false)).transpose()?)?;
+        dict.set_item("point", from.chosen.as_ref().map(|chosen| chosen.point))?;
+        let (criterion, validation) = match from.chosen.as_ref().map(|chosen| &chosen.by) {
+            Some(By::Criterion(criterion, _)) => (Some(criterion.title()), None),
+            Some(By::CrossValidation(found, _)) => (None, Some(scores(py, found, &self.frequencies)?)),
+            None => (None, None),
+        };
+        dict.set_item("criterion", criterion)?;
+        dict.set_item("validation", validation)?;
+        Ok(dict)
+    }
+}
+
+/// What a remark is about: a limit that struck, the edge of what was compared, or a proof that cannot be.
+fn kind(remark: &Remark) -> &'static str {
+    match remark {
+        Remark::Folds { .. } | Remark::NoFolds | Remark::Path(_) => "limit",
+        Remark::LargestSize(_) | Remark::LargestRidge(_) => "edge",
+        Remark::Unproved(_) => "unproved",
+    }
+}
+
+/// What is proved of an answer, in words and as R².
+pub fn standing<'py>(from: &Standing, dict: &Bound<'py, PyDict>) -> PyResult<()> {
+    dict.set_item("standing", from.to_string())?;
+    dict.set_item("r2", from.r2)?;
+    dict.set_item("r2_limit", from.r2_limit)
 }
 
 /// The name of a status, as an identifier.
@@ -130,18 +172,6 @@ fn ranked<'py>(py: Python<'py>, from: &Ranked) -> PyResult<Bound<'py, PyDict>> {
     Ok(dict)
 }
 
-/// A solution made of groups.
-pub fn group_solution<'py>(py: Python<'py>, from: &GroupSolution, seconds: f64) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    coefficients(py, &from.coefficients, &dict)?;
-    certificate(&from.certificate, &dict)?;
-    dict.set_item("status", status(from.status))?;
-    dict.set_item("groups", PyArray1::from_iter(py, from.selected.iter().map(|&g| g as i64)))?;
-    dict.set_item("dual", PyArray1::from_slice(py, &from.dual))?;
-    dict.set_item("seconds", seconds)?;
-    Ok(dict)
-}
-
 /// One of the best subsets of every size.
 pub fn subset<'py>(py: Python<'py>, from: &Subset) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
@@ -149,6 +179,7 @@ pub fn subset<'py>(py: Python<'py>, from: &Subset) -> PyResult<Bound<'py, PyDict
     certificate(&from.certificate, &dict)?;
     dict.set_item("status", status(from.status))?;
     dict.set_item("size", from.size)?;
+    dict.set_item("reached", from.is_reached())?;
     dict.set_item("loss", from.loss)?;
     dict.set_item("r2", from.criteria.r2)?;
     dict.set_item("adjusted_r2", from.criteria.adjusted_r2)?;
@@ -159,15 +190,26 @@ pub fn subset<'py>(py: Python<'py>, from: &Subset) -> PyResult<Bound<'py, PyDict
 }
 
 /// The scores of a cross-validation, one list of folds per point, and the points chosen.
-pub fn scores<'py>(py: Python<'py>, from: &CrossValidation) -> PyResult<Bound<'py, PyDict>> {
+fn scores<'py>(py: Python<'py>, from: &CrossValidation, frequencies: &[f64]) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    let column = |f: &dyn Fn(&bestset::cv::PointScore) -> f64| PyArray1::from_iter(py, from.scores.iter().map(f));
+    let column = |f: &dyn Fn(&bestset::cv::SizeScore) -> f64| PyArray1::from_iter(py, from.scores.iter().map(f));
     dict.set_item("mean", column(&|s| s.mean))?;
     dict.set_item("standard_error", column(&|s| s.standard_error))?;
     let folds = from.scores.iter().map(|s| PyArray1::from_slice(py, &s.folds));
     dict.set_item("folds", PyList::new(py, folds)?)?;
     dict.set_item("best", from.best)?;
     dict.set_item("one_se", from.one_se)?;
+    dict.set_item("score", from.score.name())?;
+    dict.set_item("frequencies", PyArray1::from_slice(py, frequencies))?;
+    Ok(dict)
+}
+
+/// How often features are selected, by size and at the most.
+pub fn stability<'py>(py: Python<'py>, from: &Stability) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("frequencies", &from.frequencies)?;
+    dict.set_item("largest", &from.largest)?;
+    dict.set_item("subsamples", from.subsamples)?;
     dict.set_item("status", status(from.status))?;
     Ok(dict)
 }

@@ -1,7 +1,6 @@
 //! From what the core returns to what a report shows.
 
 use crate::types::*;
-use bestset::cv::Score;
 use bestset::{Bounds, Coefficients, Local, Loss, Options, Problem, Screened, Solution, Status};
 
 /// Names of features by their number.
@@ -93,6 +92,7 @@ impl Model {
             coefficient: value,
             standardized: deviations.get(k).map(|d| d * value),
             rise: rises.get(k).copied(),
+            frequency: None,
         };
         let terms = coefficients.iter().enumerate().map(term).collect();
         Self { intercept: intercept.then_some(coefficients.intercept), terms }
@@ -147,45 +147,27 @@ impl Path {
 
     /// The same with the usual criteria; those that do not fit the loss are left out.
     pub fn with_criteria(mut self, problem: &Problem<'_>, path: &bestset::path::Path) -> Self {
-        use bestset::criteria::Criterion as Kind;
-        let kinds = [
-            ("BIC", Kind::Bic),
-            ("EBIC", Kind::Ebic { gamma: 1.0 }),
-            ("GIC", Kind::Gic),
-            ("AIC", Kind::Aic),
-            ("Cp", Kind::Cp),
-            ("R²", Kind::R2),
-            ("Adjusted R²", Kind::AdjustedR2),
-        ];
-        let one = |(name, kind): (&str, Kind)| {
+        let one = |kind: bestset::criteria::Criterion| {
             let values = kind.along(problem, path).ok()?;
-            Some(Criterion { name: name.to_owned(), higher_is_better: kind.is_maximised(), values })
+            Some(Criterion { name: kind.title().to_owned(), higher_is_better: kind.is_maximised(), values })
         };
-        self.criteria = kinds.into_iter().filter_map(one).collect();
+        self.criteria = bestset::criteria::Criterion::ALL.into_iter().filter_map(one).collect();
         self
     }
 }
 
 impl CrossValidation {
     /// Of a cross-validation; `folds` says how it was done.
-    pub fn of(cv: &bestset::cv::CrossValidation, score: Score, folds: impl Into<String>) -> Self {
-        let metric = match score {
-            Score::SquaredError => "mean squared error",
-            Score::AbsoluteError => "mean absolute error",
-            Score::Deviance => "deviance",
-            Score::Accuracy => "accuracy",
-            Score::Auc => "AUC",
-            _ => "score",
-        };
-        let point = |(p, s): (&bestset::path::Point, &bestset::cv::PointScore)| CvPoint {
+    pub fn of(cv: &bestset::cv::CrossValidation, folds: impl Into<String>) -> Self {
+        let point = |(p, s): (&bestset::path::Point, &bestset::cv::SizeScore)| CvPoint {
             lambda0: p.lambda0,
             size: p.solution.support().len(),
             mean: s.mean,
             standard_error: s.standard_error,
         };
         Self {
-            metric: metric.to_owned(),
-            higher_is_better: score.is_maximised(),
+            metric: cv.score.title().to_owned(),
+            higher_is_better: cv.score.is_maximised(),
             folds: folds.into(),
             points: cv.path.points.iter().zip(&cv.scores).map(point).collect(),
             best: cv.best,

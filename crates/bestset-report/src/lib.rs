@@ -17,11 +17,13 @@
 //! assert!(report.html().contains("Blood pressure"));
 //! ```
 
+mod build;
 pub mod convert;
 pub mod number;
 mod series;
 mod types;
 
+pub use build::{Subject, build, chosen_by};
 pub use types::{
     Calibration, Certificate, Classification, Confusion, Criterion, CrossValidation, CvPoint, Data, Diagnostics, Model,
     Path, PathPoint, Ranked, Regression, Report, Row, Rule, Screening, Subset, Task, Term, TraceRow,

@@ -11,12 +11,18 @@ pub struct Certificate {
     pub objective: f64,
     /// R of the last iterate of the convex phase; `None` where R is not the relaxation (limited size) or not computed.
     pub relaxation: Option<f64>,
-    /// A value proved to be at most the best possible P; −∞ when nothing is proved.
+    /// A value proved to be at most the best possible P: that of a dual point, but not below 0; −∞ when nothing is proved.
     #[serde(with = "crate::file::float")]
     pub lower_bound: f64,
 }
 
 impl Certificate {
+    /// From P of the answer, R and D(α) of a dual point: max(D(α), 0) is the bound, since losses and penalties are never negative;
+    /// −∞, nothing proved, stays.
+    pub fn new(objective: f64, relaxation: Option<f64>, dual: f64) -> Self {
+        Self { objective, relaxation, lower_bound: at_least_zero(dual) }
+    }
+
     /// P − lower bound ≥ 0, what the answer can be off at most; +∞ without a certificate or a feasible answer.
     pub fn gap(&self) -> f64 {
         difference(self.objective, self.lower_bound)
@@ -47,6 +53,11 @@ impl Certificate {
             other => other,
         }
     }
+}
+
+/// A bound on P that says no less than that P ≥ 0, if it says anything.
+pub(crate) fn at_least_zero(bound: f64) -> f64 {
+    if bound > f64::NEG_INFINITY { bound.max(0.0) } else { bound }
 }
 
 /// upper − lower, at least 0; +∞ unless both are finite: NaN and ∞ prove nothing.

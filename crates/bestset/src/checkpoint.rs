@@ -4,7 +4,7 @@
 //! other) and a check sum. It is written whole or not at all. What is resumed ends with the same bits as what was never stopped,
 //! except the seconds it took.
 
-use crate::cv::{CrossValidation, CvOptions, FoldScores, cross_validate_with, drawn};
+use crate::cv::{CrossValidation, CvOptions, Division, FoldFit, Split, Work};
 use crate::error::{Error, Result};
 use crate::path::{Path, PathOptions, State, path_from};
 use crate::problem::Problem;
@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const FORMAT: &str = "bestset checkpoint";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// Branch and bound writes no more often than this, and spends a twentieth of its time on it at most.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -33,7 +33,7 @@ struct Progress {
     /// The paths done or begun, one for each λ2.
     strands: Vec<State>,
     /// The folds done.
-    folds: BTreeMap<usize, FoldScores>,
+    folds: BTreeMap<usize, FoldFit>,
     /// The open nodes of branch and bound.
     search: Option<Saved>,
 }
@@ -108,23 +108,35 @@ pub fn cross_validate(
     options: &CvOptions,
     file: impl AsRef<std::path::Path>,
 ) -> Result<CrossValidation> {
-    let CvOptions { path, folds, score, seed } = options;
-    let fingerprint = fingerprint(problem, &format!("{} {folds:?} {score:?} {seed}", settings(path)));
-    let keeper = Keeper::open(file.as_ref(), fingerprint)?;
+    cross_validate_divided(problem, options, Division::drawn(problem, options)?, file.as_ref())
+}
+
+/// As [`cross_validate_splits`](crate::cv::cross_validate_splits), going on from the file if it is there, and keeping it up to date.
+pub fn cross_validate_splits(
+    problem: &Problem<'_>,
+    options: &CvOptions,
+    splits: &[Split],
+    file: impl AsRef<std::path::Path>,
+) -> Result<CrossValidation> {
+    cross_validate_divided(problem, options, Division::given(problem, splits)?, file.as_ref())
+}
+
+fn cross_validate_divided(
+    problem: &Problem<'_>,
+    options: &CvOptions,
+    parts: Division,
+    file: &std::path::Path,
+) -> Result<CrossValidation> {
+    let settings = format!("{} {:?} {:?}", settings(&options.path), options.score, parts.splits);
+    let keeper = Keeper::open(file, fingerprint(problem, &settings))?;
     let known = keeper.known().folds;
-    let (parts, splits) = drawn(problem, options)?;
-    cross_validate_with(
-        problem,
-        options,
-        (parts, &splits),
-        |options| keeper.path(problem, options),
-        &|fold| known.get(&fold).cloned(),
-        &|fold, scores| {
-            keeper.note(|progress| {
-                progress.folds.insert(fold, scores.clone());
-            })
-        },
-    )
+    let done = |fold: usize, fit: &FoldFit| {
+        keeper.note(|progress| {
+            progress.folds.insert(fold, fit.clone());
+        })
+    };
+    let work = Work { problem, options, parts };
+    work.run(|options| keeper.path(problem, options), &|fold| known.get(&fold).cloned(), &done)
 }
 
 /// As [`solve`](crate::solve()) with [`Method::Exact`], whatever the options say, going on from the file if it is there, and
@@ -159,11 +171,11 @@ pub fn exact_observed(
     solve_kept(problem, &options, observer, Some(&mut Journal { start, keep: &mut keep }))
 }
 
-/// The settings that the points depend on; limits, threads and the backward pass, which is made anew, are not among them.
+/// The settings that the points depend on; limits and threads are not among them.
 fn settings(options: &PathOptions) -> String {
-    let PathOptions { grid, lambda2, max_size, search, groups, solve, .. } = options;
+    let PathOptions { grid, lambda2, max_size, backward, search, groups, solve } = options;
     let tolerances = (solve.gap, solve.gap_absolute, solve.relaxation_gap);
-    format!("{grid:?} {lambda2:?} {max_size:?} {search:?} {groups:?} {tolerances:?}")
+    format!("{grid:?} {lambda2:?} {max_size:?} {backward} {search:?} {groups:?} {tolerances:?}")
 }
 
 /// FNV-1a, going on from the hash of what came before.

@@ -117,7 +117,52 @@ fn log_choose(p: usize, k: usize) -> f64 {
     (1..=k).map(|i| ((p - k + i) as f64 / i as f64).ln()).sum()
 }
 
+impl std::str::FromStr for Criterion {
+    type Err = Error;
+
+    /// The criterion of this [name](Criterion::name), EBIC with γ = 1.
+    fn from_str(name: &str) -> Result<Self> {
+        let known = Self::ALL.into_iter().find(|c| c.name() == name);
+        known.ok_or_else(|| Error::UnknownName { what: "criterion", name: name.to_owned() })
+    }
+}
+
 impl Criterion {
+    /// Every criterion, EBIC with γ = 1.
+    pub const ALL: [Self; 7] =
+        [Self::Aic, Self::Bic, Self::Ebic { gamma: 1.0 }, Self::Gic, Self::Cp, Self::R2, Self::AdjustedR2];
+
+    /// The name in every interface.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Aic => "aic",
+            Self::Bic => "bic",
+            Self::Ebic { .. } => "ebic",
+            Self::Gic => "gic",
+            Self::Cp => "cp",
+            Self::R2 => "r2",
+            Self::AdjustedR2 => "adjusted_r2",
+        }
+    }
+
+    /// As it is written.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Aic => "AIC",
+            Self::Bic => "BIC",
+            Self::Ebic { .. } => "EBIC",
+            Self::Gic => "GIC",
+            Self::Cp => "Cp",
+            Self::R2 => "R²",
+            Self::AdjustedR2 => "adjusted R²",
+        }
+    }
+
+    /// Whether it is defined for the loss.
+    pub fn is_defined(self, loss: crate::Loss) -> bool {
+        self != Self::Cp || loss.is_quadratic()
+    }
+
     /// Whether the largest value wins.
     pub fn is_maximised(self) -> bool {
         matches!(self, Self::R2 | Self::AdjustedR2)
@@ -144,7 +189,7 @@ impl Criterion {
         {
             return Err(Error::Range { name: "gamma", value: gamma, range: "finite and at least 0" });
         }
-        if self == Self::Cp && !problem.loss().is_quadratic() {
+        if !self.is_defined(problem.loss()) {
             return Err(Error::Unsupported { method: "Cp", reason: "needs the squared loss" });
         }
         let fits: Vec<Fit> = path.points.iter().map(|p| Fit::new(problem, &p.solution.coefficients)).collect();

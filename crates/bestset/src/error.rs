@@ -58,6 +58,16 @@ pub enum Error {
         /// The column.
         column: usize,
     },
+    /// A finite target, offset or weight so large that sums of squares overflow.
+    #[error("{what}[{index}] is {value:e}: sums of squares overflow; rescale the data")]
+    TooLarge {
+        /// The vector.
+        what: &'static str,
+        /// Position of the entry.
+        index: usize,
+        /// The entry.
+        value: f64,
+    },
     /// A negative sample weight.
     #[error("weight[{index}] is {value}; weights must be at least 0")]
     NegativeWeight {
@@ -124,6 +134,16 @@ pub enum Error {
         /// Number of features.
         features: usize,
     },
+    /// A largest size with no room for the features that are always in.
+    #[error(
+        "k is {k}, but {always} features are always in (a price factor of 0), and they count; raise k to {always} or free fewer"
+    )]
+    SizeBelowAlways {
+        /// The size asked for.
+        k: usize,
+        /// Number of features without a price.
+        always: usize,
+    },
     /// A row or feature index outside the design, or out of order.
     #[error("index {index} at position {position} of {what}: {problem}")]
     Index {
@@ -155,6 +175,20 @@ pub enum Error {
     /// A name that no method has.
     #[error("there is no method named {name:?}")]
     UnknownMethod {
+        /// The name given.
+        name: String,
+    },
+    /// A name that no stopping rule has.
+    #[error("there is no stopping rule named {name:?}; there are literal and patient")]
+    UnknownStop {
+        /// The name given.
+        name: String,
+    },
+    /// A name that nothing of its kind has.
+    #[error("there is no {what} named {name:?}")]
+    UnknownName {
+        /// The kind.
+        what: &'static str,
         /// The name given.
         name: String,
     },
@@ -195,6 +229,20 @@ pub enum Error {
         /// The largest difference that rounding explains.
         slack: f64,
     },
+    /// Least squares without a ridge, bounds or λ1 on more features than a search without them can serve.
+    #[error(
+        "least squares without lambda2 cannot be searched with {samples} samples and {features} features: set lambda2 > 0{}, or bound \
+         every coefficient",
+        sizes_up_to(*most)
+    )]
+    TooWide {
+        /// Number of samples.
+        samples: usize,
+        /// Number of features.
+        features: usize,
+        /// The largest size of subsets that could be searched, 0 if none.
+        most: usize,
+    },
     /// A method that cannot solve the problem as stated.
     #[error("method {method} {reason}")]
     Unsupported {
@@ -232,6 +280,11 @@ pub(crate) fn check_weights(weights: &[f64], n: usize) -> Result<()> {
         return Err(Error::NoWeight { count: weights.len() });
     }
     Ok(())
+}
+
+/// Sizes that a search could serve, in words.
+fn sizes_up_to(most: usize) -> String {
+    if most == 0 { String::new() } else { format!(", ask for at most {most} features") }
 }
 
 /// Columns in words, the first few of them.

@@ -17,7 +17,7 @@ use crate::certificate::Certificate;
 use crate::error::{Error, Result, check_length};
 use crate::penalty::{Coordinate, Factors};
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Status};
+use crate::solution::{Coefficients, Local, Screened, Solution, Status};
 use crate::solver::{Limits, Monitor, Options};
 
 /// Which features belong together, and what each group costs.
@@ -77,6 +77,29 @@ pub struct GroupSolution {
     pub status: Status,
     /// The dual point that gives the bound.
     pub dual: Vec<f64>,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+impl From<GroupSolution> for Solution {
+    fn from(group: GroupSolution) -> Self {
+        let GroupSolution { coefficients, certificate, status, dual, seconds, .. } = group;
+        Self {
+            coefficients,
+            certificate,
+            status,
+            dual,
+            iterations: 0,
+            passes: 0.0,
+            seconds,
+            screened: Screened::default(),
+            local: Local::None,
+            rule: None,
+            trace: Vec::new(),
+            ranked: Vec::new(),
+            dependent: Vec::new(),
+        }
+    }
 }
 
 /// A problem with groups.
@@ -199,11 +222,12 @@ fn conclude(
 ) -> GroupSolution {
     let objective = grouped.objective(&coefficients);
     let (relaxation, lower_bound) = (Some(relaxed.value), relaxed.bound);
-    let certificate = Certificate { objective, relaxation, lower_bound };
+    let certificate = Certificate::new(objective, relaxation, lower_bound);
     let ended = limits.stop(0).unwrap_or(Status::Converged);
     let selected = grouped.chosen(&coefficients).iter().map(|&g| grouped.groups.labels[g]).collect();
-    let status = certificate.status(ended, options.gap_absolute, options.gap);
-    GroupSolution { coefficients, selected, certificate, status, dual: relaxed.dual.clone() }
+    let status = certificate.status(ended, options.absolute(grouped.problem), options.gap);
+    let (dual, seconds) = (relaxed.dual.clone(), limits.seconds());
+    GroupSolution { coefficients, selected, certificate, status, dual, seconds }
 }
 
 pub(crate) fn validate(problem: &Problem<'_>, groups: &Groups) -> Result<()> {

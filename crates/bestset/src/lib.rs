@@ -45,8 +45,8 @@
 //!
 //! - [`design`]: the matrix, touched as a whole only by [`design::Design::correlate`].
 //! - [`Loss`], [`Penalty`], [`Problem`], [`Certificate`]: the mathematics.
-//! - [`path`], [`sizes`], [`criteria`], [`cv`], [`groups`], [`model`]: from the solver to a model; [`checkpoint`]: work that
-//!   survives a kill.
+//! - [`select`]: from samples to a model, with everything that is decided on the way; [`path`], [`sizes`], [`criteria`], [`cv`],
+//!   [`groups`], [`model`]: its parts; [`checkpoint`]: work that survives a kill.
 //! - [`solve`] with [`Options`] and a [`Method`]: the default [`solver::incremental`], branch and bound in
 //!   [`solver::exact`], and the paper's algorithms and its rivals in [`solver::published`]. The paper is Ren and Qian,
 //!   [Dynamic Incremental Optimization for Best Subset Selection](https://arxiv.org/abs/2402.02322).
@@ -76,6 +76,7 @@ pub mod path;
 mod penalty;
 mod problem;
 mod random;
+pub mod select;
 pub mod sizes;
 mod solution;
 pub mod solver;
@@ -86,6 +87,6 @@ pub use error::{Error, Result};
 pub use loss::{Huber, Logistic, Loss, ScalarLoss, Squared, SquaredHinge};
 pub use penalty::{Bounds, Coordinate, Factors, Penalty};
 pub use problem::Problem;
-pub use solution::{Coefficients, Local, Ranked, Screened, Solution, Status, TraceRow};
+pub use solution::{Coefficients, Local, Ranked, Rule, Screened, Solution, Status, TraceRow};
 pub use solver::{Method, Options, solve};
-pub use subsets::{Criteria, Subset, Subsets, subsets};
+pub use subsets::{Criteria, Subset, Subsets, needs_no_ridge, subsets};

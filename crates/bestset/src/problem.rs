@@ -45,7 +45,9 @@ impl<'a> Problem<'a> {
         penalty.validate(design.ncols())?;
         let (loss, weights, offset, intercept, max_size) = (Loss::Squared, None, None, false, None);
         let (lengths, moments) = (Arc::default(), Arc::default());
-        Ok(Self { design, y, loss, penalty, weights, offset, intercept, max_size, lengths, moments })
+        let problem = Self { design, y, loss, penalty, weights, offset, intercept, max_size, lengths, moments };
+        problem.check_squares()?;
+        Ok(problem)
     }
 
     /// Uses another loss; classification losses need labels −1 and +1, both present.
@@ -67,6 +69,7 @@ impl<'a> Problem<'a> {
         self.weights = Some(weights);
         (self.lengths, self.moments) = (Arc::default(), Arc::default());
         self.check_labels()?;
+        self.check_squares()?;
         Ok(self)
     }
 
@@ -76,6 +79,7 @@ impl<'a> Problem<'a> {
         check_length("offset", offset.len(), self.nrows())?;
         check_finite("offset", &offset)?;
         self.offset = Some(offset);
+        self.check_squares()?;
         Ok(self)
     }
 
@@ -103,6 +107,25 @@ impl<'a> Problem<'a> {
     pub fn with_penalty(&self, penalty: Penalty) -> Result<Self> {
         penalty.validate(self.ncols())?;
         Ok(Self { penalty, ..self.clone() })
+    }
+
+    /// Σ w_i (|y_i| + |o_i|)², far from the largest number: it is multiplied by more before it is compared.
+    fn check_squares(&self) -> Result<()> {
+        const ROOM: f64 = 1e40;
+        let offset = |i: usize| self.offset.as_ref().map_or(0.0, |o| o[i].abs());
+        let term = |i: usize| self.weight(i) * (self.y[i].abs() + offset(i)).powi(2) * ROOM;
+        if (0..self.nrows()).map(term).sum::<f64>().is_finite() {
+            return Ok(());
+        }
+        let largest = |a: usize, b: usize| if term(b) > term(a) { b } else { a };
+        let index = (0..self.nrows()).reduce(largest).unwrap_or(0);
+        let (y, o, w) = (self.y[index], offset(index), self.weight(index));
+        let (what, value) = match (w > y.abs() && w > o, o > y.abs()) {
+            (true, _) => ("weight", w),
+            (_, true) => ("offset", self.offset.as_ref().map_or(0.0, |o| o[index])),
+            _ => ("y", y),
+        };
+        Err(Error::TooLarge { what, index, value })
     }
 
     fn check_labels(&self) -> Result<()> {
@@ -201,6 +224,17 @@ impl<'a> Problem<'a> {
         self.loss_at(coefficients) + self.penalty_sum(coefficients)
     }
 
+    /// P of the null model, β = 0 with the best intercept.
+    pub(crate) fn null_objective(&self) -> f64 {
+        let u = self.null_margins();
+        self.loss_sum(&u, self.best_intercept(&u, 0.0))
+    }
+
+    /// n (64ε)² P₀, with P₀ of the null model: what the rounding of targets and predictions leaves of a perfect fit.
+    pub(crate) fn perfect_objective(&self) -> f64 {
+        self.nrows() as f64 * (64.0 * f64::EPSILON).powi(2) * self.null_objective()
+    }
+
     /// R(β, b) of MATH §4, from scratch; `None` when the size is limited, for which R is not the relaxation.
     pub fn relaxation(&self, coefficients: &Coefficients) -> Option<f64> {
         self.max_size.is_none().then(|| self.loss_at(coefficients) + self.envelope_sum(coefficients))
@@ -226,10 +260,8 @@ impl<'a> Problem<'a> {
         let mut own = vec![0.0; self.nrows()];
         self.dual_point(&u, self.best_intercept(&u, b), &mut own);
         let bounds = dual_points.iter().copied().chain([own.as_slice()]).map(|a| self.lower_bound(a));
-        Ok(Certificate {
-            objective: loss + self.penalty_sum(coefficients),
-            relaxation: self.max_size.is_none().then(|| loss + self.envelope_sum(coefficients)),
-            lower_bound: bounds.fold(f64::NEG_INFINITY, f64::max),
-        })
+        let relaxation = self.max_size.is_none().then(|| loss + self.envelope_sum(coefficients));
+        let objective = loss + self.penalty_sum(coefficients);
+        Ok(Certificate::new(objective, relaxation, bounds.fold(f64::NEG_INFINITY, f64::max)))
     }
 }

@@ -255,10 +255,10 @@ impl<'p, 'a> Climb<'p, 'a> {
     ) -> Result<Solution> {
         let coefficients = self.best[k].1.clone();
         let objective = self.problem().clone().with_max_size(k)?.value(&coefficients);
-        let certificate = Certificate { objective, relaxation: None, lower_bound };
+        let certificate = Certificate::new(objective, None, lower_bound);
         let ended = monitor.stop(0).unwrap_or(Status::Converged);
         Ok(Solution {
-            status: certificate.status(ended, options.gap_absolute, options.gap),
+            status: certificate.status(ended, options.absolute(self.problem()), options.gap),
             coefficients,
             certificate,
             dual,
@@ -267,6 +267,7 @@ impl<'p, 'a> Climb<'p, 'a> {
             seconds: monitor.seconds(),
             screened: Screened::default(),
             local: Local::None,
+            rule: None,
             trace: Vec::new(),
             ranked: Vec::new(),
             dependent: Vec::new(),

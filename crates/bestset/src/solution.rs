@@ -107,6 +107,28 @@ impl std::fmt::Display for Status {
     }
 }
 
+/// Which of its own rules ended a published algorithm that climbs the dual (MATH §6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// The gap is below ε.
+    Epsilon,
+    /// The gap changed by less than ζ over two steps.
+    Zeta,
+    /// The gap is not decreasing, in the sense of [`Stop`](crate::solver::Stop).
+    NotDecreasing,
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Epsilon => "gap below epsilon",
+            Self::Zeta => "gap changed by less than zeta",
+            Self::NotDecreasing => "gap not decreasing",
+        })
+    }
+}
+
 /// One line of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TraceRow {
@@ -174,6 +196,9 @@ pub struct Solution {
     pub certificate: Certificate,
     /// How it ended.
     pub status: Status,
+    /// The rule by which a published ascent ended; none where a limit did, nor from other methods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<Rule>,
     /// A dual point that gives the lower bound; after branch and bound, the bound before branching.
     pub dual: Vec<f64>,
     /// Iterations, in the unit of the method.

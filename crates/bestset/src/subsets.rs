@@ -1,6 +1,7 @@
 //! The best subset of every size, each with its certificate and the measures that choose between sizes.
 
 use crate::certificate::Certificate;
+use crate::criteria::{Criterion, Fit};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::penalty::Penalty;
@@ -20,6 +21,8 @@ pub struct Subsets {
     pub nodes: usize,
     /// Wall-clock seconds.
     pub seconds: f64,
+    /// λ2 of the fits.
+    pub lambda2: f64,
     /// As in [`Solution`](crate::Solution::dependent).
     pub dependent: Vec<Vec<usize>>,
 }
@@ -41,6 +44,27 @@ pub struct Subset {
     pub criteria: Criteria,
 }
 
+impl Subset {
+    /// Whether this is an answer for the size asked for: a limit that struck before leaves that of a smaller one, which says nothing
+    /// of this size but its bound.
+    pub fn is_reached(&self) -> bool {
+        let ended = matches!(self.status, Status::Optimal | Status::Converged | Status::Stalled);
+        ended || self.coefficients.nonzeros() == self.size
+    }
+}
+
+impl Subsets {
+    /// The sizes that have an answer of their own: only these may be compared.
+    pub fn reached(&self) -> impl Iterator<Item = &Subset> {
+        self.sizes.iter().filter(|s| s.is_reached())
+    }
+
+    /// Whether every size has one.
+    pub fn is_complete(&self) -> bool {
+        self.sizes.iter().all(Subset::is_reached)
+    }
+}
+
 /// Measures of a fit with k features on n = Σ w samples; d = k, plus one with an intercept.
 ///
 /// Coefficients count in full, however much λ1 and λ2 shrink them.
@@ -52,7 +76,7 @@ pub struct Criteria {
     pub adjusted_r2: Option<f64>,
     /// Mallows' RSS/σ̂² − n + 2d with σ̂² from the fit on all features; only where that fit is least squares with n > p.
     pub cp: Option<f64>,
-    /// n log(RSS/n) + 2d for the squared loss, 2L + 2d for the logistic; none for losses that are no likelihood.
+    /// n log(RSS/n) + 2d for the squared loss, 2L + 2d for the logistic; none for losses that are no likelihood and for perfect fits.
     pub aic: Option<f64>,
     /// The same with d log n in place of 2d.
     pub bic: Option<f64>,
@@ -60,7 +84,7 @@ pub struct Criteria {
 
 /// The best subset of at most k features for every k = 1..=most; λ0 plays no part.
 ///
-/// Least squares with more samples than features goes by leaps and bounds, everything else by [`Method::Exact`] with
+/// Least squares with more samples than features, or a few more features, goes by leaps and bounds, everything else by [`Method::Exact`] with
 /// [`Problem::with_max_size`], each size started from the one before. Limits on time and nodes are for all sizes together.
 ///
 /// ```
@@ -82,11 +106,12 @@ pub fn subsets(problem: &Problem<'_>, most: usize, options: &Options) -> Result<
     let problem = problem.with_penalty(penalty)?;
     let options = Options { method: Method::Exact, ..options.clone() };
     let start = Instant::now();
-    let (sizes, nodes, dependent) = match leaps::applies(&problem) {
+    let (sizes, nodes, dependent) = match leaps::applies(&problem, most) {
         true => on_threads(options.threads, || by_leaps(&problem, most, &options))?,
         false => one_by_one(&problem, most, &options)?,
     };
-    Ok(Subsets { sizes, nodes, seconds: start.elapsed().as_secs_f64(), dependent })
+    let (seconds, lambda2) = (start.elapsed().as_secs_f64(), problem.penalty().lambda2);
+    Ok(Subsets { sizes, nodes, seconds, lambda2, dependent })
 }
 
 /// The subsets, the nodes they took, and the columns taken for combinations of others.
@@ -101,7 +126,7 @@ fn by_leaps(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Sea
     let nodes = bests.iter().map(|b| b.nodes).sum();
     let subset = |(k, best): (usize, leaps::Best)| {
         let objective = problem.value(&best.coefficients);
-        let certificate = Certificate { objective, relaxation: None, lower_bound: best.lower_bound };
+        let certificate = Certificate::new(objective, None, best.lower_bound);
         measure.subset(k + 1, best.coefficients, certificate, best.ended, options)
     };
     Ok((bests.into_iter().enumerate().map(subset).collect(), nodes, dependent))
@@ -120,10 +145,48 @@ fn one_by_one(problem: &Problem<'_>, most: usize, options: &Options) -> Result<S
         options.warm_start = Some(solution.coefficients.clone());
         // Losses and penalties are never negative: a search that a limit ends at once has this bound at least.
         let lower_bound = solution.certificate.lower_bound.max(0.0);
+        let (status, dual) = (solution.status, solution.dual);
         let certificate = Certificate { lower_bound, ..solution.certificate };
-        sizes.push(measure.subset(size, solution.coefficients, certificate, solution.status, &options));
+        sizes.push(measure.subset(size, solution.coefficients, certificate, status, &options));
+        let out_of_nodes = status == Status::NodeLimit && node_limit.is_some_and(|most| nodes >= most);
+        if out_of_nodes || matches!(status, Status::TimeLimit | Status::Interrupted) {
+            fill(&mut sizes, most, &dual, &measure, status, &options)?;
+            break;
+        }
     }
     Ok((sizes, nodes, Vec::new()))
+}
+
+/// The sizes that a limit leaves unreached: the answer of the last one, and D_k of its dual point as their bounds.
+fn fill(
+    sizes: &mut Vec<Subset>,
+    most: usize,
+    dual: &[f64],
+    measure: &Measure<'_, '_>,
+    status: Status,
+    options: &Options,
+) -> Result<()> {
+    let (problem, Some(last)) = (measure.problem, sizes.last()) else { return Ok(()) };
+    let (first, coefficients, objective) = (last.size + 1, last.coefficients.clone(), last.certificate.objective);
+    if first > most {
+        return Ok(());
+    }
+    let features: Vec<usize> = (0..problem.ncols()).collect();
+    let mut tau = vec![0.0; features.len()];
+    problem.design().correlate(&features, dual, &mut tau);
+    for size in first..=most {
+        let bound = problem.clone().with_max_size(size)?.dual_value(dual, &features, &tau);
+        let certificate = Certificate::new(objective, None, bound.max(0.0));
+        sizes.push(measure.subset(size, coefficients.clone(), certificate, status, options));
+    }
+    Ok(())
+}
+
+/// Whether least squares of this shape can be searched for subsets of at most `most` features without λ2: there are more samples than
+/// features, or not many more features, or few of them are asked for.
+pub fn needs_no_ridge(problem: &Problem<'_>, most: usize) -> bool {
+    let penalty = Penalty { lambda0: 0.0, lambda2: 0.0, ..problem.penalty().clone() };
+    problem.with_penalty(penalty).is_ok_and(|plain| leaps::applies(&plain, most))
 }
 
 /// What the criteria need to know of the problem.
@@ -131,6 +194,8 @@ struct Measure<'m, 'a> {
     problem: &'m Problem<'a>,
     /// n = Σ w.
     samples: f64,
+    /// Samples of a weight above zero: as many parameters fit them perfectly.
+    rows: f64,
     /// L₀.
     null: f64,
     /// The least-squares fit on all features.
@@ -139,10 +204,10 @@ struct Measure<'m, 'a> {
 
 impl<'m, 'a> Measure<'m, 'a> {
     fn new(problem: &'m Problem<'a>, full: Option<leaps::Full>) -> Self {
-        let u = problem.margins(&Coefficients::default());
-        let null = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
+        let null = problem.null_objective();
         let samples = problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum);
-        Self { problem, samples, null, full }
+        let rows = problem.weights().map_or(problem.nrows(), |w| w.iter().filter(|w| **w > 0.0).count()) as f64;
+        Self { problem, samples, rows, null, full }
     }
 
     fn subset(
@@ -154,27 +219,40 @@ impl<'m, 'a> Measure<'m, 'a> {
         options: &Options,
     ) -> Subset {
         let loss = self.problem.loss_at(&coefficients);
-        let status = certificate.status(ended, options.gap_absolute, options.gap);
+        let status = certificate.status(ended, options.absolute(self.problem), options.gap);
         let criteria = self.criteria(loss, coefficients.nonzeros());
         Subset { size, coefficients, certificate, status, loss, criteria }
     }
 
     fn criteria(&self, loss: f64, features: usize) -> Criteria {
         let (n, base) = (self.samples, if self.problem.has_intercept() { 1.0 } else { 0.0 });
-        let d = features as f64 + base;
-        let r2 = if self.null > 0.0 { 1.0 - loss / self.null } else { 0.0 };
-        let adjusted_r2 = (n > d).then(|| 1.0 - (1.0 - r2) * (n - base) / (n - d));
-        // A full fit that leaves nothing, or nothing but rounding, tells no variance.
-        let least = n * (8.0 * f64::EPSILON).powi(2) * self.null;
-        let full = self.full.filter(|full| full.loss > least && n > full.rank as f64 + base);
-        let cp = full.map(|full| 2.0 * full.loss / (n - full.rank as f64 - base)).map(|v| 2.0 * loss / v - n + 2.0 * d);
-        // −2 log likelihood, less what does not depend on the fit.
-        let deviance = match self.problem.loss() {
-            Loss::Squared => Some(n * (2.0 * loss / n).ln()),
-            Loss::Logistic => Some(2.0 * loss),
-            _ => None,
+        let (d, squared) = (features as f64 + base, self.problem.loss().is_quadratic());
+        let fit = Fit {
+            deviance: 2.0 * loss,
+            null_deviance: 2.0 * self.null,
+            samples: n,
+            features: self.problem.ncols(),
+            size: features,
+            intercept: self.problem.has_intercept(),
+            squared,
         };
-        let (aic, bic) = (deviance.map(|v| v + 2.0 * d), deviance.map(|v| v + d * n.ln()));
+        let value = |criterion: Criterion| fit.value(criterion, f64::NAN);
+        let r2 = if self.null > 0.0 { value(Criterion::R2) } else { 0.0 };
+        let adjusted_r2 = (n > d && self.null > 0.0).then(|| value(Criterion::AdjustedR2));
+        // A full fit that leaves nothing, or nothing but rounding, tells no variance.
+        let least = self.problem.perfect_objective();
+        let full = self.full.filter(|full| full.loss > least && n > full.rank as f64 + base);
+        let variance = full.map(|full| 2.0 * full.loss / (n - full.rank as f64 - base));
+        let cp = variance.map(|variance| fit.value(Criterion::Cp, variance));
+        let is_likelihood = match self.problem.loss() {
+            Loss::Squared => loss > least && self.rows > d,
+            Loss::Logistic => true,
+            _ => false,
+        };
+        let (aic, bic) = match is_likelihood {
+            true => (Some(value(Criterion::Aic)), Some(value(Criterion::Bic))),
+            false => (None, None),
+        };
         Criteria { r2, adjusted_r2, cp, aic, bic }
     }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use bestset::design::Dense;
-use bestset::{Bounds, Certificate, Coefficients, Penalty, Problem, Status};
+use bestset::{Bounds, Certificate, Coefficients, Options, Penalty, Problem, Status};
 use common::assert_close;
 
 const ENDINGS: [Status; 6] = [
@@ -97,4 +97,24 @@ fn coefficients_keep_their_invariants() {
     assert_eq!((c.nonzeros(), c.iter().collect::<Vec<_>>()), (2, vec![(1, -3.0), (5, 1.0)]));
     assert!(c.validate(6).is_ok() && c.validate(5).is_err());
     assert_eq!(Status::TimeLimit.to_string(), "time limit");
+}
+
+/// Losses and penalties are sums of terms that are not negative: a dual point that says less than 0 says nothing, and the bound is 0.
+#[test]
+fn bounds_are_not_below_zero() {
+    let x = Dense::new(3, 2, vec![1.0, 2.0, 2.0, 0.5, -1.0, 0.3]).unwrap();
+    let problem = Problem::new(&x, vec![1.0, 2.0, 2.5], Penalty::new(0.1, 0.0, 1e-6)).unwrap();
+    let far = Coefficients::from_dense(&[50.0, -30.0], 0.0);
+    let judged = problem.certify(&far, &[]).unwrap();
+    assert_eq!(judged.lower_bound, 0.0);
+    assert_eq!(judged.gap(), judged.objective);
+    assert_eq!(Certificate::new(2.0, None, -3.0).lower_bound, 0.0);
+    assert_eq!(Certificate::new(2.0, None, 1.5).lower_bound, 1.5);
+    // Nothing proved stays nothing proved.
+    assert_eq!(Certificate::new(2.0, None, f64::NEG_INFINITY).lower_bound, f64::NEG_INFINITY);
+    let mut lowest = f64::INFINITY;
+    let options = Options { trace: true, max_iterations: Some(1), ..Options::default() };
+    let mut watch = |row: &bestset::TraceRow| lowest = lowest.min(row.lower_bound);
+    let solution = bestset::solver::solve_observed(&problem, &options, &mut watch).unwrap();
+    assert!(lowest >= 0.0 && solution.certificate.lower_bound >= 0.0, "{lowest}");
 }

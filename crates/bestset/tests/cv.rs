@@ -7,8 +7,8 @@ use bestset::cv::{
     cross_validate_splits, stability,
 };
 use bestset::design::{Dense, RowSubset};
-use bestset::path::{Grid, PathOptions, path};
-use bestset::{Error, Loss, Penalty, Problem, Status};
+use bestset::path::{Grid, PathOptions, Point, path};
+use bestset::{Coefficients, Error, Loss, Penalty, Problem, Status};
 use common::{RngExt, assert_close, normal, rng};
 
 /// Ten features, three of which matter.
@@ -66,13 +66,16 @@ fn weights_are_repeated_rows() {
     }
 }
 
-/// Where the folds of a dynamic grid are fitted: between each point and the next.
-fn middles(found: &CrossValidation) -> Vec<f64> {
-    let prices: Vec<f64> = found.path.points.iter().map(|p| p.lambda0).collect();
-    (0..prices.len()).map(|k| (prices[k] * prices.get(k + 1).unwrap_or(&prices[k])).sqrt()).collect()
+/// The best of a path's answers with at most k features, up to where it first has k.
+fn of_size(points: &[Point], k: usize) -> &Coefficients {
+    let size = |p: &Point| p.solution.support().len();
+    let end = points.iter().position(|p| size(p) >= k).map_or(points.len(), |last| last + 1);
+    let lack = |p: &&Point| p.solution.objective() - p.lambda0 * size(p) as f64;
+    let best = points[..end].iter().filter(|p| size(p) <= k).min_by(|a, b| lack(a).total_cmp(&lack(b)));
+    &best.unwrap().solution.coefficients
 }
 
-/// A fold's score is that of the path fitted on the rows kept, with λ scaled by their share.
+/// A fold's score is that of the answer of the same size on the rows kept, with λ scaled by their share.
 #[test]
 fn folds_are_fits_on_the_rows_kept() {
     let n = 40;
@@ -80,7 +83,7 @@ fn folds_are_fits_on_the_rows_kept() {
     let x = Dense::new(n, 10, x).unwrap();
     let problem = Problem::new(&x, y.clone(), Penalty::new(0.0, 0.05, 0.2)).unwrap().with_intercept(true);
     let mut options = settings(10, Folds::Given((0..n).map(|i| i % 4).collect()));
-    options.path.solve.relaxation_gap = 1e-9;
+    (options.path.solve.relaxation_gap, options.path.max_size) = (1e-9, Some(8));
     let found = cross_validate(&problem, &options).unwrap();
     for fold in 0..4 {
         let rows: Vec<usize> = (0..n).filter(|i| i % 4 != fold).collect();
@@ -88,10 +91,9 @@ fn folds_are_fits_on_the_rows_kept() {
         let part =
             Problem::new(&kept, rows.iter().map(|&i| y[i]).collect::<Vec<f64>>(), Penalty::new(0.0, 0.0375, 0.15));
         let part = part.unwrap().with_intercept(true);
-        let lambda0: Vec<f64> = middles(&found).iter().map(|lambda0| 0.75 * lambda0).collect();
-        let own = PathOptions { grid: Grid::Given(lambda0), ..options.path.clone() };
-        for (k, point) in path(&part, &own).unwrap().points.iter().enumerate() {
-            let c = &point.solution.coefficients;
+        let own = path(&part, &PathOptions { grid: Grid::for_sizes(8), ..options.path.clone() }).unwrap();
+        for (k, point) in found.path.points.iter().enumerate() {
+            let c = of_size(&own.points, point.solution.support().len());
             let u = problem.margins(c);
             let test = (0..n).filter(|i| i % 4 == fold);
             let error: f64 = test.map(|i| (y[i] - u[i] - c.intercept).powi(2)).sum::<f64>() / 10.0;
@@ -110,6 +112,50 @@ fn folds_are_fits_on_the_rows_kept() {
         assert!(size >= sparsest || s.mean > score.mean + score.standard_error, "{k}");
     }
     assert!([0, 3, 7].iter().all(|j| found.one_se_point().solution.support().contains(j)));
+    // Every sample is left out once, and its margin gives the score.
+    let best = found.best_point();
+    let left_out = found.left_out(&problem, best.lambda2, best.solution.support().len());
+    let error: f64 = left_out.iter().map(|&(i, u)| (y[i] - u).powi(2)).sum::<f64>() / n as f64;
+    assert_eq!(left_out.len(), n);
+    assert_close(score.mean, error, 1e-12 * error, &());
+    let shares = found.frequencies(best.lambda2, best.solution.support().len());
+    assert!(shares.iter().filter(|s| [0, 3, 7].contains(&s.0)).all(|s| s.1 == 1.0), "{shares:?}");
+}
+
+/// The score at a price is the same wherever the path ends.
+#[test]
+fn scores_do_not_depend_on_where_the_path_ends() {
+    for seed in 0..12 {
+        let (n, loss) = (30 + 3 * seed as usize, if seed % 4 == 3 { Loss::Logistic } else { Loss::Squared });
+        let mut rng = rng(100 + seed);
+        let p = if seed % 2 == 0 { 12 } else { 60 };
+        let rho = [0.0, 0.5, 0.9][seed as usize % 3];
+        let mut x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+        (n..n * p).for_each(|k| x[k] += rho * x[k - n]);
+        let mut y: Vec<f64> = (0..n).map(|i| x[i] - x[3 * n + i] + x[7 * n + i] + 2.0 * normal(&mut rng)).collect();
+        if loss.is_classification() {
+            y.iter_mut().for_each(|y| *y = if *y > 0.0 { 1.0 } else { -1.0 });
+        }
+        let x = Dense::new(n, p, x).unwrap();
+        let problem = Problem::new(&x, y, Penalty::new(0.0, 0.0, 0.3)).unwrap().with_intercept(true);
+        let problem = problem.with_loss(loss).unwrap();
+        let run = |most: usize| {
+            let mut options = settings(60, Folds::Random { folds: 4, repeats: 1 });
+            (options.path.max_size, options.path.lambda2) = (Some(most), vec![0.1, 2.0]);
+            cross_validate(&problem, &options).unwrap()
+        };
+        let long = run(11);
+        for most in 1..11 {
+            let short = run(most);
+            for (point, score) in short.path.points.iter().zip(&short.scores) {
+                let same = |p: &&Point| (p.lambda0, p.lambda2) == (point.lambda0, point.lambda2);
+                let k = long.path.points.iter().position(|p| same(&p)).unwrap();
+                let other = &long.path.points[k].solution;
+                assert_eq!(other.coefficients, point.solution.coefficients, "{seed} {most} {}", point.lambda0);
+                assert_eq!(&long.scores[k], score, "{seed} {most} {}", point.lambda0);
+            }
+        }
+    }
 }
 
 #[test]
@@ -131,11 +177,10 @@ fn given_splits_score_what_they_list() {
     let test: Vec<usize> = (20..35).collect();
     let one = cross_validate_splits(&problem, &options, &[Split { train: train.clone(), test: test.clone() }]).unwrap();
     let rows = RowSubset::new(&x, train).unwrap();
-    let grid = Grid::Given(middles(&one).iter().map(|lambda0| 0.75 * lambda0).collect());
     let part = Problem::new(&rows, &y[..30], Penalty::new(0.0, 0.0, 0.15)).unwrap();
-    let fitted = path(&part, &PathOptions { grid, ..PathOptions::default() }).unwrap();
-    for (score, point) in one.scores.iter().zip(&fitted.points) {
-        let u = problem.margins(&point.solution.coefficients);
+    let fitted = path(&part, &PathOptions { grid: Grid::for_sizes(10), ..PathOptions::default() }).unwrap();
+    for (score, point) in one.scores.iter().zip(&one.path.points) {
+        let u = problem.margins(of_size(&fitted.points, point.solution.support().len()));
         let error = test.iter().map(|&i| (y[i] - u[i]).powi(2)).sum::<f64>() / 15.0;
         assert_close(score.mean, error, 1e-6 * error, &point.lambda0);
     }

@@ -330,3 +330,18 @@ fn good_input_is_accepted() {
     assert_eq!((problem.nrows(), problem.ncols(), problem.has_intercept()), (1, 1, false));
     assert_eq!(x.stored(), 1);
 }
+
+/// Squares that overflow would make P infinite and every comparison with it void.
+#[test]
+fn targets_whose_squares_overflow() {
+    let x = dense();
+    let too_large = |what, index, value| Error::TooLarge { what, index, value };
+    assert_error(Problem::new(&x, vec![1.0, -1e300, 2.0], penalty()), too_large("y", 1, -1e300));
+    let problem = Problem::new(&x, vec![1.0, 2.0, 3.0], penalty()).unwrap();
+    assert_error(problem.clone().with_offset(vec![0.0, 0.0, 1e200]), too_large("offset", 2, 1e200));
+    assert_error(problem.clone().with_weights(vec![1e308, 1.0, 1.0]), too_large("weight", 0, 1e308));
+    let large = Problem::new(&x, vec![1e120, -2e120, 1e119], Penalty::new(1e238, 0.0, 1.0)).unwrap();
+    assert!(solve(&large, &Options::default()).unwrap().objective().is_finite());
+    let message = Problem::new(&x, vec![1.0, -1e300, 2.0], penalty()).err().unwrap().to_string();
+    assert_eq!(message, "y[1] is -1e300: sums of squares overflow; rescale the data");
+}

@@ -215,8 +215,14 @@ fn bad_factors_and_lists_are_named() {
     let far = plain.clone().always(&[0, 2], 2).unwrap_err();
     assert_eq!(far.to_string(), "index 2 at position 1 of the features always in: beyond the last feature");
     let both = plain.clone().always(&[1], 2).unwrap().never(&[1], 2).unwrap_err();
-    assert_eq!(both.to_string(), "index 1 at position 0 of the features never in: both always and never in");
+    assert_eq!(
+        both.to_string(),
+        "index 1 at position 0 of the features never in: it is to be kept out, and it is also always in or has a price factor of 0; \
+         drop one of the two"
+    );
     assert!(plain.clone().never(&[1], 2).unwrap().always(&[1], 2).is_err());
+    let free = plain.clone().with_price(vec![1.0, 0.0]).never(&[1], 2).unwrap_err();
+    assert_eq!(free, both, "a price of 0 is what makes a feature always in");
     let problem = || Problem::new(&x, vec![1.0, 2.0], plain.clone()).unwrap();
     let offset = problem().with_offset(vec![0.0]).map(|_| ()).unwrap_err();
     assert_eq!(offset, Error::Shape { what: "offset", found: 1, expected: 2 });

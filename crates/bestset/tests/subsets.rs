@@ -137,3 +137,27 @@ fn every_kind_of_problem_equals_enumeration() {
     }
     assert!(proved >= total * 97 / 100, "{proved} of {total}");
 }
+
+/// A size that a limit leaves without an answer of its own says so, and its bound holds.
+#[test]
+fn sizes_that_a_limit_leaves_are_not_reached() {
+    let mut rng = rng(77);
+    let (n, p, most) = (30, 40, 8);
+    let x: Vec<f64> = (0..n * p).map(|_| common::normal(&mut rng)).collect();
+    let y: Vec<f64> = (0..n).map(|i| x[i] + x[n + i] - x[2 * n + i] + common::normal(&mut rng)).collect();
+    let design = Dense::new(n, p, x).unwrap();
+    let problem = Problem::new(&design, y, Penalty::new(0.0, 0.0, 0.1)).unwrap().with_intercept(true);
+    let truth = subsets(&problem, most, &Options::default()).unwrap();
+    assert!(truth.is_complete() && truth.sizes.iter().all(|s| s.status == Status::Optimal));
+    for nodes in [1, 3, 20] {
+        let found = subsets(&problem, most, &Options { max_nodes: Some(nodes), ..Options::default() }).unwrap();
+        assert_eq!(found.sizes.len(), most);
+        assert!(!found.is_complete(), "{nodes}");
+        for (s, t) in found.sizes.iter().zip(&truth.sizes) {
+            let best = t.certificate.objective;
+            assert!(s.certificate.lower_bound <= best * (1.0 + 1e-9), "{nodes}: {s:?}");
+            assert!(s.is_reached() || s.status == Status::NodeLimit && s.coefficients.nonzeros() < s.size);
+        }
+        assert_eq!(found.reached().count(), found.sizes.iter().filter(|s| s.coefficients.nonzeros() == s.size).count());
+    }
+}

@@ -43,7 +43,7 @@ pub struct Data {
     pub seed: u64,
 }
 
-/// A figure whose runs are those of the six algorithms.
+/// A figure whose runs are those of the algorithms compared.
 pub trait Figure {
     /// The name of its files.
     fn name(&self) -> &'static str;

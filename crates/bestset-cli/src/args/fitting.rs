@@ -1,6 +1,11 @@
 //! Arguments that pose the problem.
 
 use super::{LossName, count};
+use crate::exit::Failure;
+use crate::work::Loaded;
+use bestset::Bounds;
+use bestset::groups::Groups;
+use bestset::select::{How, Setup};
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
@@ -14,12 +19,13 @@ pub struct FittingArgs {
     /// Residual at which the Huber loss turns linear.
     #[arg(long, default_value_t = 1.345, value_name = "RESIDUAL", allow_negative_numbers = true)]
     pub delta: f64,
-    /// Price of the absolute size of a coefficient.
-    #[arg(long, default_value_t = 0.0, value_name = "PRICE", allow_negative_numbers = true)]
+    /// Penalty on the absolute size of a coefficient.
+    #[arg(long, default_value_t = 0.0, value_name = "PENALTY", allow_negative_numbers = true)]
     pub lambda1: f64,
-    /// Price of the squared size of a coefficient (no factor 1/2); above zero it is what bounds live on
-    /// [default: 0.01 times the mean sum of squares of a column, which is 0.01 for columns of norm one].
-    #[arg(long, value_name = "PRICE", allow_negative_numbers = true)]
+    /// Penalty on the squared size of a coefficient (no factor 1/2), on the scale inside; above zero it is what bounds live on
+    /// [default: 0.01 of a column's sum of squares; cross-validation compares 0.001 to 1; 0 in `subsets` where least squares can do
+    /// without].
+    #[arg(long, value_name = "PENALTY", allow_negative_numbers = true)]
     pub lambda2: Option<f64>,
     /// Fit no intercept.
     #[arg(long)]
@@ -29,8 +35,92 @@ pub struct FittingArgs {
     #[arg(long, visible_alias = "normalize", value_enum, default_value_t = Scale::Norm)]
     pub standardize: Scale,
     /// Allow no negative coefficient.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "bounds")]
     pub nonnegative: bool,
+    /// Bounds on every coefficient, on the scale of the file; -inf and inf for none.
+    #[arg(long, value_name = "LOW,HIGH", value_parser = bounds, allow_hyphen_values = true)]
+    pub bounds: Option<(f64, f64)>,
+    /// Features that cost nothing, so that they are in whenever they help, by name or number.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', allow_hyphen_values = true)]
+    pub always: Vec<String>,
+    /// Features kept out, by name or number.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', allow_hyphen_values = true)]
+    pub never: Vec<String>,
+    /// What features cost in units of lambda0, 1 for those not named: age=2,dose=0.5.
+    #[arg(long, value_name = "COLUMN=FACTOR", value_delimiter = ',', value_parser = factor)]
+    pub price: Vec<(String, f64)>,
+    /// How much features are shrunk in units of lambda1 and lambda2, 1 for those not named: age=2,dose=0.5.
+    #[arg(long, value_name = "COLUMN=FACTOR", value_delimiter = ',', value_parser = factor)]
+    pub shrinkage: Vec<(String, f64)>,
+}
+
+fn bounds(text: &str) -> Result<(f64, f64), String> {
+    let pair = text.split_once(',').and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
+    pair.filter(|(low, high): &(f64, f64)| *low <= 0.0 && *high >= 0.0)
+        .ok_or_else(|| "two numbers are wanted, the first at most 0 and the second at least 0, such as -1,1".to_owned())
+}
+
+fn factor(text: &str) -> Result<(String, f64), String> {
+    let pair = text.rsplit_once('=').and_then(|(name, value)| Some((name.to_owned(), value.trim().parse().ok()?)));
+    pair.filter(|(_, value): &(String, f64)| *value >= 0.0 && value.is_finite())
+        .ok_or_else(|| "a column and a factor of at least 0 are wanted, such as age=2".to_owned())
+}
+
+impl FittingArgs {
+    /// What is asked of the data.
+    pub fn setup(&self, data: &Loaded) -> Result<Setup, Failure> {
+        let features = |names: &[String], what: &str| -> Result<Vec<usize>, Failure> {
+            names.iter().map(|name| feature(data, name, what)).collect()
+        };
+        let factors = |given: &[(String, f64)], what: &str| -> Result<bestset::Factors, Failure> {
+            if given.is_empty() {
+                return Ok(bestset::Factors::One);
+            }
+            let mut all = vec![1.0; data.set.features()];
+            for (name, value) in given {
+                all[feature(data, name, what)?] = *value;
+            }
+            Ok(bestset::Factors::Each(all))
+        };
+        Ok(Setup {
+            loss: data.loss,
+            intercept: !self.no_intercept,
+            scale: self.standardize.into(),
+            lambda1: self.lambda1,
+            lambda2: self.lambda2,
+            bounds: match (self.nonnegative, self.bounds) {
+                (true, _) => Bounds::All(0.0, f64::INFINITY),
+                (false, Some((low, high))) => Bounds::All(low, high),
+                (false, None) => Bounds::Free,
+            },
+            price: factors(&self.price, "--price")?,
+            shrinkage: factors(&self.shrinkage, "--shrinkage")?,
+            always: features(&self.always, "--always")?,
+            never: features(&self.never, "--never")?,
+            groups: data.groups().map(|labels| Groups::new(&labels)),
+        })
+    }
+}
+
+/// The feature of this name or number.
+fn feature(data: &Loaded, name: &str, what: &str) -> Result<usize, Failure> {
+    let count = data.set.features();
+    let numbered = || name.parse::<usize>().ok().filter(|k| (1..=count).contains(k)).map(|k| k - 1);
+    data.set.names.find(name, count).or_else(numbered).ok_or_else(|| {
+        let some: Vec<String> = (0..count.min(5)).map(|j| data.name(j)).collect();
+        let more = if count > 5 { ", ..." } else { "" };
+        Failure::Message(format!("{what}: there is no feature {name:?} among the {count} ({}{more})", some.join(", ")))
+    })
+}
+
+impl From<Scale> for bestset::select::Scale {
+    fn from(scale: Scale) -> Self {
+        match scale {
+            Scale::Norm => Self::Norm,
+            Scale::Variance => Self::Variance,
+            Scale::None => Self::None,
+        }
+    }
 }
 
 /// Scale of the columns.
@@ -50,10 +140,17 @@ pub enum Scale {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Problem")]
 pub struct SizeArgs {
-    /// Price of one selected feature [default: chosen along a path].
-    #[arg(long, value_name = "PRICE", allow_negative_numbers = true)]
+    /// Penalty per selected feature [default: chosen along a path].
+    #[arg(long, value_name = "PENALTY", allow_negative_numbers = true)]
     pub lambda0: Option<f64>,
     /// Most features allowed, in place of a price.
     #[arg(long, short = 'k', value_name = "COUNT", conflicts_with = "lambda0", value_parser = count, allow_negative_numbers = true)]
     pub k: Option<usize>,
+}
+
+impl SizeArgs {
+    /// The price or the size, where one is given.
+    pub fn how(&self) -> Option<How> {
+        self.lambda0.map(How::Price).or(self.k.map(How::Size))
+    }
 }

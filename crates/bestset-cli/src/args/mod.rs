@@ -7,7 +7,7 @@ mod limits;
 mod result;
 mod simulated;
 
-pub use choice::{ChoiceArgs, CvArgs, PathArgs, Rule, only_without_size, score_title};
+pub use choice::{ChoiceArgs, CvArgs, PathArgs, only_without_size, proof};
 pub use fitting::{FittingArgs, Scale, SizeArgs};
 pub use input::{InputArgs, ReadArgs, format_parser};
 pub use limits::{Clock, LimitArgs};
@@ -16,6 +16,7 @@ pub use simulated::{DataArgs, LossName, ProblemArgs, SolverArgs, Terms};
 
 use crate::commands::*;
 use bestset::Method;
+use bestset::solver::Stop;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::time::Duration;
@@ -52,6 +53,7 @@ pub enum Command {
     Path(path::Path),
     Cv(cv::Cv),
     Subsets(subsets::Subsets),
+    Stability(stability::Stability),
     Exact(exact::Exact),
     Predict(predict::Predict),
     Certify(certify::Certify),
@@ -67,6 +69,11 @@ pub enum Command {
 /// Parses the name of a method and lists the names in help and errors.
 pub fn method_parser() -> impl TypedValueParser<Value = Method> {
     PossibleValuesParser::new(Method::ALL.map(Method::name)).try_map(|name| name.parse::<Method>())
+}
+
+/// Parses the name of a stopping rule of the published ascents.
+pub fn stop_parser() -> impl TypedValueParser<Value = Stop> {
+    PossibleValuesParser::new(Stop::ALL.map(Stop::name)).try_map(|name| name.parse::<Stop>())
 }
 
 /// Most threads that can be asked for: more cannot help, and starting them would take longer than the solve.

@@ -23,6 +23,9 @@ pub struct OutputArgs {
     /// Show how objective and bound moved.
     #[arg(long)]
     pub trace: bool,
+    /// Show the effort as well: iterations, passes over the data.
+    #[arg(long)]
+    pub verbose: bool,
     /// Largest coefficients to list.
     #[arg(long, default_value_t = 20, value_name = "COUNT", allow_negative_numbers = true)]
     pub top: usize,

@@ -1,8 +1,8 @@
 //! Arguments of the commands that make their own data.
 
-use super::threads;
+use super::{stop_parser, threads};
 use bestset::design::Design;
-use bestset::solver::CancelFlag;
+use bestset::solver::{CancelFlag, Published, Stop};
 use bestset::{Loss, Method, Options, Penalty, Problem};
 use bestset_data::{Simulator, Task};
 use clap::{Args, ValueEnum};
@@ -144,6 +144,10 @@ pub struct SolverArgs {
     /// Most nodes of branch and bound, for exact.
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub max_nodes: Option<usize>,
+    /// When primal_dual, primal_dual_plain and dual_ascent take their gap for no longer decreasing: at the first step that
+    /// does not lower it, as the paper has it (literal), or when it has not fallen for long (patient).
+    #[arg(long, default_value = Stop::default().name(), value_name = "RULE", value_parser = stop_parser())]
+    pub stop: Stop,
 }
 
 impl SolverArgs {
@@ -155,6 +159,7 @@ impl SolverArgs {
             max_iterations: self.max_iterations,
             max_nodes: self.max_nodes,
             trace,
+            published: Published { stop: self.stop, ..Published::default() },
             cancel: cancel.clone(),
             ..Options::with_method(method)
         }

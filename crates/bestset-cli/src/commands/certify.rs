@@ -1,12 +1,13 @@
 //! `bestset certify`: how good any coefficients are, whoever found them.
 
-use crate::args::{FittingArgs, InputArgs, LimitArgs, LossName, SizeArgs, seconds};
+use crate::args::{FittingArgs, InputArgs, LimitArgs, LossName, SizeArgs, proof, seconds};
 use crate::exit::{Exit, Failure};
 use crate::output::answer::{DataJson, write_data};
 use crate::output::{self, number, percent};
 use crate::work::{Answer, Loaded, Posed, Session, answer, encoding};
+use bestset::select::{How, Selection};
 use bestset::solver::CancelFlag;
-use bestset::{Certificate, Coefficients, Loss};
+use bestset::{Certificate, Coefficients, Loss, Method};
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
@@ -33,7 +34,7 @@ pub struct Certify {
     size: SizeArgs,
     #[command(flatten)]
     limits: LimitArgs,
-    /// Raise the bound by branch and bound for so many seconds.
+    /// Seconds of branch and bound to close the gap; 0 for none [default: as long again as the fit, a second at least].
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Limits", allow_negative_numbers = true)]
     prove: Option<Duration>,
     /// One JSON object in place of tables; values that are not finite are null.
@@ -76,21 +77,15 @@ impl Certify {
                 let count = coefficients.nonzeros();
                 return Err(Failure::Message(format!("there are {count} coefficients, more than k = {k}")));
             }
-            let mut found = match (size.lambda0, size.k) {
-                (_, Some(k)) => answer::at_size(posed, k, &session)?,
-                (lambda0, None) => {
-                    answer::at_price(posed, lambda0.unwrap_or(0.0), Some(coefficients.clone()), &session)?
-                }
-            };
-            answer::prove(posed, &mut found, self.prove.unwrap_or_default(), &session)?;
+            let how = size.how().unwrap_or(How::Price(0.0));
+            let prove = proof(self.prove);
+            let options = Selection { how, prove, solve: session.options(Method::Incremental), ..Selection::default() };
+            let (certificate, found) = posed.certify(&coefficients, &options, &mut answer::Show(&session))?;
+            let found = Answer::new(posed, found);
             session.progress.done();
-            let problem = posed.priced(found.terms.lambda0)?;
-            let mut certificate = problem.certify(&coefficients, &[])?;
-            let (own, other) = (&mut certificate.lower_bound, found.solution.certificate.lower_bound);
-            *own = if size.k.is_some() { other } else { own.max(other) };
             self.write(posed, &coefficients, &certificate, &found, out)?;
             out.flush()?;
-            Ok(Exit::of(&found.solution))
+            Ok(Exit::of(&found.selected.solution))
         })
     }
 
@@ -140,7 +135,7 @@ impl Certify {
         let (gap, share) = (certificate.gap(), certificate.relative_gap());
         // Coefficients outside the bounds have P = ∞, and ∞ ≤ ∞ proves nothing.
         let proved = gap.is_finite() && gap <= self.limits.gap * certificate.objective.abs();
-        let best = found.solution.objective();
+        let best = found.selected.solution.objective();
         let names: Vec<String> = found.coefficients.support.iter().map(|&j| posed.data.name(j)).collect();
         if self.json {
             let json = CertifyJson {
@@ -236,7 +231,7 @@ impl Given {
             )));
         }
         let outside = Coefficients::from_pairs(pairs, self.intercept.unwrap_or(0.0));
-        let mut inside = posed.inside(&outside);
+        let mut inside = posed.inward(&outside);
         if self.intercept.is_none() && posed.problem.has_intercept() {
             let u = posed.problem.margins(&inside);
             inside.intercept = posed.problem.best_intercept(&u, 0.0);

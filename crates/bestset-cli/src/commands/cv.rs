@@ -2,13 +2,17 @@
 
 use crate::args::{CvArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, seconds};
 use crate::exit::{Exit, Failure};
-use crate::work::{Loaded, Session, answer, choose, deliver};
+use crate::work::{Loaded, Session, answer, deliver};
+use bestset::Method;
 use bestset::solver::CancelFlag;
 use clap::Args;
 use std::io::Write;
 use std::time::Duration;
 
-/// Choose the price of a feature by cross-validation, and fit with it.
+/// Subsets that a report shows, the best and its runners-up.
+const RUNNERS_UP: usize = 5;
+
+/// Choose the number of features and lambda2 by cross-validation, and fit with them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: bestset cv genes.csv.gz --target y --report genes.html
@@ -24,7 +28,7 @@ pub struct Cv {
     pub path: PathArgs,
     #[command(flatten)]
     pub limits: LimitArgs,
-    /// Raise the bound by branch and bound for so many seconds.
+    /// Seconds of branch and bound to close the gap; 0 for none [default: as long again as the fit, a second at least].
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Limits", allow_negative_numbers = true)]
     pub prove: Option<Duration>,
     #[command(flatten)]
@@ -38,8 +42,12 @@ impl Cv {
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {
-            let mut found = choose::by_cross_validation(posed, &self.path, &self.cv, &session)?;
-            answer::prove(posed, &mut found, self.prove.unwrap_or_default(), &session)?;
+            let how = self.cv.how(posed.problem.loss(), posed.problem.nrows());
+            let mut options = self.path.selection(how, Method::Incremental, self.prove, &session);
+            if self.output.wants_report() {
+                options.solve.top = RUNNERS_UP;
+            }
+            let found = answer::select(posed, &options, &session)?;
             deliver(posed, &found, (&self.input, &self.fitting, &self.output), &session, out)
         })
     }

@@ -5,9 +5,9 @@ use crate::args::{
 };
 use crate::exit::{Exit, Failure};
 use crate::work::answer::refuse_groups;
-use crate::work::{Answer, Loaded, Posed, Session, answer, choose, deliver};
+use crate::work::{Loaded, Session, answer, deliver};
+use bestset::Method;
 use bestset::solver::CancelFlag;
-use bestset::{Method, Options};
 use clap::Args;
 use std::io::Write;
 
@@ -47,35 +47,11 @@ impl Exact {
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {
             refuse_groups(posed, "branch and bound")?;
-            let found = self.solve(posed, &session)?;
+            let how = self.size.how().unwrap_or_else(|| self.choice.how());
+            let mut options = self.path.selection(how, Method::Exact, None, &session);
+            options.solve.top = self.best;
+            let found = answer::select(posed, &options, &session)?;
             deliver(posed, &found, (&self.input, &self.fitting, &self.output), &session, out)
         })
-    }
-
-    fn solve(&self, posed: &Posed<'_>, session: &Session<'_>) -> Result<Answer, Failure> {
-        let first = match (self.size.lambda0, self.size.k) {
-            // The file of the checkpoint is for the search, which is what takes long.
-            (None, None) => {
-                let path = PathArgs { checkpoint: None, ..self.path.clone() };
-                Some(choose::by_criterion(posed, &path, &self.choice, session)?)
-            }
-            _ => None,
-        };
-        let lambda0 = self.size.lambda0.or(first.as_ref().map(|f| f.terms.lambda0)).unwrap_or(0.0);
-        let problem = posed.priced(lambda0)?;
-        let problem = match self.size.k {
-            Some(k) => problem.with_max_size(k)?,
-            None => problem,
-        };
-        let start = first.as_ref().map(|f| f.solution.coefficients.clone());
-        let options = Options { trace: true, top: self.best, warm_start: start, ..session.options(Method::Exact) };
-        session.progress.start("proving");
-        let solution = match &self.path.checkpoint {
-            Some(file) => answer::kept(&problem, &options, file, session)?,
-            None => answer::observed(&problem, &options, session)?,
-        };
-        let mut found = Answer::new(posed, Method::Exact, posed.terms(lambda0, self.size.k), solution);
-        found.chosen = first.and_then(|f| f.chosen);
-        Ok(found)
     }
 }

@@ -4,7 +4,8 @@ use crate::args::{
     ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, SizeArgs, only_without_size, seconds,
 };
 use crate::exit::{Exit, Failure};
-use crate::work::{Loaded, Session, answer, choose, deliver};
+use crate::work::{Loaded, Session, answer, deliver};
+use bestset::Method;
 use bestset::solver::CancelFlag;
 use clap::Args;
 use std::io::Write;
@@ -32,7 +33,7 @@ pub struct Fit {
     choice: ChoiceArgs,
     #[command(flatten)]
     limits: LimitArgs,
-    /// Raise the bound by branch and bound for so many seconds.
+    /// Seconds of branch and bound to close the gap; 0 for none [default: as long again as the fit, a second at least].
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Limits", allow_negative_numbers = true)]
     prove: Option<Duration>,
     #[command(flatten)]
@@ -46,12 +47,9 @@ impl Fit {
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {
-            let mut found = match (self.size.lambda0, self.size.k) {
-                (Some(lambda0), _) => answer::at_price(posed, lambda0, None, &session)?,
-                (None, Some(k)) => answer::at_size(posed, k, &session)?,
-                (None, None) => choose::by_criterion(posed, &self.path, &self.choice, &session)?,
-            };
-            answer::prove(posed, &mut found, self.prove.unwrap_or_default(), &session)?;
+            let how = self.size.how().unwrap_or_else(|| self.choice.how());
+            let options = self.path.selection(how, Method::Incremental, self.prove, &session);
+            let found = answer::select(posed, &options, &session)?;
             deliver(posed, &found, (&self.input, &self.fitting, &self.output), &session, out)
         })
     }

@@ -13,6 +13,7 @@ pub mod path;
 pub mod predict;
 pub mod report;
 pub mod simulate;
+pub mod stability;
 pub mod subsets;
 
 use crate::args::Command;
@@ -27,6 +28,7 @@ pub fn run(command: &Command, cancel: &CancelFlag, out: &mut dyn Write) -> Resul
         Command::Path(path) => path.run(cancel, out),
         Command::Cv(cv) => cv.run(cancel, out),
         Command::Subsets(subsets) => subsets.run(cancel, out),
+        Command::Stability(stability) => stability.run(cancel, out),
         Command::Exact(exact) => exact.run(cancel, out),
         Command::Predict(predict) => predict.run(out),
         Command::Certify(certify) => certify.run(cancel, out),

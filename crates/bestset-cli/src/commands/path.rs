@@ -4,11 +4,11 @@ use crate::args::{ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, Pat
 use crate::exit::{Exit, Failure};
 use crate::output::answer::{DataJson, write_data};
 use crate::output::{self, number, percent};
-use crate::work::answer::By;
-use crate::work::{Answer, Encoding, Loaded, Posed, Session, choose, encoding, report};
-use bestset::Status;
+use crate::work::{Answer, Encoding, Loaded, Posed, Session, answer, encoding, report};
 use bestset::criteria::{Criterion, Fit};
+use bestset::select::{By, Chosen};
 use bestset::solver::CancelFlag;
+use bestset::{Method, Status};
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
@@ -64,7 +64,8 @@ impl Path {
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {
-            let found = choose::by_criterion(posed, &self.path, &self.choice, &session)?;
+            let options = self.path.selection(self.choice.how(), Method::Incremental, None, &session);
+            let found = answer::select(posed, &options, &session)?;
             let mut written = Vec::new();
             if let Some(path) = &self.output.model {
                 let (scale, intercept) = (self.fitting.standardize, !self.fitting.no_intercept);
@@ -86,13 +87,15 @@ impl Path {
     }
 
     fn write(&self, posed: &Posed<'_>, found: &Answer, out: &mut dyn Write) -> Result<Status, Failure> {
-        let Some(chosen) = &found.chosen else { return Err(Failure::Usage("there is no path")) };
-        let By::Criterion { title, values, .. } = &chosen.by else {
-            return Err(Failure::Usage("there is no criterion"));
+        let Some(Chosen { by: By::Criterion(criterion, values), .. }) = &found.selected.chosen else {
+            return Err(Failure::Usage("a limit struck before the first point of the path"));
+        };
+        let (Some(chosen), title) = (&found.selected.chosen, criterion.title()) else {
+            return Err(Failure::Usage("there is no path"));
         };
         let status = chosen.path.status;
         let points = chosen.path.points.iter().zip(values).map(|(point, criterion)| {
-            let outside = posed.outside(&point.solution.coefficients);
+            let outside = posed.outward(&point.solution.coefficients);
             let certificate = &point.solution.certificate;
             PointJson {
                 lambda0: point.lambda0,
@@ -110,7 +113,7 @@ impl Path {
         });
         let points: Vec<PointJson> = points.collect();
         if self.output.json {
-            let (data, criterion, chosen) = (DataJson::new(posed.data), *title, chosen.point);
+            let (data, criterion, chosen) = (DataJson::new(posed.data), title, chosen.point);
             serde_json::to_writer_pretty(&mut *out, &PathJson { data, criterion, chosen, status, points })?;
             writeln!(out)?;
             return Ok(status);
@@ -118,7 +121,7 @@ impl Path {
         write_data(posed.data, out)?;
         let penalty = posed.problem.penalty();
         let (lambda1, lambda2) = (output::short(penalty.lambda1), output::short(penalty.lambda2));
-        writeln!(out, "{} loss, lambda1 {lambda1}, lambda2 {lambda2}\n", posed.loss().name())?;
+        writeln!(out, "{} loss, lambda1 {lambda1}, lambda2 {lambda2}\n", posed.problem.loss().name())?;
         output::heading(out, &format!("Path: {} points, {status}", points.len()))?;
         let rows = points.iter().enumerate().map(|(k, point)| row(posed, chosen, point, k));
         writeln!(out, "{}", output::table(&["lambda0", "features", "P", "gap", "R²", title, "", "changes"], rows))?;
@@ -127,7 +130,7 @@ impl Path {
     }
 }
 
-fn row(posed: &Posed<'_>, chosen: &crate::work::answer::Chosen, point: &PointJson, k: usize) -> Vec<String> {
+fn row(posed: &Posed<'_>, chosen: &Chosen, point: &PointJson, k: usize) -> Vec<String> {
     vec![
         number(point.lambda0),
         point.nonzeros.to_string(),

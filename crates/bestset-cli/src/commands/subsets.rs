@@ -13,9 +13,13 @@ use clap::Args;
 use serde::Serialize;
 use std::io::Write;
 
+/// Largest size unless told otherwise.
+const USUAL_SIZE: usize = 8;
+
 /// Find the best subset of every size, each proved, with the measures that choose between them.
 ///
-/// Least squares with more samples than features has lambda2 = 0 unless given: the classical best subsets.
+/// Least squares has lambda2 = 0 unless given wherever it can do without, as with more samples than features: the classical best
+/// subsets.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: bestset subsets trial.csv --target outcome
@@ -47,6 +51,8 @@ struct SubsetsJson<'a> {
 #[derive(Serialize)]
 struct SizeJson {
     size: usize,
+    /// Whether the answer is one of this size, or what a limit left of a smaller one.
+    reached: bool,
     features: Vec<(String, f64)>,
     intercept: f64,
     #[serde(flatten)]
@@ -72,17 +78,11 @@ impl Subsets {
         self.output.check()?;
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
-        let least_squares = |data: &Loaded| data.loss.is_quadratic() && data.set.rows() > data.set.features() + 1;
-        let ridge = |data: &Loaded| if least_squares(data) && self.fitting.lambda1 == 0.0 { 0.0 } else { 0.01 };
-        self.fitting.pose_with(&data, ridge, |posed| {
+        self.fitting.pose(&data, |posed| {
             refuse_groups(posed, "subsets of a size")?;
-            let most = self.max_size.unwrap_or(8.min(posed.features()));
-            if most > posed.features() {
-                let features = posed.features();
-                return Err(Failure::Message(format!("--max-size is {most}, but there are {features} features")));
-            }
+            let most = self.max_size.unwrap_or(USUAL_SIZE).min(posed.features());
             session.progress.start(format!("best subsets of 1 to {most} features"));
-            let found = bestset::subsets(&posed.problem, most, &session.options(Method::Exact))?;
+            let found = posed.subsets(most, &session.options(Method::Exact))?;
             let worst = found.sizes.iter().map(|s| Exit::of_status(s.status)).max_by_key(|e| *e as u8);
             let written = self.write_report(posed, &found, &session)?;
             session.progress.done();
@@ -111,33 +111,25 @@ impl Subsets {
         if !self.output.wants_report() {
             return Ok(Vec::new());
         }
-        let subset = |s: &Subset| page::Subset {
-            size: s.size,
-            features: s.coefficients.support.iter().map(|&j| posed.data.name(j)).collect(),
-            coefficients: posed.outside(&s.coefficients).values,
-            objective: s.certificate.objective,
-            lower_bound: s.certificate.lower_bound,
-            optimal: s.status == Status::Optimal,
-            r2: Some(s.criteria.r2),
-            adjusted_r2: s.criteria.adjusted_r2,
-            cp: s.criteria.cp,
-            aic: s.criteria.aic,
-            bic: s.criteria.bic,
+        let subset = |s: &Subset| {
+            let outside = Subset { coefficients: posed.outward(&s.coefficients), ..s.clone() };
+            page::Subset::of(&outside, &|j| posed.data.name(j))
         };
         let subsets = found.sizes.iter().map(subset).collect();
-        let seconds = Some(session.clock.seconds());
-        let opening = report::opening(posed.data);
+        let names = |j: usize| posed.data.name(j);
+        let opening = report::subject(posed.data, &names, session).opening(&posed.problem);
         let notes = [opening.notes, certificate::dependences(posed.data, &found.dependent)].concat();
-        let report = page::Report { subsets, seconds, notes, ..opening };
+        let report = page::Report { subsets, notes, ..opening };
         report::write(&report, &self.output)
     }
 }
 
 fn json(posed: &Posed<'_>, subset: &Subset) -> SizeJson {
-    let outside = posed.outside(&subset.coefficients);
+    let outside = posed.outward(&subset.coefficients);
     let certificate = &subset.certificate;
     SizeJson {
         size: subset.size,
+        reached: subset.is_reached(),
         features: outside.iter().map(|(j, b)| (posed.data.name(j), b)).collect(),
         intercept: outside.intercept,
         subset: Measures {
@@ -154,11 +146,29 @@ fn json(posed: &Posed<'_>, subset: &Subset) -> SizeJson {
 fn write_table(posed: &Posed<'_>, found: &bestset::Subsets, out: &mut dyn Write) -> Result<(), Failure> {
     write_data(posed.data, out)?;
     let penalty = posed.problem.penalty();
-    writeln!(out, "{} loss, lambda1 {}, lambda2 {}\n", posed.loss().name(), penalty.lambda1, penalty.lambda2)?;
+    writeln!(
+        out,
+        "{} loss, lambda1 {}, lambda2 {}\n",
+        posed.problem.loss().name(),
+        penalty.lambda1,
+        output::short(found.lambda2)
+    )?;
     output::heading(out, "Best subset of each size")?;
     let maybe = |value: Option<f64>| value.map_or("–".to_owned(), number);
     let rows = found.sizes.iter().map(|s| {
         let names: Vec<String> = s.coefficients.support.iter().map(|&j| posed.data.name(j)).collect();
+        if !s.is_reached() {
+            let empty = || "–".to_owned();
+            return vec![
+                s.size.to_string(),
+                empty(),
+                empty(),
+                empty(),
+                empty(),
+                "not reached".to_owned(),
+                String::new(),
+            ];
+        }
         let proved = match s.status {
             Status::Optimal => "best".to_owned(),
             _ => format!("within {}", percent(s.certificate.relative_gap())),
@@ -174,12 +184,13 @@ fn write_table(posed: &Posed<'_>, found: &bestset::Subsets, out: &mut dyn Write)
         ]
     });
     writeln!(out, "{}", output::table(&["size", "loss", "R²", "Cp", "BIC", "proved", "features"], rows))?;
-    let best = found.sizes.iter().filter(|s| s.criteria.bic.is_some());
+    let best = found.reached().filter(|s| s.criteria.bic.is_some());
     if let Some(best) =
         best.min_by(|a, b| a.criteria.bic.unwrap_or(f64::NAN).total_cmp(&b.criteria.bic.unwrap_or(f64::NAN)))
     {
         let features = if best.size == 1 { "feature" } else { "features" };
-        writeln!(out, "BIC is least at {} {features}.", best.size)?;
+        let among = if found.is_complete() { "" } else { " among the sizes that were reached" };
+        writeln!(out, "BIC is least at {} {features}{among}.", best.size)?;
     }
     let remarks = certificate::dependences(posed.data, &found.dependent);
     Ok(remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))?)

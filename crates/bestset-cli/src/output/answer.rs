@@ -1,10 +1,10 @@
 //! An answer for people and for machines.
 
-use super::{certificate, describe, heading, number, table, trace};
+use super::{certificate, describe, heading, number, short, table, trace};
 use crate::args::{OutputArgs, Terms};
 use crate::exit::Failure;
-use crate::work::answer::{By, Chosen};
-use crate::work::{Answer, Loaded, Posed, importance};
+use crate::work::{Answer, Loaded, Posed};
+use bestset::select::{By, Chosen, Standing};
 use bestset::{Local, Screened, Status, TraceRow};
 use serde::Serialize;
 use std::io::Write;
@@ -52,6 +52,9 @@ struct AnswerJson<'a> {
     method: &'static str,
     chosen: Option<String>,
     status: Status,
+    standing: Standing,
+    statement: String,
+    remarks: &'a [String],
     objective: f64,
     relaxation: Option<f64>,
     lower_bound: f64,
@@ -87,7 +90,7 @@ pub fn features(posed: &Posed<'_>, answer: &Answer) -> Vec<FeatureJson> {
         name: posed.data.name(j),
         index: j,
         coefficient: b,
-        standardized: b * importance::deviation(posed, j),
+        standardized: b * posed.data.set.matrix.deviation(j),
     };
     let mut all: Vec<FeatureJson> = answer.coefficients.iter().map(one).collect();
     all.sort_by(|a, b| b.standardized.abs().total_cmp(&a.standardized.abs()).then(a.index.cmp(&b.index)));
@@ -101,7 +104,7 @@ pub fn dependent_names(data: &Loaded, dependent: &[Vec<usize>]) -> Vec<Vec<Strin
 
 /// Writes the answer as one JSON object.
 pub fn write_json(posed: &Posed<'_>, answer: &Answer, output: &OutputArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    let solution = &answer.solution;
+    let solution = &answer.selected.solution;
     let certificate = &solution.certificate;
     let ranked = solution.ranked.iter().map(|r| RankedJson {
         features: r.coefficients.support.iter().map(|&j| posed.data.name(j)).collect(),
@@ -111,9 +114,12 @@ pub fn write_json(posed: &Posed<'_>, answer: &Answer, output: &OutputArgs, out: 
     let json = AnswerJson {
         data: DataJson::new(posed.data),
         problem: answer.terms,
-        method: answer.method.name(),
-        chosen: answer.chosen.as_ref().map(|chosen| chosen.describe()),
+        method: answer.selected.method.name(),
+        chosen: answer.selected.chosen.as_ref().map(bestset_report::chosen_by),
         status: solution.status,
+        standing: answer.selected.standing,
+        statement: answer.selected.standing.to_string(),
+        remarks: &answer.remarks,
         objective: certificate.objective,
         relaxation: certificate.relaxation,
         lower_bound: certificate.lower_bound + 0.0,
@@ -149,24 +155,34 @@ pub fn write_tables(
     output: &OutputArgs,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
+    let solution = &answer.selected.solution;
     write_data(posed.data, out)?;
-    if let Some(chosen) = &answer.chosen {
+    if let Some(chosen) = &answer.selected.chosen {
         write_scores(chosen, out)?;
     }
-    writeln!(out, "{}, method {}", describe(&answer.terms), answer.method.name())?;
-    if let Some(chosen) = &answer.chosen {
-        writeln!(out, "{}", chosen.describe())?;
+    writeln!(out, "{}", describe(&answer.terms))?;
+    if let Some(chosen) = &answer.selected.chosen {
+        let (high, low) = chosen.prices;
+        let range = match high > low {
+            true => format!("; the same features for every lambda0 from {} to {}", short(low), short(high)),
+            false => String::new(),
+        };
+        writeln!(out, "Chosen by {}{range}", bestset_report::chosen_by(chosen))?;
     }
     writeln!(out)?;
-    if output.trace && !answer.solution.trace.is_empty() {
+    if output.trace && !solution.trace.is_empty() {
         heading(out, "Trace")?;
-        writeln!(out, "{}\n", trace::table(&answer.solution.trace))?;
+        writeln!(out, "{}\n", trace::table(&solution.trace))?;
     }
     write_features(posed, answer, output.top, out)?;
     write_ranked(posed, answer, out)?;
     heading(out, "Certificate")?;
-    let solution = &answer.solution;
-    writeln!(out, "{}\n{}", certificate::table(solution), certificate::verdict(solution, &answer.terms))?;
+    writeln!(out, "{}", certificate::table(solution, output.verbose))?;
+    writeln!(out, "{}.", answer.selected.standing)?;
+    // The sentence on the objective says more where there is a gap, or a size.
+    if solution.status != Status::Optimal || answer.terms.k.is_some() {
+        writeln!(out, "{}", certificate::verdict(solution, &answer.terms))?;
+    }
     let remarks = certificate::remarks(posed, answer);
     remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))?;
     Ok(())
@@ -180,7 +196,7 @@ fn write_features(posed: &Posed<'_>, answer: &Answer, top: usize, out: &mut dyn 
         rows.push(vec!["(intercept)".to_owned(), number(answer.coefficients.intercept), String::new()]);
     }
     rows.extend(all.iter().take(top).map(|f| vec![f.name.clone(), number(f.coefficient), number(f.standardized)]));
-    writeln!(out, "{}", table(&["feature", "coefficient", "times its deviation"], rows.into_iter()))?;
+    writeln!(out, "{}", table(&["feature", "coefficient", "per standard deviation"], rows.into_iter()))?;
     if all.len() > top {
         writeln!(out, "... and {} smaller ones (--top {})", all.len() - top, all.len())?;
     }
@@ -188,11 +204,11 @@ fn write_features(posed: &Posed<'_>, answer: &Answer, top: usize, out: &mut dyn 
 }
 
 fn write_ranked(posed: &Posed<'_>, answer: &Answer, out: &mut dyn Write) -> Result<(), Failure> {
-    if answer.solution.ranked.len() < 2 {
+    if answer.selected.solution.ranked.len() < 2 {
         return Ok(());
     }
     heading(out, "Best subsets")?;
-    let rows = answer.solution.ranked.iter().enumerate().map(|(k, r)| {
+    let rows = answer.selected.solution.ranked.iter().enumerate().map(|(k, r)| {
         let names: Vec<String> = r.coefficients.support.iter().map(|&j| posed.data.name(j)).collect();
         let proved = if r.proved { "yes" } else { "no" };
         vec![names.join(", "), number(r.objective), proved.to_owned(), (k + 1).to_string()]
@@ -203,13 +219,21 @@ fn write_ranked(posed: &Posed<'_>, answer: &Answer, out: &mut dyn Write) -> Resu
 /// Scores shown at most.
 const ROWS: usize = 20;
 
-/// The scores along the path, thinned, with the best and the chosen point among them.
+/// The best size of every lambda2, and the sizes with the one chosen, thinned.
 fn write_scores(chosen: &Chosen, out: &mut dyn Write) -> Result<(), Failure> {
-    let By::CrossValidation { found: cv, metric, .. } = &chosen.by else { return Ok(()) };
+    let By::CrossValidation(cv, _) = &chosen.by else { return Ok(()) };
     writeln!(out)?;
-    heading(out, &format!("Cross-validation: {metric}"))?;
-    let (count, step) = (cv.scores.len(), cv.scores.len().div_ceil(ROWS).max(1));
-    let shown = (0..count).filter(|k| k % step == 0 || [cv.best, cv.one_se, count - 1].contains(k));
+    heading(out, &format!("Cross-validation: {}", cv.score.title()))?;
+    let sign = if cv.score.is_maximised() { -1.0 } else { 1.0 };
+    let ridge = |k: usize| cv.path.points[k].lambda2;
+    let own: Vec<usize> = (0..cv.scores.len()).filter(|&k| ridge(k) == ridge(chosen.point)).collect();
+    let step = own.len().div_ceil(ROWS).max(1);
+    let least = |k: &usize| {
+        let same = (0..cv.scores.len()).filter(|&j| ridge(j) == ridge(*k) && !cv.scores[j].mean.is_nan());
+        same.min_by(|&a, &b| (sign * cv.scores[a].mean).total_cmp(&(sign * cv.scores[b].mean))) == Some(*k)
+    };
+    let thinned: Vec<usize> = own.into_iter().step_by(step).collect();
+    let shown = (0..cv.scores.len()).filter(|k| thinned.contains(k) || [cv.best, cv.one_se].contains(k) || least(k));
     let rows = shown.map(|k| {
         let point = &cv.path.points[k];
         let mark = match (k == cv.best, k == cv.one_se) {
@@ -219,12 +243,12 @@ fn write_scores(chosen: &Chosen, out: &mut dyn Write) -> Result<(), Failure> {
             _ => "",
         };
         vec![
-            number(point.lambda0),
+            short(point.lambda2),
             point.solution.coefficients.nonzeros().to_string(),
             number(cv.scores[k].mean),
             number(cv.scores[k].standard_error),
             mark.to_owned(),
         ]
     });
-    Ok(writeln!(out, "{}\n", table(&["lambda0", "features", "mean", "standard error", ""], rows))?)
+    Ok(writeln!(out, "{}\n", table(&["lambda2", "features", "mean", "standard error", ""], rows))?)
 }

@@ -6,7 +6,7 @@ use crate::work::{Answer, Loaded, Posed};
 use bestset::{Certificate, Local, Solution, Status};
 
 /// The three numbers, the gaps, and how the solve went.
-pub fn table(solution: &Solution) -> String {
+pub fn table(solution: &Solution, verbose: bool) -> String {
     let certificate = &solution.certificate;
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let with_share = |value: f64, share: f64| format!("{} ({})", number(value), percent(share));
@@ -22,12 +22,10 @@ pub fn table(solution: &Solution) -> String {
         Some(row("gap P − D", with_share(certificate.gap(), certificate.relative_gap()))),
         relaxation_gap,
     ];
-    let course = [
-        row("status", solution.status.to_string()),
-        row("seconds", seconds(solution.seconds)),
-        row("iterations", solution.iterations.to_string()),
-        row("passes over X", format!("{:.1}", solution.passes)),
-    ];
+    let course = [row("status", solution.status.to_string()), row("seconds", seconds(solution.seconds))];
+    let effort =
+        [row("iterations", solution.iterations.to_string()), row("passes over X", format!("{:.1}", solution.passes))];
+    let effort = effort.into_iter().filter(|_| verbose);
     let screened = &solution.screened;
     let rules = [
         ("screened by the published rule", screened.published),
@@ -36,7 +34,7 @@ pub fn table(solution: &Solution) -> String {
         ("proved inside every best subset", screened.included),
     ];
     let rules = rules.into_iter().filter(|rule| rule.1 > 0).map(|(name, count)| row(name, count.to_string()));
-    super::table(&[], numbers.into_iter().flatten().chain(course).chain(rules))
+    super::table(&[], numbers.into_iter().flatten().chain(course).chain(effort).chain(rules))
 }
 
 /// What a certificate proves, in a sentence.
@@ -83,8 +81,8 @@ pub fn verdict(solution: &Solution, terms: &Terms) -> String {
 
 /// What is to be said of the proof besides: why there is none, and what it rests on.
 pub fn remarks(posed: &Posed<'_>, answer: &Answer) -> Vec<String> {
-    let dependences = dependences(posed.data, &answer.solution.dependent);
-    answer.unproved.iter().cloned().chain(dependences).collect()
+    let dependences = dependences(posed.data, &answer.selected.solution.dependent);
+    answer.remarks.iter().cloned().chain(dependences).collect()
 }
 
 /// What the proof took for exact though the columns may differ in their last digits, a sentence each.
@@ -107,8 +105,9 @@ pub fn dependences(data: &Loaded, dependent: &[Vec<usize>]) -> Vec<String> {
 /// The outcome in one line.
 pub fn line(solution: &Solution) -> String {
     let certificate = &solution.certificate;
+    let rule = solution.rule.map_or(String::new(), |rule| format!(", {rule}"));
     format!(
-        "P = {}, D = {}, gap {} ({}), {} non-zeros, {} iterations, {:.1} passes over X, {} s: {}",
+        "P = {}, D = {}, gap {} ({}), {} non-zeros, {} iterations, {:.1} passes over X, {} s: {}{rule}",
         number(certificate.objective),
         number(certificate.lower_bound),
         number(certificate.gap()),

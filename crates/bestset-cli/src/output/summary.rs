@@ -1,6 +1,6 @@
 //! A solution as JSON: flat, so that scripts find `lower_bound` and `objective` at once.
 
-use bestset::{Coefficients, Local, Method, Screened, Solution, Status, TraceRow};
+use bestset::{Coefficients, Local, Method, Rule, Screened, Solution, Status, TraceRow};
 use serde::Serialize;
 
 /// The numbers of a solution. Values that are not finite become `null`.
@@ -8,6 +8,8 @@ use serde::Serialize;
 pub struct Summary<'a> {
     method: &'static str,
     status: Status,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<Rule>,
     objective: f64,
     relaxation: Option<f64>,
     lower_bound: f64,
@@ -32,6 +34,7 @@ impl<'a> Summary<'a> {
         Self {
             method: method.name(),
             status: solution.status,
+            rule: solution.rule,
             objective: certificate.objective,
             relaxation: certificate.relaxation,
             // Plus zero: the trivial bound may be a negative zero.

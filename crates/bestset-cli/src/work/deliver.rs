@@ -35,5 +35,5 @@ pub fn deliver(
         written.iter().try_for_each(|line| writeln!(out, "{line}"))?;
     }
     out.flush()?;
-    Ok(Exit::of(&found.solution))
+    Ok(Exit::of(&found.selected.solution))
 }

@@ -101,13 +101,12 @@ struct Beside {
 
 /// Writes the model of an answer.
 pub fn save(posed: &Posed<'_>, answer: &Answer, encoding: &Encoding, path: &Path) -> Result<(), Failure> {
-    let problem = posed.priced(answer.terms.lambda0)?;
-    let mut model = Model::new(&problem, &answer.solution)?.with_coefficients(answer.coefficients.clone())?;
+    let mut model = posed.model(&answer.selected)?;
     if !matches!(posed.data.set.names, Names::Numbered { first: 0 }) {
         model = model.with_names(posed.data.set.names.list(posed.features()))?;
     }
     let mut json: serde_json::Value = serde_json::from_str(&model.to_json())?;
-    let encoding = encoding.clone().with_means(posed.data, &answer.coefficients.support);
+    let encoding = encoding.clone().with_means(posed.data, &model.coefficients.support);
     json["encoding"] = serde_json::to_value(encoding)?;
     let text = serde_json::to_string_pretty(&json)? + "\n";
     write_whole(path, text.as_bytes())

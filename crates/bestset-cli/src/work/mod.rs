@@ -1,10 +1,8 @@
 //! From a file to an answer: load, pose, solve; then the model file and the report.
 
 pub mod answer;
-pub mod choose;
 pub mod deliver;
 pub mod encoding;
-pub mod importance;
 pub mod load;
 pub mod pose;
 pub mod remark;

@@ -5,6 +5,9 @@ use bestset_data::{Dataset, Target};
 /// Different values that may be classes.
 const CLASSES: usize = 5;
 
+/// Different values that may be counts.
+const COUNTS: usize = 200;
+
 /// Rows for each class or count below which nothing is said.
 const ROWS: usize = 5;
 
@@ -17,13 +20,14 @@ pub fn on_target(target: &Target, set: &Dataset) -> Option<String> {
              ones too, since there is no survival model here; {status} is a feature unless it is dropped (--drop {status})"
         ));
     }
-    let levels = Target::levels(values, values.len() / ROWS);
+    let most = COUNTS.min(values.len() / ROWS);
+    let levels = Target::levels(values, most);
     let listed = || levels.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
     let whole = values.iter().all(|y| y.fract() == 0.0 && *y >= 0.0);
     let consecutive = levels.windows(2).all(|w| w[1] == w[0] + 1.0);
     match levels[..] {
         // As many as were looked for: there may be more.
-        _ if levels.len() >= values.len() / ROWS => None,
+        _ if levels.len() >= most => None,
         [low, high] => Some(format!(
             "{name} has the values {low} and {high} and is regressed with the squared loss; --loss logistic takes them as classes"
         )),

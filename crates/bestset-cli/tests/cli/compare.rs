@@ -52,6 +52,22 @@ fn json_certifies_every_run_and_bounds_agree() {
     }
 }
 
+/// The rule as written ends before the patient one, and the run says which rule it was.
+#[test]
+fn the_stopping_rule_of_the_ascents_can_be_chosen() {
+    let ended = |more: &[&str]| {
+        let output = run(&small(&[&["--methods", "dual_ascent,cdss", "--json", "--no-trace"], more].concat()));
+        assert_eq!(code(&output), 0, "{}", errors(&output));
+        let runs = json(&output)["runs"].clone();
+        assert!(runs[1]["rule"].is_null(), "CDSS has no such rule");
+        (runs[0]["rule"].as_str().unwrap().to_owned(), runs[0]["iterations"].as_u64().unwrap())
+    };
+    let (literal, patient) = (ended(&[]), ended(&["--stop", "patient"]));
+    assert_eq!((literal.0.as_str(), &literal), ("not_decreasing", &ended(&["--stop", "literal"])));
+    assert!(patient.1 > literal.1, "{patient:?} {literal:?}");
+    assert!(text(&run(&small(&["--methods", "dual_ascent"]))).contains(": converged, gap not decreasing"));
+}
+
 #[test]
 fn an_algorithm_that_cannot_solve_the_problem_says_so() {
     let output = run(&small(&["--lambda1", "0", "--lambda2", "0", "--methods", "dual_ascent,cdss"]));
@@ -63,8 +79,9 @@ fn an_algorithm_that_cannot_solve_the_problem_says_so() {
 
 #[test]
 fn bad_arguments_exit_2_and_are_named() {
-    let cases: [(&[&str], &str); 3] = [
+    let cases: [(&[&str], &str); 4] = [
         (&["--methods", "cdss,magic"], "magic"),
+        (&["--stop", "soon"], "soon"),
         (&["--lambda1", "-1"], "lambda1 is -1"),
         (&["--k", "900"], "k is 900"),
     ];

@@ -190,6 +190,20 @@ impl Confusion {
 /// What [`Regression::samples`] and [`Classification::samples`] say unless told otherwise.
 pub(crate) const FITTED_ON: &str = "the samples it was fitted on";
 
+/// Samples that are predicted by fits that have not seen them.
+pub(crate) const LEFT_OUT: &str = "samples left out, each predicted by a fit of the same size that has not seen it";
+
+impl Diagnostics {
+    /// The same, said to be of these samples.
+    pub(crate) fn of_samples(mut self, samples: &str) -> Self {
+        match &mut self {
+            Self::Regression(r) => r.samples = samples.to_owned(),
+            Self::Classification(c) => c.samples = samples.to_owned(),
+        }
+        self
+    }
+}
+
 /// The curve from (0, 0) to (1, 1), tied scores as one step, and the area below it; NaN without both classes.
 fn roc(labels: &[bool], scores: &[f64]) -> (Vec<(f64, f64)>, f64) {
     let mut order: Vec<usize> = (0..labels.len()).collect();

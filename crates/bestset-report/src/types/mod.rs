@@ -5,8 +5,8 @@ mod model;
 mod proof;
 mod selection;
 
-pub(crate) use diagnostics::FITTED_ON;
 pub use diagnostics::{Calibration, Classification, Confusion, Diagnostics, Regression};
+pub(crate) use diagnostics::{FITTED_ON, LEFT_OUT};
 pub use model::{Model, Ranked, Term};
 pub use proof::{Certificate, Rule, Screening, TraceRow};
 pub use selection::{Criterion, CrossValidation, CvPoint, Path, PathPoint, Subset};

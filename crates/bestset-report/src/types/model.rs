@@ -36,12 +36,15 @@ pub struct Term {
     /// How much the objective rises when the feature is dropped and the others are refitted.
     #[serde(default)]
     pub rise: Option<f64>,
+    /// Share of the fits on parts of the samples, of the same size, that have the feature.
+    #[serde(default)]
+    pub frequency: Option<f64>,
 }
 
 impl Term {
     /// A feature of which nothing but the coefficient is known.
     pub fn new(name: impl Into<String>, coefficient: f64) -> Self {
-        Self { name: name.into(), coefficient, standardized: None, rise: None }
+        Self { name: name.into(), coefficient, standardized: None, rise: None, frequency: None }
     }
 
     /// What features are ordered by: the rise, or the standardised coefficient, or the coefficient; always ≥ 0.

@@ -1,9 +1,17 @@
-//! Cross-validation: the λ that predict best samples left out of the fit.
+//! Cross-validation: how many features, and which λ2, predict samples left out of the fit best.
 //!
-//! The path of all samples gives the grid. Every fold is fitted on the same grid, its λ scaled by the share of the weight
-//! that is left, since losses are summed (MATH §1): the penalty per sample is the same. Samples left out have weight zero,
-//! so that any design serves, and a weighted problem is the problem with repeated rows.
+//! The path of all samples gives the models. Every fold makes a path of its own, with λ1 and λ2 scaled by the share of the weight
+//! that is left (losses are summed, MATH §1: the penalty per sample is the same), and what is compared is the *size*: the score of
+//! a model of k features is the mean score of the folds' answers with at most k. A price is no common measure: on other samples it
+//! buys another number of features, half of the time one less where an answer has just become the best, and many more where the
+//! features outnumber the samples.
+//!
+//! A score depends on its own size alone, not on where the path ends: answers do not depend on later points of their path, and a
+//! fold's answer of size k is looked for no further than where its path first has k features.
+//!
+//! Samples left out have weight zero, so that any design serves, and a weighted problem is the problem with repeated rows.
 
+mod fold;
 mod folds;
 mod score;
 mod stability;
@@ -12,8 +20,10 @@ pub use folds::Folds;
 pub use score::Score;
 pub use stability::{Stability, StabilityOptions, stability};
 
+pub(crate) use fold::FoldFit;
+
 use crate::error::{Error, Result};
-use crate::path::{Grid, Path, PathOptions, Point, path};
+use crate::path::{Path, PathOptions, Point, path};
 use crate::problem::Problem;
 use crate::solution::Status;
 use rayon::prelude::*;
@@ -24,7 +34,7 @@ use std::time::Instant;
 ///
 /// | field | default | purpose |
 /// |---|---|---|
-/// | `path` | the defaults of paths | grid and tolerances; time limit of the whole, cancellation |
+/// | `path` | the defaults of paths | the prices, the λ2 and the largest size compared; time limit of the whole, cancellation |
 /// | `folds` | ten random parts | what is left out together |
 /// | `score` | squared error or deviance | what is best |
 /// | `seed` | 0 | the division, nothing else |
@@ -40,9 +50,9 @@ pub struct CvOptions {
     pub seed: u64,
 }
 
-/// The score of one point of the path.
+/// The score of models of one size.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PointScore {
+pub struct SizeScore {
     /// Mean over the folds, each with the weight of its samples.
     pub mean: f64,
     /// Standard error of the mean.
@@ -60,13 +70,35 @@ pub struct Split {
     pub test: Vec<usize>,
 }
 
+/// Which point cross-validation takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// The best mean score.
+    #[default]
+    Min,
+    /// The fewest features whose mean is within one standard error of the best.
+    #[serde(rename = "1se")]
+    OneSe,
+}
+
+impl Rule {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Min => "min",
+            Self::OneSe => "1se",
+        }
+    }
+}
+
 /// What cross-validation found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CrossValidation {
-    /// The path of all samples, each point with its certificate.
+    /// The path of all samples, each point with its certificate; none has more features than the largest size compared.
     pub path: Path,
     /// The score at each point.
-    pub scores: Vec<PointScore>,
+    pub scores: Vec<SizeScore>,
     /// The point with the best mean.
     pub best: usize,
     /// The point with the fewest features whose mean is within one standard error of the best.
@@ -75,6 +107,12 @@ pub struct CrossValidation {
     pub parts: Vec<Vec<usize>>,
     /// `Converged`, or the limit that struck: folds that it cut short do not count.
     pub status: Status,
+    /// The score that was taken.
+    pub score: Score,
+    /// The λ2 compared, and the score of every size from 0 up with each of them.
+    by_size: Vec<(f64, Vec<SizeScore>)>,
+    /// The answers of the folds done.
+    fits: Vec<FoldFit>,
 }
 
 impl CrossValidation {
@@ -87,14 +125,64 @@ impl CrossValidation {
     pub fn one_se_point(&self) -> &Point {
         &self.path.points[self.one_se]
     }
-}
 
-/// The scores of one fold and the weight of its samples.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct FoldScores {
-    pub(crate) weight: f64,
-    #[serde(with = "crate::file::floats")]
-    pub(crate) scores: Vec<f64>,
+    /// The point of a rule.
+    pub fn chosen(&self, rule: Rule) -> usize {
+        match rule {
+            Rule::Min => self.best,
+            Rule::OneSe => self.one_se,
+        }
+    }
+
+    /// Folds done.
+    pub fn folds(&self) -> usize {
+        self.fits.len()
+    }
+
+    /// The score of `size` features with this λ2, if they were compared.
+    pub fn score_of(&self, lambda2: f64, size: usize) -> Option<&SizeScore> {
+        self.by_size.iter().find(|strand| strand.0 == lambda2)?.1.get(size)
+    }
+
+    /// How often each feature is in the folds' answers of this size with this λ2: (feature, share of the folds), ascending.
+    pub fn frequencies(&self, lambda2: f64, size: usize) -> Vec<(usize, f64)> {
+        let Some(strand) = self.strand(lambda2) else { return Vec::new() };
+        let mut counts = std::collections::BTreeMap::new();
+        for fit in &self.fits {
+            fit.answer(strand, size).support.iter().for_each(|&j| *counts.entry(j).or_insert(0usize) += 1);
+        }
+        counts.into_iter().map(|(j, c)| (j, c as f64 / self.fits.len() as f64)).collect()
+    }
+
+    /// The samples left out and their margins by the fits that have not seen them, with this size and λ2; a sample comes as often
+    /// as it was left out.
+    pub fn left_out(&self, problem: &Problem<'_>, lambda2: f64, size: usize) -> Vec<(usize, f64)> {
+        let Some(strand) = self.strand(lambda2) else { return Vec::new() };
+        let margins = |fit: &FoldFit| {
+            let coefficients = fit.answer(strand, size);
+            let u = problem.margins(coefficients);
+            fit.test.iter().map(|&i| (i, u[i] + coefficients.intercept)).collect::<Vec<_>>()
+        };
+        self.fits.iter().flat_map(margins).collect()
+    }
+
+    fn strand(&self, lambda2: f64) -> Option<usize> {
+        self.by_size.iter().position(|strand| strand.0 == lambda2)
+    }
+
+    /// Takes other points, which have had their answers improved, and chooses among them again.
+    pub(crate) fn judge_again(&mut self, points: Vec<Point>) {
+        self.path.points = points;
+        self.judge();
+    }
+
+    /// The scores of the points, and the choice among them.
+    fn judge(&mut self) {
+        let none = || SizeScore { mean: f64::NAN, standard_error: f64::NAN, folds: Vec::new() };
+        let score = |p: &Point| self.score_of(p.lambda2, p.solution.support().len()).cloned().unwrap_or_else(none);
+        self.scores = self.path.points.iter().map(score).collect();
+        (self.best, self.one_se) = choose(&self.scores, &self.path, self.score);
+    }
 }
 
 /// Cross-validates a path.
@@ -116,26 +204,7 @@ pub(crate) struct FoldScores {
 /// # Ok::<(), bestset::Error>(())
 /// ```
 pub fn cross_validate(problem: &Problem<'_>, options: &CvOptions) -> Result<CrossValidation> {
-    let (parts, splits) = drawn(problem, options)?;
-    let whole = |options: &PathOptions| path(problem, options);
-    cross_validate_with(problem, options, (parts, &splits), whole, &|_| None, &|_, _| Ok(()))
-}
-
-/// As [`cross_validate`], with these splits in place of the folds of the options.
-pub fn cross_validate_splits(problem: &Problem<'_>, options: &CvOptions, splits: &[Split]) -> Result<CrossValidation> {
-    if splits.is_empty() {
-        return Err(Error::Range { name: "splits", value: 0.0, range: "at least 1" });
-    }
-    for split in splits {
-        for (what, list) in [("the samples of a fit", &split.train), ("the samples left out", &split.test)] {
-            if let Some(position) = list.iter().position(|&i| i >= problem.nrows()) {
-                let (index, problem) = (list[position], "beyond the last sample");
-                return Err(Error::Index { what, position, index, problem });
-            }
-        }
-    }
-    let whole = |options: &PathOptions| path(problem, options);
-    cross_validate_with(problem, options, (Vec::new(), splits), whole, &|_| None, &|_, _| Ok(()))
+    cross_validate_observed(problem, options, &|_, _| ())
 }
 
 /// As [`cross_validate`], showing how many folds are done and how many there are; folds end in any order, on any thread.
@@ -144,136 +213,114 @@ pub fn cross_validate_observed(
     options: &CvOptions,
     observer: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<CrossValidation> {
-    let (parts, splits) = drawn(problem, options)?;
-    let total = splits.len();
-    let done = std::sync::atomic::AtomicUsize::new(0);
-    let count = |_: usize, _: &FoldScores| {
-        observer(1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed), total);
-        Ok(())
-    };
-    cross_validate_with(problem, options, (parts, &splits), |options| path(problem, options), &|_| None, &count)
+    Work { problem, options, parts: Division::drawn(problem, options)? }.observed(observer)
 }
 
-/// As [`cross_validate`], for a division as [`drawn`]; `whole` makes the path of all samples, `known` may give the scores of a fold, and `done` sees those
-/// that were computed.
-pub(crate) fn cross_validate_with(
-    problem: &Problem<'_>,
-    options: &CvOptions,
-    (parts, splits): (Vec<Vec<usize>>, &[Split]),
-    whole: impl FnOnce(&PathOptions) -> Result<Path>,
-    known: &(dyn Fn(usize) -> Option<FoldScores> + Sync),
-    done: &(dyn Fn(usize, &FoldScores) -> Result<()> + Sync),
-) -> Result<CrossValidation> {
-    let start = Instant::now();
-    let score = options.score.unwrap_or(Score::of(problem.loss()));
-    score.validate(problem.loss())?;
-    let whole = whole(&options.path)?;
-    if whole.points.is_empty() {
-        let (scores, best, one_se, status) = (Vec::new(), 0, 0, whole.status);
-        return Ok(CrossValidation { path: whole, scores, best, one_se, parts, status });
-    }
-    let run = |(k, split): (usize, &Split)| -> Result<(Option<FoldScores>, Status)> {
-        if let Some(scores) = known(k) {
-            return Ok((Some(scores), Status::Converged));
-        }
-        let (scores, status) = fold(problem, options, &whole, split, score, start)?;
-        if status != Status::Converged {
-            return Ok((None, status));
-        }
-        done(k, &scores)?;
-        Ok((Some(scores), status))
-    };
-    let fits: Result<Vec<_>> =
-        crate::solver::on_threads(options.path.solve.threads, || splits.par_iter().enumerate().map(run).collect());
-    let fits = fits?;
-    let status = fits.iter().map(|f| f.1).find(|s| *s != Status::Converged).unwrap_or(whole.status);
-    let complete: Vec<FoldScores> = fits.into_iter().filter_map(|f| f.0).collect();
-    let scores: Vec<PointScore> = (0..whole.points.len()).map(|k| summarise(&complete, k)).collect();
-    let (best, one_se) = choose(&scores, &whole, score);
-    Ok(CrossValidation { path: whole, scores, best, one_se, parts, status })
+/// As [`cross_validate`], with these splits in place of the folds of the options.
+pub fn cross_validate_splits(problem: &Problem<'_>, options: &CvOptions, splits: &[Split]) -> Result<CrossValidation> {
+    Work { problem, options, parts: Division::given(problem, splits)? }.observed(&|_, _| ())
 }
 
-/// The parts of the options' folds, and what each leaves out.
-pub(crate) fn drawn(problem: &Problem<'_>, options: &CvOptions) -> Result<(Vec<Vec<usize>>, Vec<Split>)> {
-    let parts = options.folds.draw(problem.y(), options.seed)?;
-    let folds = |one: &[usize]| one.iter().max().map_or(0, |m| m + 1);
-    let split = |one: &[usize], fold: usize| {
-        let (test, train) = (0..one.len()).partition(|&i| one[i] == fold);
-        Split { train, test }
-    };
-    let splits = parts.iter().flat_map(|one| (0..folds(one)).map(|f| split(one, f))).collect();
-    Ok((parts, splits))
+/// What is left out when.
+#[derive(Debug, Clone)]
+pub(crate) struct Division {
+    /// The part of each sample, for every repeat; empty where the splits were given.
+    parts: Vec<Vec<usize>>,
+    pub(crate) splits: Vec<Split>,
 }
 
-/// The scores of one fold at every point.
-fn fold(
-    problem: &Problem<'_>,
-    options: &CvOptions,
-    whole: &Path,
-    split: &Split,
-    score: Score,
-    start: Instant,
-) -> Result<(FoldScores, Status)> {
-    let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
-    let mut kept = vec![0.0; problem.nrows()];
-    split.train.iter().for_each(|&i| kept[i] += weight(i));
-    let (total, inside): (f64, f64) = ((0..kept.len()).map(weight).sum(), kept.iter().sum());
-    let outside: f64 = split.test.iter().map(|&i| weight(i)).sum();
-    let training = problem.clone().with_weights(kept)?;
-    let mut solve = options.path.solve.clone();
-    solve.time_limit = solve.time_limit.map(|limit| limit.saturating_sub(start.elapsed()));
-    solve.threads = None;
-    let share = inside / total;
-    let mut scores = Vec::with_capacity(whole.points.len());
-    for strand in whole.strands() {
-        let mut penalty = problem.penalty().clone();
-        penalty.lambda1 *= share;
-        penalty.lambda2 = share * strand[0].lambda2;
-        let grid = Grid::Given(scored(strand, &options.path.grid).iter().map(|lambda0| share * lambda0).collect());
-        let settings = PathOptions {
-            grid,
-            lambda2: Vec::new(),
-            max_size: Some(usize::MAX),
-            solve: solve.clone(),
-            ..options.path.clone()
+impl Division {
+    /// The parts of the options' folds, and what each leaves out.
+    pub(crate) fn drawn(problem: &Problem<'_>, options: &CvOptions) -> Result<Self> {
+        let parts = options.folds.draw(problem.y(), options.seed)?;
+        let folds = |one: &[usize]| one.iter().max().map_or(0, |m| m + 1);
+        let split = |one: &[usize], fold: usize| {
+            let (test, train) = (0..one.len()).partition(|&i| one[i] == fold);
+            Split { train, test }
         };
-        let fitted = path(&training.with_penalty(penalty)?, &settings)?;
-        if fitted.status != Status::Converged {
-            return Ok((FoldScores { weight: outside, scores }, fitted.status));
-        }
-        for point in &fitted.points {
-            let coefficients = &point.solution.coefficients;
-            let u = problem.margins(coefficients);
-            let samples: Vec<(f64, f64, f64)> =
-                split.test.iter().map(|&i| (u[i] + coefficients.intercept, problem.y()[i], weight(i))).collect();
-            scores.push(score.value(problem.loss(), &samples));
-        }
+        let splits = parts.iter().flat_map(|one| (0..folds(one)).map(|f| split(one, f))).collect();
+        Ok(Self { parts, splits })
     }
-    Ok((FoldScores { weight: outside, scores }, Status::Converged))
+
+    /// These splits, whose samples must exist.
+    pub(crate) fn given(problem: &Problem<'_>, splits: &[Split]) -> Result<Self> {
+        if splits.is_empty() {
+            return Err(Error::Range { name: "splits", value: 0.0, range: "at least 1" });
+        }
+        for split in splits {
+            for (what, list) in [("the samples of a fit", &split.train), ("the samples left out", &split.test)] {
+                if let Some(position) = list.iter().position(|&i| i >= problem.nrows()) {
+                    let (index, problem) = (list[position], "beyond the last sample");
+                    return Err(Error::Index { what, position, index, problem });
+                }
+            }
+        }
+        Ok(Self { parts: Vec::new(), splits: splits.to_vec() })
+    }
 }
 
-/// The λ0 at which the folds of each point are fitted. A point of a dynamic grid is where its answer has just become the best:
-/// there a fit on other samples often has one feature less, which would be held against the larger model. The answer is the
-/// best down to the next point; the folds are fitted in the middle of that interval, of the logarithms.
-fn scored(strand: &[Point], grid: &Grid) -> Vec<f64> {
-    let is_dynamic = matches!(grid, Grid::Dynamic { .. });
-    let next = |k: usize| strand.get(k + 1).filter(|_| is_dynamic).unwrap_or(&strand[k]);
-    (0..strand.len()).map(|k| (strand[k].lambda0 * next(k).lambda0).sqrt()).collect()
+/// A cross-validation to be done.
+pub(crate) struct Work<'w, 'a> {
+    pub(crate) problem: &'w Problem<'a>,
+    pub(crate) options: &'w CvOptions,
+    pub(crate) parts: Division,
 }
 
-/// Mean and standard error at point k over the folds whose score is a number.
-fn summarise(folds: &[FoldScores], k: usize) -> PointScore {
-    let values: Vec<f64> = folds.iter().map(|f| f.scores[k]).collect();
-    let counted = || folds.iter().zip(&values).filter(|(f, s)| f.weight > 0.0 && !s.is_nan());
-    let total: f64 = counted().map(|(f, _)| f.weight).sum();
-    let mean = counted().map(|(f, s)| f.weight * s).sum::<f64>() / total;
-    let spread = counted().map(|(f, s)| f.weight * (s - mean).powi(2)).sum::<f64>() / total;
-    let standard_error = (spread / (counted().count() as f64 - 1.0)).sqrt();
-    PointScore { mean, standard_error, folds: values }
+impl Work<'_, '_> {
+    pub(crate) fn observed(self, observer: &(dyn Fn(usize, usize) + Sync)) -> Result<CrossValidation> {
+        let (total, problem) = (self.parts.splits.len(), self.problem);
+        let done = std::sync::atomic::AtomicUsize::new(0);
+        let count = |_: usize, _: &FoldFit| {
+            observer(1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed), total);
+            Ok(())
+        };
+        self.run(|options| path(problem, options), &|_| None, &count)
+    }
+
+    /// `whole` makes the path of all samples, `known` may give a fold's answers, and `done` sees those that were computed.
+    pub(crate) fn run(
+        self,
+        whole: impl FnOnce(&PathOptions) -> Result<Path>,
+        known: &(dyn Fn(usize) -> Option<FoldFit> + Sync),
+        done: &(dyn Fn(usize, &FoldFit) -> Result<()> + Sync),
+    ) -> Result<CrossValidation> {
+        let (problem, options, start) = (self.problem, self.options, Instant::now());
+        let score = options.score.unwrap_or(Score::of(problem.loss()));
+        score.validate(problem.loss())?;
+        let most = options.path.max_size.unwrap_or_else(|| crate::path::usual_size(problem));
+        let settings = PathOptions { max_size: Some(most), ..options.path.clone() };
+        let mut whole = whole(&settings)?;
+        whole.points.retain(|p| p.solution.support().len() <= most);
+        let fold = |(k, split): (usize, &Split)| -> Result<(Option<FoldFit>, Status)> {
+            if let Some(fit) = known(k) {
+                return Ok((Some(fit), Status::Converged));
+            }
+            let (fit, status) = fold::fit(problem, &settings, split, most, start)?;
+            if let Some(fit) = &fit {
+                done(k, fit)?;
+            }
+            Ok((fit, status))
+        };
+        let splits = if whole.points.is_empty() { &[][..] } else { &self.parts.splits };
+        let fits: Result<Vec<_>> =
+            crate::solver::on_threads(settings.solve.threads, || splits.par_iter().enumerate().map(fold).collect());
+        let fits = fits?;
+        let status = fits.iter().map(|f| f.1).find(|s| *s != Status::Converged).unwrap_or(whole.status);
+        let fits: Vec<FoldFit> = fits.into_iter().filter_map(|f| f.0).collect();
+        let own = [problem.penalty().lambda2];
+        let ridges = if settings.lambda2.is_empty() { &own[..] } else { &settings.lambda2 };
+        let sizes = |strand: usize| (0..=most).map(|k| fold::score(problem, &fits, strand, k, score)).collect();
+        let by_size = ridges.iter().enumerate().map(|(strand, &lambda2)| (lambda2, sizes(strand))).collect();
+        let (scores, parts) = (Vec::new(), self.parts.parts);
+        let mut found =
+            CrossValidation { path: whole, scores, best: 0, one_se: 0, parts, status, score, by_size, fits };
+        found.judge();
+        Ok(found)
+    }
 }
 
 /// The best point, the earlier of equals, and the sparsest within a standard error of it.
-fn choose(scores: &[PointScore], path: &Path, score: Score) -> (usize, usize) {
+fn choose(scores: &[SizeScore], path: &Path, score: Score) -> (usize, usize) {
     let sign = if score.is_maximised() { -1.0 } else { 1.0 };
     let known = || (0..scores.len()).filter(|&k| !scores[k].mean.is_nan());
     let value = |k: usize| sign * scores[k].mean;

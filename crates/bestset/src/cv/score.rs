@@ -29,7 +29,42 @@ pub enum Score {
     Auc,
 }
 
+impl std::str::FromStr for Score {
+    type Err = Error;
+
+    /// The score of this [name](Score::name).
+    fn from_str(name: &str) -> Result<Self> {
+        let known = Self::ALL.into_iter().find(|s| s.name() == name);
+        known.ok_or_else(|| Error::UnknownName { what: "score", name: name.to_owned() })
+    }
+}
+
 impl Score {
+    /// Every score.
+    pub const ALL: [Self; 5] = [Self::SquaredError, Self::AbsoluteError, Self::Deviance, Self::Accuracy, Self::Auc];
+
+    /// The name in every interface.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SquaredError => "squared_error",
+            Self::AbsoluteError => "absolute_error",
+            Self::Deviance => "deviance",
+            Self::Accuracy => "accuracy",
+            Self::Auc => "auc",
+        }
+    }
+
+    /// As it is written.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::SquaredError => "mean squared error",
+            Self::AbsoluteError => "mean absolute error",
+            Self::Deviance => "mean deviance",
+            Self::Accuracy => "accuracy",
+            Self::Auc => "AUC",
+        }
+    }
+
     /// The usual score of a loss: squared error for the squared loss, deviance for the others.
     pub fn of(loss: Loss) -> Self {
         if loss.is_quadratic() { Self::SquaredError } else { Self::Deviance }

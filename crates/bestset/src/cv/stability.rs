@@ -1,18 +1,19 @@
 //! Stability selection (Meinshausen and Bühlmann 2010): how often each feature is selected on random subsamples.
 
-use super::check_share;
+use super::{Split, check_share, fold};
 use crate::error::{Error, Result};
-use crate::path::{Grid, PathOptions, path};
+use crate::path::PathOptions;
 use crate::problem::Problem;
 use crate::random::Random;
 use crate::solution::Status;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Settings of stability selection.
 ///
 /// | field | default | purpose | range |
 /// |---|---|---|---|
-/// | `path` | the defaults of paths | the grid, of all samples, and tolerances | |
+/// | `path` | the defaults of paths | tolerances, the largest size; of its λ2 the first | |
 /// | `subsamples` | 100 | subsamples drawn | ≥ 1 |
 /// | `share` | 0.5 | samples in each | strictly between 0 and 1 |
 /// | `seed` | 0 | the draws | |
@@ -35,13 +36,11 @@ impl Default for StabilityOptions {
 }
 
 /// How often features are selected.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stability {
-    /// λ0 of each point.
-    pub lambda0: Vec<f64>,
-    /// For each point, (feature, share of the subsamples that select it), features ascending.
+    /// For every size from 0 up, (feature, share of the subsamples whose answer of that size has it), features ascending.
     pub frequencies: Vec<Vec<(usize, f64)>>,
-    /// For each feature that is ever selected, its largest share over the points.
+    /// For each feature that is ever selected, its largest share over the sizes.
     pub largest: Vec<(usize, f64)>,
     /// Subsamples fitted.
     pub subsamples: usize,
@@ -50,13 +49,18 @@ pub struct Stability {
 }
 
 impl Stability {
-    /// The features selected at some point in at least this share of the subsamples.
+    /// The features in at least this share of the subsamples at some size.
     pub fn selected(&self, threshold: f64) -> Vec<usize> {
         self.largest.iter().filter(|f| f.1 >= threshold).map(|f| f.0).collect()
     }
+
+    /// The shares at one size, or at the largest there is.
+    pub fn of_size(&self, size: usize) -> &[(usize, f64)] {
+        self.frequencies.get(size).or(self.frequencies.last()).map_or(&[], Vec::as_slice)
+    }
 }
 
-/// Fits the path on random subsamples and counts.
+/// Fits paths on random subsamples and counts.
 ///
 /// For classification every subsample holds `share` of each class.
 pub fn stability(problem: &Problem<'_>, options: &StabilityOptions) -> Result<Stability> {
@@ -64,69 +68,25 @@ pub fn stability(problem: &Problem<'_>, options: &StabilityOptions) -> Result<St
     if options.subsamples == 0 {
         return Err(Error::Range { name: "subsamples", value: 0.0, range: "at least 1" });
     }
+    options.path.validate(problem)?;
     let start = std::time::Instant::now();
-    let whole = path(problem, &options.path)?;
-    let lambda0: Vec<f64> = whole.points.iter().map(|p| p.lambda0).collect();
+    let most = options.path.max_size.unwrap_or_else(|| crate::path::usual_size(problem)).min(problem.ncols());
+    let lambda2 = options.path.lambda2.first().map(|l| vec![*l]).unwrap_or_default();
+    let path = PathOptions { lambda2, ..options.path.clone() };
     let draws = draws(problem, options);
-    let one = |kept: &Vec<f64>| -> Result<Option<Vec<Vec<usize>>>> {
-        let share = kept.iter().sum::<f64>() / problem.weights().map_or(kept.len() as f64, crate::kernel::sum);
-        let part = problem.clone().with_weights(kept.as_slice())?;
-        let mut supports = Vec::new();
-        for strand in whole.strands() {
-            let mut penalty = problem.penalty().clone();
-            (penalty.lambda1, penalty.lambda2) = (share * penalty.lambda1, share * strand[0].lambda2);
-            let grid = Grid::Given(strand.iter().map(|p| share * p.lambda0).collect());
-            let mut settings =
-                PathOptions { grid, lambda2: Vec::new(), max_size: Some(usize::MAX), ..options.path.clone() };
-            settings.solve.threads = None;
-            let left = |limit: std::time::Duration| limit.saturating_sub(start.elapsed());
-            settings.solve.time_limit = settings.solve.time_limit.map(left);
-            let found = path(&part.with_penalty(penalty)?, &settings)?;
-            if found.status != Status::Converged {
-                return Ok(None);
-            }
-            supports.extend(found.points.into_iter().map(|p| p.solution.coefficients.support));
-        }
-        Ok(Some(supports))
-    };
+    let one = |split: &Split| fold::fit(problem, &path, split, most, start);
     let fits: Result<Vec<_>> =
         crate::solver::on_threads(options.path.solve.threads, || draws.par_iter().map(one).collect());
-    let fits: Vec<Vec<Vec<usize>>> = fits?.into_iter().flatten().collect();
-    let cut = if options.path.solve.cancel.is_cancelled() { Status::Interrupted } else { Status::TimeLimit };
-    let status = if fits.len() == draws.len() { whole.status } else { cut };
-    Ok(count(lambda0, &fits, status))
-}
-
-/// The weights of each subsample: the sample's own, or zero.
-fn draws(problem: &Problem<'_>, options: &StabilityOptions) -> Vec<Vec<f64>> {
-    let (n, mut random) = (problem.nrows(), Random::new(options.seed));
-    let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
-    let classes = problem.loss().is_classification();
-    let one = |_| {
-        let mut order: Vec<usize> = (0..n).collect();
-        random.shuffle(&mut order);
-        let mut kept = vec![0.0; n];
-        for label in [true, false] {
-            let class: Vec<usize> =
-                order.iter().copied().filter(|&i| !classes || (problem.y()[i] > 0.0) == label).collect();
-            let count = ((options.share * class.len() as f64).round() as usize).max(1);
-            class.iter().take(count).for_each(|&i| kept[i] = weight(i));
-            if !classes {
-                break;
-            }
-        }
-        kept
-    };
-    (0..options.subsamples).map(one).collect()
-}
-
-fn count(lambda0: Vec<f64>, fits: &[Vec<Vec<usize>>], status: Status) -> Stability {
+    let fits = fits?;
+    let status = fits.iter().map(|f| f.1).find(|s| *s != Status::Converged).unwrap_or(Status::Converged);
+    let fits: Vec<_> = fits.into_iter().filter_map(|f| f.0).collect();
     let share = 1.0 / fits.len().max(1) as f64;
     let mut largest = std::collections::BTreeMap::new();
-    let mut frequencies = Vec::with_capacity(lambda0.len());
-    for k in 0..lambda0.len() {
+    let mut frequencies = Vec::with_capacity(most + 1);
+    for size in 0..=most {
         let mut counts = std::collections::BTreeMap::new();
-        fits.iter().flat_map(|f| &f[k]).for_each(|&j| *counts.entry(j).or_insert(0usize) += 1);
+        let selected = fits.iter().flat_map(|f| &f.answer(0, size).support);
+        selected.for_each(|&j| *counts.entry(j).or_insert(0usize) += 1);
         let shares: Vec<(usize, f64)> = counts.into_iter().map(|(j, c)| (j, c as f64 * share)).collect();
         for &(j, s) in &shares {
             let most = largest.entry(j).or_insert(0.0);
@@ -134,6 +94,27 @@ fn count(lambda0: Vec<f64>, fits: &[Vec<Vec<usize>>], status: Status) -> Stabili
         }
         frequencies.push(shares);
     }
-    let largest = largest.into_iter().collect();
-    Stability { lambda0, frequencies, largest, subsamples: fits.len(), status }
+    Ok(Stability { frequencies, largest: largest.into_iter().collect(), subsamples: fits.len(), status })
+}
+
+/// The samples of each subsample; nothing is predicted.
+fn draws(problem: &Problem<'_>, options: &StabilityOptions) -> Vec<Split> {
+    let (n, mut random) = (problem.nrows(), Random::new(options.seed));
+    let classes = problem.loss().is_classification();
+    let one = |_| {
+        let mut order: Vec<usize> = (0..n).collect();
+        random.shuffle(&mut order);
+        let mut train = Vec::new();
+        for label in [true, false] {
+            let class: Vec<usize> =
+                order.iter().copied().filter(|&i| !classes || (problem.y()[i] > 0.0) == label).collect();
+            let count = ((options.share * class.len() as f64).round() as usize).max(1);
+            train.extend(class.into_iter().take(count));
+            if !classes {
+                break;
+            }
+        }
+        Split { train, test: Vec::new() }
+    };
+    (0..options.subsamples).map(one).collect()
 }

@@ -1,11 +1,11 @@
 //! A path with groups: λ0 from the largest down, each point from the answer and the relaxation before.
 
 use super::relax::{self, Relaxed};
-use super::{GroupSolution, Grouped, Groups, conclude, search, validate};
+use super::{Grouped, Groups, conclude, search, validate};
 use crate::error::Result;
 use crate::path::{Path, PathOptions, Point};
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Local, Screened, Solution, Status};
+use crate::solution::{Coefficients, Solution, Status};
 use crate::solver::{Limits, Monitor};
 
 /// The path of a problem whose features come in groups.
@@ -62,7 +62,7 @@ fn strand(
         same = if unchanged { same + 1 } else { 0 };
         (last, next) = (lambda0, entry(&grouped, &found));
         let group = conclude(&grouped, &relaxed, found.clone(), &options.solve, limits);
-        let solution = solution(group, limits.seconds() - begun);
+        let solution = Solution { seconds: limits.seconds() - begun, ..group.into() };
         let point = Point { lambda0, lambda1: base.penalty().lambda1, lambda2: base.penalty().lambda2, solution };
         observer(&point);
         let size = found.nonzeros();
@@ -97,22 +97,4 @@ fn entry(grouped: &Grouped<'_, '_>, answer: &Coefficients) -> f64 {
     };
     let outside = (0..groups.len()).filter(|g| groups.prices[*g] > 0.0 && chosen.binary_search(g).is_err());
     outside.map(worth).fold(0.0, f64::max)
-}
-
-fn solution(group: GroupSolution, seconds: f64) -> Solution {
-    let GroupSolution { coefficients, certificate, status, dual, .. } = group;
-    Solution {
-        coefficients,
-        certificate,
-        status,
-        dual,
-        iterations: 0,
-        passes: 0.0,
-        seconds,
-        screened: Screened::default(),
-        local: Local::None,
-        trace: Vec::new(),
-        ranked: Vec::new(),
-        dependent: Vec::new(),
-    }
 }

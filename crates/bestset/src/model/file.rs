@@ -63,6 +63,17 @@ impl Model {
         crate::file::write_whole(path.as_ref(), "model", self.to_json().as_bytes())
     }
 
+    /// As [`Model::save`], with a JSON object of the name `encoding` beside the model: what front ends know of the columns and the
+    /// target it was made of. Those who read the model alone pass over it.
+    pub fn save_encoded(&self, path: impl AsRef<Path>, encoding: &str) -> Result<()> {
+        let bad =
+            |e: serde_json::Error| Error::File { what: "model", reason: format!("the encoding is not JSON: {e}") };
+        let mut file: serde_json::Value = serde_json::from_str(&self.to_json()).map_err(bad)?;
+        file["encoding"] = serde_json::from_str(encoding).map_err(bad)?;
+        let text = serde_json::to_string_pretty(&file).map_err(bad)? + "\n";
+        crate::file::write_whole(path.as_ref(), "model", text.as_bytes())
+    }
+
     /// Reads a model from a file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         Self::from_json(&crate::file::read(path.as_ref(), "model")?)

@@ -11,9 +11,9 @@ use crate::solver::Monitor;
 const ROUNDS: usize = 3;
 
 impl Strand<'_, '_> {
-    /// From the smallest λ0 up and down again: each point takes the best that any other point has found, improved, until
-    /// nothing changes. What a support costs is its fit, which does not depend on λ0, and its price.
-    pub(super) fn back(&self, points: &mut [Point], monitor: &mut Monitor<'_>) -> Result<()> {
+    /// From the smallest λ0 up to point `from` and down again: each of these points takes the best that any other has found,
+    /// improved, until nothing changes. What a support costs is its fit, which does not depend on λ0, and its price.
+    pub(super) fn back(&self, points: &mut [Point], from: usize, monitor: &mut Monitor<'_>) -> Result<()> {
         let mut memory = Memory::new(&self.base, Search::Neighbours);
         let price = |c: &Coefficients| c.support.iter().map(|&j| self.base.penalty().price.at(j)).sum::<f64>();
         let entry = |p: &Point| {
@@ -21,8 +21,7 @@ impl Strand<'_, '_> {
             (p.solution.objective() - p.lambda0 * price, price, p.solution.coefficients.clone())
         };
         let mut pool: Vec<(f64, f64, Coefficients)> = points.iter().map(entry).collect();
-        let up = (0..points.len()).rev();
-        let order: Vec<usize> = up.clone().chain(0..points.len()).collect();
+        let order: Vec<usize> = (from..points.len()).rev().chain(from..points.len()).collect();
         for round in 0..ROUNDS {
             let mut changed = false;
             for &k in &order {

@@ -35,6 +35,11 @@ impl Default for Grid {
 }
 
 impl Grid {
+    /// The default grid with as many points as it takes to reach this size.
+    pub fn for_sizes(most: usize) -> Self {
+        Self::Dynamic { points: most.saturating_mul(2).clamp(100, 10_000), shrink: 0.99 }
+    }
+
     /// Checks ranges and order.
     pub fn validate(&self) -> Result<()> {
         let share = |name, value: f64| match value > 0.0 && value < 1.0 {
@@ -128,7 +133,7 @@ fn searched_gain(problem: &Problem<'_>, answer: &Coefficients, j: usize, tau: f6
     }
     // The majorised step ends before the minimum: from there outwards until the slope has turned.
     let reach = if first > 0.0 { coordinate.upper } else { coordinate.lower };
-    let (mut low, mut high) = ((0.0, -1.0), (first, at(first).1));
+    let (mut low, mut high) = ((0.0, coordinate.l1 - tau.abs()), (first, at(first).1));
     let mut best = at(first).0;
     for _ in 0..SEARCH_STEPS {
         let turned = high.1 > 0.0;

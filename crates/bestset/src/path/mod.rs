@@ -1,8 +1,9 @@
 //! A path: answers with their certificates for a descending sequence of λ0.
 //!
-//! Forward, each point starts from the answer and the relaxation's minimiser of the point before. Backward, each point is
-//! tried with the answers of the others, since a support that is best at one λ0 may be at another; the better P is kept. The active set and its inner products are shared by
-//! all points: they do not depend on λ0.
+//! Forward, each point starts from the answer and the relaxation's minimiser of the point before. Backward, the points of one
+//! sweep are tried with the answers of the others, since a support that is best at one λ0 may be at another; the better P is kept.
+//! No answer depends on points of later sweeps, so that none depends on where the path ends. The active set and its inner
+//! products are shared by all points: they do not depend on λ0.
 
 mod back;
 mod batch;
@@ -85,6 +86,16 @@ impl PathOptions {
         }
         Options { method: crate::Method::Incremental, warm_start: None, ..self.solve.clone() }.validate(problem)
     }
+}
+
+/// The largest model that the samples can support: n / (log p · log log n), at least 1, at most p and n/2, n = Σ w.
+///
+/// Beyond it a criterion judges how well noise was fitted: the best of many subsets nearly interpolates.
+pub fn usual_size(problem: &Problem<'_>) -> usize {
+    let samples = problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum);
+    let p = problem.ncols();
+    let slack = (p.max(2) as f64).ln().max(1.0) * samples.max(3.0).ln().ln().max(1.0);
+    ((samples / 2.0).min(samples / slack) as usize).clamp(1, p.max(1))
 }
 
 /// One point of a path.

@@ -72,8 +72,9 @@ impl Strand<'_, '_> {
         state.points.iter().for_each(&mut *observer);
         let mut memory = self.memory(&state)?;
         while !state.done && self.next(first, &null, &mut memory, &mut state, monitor)? {
-            if state.done || state.points.len().is_multiple_of(SWEEP) {
-                self.settle(&mut memory, &mut state, monitor, observer)?;
+            if state.points.len().is_multiple_of(SWEEP) {
+                self.finish(&mut memory, &mut state, monitor, observer)?;
+                state.done = self.end(&state.points).is_some();
             }
             // What a limit has cut short is not what the next run must go on from.
             if state.points.len().is_multiple_of(RENEWAL) && monitor.stop(0).is_none() {
@@ -81,15 +82,41 @@ impl Strand<'_, '_> {
                 memory = self.memory(&state)?;
             }
         }
-        self.settle(&mut memory, &mut state, monitor, observer)?;
+        if !state.points.len().is_multiple_of(SWEEP) {
+            self.finish(&mut memory, &mut state, monitor, observer)?;
+        }
         if monitor.stop(0).is_none() {
             state.done = true;
             keep(&state)?;
         }
-        if self.options.backward {
-            self.back(&mut state.points, monitor)?;
-        }
+        let end = self.end(&state.points).map_or(state.points.len(), |last| last + 1);
+        state.points.truncate(end);
         Ok(state.points)
+    }
+
+    /// The first point whose answer has the size at which the path ends.
+    ///
+    /// It is looked for where a sweep ends, and the points after it are dropped: an answer depends on the points of its own sweep
+    /// and those before, so that it is the same wherever the path ends.
+    fn end(&self, points: &[Point]) -> Option<usize> {
+        let most = self.options.max_size.unwrap_or(self.base.nrows().min(self.base.ncols()));
+        points.iter().position(|p| p.solution.support().len() >= most)
+    }
+
+    /// Ends a sweep: bounds and looks at all of X, then the points from where the last sweep ended take each other's answers.
+    fn finish(
+        &self,
+        memory: &mut Memory,
+        state: &mut State,
+        monitor: &mut Monitor<'_>,
+        observer: &mut (dyn FnMut(&Point) + Send),
+    ) -> Result<()> {
+        self.settle(memory, state, monitor, observer)?;
+        if self.options.backward {
+            let from = state.points.len().saturating_sub(1) / SWEEP * SWEEP;
+            self.back(&mut state.points, from, monitor)?;
+        }
+        Ok(())
     }
 
     /// Adds the next point or points; whether there was one.
@@ -112,7 +139,7 @@ impl Strand<'_, '_> {
         } else {
             let before = state.points.last().map_or(null, |p| &p.solution.coefficients).clone();
             let entry = self.point(lambda0, &before, memory, state, monitor)?;
-            state.advance(lambda0, entry, &before, self.most());
+            state.advance(lambda0, entry, &before);
             done
         };
         // Points cut short have valid bounds, but they are not the answers that the same path without a limit would have.
@@ -151,10 +178,7 @@ impl Strand<'_, '_> {
             let solution = solution(problem, outcome, solve, (passes, seconds));
             let Penalty { lambda0, lambda1, lambda2, .. } = *problem.penalty();
             state.points.push(Point { lambda0, lambda1, lambda2, solution });
-            state.advance(lambda0, entry, &before, self.most());
-            if state.done {
-                break;
-            }
+            state.advance(lambda0, entry, &before);
         }
         Ok(())
     }
@@ -173,11 +197,6 @@ impl Strand<'_, '_> {
             }
         }
         Ok(memory)
-    }
-
-    /// The size at which the path ends.
-    fn most(&self) -> usize {
-        self.options.max_size.unwrap_or(self.base.nrows().min(self.base.ncols()))
     }
 
     /// λ0 at which the null model is proved best; without a dual, at which it stops being coordinate-wise best.
@@ -285,8 +304,8 @@ impl Strand<'_, '_> {
             let solution = &mut point.solution;
             let screened = &mut solution.screened;
             solution.certificate.lower_bound = incremental::judge(&problem, &solution.dual, own, best, screened);
-            let Options { gap, gap_absolute, .. } = self.options.solve;
-            solution.status = solution.certificate.status(solution.status, gap_absolute, gap);
+            let solve = &self.options.solve;
+            solution.status = solution.certificate.status(solution.status, solve.absolute(&problem), solve.gap);
         }
         if let (true, Some(ladder), Some(last)) = (moved, &mut memory.ladder, state.points.last()) {
             ladder.from(&self.at(last.lambda0)?, last.solution.support(), &[], monitor);
@@ -305,8 +324,8 @@ impl Strand<'_, '_> {
             return false;
         }
         solution.certificate.objective = objective;
-        let Options { gap, gap_absolute, .. } = self.options.solve;
-        solution.status = solution.certificate.status(solution.status, gap_absolute, gap);
+        let solve = &self.options.solve;
+        solution.status = solution.certificate.status(solution.status, solve.absolute(problem), solve.gap);
         (solution.local, solution.coefficients) = (Local::None, found);
         true
     }

@@ -36,10 +36,9 @@ impl State {
     }
 
     /// Takes note of the point just added.
-    pub(super) fn advance(&mut self, lambda0: f64, entry: f64, before: &Coefficients, most: usize) {
+    pub(super) fn advance(&mut self, lambda0: f64, entry: f64, before: &Coefficients) {
         let support = self.points.last().map_or(&[][..], |p| p.solution.support());
         let unchanged = self.points.len() > 1 && support == before.support;
-        self.done = support.len() >= most;
         self.same = if unchanged { self.same + 1 } else { 0 };
         (self.last, self.entry) = (lambda0, entry);
     }

@@ -67,7 +67,7 @@ impl Factors {
 /// Σ_j [ f_j λ0 [β_j ≠ 0] + g_j (λ1|β_j| + λ2β_j²) ] within bounds; all factors f, g are one unless given.
 ///
 /// A price factor of zero makes a feature free: it is in the model whenever it helps at all
-/// ([`Penalty::always`]). Bounds of zero keep it out ([`Penalty::never`]). A shrinkage factor of zero leaves it
+/// ([`Penalty::always`]). Where the size is limited it counts as any other does. Bounds of zero keep it out ([`Penalty::never`]). A shrinkage factor of zero leaves it
 /// unshrunk, and then only bounds on the coefficient keep the dual finite (MATH §3).
 ///
 /// ```
@@ -153,7 +153,9 @@ impl Penalty {
                 return bad("beyond the last feature");
             }
             if !allowed(index) {
-                return bad("both always and never in");
+                return bad(
+                    "it is to be kept out, and it is also always in or has a price factor of 0; drop one of the two",
+                );
             }
         }
         Ok(())

@@ -73,7 +73,9 @@ impl Problem<'_> {
         }
         let slope = |b: f64| self.loss.slope_and_curvature(u, b, &self.y, self.weights());
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-        let (mut b, mut width) = (guess, 1.0f64.max(guess.abs()));
+        // Where a loss changes its shape.
+        let unit = if let Loss::Huber { delta } = self.loss { delta } else { 1.0 };
+        let (mut b, mut width) = (guess, unit.max(guess.abs()));
         let (mut nearest, mut least, mut is_close) = (guess, f64::INFINITY, false);
         for _ in 0..200 {
             let (s, c) = slope(b);

@@ -21,7 +21,7 @@ mod widen;
 pub mod workspace;
 
 pub use monitor::{CancelFlag, Limits, Monitor, Observer};
-pub use options::{Method, Options, Published, Step};
+pub use options::{Method, Options, Published, Step, Stop};
 
 use crate::certificate::Certificate;
 use crate::error::Result;
@@ -100,8 +100,12 @@ impl Outcome {
         let objective = problem.value(&coefficients);
         // R of the answer is at most its P: rounding may have said otherwise.
         let relaxation = relaxation.map(|r| r.min(objective));
-        let certificate = Certificate { objective, relaxation, lower_bound };
-        let status = certificate.status(self.ended, options.gap_absolute, options.gap);
+        let certificate = Certificate::new(objective, relaxation, lower_bound);
+        let status = certificate.status(self.ended, options.absolute(problem), options.gap);
+        // A limit that struck before as many subsets were ranked as were asked for: the search is not done.
+        let unranked = options.top > 1 && (ranked.len() < options.top || ranked.iter().any(|r| !r.proved));
+        let searches = options.method == Method::Exact && self.ended != Status::Converged;
+        let status = if unranked && searches { self.ended } else { status };
         let (passes, seconds, trace) = (0.0, 0.0, Vec::new());
         Solution {
             coefficients,
@@ -113,6 +117,7 @@ impl Outcome {
             seconds,
             screened,
             local,
+            rule: None,
             trace,
             ranked,
             dependent,
@@ -124,7 +129,13 @@ fn finish(problem: &Problem<'_>, options: &Options, mut monitor: Monitor<'_>, ou
     let solution = outcome.certified(problem, options);
     let Certificate { objective, lower_bound, .. } = solution.certificate;
     monitor.conclude(objective, lower_bound, solution.iterations, solution.coefficients.nonzeros());
-    Solution { seconds: monitor.seconds(), passes: monitor.passes, trace: monitor.trace, ..solution }
+    Solution {
+        seconds: monitor.seconds(),
+        passes: monitor.passes,
+        rule: monitor.rule,
+        trace: monitor.trace,
+        ..solution
+    }
 }
 
 /// Runs `body` with this many threads, or with those of the caller.

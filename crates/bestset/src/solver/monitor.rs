@@ -1,7 +1,8 @@
 //! Time, cancellation, iteration limits and the trace: what every loop asks between two steps.
 
 use super::Options;
-use crate::solution::{Status, TraceRow};
+use crate::certificate::at_least_zero;
+use crate::solution::{Rule, Status, TraceRow};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -79,6 +80,8 @@ pub struct Monitor<'o> {
     pub trace: Vec<TraceRow>,
     /// Passes over X so far, in units of one full pass.
     pub passes: f64,
+    /// The rule of its own that ended a published ascent.
+    pub rule: Option<Rule>,
 }
 
 impl std::ops::Deref for Monitor<'_> {
@@ -104,6 +107,7 @@ impl<'o> Monitor<'o> {
             muted: false,
             trace: Vec::new(),
             passes: 0.0,
+            rule: None,
         }
     }
 
@@ -125,6 +129,8 @@ impl<'o> Monitor<'o> {
             return;
         }
         row.seconds = self.seconds();
+        row.lower_bound = at_least_zero(row.lower_bound);
+        row.gap = row.objective - row.lower_bound;
         if let Some(last) = &self.last {
             row.objective = row.objective.min(last.objective);
             row.lower_bound = row.lower_bound.max(last.lower_bound);

@@ -85,11 +85,48 @@ impl Step {
     }
 }
 
+/// When the ascent of the paper's Algorithm 1, "while the duality gap of the sub-problem is decreasing", ends. Of
+/// D-IHT it is no part: that goes on as under `Patient` either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stop {
+    /// As it is written: at the first step at which the gap does not decrease.
+    #[default]
+    Literal,
+    /// When the least gap has not fallen for a long time, twice as long as the constant step needs to bring the dual
+    /// point nearer to its optimum by a factor of e. With a constant step the gap goes up and down on its way, so that
+    /// the first rise comes long before the dual point is near its optimum.
+    Patient,
+}
+
+impl Stop {
+    /// Both, the default first.
+    pub const ALL: [Self; 2] = [Self::Literal, Self::Patient];
+
+    /// The name used on the command line and in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Literal => "literal",
+            Self::Patient => "patient",
+        }
+    }
+}
+
+impl std::str::FromStr for Stop {
+    type Err = Error;
+
+    /// The rule of this [name](Stop::name).
+    fn from_str(name: &str) -> Result<Self> {
+        let known = Self::ALL.into_iter().find(|stop| stop.name() == name);
+        known.ok_or_else(|| Error::UnknownStop { name: name.to_owned() })
+    }
+}
+
 /// Parameters of the published algorithms, with the paper's values as defaults.
 ///
 /// | field | default | purpose | range |
 /// |---|---|---|---|
 /// | `step` | constant 0.0005 | dual step ω | > 0 |
+/// | `stop` | literal | when the gap of a sub-problem counts as no longer decreasing | |
 /// | `epsilon` | 1e-6 | stop when the (sub-)problem's gap is below | ≥ 0 |
 /// | `zeta` | 1e-6 | stop when the gap changed less over two steps | ≥ 0 |
 /// | `inclusion` | 4 | c of h = ⌈c log p⌉ features added at a time | > 0 |
@@ -98,6 +135,8 @@ impl Step {
 pub struct Published {
     /// Dual step sizes.
     pub step: Step,
+    /// When the gap counts as no longer decreasing.
+    pub stop: Stop,
     /// Gap at which to stop.
     pub epsilon: f64,
     /// Change of the gap over two steps at which to stop.
@@ -110,7 +149,8 @@ pub struct Published {
 
 impl Default for Published {
     fn default() -> Self {
-        Self { step: Step::Constant(0.0005), epsilon: 1e-6, zeta: 1e-6, inclusion: 4.0, swaps: true }
+        let (step, stop) = (Step::Constant(0.0005), Stop::default());
+        Self { step, stop, epsilon: 1e-6, zeta: 1e-6, inclusion: 4.0, swaps: true }
     }
 }
 
@@ -120,7 +160,7 @@ impl Default for Published {
 /// |---|---|---|---|
 /// | `method` | incremental | the algorithm | |
 /// | `gap` | 1e-6 | relative gap that counts as `Optimal` | ≥ 0 |
-/// | `gap_absolute` | 1e-9 | absolute gap that counts as `Optimal` | ≥ 0 |
+/// | `gap_absolute` | 0 | absolute gap that counts as `Optimal`, in the units of P | ≥ 0 |
 /// | `relaxation_gap` | 1e-9 | relative relaxation gap (R − D)/|R| that ends the convex phase | ≥ 0 |
 /// | `max_iterations` | none | limit on iterations, in the unit of the method | ≥ 1 |
 /// | `max_nodes` | none | limit on branch-and-bound nodes | ≥ 1 |
@@ -137,7 +177,7 @@ pub struct Options {
     pub method: Method,
     /// Relative optimality gap that counts as proved.
     pub gap: f64,
-    /// Absolute optimality gap that counts as proved.
+    /// Absolute optimality gap that counts as proved, in the units of P; never below the rounding of a perfect fit.
     pub gap_absolute: f64,
     /// Relative relaxation gap that ends the convex phase.
     pub relaxation_gap: f64,
@@ -168,7 +208,7 @@ impl Default for Options {
         Self {
             method: Method::Incremental,
             gap: 1e-6,
-            gap_absolute: 1e-9,
+            gap_absolute: 0.0,
             relaxation_gap: 1e-9,
             max_iterations: None,
             max_nodes: None,
@@ -188,6 +228,13 @@ impl Options {
     /// Default settings with another method.
     pub fn with_method(method: Method) -> Self {
         Self { method, ..Self::default() }
+    }
+
+    /// The absolute gap that counts as proved for this problem: `gap_absolute`, and at least what rounding leaves of a perfect fit
+    /// ([`Problem::perfect_objective`]), where a relative gap says nothing; like P it is multiplied by c² when targets are by c.
+    pub fn absolute(&self, problem: &Problem<'_>) -> f64 {
+        let rounding = problem.perfect_objective();
+        if rounding.is_finite() { self.gap_absolute.max(rounding) } else { self.gap_absolute }
     }
 
     /// Checks every field against its range and the method against the problem.
@@ -238,9 +285,13 @@ impl Options {
         let needs_dual =
             matches!(self.method, Method::Exact | Method::PrimalDual { .. } | Method::DualAscent | Method::DualIht);
         if needs_dual && !problem.penalty().has_certificate(problem.ncols()) {
+            if self.method == Method::Exact && super::exact::leaps::is_plain(problem) {
+                let most = super::exact::leaps::largest_size(problem);
+                return Err(Error::TooWide { samples: problem.nrows(), features: problem.ncols(), most });
+            }
             let reason = match self.method {
                 Method::Exact => {
-                    "needs lambda2 > 0, bounds on every coefficient, or least squares without lambda1 with more samples than features"
+                    "needs lambda2 > 0, bounds on every coefficient, or least squares without lambda1 and factors"
                 }
                 _ => "needs lambda2 > 0 or bounds on every coefficient",
             };

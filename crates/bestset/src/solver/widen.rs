@@ -27,12 +27,12 @@ pub fn settle(
     monitor: &mut Monitor<'_>,
 ) {
     let problem = work.problem;
-    let all: Vec<usize> = (0..problem.ncols()).collect();
+    let (all, tolerances) = ((0..problem.ncols()).collect::<Vec<_>>(), (options.absolute(problem), options.gap));
     for _ in 0..20 {
         work.load(&best.coefficients);
         let whole = take_in(work, rules, best.objective);
         let mut inescapable = false;
-        while !is_proved(best, bound(None), options) {
+        while !is_proved(best, bound(None), tolerances) {
             match walk(work, known.take(), rules, budget, monitor) {
                 Walked::Lower => {
                     let before = best.objective;
@@ -105,9 +105,8 @@ fn outside(work: &Workspace<'_, '_>, rules: &Rules, best: f64) -> Vec<usize> {
 }
 
 /// Whether the bound already shows that nothing better is left to find.
-fn is_proved(best: &Best, bound: f64, options: &Options) -> bool {
-    let gap = best.objective - bound;
-    gap <= options.gap_absolute.max(options.gap * best.objective.abs())
+fn is_proved(best: &Best, bound: f64, (absolute, relative): (f64, f64)) -> bool {
+    best.objective - bound <= absolute.max(relative * best.objective.abs())
 }
 
 /// Whether no change of one coefficient (and the intercept) lowers P by more than rounding; τ = Xᵀα at the current point.

@@ -2,7 +2,7 @@
 
 use crate::data::{Case, LOSSES, METHODS, options};
 use crate::oracle;
-use bestset::solver::Step;
+use bestset::solver::{Step, Stop};
 use bestset::{Method, Options, Solution, Status, solve};
 
 fn check(case: &Case, options: &Options, best: f64, label: &str) -> Solution {
@@ -17,7 +17,7 @@ fn check(case: &Case, options: &Options, best: f64, label: &str) -> Solution {
     let from_scratch = oracle::objective(case, &beta, solution.coefficients.intercept);
     assert!((from_scratch - c.objective).abs() <= near, "{label}: P {from_scratch} reported as {}", c.objective);
     // The dual point returned proves the bound returned.
-    let proved = problem.lower_bound(&solution.dual);
+    let proved = problem.lower_bound(&solution.dual).max(0.0);
     assert!(proved == c.lower_bound || (proved - c.lower_bound).abs() <= near, "{label}: {proved} {}", c.lower_bound);
     if let Some(relaxation) = c.relaxation {
         assert!(relaxation >= c.lower_bound - near, "{label}: R {relaxation} below D {}", c.lower_bound);
@@ -53,9 +53,13 @@ fn every_method_brackets_the_enumerated_optimum() {
             let x = case.dense();
             let zero = case.problem(&x).objective(&Default::default()).unwrap();
             for method in METHODS {
-                let label = format!("{} {} variant {number}", method.name(), loss.name());
-                let solution = check(&case, &options(method, 0.02), best, &label);
-                assert!(solution.objective() <= zero, "{label}");
+                for stop in Stop::ALL {
+                    let label = format!("{} {} {} variant {number}", method.name(), stop.name(), loss.name());
+                    let mut options = options(method, 0.02);
+                    options.published.stop = stop;
+                    let solution = check(&case, &options, best, &label);
+                    assert!(solution.objective() <= zero, "{label}");
+                }
             }
         }
     }
@@ -69,6 +73,7 @@ fn diminishing_steps_bracket_it_too() {
             for method in METHODS {
                 let mut options = options(method, 1.0);
                 options.published.step = Step::Diminishing { gamma: loss.mu() };
+                options.published.stop = Stop::Patient;
                 options.max_iterations = Some(20_000);
                 check(&case, &options, best, &format!("{} {} variant {number}", method.name(), loss.name()));
             }
@@ -83,8 +88,12 @@ fn wild_steps_end_with_valid_bounds() {
         let case = Case { intercept: true, ..Case::random(3, loss, 20, 5) };
         let best = oracle::enumerate(&case).0;
         for method in METHODS {
-            let solution = check(&case, &options(method, 30.0), best, &format!("{} {}", method.name(), loss.name()));
-            assert!(solution.objective().is_finite() && solution.certificate.lower_bound.is_finite());
+            for stop in Stop::ALL {
+                let mut options = options(method, 30.0);
+                options.published.stop = stop;
+                let solution = check(&case, &options, best, &format!("{} {}", method.name(), loss.name()));
+                assert!(solution.objective().is_finite() && solution.certificate.lower_bound.is_finite());
+            }
         }
     }
 }

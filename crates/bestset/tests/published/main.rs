@@ -8,3 +8,4 @@ mod designs;
 mod limits;
 mod oracle;
 mod simulation;
+mod stopping;

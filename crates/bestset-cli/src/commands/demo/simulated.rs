@@ -114,7 +114,12 @@ impl Simulated {
         }
         self.write_features(data, solution, out)?;
         output::heading(out, "Certificate")?;
-        writeln!(out, "{}\n{}", output::certificate::table(solution), output::certificate::verdict(solution, &terms))?;
+        writeln!(
+            out,
+            "{}\n{}",
+            output::certificate::table(solution, true),
+            output::certificate::verdict(solution, &terms)
+        )?;
         Ok(())
     }
 

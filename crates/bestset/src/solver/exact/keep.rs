@@ -274,7 +274,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             made: saved.made,
             searched: saved.searched,
             bytes: 0,
-            absolute: options.gap_absolute,
+            absolute: options.absolute(problem),
             relative: options.gap,
             top: options.top,
             outcome,

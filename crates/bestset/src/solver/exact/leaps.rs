@@ -1,5 +1,5 @@
 //! Leaps and bounds: the best subsets of a least-squares fit (λ1 = 0, no bounds, ridge allowed) of each size, or at the price λ0,
-//! when there are more samples than features.
+//! when there are more samples than features; without a ridge also with a few more features than that ([`cover`]).
 //!
 //! A node is a [family](family::Family) of subsets, bounded by the fit on everything in it (Furnival & Wilson 1974). Two matrices
 //! give the gain of every feature that may be added and the cost of every one that may be dropped: what is too dear to drop is
@@ -10,6 +10,7 @@
 //! that the costs have not.
 
 mod columns;
+mod cover;
 mod equations;
 mod family;
 mod form;
@@ -33,20 +34,32 @@ use tree::Tree;
 
 pub(crate) use tree::SavedLeaps;
 
-/// Whether this is least squares without λ1 and bounds, every feature at the same price, with more samples than features.
-pub fn applies(problem: &Problem<'_>) -> bool {
+/// Whether this is least squares without λ1 and bounds, every feature at the same price.
+pub fn is_plain(problem: &Problem<'_>) -> bool {
     let first = problem.coordinate(0);
     let is_free = |j: usize| {
         let c = problem.coordinate(j);
         c.l1 == 0.0 && c.lower == f64::NEG_INFINITY && c.upper == f64::INFINITY && (c.l0, c.l2) == (first.l0, first.l2)
     };
+    problem.loss() == Loss::Squared && (0..problem.ncols()).all(is_free)
+}
+
+/// Whether leaps and bounds serve subsets of at most `most` features: plain least squares with more samples than features or, without
+/// a ridge, with few enough families of subsets.
+pub fn applies(problem: &Problem<'_>, most: usize) -> bool {
     let samples = problem.weights().map_or(problem.nrows(), |w| w.iter().filter(|w| **w > 0.0).count());
-    problem.loss() == Loss::Squared && samples > problem.ncols() && (0..problem.ncols()).all(is_free)
+    let few = || problem.coordinate(0).l2 == 0.0 && cover::is_small(problem, most);
+    is_plain(problem) && (samples > problem.ncols() || few())
+}
+
+/// The largest size that they serve where there are too many features for the samples.
+pub fn largest_size(problem: &Problem<'_>) -> usize {
+    cover::largest(problem)
 }
 
 /// Whether it [`applies`] and there is no ridge: nothing else has a bound then.
 pub fn is_needed(problem: &Problem<'_>) -> bool {
-    problem.coordinate(0).l2 == 0.0 && applies(problem)
+    problem.coordinate(0).l2 == 0.0 && applies(problem, problem.max_size().unwrap_or(problem.ncols()))
 }
 
 /// The best subset of one size.
@@ -78,9 +91,9 @@ pub fn sizes(
     options: &Options,
     monitor: &mut Monitor<'_>,
 ) -> Result<(Vec<Best>, Full, Vec<Vec<usize>>)> {
-    let equations = Equations::new(problem)?;
+    let equations = Equations::new(problem, most)?;
     let rank = equations.rank();
-    let mut incumbents = Incumbents::new(most.min(rank), None, equations.total);
+    let mut incumbents = Incumbents::new(most.min(rank), None, equations.total).with_doubt(2.0 * equations.slack);
     start::offer_all(&equations, &mut incumbents, monitor);
     let (mut searched, mut spent) = (Vec::new(), 0);
     // A search for each size has sharper bounds than one for all, and no more nodes.
@@ -91,28 +104,63 @@ pub fn sizes(
         searched.push((size, tree.bound(size), ended, tree.nodes));
         incumbents = tree.incumbents;
     }
-    // More features than independent columns fit no better; without any, nothing fits better than none.
-    let nothing = (0, (equations.total - equations.slack).max(0.0), Status::Converged, 0);
-    let last = searched.last().map_or(nothing, |&(size, bound, ended, _)| (size, bound, ended, 0));
-    searched.resize(most, last);
-    // At most so many: where columns stand for others, a smaller subset may have no larger one with its fit.
-    let fit = |size: usize| incumbents.best(size).fit;
-    for k in 1..most {
-        let (before, now) = (searched[k - 1], &mut searched[k]);
-        now.1 = now.1.min(before.1);
-        now.0 = if fit(before.0) < fit(now.0) { before.0 } else { now.0 };
-    }
     // Refitted last: the search for one size may better another that was cut short.
-    let refit = |(size, bound, ended, nodes): (usize, f64, Status, usize)| {
-        let best = incumbents.best(size);
-        let coefficients = equations.refit(&best.members, best.fit)?;
-        Ok(Best { coefficients, lower_bound: bound.min(best.fit).max(0.0), ended, nodes })
-    };
-    let bests = searched.into_iter().map(refit).collect::<Result<_>>()?;
+    let mut bests: Vec<Best> = Vec::with_capacity(most);
+    for found in searched {
+        let own = settled(&equations, &incumbents, found)?;
+        bests.push(bests.last().map_or(own.clone(), |before| at_most(problem, before, own)));
+    }
+    if equations.is_wide() {
+        let beyond = fit_perfectly(&equations, &incumbents, most - bests.len());
+        bests.extend(beyond);
+        return Ok((bests, Full { loss: 0.0, rank: cover::determined(problem) }, equations.dependent));
+    }
+    // More features than independent columns fit no better; without any, nothing fits better than none.
+    let (coefficients, total) = (equations.refit(&[], equations.total)?, (equations.total - equations.slack).max(0.0));
+    let nothing = Best { coefficients, lower_bound: total, ended: Status::Converged, nodes: 0 };
+    let last = bests.last().map_or(nothing, |best| Best { nodes: 0, ..best.clone() });
+    bests.resize(most, last);
     let all = equations.splits.first().map(Split::members).unwrap_or_default();
     let full = equations.refit(&all, equations.fit(&all))?;
     let full = Full { loss: problem.loss_at(&full), rank };
     Ok((bests, full, equations.dependent))
+}
+
+/// The best subset of a size, its bound and how its search ended. What the normal equations do not tell from it is looked at again
+/// by QR, unless the search was cut short.
+fn settled(
+    equations: &Equations<'_, '_>,
+    incumbents: &Incumbents,
+    (size, bound, ended, nodes): (usize, f64, Status, usize),
+) -> Result<Best> {
+    let best = incumbents.best(size);
+    let contenders = incumbents.contenders(size).filter(|_| ended == Status::Converged);
+    let (coefficients, lower_bound) = match contenders {
+        Some(contenders) => equations.least(&contenders)?,
+        None => (equations.refit(&best.members, best.fit)?, best.fit),
+    };
+    // The first is a bound whenever the search ended; the second is what was left when it was cut short.
+    let lower_bound = if ended == Status::Converged { lower_bound.max(bound) } else { bound.min(best.fit) };
+    Ok(Best { coefficients, lower_bound: lower_bound.max(0.0), ended, nodes })
+}
+
+/// At most so many: where columns stand for others, a smaller subset may have no larger one with its fit.
+fn at_most(problem: &Problem<'_>, before: &Best, own: Best) -> Best {
+    let lower_bound = own.lower_bound.min(before.lower_bound);
+    let is_worse = problem.value(&before.coefficients) < problem.value(&own.coefficients);
+    let coefficients = if is_worse { before.coefficients.clone() } else { own.coefficients };
+    Best { coefficients, lower_bound, ..own }
+}
+
+/// Sizes from the number of columns that fit any targets on: the perfect fit, if there is one, and no bound but 0.
+fn fit_perfectly(equations: &Equations<'_, '_>, incumbents: &Incumbents, count: usize) -> Vec<Best> {
+    if count == 0 {
+        return Vec::new();
+    }
+    let largest = incumbents.best(incumbents.most());
+    let perfect = equations.interpolate(&largest.members);
+    let coefficients = perfect.unwrap_or_else(|| equations.refit(&largest.members, largest.fit).unwrap_or_default());
+    vec![Best { coefficients, lower_bound: 0.0, ended: Status::Converged, nodes: 0 }; count]
 }
 
 /// Minimises P of a problem that [`applies`]: λ0 ≥ 0, the size limited or not.
@@ -122,8 +170,9 @@ pub(crate) fn solve(
     monitor: &mut Monitor<'_>,
     mut journal: Option<&mut Journal<'_>>,
 ) -> Result<Outcome> {
-    let equations = Equations::new(problem)?;
-    let most = problem.max_size().unwrap_or(usize::MAX).min(equations.rank());
+    let largest = problem.max_size().unwrap_or(usize::MAX);
+    let equations = Equations::new(problem, largest)?;
+    let most = largest.min(equations.rank());
     let mut tree = match journal.as_mut().and_then(|j| j.start.take()) {
         Some(Saved::Leaps(saved)) => Tree::restore(&equations, *saved, most, monitor)?,
         Some(Saved::Tree(_)) => {
@@ -138,11 +187,18 @@ pub(crate) fn solve(
         }
     };
     let ended = run(&mut tree, options, monitor, 0, journal)?;
-    let mut ranked = best_of(problem, &equations, &tree, options)?;
+    // What a perfect fit costs, where the size allows one.
+    let perfect = cover::determined(problem);
+    let beyond = if equations.is_wide() && largest >= perfect {
+        perfect as f64 * problem.coordinate(0).l0
+    } else {
+        f64::INFINITY
+    };
+    let mut ranked = best_of(problem, &equations, &tree, options, beyond)?;
     let first = &mut ranked[0];
-    let (lower_bound, iterations) = (tree.bound_of_all(), tree.nodes);
-    let certificate = Certificate { objective: first.objective, relaxation: None, lower_bound };
-    first.proved = certificate.status(ended, options.gap_absolute, options.gap) == Status::Optimal;
+    let (lower_bound, iterations) = (tree.bound_of_all().min(beyond), tree.nodes);
+    let certificate = Certificate::new(first.objective, None, lower_bound);
+    first.proved = certificate.status(ended, options.absolute(problem), options.gap) == Status::Optimal;
     let coefficients = first.coefficients.clone();
     let mut dual = vec![0.0; problem.nrows()];
     let (u, b) = problem.predictor(&coefficients);
@@ -159,18 +215,25 @@ fn best_of(
     equations: &Equations<'_, '_>,
     tree: &Tree<'_, '_, '_>,
     options: &Options,
+    beyond: f64,
 ) -> Result<Vec<Ranked>> {
-    let (known, others) = (&tree.incumbents, tree.priced_bound());
-    let complete = equations.rank() == problem.ncols();
+    let (known, others) = (&tree.incumbents, tree.priced_bound().min(beyond));
+    let (complete, absolute) = (equations.is_complete(), options.absolute(problem));
     let cheapest = known.best(known.cheapest());
     let found = known.ranked().iter().filter(|found| found.members != cheapest.members);
     let one = |found: &Found| {
         let coefficients = equations.refit(&found.members, found.fit)?;
         let objective = problem.value(&coefficients);
-        let room = options.gap_absolute.max(options.gap * objective.abs());
+        let room = absolute.max(options.gap * objective.abs());
         Ok(Ranked { coefficients, objective, proved: complete && objective <= others + room })
     };
     let mut ranked = std::iter::once(cheapest).chain(found).map(one).collect::<Result<Vec<_>>>()?;
+    if beyond < f64::INFINITY
+        && let Some(coefficients) = equations.interpolate(&known.best(known.most()).members)
+    {
+        // One of many: others of its size are not looked at.
+        ranked.push(Ranked { objective: problem.value(&coefficients), coefficients, proved: false });
+    }
     ranked.sort_by(|a, b| a.objective.total_cmp(&b.objective));
     // A column that lowers no fit has the coefficient zero: with it a subset is the same answer as without.
     let mut seen = Vec::new();

@@ -192,7 +192,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             made: 1,
             searched: false,
             bytes,
-            absolute: options.gap_absolute,
+            absolute: options.absolute(problem),
             relative: options.gap,
             top: options.top,
             outcome,
@@ -239,8 +239,10 @@ impl<'p, 'a> Tree<'p, 'a> {
 
     /// A node whose bound exceeds this holds nothing better than the answers, within the tolerances.
     fn cutoff(&self) -> f64 {
-        // Half of the tolerance: the other half is left for the rounding of the final evaluation.
-        if self.pool.limit().is_finite() { self.pool.limit() - 0.5 * self.room() } else { f64::INFINITY }
+        let limit = self.pool.limit();
+        // Half of the tolerance: the other half is left for the rounding of the final evaluation. Where there is none, as at P = 0,
+        // what is no better than the answers is closed all the same.
+        if limit.is_finite() { (limit - 0.5 * self.room()).min(limit.next_down()) } else { f64::INFINITY }
     }
 
     /// What no subset outside the pool can beat, nor one in it by more than rounding.

@@ -12,12 +12,14 @@ pub struct Multiplier {
     /// Too high, with the count there.
     high: Option<(f64, f64)>,
     tries: usize,
+    /// The first price tried.
+    first: Option<f64>,
 }
 
 impl Multiplier {
     /// For at most `size` features; nothing to search without one.
     pub fn new(size: Option<usize>) -> Self {
-        Self { size: size.map(|k| k as f64), low: None, high: None, tries: TRIES }
+        Self { size: size.map(|k| k as f64), low: None, high: None, tries: TRIES, first: None }
     }
 
     /// As [`Multiplier::new`], with more prices.
@@ -33,6 +35,7 @@ impl Multiplier {
             return None;
         }
         self.tries -= 1;
+        let first = *self.first.get_or_insert(nu);
         if excess > 0.0 {
             self.low = Some((nu, excess));
         } else {
@@ -51,7 +54,7 @@ impl Multiplier {
             (Some((low, _)), None) if low > 0.0 => 1.5 * low,
             // From nothing: what would close the gap if the slope stayed as it is.
             (Some((_, above)), None) => wanted / above,
-            (None, Some((high, _))) if high > 1e-12 => high / 1.5,
+            (None, Some((high, _))) if high > 1e-12 * first => high / 1.5,
             _ => 0.0,
         };
         next.is_finite().then_some(next)

@@ -16,7 +16,7 @@ pub fn root(problem: &Problem<'_>, k: usize, options: &Options, monitor: &mut Mo
     let mut best: Option<Seed> = None;
     let (mut answer, mut objective) = (Coefficients::default(), f64::INFINITY);
     let mut starts: Vec<Coefficients> = options.warm_start.iter().cloned().collect();
-    let mut search = Multiplier::patient(k);
+    let (mut search, absolute) = (Multiplier::patient(k), options.absolute(problem));
     let mut core = Workspace::new(problem);
     // Beyond the largest price nothing is taken, and every feature pays it, whatever its factor of λ0 (which may be zero); the
     // first guess is a part of it, and 0 when λ0 alone is enough.
@@ -48,7 +48,7 @@ pub fn root(problem: &Problem<'_>, k: usize, options: &Options, monitor: &mut Mo
         if best.as_ref().is_none_or(|b| b.root.outcome.lower_bound < found.outcome.lower_bound) {
             best = Some(Seed { root: found, multiplier: nu });
         }
-        let closed = gap <= options.gap_absolute.max(options.gap * objective.abs());
+        let closed = gap <= absolute.max(options.gap * objective.abs());
         match search.next(nu, count, gap) {
             Some(next) if !closed && monitor.stop(0).is_none() => nu = next.min(highest),
             _ => break,

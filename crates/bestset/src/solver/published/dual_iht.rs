@@ -2,13 +2,18 @@
 
 use super::primal_dual;
 use crate::problem::Problem;
-use crate::solver::{Monitor, Options, Outcome};
+use crate::solver::{Monitor, Options, Outcome, Published, Stop};
 
 /// Dual ascent on D_k(α) = −Σℓ* − Σ_{k largest} (|x_jᵀα|−λ1)₊²/(4λ2), keeping the k largest coefficients of the link.
 ///
 /// The loop is that of Algorithm 1 without the pass of T; its bound is D_k, a certificate for the k-sparse problem.
+///
+/// Its own paper runs it for a number of steps given beforehand and has no rule that the gap must decrease; the paper
+/// it is compared in adds ε and ζ. So [`Stop::Literal`] is none of its rules: what stands in for the number of steps is
+/// the patient rule.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
-    primal_dual::solve(problem, options, monitor, false)
+    let published = Published { stop: Stop::Patient, ..options.published };
+    primal_dual::solve(problem, &Options { published, ..options.clone() }, monitor, false)
 }
 
 /// Sets all but the k coefficients with the least Ψ(τ_j) to zero: with equal bounds the k largest |τ_j|.

@@ -1,19 +1,20 @@
 //! Algorithms 2 and 3 of the paper (MATH §6): Algorithm 1 on an active set that grows by inclusion and shrinks by
 //! screening.
 
+use super::gaps::{Gaps, has_fallen};
 use super::ledger::{self, Ledger, Schedule};
 use super::primal::Primal;
-use super::primal_dual::{self, Ascent, has_fallen};
+use super::primal_dual::{self, Ascent};
 use crate::problem::Problem;
-use crate::solution::{Screened, Status};
+use crate::solution::{Rule, Screened, Status};
 use crate::solver::screening::{self, zero_in_relaxation};
-use crate::solver::{Monitor, Options, Outcome};
+use crate::solver::{Monitor, Options, Outcome, Published, Stop};
 
 /// The dynamic incremental algorithm.
 ///
 /// The paper ends only when the gap is below ξ. The radius comes from P, so the gap stalls at the optimality gap
-/// (MATH §5): inclusion then goes on until every feature is in, and afterwards the loop would spin. Here it also ends,
-/// as `Converged`, when inclusion is over and a round neither screened a feature nor lowered the gap.
+/// (MATH §5): inclusion then goes on until every feature is in, and afterwards the loop would spin. Where it ends
+/// instead is in [`Rounds`].
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
     let start = ledger::start(problem, options);
     let alpha = primal_dual::start_dual(problem, options, &start);
@@ -28,9 +29,9 @@ pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>
             let mut ascent = Ascent::new(problem, primal, alpha, true);
             outer_loop(&mut ascent, &mut pool, options, &mut ledger, &mut screened, monitor)
         }
-        Err(stopped) => stopped,
+        Err(stopped) => Err(stopped),
     };
-    ledger.finish(ended, screened, monitor)
+    ledger.finish_ascent(ended, screened, monitor)
 }
 
 fn outer_loop(
@@ -40,35 +41,68 @@ fn outer_loop(
     ledger: &mut Ledger<'_, '_>,
     screened: &mut Screened,
     monitor: &mut Monitor<'_>,
-) -> Status {
-    let (mut schedule, mut do_add, mut before) = (Schedule::default(), true, f64::INFINITY);
+) -> Result<Rule, Status> {
+    let mu = pool.problem.loss().mu();
+    let (mut schedule, mut rounds, mut do_add) = (Schedule::default(), Rounds::new(options.published, mu), true);
     let mut s = 0;
     loop {
         // Sub-problem solver
         let ended = ascent.run(options, ledger, monitor);
         // Dual range estimation, with all features: the D of the sub-problem bounds nothing else
         let (bound, tau) = ledger.certify(&ascent.alpha, monitor);
-        let radius = screening::radius(ledger.offer(&ascent.primal), bound, pool.problem.loss().mu());
+        let objective = ledger.offer(&ascent.primal);
+        let radius = screening::radius(objective, bound, mu);
         if schedule.due(s) {
             ledger.record_now(&ascent.primal, monitor);
         }
-        if ended != Status::Converged || ledger.gap() < options.published.epsilon {
-            return ended;
+        ended?;
+        if ledger.gap() < options.published.epsilon {
+            return Ok(Rule::Epsilon);
         }
         // Feature screening
         let removed = pool.screen(&mut ascent.primal, &tau, radius);
         screened.published += removed;
-        let progress = removed > 0 || has_fallen(before, ledger.gap(), options.published.zeta);
-        before = ledger.gap();
-        if !do_add && !progress {
-            return Status::Converged;
+        if let Some(rule) = rounds.end(objective - bound, ledger.gap(), !do_add && removed == 0) {
+            return Ok(rule);
         }
         // Feature inclusion
         do_add = do_add && !pool.rest_is_inactive(&tau, radius);
-        if do_add && let Err(stopped) = ascent.primal.include(&pool.include(&tau), monitor) {
-            return stopped;
+        if do_add {
+            ascent.primal.include(&pool.include(&tau), monitor)?;
         }
         s += 1;
+    }
+}
+
+/// Where the outer loop ends though the gap is not below ξ.
+///
+/// | rule | the loop ends |
+/// |---|---|
+/// | literal | by the rules of the inner loop for the gap P(β^s) − D(α^s) of the full problem: when it changes by less than ζ over two rounds or, once the set of features is settled, does not decrease |
+/// | patient | once the set of features is settled and a round has not lowered the least gap by more than ζ and a trifle |
+struct Rounds {
+    published: Published,
+    gaps: Gaps,
+    least: f64,
+}
+
+impl Rounds {
+    fn new(published: Published, mu: f64) -> Self {
+        Self { published, gaps: Gaps::new(published, mu), least: f64::INFINITY }
+    }
+
+    /// Takes the gap of a round and the least gap so far; `settled` when inclusion is over and the round screened
+    /// nothing.
+    fn end(&mut self, gap: f64, least: f64, settled: bool) -> Option<Rule> {
+        let rule = match self.published.stop {
+            Stop::Literal => self.gaps.end(gap),
+            Stop::Patient => {
+                let fallen = has_fallen(self.least, least, self.published.zeta);
+                (!fallen).then_some(Rule::NotDecreasing)
+            }
+        };
+        self.least = least;
+        rule.filter(|rule| settled || *rule != Rule::NotDecreasing)
     }
 }
 

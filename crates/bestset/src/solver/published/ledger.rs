@@ -2,7 +2,7 @@
 
 use super::primal::Primal;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Local, Screened, Status, TraceRow};
+use crate::solution::{Coefficients, Local, Rule, Screened, Status, TraceRow};
 use crate::solver::{Monitor, Options, Outcome};
 
 /// After this many rows the distance between two rows grows by one in this many: about 1100 rows for a hundred
@@ -130,6 +130,17 @@ impl<'p, 'a> Ledger<'p, 'a> {
         let row = TraceRow { seconds: 0.0, iteration, objective, relaxation, lower_bound, gap, active, support };
         self.last = Some(row);
         monitor.record(row);
+    }
+
+    /// As [`finish`](Self::finish), for an ascent that one of its rules ended or that was stopped before.
+    pub(super) fn finish_ascent(
+        self,
+        ended: Result<Rule, Status>,
+        screened: Screened,
+        monitor: &mut Monitor<'_>,
+    ) -> Outcome {
+        monitor.rule = ended.ok();
+        self.finish(ended.err().unwrap_or(Status::Converged), screened, monitor)
     }
 
     /// The answer; the trace ends with it.

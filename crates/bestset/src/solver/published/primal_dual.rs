@@ -4,27 +4,18 @@
 //! [`dual_iht`] with a link that keeps k features.
 
 use super::dual_iht;
+use super::gaps::Gaps;
 use super::ledger::{self, Ledger};
 use super::primal::Primal;
 use crate::loss::Loss;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Screened, Status};
-use crate::solver::{Monitor, Options, Outcome, Step};
-
-/// A constant step ω moves α by a factor of e towards the maximum of a μ-strongly concave dual in 1/(ωμ) steps. When
-/// the least gap has not fallen in this many times as long it is no longer decreasing.
-const PATIENCE: f64 = 2.0;
-
-/// A fall of the gap by less than this share of it is none.
-const FALL: f64 = 1e-3;
-
-/// The least number of steps without a fall of the gap before it counts as no longer decreasing.
-const LEAST_PATIENCE: usize = 200;
+use crate::solution::{Coefficients, Rule, Screened, Status};
+use crate::solver::{Monitor, Options, Outcome};
 
 /// Algorithm 1 on all features: PrimDual without screening and inclusion, or without the pass of T DualAst.
 ///
-/// It ends as `Converged` when the gap is below ε, changes by less than ζ over two steps or is no longer decreasing,
-/// and as `IterationLimit` also when the iteration diverges, as it does for large steps. The columns are copied.
+/// It ends as `Converged` when the gap is below ε, changes by less than ζ over two steps or is not decreasing, and as
+/// `IterationLimit` also when the gap is no longer finite. The columns are copied.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>, primal_pass: bool) -> Outcome {
     let start = ledger::start(problem, options);
     let alpha = start_dual(problem, options, &start);
@@ -36,9 +27,9 @@ pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>
             primal.set(beta.into_iter());
             Ascent::new(problem, primal, alpha, primal_pass).run(options, &mut ledger, monitor)
         }
-        Err(stopped) => stopped,
+        Err(stopped) => Err(stopped),
     };
-    ledger.finish(ended, Screened::default(), monitor)
+    ledger.finish_ascent(ended, Screened::default(), monitor)
 }
 
 /// α⁰: the dual point of the warm start; without one zero (paper Algorithm 2), which lies in every domain, or for
@@ -68,17 +59,18 @@ impl<'p, 'a> Ascent<'p, 'a> {
     }
 
     /// Runs Algorithm 1 "while the gap is decreasing": until the gap of the sub-problem is below ε, has changed by
-    /// less than ζ over two steps, or, as the constant step makes it jump about without an end, has not fallen for a
-    /// long time.
-    pub(super) fn run(&mut self, options: &Options, ledger: &mut Ledger<'_, '_>, monitor: &mut Monitor<'_>) -> Status {
-        let published = &options.published;
-        let (mut before, mut previous) = (f64::INFINITY, f64::INFINITY);
-        let (mut least, mut least_at) = (f64::INFINITY, 0);
+    /// less than ζ over two steps, or does not decrease in the sense of [`Stop`](crate::solver::Stop). Returns the
+    /// rule that ended it, or what stopped it before.
+    pub(super) fn run(
+        &mut self,
+        options: &Options,
+        ledger: &mut Ledger<'_, '_>,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Rule, Status> {
+        let mut gaps = Gaps::new(options.published, self.problem.loss().mu());
         for t in 1usize.. {
-            if let Some(stopped) = monitor.stop(ledger.iteration) {
-                return stopped;
-            }
-            self.dual_step(published.step.at(t));
+            monitor.stop(ledger.iteration).map_or(Ok(()), Err)?;
+            self.dual_step(options.published.step.at(t));
             if !self.primal_step(monitor) {
                 continue;
             }
@@ -88,25 +80,11 @@ impl<'p, 'a> Ascent<'p, 'a> {
             if !gap.is_finite() {
                 break;
             }
-            if has_fallen(least, gap, published.zeta) {
-                (least, least_at) = (gap, t);
+            if let Some(rule) = gaps.end(gap) {
+                return Ok(rule);
             }
-            let stalled = t - least_at > self.patience(published.step, least_at);
-            if gap < published.epsilon || (before - gap).abs() < published.zeta || stalled {
-                return Status::Converged;
-            }
-            (before, previous) = (previous, gap);
         }
-        Status::IterationLimit
-    }
-
-    /// How many steps may follow step t without a fall of the gap. Diminishing steps take twice as many steps for
-    /// the same way.
-    fn patience(&self, step: Step, t: usize) -> usize {
-        match step {
-            Step::Constant(omega) => LEAST_PATIENCE.max((PATIENCE / (omega * self.problem.loss().mu())) as usize),
-            Step::Diminishing { .. } => LEAST_PATIENCE.max(t),
-        }
+        Err(Status::IterationLimit)
     }
 
     /// α ← Proj(α + ω (Xβ − ℓ*′(α))), sample i scaled by w_i: a weight of w moves like w samples would.
@@ -148,9 +126,4 @@ impl<'p, 'a> Ascent<'p, 'a> {
         }
         objective - bound
     }
-}
-
-/// Whether a gap is lower than an earlier one by more than ζ and by more than a trifle.
-pub(super) fn has_fallen(before: f64, gap: f64, zeta: f64) -> bool {
-    gap < before - zeta.max(FALL * gap)
 }

@@ -1,6 +1,7 @@
 //! The normal equations A β = c, columns scaled to unit length, and how far their rounding reaches.
 
 use super::columns::{Frame, Unit, is_constant};
+use super::cover;
 use super::family::Family;
 use super::form::Form;
 use super::split::Split;
@@ -48,13 +49,16 @@ pub struct Equations<'p, 'a> {
     pub splits: Vec<Split>,
     /// The features of every dependence that was taken for exact though it may be one but for rounding.
     pub dependent: Vec<Vec<usize>>,
+    /// ‖A⁻¹‖ of the families at the most.
+    pub inverse: f64,
     /// What rounding may add to or take from a fit.
     pub slack: f64,
 }
 
 impl<'p, 'a> Equations<'p, 'a> {
-    /// A few passes over X; an error when columns are nearly, but not exactly, combinations of others.
-    pub fn new(problem: &'p Problem<'a>) -> Result<Self> {
+    /// A few passes over X, for subsets of at most `most` features; an error when columns are nearly, but not exactly, combinations
+    /// of others.
+    pub fn new(problem: &'p Problem<'a>, most: usize) -> Result<Self> {
         let (ridge, frame) = (problem.coordinate(0).l2, Frame::new(problem));
         // Each on its own: their difference would be rounded as the farther of the two.
         let (mut target, offset) = (frame.whiten(problem.y().to_vec()), frame.whiten(problem.null_margins()));
@@ -74,6 +78,7 @@ impl<'p, 'a> Equations<'p, 'a> {
             total,
             splits: Vec::new(),
             dependent: Vec::new(),
+            inverse: 1.0,
             slack: 0.0,
         };
         for j in 0..problem.ncols() {
@@ -84,12 +89,12 @@ impl<'p, 'a> Equations<'p, 'a> {
             }
         }
         equations.gram = equations.products();
-        equations.separate()?;
+        equations.separate(most)?;
         // A sparse column is the sum of parts that may be larger, and rounded as they are.
         let excess =
             if problem.design().is_sparse() { equations.effort.iter().copied().fold(1.0, f64::max) } else { 1.0 };
-        let inverse = equations.inverse_norm()?;
-        equations.slack = rounding(problem.nrows()) * f64::EPSILON * excess * inverse * total;
+        equations.inverse = equations.inverse_norm()?;
+        equations.slack = rounding(problem.nrows()) * f64::EPSILON * excess * equations.inverse * total;
         Ok(equations)
     }
 
@@ -153,9 +158,20 @@ impl<'p, 'a> Equations<'p, 'a> {
         self.ridge * self.scales[k as usize] * self.scales[k as usize]
     }
 
-    /// The largest size of a subset of independent columns.
+    /// The largest size of a subset that is searched: of independent columns, and with a degree of freedom left where there are more
+    /// columns than samples determine.
     pub fn rank(&self) -> usize {
-        self.splits.first().map_or(0, Split::len)
+        self.splits.iter().map(Split::len).max().unwrap_or(0)
+    }
+
+    /// Whether there are more columns than samples determine: any [`cover::determined`] independent ones fit perfectly.
+    pub fn is_wide(&self) -> bool {
+        self.len() > cover::determined(self.problem)
+    }
+
+    /// Whether every subset was looked at: no column is constant or was taken for a combination of others.
+    pub fn is_complete(&self) -> bool {
+        self.len() == self.problem.ncols() && self.dependent.is_empty()
     }
 
     /// ‖A⁻¹‖∞ ≥ ‖A⁻¹‖₂, the largest of all splits.
@@ -214,7 +230,7 @@ mod tests {
         let x = Dense::new(9, 5, (0..45).map(|k| entry(k % 9, k / 9)).collect::<Vec<f64>>()).unwrap();
         let y: Vec<f64> = (0..9).map(|i| (i as f64 * 1.3).cos()).collect();
         let problem = Problem::new(&x, y, Penalty::new(0.0, 0.0, 0.0)).unwrap();
-        let equations = Equations::new(&problem).unwrap();
+        let equations = Equations::new(&problem, 5).unwrap();
         let mut pivoted = equations.family(&[], &[0, 1, 2, 3, 4]).unwrap();
         pivoted.take_in(1);
         pivoted.take_out(2);

@@ -14,7 +14,16 @@ pub struct Incumbents {
     top: usize,
     /// Those known, least first.
     ranked: Vec<Found>,
+    /// How far apart two fits must be for rounding not to have exchanged them.
+    #[serde(default)]
+    doubt: f64,
+    /// Without a price: subsets other than the best of their size that may be better but for rounding; none where there are too many.
+    #[serde(default)]
+    doubtful: Option<Vec<Found>>,
 }
+
+/// The most subsets that are kept to be looked at again.
+const DOUBTFUL: usize = 200;
 
 /// A subset with its fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,12 +42,39 @@ impl Incumbents {
         let mut found = vec![Found { fit: f64::INFINITY, members: Vec::new() }; most + 1];
         found[0].fit = empty;
         let ranked = if price.is_some() { found[..1].to_vec() } else { Vec::new() };
-        Self { price, found, top: 1, ranked }
+        Self { price, found, top: 1, ranked, doubt: 0.0, doubtful: Some(Vec::new()) }
     }
 
     /// Wants the best `top` ≥ 1 subsets, for which a price must be given.
     pub fn with_top(self, top: usize) -> Self {
         Self { top, ..self }
+    }
+
+    /// Keeps the subsets whose fits are not told from the best by more than `doubt`.
+    pub fn with_doubt(self, doubt: f64) -> Self {
+        Self { doubt, ..self }
+    }
+
+    /// The best of this size and those that are not told from it; `None` where there were too many to keep.
+    pub fn contenders(&self, size: usize) -> Option<Vec<&Found>> {
+        let (best, doubtful) = (&self.found[size], self.doubtful.as_ref()?);
+        let near = |f: &&Found| f.members.len() == size && f.fit < best.fit + self.doubt && f.members != best.members;
+        Some([best].into_iter().chain(doubtful.iter().filter(near)).collect())
+    }
+
+    /// Keeps a subset of the size of another, if it is near enough.
+    fn keep_doubtful(&mut self, fit: f64, mut members: Vec<u32>) {
+        let best = &self.found[members.len()];
+        members.sort_unstable();
+        let Some(doubtful) = &mut self.doubtful else { return };
+        if fit >= best.fit + self.doubt || members == best.members || doubtful.iter().any(|f| f.members == members) {
+            return;
+        }
+        doubtful.retain(|f| f.fit < self.found[f.members.len()].fit + self.doubt);
+        doubtful.push(Found { fit, members });
+        if doubtful.len() > DOUBTFUL {
+            self.doubtful = None;
+        }
     }
 
     /// Whether subsets are wanted besides the best.
@@ -77,7 +113,13 @@ impl Incumbents {
     pub fn offer(&mut self, fit: f64, inside: &[u32], extra: &[u32]) {
         let size = inside.len() + extra.len();
         let ranks = self.price.is_some() && self.cost_of(fit, size) < self.limit();
-        if size > self.most() || !(ranks || fit < self.found[size].fit) {
+        if size > self.most() {
+            return;
+        }
+        if !(ranks || fit < self.found[size].fit) {
+            if self.price.is_none() && fit < self.found[size].fit + self.doubt {
+                self.keep_doubtful(fit, [inside, extra].concat());
+            }
             return;
         }
         let mut members = [inside, extra].concat();
@@ -87,7 +129,10 @@ impl Incumbents {
             self.rank(found.clone());
         }
         if fit < self.found[size].fit {
-            self.found[size] = found;
+            let before = std::mem::replace(&mut self.found[size], found);
+            if self.price.is_none() && before.members.len() == size {
+                self.keep_doubtful(before.fit, before.members);
+            }
         }
     }
 
@@ -100,7 +145,9 @@ impl Incumbents {
 
     /// Takes over whatever another search has found that is better.
     pub fn merge(&mut self, other: Self) {
-        other.ranked.into_iter().chain(other.found).for_each(|found| self.offer(found.fit, &found.members, &[]));
+        self.doubtful = self.doubtful.take().filter(|_| other.doubtful.is_some());
+        let all = other.ranked.into_iter().chain(other.found).chain(other.doubtful.into_iter().flatten());
+        all.for_each(|found| self.offer(found.fit, &found.members, &[]));
     }
 
     /// Every position in a subset that is known.

@@ -1,6 +1,7 @@
 //! Least squares from the data alone, by QR of the columns: what the normal equations claim is checked here.
 
 use super::equations::{Equations, rounding};
+use super::incumbents::Found;
 use crate::error::{Error, Result};
 use crate::solution::Coefficients;
 use faer::linalg::solvers::SolveLstsqCore;
@@ -21,8 +22,47 @@ impl Equations<'_, '_> {
         (0..k).map(|a| solution[(a, 0)]).collect()
     }
 
+    /// A perfect fit: the subset, which leaves one degree of freedom, and the feature that brings most beside it.
+    pub fn interpolate(&self, members: &[u32]) -> Option<Coefficients> {
+        let outside = (0..self.len() as u32).filter(|k| !members.contains(k));
+        let with = |k: u32| [members, &[k]].concat();
+        // One of them may depend on the subset; what is fitted is evaluated from the data.
+        let fits = outside.filter_map(|k| self.refit(&with(k), 0.0).ok());
+        fits.map(|c| (self.problem.loss_at(&c), c)).reduce(|a, b| if b.0 < a.0 { b } else { a }).map(|best| best.1)
+    }
+
     /// The fit on a subset; an error when the data do not confirm the `claimed` value.
     pub fn refit(&self, members: &[u32], claimed: f64) -> Result<Coefficients> {
+        let (coefficients, found, evaluation) = self.evaluated(members);
+        let slack = self.slack + evaluation;
+        match (found - claimed).abs() <= slack {
+            true => Ok(coefficients),
+            false => Err(Error::Recheck { what: "the fit on a subset", claimed, found, slack }),
+        }
+    }
+
+    /// The subset of least fit among some that the normal equations do not tell apart, with a value that none of them is below.
+    /// QR is backward stable: the fit it ends at is above the least by ½ (cε (κ‖r‖ + ‖y‖))², κ² ≤ k ‖A⁻¹‖.
+    pub fn least(&self, contenders: &[&Found]) -> Result<(Coefficients, f64)> {
+        let (mut best, mut bound) = ((f64::INFINITY, Coefficients::default()), f64::INFINITY);
+        for &Found { ref members, fit: claimed } in contenders.iter().copied() {
+            let (coefficients, found, evaluation) = self.evaluated(members);
+            let slack = self.slack + evaluation;
+            if (found - claimed).abs() > slack {
+                return Err(Error::Recheck { what: "the fit on a subset", claimed, found, slack });
+            }
+            let stretched = members.len() as f64 * self.inverse * 2.0 * found;
+            let excess = (rounding(self.target.len()) * f64::EPSILON).powi(2) * (stretched + 2.0 * self.total);
+            bound = bound.min(found - evaluation - excess);
+            if found < best.0 {
+                best = (found, coefficients);
+            }
+        }
+        Ok((best.1, bound))
+    }
+
+    /// The fit by QR, its value from the data, and how far the rounding of that evaluation reaches.
+    fn evaluated(&self, members: &[u32]) -> (Coefficients, f64, f64) {
         let problem = self.problem;
         let solution = self.least_squares(members, &self.target);
         let pair = |(&m, g): (&u32, &f64)| (self.features[m as usize], g * self.scales[m as usize]);
@@ -38,11 +78,7 @@ impl Equations<'_, '_> {
         let length = (2.0 * self.total).sqrt() + self.frame.length(&self.frame.whiten(problem.null_margins()));
         let digit = f64::EPSILON * (far.abs() + coefficients.intercept.abs());
         let evaluation = rounding(u.len()) * f64::EPSILON * (terms + length) * (2.0 * found).sqrt();
-        let slack = self.slack + evaluation + 4.0 * self.frame.total() * digit * digit;
-        match (found - claimed).abs() <= slack {
-            true => Ok(coefficients),
-            false => Err(Error::Recheck { what: "the fit on a subset", claimed, found, slack }),
-        }
+        (coefficients, found, evaluation + 4.0 * self.frame.total() * digit * digit)
     }
 }
 
@@ -59,7 +95,7 @@ mod tests {
         let x = Dense::new(5, 2, vec![1.0, 2.0, 3.0, 4.0, 5.0, 1.0, -1.0, 2.0, 0.0, 1.0]).unwrap();
         let problem = Problem::new(&x, vec![1.0, 2.5, 2.0, 4.5, 5.0], Penalty::new(0.0, 0.0, 0.1)).unwrap();
         let problem = problem.with_intercept(true).with_weights(vec![1.0, 2.0, 1.0, 0.5, 1.0]).unwrap();
-        let equations = Equations::new(&problem).unwrap();
+        let equations = Equations::new(&problem, 2).unwrap();
         for members in [&[0, 1][..], &[1], &[]] {
             let fit = equations.fit(members);
             let coefficients = equations.refit(members, fit).unwrap();

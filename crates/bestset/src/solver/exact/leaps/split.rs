@@ -4,6 +4,7 @@
 //! subset of every size leaves one out. The subsets without c_1, those with c_1 but without c_2, … are families with one
 //! dependence less each; what is left when there is none is searched.
 
+use super::cover::{self, cover};
 use super::equations::Equations;
 use crate::error::{Error, Result};
 use crate::kernel;
@@ -51,10 +52,17 @@ impl Split {
 }
 
 impl Equations<'_, '_> {
-    /// Finds the families of independent columns that hold a best subset of every size, and what the others depend on.
-    pub fn separate(&mut self) -> Result<()> {
-        let all = (0..self.len() as u32).collect();
-        let (mut done, mut open) = (Vec::new(), vec![Split { inside: Vec::new(), free: all }]);
+    /// Finds the families of independent columns that hold a best subset of every size up to `most`, and what the others depend on.
+    pub fn separate(&mut self, most: usize) -> Result<()> {
+        // The columns that fit best first: families with them are small.
+        let mut all: Vec<u32> = (0..self.len() as u32).collect();
+        let pull = |k: &u32| self.moments[*k as usize].abs();
+        let (mut done, mut open) = (Vec::new(), vec![Split { inside: Vec::new(), free: all.clone() }]);
+        if self.is_wide() {
+            all.sort_by(|a, b| pull(b).total_cmp(&pull(a)).then(a.cmp(b)));
+            open = cover(&all, cover::determined(self.problem).saturating_sub(1), most);
+        }
+        let families = open.len();
         while let Some(split) = open.pop() {
             let Some((j, others)) = self.dependent(&split) else {
                 done.push(split);
@@ -67,7 +75,7 @@ impl Equations<'_, '_> {
                 self.dependent.push(features.clone());
             }
             let choices: Vec<u32> = circuit.into_iter().filter(|k| split.free.contains(k)).collect();
-            if done.len() + open.len() + choices.len() > MOST {
+            if done.len() + open.len() + choices.len() > families + MOST {
                 return Err(Error::Dependences { columns: features, most: MOST });
             }
             open.extend((0..choices.len()).rev().map(|i| split.without(&choices, i)));

@@ -167,6 +167,8 @@ impl<'l> Search<'l> {
         if (claimed - found).abs() > slack {
             return Err(Error::Recheck { what: "the fit on all open features", claimed, found, slack });
         }
+        // Twice: for the rounding of the family and for that of the best subset known.
+        let slack = 2.0 * slack;
         let start = Family { low: family.low, high: family.high, ..fresh };
         let (levels, open) = (vec![start], Vec::new());
         let incumbents = incumbents.clone();
@@ -257,16 +259,27 @@ impl<'l> Search<'l> {
         if self.incumbents.wants_several() {
             return self.finish_all(family);
         }
+        let is_priced = self.incumbents.price().is_some();
         if family.low == size + 1
             && let Some((j, gain)) = family.best_gain()
         {
             self.incumbents.offer(family.fit_inside - gain, &family.inside, &[family.free[j]]);
+            let close = |&j: &usize| gain - family.gains.price(j) < self.slack && !is_priced;
+            for j in (0..family.free.len()).filter(close).collect::<Vec<_>>() {
+                self.incumbents.offer(family.fit_inside - family.gains.price(j), &family.inside, &[family.free[j]]);
+            }
         }
         if family.high == size + 2 {
-            let need = family.fit_inside - self.incumbents.threshold(size + 2);
-            if let Some((gain, i, j)) = family.gains.best_pair(need) {
-                let pair = [family.free[i], family.free[j]];
-                self.incumbents.offer(family.fit_inside - gain, &family.inside, &pair);
+            let room = if is_priced { 0.0 } else { self.slack };
+            let need = |of: &Self| family.fit_inside - of.incumbents.threshold(size + 2);
+            let Some((gain, i, j)) = family.gains.best_pair(need(self) - room) else { return };
+            self.incumbents.offer(family.fit_inside - gain, &family.inside, &[family.free[i], family.free[j]]);
+            if is_priced {
+                return;
+            }
+            // Those that rounding does not tell from it.
+            for (gain, i, j) in family.gains.pairs(need(self) - room) {
+                self.incumbents.offer(family.fit_inside - gain, &family.inside, &[family.free[i], family.free[j]]);
             }
         }
     }
@@ -342,7 +355,7 @@ mod tests {
             let y: Vec<f64> = (0..n).map(|i| x[i] + rng.random_range(-1.0..1.0)).collect();
             let design = Dense::new(n, p, x).unwrap();
             let problem = Problem::new(&design, y, Penalty::new(0.0, 0.0, 0.0)).unwrap();
-            let equations = Equations::new(&problem).unwrap();
+            let equations = Equations::new(&problem, usize::MAX).unwrap();
             let least = enumerate(&equations, p);
             let close = |a: f64, b: f64| assert!((a - b).abs() <= equations.slack, "{trial}: {a} {b}");
             for size in 1..=p {
@@ -360,7 +373,7 @@ mod tests {
     fn a_bound_that_drifted_is_refused() {
         let design = Dense::new(4, 2, vec![1.0, 2.0, 3.0, 4.0, 1.0, -1.0, 1.0, 0.0]).unwrap();
         let problem = Problem::new(&design, vec![1.0, 2.5, 2.0, 4.5], Penalty::new(0.0, 0.0, 0.0)).unwrap();
-        let equations = Equations::new(&problem).unwrap();
+        let equations = Equations::new(&problem, usize::MAX).unwrap();
         let mut tree = Tree::new(&equations, Incumbents::new(1, None, equations.total), 1, 1).unwrap();
         tree.open[0].fit_all += 1e-9;
         let (options, mut observer) = (Options::default(), ());

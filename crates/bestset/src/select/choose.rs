@@ -1,0 +1,210 @@
+//! Which point of a path is the model, and that it stays the one chosen.
+
+use super::{By, Chosen, Folded, Progress, Remark, Run, Selected};
+use crate::criteria::Criterion;
+use crate::cv::{CrossValidation, CvOptions};
+use crate::error::{Error, Result};
+use crate::path::{Grid, Path, Point, usual_size};
+use crate::solution::{Solution, Status};
+use crate::solver::Observer;
+
+/// Cross-validation compares so many sizes at least: samples left out judge larger models than a criterion can.
+const FOLDED_SIZE: usize = 20;
+
+/// How often a better answer at the price chosen may change the choice; the point's own certificate serves afterwards.
+const ROUNDS: usize = 6;
+
+/// Folds unless told otherwise.
+const FOLDS: usize = 10;
+
+impl Run<'_, '_> {
+    /// The model at the point that the criterion chooses.
+    pub(super) fn by_criterion(&self, criterion: Criterion, observer: &mut dyn Observer) -> Result<Selected> {
+        let most =
+            self.options.max_size.unwrap_or_else(|| usual_size(&self.posed.problem)).min(self.posed.problem.ncols());
+        let path = self.path(&self.path_options(most, self.options.lambda2.clone()))?;
+        if path.points.is_empty() {
+            return self.null(path.status, observer);
+        }
+        let values = criterion.along(&self.posed.problem, &path)?;
+        self.conclude(Judged { path, by: By::Criterion(criterion, values) }, most, observer)
+    }
+
+    /// The model at the point that cross-validation chooses.
+    pub(super) fn by_cross_validation(&self, folded: &Folded, observer: &mut dyn Observer) -> Result<Selected> {
+        let (problem, n) = (&self.posed.problem, self.posed.problem.nrows());
+        let usual = usual_size(problem).max(FOLDED_SIZE.min(n / 2)).max(1);
+        let most = self.options.max_size.unwrap_or(usual).min(problem.ncols());
+        let ridges = match self.options.lambda2.is_empty() {
+            true => self.posed.ridges(),
+            false => self.options.lambda2.clone(),
+        };
+        let loss = problem.loss();
+        let folds = folded.folds.clone().unwrap_or_else(|| Folded::parts(loss, FOLDS.min(n), 1));
+        let path = self.path_options(most, ridges);
+        let options = CvOptions { path, folds, score: folded.score, seed: folded.seed };
+        let found = self.cross_validated(&options, folded)?;
+        if found.path.points.is_empty() {
+            return self.null(found.status, observer);
+        }
+        let all = match folded.splits.len() {
+            0 => found.parts.iter().map(|p| p.iter().max().map_or(0, |m| m + 1)).sum(),
+            given => given,
+        };
+        let (done, path) = (found.folds(), found.path.clone());
+        if done == 0 {
+            let criterion = Criterion::Ebic { gamma: 1.0 };
+            let values = criterion.along(problem, &path)?;
+            let path = Path { status: found.status, ..path };
+            let mut chosen = self.conclude(Judged { path, by: By::Criterion(criterion, values) }, most, observer)?;
+            chosen.remarks.push(Remark::NoFolds);
+            return Ok(chosen);
+        }
+        let path = Path { status: found.status, ..path };
+        let by = By::CrossValidation(Box::new(found), folded.rule);
+        let mut chosen = self.conclude(Judged { path, by }, most, observer)?;
+        if done < all {
+            chosen.remarks.push(Remark::Folds { done, all });
+        }
+        Ok(chosen)
+    }
+
+    fn cross_validated(&self, options: &CvOptions, folded: &Folded) -> Result<CrossValidation> {
+        let problem = &self.posed.problem;
+        let show = |done: usize, all: usize| (self.progress)(Progress::Folds(done, all));
+        match (self.path_checkpoint(), folded.splits.is_empty()) {
+            (Some(file), true) => crate::checkpoint::cross_validate(problem, options, file),
+            (Some(file), false) => crate::checkpoint::cross_validate_splits(problem, options, &folded.splits, file),
+            (None, true) => crate::cv::cross_validate_observed(problem, options, &show),
+            (None, false) => crate::cv::cross_validate_splits(problem, options, &folded.splits),
+        }
+    }
+
+    /// A limit struck before the first point: the null model, which is best at the price that its loss is.
+    fn null(&self, status: Status, observer: &mut dyn Observer) -> Result<Selected> {
+        let problem = &self.posed.problem;
+        let u = problem.null_margins();
+        let lambda0 = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
+        let mut found = self.at_price(lambda0, self.posed.lambda2(), None, observer)?;
+        if found.solution.status != Status::Interrupted {
+            found.solution.status = status;
+        }
+        found.remarks.push(Remark::Path(status));
+        Ok(found)
+    }
+
+    /// Solves and proves at the price chosen. An answer that is better there takes its place among the points, and the choice is
+    /// made again: the model returned is the best in its table by what chose it.
+    fn conclude(&self, mut judged: Judged, most: usize, observer: &mut dyn Observer) -> Result<Selected> {
+        let is_dynamic = self.options.grid.as_ref().is_none_or(|g| matches!(g, Grid::Dynamic { .. }));
+        let mut solved: Vec<(f64, Selected)> = Vec::new();
+        for round in 0.. {
+            let (k, point) = judged.best(&self.posed.problem)?;
+            let prices = judged.prices(k);
+            let is_point = |s: &&(f64, Selected)| {
+                s.0 == point.lambda0
+                    && s.1.lambda2 == point.lambda2
+                    && s.1.solution.support() == point.solution.support()
+            };
+            if let Some((_, known)) = solved.iter().find(is_point) {
+                return Ok(self.finish(known.clone(), judged, k, prices, most));
+            }
+            let own = || -> Result<Selected> {
+                let problem = self.posed.priced(point.lambda0, point.lambda2)?;
+                Ok(self.selected(&problem, point.solution.clone(), crate::Method::Incremental, Vec::new()))
+            };
+            let limit = self.solve_options().time_limit;
+            if round == ROUNDS || limit.is_some_and(|t| t.is_zero()) || self.options.solve.cancel.is_cancelled() {
+                return Ok(self.finish(own()?, judged, k, prices, most));
+            }
+            let lambda0 = if is_dynamic { (prices.0 * prices.1).sqrt() } else { point.lambda0 };
+            let start = Some(point.solution.coefficients.clone());
+            let found = self.at_price(lambda0, point.lambda2, start, observer)?;
+            if found.solution.support() == point.solution.support() {
+                return Ok(self.finish(found, judged, k, prices, most));
+            }
+            if found.solution.support().len() > most {
+                // What is better at this price is larger than was asked for.
+                return Ok(self.finish(own()?, judged, k, prices, most));
+            }
+            judged.insert(lambda0, &found);
+            solved.push((lambda0, found));
+            judged.judge(&self.posed.problem)?;
+        }
+        Err(Error::Empty { rows: 0, columns: 0 })
+    }
+
+    fn finish(&self, mut found: Selected, judged: Judged, point: usize, prices: (f64, f64), most: usize) -> Selected {
+        let Judged { path, by } = judged;
+        // A path that was cut short may have missed the best point: the answer must say so.
+        if path.status != Status::Converged {
+            found.remarks.push(Remark::Path(path.status));
+            if found.solution.status != Status::Interrupted {
+                found.solution.status = path.status;
+            }
+        }
+        let size = found.solution.support().len();
+        if size == most && most < self.posed.problem.ncols() && path.status == Status::Converged {
+            found.remarks.push(Remark::LargestSize(size));
+        }
+        let ridges = path.points.iter().map(|p| p.lambda2);
+        let (least, largest) = ridges.fold((f64::INFINITY, 0.0), |(a, b), l| (f64::min(a, l), f64::max(b, l)));
+        if found.lambda2 == largest && least < largest && size > 0 {
+            found.remarks.push(Remark::LargestRidge(largest));
+        }
+        found.chosen = Some(Chosen { path, point, prices, by });
+        found
+    }
+}
+
+/// A path and what judges its points.
+struct Judged {
+    path: Path,
+    by: By,
+}
+
+impl Judged {
+    /// The best point by what judges them.
+    fn best(&self, problem: &crate::Problem<'_>) -> Result<(usize, Point)> {
+        let k = match &self.by {
+            By::Criterion(criterion, _) => criterion.best(problem, &self.path)?,
+            By::CrossValidation(found, rule) => found.chosen(*rule),
+        };
+        Ok((k, self.path.points[k].clone()))
+    }
+
+    /// The prices at which the path has the subset of point k: from its own down to that of the next point with another.
+    fn prices(&self, k: usize) -> (f64, f64) {
+        let point = &self.path.points[k];
+        let after = self.path.points[k + 1..].iter().take_while(|p| p.lambda2 == point.lambda2);
+        let next = after.clone().find(|p| p.solution.support() != point.solution.support() && p.lambda0 > 0.0);
+        (point.lambda0, next.map_or(point.lambda0, |p| p.lambda0))
+    }
+
+    /// Takes in an answer found at a price between the points.
+    fn insert(&mut self, lambda0: f64, found: &Selected) {
+        let strand = |p: &Point| p.lambda2 == found.lambda2;
+        let point = Point {
+            lambda0,
+            lambda1: found.lambda1,
+            lambda2: found.lambda2,
+            solution: Solution { trace: Vec::new(), ..found.solution.clone() },
+        };
+        let points = &mut self.path.points;
+        if let Some(same) = points.iter_mut().find(|p| strand(p) && p.lambda0 == lambda0) {
+            *same = point;
+            return;
+        }
+        let last = points.iter().rposition(|p| strand(p) && p.lambda0 > lambda0);
+        points.insert(last.map_or(0, |k| k + 1), point);
+    }
+
+    /// The values of the points, after an answer has come in.
+    fn judge(&mut self, problem: &crate::Problem<'_>) -> Result<()> {
+        match &mut self.by {
+            By::Criterion(criterion, values) => *values = criterion.along(problem, &self.path)?,
+            By::CrossValidation(found, _) => found.judge_again(self.path.points.clone()),
+        }
+        Ok(())
+    }
+}

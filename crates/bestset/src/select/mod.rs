@@ -1,0 +1,472 @@
+//! From samples to a model: everything between the data and the answer that is returned, once for every interface.
+//!
+//! [`Setup::pose`] standardises; [`Posed::select`] takes a price, a size, a criterion or cross-validation and returns the model with
+//! its certificate. What a front end does is translate words into these settings and show what comes back.
+//!
+//! | file | what it decides |
+//! |---|---|
+//! | `pose` | the scale inside, λ2 where none is given, coefficients on the scale of the columns given |
+//! | `choose` | which point of the path is the model, and that it stays the one chosen |
+//! | `prove` | how much is spent on closing the gap |
+//! | `standing` | what that proves, in words |
+//! | `stability` | how often features are selected on subsamples |
+
+mod choose;
+mod pose;
+mod prove;
+mod stability;
+mod standing;
+
+pub use pose::{Posed, RIDGES, Samples, Scale, Setup, USUAL_RIDGE};
+pub use standing::Standing;
+
+use crate::criteria::Criterion;
+use crate::cv::{CrossValidation, Folds, Rule, Score, Split};
+use crate::error::{Error, Result};
+use crate::groups::solve_groups;
+use crate::model::Model;
+use crate::path::{Grid, Path, PathOptions, Search};
+use crate::penalty::Penalty;
+use crate::problem::Problem;
+use crate::solution::{Solution, Status};
+use crate::solver::{Method, Observer, Options, solve_observed};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Sizes that [`Posed::subsets`] is asked for unless the user says otherwise, as far as there are features.
+pub const SUBSET_SIZES: usize = 8;
+
+/// What decides how many features there are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum How {
+    /// A price of a feature, λ0.
+    Price(f64),
+    /// At most so many features.
+    Size(usize),
+    /// A criterion along a path, at one λ2: a criterion judges the fit of the samples that were fitted, and of several λ2 it
+    /// would always take the least.
+    Criterion(Criterion),
+    /// Samples left out, along a path for each λ2.
+    CrossValidation(Folded),
+}
+
+/// How cross-validation is done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Folded {
+    /// The parts; ten, by class for classification, unless given. There are never more than samples.
+    pub folds: Option<Folds>,
+    /// Splits in place of the parts.
+    pub splits: Vec<Split>,
+    /// The score; `None` for the usual one of the loss.
+    pub score: Option<Score>,
+    /// Which point is taken.
+    pub rule: Rule,
+    /// Seed of the division.
+    pub seed: u64,
+}
+
+impl Default for Folded {
+    fn default() -> Self {
+        Self { folds: None, splits: Vec::new(), score: None, rule: Rule::Min, seed: 0 }
+    }
+}
+
+impl Folded {
+    /// So many parts, drawn so often: by class for classification; there are never more than samples.
+    pub fn parts(loss: crate::Loss, folds: usize, repeats: usize) -> Folds {
+        match loss.is_classification() {
+            true => Folds::Stratified { folds, repeats },
+            false => Folds::Random { folds, repeats },
+        }
+    }
+}
+
+/// How much is spent on closing the gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Prove {
+    /// Nothing.
+    No,
+    /// As long again as the fit, a second at least, and some hundreds of nodes at the most.
+    #[default]
+    Usual,
+    /// So long.
+    For(Duration),
+    /// Until the gap is closed or a limit strikes.
+    Fully,
+}
+
+/// Settings of [`Posed::select`].
+///
+/// | field | default | purpose |
+/// |---|---|---|
+/// | `how` | EBIC | what decides the number of features |
+/// | `grid` | dynamic | the prices of the path |
+/// | `max_size` | [`usual_size`](crate::path::usual_size), in cross-validation 20 at least | the largest size compared |
+/// | `lambda2` | as the setup says | the λ2 compared, inside, in place of that |
+/// | `search` | neighbours | how much is spent on each point |
+/// | `prove` | usual | how much is spent on closing the gap |
+/// | `checkpoint` | none | file that paths and cross-validations, or with [`Method::Exact`] the search, go on from |
+/// | `solve` | | method, tolerances, limits of the whole, threads, cancellation |
+#[derive(Debug, Clone)]
+pub struct Selection {
+    /// What decides the number of features.
+    pub how: How,
+    /// The prices of the path; `None` for where answers change.
+    pub grid: Option<Grid>,
+    /// The largest size compared.
+    pub max_size: Option<usize>,
+    /// The λ2 compared; empty for the setup's.
+    pub lambda2: Vec<f64>,
+    /// How much is spent on each point.
+    pub search: Search,
+    /// How much is spent on closing the gap; with [`Method::Exact`] everything.
+    pub prove: Prove,
+    /// File that keeps what is done.
+    pub checkpoint: Option<PathBuf>,
+    /// Method, tolerances, limits of the whole, threads and cancellation.
+    pub solve: Options,
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Self {
+            how: How::Criterion(Criterion::Ebic { gamma: 1.0 }),
+            grid: None,
+            max_size: None,
+            lambda2: Vec::new(),
+            search: Search::default(),
+            prove: Prove::default(),
+            checkpoint: None,
+            solve: Options::default(),
+        }
+    }
+}
+
+/// The model, and all that led to it.
+#[derive(Debug, Clone)]
+pub struct Selected {
+    /// The answer on the scale inside.
+    pub solution: Solution,
+    /// λ0 that its certificate is for; zero where a size was given.
+    pub lambda0: f64,
+    /// λ1.
+    pub lambda1: f64,
+    /// λ2.
+    pub lambda2: f64,
+    /// The largest size, where one was given.
+    pub k: Option<usize>,
+    /// What found the bound.
+    pub method: Method,
+    /// The path it was chosen from.
+    pub chosen: Option<Chosen>,
+    /// What it stands for.
+    pub standing: Standing,
+    /// What the user should know.
+    pub remarks: Vec<Remark>,
+}
+
+/// A path from which the model was chosen.
+#[derive(Debug, Clone)]
+pub struct Chosen {
+    /// The points, with what was found later at their prices.
+    pub path: Path,
+    /// The model's.
+    pub point: usize,
+    /// The prices, from the largest down, between which the path has this subset.
+    pub prices: (f64, f64),
+    /// By what.
+    pub by: By,
+}
+
+/// What chose a point of a path.
+#[derive(Debug, Clone)]
+pub enum By {
+    /// A criterion with its value at each point.
+    Criterion(Criterion, Vec<f64>),
+    /// Scores on samples left out.
+    CrossValidation(Box<CrossValidation>, Rule),
+}
+
+/// What the user should know about a choice.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Remark {
+    /// The model has the largest size that was compared.
+    LargestSize(usize),
+    /// It has the largest λ2 that was compared.
+    LargestRidge(f64),
+    /// A limit cut some folds short.
+    Folds {
+        /// Folds done.
+        done: usize,
+        /// Folds asked for.
+        all: usize,
+    },
+    /// No fold was done in time: the criterion chose.
+    NoFolds,
+    /// A limit cut the path short.
+    Path(Status),
+    /// Branch and bound could not start.
+    Unproved(Error),
+}
+
+impl std::fmt::Display for Remark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::LargestSize(size) => {
+                write!(f, "The model has the largest size compared, {size}: a larger max-size may give a better one.")
+            }
+            Self::LargestRidge(lambda2) => {
+                write!(f, "The model has the largest lambda2 compared, {lambda2}: a larger one may give a better one.")
+            }
+            Self::Folds { done, all } => write!(f, "A limit struck: only {done} of {all} folds were done."),
+            Self::NoFolds => {
+                write!(f, "A limit struck before a fold was done: EBIC chose in place of cross-validation.")
+            }
+            Self::Path(status) => write!(f, "The path was cut short ({status}): a later point may be better."),
+            Self::Unproved(error) => write!(f, "Not proved: {error}."),
+        }
+    }
+}
+
+impl<'a> Posed<'a> {
+    /// The model.
+    ///
+    /// ```
+    /// use bestset::design::Dense;
+    /// use bestset::select::{Samples, Selection, Setup};
+    ///
+    /// let x: Vec<f64> = (0..90).map(|k| ((k * k) as f64 * 0.7).sin()).collect();
+    /// let y: Vec<f64> = (0..30).map(|i| 3.0 * x[i] + 0.2 * (2.5 * i as f64).cos()).collect();
+    /// let x = Dense::new(30, 3, x)?;
+    /// let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    /// let model = Setup::default().pose(&samples, |posed| {
+    ///     let found = posed.select(&Selection::default(), &mut ())?;
+    ///     assert!(found.standing.is_best);
+    ///     posed.model(&found)
+    /// })?;
+    /// assert_eq!(model.coefficients.support, [0]);
+    /// # Ok::<(), bestset::Error>(())
+    /// ```
+    pub fn select(&self, options: &Selection, observer: &mut dyn Observer) -> Result<Selected> {
+        self.select_observed(options, observer, &|_| ())
+    }
+
+    /// As [`Posed::select`], showing how far paths and folds are.
+    pub fn select_observed(
+        &self,
+        options: &Selection,
+        observer: &mut dyn Observer,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Selected> {
+        let run = Run { posed: self, options, start: Instant::now(), progress };
+        match &options.how {
+            How::Price(lambda0) => run.at_price(*lambda0, self.lambda2(), None, observer),
+            How::Size(k) => run.at_size(*k, observer),
+            How::Criterion(criterion) => run.by_criterion(*criterion, observer),
+            How::CrossValidation(folded) => run.by_cross_validation(folded, observer),
+        }
+    }
+
+    /// The path alone, with λ2 and the sizes of a selection.
+    pub fn path(&self, options: &Selection) -> Result<Path> {
+        let run = Run { posed: self, options, start: Instant::now(), progress: &|_| () };
+        let most = options.max_size.unwrap_or_else(|| crate::path::usual_size(&self.problem));
+        run.path(&run.path_options(most, options.lambda2.clone()))
+    }
+
+    /// A bound and gaps for any coefficients on the scale inside, at the price or the size of the selection; and the answer that
+    /// was found on the way.
+    pub fn certify(
+        &self,
+        coefficients: &crate::Coefficients,
+        options: &Selection,
+        observer: &mut dyn Observer,
+    ) -> Result<(crate::Certificate, Selected)> {
+        let run = Run { posed: self, options, start: Instant::now(), progress: &|_| () };
+        let (found, problem) = match options.how {
+            How::Price(lambda0) => {
+                let start = Some(coefficients.clone());
+                (run.at_price(lambda0, self.lambda2(), start, observer)?, self.priced(lambda0, self.lambda2())?)
+            }
+            How::Size(k) => (run.at_size(k, observer)?, self.limited(k)?),
+            _ => {
+                let reason = "needs a price or a size: the objective that coefficients are judged by";
+                return Err(Error::Unsupported { method: "certify", reason });
+            }
+        };
+        let dual = Some(&found.solution.dual[..]).filter(|d| !d.is_empty());
+        let own = problem.certify(coefficients, &dual.into_iter().collect::<Vec<_>>())?;
+        // Branch and bound proves more than its dual point does.
+        let lower_bound = own.lower_bound.max(found.solution.certificate.lower_bound);
+        Ok((crate::Certificate { lower_bound, ..own }, found))
+    }
+
+    /// The model of a selection, on the scale of the columns given.
+    pub fn model(&self, selected: &Selected) -> Result<Model> {
+        let problem = self.priced(selected.lambda0, selected.lambda2)?;
+        Model::new(&problem, &selected.solution)?.with_coefficients(self.outward(&selected.solution.coefficients))
+    }
+
+    /// The best subset of every size; λ2 unless given is zero where least squares can do without.
+    pub fn subsets(&self, most: usize, options: &Options) -> Result<crate::Subsets> {
+        let most = most.min(self.problem.ncols());
+        let plain = self.setup.lambda2.is_none() && crate::subsets::needs_no_ridge(&self.problem, most);
+        let lambda2 = if plain { 0.0 } else { self.lambda2() };
+        crate::subsets(&self.priced(0.0, lambda2)?, most, options)
+    }
+}
+
+/// How far a selection is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// The path has an answer of this size.
+    Path(usize),
+    /// So many folds of all are done.
+    Folds(usize, usize),
+    /// The answer chosen is being solved and proved.
+    Solving,
+}
+
+/// A selection under way.
+struct Run<'r, 'a> {
+    posed: &'r Posed<'a>,
+    options: &'r Selection,
+    start: Instant,
+    progress: &'r (dyn Fn(Progress) + Sync),
+}
+
+impl<'a> Run<'_, 'a> {
+    /// The options of a solve that begins now.
+    fn solve_options(&self) -> Options {
+        let mut solve = self.options.solve.clone();
+        solve.time_limit = solve.time_limit.map(|limit| limit.saturating_sub(self.start.elapsed()));
+        solve
+    }
+
+    /// The options of a path that begins now.
+    fn path_options(&self, most: usize, lambda2: Vec<f64>) -> PathOptions {
+        let usual = PathOptions::default();
+        let solve = Options {
+            relaxation_gap: usual.solve.relaxation_gap,
+            trace: false,
+            warm_start: None,
+            method: Method::Incremental,
+            ..self.solve_options()
+        };
+        PathOptions {
+            grid: self.options.grid.clone().unwrap_or_else(|| Grid::for_sizes(most)),
+            lambda2,
+            max_size: Some(most),
+            search: self.options.search,
+            groups: self.posed.groups().cloned(),
+            solve,
+            ..usual
+        }
+    }
+
+    /// The file for paths and folds; with branch and bound it is for the search, which is what takes long.
+    fn path_checkpoint(&self) -> Option<&PathBuf> {
+        self.options.checkpoint.as_ref().filter(|_| self.options.solve.method != Method::Exact)
+    }
+
+    fn path(&self, options: &PathOptions) -> Result<Path> {
+        let mut found = match self.path_checkpoint() {
+            Some(file) => crate::checkpoint::path(&self.posed.problem, options, file)?,
+            None => {
+                let mut show =
+                    |point: &crate::path::Point| (self.progress)(Progress::Path(point.solution.support().len()));
+                crate::path::path_observed(&self.posed.problem, options, &mut show)?
+            }
+        };
+        let most = options.max_size.unwrap_or(usize::MAX);
+        // A path ends at the first answer of the size or a larger one; what is larger was not asked for.
+        found.points.retain(|p| p.solution.support().len() <= most);
+        Ok(found)
+    }
+
+    /// The answer at a price with its proof, from `start`.
+    fn at_price(
+        &self,
+        lambda0: f64,
+        lambda2: f64,
+        start: Option<crate::Coefficients>,
+        observer: &mut dyn Observer,
+    ) -> Result<Selected> {
+        (self.progress)(Progress::Solving);
+        let (problem, mut solve) = (self.posed.priced(lambda0, lambda2)?, self.solve_options());
+        if let Some(groups) = self.posed.groups() {
+            let solution = Solution::from(solve_groups(&problem, groups, &Options { warm_start: start, ..solve })?);
+            return Ok(self.selected(&problem, solution, Method::Incremental, Vec::new()));
+        }
+        solve.warm_start = start.or(solve.warm_start);
+        let (first, prove) = self.methods();
+        let mut solution = solve_observed(&problem, &Options { method: first, top: 1, ..solve.clone() }, observer)?;
+        let remarks = self.prove(&problem, &mut solution, prove, observer)?;
+        Ok(self.selected(&problem, solution, self.options.solve.method, remarks))
+    }
+
+    /// The best found with at most k features, and its proof.
+    fn at_size(&self, k: usize, observer: &mut dyn Observer) -> Result<Selected> {
+        if self.posed.groups().is_some() {
+            let reason = "counts features; groups are chosen as a whole by a price, a criterion or cross-validation";
+            return Err(Error::Unsupported { method: "a largest size", reason });
+        }
+        let always = self.posed.setup.always.len();
+        if k < always {
+            return Err(Error::SizeBelowAlways { k, always });
+        }
+        (self.progress)(Progress::Solving);
+        let k = k.min(self.posed.problem.ncols());
+        let limited = self.posed.limited(k)?;
+        let (first, prove) = self.methods();
+        let solve = self.solve_options();
+        let mut solution = match first {
+            Method::Incremental => {
+                let begun = Instant::now();
+                let found = crate::sizes::sizes(&self.posed.problem, &[k], &Options { method: first, ..solve })?;
+                let one = found.solutions.into_iter().next();
+                let features = self.posed.problem.ncols();
+                let mut solution = one.ok_or(Error::Size { k, features })?;
+                solution.seconds = begun.elapsed().as_secs_f64();
+                solution
+            }
+            _ => solve_observed(&limited, &Options { method: first, top: 1, ..solve }, observer)?,
+        };
+        let remarks = self.prove(&limited, &mut solution, prove, observer)?;
+        let found = self.selected(&limited, solution, self.options.solve.method, remarks);
+        Ok(Selected { k: Some(k), ..found })
+    }
+
+    /// The method that looks for the answer, and the proof that follows: published algorithms are left as they are.
+    fn methods(&self) -> (Method, Prove) {
+        match self.options.solve.method {
+            Method::Exact => (Method::Incremental, Prove::Fully),
+            Method::Incremental => (Method::Incremental, self.options.prove),
+            published => (published, Prove::No),
+        }
+    }
+
+    fn prove(
+        &self,
+        problem: &Problem<'_>,
+        solution: &mut Solution,
+        prove: Prove,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Remark>> {
+        let (solve, fit) = (self.solve_options(), self.start.elapsed());
+        let file = self.options.checkpoint.as_deref().filter(|_| prove == Prove::Fully);
+        let failed = prove::Proof { problem, prove, fit, options: &solve, file }.raise(solution, observer)?;
+        match (failed, prove) {
+            // Where a proof was demanded, that there cannot be one is an error; where time was set aside for it, a remark.
+            (Some(error), Prove::Fully) => Err(error),
+            (Some(error), Prove::For(_)) => Ok(vec![Remark::Unproved(error)]),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn selected(&self, problem: &Problem<'a>, solution: Solution, method: Method, remarks: Vec<Remark>) -> Selected {
+        let Penalty { lambda0, lambda1, lambda2, .. } = *problem.penalty();
+        let standing = Standing::new(problem, &solution.coefficients, &solution.certificate, solution.status);
+        Selected { solution, lambda0, lambda1, lambda2, k: None, method, chosen: None, standing, remarks }
+    }
+}

@@ -1,0 +1,258 @@
+//! Standardising and back: the problem on the scale it is solved on, coefficients on the scale of the columns given.
+
+use crate::design::{Design, Standardized};
+use crate::error::{Error, Result};
+use crate::groups::Groups;
+use crate::loss::Loss;
+use crate::penalty::{Bounds, Factors, Penalty};
+use crate::problem::Problem;
+use crate::solution::{Coefficients, Solution};
+use serde::{Deserialize, Serialize};
+
+/// λ2 unless given, as a share of a column's sum of squares: a coefficient alone is shrunk by two percent.
+pub const USUAL_RIDGE: f64 = 0.01;
+
+/// The λ2 that cross-validation compares unless one is given, as shares of a column's sum of squares: from next to nothing to
+/// coefficients shrunk to a third. On data with many correlated columns prediction wants tenths, on clear signals nothing.
+pub const RIDGES: [f64; 5] = [0.001, 0.01, 0.1, 0.3, 1.0];
+
+/// The samples, as they are given.
+#[derive(Clone, Copy)]
+pub struct Samples<'a> {
+    /// X.
+    pub x: &'a dyn Design,
+    /// y.
+    pub y: &'a [f64],
+    /// Weights of the samples.
+    pub weights: Option<&'a [f64]>,
+    /// A fixed part of the predictor.
+    pub offset: Option<&'a [f64]>,
+}
+
+/// Scale of the columns inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Every column has norm one: λ2 is a share of its sum of squares, whatever the number of samples.
+    #[default]
+    Norm,
+    /// Every column has variance one.
+    Variance,
+    /// As given.
+    None,
+}
+
+/// The problem asked of the samples, but for the number of features.
+///
+/// | field | default | purpose |
+/// |---|---|---|
+/// | `loss` | squared | |
+/// | `intercept` | true | |
+/// | `scale` | norm one | scale of the columns inside, where λ1 and λ2 are meant; centred if there is an intercept |
+/// | `lambda1` | 0 | |
+/// | `lambda2` | [`USUAL_RIDGE`], or [`RIDGES`] in cross-validation | times the mean sum of squares of a column |
+/// | `bounds` | none | on the coefficients of the columns given |
+/// | `price`, `shrinkage` | one | factors of λ0, and of λ1 and λ2, by feature |
+/// | `always`, `never` | none | features that cost nothing, features kept out |
+/// | `groups` | none | features that are in or out together |
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setup {
+    /// The loss.
+    pub loss: Loss,
+    /// Whether there is an intercept.
+    pub intercept: bool,
+    /// Scale of the columns inside.
+    pub scale: Scale,
+    /// λ1.
+    pub lambda1: f64,
+    /// λ2, or the usual one.
+    pub lambda2: Option<f64>,
+    /// Bounds on the coefficients of the columns given.
+    pub bounds: Bounds,
+    /// Factors of λ0.
+    pub price: Factors,
+    /// Factors of λ1 and λ2.
+    pub shrinkage: Factors,
+    /// Features that cost nothing.
+    pub always: Vec<usize>,
+    /// Features kept out.
+    pub never: Vec<usize>,
+    /// Features that are in or out together.
+    pub groups: Option<Groups>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            loss: Loss::Squared,
+            intercept: true,
+            scale: Scale::Norm,
+            lambda1: 0.0,
+            lambda2: None,
+            bounds: Bounds::Free,
+            price: Factors::One,
+            shrinkage: Factors::One,
+            always: Vec::new(),
+            never: Vec::new(),
+            groups: None,
+        }
+    }
+}
+
+/// A problem without λ0 on the scale inside, and the way back.
+pub struct Posed<'a> {
+    /// The problem; its λ2 is the one given or the usual one.
+    pub problem: Problem<'a>,
+    /// What was asked.
+    pub setup: &'a Setup,
+    view: Option<&'a Standardized<'a>>,
+    /// The mean sum of squares of a column inside: what shares for λ2 are taken of.
+    unit: f64,
+}
+
+impl Setup {
+    /// Poses the problem and hands it on: the view on the columns lives as long as that takes.
+    pub fn pose<T, E: From<Error>>(
+        &self,
+        samples: &Samples<'_>,
+        body: impl FnOnce(&Posed<'_>) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        let total: f64 = samples.weights.map_or(samples.x.nrows() as f64, |w| w.iter().sum());
+        let norm = match self.scale {
+            Scale::Norm => Some(1.0),
+            // The problem names what is wrong with such weights.
+            Scale::Variance => Some(total.sqrt()).filter(|norm| *norm > 0.0 && norm.is_finite()),
+            Scale::None => None,
+        };
+        self.penalty(0.0).validate(samples.x.ncols())?;
+        let view = norm.map(|norm| Standardized::fit(samples.x, samples.weights, self.intercept, norm)).transpose()?;
+        let x: &dyn Design = match &view {
+            Some(view) => view,
+            None => samples.x,
+        };
+        let problem = self.problem(samples, x, view.as_ref())?;
+        let unit = norm.map_or_else(|| mean_square(&problem), |norm| norm * norm);
+        let lambda2 = self.lambda2.unwrap_or(USUAL_RIDGE * unit);
+        let problem = problem.with_penalty(Penalty { lambda2, ..problem.penalty().clone() })?;
+        body(&Posed { problem, setup: self, view: view.as_ref(), unit })
+    }
+
+    fn penalty(&self, lambda2: f64) -> Penalty {
+        let (bounds, price, shrinkage) = (self.bounds.clone(), self.price.clone(), self.shrinkage.clone());
+        Penalty {
+            lambda0: 0.0,
+            lambda1: self.lambda1,
+            lambda2: self.lambda2.unwrap_or(lambda2),
+            bounds,
+            price,
+            shrinkage,
+        }
+    }
+
+    fn problem<'d>(
+        &self,
+        samples: &Samples<'d>,
+        x: &'d dyn Design,
+        view: Option<&Standardized<'_>>,
+    ) -> Result<Problem<'d>> {
+        let (mut penalty, p) = (self.penalty(0.0), x.ncols());
+        if let (Some(view), true) = (view, self.bounds != Bounds::Free) {
+            // The sign of a bound does not depend on the scale: such bounds stay the same for all.
+            let signs = |v: f64| v == 0.0 || v.is_infinite();
+            let same = matches!(self.bounds, Bounds::All(lower, upper) if signs(lower) && signs(upper));
+            if !same {
+                let scaled = |j: usize| (self.bounds.at(j).0 * view.scale()[j], self.bounds.at(j).1 * view.scale()[j]);
+                let (lower, upper) = (0..p).map(scaled).unzip();
+                penalty = penalty.with_bounds(Bounds::Each(lower, upper));
+            }
+        }
+        if !self.always.is_empty() {
+            penalty = penalty.always(&self.always, p)?;
+        }
+        if !self.never.is_empty() {
+            penalty = penalty.never(&self.never, p)?;
+        }
+        let mut problem = Problem::new(x, samples.y, penalty)?.with_intercept(self.intercept);
+        if let Some(weights) = samples.weights {
+            problem = problem.with_weights(weights)?;
+        }
+        if let Some(offset) = samples.offset {
+            problem = problem.with_offset(offset)?;
+        }
+        problem.with_loss(self.loss)
+    }
+}
+
+fn mean_square(problem: &Problem<'_>) -> f64 {
+    let p = problem.ncols();
+    let mean = (0..p).map(|j| problem.squares(j)).sum::<f64>() / p as f64;
+    if mean > 0.0 { mean } else { 1.0 }
+}
+
+impl<'a> Posed<'a> {
+    /// The problem with a price of a feature and a λ2.
+    pub fn priced(&self, lambda0: f64, lambda2: f64) -> Result<Problem<'a>> {
+        self.problem.with_penalty(Penalty { lambda0, lambda2, ..self.problem.penalty().clone() })
+    }
+
+    /// The problem with at most k features in place of a price.
+    pub fn limited(&self, k: usize) -> Result<Problem<'a>> {
+        self.problem.clone().with_max_size(k)
+    }
+
+    /// λ2 of the problem.
+    pub fn lambda2(&self) -> f64 {
+        self.problem.penalty().lambda2
+    }
+
+    /// The λ2 that cross-validation compares: the one given, or [`RIDGES`], for classification without the least. A few features
+    /// often separate two classes, and then nothing but λ2 keeps coefficients, and the deviance of samples left out, from growing
+    /// without an end.
+    pub fn ridges(&self) -> Vec<f64> {
+        let shares = if self.problem.loss().is_classification() { &RIDGES[1..] } else { &RIDGES[..] };
+        match self.setup.lambda2 {
+            Some(given) => vec![given],
+            None => shares.iter().map(|share| share * self.unit).collect(),
+        }
+    }
+
+    /// The groups, if features are in or out together.
+    pub fn groups(&self) -> Option<&'a Groups> {
+        self.setup.groups.as_ref()
+    }
+
+    /// Coefficients for the columns given.
+    pub fn outward(&self, inside: &Coefficients) -> Coefficients {
+        let Some(view) = self.view else { return inside.clone() };
+        let (mut values, shift) = view.unscale(&inside.support, &inside.values);
+        for (b, &j) in values.iter_mut().zip(&inside.support) {
+            // Dividing by the scale may round across a bound.
+            let (lower, upper) = self.setup.bounds.at(j);
+            *b = b.clamp(lower, upper);
+        }
+        Coefficients { support: inside.support.clone(), values, intercept: inside.intercept + shift }
+    }
+
+    /// Coefficients for the columns inside.
+    pub fn inward(&self, outside: &Coefficients) -> Coefficients {
+        let Some(view) = self.view else { return outside.clone() };
+        let mut inside = outside.clone();
+        for (b, &j) in inside.values.iter_mut().zip(&inside.support) {
+            // Features that the design does not have are left to its own check.
+            let (Some(centre), Some(scale)) = (view.centre().get(j), view.scale().get(j)) else { continue };
+            inside.intercept += centre * *b;
+            *b *= scale;
+        }
+        inside
+    }
+
+    /// A solution with its coefficients for the columns given.
+    pub fn outward_solution(&self, solution: &Solution) -> Solution {
+        let mut outside = solution.clone();
+        outside.coefficients = self.outward(&solution.coefficients);
+        for ranked in &mut outside.ranked {
+            ranked.coefficients = self.outward(&ranked.coefficients);
+        }
+        outside
+    }
+}

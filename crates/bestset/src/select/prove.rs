@@ -1,0 +1,107 @@
+//! Proof where it is cheap: branch and bound for a bounded time after every fit.
+
+use super::Prove;
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+use crate::solution::{Solution, Status, TraceRow};
+use crate::solver::{Method, Observer, Options, solve_observed};
+use std::path::Path;
+use std::time::Duration;
+
+/// Nodes that the usual proof may take. Small problems end long before the clock: what they say does not depend on it.
+const USUAL_NODES: usize = 400;
+
+/// The usual proof takes as long again as the fit, and this long at least.
+const USUAL_TIME: Duration = Duration::from_secs(1);
+
+/// A proof to be made of an answer that took `fit` so far.
+pub(super) struct Proof<'p, 'a> {
+    pub(super) problem: &'p Problem<'a>,
+    pub(super) prove: Prove,
+    pub(super) fit: Duration,
+    /// Limits of what is left of the whole; `top` asks for the runners-up as well.
+    pub(super) options: &'p Options,
+    /// File that keeps the search.
+    pub(super) file: Option<&'p Path>,
+}
+
+impl Proof<'_, '_> {
+    /// Raises the bound and takes over a better answer if one turns up; the error that kept branch and bound from starting, if there
+    /// was one.
+    pub(super) fn raise(&self, first: &mut Solution, observer: &mut dyn Observer) -> Result<Option<Error>> {
+        // Runners-up hold up the proof of the best: where time is short they come after it.
+        let top = if self.prove == Prove::Fully { self.options.top } else { 1 };
+        if first.status != Status::Optimal || top > 1 {
+            match self.search(first, top, observer) {
+                Ok(Some(proved)) => take(self.problem, first, proved, self.options),
+                Ok(None) => return Ok(None),
+                // Where branch and bound cannot start, the answer has the bound it has.
+                Err(error @ (Error::Unsupported { .. } | Error::Dependent { .. } | Error::Dependences { .. })) => {
+                    return Ok(Some(error));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let wanted = self.options.top > top && first.status == Status::Optimal && self.prove != Prove::No;
+        if let (true, Ok(Some(found))) = (wanted, self.search(first, self.options.top, observer)) {
+            first.ranked = found.ranked;
+        }
+        Ok(None)
+    }
+
+    /// Branch and bound from the answer, within what is set aside; nothing where that is nothing.
+    fn search(&self, first: &Solution, top: usize, observer: &mut dyn Observer) -> Result<Option<Solution>> {
+        let left = self.options.time_limit;
+        let within = |time: Duration| Some(left.map_or(time, |left| left.min(time)));
+        let given = self.options.max_nodes;
+        let (time_limit, max_nodes) = match self.prove {
+            Prove::No => return Ok(None),
+            Prove::Usual => {
+                let nodes = given.map_or(USUAL_NODES, |most| most.min(USUAL_NODES));
+                (within(self.fit.max(USUAL_TIME)), Some(nodes))
+            }
+            Prove::For(time) => (within(time), given),
+            Prove::Fully => (left, given),
+        };
+        if time_limit.is_some_and(|t| t.is_zero()) || self.options.cancel.is_cancelled() {
+            return Ok(None);
+        }
+        let warm_start = Some(first.coefficients.clone());
+        let settings =
+            Options { method: Method::Exact, warm_start, time_limit, max_nodes, top, ..self.options.clone() };
+        let mut proved = match self.file {
+            Some(file) => crate::checkpoint::exact_observed(self.problem, &settings, file, observer)?,
+            None => solve_observed(self.problem, &settings, observer)?,
+        };
+        // What was set aside for the proof is no limit that the user gave.
+        let own_time = proved.status == Status::TimeLimit && time_limit != left;
+        let own_nodes = proved.status == Status::NodeLimit && max_nodes != given;
+        if own_time || own_nodes {
+            proved.status = first.status;
+        }
+        Ok(Some(proved))
+    }
+}
+
+/// The better answer of the two with the better bound, and the traces one after the other.
+fn take(problem: &Problem<'_>, first: &mut Solution, mut proved: Solution, options: &Options) {
+    let shift = first.seconds;
+    let mut trace = std::mem::take(&mut first.trace);
+    let (mut best, mut bound) = (f64::INFINITY, f64::NEG_INFINITY);
+    trace.extend(proved.trace.iter().map(|row| TraceRow { seconds: row.seconds + shift, ..*row }));
+    for row in &mut trace {
+        (best, bound) = (best.min(row.objective), bound.max(row.lower_bound));
+        (row.objective, row.lower_bound, row.gap) = (best, bound, (best - bound).max(0.0));
+    }
+    if first.certificate.objective < proved.certificate.objective {
+        proved.coefficients = first.coefficients.clone();
+        proved.certificate.objective = first.certificate.objective;
+    }
+    let known = &first.certificate;
+    proved.certificate.lower_bound = proved.certificate.lower_bound.max(known.lower_bound);
+    proved.certificate.relaxation = proved.certificate.relaxation.or(known.relaxation);
+    (proved.trace, proved.seconds, proved.passes) = (trace, shift + proved.seconds, first.passes + proved.passes);
+    proved.local = proved.local.max(first.local);
+    proved.status = proved.certificate.status(proved.status, options.absolute(problem), options.gap);
+    *first = proved;
+}

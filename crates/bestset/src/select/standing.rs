@@ -1,0 +1,63 @@
+//! What is proved of an answer, in the words of a statistician.
+
+use crate::certificate::Certificate;
+use crate::loss::Loss;
+use crate::problem::Problem;
+use crate::solution::{Coefficients, Status};
+use serde::{Deserialize, Serialize};
+
+/// An answer against the null model, and against what any subset could reach.
+///
+/// With L the loss of the answer, L₀ that without features and the gap P − D of its certificate:
+///
+/// - R² = 1 − L/L₀, the share of the deviance explained;
+/// - every b of at most the same penalty has P(b) ≥ D, so L(b) ≥ L − gap: its R² is at most R² + gap/L₀;
+/// - the answer lowers P of the null model by P₀ − P, no subset by more than P₀ − D.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Standing {
+    /// R² of the answer: for other losses than the squared one the share of the deviance explained.
+    pub r2: f64,
+    /// What R² of no subset of at most the same penalty exceeds; at most one.
+    pub r2_limit: f64,
+    /// (P₀ − P)/(P₀ − D): the share of the largest possible gain over the null model that is certain to be reached.
+    pub gain: f64,
+    /// Whether the answer is proved best.
+    pub is_best: bool,
+    /// Whether the loss is the squared one, whose R² is called that.
+    pub is_squared: bool,
+}
+
+impl Standing {
+    /// The standing of an answer.
+    pub fn new(problem: &Problem<'_>, coefficients: &Coefficients, certificate: &Certificate, status: Status) -> Self {
+        let u = problem.null_margins();
+        let null = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
+        let loss = problem.loss_at(coefficients);
+        let r2 = if null > 0.0 { 1.0 - loss / null } else { 0.0 };
+        let room = if null > 0.0 { certificate.gap() / null } else { 0.0 };
+        let (gained, possible) = (null - certificate.objective, null - certificate.lower_bound);
+        let gain = if possible > 0.0 { (gained / possible).clamp(0.0, 1.0) } else { 1.0 };
+        Self {
+            r2,
+            r2_limit: (r2 + room).min(1.0),
+            gain,
+            is_best: status == Status::Optimal,
+            is_squared: problem.loss() == Loss::Squared,
+        }
+    }
+}
+
+impl std::fmt::Display for Standing {
+    /// One line.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let measure = if self.is_squared { "R²" } else { "share of deviance explained" };
+        let Self { r2, r2_limit, .. } = self;
+        if self.is_best {
+            return write!(f, "{measure} {r2:.4}; proved best possible: no subset has a lower objective");
+        }
+        if *r2_limit >= 1.0 {
+            return write!(f, "{measure} {r2:.4}; no limit below 1 is proved for other subsets");
+        }
+        write!(f, "{measure} {r2:.4}; proved: no subset of this penalty exceeds {r2_limit:.4}")
+    }
+}

@@ -1,0 +1,222 @@
+"""Model files: those of the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._input import Floats
+from ._problem import CLASSIFICATION
+from ._result import Coefficients, Result, percent
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A model as the file has it; the engine reads it attribute by attribute."""
+
+    loss: str
+    delta: float
+    lambda0: float
+    lambda1: float
+    lambda2: float
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    support: list[int]
+    values: list[float]
+    intercept: float
+    objective: float
+    relaxation: float | None
+    lower_bound: float
+    status: str
+
+
+@dataclass(eq=False, repr=False)
+class Model(Coefficients):
+    """A model from a file: predictions, and how good it is known to be.
+
+    Attributes
+    ----------
+    coef, intercept, support, values
+        The coefficients, on the scale of the columns that were given.
+    feature_names : tuple of str or None
+        The names of the features.
+    target : str
+        What is predicted.
+    classes : tuple or None
+        The labels that the two signs of the linear predictor stand for.
+    loss, lambda0, lambda1, lambda2
+        What was minimised.
+    objective, lower_bound, gap, relative_gap, status
+        The certificate, as in `Result`.
+    """
+
+    support: NDArray[np.int64]
+    values: Floats
+    intercept: float
+    n_features: int
+    loss: str
+    delta: float | None
+    lambda0: float
+    lambda1: float
+    lambda2: float
+    objective: float
+    relaxation: float | None
+    lower_bound: float
+    gap: float
+    relative_gap: float
+    status: str
+    feature_names: tuple[str, ...] | None = None
+    encoding: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def target(self) -> str:
+        return str(self.encoding.get("target", "y"))
+
+    @property
+    def classes(self) -> tuple[Any, Any] | None:
+        if self.loss not in CLASSIFICATION:
+            return None
+        if self.encoding.get("labels"):
+            lower, upper = self.encoding["labels"]
+            return lower, upper
+        known = self.encoding.get("classes")
+        return (-1, 1) if known is None else _numbers(known["negative"], known["positive"])
+
+    def decision_function(self, X: Any) -> Floats:
+        """The linear predictor. Columns of a data frame are found by their names, others by their place."""
+        if getattr(X, "columns", None) is None or self.feature_names is None:
+            return super().predict(X)
+        found = np.full(len(X), self.intercept)
+        for name, value in zip(self.selected, self.values):
+            found += value * self._column(X, name)
+        return found
+
+    def _column(self, X: Any, name: str) -> Floats:
+        columns = {str(column): column for column in X.columns}
+        means = self.encoding.get("means", {})
+        if name in columns:
+            values = np.asarray(X[columns[name]], dtype=np.float64)
+            return np.where(np.isnan(values), means[name], values) if name in means else values
+        for category in self.encoding.get("categories", []):
+            for level in category["levels"]:
+                if name == f"{category['column']}={level}" and category["column"] in columns:
+                    given = np.asarray(X[columns[category["column"]]]).astype(str)
+                    return np.asarray(given == level, dtype=np.float64)
+        raise ValueError(f"X has no column {name!r}, which the model uses")
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The predictions for the rows of X: numbers, or labels for classification."""
+        margins, classes = self.decision_function(X), self.classes
+        if classes is not None:
+            return np.asarray(classes)[(margins > 0).astype(np.intp)]
+        scaling = self.encoding.get("scaling")
+        if scaling is None:
+            return margins
+        return np.asarray(scaling["from"] + (margins - scaling["low"]) / scaling["factor"])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probabilities of the two classes; for the logistic loss."""
+        if self.loss != "logistic":
+            raise AttributeError(f"there are no probabilities for the loss {self.loss!r}")
+        from scipy.special import expit
+
+        share = expit(self.decision_function(X))
+        return np.column_stack([1.0 - share, share])
+
+    def summary(self) -> str:
+        """The coefficients as a table, and what is proved of them."""
+        head = f"{self.target}: {len(self.support)} of {self.n_features} features, {self.loss} loss"
+        rows = [("(intercept)", self.intercept), *zip(self.selected, self.values)]
+        width = max(len(name) for name, _ in rows)
+        proof = "no bound"
+        if self.status == "optimal":
+            proof = "best possible: proved best within the tolerance"
+        elif np.isfinite(self.lower_bound):
+            proof = f"best possible within {percent(self.relative_gap)}"
+        price = f"penalty per feature  lambda0 = {self.lambda0:.6g}"
+        return "\n".join(
+            [head, "", *(f"{name:<{width}}  {value:>12.6g}" for name, value in rows), "", price, f"certificate  {proof}"]
+        )
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model to a file."""
+        _core.save_model(os.fspath(path), _stored(self, self.delta), json.dumps(self.encoding))
+
+
+def _numbers(*labels: str) -> tuple[Any, Any]:
+    """Labels that are numbers as numbers."""
+    for kind in (int, float):
+        try:
+            lower, upper = (kind(label) for label in labels)
+        except ValueError:
+            continue
+        return lower, upper
+    return labels[0], labels[1]
+
+
+def _stored(found: Result | Model, delta: float | None) -> Stored:
+    return Stored(
+        found.loss, 1.0 if delta is None else delta, found.lambda0, found.lambda1, found.lambda2, found.n_features,
+        found.feature_names, found.support.tolist(), found.values.tolist(), float(found.intercept), found.objective,
+        found.relaxation, found.lower_bound, found.status,
+    )  # fmt: skip
+
+
+def save(result: Result, path: str | os.PathLike[str]) -> None:
+    """Writes the model of a result, with what the command line knows beside it."""
+    setup, classes = result.setup, None
+    assert setup is not None, "every result of the engine has its problem"
+    labels = None
+    if result.classes is not None:
+        labels = [label.item() if isinstance(label, np.generic) else label for label in result.classes]
+        labels = [label if isinstance(label, (str, int, float)) else str(label) for label in labels]
+        classes = {"negative": str(labels[0]), "positive": str(labels[1])}
+    encoding = {
+        "target": result.target, "classes": classes, "scaling": None, "categories": [], "means": {},
+        "standardize": setup.scale, "intercept": setup.fit_intercept, "k": result.k, "offset": None, "labels": labels,
+    }  # fmt: skip
+    _core.save_model(os.fspath(path), _stored(result, setup.delta), json.dumps(encoding))
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """A model that was saved by `Result.save`, by an estimator or by the command line.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    Model
+
+    Examples
+    --------
+    >>> import numpy as np, bestset, os, tempfile
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 20))
+    >>> y = 2 * X[:, 3] - X[:, 7] + 0.1 * rng.standard_normal(100)
+    >>> file = os.path.join(tempfile.mkdtemp(), "model.json")
+    >>> found = bestset.solve(X, y)
+    >>> found.save(file)
+    >>> bool(np.all(bestset.load(file).predict(X) == found.predict(X)))
+    True
+    """
+    text = Path(path).read_text(encoding="utf-8")
+    try:
+        found: dict[str, Any] = dict(_core.read_model(text))
+    except ValueError as error:
+        raise ValueError(f"{os.fspath(path)}: {error}") from None
+    names = found.pop("feature_names")
+    encoding = json.loads(text).get("encoding") or {}
+    return Model(**found, feature_names=None if names is None else tuple(names), encoding=encoding)

@@ -1,0 +1,68 @@
+"""Reports: one HTML page about a model."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _core, _input
+from ._input import Floats
+from ._problem import Data
+
+if TYPE_CHECKING:
+    from ._result import Result
+
+
+@dataclass(frozen=True)
+class About:
+    """What the samples are called; the engine reads it attribute by attribute."""
+
+    source: str
+    target: str
+    classes: tuple[str, str] | None
+    names: tuple[str, ...] | None
+    command: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a report needs again. X is not kept alive."""
+
+    x: Any
+    y: Floats
+    sample_weight: Floats | None
+    offset: Floats | None
+    kept: _core.Kept
+    command: str
+
+
+def seen(X: Any, data: Data, kept: _core.Kept, command: str) -> Seen:
+    """What is kept of a call."""
+    try:
+        x: Any = weakref.ref(X)
+    except TypeError:
+        x = None
+    return Seen(x, data.y, data.sample_weight, data.offset, kept, command)
+
+
+def write(result: Result, path: str | os.PathLike[str], X: Any, source: str) -> None:
+    """Writes the page of a result."""
+    known = result._seen
+    if known is None or result.setup is None:
+        raise ValueError("the fit was not made in this process (results are stored without it): fit again for a report")
+    if X is None and known.x is not None:
+        X = known.x()
+    if X is None:
+        raise ValueError("X is no longer in memory; pass it: report(path, X)")
+    matrix, n, p = _input.matrix(X)
+    if (n, p) != (len(known.y), result.n_features):
+        raise ValueError(f"X has shape {(n, p)}; the model was fitted to {(len(known.y), result.n_features)}")
+    classes = None if result.classes is None else (str(result.classes[0]), str(result.classes[1]))
+    about = About(source, result.target, classes, result.feature_names, known.command, result.seconds)
+    data = Data(matrix, known.y, known.sample_weight, known.offset)
+    page = _core.report(data, result.setup, known.kept, about)
+    Path(path).write_text(page, encoding="utf-8")
