@@ -5,8 +5,8 @@ mod common;
 use bestset::criteria::{Criterion, Fit};
 use bestset::cv::Rule;
 use bestset::design::Dense;
-use bestset::select::{By, Folded, How, Prove, Samples, Scale, Selected, Selection, Setup};
-use bestset::{Bounds, Loss, Method, Options, Status};
+use bestset::select::{By, Folded, How, Prove, Remark, Samples, Scale, Selected, Selection, Setup};
+use bestset::{Bounds, Error, Loss, Method, Options, Status};
 use common::{RngExt, assert_close, normal, rng};
 
 /// Correlated columns of different scales, a few of which matter.
@@ -36,6 +36,26 @@ fn select(x: &Dense<'_>, y: &[f64], setup: &Setup, options: &Selection) -> (Sele
 
 fn folded(rule: Rule) -> How {
     How::CrossValidation(Folded { rule, ..Folded::default() })
+}
+
+/// Where branch and bound cannot start, a fit has the bound it has; only who demands a proof hears of it, as an error.
+#[test]
+fn what_cannot_be_proved_is_fitted_all_the_same() {
+    let (x, y) = data(3, 15, 20, 0.3);
+    let x = Dense::new(15, 20, x).unwrap();
+    let setup = Setup { lambda2: Some(0.0), ..Setup::default() };
+    for how in [How::Price(2.0), How::Criterion(Criterion::Ebic { gamma: 1.0 })] {
+        let usual = Selection { how: how.clone(), ..Selection::default() };
+        let (found, ..) = select(&x, &y, &setup, &usual);
+        assert!(found.remarks.iter().all(|r| !matches!(r, Remark::Unproved(_))));
+        let timed = Selection { prove: Prove::For(std::time::Duration::from_secs(60)), ..usual.clone() };
+        let (found, ..) = select(&x, &y, &setup, &timed);
+        assert!(found.remarks.iter().any(|r| matches!(r, Remark::Unproved(Error::TooWide { .. }))), "{how:?}");
+        let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+        let fully = Selection { solve: Options::with_method(Method::Exact), ..usual };
+        let failed = setup.pose(&samples, |posed| posed.select(&fully, &mut ()));
+        assert!(matches!(failed, Err(Error::TooWide { .. })));
+    }
 }
 
 /// Never a model worse by its criterion than one in the table beside it, never a number beside a model it does not belong to.

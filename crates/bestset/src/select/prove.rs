@@ -36,9 +36,12 @@ impl Proof<'_, '_> {
                 Ok(Some(proved)) => take(self.problem, first, proved, self.options),
                 Ok(None) => return Ok(None),
                 // Where branch and bound cannot start, the answer has the bound it has.
-                Err(error @ (Error::Unsupported { .. } | Error::Dependent { .. } | Error::Dependences { .. })) => {
-                    return Ok(Some(error));
-                }
+                Err(
+                    error @ (Error::Unsupported { .. }
+                    | Error::TooWide { .. }
+                    | Error::Dependent { .. }
+                    | Error::Dependences { .. }),
+                ) => return Ok(Some(error)),
                 Err(error) => return Err(error),
             }
         }
