@@ -79,7 +79,9 @@ impl Proof<'_, '_> {
         // What was set aside for the proof is no limit that the user gave.
         let own_time = proved.status == Status::TimeLimit && time_limit != left;
         let own_nodes = proved.status == Status::NodeLimit && max_nodes != given;
-        if own_time || own_nodes {
+        let own_memory =
+            proved.status == Status::MemoryLimit && self.options.max_memory.is_none() && self.prove != Prove::Fully;
+        if own_time || own_nodes || own_memory {
             proved.status = first.status;
         }
         Ok(Some(proved))
