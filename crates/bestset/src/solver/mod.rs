@@ -9,6 +9,7 @@ pub(crate) mod exchange;
 mod explore;
 pub mod incremental;
 pub(crate) mod ladder;
+pub mod memory;
 mod monitor;
 mod options;
 pub mod primal;
@@ -20,6 +21,7 @@ pub mod tableau;
 mod widen;
 pub mod workspace;
 
+pub use memory::Memory;
 pub use monitor::{CancelFlag, Limits, Monitor, Observer};
 pub use options::{Method, Options, Published, Step};
 

@@ -20,7 +20,7 @@
 
 use super::barrier::largest_diagonal;
 use super::node::{Choice, Moved};
-use super::relax::{Ground, Relaxed};
+use super::relax::{Ground, PAIR, Relaxed};
 use super::split::{self, Split};
 use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::{DenseSolveCore, Llt};
@@ -119,6 +119,9 @@ impl Ground<'_, '_, '_> {
             let least = givers.iter().zip(&sure).map(|(&a, gift)| gift.max(0.0) / self.square(now, a));
             let frail = 1.0 / least.fold(1.0, f64::min).sqrt();
             let noise = 2.0 * frail * (split.rounding + margin) * longest.sqrt();
+            if !self.fits(8.0 * pooled.len() as f64 * (self.problem().nrows() + 3 * takers.len()) as f64) {
+                return Ok(false);
+            }
             let positions: Vec<usize> = pooled.iter().map(|&a| now.members[a]).collect();
             let lengths: Vec<f64> = pooled.iter().map(|&a| self.square(now, a).sqrt()).collect();
             let pulls = self.pull(&split, &positions, &lengths, &inverse, &whole, noise);
@@ -146,7 +149,13 @@ impl Ground<'_, '_, '_> {
 
     /// What is left for the takers, the last of the positions, after the first have given.
     fn split(&self, order: &[usize], gifts: &[f64], margin: f64) -> Option<Split> {
-        if gifts.len() <= self.problem().nrows() {
+        let (n, m, takers) = (self.problem().nrows() as f64, order.len() as f64, (order.len() - gifts.len()) as f64);
+        let products = gifts.len() <= self.problem().nrows();
+        let pairs = if products { PAIR * m * m } else { 24.0 * (n * (n + m) + takers * m) };
+        if !self.fits(pairs) {
+            return None;
+        }
+        if products {
             return Split::of_products(&self.inner_products(order), gifts, margin);
         }
         let (weights, intercept) = (self.problem().weights(), self.problem().has_intercept());

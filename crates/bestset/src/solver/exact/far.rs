@@ -2,7 +2,7 @@
 
 use super::node::{Choice, Link, Node};
 use super::relax::Relaxed;
-use super::{Monitor, Tree};
+use super::{COLUMNS, Monitor, Tree};
 use crate::solver::screening;
 use std::sync::Arc;
 
@@ -135,7 +135,10 @@ impl Tree<'_, '_> {
             self.close(bound, false);
             return None;
         }
-        if violating.is_empty() || settled {
+        // Columns that there is no room for are left where they are, with a bound that counts them.
+        let room = self.near.most_columns(COLUMNS).saturating_sub(self.near.active.len());
+        if violating.is_empty() || settled || room == 0 {
+            self.starved |= !violating.is_empty() && !settled;
             let excludes = |k: usize, t: f64| screening::in_no_optimal_subset(coordinate(k), t, dual, best);
             let ends = problem.rough_ends(&relaxed.alpha, far, rough, coordinate);
             let kept = |&k: &usize| {
@@ -152,7 +155,7 @@ impl Tree<'_, '_> {
             return None;
         }
         violating.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        violating.truncate(self.near.active.len().max(64));
+        violating.truncate(self.near.active.len().max(64).min(room));
         violating.iter().for_each(|v| {
             self.near.include(v.1);
         });
@@ -188,6 +191,9 @@ impl Tree<'_, '_> {
             false if inside == relaxed.choices.len() => JOINING,
             false => 0,
         };
+        let room = self.near.most_columns(COLUMNS).saturating_sub(self.near.active.len());
+        self.starved |= room == 0 && joining == JOINING;
+        joining = joining.min(room);
         let mut is_member = vec![false; self.near.active.len()];
         relaxed.members.iter().for_each(|&k| is_member[k] = true);
         for &j in node.far.iter() {
