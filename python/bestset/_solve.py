@@ -117,7 +117,8 @@ def solve(
     top : int
         How many of the best subsets ``"exact"`` looks for (``Result.ranked``).
     max_iter, max_nodes, max_memory : int, optional
-        Limits on iterations, on branch-and-bound nodes, and on the bytes that open nodes take.
+        Limits on iterations, on branch-and-bound nodes, and on the bytes taken besides the data (half of what the machine has
+        to spare unless given).
     trace : bool
         Whether to keep the trace.
     on_interrupt : {"raise", "return"}

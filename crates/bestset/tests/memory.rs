@@ -94,7 +94,11 @@ fn limits_are_kept_and_bounds_hold() {
     let sizes = |limit: Option<usize>| {
         let options = Options { max_memory: limit, max_nodes: Some(60), ..Options::default() };
         let (found, taken) = peak(|| subsets(&problem, 3, &options).unwrap());
-        eprintln!("subsets {limit:?}: {:.1} MB {:?}", taken as f64 / 1e6, found.sizes.iter().map(|s| s.status).collect::<Vec<Status>>());
+        eprintln!(
+            "subsets {limit:?}: {:.1} MB {:?}",
+            taken as f64 / 1e6,
+            found.sizes.iter().map(|s| s.status).collect::<Vec<Status>>()
+        );
         assert!(limit.is_none_or(|most| taken <= most + spare), "{taken} of {limit:?}");
         found
     };

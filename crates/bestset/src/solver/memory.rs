@@ -108,7 +108,8 @@ mod tests {
     fn what_systems_say_is_read() {
         let text = "MemTotal:       100 kB\nMemAvailable:    40 kB\n";
         assert_eq!((kilobytes(text, "MemAvailable:"), kilobytes(text, "Swap:")), (Some(40 * 1024), None));
-        let limits = |n: &str| format!("Limit  Soft  Hard  Units\nMax address space         {n}    unlimited   bytes\n");
+        let limits =
+            |n: &str| format!("Limit  Soft  Hard  Units\nMax address space         {n}    unlimited   bytes\n");
         assert_eq!((address_space(&limits("8192000")), address_space(&limits("unlimited"))), (Some(8_192_000), None));
         let files = |path: &str| match path {
             "/sys/fs/cgroup/a/b/memory.max" => Some("max\n".to_owned()),

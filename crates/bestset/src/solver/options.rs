@@ -127,7 +127,7 @@ impl Default for Published {
 /// | `max_memory` | half of what the machine has to spare | limit on the bytes taken besides the data | ≥ 1 |
 /// | `top` | 1 | how many of the best subsets branch and bound looks for | ≥ 1 |
 /// | `time_limit` | none | wall-clock limit | |
-/// | `threads` | all | threads for passes over X | ≥ 1 |
+/// | `threads` | all | threads for passes over X, at most four for each processor | ≥ 1 |
 /// | `trace` | false | record a trace | |
 /// | `warm_start` | none | coefficients to start from | |
 /// | `cancel` | unset | set it from anywhere to stop | |

@@ -2,10 +2,10 @@
 
 mod newton;
 
-use super::{Limits, Memory};
 use super::augmented;
 use super::descend;
 use super::quadratic::{Gram, GramModel, Metric, Quadratic, ResidualModel, Trail};
+use super::{Limits, Memory};
 use crate::active::ActiveSet;
 use crate::penalty::Coordinate;
 use crate::problem::Problem;
@@ -320,10 +320,21 @@ impl<'p, 'a> Workspace<'p, 'a> {
         &self.gram
     }
 
+    /// Multiplications that the inner products which are not there yet take.
+    pub(super) fn gram_cost(&self) -> f64 {
+        let (new, all) = ((self.active.len() - self.gram.len()) as f64, self.active.len() as f64);
+        new * all * (self.active.stored() / self.active.len().max(1)) as f64
+    }
+
     /// Runs `body` on the quadratic model of the loss over the whole active set; `gradients` are X_Aᵀα.
-    fn on_loss<T>(&mut self, gradients: Vec<f64>, body: impl FnOnce(&mut dyn Quadratic, &mut [f64]) -> T) -> T {
+    fn on_loss<T>(
+        &mut self,
+        gradients: Vec<f64>,
+        limits: &Limits,
+        body: impl FnOnce(&mut dyn Quadratic, &mut [f64]) -> T,
+    ) -> T {
         let mut beta = std::mem::take(&mut self.beta);
-        let result = if self.prefers_gram(self.active.len()) {
+        let result = if self.prefers_gram(self.active.len()) && limits.has_time_for(self.gram_cost()) {
             body(&mut GramModel::new(&self.gram(), gradients), &mut beta)
         } else {
             let h = self.problem.weights();
@@ -378,7 +389,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
             return self.newton(coordinates, members, gradients, tolerance, monitor);
         }
         self.trail = Trail::default();
-        self.on_loss(gradients, |model, beta| {
+        self.on_loss(gradients, monitor, |model, beta| {
             descend::minimise(model, coordinates, beta, members, tolerance, monitor).sweeps
         })
     }
@@ -391,7 +402,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
             self.minimise(&coordinates, &members, gradients, tolerance, monitor);
             return;
         }
-        self.on_loss(gradients, |model, beta| {
+        self.on_loss(gradients, monitor, |model, beta| {
             augmented::minimise(model, &coordinates, beta, &members, tolerance, monitor);
         });
     }
@@ -411,7 +422,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
         let gradients = self.gradients();
         if self.problem.loss().is_quadratic() {
             let members: Vec<usize> = (0..self.active.len()).collect();
-            return self.on_loss(gradients, |model, beta| {
+            return self.on_loss(gradients, monitor, |model, beta| {
                 descend::threshold_descent(model, &coordinates, beta, &members, monitor);
             });
         }

@@ -35,6 +35,12 @@ impl Tree<'_, '_> {
         self.plunge(&mut pending, monitor);
         while !pending.is_empty() {
             let far: Vec<usize> = open.iter().copied().filter(|&j| self.near.position(j).is_none()).collect();
+            if !monitor.has_time_for(0.25 * (far.len() * pending.len() * self.problem.nrows()) as f64) {
+                // What is known of them is what was of the node they come from.
+                self.out_of_time = true;
+                pending.into_iter().for_each(|p| self.push(p.node));
+                return;
+            }
             let vectors: Vec<&[f64]> = pending.iter().map(|p| p.relaxed.alpha.as_slice()).collect();
             let mut rough = vec![0.0; far.len() * vectors.len()];
             self.problem.design().correlate_roughly(&far, &vectors, &mut rough);

@@ -278,6 +278,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             bytes: 0,
             memory,
             starved: false,
+            out_of_time: false,
             absolute: options.absolute(problem),
             relative: options.gap,
             top: options.top,

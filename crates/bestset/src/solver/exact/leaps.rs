@@ -91,8 +91,8 @@ pub fn sizes(
     options: &Options,
     monitor: &mut Monitor<'_>,
 ) -> Result<(Vec<Best>, Full, Vec<Vec<usize>>)> {
-    if !has_room(problem, options) {
-        return Ok((vec![unsearched(problem); most], Full { loss: 0.0, rank: problem.ncols() }, Vec::new()));
+    if let Some(status) = refused(problem, options, monitor) {
+        return Ok((vec![unsearched(problem, status); most], Full { loss: 0.0, rank: problem.ncols() }, Vec::new()));
     }
     let equations = Equations::new(problem, most)?;
     let rank = equations.rank();
@@ -173,8 +173,8 @@ pub(crate) fn solve(
     monitor: &mut Monitor<'_>,
     mut journal: Option<&mut Journal<'_>>,
 ) -> Result<Outcome> {
-    if !has_room(problem, options) {
-        return Ok(without_search(problem, options, monitor));
+    if let Some(status) = refused(problem, options, monitor) {
+        return Ok(without_search(problem, options, monitor, status));
     }
     let largest = problem.max_size().unwrap_or(usize::MAX);
     let equations = Equations::new(problem, largest)?;
@@ -252,26 +252,32 @@ fn best_of(
     Ok(ranked)
 }
 
-/// Whether memory has room for the normal equations and the families of the first levels.
-fn has_room(problem: &Problem<'_>, options: &Options) -> bool {
-    options.memory().allows(64.0 * (problem.ncols() as f64).powi(2), 1)
+/// Why the normal equations and the families of the first levels cannot be made, if so: memory has no room for them, or there is no
+/// time.
+fn refused(problem: &Problem<'_>, options: &Options, monitor: &Monitor<'_>) -> Option<Status> {
+    let (n, p) = (problem.nrows() as f64, problem.ncols() as f64);
+    if !options.memory().allows(64.0 * p * p, 1) {
+        return Some(Status::MemoryLimit);
+    }
+    let late = !monitor.has_time_for(0.5 * n * p * p + p * p * p);
+    monitor.stop(0).or(late.then_some(Status::TimeLimit))
 }
 
-/// Nothing but that P ≥ 0, where there is no room for more.
-fn unsearched(problem: &Problem<'_>) -> Best {
+/// Nothing but that P ≥ 0, where there is no room or time for more.
+fn unsearched(problem: &Problem<'_>, ended: Status) -> Best {
     let u = problem.null_margins();
     let coefficients = Coefficients { intercept: problem.best_intercept(&u, 0.0), ..Coefficients::default() };
-    Best { coefficients, lower_bound: 0.0, ended: Status::MemoryLimit, nodes: 0 }
+    Best { coefficients, lower_bound: 0.0, ended, nodes: 0 }
 }
 
 /// The answer of the default solver, with no bound but 0; of the null model where the size is limited.
-fn without_search(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
-    let null = unsearched(problem);
+fn without_search(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>, ended: Status) -> Outcome {
+    let null = unsearched(problem, ended);
     let mut outcome = incremental::solve(&problem.without_max_size(), options, monitor);
     if problem.max_size().is_some_and(|k| outcome.coefficients.nonzeros() > k) {
         outcome.coefficients = null.coefficients;
     }
-    Outcome { lower_bound: 0.0, ended: Status::MemoryLimit, ..outcome }
+    Outcome { lower_bound: 0.0, ended, ..outcome }
 }
 
 /// Searches to the end or to a limit; `spent` nodes count already.

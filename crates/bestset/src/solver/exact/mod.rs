@@ -143,6 +143,8 @@ struct Tree<'p, 'a> {
     memory: Memory,
     /// Whether memory had no room for features that a node needed.
     starved: bool,
+    /// Whether there was no time left for a look at all features.
+    out_of_time: bool,
     absolute: f64,
     relative: f64,
     top: usize,
@@ -211,6 +213,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             bytes,
             memory,
             starved: false,
+            out_of_time: false,
             absolute: options.absolute(problem),
             relative: options.gap,
             top: options.top,
@@ -311,7 +314,8 @@ impl<'p, 'a> Tree<'p, 'a> {
         let given = options.max_memory.is_some_and(|most| self.bytes >= most / OPEN);
         let memory = given || !self.memory.allows(self.bytes as f64, OPEN);
         let own = nodes.then_some(Status::NodeLimit).or(memory.then_some(Status::MemoryLimit));
-        monitor.stop(0).or(own)
+        let late = self.out_of_time.then_some(Status::TimeLimit);
+        monitor.stop(0).or(own).or(late)
     }
 
     /// Relaxes the nodes side by side, then takes the results in order.

@@ -5,9 +5,9 @@
 //! MATH §6. Coefficients are found through inner products; the bound is D_node(α) at α = ℓ′(Xβ + b), from the columns
 //! themselves, so that nothing in a proof depends on how β was found.
 
+use super::RELAXING;
 use super::budget::SPENT;
 use super::multiplier::Multiplier;
-use super::RELAXING;
 use super::node::{Choice, Moved, Node};
 use crate::penalty::Coordinate;
 use crate::problem::Problem;
@@ -127,6 +127,12 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         self.memory.allows(bytes, RELAXING * rayon::current_num_threads())
     }
 
+    /// Multiplications that the inner products of so many members take.
+    pub(super) fn products_cost(&self, members: usize) -> f64 {
+        let length = self.near.active.stored() / self.near.active.len().max(1);
+        0.5 * (members * members * length) as f64
+    }
+
     /// The most members whose inner products a node may have at once.
     fn most_working(&self) -> usize {
         let share = RELAXING * rayon::current_num_threads();
@@ -231,7 +237,10 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         let most = self.most_working();
         let is_crowded = |is_working: &[bool]| is_working.len() > most && count(is_working) > most;
         if is_crowded(&is_working) {
-            is_working.iter_mut().enumerate().for_each(|(a, w)| *w &= now.beta[a] != 0.0 || now.choices[a] == Choice::In);
+            is_working
+                .iter_mut()
+                .enumerate()
+                .for_each(|(a, w)| *w &= now.beta[a] != 0.0 || now.choices[a] == Choice::In);
         }
         self.refresh(now);
         let mut are_known = false;
@@ -286,6 +295,9 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         let all: Vec<usize> = (0..working.len()).collect();
         // Without the matrix, through the samples, where no curvature is moved; a point that is not fitted is still a point.
         let is_large = working.len() > self.most_working();
+        if !limits.has_time_for(self.products_cost(working.len())) {
+            return;
+        }
         if is_large && working.iter().any(|&a| now.moved[a] != 0.0) {
             return;
         }
