@@ -82,7 +82,7 @@ pub enum Status {
     TimeLimit,
     /// The limit on branch-and-bound nodes struck.
     NodeLimit,
-    /// The limit on the memory of open branch-and-bound nodes struck.
+    /// The limit on memory struck; the bound holds, the gap says how far it got.
     MemoryLimit,
     /// The limit on iterations struck.
     IterationLimit,

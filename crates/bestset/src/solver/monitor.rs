@@ -39,6 +39,9 @@ impl<F: FnMut(&TraceRow) + Send> Observer for F {
     }
 }
 
+/// Multiplications in a second that any machine does.
+const RATE: f64 = 1e9;
+
 /// When a solve must end; may be shared between threads.
 #[derive(Debug, Clone)]
 pub struct Limits {
@@ -52,6 +55,13 @@ impl Limits {
     /// Seconds since the start.
     pub fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
+    }
+
+    /// Whether so many multiplications, which nothing interrupts, fit into the time that is left: asked before they begin, so that a
+    /// limit is kept.
+    pub fn has_time_for(&self, multiplications: f64) -> bool {
+        let left = self.time_limit.map(|limit| limit.saturating_sub(self.start.elapsed()).as_secs_f64());
+        !self.cancel.is_cancelled() && left.is_none_or(|left| multiplications <= RATE * left)
     }
 
     /// Why the loop must end now, if it must: cancelled, out of time, or `iteration` reached the limit.
