@@ -5,10 +5,10 @@ use crate::exit::{Exit, Failure};
 use crate::output::answer::{DataJson, write_data};
 use crate::output::{self, percent};
 use crate::work::{Loaded, Session};
-use bestset::cv::{Stability as Found, StabilityOptions, stability};
-use bestset::path::PathOptions;
+use bestset::cv::Stability as Found;
+use bestset::select::Selection;
 use bestset::solver::CancelFlag;
-use bestset::{Method, Options, Status};
+use bestset::{Method, Status};
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
@@ -77,11 +77,9 @@ impl Stability {
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {
             session.progress.start(format!("{} subsamples", self.subsamples));
-            let usual = PathOptions::default();
-            let solve = Options { relaxation_gap: usual.solve.relaxation_gap, ..session.options(Method::Incremental) };
-            let path = PathOptions { max_size: self.max_size, groups: posed.groups().cloned(), solve, ..usual };
-            let (subsamples, share, seed) = (self.subsamples, self.share, self.seed);
-            let found = stability(&posed.problem, &StabilityOptions { path, subsamples, share, seed })?;
+            let solve = session.options(Method::Incremental);
+            let options = Selection { max_size: self.max_size, solve, ..Selection::default() };
+            let found = posed.stability(&options, self.subsamples, self.share, self.seed)?;
             session.progress.done();
             self.write(posed.data, &found, out)?;
             out.flush()?;

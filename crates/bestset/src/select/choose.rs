@@ -1,6 +1,7 @@
 //! Which point of a path is the model, and that it stays the one chosen.
 
-use super::{By, Chosen, Folded, Progress, Remark, Run, Selected};
+use super::run::Run;
+use super::{By, Chosen, Folded, Progress, Remark, Selected};
 use crate::criteria::Criterion;
 use crate::cv::{CrossValidation, CvOptions};
 use crate::error::{Error, Result};

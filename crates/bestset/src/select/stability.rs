@@ -1,6 +1,7 @@
 //! How often features are selected on subsamples, with the λ2 and the sizes of a selection.
 
-use super::{Posed, Run, Selection};
+use super::run::Run;
+use super::{Posed, Selection};
 use crate::cv::{Stability, StabilityOptions, stability};
 use crate::error::Result;
 use std::time::Instant;
