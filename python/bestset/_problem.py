@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,12 +117,13 @@ def known_loss(loss: str) -> None:
 
 
 def size(k: Any, name: str = "k") -> int | None:
-    """A number of features, checked before it reaches the engine, which knows no negative ones; more than there are is all."""
+    """A whole number, checked before it reaches the engine, which knows no negative ones."""
     if k is None:
         return None
-    if isinstance(k, bool) or k != k or k < 1 or (k < sys.maxsize and k != int(k)):
-        raise ValueError(f"{name} is {k}; it must be a whole number, at least 1")
-    return int(min(k, sys.maxsize))
+    number = None if isinstance(k, bool) else _input.whole(k)
+    if number is None or not 1 <= number <= _input.LARGEST:
+        raise ValueError(f"{name} is {k}; it must be a whole number, at least 1 and at most {_input.LARGEST}")
+    return number
 
 
 def scale(standardize: bool | str) -> str:
@@ -183,9 +183,7 @@ def choice(**given: Any) -> Choice:
     criterion = given.get("criterion", "ebic")
     if criterion not in CRITERIA:
         raise ValueError(f"criterion is {criterion!r}; it must be one of {', '.join(CRITERIA)}")
-    points = given.get("points")
-    if points is not None and points < 1:
-        raise ValueError(f"n_lambdas is {points}; it must be at least 1")
+    given["points"] = size(given.get("points"), "n_lambdas")
     if given.get("lambda0") is not None:
         given["lambda0"] = float(given["lambda0"])
     for name in ("k", "max_size"):
@@ -205,11 +203,8 @@ def control(method: str, threads: int | None, on_interrupt: str = "raise", **giv
         raise ValueError(f"on_interrupt is {on_interrupt!r}; it must be 'raise' or 'return'")
     keep = on_interrupt == "return"
     for name in ("max_iter", "max_nodes", "max_memory", "top"):
-        if given.get(name) is None:
-            continue
-        if given[name] < 1:
-            raise ValueError(f"{name} is {given[name]}; it must be at least 1")
-        given[name] = min(int(given[name]), sys.maxsize)
+        if given.get(name) is not None:
+            given[name] = size(given[name], name)
     if threads == 0:
         raise ValueError("threads is 0; it must be at least 1, or negative to count from the number of processors")
     given["prove"] = proof(given.get("prove", "auto"))

@@ -121,10 +121,9 @@ def stability(
         group_prices=group_prices,
     )  # fmt: skip
     control = _problem.control("incremental", threads, on_interrupt, gap=gap, time_limit=time_limit)
-    if subsamples < 1:
-        raise ValueError(f"subsamples is {subsamples}; it must be at least 1")
+    draws = _problem.size(subsamples, "subsamples") or 1
     choice = _problem.choice(max_size=max_size)
-    found = _core.stability(data, setup, choice, control, int(subsamples), float(share), _input.seed(random_state))
+    found = _core.stability(data, setup, choice, control, draws, float(share), _input.seed(random_state))
     if found["status"] in _problem.LIMITS:
         text = f"A limit struck: only {found['subsamples']} of {subsamples} subsamples were fitted."
         _result.warn([("limit", text)], stacklevel=2)
