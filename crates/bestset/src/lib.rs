@@ -87,6 +87,6 @@ pub use error::{Error, Result};
 pub use loss::{Huber, Logistic, Loss, ScalarLoss, Squared, SquaredHinge};
 pub use penalty::{Bounds, Coordinate, Factors, Penalty};
 pub use problem::Problem;
-pub use solution::{Coefficients, Local, Ranked, Rule, Screened, Solution, Status, TraceRow};
+pub use solution::{Coefficients, Local, Ranked, Screened, Solution, Status, StopRule, TraceRow};
 pub use solver::{Method, Options, solve};
 pub use subsets::{Criteria, Subset, Subsets, needs_no_ridge, subsets};

@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::output::answer::{DataJson, write_data};
 use crate::output::{self, percent};
 use crate::work::{Loaded, Session};
-use bestset::cv::Stability as Found;
+use bestset::cv::{STABLE_SHARE, Stability as Found};
 use bestset::select::Selection;
 use bestset::solver::CancelFlag;
 use bestset::{Method, Status};
@@ -44,7 +44,7 @@ pub struct Stability {
     #[arg(long, value_name = "COUNT", help_heading = "Subsamples", value_parser = count, allow_negative_numbers = true)]
     max_size: Option<usize>,
     /// Share of the subsamples from which on a feature is listed.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.5, help_heading = "Output", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", default_value_t = STABLE_SHARE, help_heading = "Output", allow_negative_numbers = true)]
     threshold: f64,
     #[command(flatten)]
     limits: LimitArgs,

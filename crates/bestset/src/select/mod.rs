@@ -31,7 +31,7 @@ use crate::solution::{Solution, Status};
 use crate::solver::{Method, Observer, Options};
 use run::Run;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Sizes that [`Posed::subsets`] is asked for unless the user says otherwise, as far as there are features.
 pub const SUBSET_SIZES: usize = 8;
@@ -190,7 +190,7 @@ pub enum By {
 /// What the user should know about a choice.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Remark {
-    /// The model has the largest size that was compared.
+    /// The model is the last of those up to the largest size: a larger one may be better.
     LargestSize(usize),
     /// It has the largest λ2 that was compared.
     LargestRidge(f64),
@@ -213,7 +213,10 @@ impl std::fmt::Display for Remark {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::LargestSize(size) => {
-                write!(f, "The model has the largest size compared, {size}: a larger max-size may give a better one.")
+                write!(
+                    f,
+                    "Models of more than {size} features were not compared: a larger max-size may give a better one."
+                )
             }
             Self::LargestRidge(lambda2) => {
                 write!(f, "The model has the largest lambda2 compared, {lambda2}: a larger one may give a better one.")
@@ -258,7 +261,7 @@ impl<'a> Posed<'a> {
         observer: &mut dyn Observer,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Selected> {
-        let run = Run { posed: self, options, start: Instant::now(), progress };
+        let run = Run::new(self, options, progress);
         match &options.how {
             How::Price(lambda0) => run.at_price(*lambda0, self.lambda2(), None, observer),
             How::Size(k) => run.at_size(*k, observer),
@@ -269,9 +272,8 @@ impl<'a> Posed<'a> {
 
     /// The path alone, with λ2 and the sizes of a selection.
     pub fn path(&self, options: &Selection) -> Result<Path> {
-        let run = Run { posed: self, options, start: Instant::now(), progress: &|_| () };
-        let most = options.max_size.unwrap_or_else(|| crate::path::usual_size(&self.problem));
-        run.path(&run.path_options(most, options.lambda2.clone()))
+        let run = Run::new(self, options, &|_| ());
+        run.path(&run.path_options(run.most(crate::path::usual_size(&self.problem))?, options.lambda2.clone()))
     }
 
     /// A bound and gaps for any coefficients on the scale inside, at the price or the size of the selection; and the answer that
@@ -282,13 +284,13 @@ impl<'a> Posed<'a> {
         options: &Selection,
         observer: &mut dyn Observer,
     ) -> Result<(crate::Certificate, Selected)> {
-        let run = Run { posed: self, options, start: Instant::now(), progress: &|_| () };
+        let run = Run::new(self, options, &|_| ());
         let (found, problem) = match options.how {
             How::Price(lambda0) => {
                 let start = Some(coefficients.clone());
                 (run.at_price(lambda0, self.lambda2(), start, observer)?, self.priced(lambda0, self.lambda2())?)
             }
-            How::Size(k) => (run.at_size(k, observer)?, self.limited(k)?),
+            How::Size(k) => (run.at_size(k, observer)?, self.limited(k.min(self.problem.ncols()))?),
             _ => {
                 let reason = "needs a price or a size: the objective that coefficients are judged by";
                 return Err(Error::Unsupported { method: "certify", reason });
@@ -309,6 +311,7 @@ impl<'a> Posed<'a> {
 
     /// The best subset of every size; λ2 unless given is zero where least squares can do without.
     pub fn subsets(&self, most: usize, options: &Options) -> Result<crate::Subsets> {
+        self.check_counted()?;
         let most = most.min(self.problem.ncols());
         let plain = self.setup.lambda2.is_none() && crate::subsets::needs_no_ridge(&self.problem, most);
         let lambda2 = if plain { 0.0 } else { self.lambda2() };

@@ -9,7 +9,8 @@ use crate::problem::Problem;
 use crate::solution::Solution;
 use crate::solver::{Method, Observer, Options, solve_observed};
 use std::path::PathBuf;
-use std::time::Instant;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// A selection under way.
 pub(super) struct Run<'r, 'a> {
@@ -17,6 +18,22 @@ pub(super) struct Run<'r, 'a> {
     pub(super) options: &'r Selection,
     pub(super) start: Instant,
     pub(super) progress: &'r (dyn Fn(Progress) + Sync),
+    /// What proofs have taken.
+    pub(super) spent: Mutex<Spent>,
+}
+
+/// The time before the first proof and that of all proofs: a choice that is made again has no more for it than one that is not.
+#[derive(Default)]
+pub(super) struct Spent {
+    fit: Option<Duration>,
+    proofs: Duration,
+}
+
+impl<'r, 'a> Run<'r, 'a> {
+    /// Starts the clock.
+    pub(super) fn new(posed: &'r Posed<'a>, options: &'r Selection, progress: &'r (dyn Fn(Progress) + Sync)) -> Self {
+        Self { posed, options, start: Instant::now(), progress, spent: Mutex::default() }
+    }
 }
 
 impl<'a> Run<'_, 'a> {
@@ -45,6 +62,16 @@ impl<'a> Run<'_, 'a> {
             groups: self.posed.groups().cloned(),
             solve,
             ..usual
+        }
+    }
+
+    /// The largest size compared: the one given, or the usual one beside the features that are always in.
+    pub(super) fn most(&self, usual: usize) -> Result<usize> {
+        let (always, p) = (self.posed.setup.always.len(), self.posed.problem.ncols());
+        match self.options.max_size {
+            Some(k) if k < always => Err(Error::SizeBelowAlways { k, always }),
+            Some(given) => Ok(given.min(p)),
+            None => Ok((usual + always).min(p)),
         }
     }
 
@@ -95,10 +122,7 @@ impl<'a> Run<'_, 'a> {
             let reason = "counts features; groups are chosen as a whole by a price, a criterion or cross-validation";
             return Err(Error::Unsupported { method: "a largest size", reason });
         }
-        let always = self.posed.setup.always.len();
-        if k < always {
-            return Err(Error::SizeBelowAlways { k, always });
-        }
+        self.posed.check_counted()?;
         (self.progress)(Progress::Solving);
         let k = k.min(self.posed.problem.ncols());
         let limited = self.posed.limited(k)?;
@@ -137,9 +161,15 @@ impl<'a> Run<'_, 'a> {
         prove: Prove,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Remark>> {
-        let (solve, fit) = (self.solve_options(), self.start.elapsed());
-        let file = self.options.checkpoint.as_deref().filter(|_| prove == Prove::Fully);
-        let failed = prove::Proof { problem, prove, fit, options: &solve, file }.raise(solution, observer)?;
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let (solve, is_first) = (self.solve_options(), spent.fit.is_none());
+        let (fit, begun) = (*spent.fit.get_or_insert_with(|| self.start.elapsed()), Instant::now());
+        // The file is of one search: the path has it unless branch and bound was asked for, and later rounds have other prices.
+        let file = self.options.checkpoint.as_deref();
+        let file = file.filter(|_| is_first && self.options.solve.method == Method::Exact);
+        let proof = prove::Proof { problem, prove, fit, spent: spent.proofs, begun, options: &solve, file };
+        let failed = proof.raise(solution, observer)?;
+        spent.proofs += begun.elapsed();
         match (failed, prove) {
             // Where a proof was demanded, that there cannot be one is an error; where time was set aside for it, a remark.
             (Some(error), Prove::Fully) => Err(error),

@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::certificate::at_least_zero;
-use crate::solution::{Rule, Status, TraceRow};
+use crate::solution::{Status, StopRule, TraceRow};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -91,7 +91,7 @@ pub struct Monitor<'o> {
     /// Passes over X so far, in units of one full pass.
     pub passes: f64,
     /// The rule of its own that ended a published ascent.
-    pub rule: Option<Rule>,
+    pub rule: Option<StopRule>,
 }
 
 impl std::ops::Deref for Monitor<'_> {
