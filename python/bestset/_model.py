@@ -94,6 +94,12 @@ class Model(Coefficients):
         if getattr(X, "columns", None) is None or self.feature_names is None:
             return super().predict(X)
         found = np.full(len(X), self.intercept)
+        offset = self.encoding.get("offset")
+        if offset is not None:
+            columns = {str(column): column for column in X.columns}
+            if offset not in columns:
+                raise ValueError(f"X has no column {offset!r}, the offset of the model")
+            found += np.asarray(X[columns[offset]], dtype=np.float64)
         for name, value in zip(self.selected, self.values):
             found += value * self._column(X, name)
         return found
@@ -103,13 +109,34 @@ class Model(Coefficients):
         means = self.encoding.get("means", {})
         if name in columns:
             values = np.asarray(X[columns[name]], dtype=np.float64)
-            return np.where(np.isnan(values), means[name], values) if name in means else values
+            if not np.any(np.isnan(values)):
+                return values
+            # As on the command line: filled where the fit filled, an error where it did not.
+            if name in means and self.encoding.get("imputed", bool(means)):
+                return np.where(np.isnan(values), means[name], values)
+            row = int(np.flatnonzero(np.isnan(values))[0])
+            raise ValueError(f"X has no value in row {row} of column {name!r}, which the model uses; fill it in first")
         for category in self.encoding.get("categories", []):
             for level in category["levels"]:
                 if name == f"{category['column']}={level}" and category["column"] in columns:
-                    given = np.asarray(X[columns[category["column"]]]).astype(str)
-                    return np.asarray(given == level, dtype=np.float64)
+                    return self._level(X[columns[category["column"]]], category, level)
         raise ValueError(f"X has no column {name!r}, which the model uses")
+
+    def _level(self, given: Any, category: Any, level: str) -> Floats:
+        """Whether each row has this level of a category; levels that look like numbers are compared as such."""
+
+        def plain(text: str) -> Any:
+            try:
+                return float(text)
+            except ValueError:
+                return text
+
+        known = {plain(str(one)) for one in [category["reference"], *category["levels"]]}
+        values = [plain(str(one)) for one in np.asarray(given)]
+        for row, value in enumerate(values):
+            if value not in known:
+                raise ValueError(f"X has {value!r} in row {row} of {category['column']!r}, a level that the fit has not seen")
+        return np.array([value == plain(level) for value in values], dtype=np.float64)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predictions for the rows of X: numbers, or labels for classification."""

@@ -231,8 +231,9 @@ impl<'m, 'a> Measure<'m, 'a> {
             deviance: 2.0 * loss,
             null_deviance: 2.0 * self.null,
             samples: n,
-            features: self.problem.ncols(),
+            features: crate::criteria::candidates(self.problem),
             size: features,
+            free: 0,
             intercept: self.problem.has_intercept(),
             squared,
         };

@@ -40,7 +40,7 @@ pub struct Stability {
     /// Seed of the draws.
     #[arg(long, default_value_t = 0, help_heading = "Subsamples", allow_negative_numbers = true)]
     seed: u64,
-    /// Largest size [default: n / (log p log log n), at most n / 2].
+    /// Largest size [default: n / (log p log log n), at most half of the samples and of the features].
     #[arg(long, value_name = "COUNT", help_heading = "Subsamples", value_parser = count, allow_negative_numbers = true)]
     max_size: Option<usize>,
     /// Share of the subsamples from which on a feature is listed.
@@ -109,7 +109,10 @@ impl Stability {
         output::heading(out, &format!("Selected on {subsamples} subsamples of {} of the samples", percent(share)))?;
         let smallest = |f: &FeatureJson| f.by_size.iter().position(|s| *s >= self.threshold).map_or(0, |k| k + 1);
         let rows = features.iter().map(|f| vec![f.name.clone(), percent(f.share), smallest(f).to_string()]);
-        writeln!(out, "{}", output::table(&["feature", "largest share", "from size"], rows))?;
+        writeln!(out, "{}", output::table(&["feature", "largest share", "stable from size"], rows))?;
+        if subsamples == 0 {
+            return Ok(writeln!(out, "A limit struck before a subsample was done.")?);
+        }
         Ok(writeln!(out, "Listed: features in at least {} of the subsamples at some size.", percent(self.threshold))?)
     }
 }

@@ -116,7 +116,7 @@ impl Run<'_, '_> {
             if limit.is_some_and(|t| t.is_zero()) || self.options.solve.cancel.is_cancelled() {
                 break;
             }
-            let (high, low) = judged.prices(k);
+            let (high, low) = judged.prices(&self.posed.problem, self.posed.groups(), k);
             // The roots apart: products of prices may be too large or too small for a number.
             let lambda0 = if is_dynamic { (high.sqrt() * low.sqrt()).clamp(low, high) } else { point.lambda0 };
             let start = Some(point.solution.coefficients.clone());
@@ -164,7 +164,8 @@ impl Run<'_, '_> {
     }
 
     fn finish(&self, mut found: Selected, judged: Judged, point: usize, most: usize) -> Selected {
-        let (prices, Judged { path, by }) = (judged.prices(point), judged);
+        let prices = judged.prices(&self.posed.problem, self.posed.groups(), point);
+        let Judged { path, by } = judged;
         // A path that was cut short may have missed the best point: the answer must say so.
         if path.status != Status::Converged {
             found.remarks.push(Remark::Path(path.status));
@@ -202,12 +203,26 @@ impl Judged {
         Ok((k, self.path.points[k].clone()))
     }
 
-    /// The prices at which the path has the subset of point k: from its own down to that of the next point with another.
-    fn prices(&self, k: usize) -> (f64, f64) {
-        let point = &self.path.points[k];
-        let after = self.path.points[k + 1..].iter().take_while(|p| p.lambda2 == point.lambda2);
-        let next = after.clone().find(|p| p.solution.support() != point.solution.support() && p.lambda0 > 0.0);
-        (point.lambda0, next.map_or(point.lambda0, |p| p.lambda0))
+    /// The prices, from the largest down, between which no subset of the path is better than that of point k: with F the fit and c
+    /// the cost of a subset, (F_S − F_T)/(c_T − c_S) ≤ λ0 for every T that costs more, and the reverse for those that cost less.
+    fn prices(&self, problem: &crate::Problem<'_>, groups: Option<&crate::groups::Groups>, k: usize) -> (f64, f64) {
+        let own = &self.path.points[k];
+        let weighed = |p: &Point| {
+            let cost = crate::path::cost(problem, groups, &p.solution.coefficients);
+            (p.solution.objective() - p.lambda0 * cost, cost)
+        };
+        let (fit, cost) = weighed(own);
+        let (mut high, mut low) = (f64::INFINITY, 0.0);
+        for (other, price) in self.path.points.iter().filter(|p| p.lambda2 == own.lambda2).map(weighed) {
+            match price.total_cmp(&cost) {
+                std::cmp::Ordering::Greater => low = f64::max(low, (fit - other) / (price - cost)),
+                std::cmp::Ordering::Less => high = f64::min(high, (other - fit) / (cost - price)),
+                std::cmp::Ordering::Equal => {}
+            }
+        }
+        let high = if high.is_finite() { high } else { own.lambda0.max(low) };
+        // The largest of its path has no next one, and one that is nowhere the best no range.
+        if low > 0.0 && low <= high { (high, low) } else { (own.lambda0, own.lambda0) }
     }
 
     /// Takes in an answer found at a price between the points.

@@ -172,7 +172,7 @@ pub struct Chosen {
     pub path: Path,
     /// The model's.
     pub point: usize,
-    /// The prices, from the largest down, between which the path has this subset.
+    /// The prices, the larger first, between which no subset of the path is better.
     pub prices: (f64, f64),
     /// By what.
     pub by: By,
