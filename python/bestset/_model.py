@@ -106,37 +106,23 @@ class Model(Coefficients):
 
     def _column(self, X: Any, name: str) -> Floats:
         columns = {str(column): column for column in X.columns}
-        means = self.encoding.get("means", {})
+        # Files of older versions have means where values were filled, and do not say whether any were.
+        filled = self.encoding.get("imputed", True)
         if name in columns:
             values = np.asarray(X[columns[name]], dtype=np.float64)
             if not np.any(np.isnan(values)):
                 return values
             # As on the command line: filled where the fit filled, an error where it did not.
-            if name in means and self.encoding.get("imputed", bool(means)):
-                return np.where(np.isnan(values), means[name], values)
-            row = int(np.flatnonzero(np.isnan(values))[0])
-            raise ValueError(f"X has no value in row {row} of column {name!r}, which the model uses; fill it in first")
+            mean = self.encoding.get("means", {}).get(name) if filled else None
+            if mean is None:
+                row = int(np.flatnonzero(np.isnan(values))[0])
+                raise ValueError(f"row {row} of column {name!r} has no value, and the model uses it; fill it in first")
+            return np.where(np.isnan(values), mean, values)
         for category in self.encoding.get("categories", []):
             for level in category["levels"]:
                 if name == f"{category['column']}={level}" and category["column"] in columns:
-                    return self._level(X[columns[category["column"]]], category, level)
+                    return _indicator(X[columns[category["column"]]], category, level, filled)
         raise ValueError(f"X has no column {name!r}, which the model uses")
-
-    def _level(self, given: Any, category: Any, level: str) -> Floats:
-        """Whether each row has this level of a category; levels that look like numbers are compared as such."""
-
-        def plain(text: str) -> Any:
-            try:
-                return float(text)
-            except ValueError:
-                return text
-
-        known = {plain(str(one)) for one in [category["reference"], *category["levels"]]}
-        values = [plain(str(one)) for one in np.asarray(given)]
-        for row, value in enumerate(values):
-            if value not in known:
-                raise ValueError(f"X has {value!r} in row {row} of {category['column']!r}, a level that the fit has not seen")
-        return np.array([value == plain(level) for value in values], dtype=np.float64)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The predictions for the rows of X: numbers, or labels for classification."""
@@ -178,6 +164,38 @@ class Model(Coefficients):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file."""
         _core.save_model(os.fspath(path), _stored(self, self.delta), json.dumps(self.encoding))
+
+
+def _indicator(values: Any, category: dict[str, Any], level: str, filled: bool) -> Floats:
+    """One where a row has the level; a row without one has the usual one, if values were filled in the fit."""
+    column, wanted = category["column"], _level(level)
+    known = {_level(text) for text in (category["reference"], *category["levels"])}
+    usual = _level(category.get("usual")) if filled else None
+    found = np.zeros(len(values))
+    for row, value in enumerate(values):
+        given = _level(value)
+        given = usual if given is None else given
+        if given is None:
+            raise ValueError(f"row {row} of column {column!r} has no value")
+        if given not in known:
+            raise ValueError(f"row {row} of column {column!r} is {value!r}, a level that the model does not know")
+        found[row] = given == wanted
+    return found
+
+
+def _level(value: Any) -> float | str | None:
+    """A level as it is compared: spellings of one number are one level, and None is what is missing."""
+    try:
+        if value is None or value == "" or value != value:
+            return None
+    except TypeError:
+        # pandas.NA is neither equal nor different.
+        return None
+    try:
+        number = float(str(value))
+    except ValueError:
+        return str(value)
+    return number if np.isfinite(number) else str(value)
 
 
 def _numbers(*labels: str) -> tuple[Any, Any]:

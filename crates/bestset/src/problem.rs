@@ -109,9 +109,9 @@ impl<'a> Problem<'a> {
         Ok(Self { penalty, ..self.clone() })
     }
 
-    /// Σ w_i (|y_i| + |o_i|)², far from the largest number: it is multiplied by more before it is compared.
+    /// Σ w_i (|y_i| + |o_i|)² must be some way from the largest number: it is multiplied before it is compared.
     fn check_squares(&self) -> Result<()> {
-        const ROOM: f64 = 1e40;
+        const ROOM: f64 = 1e4;
         let offset = |i: usize| self.offset.as_ref().map_or(0.0, |o| o[i].abs());
         let term = |i: usize| self.weight(i) * (self.y[i].abs() + offset(i)).powi(2) * ROOM;
         if (0..self.nrows()).map(term).sum::<f64>().is_finite() {

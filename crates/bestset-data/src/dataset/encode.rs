@@ -88,7 +88,7 @@ fn filling(
         Impute::No => return Err(table.missing(column, gap, "; drop the column or give --impute mean").into()),
         Impute::Mean => own().ok_or("; the column has no value at all: drop it"),
         Impute::Known => roles.usual.get(column).cloned().ok_or(
-            "; the model file does not say what was usual in the data of the fit, as those of older versions do not: fit again",
+            "; the model file does not say what was usual in the data of the fit: `bestset fit` of this version, and no older one, saves it",
         ),
     };
     let value = value.map_err(|advice| table.missing(column, gap, advice))?;
