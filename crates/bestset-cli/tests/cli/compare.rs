@@ -57,7 +57,7 @@ fn json_certifies_every_run_and_bounds_agree() {
 fn the_stopping_rule_of_the_ascents_can_be_chosen() {
     let given = ["compare", "--n", "50", "--p", "200", "--seed", "3", "--no-trace", "--methods", "dual_ascent,cdss"];
     let ended = |more: &[&str]| {
-        let output = run(&[&given, &["--json"], more].concat());
+        let output = run(&[&given[..], &["--json"], more].concat());
         assert_eq!(code(&output), 0, "{}", errors(&output));
         let runs = json(&output)["runs"].clone();
         assert!(runs[1]["rule"].is_null(), "CDSS has no such rule");
