@@ -78,7 +78,7 @@ def outer(name):
     frame = pd.read_csv(DATA / file)
     y = frame.pop(target)
     X = np.asfortranarray(frame.to_numpy(float))
-    classes = y.dtype == object
+    classes = not pd.api.types.is_numeric_dtype(y)
     y = (y == sorted(y.unique())[1]).to_numpy(int) if classes else y.to_numpy(float)
     part = np.random.default_rng(1000).permutation(len(y)) % 5
     rows = []

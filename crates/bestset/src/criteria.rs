@@ -110,6 +110,10 @@ impl Fit {
             Criterion::R2 => 1.0 - self.deviance / self.null_deviance,
             Criterion::AdjustedR2 => {
                 let null = n - f64::from(u8::from(self.intercept));
+                // As many coefficients as samples leave nothing to adjust by.
+                if n <= k {
+                    return f64::NAN;
+                }
                 1.0 - self.deviance / self.null_deviance * null / (n - k)
             }
         }
@@ -218,7 +222,9 @@ impl Criterion {
         let values = self.along(problem, path)?;
         let finite = values.iter().enumerate().filter(|v| !v.1.is_nan()).map(|(k, v)| (sign * v, k));
         let best = finite.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        best.map(|b| b.1).ok_or(Error::Empty { rows: path.points.len(), columns: 0 })
+        // Where it is a number nowhere, as for a constant target, nothing is to be chosen: the null model comes first.
+        let first = (!path.points.is_empty()).then_some(0);
+        best.map(|b| b.1).or(first).ok_or(Error::Empty { rows: 0, columns: 0 })
     }
 }
 

@@ -26,7 +26,8 @@ pub(crate) fn write_whole(path: &Path, what: &'static str, bytes: &[u8]) -> Resu
 /// let path = std::env::temp_dir().join(format!("bestset-doc-{}.txt", std::process::id()));
 /// bestset::file::write(&path, b"whole")?;
 /// assert_eq!(std::fs::read(&path)?, b"whole");
-/// # std::fs::remove_file(&path)
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match place(path) {

@@ -86,7 +86,7 @@ fn the_model_has_the_least_criterion_in_its_table() {
             })
             .unwrap();
         assert_close(objective, found.solution.objective(), 1e-12 * objective, &seed);
-        assert!(chosen.prices.0 >= found.lambda0 && found.lambda0 >= chosen.prices.1, "{seed}");
+        assert!(chosen.prices.0 >= found.lambda0 && found.lambda0 >= 0.99 * chosen.prices.1, "{seed}");
         assert!(found.solution.certificate.lower_bound <= objective);
     }
 }
@@ -264,5 +264,21 @@ fn ranks_and_checkpoints_of_a_choice() {
         }
         // It is there unless the relaxation proved the answer already.
         let _ = std::fs::remove_file(&file);
+    }
+}
+
+/// As many coefficients as samples, and a target that does not vary: no criterion takes what it cannot measure.
+#[test]
+fn criteria_where_they_are_not_defined() {
+    let (values, y) = data(2, 6, 10, 0.0);
+    let x = Dense::new(6, 10, values).unwrap();
+    let how = How::Criterion(Criterion::AdjustedR2);
+    let (found, ..) =
+        select(&x, &y, &Setup::default(), &Selection { how: how.clone(), max_size: Some(8), ..Selection::default() });
+    assert!(found.solution.support().len() < 5, "{:?}", found.solution.support());
+    for criterion in Criterion::ALL {
+        let options = Selection { how: How::Criterion(criterion), ..Selection::default() };
+        let (found, ..) = select(&x, &[3.3; 6], &Setup::default(), &options);
+        assert!(found.solution.support().is_empty(), "{}", criterion.name());
     }
 }

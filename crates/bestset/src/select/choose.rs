@@ -15,6 +15,9 @@ const FOLDED_SIZE: usize = 20;
 /// How often a better answer at the price chosen may change the choice; the point's own certificate serves afterwards.
 const ROUNDS: usize = 6;
 
+/// Where the last point of a path is solved, in units of its price.
+const BELOW: f64 = 0.995;
+
 /// Folds unless told otherwise.
 const FOLDS: usize = 10;
 
@@ -91,10 +94,13 @@ impl Run<'_, '_> {
         let u = problem.null_margins();
         let lambda0 = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
         let mut found = self.at_price(lambda0, self.posed.lambda2(), None, observer)?;
-        if found.solution.status != Status::Interrupted {
-            found.solution.status = status;
+        // Or every answer of the path is larger than the largest size.
+        if status != Status::Converged {
+            found.remarks.push(Remark::Path(status));
+            if found.solution.status != Status::Interrupted {
+                found.solution.status = status;
+            }
         }
-        found.remarks.push(Remark::Path(status));
         Ok(found)
     }
 
@@ -118,7 +124,12 @@ impl Run<'_, '_> {
             }
             let (high, low) = judged.prices(&self.posed.problem, self.posed.groups(), k);
             // The roots apart: products of prices may be too large or too small for a number.
-            let lambda0 = if is_dynamic { (high.sqrt() * low.sqrt()).clamp(low, high) } else { point.lambda0 };
+            let lambda0 = match is_dynamic {
+                true if low < high => (high.sqrt() * low.sqrt()).clamp(low, high),
+                // Of the last of its path no lower end is known: just below its own, so that what is found comes beside it.
+                true => BELOW * point.lambda0,
+                false => point.lambda0,
+            };
             let start = Some(point.solution.coefficients.clone());
             let found = self.at_price(lambda0, point.lambda2, start, observer)?;
             let own = self.value_at(&point, lambda0);

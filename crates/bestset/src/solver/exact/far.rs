@@ -25,6 +25,14 @@ struct Pending {
 }
 
 impl Tree<'_, '_> {
+    /// Columns that may still come near; where all may, there is no limit: another node may have brought them near meanwhile.
+    fn vacancies(&self) -> usize {
+        match self.near.most_columns(COLUMNS) {
+            most if most >= self.problem.ncols() => usize::MAX,
+            most => most.saturating_sub(self.near.active.len()),
+        }
+    }
+
     /// Relaxes the nodes on the columns in memory, splits them as if these were all, and looks at the far features with the dual
     /// points of what that ends in, in one pass; takes in those that violate optimality, and repeats until each bound prunes or
     /// none does. Far features that the optimality rule excludes with a node's bound stay behind.
@@ -142,7 +150,7 @@ impl Tree<'_, '_> {
             return None;
         }
         // Columns that there is no room for are left where they are, with a bound that counts them.
-        let room = self.near.most_columns(COLUMNS).saturating_sub(self.near.active.len());
+        let room = self.vacancies();
         if violating.is_empty() || settled || room == 0 {
             self.starved |= !violating.is_empty() && !settled;
             let excludes = |k: usize, t: f64| screening::in_no_optimal_subset(coordinate(k), t, dual, best);
@@ -197,7 +205,7 @@ impl Tree<'_, '_> {
             false if inside == relaxed.choices.len() => JOINING,
             false => 0,
         };
-        let room = self.near.most_columns(COLUMNS).saturating_sub(self.near.active.len());
+        let room = self.vacancies();
         self.starved |= room == 0 && joining == JOINING;
         joining = joining.min(room);
         let mut is_member = vec![false; self.near.active.len()];
