@@ -124,6 +124,6 @@ def test_models_of_the_command_line_bring_what_was_usual(tmp_path):
     one, seven = predict(1.0, "24"), predict(1.0, "7")
     assert one != seven and predict(1.0, 24) == predict(1.0, "24.00") == one and predict(1.0, 7.0) == seven
     assert predict(np.nan, "7") == predict(2.0, "7") and predict(1.0, None) == predict(1.0, pandas.NA) == seven
-    assert np.isnan(predict(np.nan, "7", imputed=False))
+    assert "row 0 of column 'a' has no value" in message(lambda: predict(np.nan, "7", imputed=False))
     assert "row 0 of column 'code' has no value" in message(lambda: predict(1.0, None, imputed=False))
     assert "is '8', a level that the model does not know" in message(lambda: predict(1.0, "8"))
