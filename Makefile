@@ -8,7 +8,7 @@ BENCH_ARGS ?=
 EXPERIMENTS_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo python test test-rust test-python pictures traces lint doc bench bench-exact kernels experiments experiments-quick report-assets report-sample ci rust
+.PHONY: help demo python test test-rust test-python pictures traces lint doc bench bench-exact bench-prediction kernels experiments experiments-quick report-assets report-sample ci rust
 
 help:
 	@echo "make demo     the built-in example from file to report: a table, its certificate, a page"
@@ -21,6 +21,7 @@ help:
 	@echo "make doc      the library's documentation, into target/doc"
 	@echo "make bench    timing against installed peers (BENCH_ARGS=--quick for the small problems)"
 	@echo "make bench-exact  branch and bound to proof on the simulation, and against el0ps; about half an hour"
+	@echo "make bench-prediction  default settings beside the lasso, the elastic net and abess on samples left out; minutes"
 	@echo "make kernels  throughput of the kernels: passes over X, sweeps, exchanges"
 	@echo "make report-sample  two sample reports, into target/report"
 	@echo "make report-assets  the chart library and the font that reports embed, built anew (needs Node.js)"
@@ -75,6 +76,10 @@ bench-exact: rust
 	$(CARGO) build --release -p bestset-cli
 	bench/setup.sh
 	bench/.venv-peers/bin/python bench/exact.py
+
+bench-prediction: python
+	$(VENV)/bin/python -m pip install --quiet abess==0.4.11
+	$(VENV)/bin/python bench/prediction.py
 
 kernels: rust
 	$(CARGO) bench -p bestset --bench kernels

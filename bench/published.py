@@ -1,6 +1,7 @@
 """The published algorithms, through the same binary: P must not be lower than bestset's wherever they start.
 
-They run as published (step 0.0005, epsilon = zeta = 1e-6), cold, each at most `LIMIT` seconds. Only their P counts, so
+They run as published (step 0.0005, epsilon = zeta = 1e-6), with the patient reading of their stopping rule, which goes
+on for longer than the literal one, cold, each at most `LIMIT` seconds. Only their P counts, so
 as many run at a time as there are cores; their seconds are the time to their answer, not to be compared.
 """
 

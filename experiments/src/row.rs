@@ -3,7 +3,7 @@
 //! What does not depend on the machine comes first; times come last, and as ratios.
 
 use crate::store::Keyed;
-use bestset::Rule;
+use bestset::StopRule;
 use serde::{Deserialize, Serialize};
 
 /// A line of `simulation.csv`, `news20.csv` or `quality.csv`.
@@ -95,12 +95,12 @@ pub enum Ended {
     Cap,
 }
 
-impl From<Rule> for Ended {
-    fn from(rule: Rule) -> Self {
+impl From<StopRule> for Ended {
+    fn from(rule: StopRule) -> Self {
         match rule {
-            Rule::Epsilon => Self::Epsilon,
-            Rule::Zeta => Self::Zeta,
-            Rule::NotDecreasing => Self::NotDecreasing,
+            StopRule::Epsilon => Self::Epsilon,
+            StopRule::Zeta => Self::Zeta,
+            StopRule::NotDecreasing => Self::NotDecreasing,
         }
     }
 }

@@ -219,7 +219,8 @@ pub mod tests {
 
     /// Puts a row in the place of the one of its algorithm.
     pub fn replace(rows: &mut [Row], row: Row) {
-        *rows.iter_mut().find(|r| r.algorithm == row.algorithm).unwrap() = row;
+        let place = rows.iter().position(|r| r.algorithm == row.algorithm).unwrap();
+        rows[place] = row;
     }
 
     #[test]

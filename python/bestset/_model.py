@@ -94,21 +94,34 @@ class Model(Coefficients):
         if getattr(X, "columns", None) is None or self.feature_names is None:
             return super().predict(X)
         found = np.full(len(X), self.intercept)
+        offset = self.encoding.get("offset")
+        if offset is not None:
+            columns = {str(column): column for column in X.columns}
+            if offset not in columns:
+                raise ValueError(f"X has no column {offset!r}, the offset of the model")
+            found += np.asarray(X[columns[offset]], dtype=np.float64)
         for name, value in zip(self.selected, self.values):
             found += value * self._column(X, name)
         return found
 
     def _column(self, X: Any, name: str) -> Floats:
         columns = {str(column): column for column in X.columns}
-        means = self.encoding.get("means", {})
+        # Files of older versions have means where values were filled, and do not say whether any were.
+        filled = self.encoding.get("imputed", True)
         if name in columns:
             values = np.asarray(X[columns[name]], dtype=np.float64)
-            return np.where(np.isnan(values), means[name], values) if name in means else values
+            if not np.any(np.isnan(values)):
+                return values
+            # As on the command line: filled where the fit filled, an error where it did not.
+            mean = self.encoding.get("means", {}).get(name) if filled else None
+            if mean is None:
+                row = int(np.flatnonzero(np.isnan(values))[0])
+                raise ValueError(f"row {row} of column {name!r} has no value, and the model uses it; fill it in first")
+            return np.where(np.isnan(values), mean, values)
         for category in self.encoding.get("categories", []):
             for level in category["levels"]:
                 if name == f"{category['column']}={level}" and category["column"] in columns:
-                    given = np.asarray(X[columns[category["column"]]]).astype(str)
-                    return np.asarray(given == level, dtype=np.float64)
+                    return _indicator(X[columns[category["column"]]], category, level, filled)
         raise ValueError(f"X has no column {name!r}, which the model uses")
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -151,6 +164,38 @@ class Model(Coefficients):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file."""
         _core.save_model(os.fspath(path), _stored(self, self.delta), json.dumps(self.encoding))
+
+
+def _indicator(values: Any, category: dict[str, Any], level: str, filled: bool) -> Floats:
+    """One where a row has the level; a row without one has the usual one, if values were filled in the fit."""
+    column, wanted = category["column"], _level(level)
+    known = {_level(text) for text in (category["reference"], *category["levels"])}
+    usual = _level(category.get("usual")) if filled else None
+    found = np.zeros(len(values))
+    for row, value in enumerate(values):
+        given = _level(value)
+        given = usual if given is None else given
+        if given is None:
+            raise ValueError(f"row {row} of column {column!r} has no value")
+        if given not in known:
+            raise ValueError(f"row {row} of column {column!r} is {value!r}, a level that the model does not know")
+        found[row] = given == wanted
+    return found
+
+
+def _level(value: Any) -> float | str | None:
+    """A level as it is compared: spellings of one number are one level, and None is what is missing."""
+    try:
+        if value is None or value == "" or value != value:
+            return None
+    except TypeError:
+        # pandas.NA is neither equal nor different.
+        return None
+    try:
+        number = float(str(value))
+    except ValueError:
+        return str(value)
+    return number if np.isfinite(number) else str(value)
 
 
 def _numbers(*labels: str) -> tuple[Any, Any]:

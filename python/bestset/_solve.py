@@ -136,7 +136,8 @@ def solve(
         When ``"primal_dual"``, ``"primal_dual_plain"`` and ``"dual_ascent"`` take their gap for no longer decreasing: at
         the first step that does not lower it, as their paper has it, or when it has not fallen for long.
     max_iter, max_nodes, max_memory : int, optional
-        Limits on iterations, on branch-and-bound nodes, and on the bytes that open nodes take.
+        Limits on iterations, on branch-and-bound nodes, and on the bytes taken besides the data (half of what the machine has
+        to spare unless given).
     trace : bool
         Whether to keep the trace.
     checkpoint : path, optional

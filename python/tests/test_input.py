@@ -1,5 +1,7 @@
 """What users hand over: masks, indices, sparse matrices that are none, numbers that are too large."""
 
+import json
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -103,3 +105,25 @@ def test_sparse_matrices_are_checked_before_scipy_reads_them(kind):
     assert "X.indices[0] is -1; it must be" in broken(put("indices", 0, -1))
     assert "entries for the shape" in broken(lambda a: setattr(a, "indptr", a.indptr[:-2]))
     assert "whole numbers" in broken(lambda a: setattr(a, "indptr", a.indptr.astype(float)))
+
+
+def test_models_of_the_command_line_bring_what_was_usual(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, y = regression()
+    frame = pandas.DataFrame({"a": X[:, 3], "code=7.0": (X[:, 7] > 0).astype(float)})
+    bestset.solve(frame, y, lambda0=0.1, lambda2=0.5).save(tmp_path / "model.json")
+    saved = json.loads((tmp_path / "model.json").read_text())
+    category = {"column": "code", "reference": "24.0", "levels": ["7.0"], "first": 1, "usual": "7.0"}
+    saved["encoding"].update(categories=[category], means={"a": 2.0}, imputed=True)
+
+    def predict(a, code, imputed=True):
+        saved["encoding"]["imputed"] = imputed
+        (tmp_path / "model.json").write_text(json.dumps(saved))
+        return bestset.load(tmp_path / "model.json").predict(pandas.DataFrame({"a": [a], "code": [code]}))[0]
+
+    one, seven = predict(1.0, "24"), predict(1.0, "7")
+    assert one != seven and predict(1.0, 24) == predict(1.0, "24.00") == one and predict(1.0, 7.0) == seven
+    assert predict(np.nan, "7") == predict(2.0, "7") and predict(1.0, None) == predict(1.0, pandas.NA) == seven
+    assert np.isnan(predict(np.nan, "7", imputed=False))
+    assert "row 0 of column 'code' has no value" in message(lambda: predict(1.0, None, imputed=False))
+    assert "is '8', a level that the model does not know" in message(lambda: predict(1.0, "8"))

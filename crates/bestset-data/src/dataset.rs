@@ -6,7 +6,7 @@ mod roles;
 pub use encode::Category;
 pub use roles::Roles;
 
-use crate::error::{FileError, Result};
+use crate::error::{FileError, Result, quoted};
 use crate::matrix::{Matrix, Names};
 use crate::table::{Gap, Table};
 use bestset::design::Design;
@@ -22,6 +22,18 @@ pub enum Impute {
     No,
     /// The mean of the column; for texts the most frequent one.
     Mean,
+    /// What was usual in the data of a fit: [`Roles::usual`]. Never what is usual in these.
+    Known,
+}
+
+/// What takes the place of missing values of a column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Usual {
+    /// The mean of its numbers.
+    Mean(f64),
+    /// The most frequent of its texts.
+    Text(String),
 }
 
 /// Features, target and what belongs to the samples.
@@ -43,6 +55,10 @@ pub struct Dataset {
     pub categories: Vec<Category>,
     /// Values that were missing and what took their place.
     pub imputed: Vec<Imputed>,
+    /// Rows that were left out because they had no target.
+    pub without_target: u64,
+    /// What was taken for granted in reading the file, one sentence each.
+    pub notes: Vec<String>,
 }
 
 /// Missing values of one column and what took their place.
@@ -52,8 +68,8 @@ pub struct Imputed {
     pub column: String,
     /// How many.
     pub count: u64,
-    /// The mean, for a column of numbers.
-    pub mean: f64,
+    /// What took their place.
+    pub value: Usual,
 }
 
 /// What is to be predicted.
@@ -77,38 +93,64 @@ pub struct Classes {
 }
 
 impl Target {
-    /// The two values of a target of numbers as classes −1 and +1: the smaller and the larger, unless `positive` is named.
+    /// The values of a target of numbers as classes −1 and +1: the smaller and the larger of two, unless `positive` is named, or
+    /// the one that is named and all others.
     ///
-    /// Fails, with the values, where there are not two.
+    /// Fails, with the values, where there are not two and none is named.
     pub fn into_classes(self, positive: Option<&str>) -> std::result::Result<Self, String> {
         let Self { name, values, classes } = self;
         if let Some(classes) = classes {
             return Ok(Self { name, values, classes: Some(classes) });
         }
-        let mut levels: Vec<f64> = Vec::new();
-        for &value in &values {
-            if !levels.contains(&value) {
-                levels.push(value);
+        let levels = Self::levels(&values, MOST_CLASSES + 1);
+        let shown = || levels.iter().take(MOST_CLASSES).map(f64::to_string).collect::<Vec<_>>().join(", ");
+        let (high, classes) = match (&levels[..], positive) {
+            ([], _) | ([_], _) => {
+                return Err(format!("target {} has one value only; classification needs two classes", quoted(&name)));
             }
-            if levels.len() > 2 {
-                let shown = format!("{}, {}, {}", levels[0], levels[1], levels[2]);
-                return Err(format!("target {name:?} has more than two values ({shown}, ...): not two classes"));
+            (_, Some(wanted)) => {
+                let Some(high) = wanted.trim().parse().ok().filter(|high| values.contains(high)) else {
+                    return Err(format!("the positive class {} is none of {}", quoted(wanted), shown()));
+                };
+                let others: Vec<&f64> = levels.iter().filter(|level| **level != high).collect();
+                let negative = if let [low] = others[..] { low.to_string() } else { Classes::all_but(wanted) };
+                (high, Classes { negative, positive: high.to_string() })
+            }
+            ([low, high], None) => (*high, Classes { negative: low.to_string(), positive: high.to_string() }),
+            _ => {
+                let more = if levels.len() > MOST_CLASSES { ", ..." } else { "" };
+                return Err(format!(
+                    "target {} has more than two values ({}{more}): not two classes; --positive CLASS sets one of them against \
+                     all others",
+                    quoted(&name),
+                    shown()
+                ));
+            }
+        };
+        let values = values.iter().map(|v| if *v == high { 1.0 } else { -1.0 }).collect();
+        Ok(Self { name, values, classes: Some(classes) })
+    }
+
+    /// The different values, ascending, as far as there are no more than so many.
+    pub fn levels(values: &[f64], most: usize) -> Vec<f64> {
+        let mut levels: Vec<f64> = Vec::new();
+        for &value in values {
+            if levels.len() < most && !levels.contains(&value) {
+                levels.push(value);
             }
         }
         levels.sort_by(f64::total_cmp);
-        let [mut low, mut high] = levels[..] else {
-            return Err(format!("target {name:?} has one value only; classification needs two classes"));
-        };
-        match positive {
-            Some(wanted) if low.to_string() == wanted => (low, high) = (high, low),
-            Some(wanted) if high.to_string() != wanted => {
-                return Err(format!("the positive class {wanted:?} is none of {low} and {high}"));
-            }
-            _ => {}
-        }
-        let values = values.iter().map(|v| if *v == high { 1.0 } else { -1.0 }).collect();
-        let classes = Some(Classes { negative: low.to_string(), positive: high.to_string() });
-        Ok(Self { name, values, classes })
+        levels
+    }
+}
+
+/// Classes that a message lists.
+const MOST_CLASSES: usize = 6;
+
+impl Classes {
+    /// The name of what is not in a class.
+    pub(crate) fn all_but(class: &str) -> String {
+        format!("not {class}")
     }
 }
 
@@ -148,14 +190,28 @@ impl Table {
     /// first in the alphabet, after the features that are numbers.
     pub fn into_dataset(mut self, roles: &Roles) -> Result<Dataset> {
         self.check_names()?;
+        let without_target = roles.drop_rows(&mut self)?;
         let assigned = roles.assign(&mut self)?;
-        let (categories, imputed) = (encode::encode(&mut self, roles)?, encode::impute(&mut self, roles)?);
-        if self.numbers.columns() == 0 {
+        let (categories, texts) = encode::encode(&mut self, roles)?;
+        let mut imputed = encode::impute(&mut self, roles)?;
+        imputed.extend(texts);
+        if self.numbers.columns() == 0 && roles.needs_features {
             return Err(FileError::new(&self.source, "no column is left to be a feature").into());
         }
         let roles::Assigned { target, weights, offset } = assigned;
-        let Self { source, numbers, names, .. } = self;
-        Ok(Dataset { source, matrix: numbers, names, target, weights, offset, categories, imputed })
+        let Self { source, numbers, names, notes, .. } = self;
+        Ok(Dataset {
+            source,
+            matrix: numbers,
+            names,
+            target,
+            weights,
+            offset,
+            categories,
+            imputed,
+            without_target,
+            notes,
+        })
     }
 
     /// The error for a missing value.

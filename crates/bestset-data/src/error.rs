@@ -86,6 +86,19 @@ impl FileError {
     }
 }
 
+/// Most characters of a file that a message repeats in one place, and of a message as a whole.
+const LONGEST_QUOTE: usize = 60;
+const LONGEST: usize = 1500;
+
+/// A text of a file in quotes, its beginning alone where it is long: a line may be the whole file.
+pub(crate) fn quoted(text: impl AsRef<str>) -> String {
+    let text = text.as_ref();
+    match text.char_indices().nth(LONGEST_QUOTE) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}
+
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.path.display())?;
@@ -96,9 +109,12 @@ impl fmt::Display for FileError {
             write!(f, ", row {row}")?;
         }
         if let Some(column) = &self.column {
-            write!(f, ", column {column:?}")?;
+            write!(f, ", column {}", quoted(column))?;
         }
-        write!(f, ": {}", self.problem)
+        match self.problem.char_indices().nth(LONGEST) {
+            Some((end, _)) => write!(f, ": {}…", &self.problem[..end]),
+            None => write!(f, ": {}", self.problem),
+        }
     }
 }
 

@@ -17,13 +17,14 @@
 mod dataset;
 mod error;
 mod file;
+mod levels;
 mod matrix;
 mod recovery;
 mod simulation;
 mod table;
 mod write;
 
-pub use dataset::{Category, Classes, Dataset, Impute, Imputed, Roles, Target};
+pub use dataset::{Category, Classes, Dataset, Impute, Imputed, Roles, Target, Usual};
 pub use error::{Error, FileError, Result};
 pub use file::{Compression, Format, Header, ReadOptions, read};
 pub use matrix::{Matrix, Names};

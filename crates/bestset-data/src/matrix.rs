@@ -71,6 +71,15 @@ impl Matrix {
         }
     }
 
+    /// Mean of column j.
+    pub fn mean(&self, j: usize) -> f64 {
+        let stored = match self {
+            Self::Dense { rows, data, .. } => &data[j * rows..(j + 1) * rows],
+            Self::Sparse { starts, values, .. } => &values[starts[j]..starts[j + 1]],
+        };
+        stored.iter().sum::<f64>() / self.rows() as f64
+    }
+
     /// Standard deviation of column j; of what is stored alone, so that it costs no more than that.
     pub fn deviation(&self, j: usize) -> f64 {
         let rows = self.rows() as f64;
@@ -116,6 +125,38 @@ impl Matrix {
                 indices.truncate(end);
                 values.truncate(end);
                 *starts = kept;
+            }
+        }
+    }
+
+    /// Keeps these rows alone, ascending.
+    pub fn keep_rows(&mut self, keep: &[usize]) {
+        match self {
+            Self::Dense { rows, columns, data } => {
+                let mut end = 0;
+                for j in 0..*columns {
+                    for &i in keep {
+                        data[end] = data[j * *rows + i];
+                        end += 1;
+                    }
+                }
+                data.truncate(end);
+                *rows = keep.len();
+            }
+            Self::Sparse { rows, starts, indices, values } => {
+                let (mut end, mut from) = (0, 0);
+                for start in starts.iter_mut().skip(1) {
+                    for k in from..*start {
+                        if let Ok(row) = keep.binary_search(&(indices[k] as usize)) {
+                            (indices[end], values[end]) = (row as u32, values[k]);
+                            end += 1;
+                        }
+                    }
+                    from = std::mem::replace(start, end);
+                }
+                indices.truncate(end);
+                values.truncate(end);
+                *rows = keep.len();
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What a file holds: columns of numbers, columns of texts, and the label that some formats have.
 
-use crate::error::{FileError, Result};
+use crate::error::{FileError, Result, quoted};
+use crate::levels::Levels;
 use crate::matrix::{Matrix, Names};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,6 +23,8 @@ pub struct Table {
     pub gaps: BTreeMap<usize, Gap>,
     /// Line of the file on which the first row stands, for text formats with one row a line.
     pub first_line: Option<u64>,
+    /// What was taken for granted in reading it, one sentence each.
+    pub notes: Vec<String>,
 }
 
 /// A column of texts.
@@ -79,7 +82,16 @@ pub enum Place {
 impl Table {
     /// A table of numbers alone.
     pub fn of_numbers(source: PathBuf, numbers: Matrix, names: Names, label: Option<Label>) -> Self {
-        Self { source, numbers, names, texts: Vec::new(), label, gaps: BTreeMap::new(), first_line: None }
+        Self {
+            source,
+            numbers,
+            names,
+            texts: Vec::new(),
+            label,
+            gaps: BTreeMap::new(),
+            first_line: None,
+            notes: Vec::new(),
+        }
     }
 
     /// Number of rows.
@@ -131,13 +143,25 @@ impl Table {
     }
 
     fn unknown(&self, wanted: &str) -> crate::Error {
-        let count = self.columns();
-        let (first, last) = match count {
-            0 => (String::new(), String::new()),
-            _ => (self.name(0), self.name(count - 1)),
-        };
-        let problem = format!("there is no column {wanted:?} among its {count} columns ({first:?} to {last:?})");
+        let problem = format!("there is no column {} among its {}", quoted(wanted), self.columns_like(wanted));
         FileError::new(&self.source, problem).into()
+    }
+
+    /// How many columns there are and which, those with a name like this one first; and why they may have other names.
+    pub(crate) fn columns_like(&self, wanted: &str) -> String {
+        let count = self.columns();
+        let mut names: Vec<String> = (0..count).map(|position| self.name(position)).collect();
+        names.sort_by_cached_key(|name| distance(name, wanted));
+        let shown: Vec<String> = names.iter().take(SHOWN).map(quoted).collect();
+        let more = if count > SHOWN { ", …" } else { "" };
+        let label =
+            self.label.as_ref().map_or(String::new(), |label| format!(", beside the label {}", quoted(&label.name)));
+        let hint = match self.first_line {
+            Some(1) => "; its first line was read as data, --header yes takes it as names",
+            _ => "",
+        };
+        let columns = if count == 1 { "column" } else { "columns" };
+        format!("{count} {columns}: {}{more}{label}{hint}", shown.join(", "))
     }
 
     /// Names that more than one column has make it unclear which is meant.
@@ -146,7 +170,7 @@ impl Table {
         if let Names::Listed(names) = &self.names {
             for name in names.iter().chain(self.texts.iter().map(|t| &t.name)) {
                 if !seen.insert(name) {
-                    let problem = format!("two columns are named {name:?}");
+                    let problem = format!("two columns are named {}", quoted(name));
                     return Err(FileError::new(&self.source, problem).into());
                 }
             }
@@ -190,5 +214,85 @@ impl Table {
         let positions = wanted.iter().map(|name| self.find(name)).collect::<Result<_>>()?;
         self.remove(positions);
         Ok(())
+    }
+}
+
+/// Names of columns that a message lists.
+const SHOWN: usize = 8;
+
+/// How far a name is from the one that was asked for: letters changed, whatever their case, and two where one has the other in it.
+fn distance(name: &str, wanted: &str) -> usize {
+    let letters = |text: &str| text.to_lowercase().chars().take(64).collect::<Vec<char>>();
+    let (a, b) = (letters(name), letters(wanted));
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let changes = (corner + usize::from(x != y)).min(row[j] + 1).min(row[j + 1] + 1);
+            corner = std::mem::replace(&mut row[j + 1], changes);
+        }
+    }
+    let within = |a: &[char], b: &[char]| b.len() > 1 && a.windows(b.len()).any(|part| part == b);
+    let changes = row[b.len()];
+    if within(&a, &b) || within(&b, &a) { changes.min(2) } else { changes }
+}
+
+impl Table {
+    /// Makes a column of numbers one of texts, each number as it is written shortest.
+    pub(crate) fn number_as_text(&mut self, j: usize) {
+        let (name, position) = (self.names.get(j), self.position_of_number(j));
+        let mut levels = Levels::default();
+        let code = |x: &f64| if x.is_nan() { TextColumn::MISSING } else { levels.code(x.to_string().as_bytes()) };
+        let codes = self.numbers.column(j).iter().map(code).collect();
+        let keep: Vec<usize> = (0..self.numbers.columns()).filter(|k| *k != j).collect();
+        self.numbers.keep_columns(&keep);
+        self.names.keep(&keep);
+        let place = self.texts.partition_point(|t| t.position < position);
+        self.texts.insert(place, TextColumn { name, position, levels: levels.texts, codes });
+    }
+
+    /// Leaves out the rows in which the column at a position has no value, and returns how many there were.
+    pub(crate) fn drop_rows_without(&mut self, position: usize) -> u64 {
+        let Some(Gap { count, .. }) = self.gaps.get(&position).copied() else { return 0 };
+        let gone = self.missing_rows(position);
+        let keep: Vec<usize> = (0..self.rows()).filter(|i| gone.binary_search(i).is_err()).collect();
+        self.numbers.keep_rows(&keep);
+        for text in &mut self.texts {
+            text.codes = keep.iter().map(|&i| text.codes[i]).collect();
+        }
+        if let Some(label) = &mut self.label {
+            label.values = keep.iter().map(|&i| label.values[i]).collect();
+        }
+        self.find_gaps(&keep);
+        count
+    }
+
+    /// The rows in which a column has no value.
+    fn missing_rows(&self, position: usize) -> Vec<usize> {
+        match self.place(position) {
+            Place::Number(j) => {
+                let column = self.numbers.column(j);
+                (0..column.len()).filter(|&i| column[i].is_nan()).collect()
+            }
+            Place::Text(t) => {
+                let codes = &self.texts[t].codes;
+                (0..codes.len()).filter(|&i| codes[i] == TextColumn::MISSING).collect()
+            }
+        }
+    }
+
+    /// Counts the missing values again; `origin` has the row of the file, from zero, that each row was.
+    fn find_gaps(&mut self, origin: &[usize]) {
+        let gaps = std::mem::take(&mut self.gaps);
+        for position in gaps.into_keys() {
+            let missing = self.missing_rows(position);
+            if let Some(&first) = missing.first() {
+                let row = origin[first] as u64;
+                let (line, count) = (self.first_line.map(|line| line + row), missing.len() as u64);
+                self.gaps.insert(position, Gap { row: row + 1, line, count });
+            }
+        }
+        // Rows that follow no longer stand on the lines that follow.
+        self.first_line = None;
     }
 }

@@ -1,6 +1,6 @@
 //! What each format gives, and what is said of files that are wrong.
 
-use bestset_data::{Dataset, Format, Header, Impute, Matrix, ReadOptions, Roles, Table, read};
+use bestset_data::{Dataset, Format, Header, Impute, Matrix, ReadOptions, Roles, Table, Usual, read};
 use std::path::PathBuf;
 
 fn file(directory: &tempfile::TempDir, name: &str, bytes: &[u8]) -> PathBuf {
@@ -74,7 +74,10 @@ fn errors_name_file_line_column_and_value() {
         error("d.csv", "age,y\n31,1\nold,2\n"),
         "d.csv, line 3, column \"age\": \"old\" is not a number, as the values above it are; if the column is of texts, say --categorical age"
     );
-    assert_eq!(error("d.csv", "a,y\n1,2\n1\n"), "d.csv, line 3: the row has 1 fields, expected 2");
+    assert_eq!(
+        error("d.csv", "a,y\n1,2\n1\n"),
+        "d.csv, line 3: the row has 1 fields, expected 2; divided by ',' (--delimiter)"
+    );
     assert_eq!(error("d.csv", "a,y\n1,inf\n"), "d.csv, line 2, column \"y\": \"inf\" is not finite");
     assert_eq!(error("d.csv", "a,y\n"), "d.csv: there are no rows");
     assert!(error("d.csv", "").contains("d.csv: the file is empty"));
@@ -120,7 +123,7 @@ fn columns_have_their_roles_by_name_or_number() {
     assert_eq!((found.offset.unwrap(), found.target.unwrap().values), (vec![4.0, 9.0], vec![5.0, 10.0]));
     assert_eq!(found.matrix.column(1).into_owned(), [3.0, 8.0]);
     for (bad, named) in [
-        (Roles { target: Some("z".into()), ..all.clone() }, "no column \"z\" among its 6 columns (\"id\" to \"y\")"),
+        (Roles { target: Some("z".into()), ..all.clone() }, "no column \"z\" among its 6 columns: "),
         (Roles { weights: Some("y".into()), ..all.clone() }, "cannot be weights and target"),
         (Roles { drop: vec!["y".into()], ..all.clone() }, "cannot be target and dropped"),
         (
@@ -152,7 +155,7 @@ fn categories_are_groups_of_indicators_and_two_classes_come_back() {
     assert_eq!(turned.target.unwrap().values, [-1.0, 1.0, 1.0]);
     assert_eq!(dataset("a,sex,y\n1,m,2\n1,f,3\n", roles("y")).unwrap().groups(), None, "one indicator is no group");
     let refused = dataset("a,y\n1,u\n2,v\n3,w\n", roles("y")).unwrap_err().to_string();
-    assert!(refused.contains("needs two classes; it has 3: \"u\", \"v\", \"w\""), "{refused}");
+    assert!(refused.contains("needs two classes; it has 3: \"u\", \"v\", \"w\"; --positive CLASS"), "{refused}");
     let refused = dataset(text, Roles { most_levels: 2, ..roles("y") }).unwrap_err().to_string();
     assert!(refused.contains("column \"region\": 3 different texts") && refused.contains("--drop region"), "{refused}");
 }
@@ -246,4 +249,207 @@ fn a_limit_of_memory_is_kept() {
     (0..100).for_each(|i| text.push_str(&format!("{i},1\n")));
     let refused = table_of("data.csv", text.as_bytes(), &small).unwrap_err().to_string();
     assert!(refused.contains("--max-memory"), "{refused}");
+}
+
+#[test]
+fn a_model_brings_what_was_usual_and_never_the_new_file() {
+    let text = "a,sex,y\n,f,1\n";
+    let levels = [("sex".to_owned(), vec!["f".to_owned(), "m".to_owned()])].into();
+    let usual = [("a".to_owned(), Usual::Mean(7.5)), ("sex".to_owned(), Usual::Text("m".to_owned()))].into();
+    let known = Roles { impute: Impute::Known, levels, usual, ..roles("y") };
+    let found = dataset(text, known.clone()).unwrap();
+    assert_eq!(found.matrix.column(0).into_owned(), [7.5]);
+    // Nothing at all in a column of texts, and numbers in one.
+    let found = dataset("a,sex,y\n2,,1\n", known.clone()).unwrap();
+    assert_eq!((found.matrix.column(0).into_owned(), found.matrix.column(1).into_owned()), (vec![2.0], vec![1.0]));
+    assert_eq!((found.imputed[0].column.as_str(), &found.imputed[0].value), ("sex", &Usual::Text("m".to_owned())));
+    for bare in [Roles { usual: [].into(), ..known.clone() }, Roles { usual: [].into(), levels: [].into(), ..known }] {
+        let refused = dataset("a,b,y\n,1,1\n3,2,1\n", bare).unwrap_err().to_string();
+        assert!(refused.contains("column \"a\": the value is missing; the model file does not say"), "{refused}");
+    }
+}
+
+#[test]
+fn spellings_of_a_number_are_one_level() {
+    let told = ReadOptions { categorical: vec!["code".into()], ..ReadOptions::default() };
+    let text = b"code,y\n24.0,1\n7,2\n24.00,3\n+24,4\n024,5\n";
+    let found = table_of("data.csv", text, &told).unwrap();
+    assert_eq!(found.texts[0].levels, ["24.0", "7"]);
+    assert_eq!(found.texts[0].codes, [0, 1, 0, 0, 0]);
+    // A model that knows 24 finds it in a column of numbers, and in one of texts.
+    let known = Roles { levels: [("code".to_owned(), vec!["24".to_owned(), "7.0".to_owned()])].into(), ..roles("y") };
+    for options in [told, ReadOptions::default()] {
+        let found = table_of("data.csv", text, &options).unwrap().into_dataset(&known).unwrap();
+        assert_eq!(found.names.list(1), ["code=7.0"]);
+        assert_eq!(found.matrix.column(0).into_owned(), [0.0, 1.0, 0.0, 0.0, 0.0]);
+    }
+}
+
+#[test]
+fn decimal_commas_are_numbers_or_an_error_and_never_categories() {
+    for (name, text) in [
+        ("d.csv", "a;b;y\n1,5;3;2\n-2,25;NA;1,0\n1e2;1;,5\n"),
+        ("d.tsv", "a\tb\ty\n1,5\t3\t2\n-2,25\tNA\t1,0\n1e2\t1\t,5\n"),
+        ("d.txt", "a b y\n1,5 3 2\n-2,25 NA 1,0\n1e2 1 ,5\n"),
+    ] {
+        let found = table(name, text);
+        assert_eq!(found.numbers.column(0).into_owned(), [1.5, -2.25, 100.0], "{name}");
+        assert_eq!(found.numbers.column(2).into_owned(), [2.0, 1.0, 0.5], "{name}");
+        assert!(found.notes[0].contains("the comma is the decimal sign, as in \"1,5\""), "{:?}", found.notes);
+    }
+    let told = ReadOptions { decimal: Some(b','), ..ReadOptions::default() };
+    let found = table_of("d.csv", b"a,y\n\"1,5\",2\n\"2,5\",3\n", &told).unwrap();
+    assert_eq!((found.numbers.column(0).into_owned(), found.notes.len()), (vec![1.5, 2.5], 0));
+    // Between commas, beside points, for thousands, and after the beginning of a long file: said, with what to do.
+    let late = format!("a;y\n{}1,5;2\n", "1;2\n".repeat(1200));
+    for (text, place) in [
+        ("a,y\n3,2\n\"1,5\",2\n", "line 3, column \"a\": \"1,5\""),
+        ("a,y\n\"1,5\",2\n\"2,5\",3\n", "line 2, row 1, column \"a\": \"1,5\""),
+        ("a,y\n\"1,234,567\",2\n\"12\",3\n", "line 2, row 1, column \"a\": \"1,234,567\""),
+        ("a;y\n1,5;2.5\n2,5;3.5\n", "line 2, row 1, column \"a\": \"1,5\""),
+        ("a;y\n1.234,5;2,5\n2;3,5\n", "line 2, row 1, column \"a\": \"1.234,5\""),
+        (&late, "line 1202, column \"a\": \"1,5\""),
+    ] {
+        let refused = error("d.csv", text);
+        assert!(
+            refused.contains(place) && refused.contains("--decimal") && refused.contains("--categorical a"),
+            "{refused}"
+        );
+    }
+    let told = ReadOptions { categorical: vec!["a".into()], ..ReadOptions::default() };
+    assert_eq!(table_of("d.csv", b"a,y\n\"1,5\",2\n\"2,5\",3\n", &told).unwrap().texts[0].levels, ["1,5", "2,5"]);
+    // Texts with commas, dates and versions are categories as before.
+    for text in ["a,y\n\"u, v\",2\n\"1,5\",3\n", "a,y\n1.2.3,2\n1.2.4,3\n", "a,y\n2020-01-05,2\n2021-02-06,3\n"] {
+        assert_eq!(table("d.csv", text).texts[0].levels.len(), 2, "{text}");
+    }
+}
+
+#[test]
+fn numbers_can_be_names() {
+    // A word over numbers: the first line has names.
+    let found = table("d.csv", "1377,1748,y\n3.5,3.25,5\n4.5,1.5,6\n");
+    assert_eq!((found.names.list(3), found.rows()), (vec!["1377".to_owned(), "1748".to_owned(), "y".to_owned()], 2));
+    assert!(found.notes.is_empty());
+    // Whole numbers below make it less certain, which is said.
+    let found = table("d.csv", ",1,2,y\n7,3,3,5\n8,4,1,6\n");
+    assert_eq!((found.names.list(4)[3].as_str(), found.rows()), ("y", 2));
+    assert!(found.notes[0].contains("\"y\" stands over numbers (--header no"), "{:?}", found.notes);
+    for text in ["5.1,setosa\n4.9,other\n", "1,2,u\n3,4,v\n", "1,1,y\n3,4,2\n", "0.5,1,y\n3,4,2\n", "1,2,NA\n3,4,5\n"] {
+        assert_eq!((table("d.csv", text).rows(), table("d.csv", text).first_line), (2, Some(1)), "{text}");
+    }
+    let refused = table("d.csv", "1,2,u\n3,4,v\n").into_dataset(&roles("y")).unwrap_err().to_string();
+    assert!(refused.contains("its first line was read as data, --header yes takes it as names"), "{refused}");
+}
+
+#[test]
+fn blanks_divide_fields_where_nothing_else_does() {
+    let text = "\"body mass\"  y z\n 1.5   2\t 3\n  4 5 6 \n";
+    for (name, text) in [("d.txt", text), ("d.csv", text), ("d.raw", text), ("d", text)] {
+        let found = table(name, text);
+        assert_eq!(found.names.list(3), ["body mass", "y", "z"], "{name}");
+        assert_eq!(found.numbers, Matrix::Dense { rows: 2, columns: 3, data: vec![1.5, 4., 2., 5., 3., 6.] });
+    }
+    // R writes names of rows, and none over them.
+    let found = table("d.txt", "\"x\" \"y\"\n\"1\" 0.5 2\n\"2\" 0.7 3\n");
+    assert_eq!(
+        (found.names.list(2), found.numbers.column(0).into_owned()),
+        (vec!["x".into(), "y".into()], vec![0.5, 0.7])
+    );
+    assert!(found.notes[0].contains("left out as the name of the row"), "{:?}", found.notes);
+    for rows in ["0,2.5,3\n1,4,5\n", "\"1\",2.5,3\n\"2\",4,5\n"] {
+        let found = table("d.csv", &format!(",a,y\n{rows}"));
+        assert_eq!(
+            (found.names.list(2), found.numbers.column(0).into_owned()),
+            (vec!["a".into(), "y".into()], vec![2.5, 4.0])
+        );
+        assert!(found.notes[0].contains("left out as the name of the row"), "{:?}", found.notes);
+    }
+    assert_eq!(table("d.csv", ",a,y\n7,2,3\n9,4,5\n").names.list(3)[0], "x1");
+    assert!(error("d.csv", "a,b\n1,2,\n3,4,\n").contains("line 2: the row has 3 fields, expected 2"));
+    // One column of names with blanks is one column.
+    assert_eq!(table("d.csv", "body mass\n1\n2\n").names.list(1), ["body mass"]);
+}
+
+#[test]
+fn messages_are_short_whatever_the_file() {
+    let long = "7 ".repeat(50_000);
+    for (name, text) in [
+        ("d.csv", format!("{}\nx\n", long.replace(' ', "\u{a0}"))),
+        ("d.csv", format!("a,y\n1,2\n{},3\n", long.replace(' ', "x"))),
+        ("d.csv", format!("{},y\n1,2\nq,3\n", long.replace(' ', "x"))),
+        ("d.libsvm", format!("1 1:2\n{}\n", long.replace(' ', "x"))),
+        ("d.mtx", format!("%%MatrixMarket matrix array real general\n{long}\n")),
+    ] {
+        let options = ReadOptions::default();
+        let refused = table_of(name, text.as_bytes(), &options).and_then(|t| t.into_dataset(&roles("y"))).unwrap_err();
+        assert!(refused.to_string().len() < 2000, "{name}: {} bytes", refused.to_string().len());
+    }
+}
+
+#[test]
+fn a_wrong_column_lists_those_with_a_name_like_it() {
+    let names: Vec<String> = (0..500).map(|k| format!("gene{k}")).chain(["Outcome".into(), "age".into()]).collect();
+    let text = format!("{}\n{}\n", names.join(","), vec!["1"; 502].join(","));
+    let refused = dataset(&text, roles("outcome_")).unwrap_err().to_string();
+    assert!(refused.contains("no column \"outcome_\" among its 502 columns: \"Outcome\", "), "{refused}");
+    let refused = dataset(&text, roles("GENE17")).unwrap_err().to_string();
+    assert!(refused.contains(": \"gene17\", \"gene1\""), "{refused}");
+    assert!(refused.len() < 400, "{refused}");
+}
+
+#[test]
+fn one_class_is_set_against_all_others() {
+    let text = "a,y\n1,u\n2,v\n3,w\n4,v\n";
+    let found = dataset(text, Roles { positive: Some("v".into()), ..roles("y") }).unwrap().target.unwrap();
+    assert_eq!(found.values, [-1.0, 1.0, -1.0, 1.0]);
+    assert_eq!(found.classes.unwrap().negative, "not v");
+    let refused = dataset(text, Roles { positive: Some("x".into()), ..roles("y") }).unwrap_err().to_string();
+    assert!(refused.contains("the positive class \"x\" is none of \"u\", \"v\", \"w\""), "{refused}");
+    let numbers =
+        |positive| dataset("a,y\n1,0\n2,1\n3,2\n", roles("y")).unwrap().target.unwrap().into_classes(positive);
+    assert!(numbers(None).unwrap_err().contains("(0, 1, 2): not two classes; --positive CLASS"), "{:?}", numbers(None));
+    assert_eq!(numbers(Some("1.0")).unwrap().values, [-1.0, 1.0, -1.0]);
+    assert!(numbers(Some("7")).unwrap_err().contains("none of 0, 1, 2"));
+    // A model applied to a file with one class alone: it is one or the other.
+    let known = Roles { needs_target: false, positive: Some("v".into()), ..roles("y") };
+    assert_eq!(dataset("a,y\n1,v\n", known.clone()).unwrap().target.unwrap().values, [1.0]);
+    assert_eq!(dataset("a,y\n1,z\n", known).unwrap().target.unwrap().values, [-1.0]);
+}
+
+#[test]
+fn rows_without_a_target_are_named_or_left_out() {
+    let text = "a,s,y\n1,u,\n2,v,5\n,u,7\n4,,NA\n5,v,8\n";
+    let refused = dataset(text, roles("y")).unwrap_err().to_string();
+    assert!(
+        refused.contains("line 2, row 1, column \"y\": the value is missing, the first of 2 in this column")
+            && refused.contains("--drop-missing-target"),
+        "{refused}"
+    );
+    let fewer = Roles { drop_missing_target: true, ..roles("y") };
+    let refused = dataset(text, fewer.clone()).unwrap_err().to_string();
+    assert!(refused.contains("line 4, row 3, column \"a\": the value is missing; drop"), "{refused}");
+    let found = dataset(text, Roles { impute: Impute::Mean, ..fewer.clone() }).unwrap();
+    assert_eq!((found.rows(), found.without_target), (3, 2));
+    assert_eq!(found.target.unwrap().values, [5.0, 7.0, 8.0]);
+    assert_eq!(found.matrix.column(0).into_owned(), [2.0, 3.5, 5.0]);
+    assert_eq!(found.matrix.column(1).into_owned(), [1.0, 0.0, 1.0]);
+    assert!(dataset("a,y\n1,\n", fewer).unwrap_err().to_string().contains("no row has a target"));
+    // Weights and offsets are never filled.
+    for (role, bad) in [
+        ("weights", Roles { weights: Some("a".into()), impute: Impute::Mean, ..roles("s") }),
+        ("the offset", Roles { offset: Some("a".into()), impute: Impute::Mean, ..roles("s") }),
+    ] {
+        let refused = dataset("a,s,b\n1,2,3\n,4,5\n", bad).unwrap_err().to_string();
+        assert!(
+            refused.contains(&format!("line 3, row 2, column \"a\": the value is missing; {role} must be")),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn files_of_other_programs_get_advice() {
+    assert!(error("d.bed", "\u{6c}\u{1b}\u{1}x").contains("--recode A"));
+    assert!(error("d.xlsx", "PK\u{3}\u{4}").contains("save the sheet as CSV"));
+    assert!(error("d.rds", "x").contains("write.csv"));
 }

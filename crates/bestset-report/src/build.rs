@@ -1,14 +1,23 @@
 //! The report of a selection: what every interface shows of the same answer.
 
 use crate::convert::{Names, deviations, importance};
-use crate::number::{number, percent};
+use crate::number::number;
 use crate::types::LEFT_OUT;
 use crate::types::*;
 use bestset::select::{By, Chosen, Posed, Selected};
-use bestset::{Coefficients, Options, Problem};
+use bestset::{Coefficients, Method, Options, Problem, Status};
+use std::time::Duration;
 
 /// Features of which each is dropped once to see how much the objective rises: so many at the most.
 const MOST_DROPPED: usize = 100;
+
+/// Features kept that folds choose and the model has not.
+const MOST_OTHERS: usize = 30;
+
+/// Runners-up looked for where none were asked for, and the most that is spent on them.
+const RUNNERS_UP: usize = 5;
+const RUNNER_NODES: usize = 1000;
+const RUNNER_TIME: Duration = Duration::from_secs(2);
 
 /// What the samples are called.
 pub struct Subject<'s> {
@@ -55,28 +64,28 @@ pub fn build(posed: &Posed<'_>, selected: &Selected, subject: &Subject<'_>) -> b
     let problem = posed.priced(selected.lambda0, selected.lambda2)?;
     let opening = subject.opening(&problem);
     let remarks = selected.remarks.iter().map(|remark| remark.to_string());
-    let cv = chosen.as_ref().and_then(|c| match &c.by {
-        By::CrossValidation(found, _) => Some(CrossValidation::of(found, folds(found))),
-        By::Criterion(..) => None,
-    });
     Ok(Report {
         notes: opening.notes.iter().cloned().chain(remarks).collect(),
-        certificate: Certificate::of(solution, selected.k),
+        certificate: Certificate::of(solution, Some(selected.standing), selected.k),
         model: model(posed, selected, &problem, subject)?,
         trace: TraceRow::of(&solution.trace),
         screening: Some(Screening::of(&solution.screened, problem.ncols(), inside.nonzeros())),
         path: chosen.as_ref().map(|c| path(posed, c, subject)),
-        cv,
-        ranked: solution
-            .ranked
-            .iter()
-            .filter(|_| solution.ranked.len() > 1)
-            .map(|r| Ranked::of(r, subject.names))
-            .collect(),
+        cv: folded(selected).map(|found| cross_validation(found, selected, subject)),
+        ranked: ranked(posed, selected, &problem, subject),
         diagnostics: Some(diagnostics(&problem, selected)),
-        asked: asked(selected, &problem),
+        asked: asked(posed, selected),
+        methods: crate::methods::sentence(posed, selected, &opening.data, &opening.version),
         ..opening
     })
+}
+
+/// The cross-validation that chose the model, if one did.
+fn folded(selected: &Selected) -> Option<&bestset::cv::CrossValidation> {
+    match selected.chosen.as_ref().map(|c| &c.by) {
+        Some(By::CrossValidation(found, _)) => Some(found),
+        _ => None,
+    }
 }
 
 /// Coefficients on the scale of the data; importance and deviations are the same on either scale.
@@ -95,13 +104,61 @@ fn model(
     let ratio = |k: usize| if outside.values[k] != 0.0 { inside.values[k] / outside.values[k] } else { 0.0 };
     let spread: Vec<f64> = spread.iter().enumerate().map(|(k, d)| d * ratio(k)).collect();
     let mut model = Model::of(&outside, problem.has_intercept(), subject.names, &spread, &rises);
-    if let Some(Chosen { by: By::CrossValidation(found, _), .. }) = &selected.chosen {
+    if let Some(found) = folded(selected) {
         let shares = found.frequencies(selected.lambda2, inside.support.len());
         for (term, j) in model.terms.iter_mut().zip(&inside.support) {
             term.frequency = Some(shares.iter().find(|s| s.0 == *j).map_or(0.0, |s| s.1));
         }
     }
     Ok(model)
+}
+
+/// The scores, and the features that fits of the same size have and the model has not.
+fn cross_validation(
+    found: &bestset::cv::CrossValidation,
+    selected: &Selected,
+    subject: &Subject<'_>,
+) -> CrossValidation {
+    let support = &selected.solution.coefficients.support;
+    let mut others = found.frequencies(selected.lambda2, support.len());
+    others.retain(|other| !support.contains(&other.0));
+    others.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let others = others.into_iter().take(MOST_OTHERS).map(|(j, share)| ((subject.names)(j), share)).collect();
+    CrossValidation { others, ..CrossValidation::of(found, folds(found)) }
+}
+
+/// The best subsets in order, the answer first: those that were asked for, or a few that a short search ranks after an answer that
+/// is proved best.
+fn ranked(posed: &Posed<'_>, selected: &Selected, problem: &Problem<'_>, subject: &Subject<'_>) -> Vec<Ranked> {
+    let Selected { solution, k, .. } = selected;
+    let mut found = solution.ranked.clone();
+    if found.len() < 2 && solution.status == Status::Optimal && posed.groups().is_none() {
+        let options = Options {
+            method: Method::Exact,
+            top: RUNNERS_UP + 1,
+            warm_start: Some(solution.coefficients.clone()),
+            max_nodes: Some(RUNNER_NODES),
+            time_limit: Some(RUNNER_TIME),
+            ..Options::default()
+        };
+        let limited = k.map_or_else(|| Ok(problem.clone()), |k| posed.limited(k));
+        // Where the search cannot start there are no runners-up to show; the answer has its certificate already.
+        found = limited.and_then(|p| bestset::solve(&p, &options)).map_or_else(|_| Vec::new(), |s| s.ranked);
+        found.truncate(if found.first().is_some_and(|r| r.coefficients.support == *solution.support()) {
+            found.len()
+        } else {
+            0
+        });
+    }
+    if found.len() < 2 {
+        return Vec::new();
+    }
+    let one = |r: &bestset::Ranked| {
+        let fit = bestset::criteria::Fit::new(problem, &r.coefficients);
+        let r2 = (fit.null_deviance > 0.0).then(|| 1.0 - fit.deviance / fit.null_deviance);
+        Ranked { r2, ..Ranked::of(r, subject.names) }
+    };
+    found.iter().map(one).collect()
 }
 
 /// How cross-validation was done, in words.
@@ -117,7 +174,7 @@ pub fn folds(found: &bestset::cv::CrossValidation) -> String {
 /// Samples left out where there are any: fits flatter themselves on their own.
 fn diagnostics(problem: &Problem<'_>, selected: &Selected) -> Diagnostics {
     let inside = &selected.solution.coefficients;
-    if let Some(Chosen { by: By::CrossValidation(found, _), .. }) = &selected.chosen {
+    if let Some(found) = folded(selected) {
         let left_out = found.left_out(problem, selected.lambda2, inside.support.len());
         if !left_out.is_empty() {
             let y: Vec<f64> = left_out.iter().map(|s| problem.y()[s.0]).collect();
@@ -164,8 +221,8 @@ pub fn chosen_by(chosen: &Chosen) -> String {
     }
 }
 
-fn asked(selected: &Selected, problem: &Problem<'_>) -> Vec<Row> {
-    let mut rows = vec![Row::new("loss", problem.loss().name())];
+fn asked(posed: &Posed<'_>, selected: &Selected) -> Vec<Row> {
+    let mut rows = Vec::new();
     match (selected.k, &selected.chosen) {
         (Some(k), _) => rows.push(Row::new("most features", k.to_string())),
         (None, Some(Chosen { prices, .. })) if prices.0 > prices.1 => {
@@ -178,13 +235,9 @@ fn asked(selected: &Selected, problem: &Problem<'_>) -> Vec<Row> {
         rows.push(Row::new("penalty on absolute size (lambda1)", number(selected.lambda1, 6)));
     }
     rows.push(Row::new("penalty on squared size (lambda2)", number(selected.lambda2, 6)));
+    rows.push(Row::new("columns", crate::methods::scale(posed)));
     if let Some(chosen) = &selected.chosen {
         rows.push(Row::new("chosen by", chosen_by(chosen)));
     }
-    rows.push(Row::new("what is proved", selected.standing.to_string()));
-    rows.push(Row::new(
-        "gain over no features",
-        format!("at least {} of the largest possible", percent(selected.standing.gain)),
-    ));
     rows
 }

@@ -1,20 +1,27 @@
 //! From what the core returns to what a report shows.
 
 use crate::types::*;
+use bestset::select::Standing;
 use bestset::{Bounds, Coefficients, Local, Loss, Options, Problem, Screened, Solution, Status};
 
 /// Names of features by their number.
 pub type Names<'a> = &'a dyn Fn(usize) -> String;
 
 impl Certificate {
-    /// Of a solution: also says what was checked where little is proved. `most` is the size asked for, if it was limited.
-    pub fn of(solution: &Solution, most: Option<usize>) -> Self {
+    /// Of a solution: also says what was checked where little is proved. `standing` is against no features, where that is known;
+    /// `most` is the size asked for, if it was limited.
+    pub fn of(solution: &Solution, standing: Option<Standing>, most: Option<usize>) -> Self {
         let certificate = &solution.certificate;
         let optimal = solution.status == Status::Optimal;
         let mut made = Self::new(certificate.objective, certificate.lower_bound, solution.status.to_string(), optimal);
         made.relaxation = certificate.relaxation;
+        if let Some(standing) = standing {
+            made = made.with_standing(standing);
+        }
         if let Some(k) = most {
-            made.sentence = made.sentence.replace("choice of features", &format!("choice of at most {k} features"));
+            let choice = format!("choice of at most {k} {}", if k == 1 { "feature" } else { "features" });
+            made.sentence =
+                made.sentence.replace("choice of features", &choice).replace("subset of", &format!("{choice} of"));
         }
         if !optimal {
             made.sentence.push_str(match solution.local {
@@ -48,8 +55,8 @@ impl Screening {
         let all = [
             rule(
                 "ruled out for good",
-                "Proved to be in no best subset: even with everything else in its favour, the price of one of these \
-                 features is more than it can bring.",
+                "Proved to be in no best subset: even with everything else in its favour, one of these features costs \
+                 more than it can bring.",
                 screened.excluded,
                 true,
             ),
@@ -61,14 +68,14 @@ impl Screening {
             ),
             rule(
                 "not needed for the bound",
-                "Proved to be zero in the convex relaxation, so that the bound could be computed without them. That alone \
-                 does not rule them out of the best subset.",
+                "Proved not to matter for the lower bound, which could be computed without them. That alone does not rule them \
+                 out of the best subset.",
                 screened.relaxation,
                 false,
             ),
             rule(
                 "set aside by the published rule",
-                "The rule of the paper, with its own radius. It speaks of the relaxation, not of the best subset.",
+                "The rule of the paper, with its own radius. It speaks of the lower bound, not of the best subset.",
                 screened.published,
                 false,
             ),
@@ -161,6 +168,7 @@ impl CrossValidation {
     pub fn of(cv: &bestset::cv::CrossValidation, folds: impl Into<String>) -> Self {
         let point = |(p, s): (&bestset::path::Point, &bestset::cv::SizeScore)| CvPoint {
             lambda0: p.lambda0,
+            lambda2: p.lambda2,
             size: p.solution.support().len(),
             mean: s.mean,
             standard_error: s.standard_error,
@@ -169,6 +177,8 @@ impl CrossValidation {
             metric: cv.score.title().to_owned(),
             higher_is_better: cv.score.is_maximised(),
             folds: folds.into(),
+            fits: cv.folds(),
+            others: Vec::new(),
             points: cv.path.points.iter().zip(&cv.scores).map(point).collect(),
             best: cv.best,
             one_se: cv.one_se,
@@ -200,7 +210,7 @@ impl Ranked {
     /// Of one of the best subsets.
     pub fn of(ranked: &bestset::Ranked, names: Names<'_>) -> Self {
         let features = ranked.coefficients.support.iter().map(|&j| names(j)).collect();
-        Self { features, objective: ranked.objective, proved: ranked.proved }
+        Self { features, objective: ranked.objective, proved: ranked.proved, r2: None }
     }
 }
 

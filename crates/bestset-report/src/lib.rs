@@ -19,6 +19,7 @@
 
 mod build;
 pub mod convert;
+mod methods;
 pub mod number;
 mod series;
 mod types;

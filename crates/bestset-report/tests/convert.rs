@@ -1,6 +1,6 @@
 //! What the core returns, turned into a report.
 
-use bestset::cv::{CvOptions, Folds, Score, cross_validate};
+use bestset::cv::{CvOptions, Folds, cross_validate};
 use bestset::{Loss, Method, Options, Penalty, Problem, solve};
 use bestset_data::{Simulator, SupportSize};
 use bestset_report::convert::{deviations, importance};
@@ -55,7 +55,7 @@ fn paths_and_scores_keep_their_places() {
         path.criteria.iter().any(|c| c.name == "Cp")
             && path.criteria.iter().all(|c| c.values.len() == path.points.len())
     );
-    let cv = CrossValidation::of(&found, Score::SquaredError, "5 folds");
+    let cv = CrossValidation::of(&found, "5 folds");
     assert_eq!((cv.best, cv.one_se, cv.points.len()), (found.best, found.one_se, path.points.len()));
     assert_eq!(cv.points[cv.best].mean, found.scores[found.best].mean);
     let html = Report { path: Some(path), cv: Some(cv), ..Report::default() }.html();
@@ -71,14 +71,14 @@ fn certificates_say_what_is_proved_and_no_more() {
         solve(&problem, &Options { method, trace: true, ..Options::default() }).unwrap()
     };
     let best = solved(Penalty::new(0.02, 0.0, 0.1), Method::Exact);
-    let proved = Certificate::of(&best, None);
+    let proved = Certificate::of(&best, None, None);
     assert!(proved.optimal && proved.sentence.starts_with("Proved: no other choice of features has"), "{proved:?}");
     assert_eq!(TraceRow::of(&best.trace).len(), best.trace.len());
-    let open = Certificate::of(&solved(Penalty::new(0.02, 0.0, 0.0), Method::Incremental), None);
+    let open = Certificate::of(&solved(Penalty::new(0.02, 0.0, 0.0), Method::Incremental), None, None);
     assert!(!open.optimal && !open.is_useful() && open.sentence.starts_with("Nothing is proved"), "{open:?}");
     let limited = Problem::new(&design, data.y(), Penalty::new(0.0, 0.0, 0.1)).unwrap().with_max_size(2).unwrap();
     let limited = solve(&limited, &Options { method: Method::Exact, ..Options::default() }).unwrap();
-    assert!(Certificate::of(&limited, Some(2)).sentence.contains("choice of at most 2 features"));
+    assert!(Certificate::of(&limited, None, Some(2)).sentence.contains("choice of at most 2 features"));
     let screening = Screening::of(&best.screened, 20, best.support().len());
     assert!(screening.rules.iter().all(|r| r.count > 0 && r.removes == (r.name == "ruled out for good")));
 }

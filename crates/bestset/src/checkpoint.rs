@@ -49,7 +49,8 @@ impl<'f> Keeper<'f> {
     fn open(file: &'f std::path::Path, fingerprint: u64) -> Result<Self> {
         let fingerprint = format!("{fingerprint:016x}");
         let bad = |reason: String| Error::File { what: "checkpoint", reason: format!("{}: {reason}", file.display()) };
-        let progress = if file.exists() {
+        // From a device or a pipe, which may stand here as well, nothing comes back.
+        let progress = if file.is_file() {
             let text = crate::file::read(file, "checkpoint")?;
             let (json, sum) = text.trim_end().rsplit_once('\n').unwrap_or((&text, ""));
             let known: Progress = serde_json::from_str(json).map_err(|e| bad(format!("it is damaged: {e}")))?;

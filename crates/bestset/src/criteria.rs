@@ -7,7 +7,7 @@
 //! |---|---|
 //! | AIC | d + 2K |
 //! | BIC | d + K log n |
-//! | EBIC | d + K log n + 2γ log C(p, k), γ = 1 unless given |
+//! | EBIC | d + K log n + 2γ log C(p, k), γ = 1 unless given; p and k count features with a price that may be in |
 //! | GIC | d + K log(p) log(log n) |
 //! | Cp | RSS/σ² − n + 2K, σ² of the largest model of the path (squared loss) |
 //! | R², adjusted R² | 1 − d/d₀, 1 − (d/d₀)(n − K₀)/(n − K), null model: K₀ = 1 with an intercept, else 0 |
@@ -56,10 +56,12 @@ pub struct Fit {
     pub null_deviance: f64,
     /// Σ w.
     pub samples: f64,
-    /// Features to choose from.
+    /// Features to choose from: those that have a price and may be in.
     pub features: usize,
-    /// Features chosen.
+    /// Non-zero coefficients.
     pub size: usize,
+    /// Those among them that have no price, and were not chosen.
+    pub free: usize,
     /// Whether there is an intercept.
     pub intercept: bool,
     /// Whether the loss is the squared one.
@@ -75,8 +77,9 @@ impl Fit {
             deviance: 2.0 * problem.loss_at(coefficients),
             null_deviance: 2.0 * null,
             samples: problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum),
-            features: problem.ncols(),
+            features: candidates(problem),
             size: coefficients.nonzeros(),
+            free: coefficients.support.iter().filter(|j| problem.penalty().price.at(**j) == 0.0).count(),
             intercept: problem.has_intercept(),
             squared: problem.loss().is_quadratic(),
         }
@@ -99,7 +102,9 @@ impl Fit {
         match criterion {
             Criterion::Aic => self.lack() + 2.0 * k,
             Criterion::Bic => self.lack() + k * n.ln(),
-            Criterion::Ebic { gamma } => self.lack() + k * n.ln() + 2.0 * gamma * log_choose(self.features, self.size),
+            Criterion::Ebic { gamma } => {
+                self.lack() + k * n.ln() + 2.0 * gamma * log_choose(self.features, self.size.saturating_sub(self.free))
+            }
             Criterion::Gic => self.lack() + k * p.ln() * n.ln().ln(),
             Criterion::Cp => self.deviance / variance - n + 2.0 * k,
             Criterion::R2 => 1.0 - self.deviance / self.null_deviance,
@@ -111,9 +116,16 @@ impl Fit {
     }
 }
 
+/// Features that have a price and may be in: what is chosen from.
+pub(crate) fn candidates(problem: &Problem<'_>) -> usize {
+    let penalty = problem.penalty();
+    let is_open = |j: usize| penalty.price.at(j) > 0.0 && penalty.bounds.at(j) != (0.0, 0.0);
+    if penalty.is_uniform() { problem.ncols() } else { (0..problem.ncols()).filter(|&j| is_open(j)).count() }
+}
+
 /// log C(p, k).
 fn log_choose(p: usize, k: usize) -> f64 {
-    let k = k.min(p - k);
+    let k = k.min(p.saturating_sub(k));
     (1..=k).map(|i| ((p - k + i) as f64 / i as f64).ln()).sum()
 }
 

@@ -51,6 +51,7 @@
 //!   [`solver::exact`], and the paper's algorithms and its rivals in [`solver::published`]. The paper is Ren and Qian,
 //!   [Dynamic Incremental Optimization for Best Subset Selection](https://arxiv.org/abs/2402.02322).
 //! - [`subsets`]: the best subset of every size, each proved.
+//! - [`file`]: files that are whole or not there.
 
 #[cfg(test)]
 extern crate self as bestset;
@@ -66,7 +67,7 @@ pub mod criteria;
 pub mod cv;
 pub mod design;
 mod error;
-mod file;
+pub mod file;
 pub mod groups;
 pub mod kernel;
 mod loss;
@@ -86,6 +87,6 @@ pub use error::{Error, Result};
 pub use loss::{Huber, Logistic, Loss, ScalarLoss, Squared, SquaredHinge};
 pub use penalty::{Bounds, Coordinate, Factors, Penalty};
 pub use problem::Problem;
-pub use solution::{Coefficients, Local, Ranked, Rule, Screened, Solution, Status, TraceRow};
+pub use solution::{Coefficients, Local, Ranked, Screened, Solution, Status, StopRule, TraceRow};
 pub use solver::{Method, Options, solve};
 pub use subsets::{Criteria, Subset, Subsets, needs_no_ridge, subsets};

@@ -69,7 +69,7 @@ pub fn sizes(problem: &Problem<'_>, sizes: &[usize], options: &Options) -> Resul
         let mut silent = ();
         let mut monitor = Monitor::new(options, &mut silent);
         let found = path(&problem, &settings)?;
-        let mut climb = Climb::new(&problem, &found, largest);
+        let mut climb = Climb::new(&problem, &found, largest, options);
         climb.walk(sizes, &monitor);
         let bounds = climb.bounds(&found, sizes, &mut monitor);
         let mut solutions = Vec::with_capacity(sizes.len());
@@ -89,8 +89,8 @@ struct Climb<'p, 'a> {
 }
 
 impl<'p, 'a> Climb<'p, 'a> {
-    fn new(problem: &'p Problem<'a>, path: &Path, largest: usize) -> Self {
-        let work = Workspace::new(problem);
+    fn new(problem: &'p Problem<'a>, path: &Path, largest: usize, options: &Options) -> Self {
+        let work = Workspace::new(problem).within(options.memory());
         let null = work.coefficients();
         let mut climb = Self { best: vec![(work.objective(), null); largest + 1], work };
         for point in &path.points {
@@ -192,6 +192,9 @@ impl<'p, 'a> Climb<'p, 'a> {
     fn priced<T>(&mut self, body: impl FnOnce(&Tableau) -> T) -> Option<T> {
         let (gradients, beta) = (self.work.gradients(), self.work.beta.clone());
         let coordinates = self.work.coordinates.clone();
+        if !self.work.has_room_for(coordinates.len()) {
+            return None;
+        }
         let gram = self.work.gram();
         let tableau = Tableau::new(&gram, &coordinates, &beta, &gradients)?;
         Some(body(&tableau))

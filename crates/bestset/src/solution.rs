@@ -82,7 +82,7 @@ pub enum Status {
     TimeLimit,
     /// The limit on branch-and-bound nodes struck.
     NodeLimit,
-    /// The limit on the memory of open branch-and-bound nodes struck.
+    /// The limit on memory struck; the bound holds, the gap says how far it got.
     MemoryLimit,
     /// The limit on iterations struck.
     IterationLimit,
@@ -110,7 +110,7 @@ impl std::fmt::Display for Status {
 /// Which of its own rules ended a published algorithm that climbs the dual (MATH §6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Rule {
+pub enum StopRule {
     /// The gap is below ε.
     Epsilon,
     /// The gap changed by less than ζ over two steps.
@@ -119,7 +119,7 @@ pub enum Rule {
     NotDecreasing,
 }
 
-impl std::fmt::Display for Rule {
+impl std::fmt::Display for StopRule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Epsilon => "gap below epsilon",
@@ -198,7 +198,7 @@ pub struct Solution {
     pub status: Status,
     /// The rule by which a published ascent ended; none where a limit did, nor from other methods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule: Option<Rule>,
+    pub rule: Option<StopRule>,
     /// A dual point that gives the lower bound; after branch and bound, the bound before branching.
     pub dual: Vec<f64>,
     /// Iterations, in the unit of the method.

@@ -231,8 +231,9 @@ impl<'m, 'a> Measure<'m, 'a> {
             deviance: 2.0 * loss,
             null_deviance: 2.0 * self.null,
             samples: n,
-            features: self.problem.ncols(),
+            features: crate::criteria::candidates(self.problem),
             size: features,
+            free: 0,
             intercept: self.problem.has_intercept(),
             squared,
         };
@@ -244,8 +245,10 @@ impl<'m, 'a> Measure<'m, 'a> {
         let full = self.full.filter(|full| full.loss > least && n > full.rank as f64 + base);
         let variance = full.map(|full| 2.0 * full.loss / (n - full.rank as f64 - base));
         let cp = variance.map(|variance| fit.value(Criterion::Cp, variance));
+        // As many parameters as samples, none of them shrunk or bounded, fit perfectly.
+        let is_saturated = self.full.is_some() && self.problem.penalty().lambda2 == 0.0 && self.rows <= d;
         let is_likelihood = match self.problem.loss() {
-            Loss::Squared => loss > least && self.rows > d,
+            Loss::Squared => loss > least && !is_saturated,
             Loss::Logistic => true,
             _ => false,
         };

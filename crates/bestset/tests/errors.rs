@@ -345,15 +345,3 @@ fn targets_whose_squares_overflow() {
     let message = Problem::new(&x, vec![1.0, -1e300, 2.0], penalty()).err().unwrap().to_string();
     assert_eq!(message, "y[1] is -1e300: sums of squares overflow; rescale the data");
 }
-
-/// Features that are always in take their places of the size.
-#[test]
-fn a_size_below_the_features_always_in() {
-    let x = Dense::new(3, 3, vec![1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 0.5, 1.0, -1.0]).unwrap();
-    let penalty = penalty().always(&[1, 2], 3).unwrap();
-    let problem = Problem::new(&x, vec![1.0, 2.0, 4.0], penalty.clone()).unwrap();
-    assert_error(problem.clone().with_max_size(1), Error::SizeBelowAlways { k: 1, always: 2 });
-    assert!(problem.with_max_size(2).is_ok());
-    let limited = Problem::new(&x, vec![1.0, 2.0, 4.0], self::penalty()).unwrap().with_max_size(1).unwrap();
-    assert_error(limited.with_penalty(penalty), Error::SizeBelowAlways { k: 1, always: 2 });
-}

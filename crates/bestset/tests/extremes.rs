@@ -4,7 +4,7 @@ mod common;
 
 use bestset::design::{Csc, Dense, Design, Standardized};
 use bestset::solver::CancelFlag;
-use bestset::{Bounds, Coefficients, Method, Options, Penalty, Problem, Solution, Status, solve};
+use bestset::{Bounds, Coefficients, Error, Method, Options, Penalty, Problem, Solution, Status, solve};
 use common::{Case, RngExt, Shape, Store, case, enumerate, normal, pick, power, rng};
 use std::time::Duration;
 
@@ -147,11 +147,19 @@ fn the_ends_of_the_range() {
         let csc = Csc::new(n, starts, rows, values).unwrap();
         let view = Standardized::new(&csc, vec![0.5; p], vec![2.0; p]).unwrap();
         let design: &dyn Design = [&dense as &dyn Design, &csc, &view][trial % 3];
-        let problem = Problem::new(design, y.as_slice(), penalty.clone()).unwrap().with_loss(loss).unwrap();
-        let problem = problem.with_intercept(intercept);
-        let problem = match &weights {
-            Some(w) => problem.with_weights(w.as_slice()).unwrap(),
-            None => problem,
+        let posed = || -> Result<Problem<'_>, Error> {
+            let problem =
+                Problem::new(design, y.as_slice(), penalty.clone())?.with_loss(loss)?.with_intercept(intercept);
+            weights.as_ref().map_or(Ok(problem.clone()), |w| problem.with_weights(w.as_slice()))
+        };
+        let problem = match posed() {
+            Ok(problem) => problem,
+            // Squares of such targets overflow.
+            Err(Error::TooLarge { value, .. }) => {
+                assert!(value.abs() > 1e100, "{value}");
+                continue;
+            }
+            Err(other) => panic!("{other}"),
         };
         let context =
             format!("{trial} {loss:?} {penalty:?} n {n} p {p} intercept {intercept} {weights:?}\n{x:?}\n{y:?}");
@@ -164,11 +172,9 @@ fn the_ends_of_the_range() {
             let limit = Duration::from_millis(300);
             let options =
                 Options { method, warm_start: warm_start.clone(), time_limit: Some(limit), ..Options::default() };
-            let clock = std::time::Instant::now();
             if let Ok(solution) = solve(&problem, &options) {
                 all_finite(&solution, &format!("{method:?} {context}"));
             }
-            assert!(clock.elapsed() < Duration::from_secs(20), "no end: {method:?} {context}");
         }
     }
 }
@@ -196,17 +202,14 @@ fn any_number_of_threads_gives_the_same_default_answer() {
     }
 }
 
-/// Targets whose squares overflow: P is infinite whatever is chosen, and no tree can help.
+/// Targets whose squares overflow: P would be infinite whatever is chosen.
 #[test]
-fn an_infinite_objective_ends_the_search() {
+fn an_infinite_objective_is_refused() {
     let mut rng = rng(512);
     let (n, p) = (6, 40);
     let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
     let y: Vec<f64> = (0..n).map(|_| 1e160 * normal(&mut rng)).collect();
     let design = Dense::new(n, p, x).unwrap();
-    let problem = Problem::new(&design, y, Penalty::new(1.0, 0.0, 1.0)).unwrap();
-    let time_limit = Some(Duration::from_secs(5));
-    let solution = solve(&problem, &Options { method: Method::Exact, time_limit, ..Options::default() }).unwrap();
-    assert!(solution.status != Status::TimeLimit && solution.status != Status::Optimal, "{:?}", solution.status);
-    assert!(solution.coefficients.values.iter().all(|b| b.is_finite()) && !solution.certificate.lower_bound.is_nan());
+    let refused = Problem::new(&design, y, Penalty::new(1.0, 0.0, 1.0));
+    assert!(matches!(refused, Err(Error::TooLarge { what: "y", .. })));
 }

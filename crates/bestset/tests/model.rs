@@ -118,8 +118,16 @@ fn the_summary_names_what_was_selected() {
 /// The criteria by hand: n = 4, p = 3, one feature and an intercept, RSS = 2, null 10.
 #[test]
 fn criteria_by_hand() {
-    let fit =
-        Fit { deviance: 2.0, null_deviance: 10.0, samples: 4.0, features: 3, size: 1, intercept: true, squared: true };
+    let fit = Fit {
+        deviance: 2.0,
+        null_deviance: 10.0,
+        samples: 4.0,
+        features: 3,
+        size: 1,
+        free: 0,
+        intercept: true,
+        squared: true,
+    };
     let lack = 4.0 * 0.5f64.ln();
     let value = |criterion| fit.value(criterion, 0.5);
     assert_close(value(Criterion::Aic), lack + 4.0, 1e-12, &());

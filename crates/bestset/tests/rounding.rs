@@ -256,14 +256,14 @@ fn overflow_gives_minus_infinity() {
             }
         });
     }
-    // Weights of 1e300: α is inside the domain and its squares overflow; τ is ∞ − ∞.
+    // Weights of 1e250: α is inside the domain and its squares overflow; τ is ∞ − ∞.
     let x = Dense::new(3, 1, vec![1e150, -1e150, 1e150]).unwrap();
     for loss in [Loss::Squared, Loss::Huber { delta: 1.0 }, Loss::SquaredHinge, Loss::Logistic] {
         for intercept in [false, true] {
             let penalty = Penalty::new(1.0, 0.0, 1e-3).with_bounds(Bounds::All(-1e-160, 1e-160));
             let problem = Problem::new(&x, vec![1.0, -1.0, 1.0], penalty).unwrap().with_loss(loss).unwrap();
-            let problem = problem.with_weights(vec![1e300; 3]).unwrap().with_intercept(intercept);
-            for alpha in [[1e300, -1e300, 0.0], [-0.5e300, 0.5e300, -1e299], [-1e299, 2e299, -1e299]] {
+            let problem = problem.with_weights(vec![1e250; 3]).unwrap().with_intercept(intercept);
+            for alpha in [[1e250, -1e250, 0.0], [-0.5e250, 0.5e250, -1e249], [-1e249, 2e249, -1e249]] {
                 let bound = problem.lower_bound(&alpha);
                 let best = problem.objective(&Coefficients::default()).unwrap();
                 assert!(bound <= best, "{loss:?} {intercept}: {bound}");

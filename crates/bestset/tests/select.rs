@@ -213,5 +213,56 @@ fn sizes_bounds_and_methods() {
     assert_eq!((proved.solution.status, proved.method), (Status::Optimal, Method::Exact));
     let always = Setup { always: vec![9], never: vec![0], loss: Loss::Huber { delta: 1.345 }, ..Setup::default() };
     let (kept, ..) = select(&x, &y, &always, &Selection::default());
+    // A size counts every feature the same; a largest size leaves room for those that are always in.
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    let two = Setup { always: vec![1, 2], ..Setup::default() };
+    let run = |options: Selection| two.pose(&samples, |posed| posed.select(&options, &mut ()));
+    let sized = run(Selection { how: How::Size(3), ..Selection::default() });
+    assert!(matches!(sized, Err(bestset::Error::Unsupported { method: "a largest size", .. })));
+    let small = run(Selection { max_size: Some(1), ..Selection::default() });
+    assert_eq!(small.unwrap_err(), bestset::Error::SizeBelowAlways { k: 1, always: 2 });
+    assert!([1, 2].iter().all(|j| run(Selection::default()).unwrap().solution.support().contains(j)));
     assert!(kept.solution.support().contains(&9) && !kept.solution.support().contains(&0));
+}
+
+/// Units of y: prices whose product no number holds.
+#[test]
+fn prices_of_any_size_have_a_middle() {
+    let (values, y) = data(8, 40, 10, 0.3);
+    let x = Dense::new(40, 10, values).unwrap();
+    let plain = select(&x, &y, &Setup::default(), &Selection::default()).0;
+    for power in [-330, -300, 300, 400] {
+        let scaled: Vec<f64> = y.iter().map(|y| y * 2f64.powi(power)).collect();
+        let (found, ..) = select(&x, &scaled, &Setup::default(), &Selection::default());
+        assert_eq!(
+            (found.solution.support(), found.solution.status),
+            (plain.solution.support(), plain.solution.status)
+        );
+    }
+}
+
+/// Runners-up that a limit leaves unproved are not called optimal; a second search has a file of its own, or none.
+#[test]
+fn ranks_and_checkpoints_of_a_choice() {
+    let (values, y) = data(11, 40, 14, 0.9);
+    let x = Dense::new(40, 14, values).unwrap();
+    let mut options = Selection { solve: Options::with_method(Method::Exact), ..Selection::default() };
+    (options.solve.top, options.solve.max_nodes) = (200, Some(1));
+    let (found, ..) = select(&x, &y, &Setup::default(), &options);
+    let complete = found.solution.ranked.len() == 200 && found.solution.ranked.iter().all(|r| r.proved);
+    assert!(complete || found.solution.status != Status::Optimal, "{:?}", found.solution.status);
+    for seed in 0..6 {
+        let (values, y) = data(20 + seed, 30, 14, 0.95);
+        let x = Dense::new(30, 14, values).unwrap();
+        let file = std::env::temp_dir().join(format!("bestset-select-{}-{seed}.json", std::process::id()));
+        let options = Selection { solve: Options::with_method(Method::Exact), ..Selection::default() };
+        let plain = select(&x, &y, &Setup::default(), &options).0;
+        let kept = Selection { checkpoint: Some(file.clone()), ..options };
+        for _ in 0..2 {
+            let found = select(&x, &y, &Setup::default(), &kept).0;
+            assert_eq!((found.solution.support(), found.lambda0), (plain.solution.support(), plain.lambda0));
+        }
+        // It is there unless the relaxation proved the answer already.
+        let _ = std::fs::remove_file(&file);
+    }
 }

@@ -13,12 +13,16 @@ pub struct ReadArgs {
     /// Format of the file [default: by its first bytes and its name].
     #[arg(long, value_parser = format_parser())]
     pub format: Option<Format>,
-    /// Delimiter of a CSV file, one character or `tab` [default: by the name and the first line].
+    /// Delimiter of a CSV file, one character, `tab` or `space`, which stands for any blanks [default: by the name and the first
+    /// lines].
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     pub delimiter: Option<u8>,
-    /// Whether the first line of a CSV file has names: auto looks whether any of its fields is a number.
+    /// Whether the first line of a CSV file has names: auto looks whether its fields are numbers, or words over numbers.
     #[arg(long, value_enum, default_value_t = HeaderName::Auto)]
     pub header: HeaderName,
+    /// Decimal sign of a CSV file, `.` or `,` [default: the comma where numbers have it and commas do not divide fields].
+    #[arg(long, value_name = "SIGN", value_parser = decimal)]
+    pub decimal: Option<u8>,
     /// Columns of a CSV file, by name or number, that are categories although they look like numbers.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub categorical: Vec<String>,
@@ -35,7 +39,8 @@ pub enum HeaderName {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data")]
 pub struct InputArgs {
-    /// CSV, TSV, Parquet, LIBSVM, NPY, NPZ or Matrix Market file; text may be compressed by gzip, bzip2 or zstd.
+    /// CSV, TSV, Parquet, LIBSVM, NPY, NPZ or Matrix Market file; text may be compressed by gzip, bzip2 or zstd; - is standard
+    /// input.
     pub file: PathBuf,
     #[command(flatten)]
     pub read: ReadArgs,
@@ -54,10 +59,14 @@ pub struct InputArgs {
     /// Column with a fixed part of the linear predictor.
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub offset: Option<String>,
-    /// What takes the place of missing values; without it they are an error that names their place.
+    /// Leave out the rows whose target is missing; without it they are an error.
+    #[arg(long, conflicts_with = "target_file")]
+    pub drop_missing_target: bool,
+    /// What takes the place of missing values of features; without it they are an error that names their place.
     #[arg(long, value_enum, value_name = "HOW")]
     pub impute: Option<ImputeName>,
-    /// Class of the target that is predicted as positive [default: the later one in the alphabet, or the larger number].
+    /// Class of the target that is predicted as positive, against all others where there are more than two [default: the later one
+    /// of two in the alphabet, or the larger number].
     #[arg(long, value_name = "CLASS", allow_hyphen_values = true)]
     pub positive: Option<String>,
     /// Most different texts in a column that becomes features.
@@ -88,6 +97,7 @@ impl ReadArgs {
                 HeaderName::Yes => Header::Yes,
                 HeaderName::No => Header::No,
             },
+            decimal: self.decimal,
             categorical: self.categorical.clone(),
             max_memory,
         }
@@ -104,6 +114,7 @@ impl InputArgs {
             offset: self.offset.clone(),
             drop: self.drop.clone(),
             positive: self.positive.clone(),
+            drop_missing_target: self.drop_missing_target,
             impute: if self.impute.is_some() { Impute::Mean } else { Impute::No },
             most_levels: self.max_levels,
             ..Roles::default()
@@ -139,6 +150,14 @@ fn delimiter(text: &str) -> Result<u8, String> {
         b"space" => Ok(b' '),
         [one] if one.is_ascii() && *one != b'"' => Ok(*one),
         _ => Err("must be one character, or tab, or space".to_owned()),
+    }
+}
+
+fn decimal(text: &str) -> Result<u8, String> {
+    match text {
+        "." => Ok(b'.'),
+        "," => Ok(b','),
+        _ => Err("must be . or ,".to_owned()),
     }
 }
 

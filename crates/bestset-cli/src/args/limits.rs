@@ -16,7 +16,7 @@ pub struct LimitArgs {
     /// Threads [default: all].
     #[arg(long, value_name = "COUNT", value_parser = threads, allow_negative_numbers = true)]
     pub threads: Option<usize>,
-    /// Most memory for the data, and for the open nodes of branch and bound: 512M, 8G.
+    /// Most memory for the data, and as much again for the solve: 512M, 8G [default: half of what the machine has to spare].
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub max_memory: Option<usize>,
     /// Most iterations, in the unit of the method.

@@ -33,7 +33,7 @@ pub struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Files: CSV and TSV (gzip, bzip2, zstd), Parquet, LIBSVM, NPY, NPZ, Matrix Market.
+Files: CSV and TSV (gzip, bzip2, zstd), Parquet, LIBSVM, NPY, NPZ, Matrix Market; - is standard input.
 Start: bestset demo, then bestset report YOUR.csv --target COLUMN
 Exit codes: 0 done, 2 bad input or usage, or output that cannot be written;
 with a valid result: 3 a limit struck, 130 interrupted.

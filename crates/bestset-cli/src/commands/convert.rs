@@ -2,6 +2,7 @@
 
 use crate::args::{ReadArgs, bytes, format_parser};
 use crate::exit::{Exit, Failure};
+use crate::work::load::say;
 use bestset_data::{Format, Label, Table, read, write};
 use clap::Args;
 use std::io::Write;
@@ -16,7 +17,7 @@ Examples: bestset convert counts.libsvm.bz2 counts.npz
           bestset convert trial.csv trial.parquet
           bestset convert trial.csv trial.libsvm --target outcome --drop id")]
 pub struct Convert {
-    /// File to read.
+    /// File to read; - is standard input.
     from: PathBuf,
     /// File to write; its name says the format and the compression.
     to: PathBuf,
@@ -39,13 +40,18 @@ pub struct Convert {
 impl Convert {
     pub fn run(&self, out: &mut dyn Write) -> Result<Exit, Failure> {
         let mut table = read(&self.from, &self.read.options(self.max_memory))?;
+        say(&table.notes);
         if let Some(target) = &self.target {
             let values = table.take_label(target)?;
             table.label = Some(Label { name: target.clone(), values });
         }
         table.drop_columns(&self.drop)?;
         write(&table, &self.to, self.to_format)?;
-        writeln!(out, "{}", describe(&table, &self.to))?;
+        match bestset::file::is_standard_output(&self.to) {
+            // What follows the table there would be taken for a part of it.
+            true => anstream::eprintln!("{}", describe(&table, &self.to)),
+            false => writeln!(out, "{}", describe(&table, &self.to))?,
+        }
         Ok(Exit::Done)
     }
 }

@@ -3,10 +3,11 @@
 use crate::args::{ReadArgs, bytes};
 use crate::exit::{Exit, Failure};
 use crate::output::number;
+use crate::work::load::{counted, say};
 use crate::work::{Encoding, encoding};
 use bestset::Loss;
 use bestset::model::Model;
-use bestset_data::{Dataset, Impute, Roles, read};
+use bestset_data::{Dataset, Impute, Imputed, Roles, Table, Usual, read};
 use clap::Args;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -19,15 +20,16 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: bestset predict model.json new.csv
-          bestset predict model.json new.csv --output predictions.csv")]
+          bestset predict model.json new.csv --output predictions.csv
+          zcat new.csv.gz | bestset predict model.json -")]
 pub struct Predict {
     /// Model saved by fit, path, cv, exact or report.
     model: PathBuf,
-    /// Data to predict.
+    /// Data to predict; - is standard input.
     file: PathBuf,
     #[command(flatten)]
     read: ReadArgs,
-    /// Put what was usual in the data of the fit in the place of missing values.
+    /// Put what was usual in the data of the fit in the place of missing values: the mean, or the most frequent text.
     #[arg(long, help_heading = "Data")]
     impute: bool,
     /// Write the predictions as CSV to this file, and a summary to the terminal.
@@ -92,40 +94,53 @@ impl Predict {
     /// The columns that the model uses, in the form it knows.
     fn read_data(&self, model: &Model, known: Option<&Encoding>) -> Result<Dataset, Failure> {
         let mut table = read(&self.file, &self.read.options(self.max_memory))?;
-        let mut roles = known.map_or_else(|| Roles { needs_target: false, ..Roles::default() }, Encoding::roles);
+        say(&table.notes);
+        let mut roles = known
+            .map_or_else(|| Roles { needs_target: false, needs_features: false, ..Roles::default() }, Encoding::roles);
         if self.impute {
-            roles.impute = Impute::Mean;
+            roles.impute = Impute::Known;
         }
         if let Some(known) = known {
             roles.target = Some(known.target.clone()).filter(|target| table.has(target));
             roles.positive = known.classes.as_ref().map(|c| c.positive.clone());
         }
         if !model.names.is_empty() {
-            let category = |j: usize| {
-                let all = known.into_iter().flat_map(|k| &k.categories);
-                all.filter(|c| (c.first..c.first + c.levels.len()).contains(&j)).map(|c| c.column.clone()).next()
-            };
-            let used = model.coefficients.support.iter().map(|&j| category(j).unwrap_or_else(|| model.name(j)));
-            let used: Vec<String> = used.collect();
-            if let Some(missing) = used.iter().find(|name| !table.has(name)) {
-                return Err(Failure::Message(format!(
-                    "{}: there is no column {missing:?}, which the model uses",
-                    self.file.display()
-                )));
-            }
+            let used = self.used(&table, model, known)?;
             let others = [roles.target.clone(), roles.offset.clone()];
             let wanted: HashSet<String> = used.into_iter().chain(others.into_iter().flatten()).collect();
-            keep(&mut table, &wanted);
+            table.keep_named(&wanted);
         }
-        Ok(table.into_dataset(&roles)?)
+        let data = table.into_dataset(&roles)?;
+        let filled = |imputed: &Imputed| {
+            let (values, column) = (counted(imputed.count, "missing value"), &imputed.column);
+            match &imputed.value {
+                Usual::Mean(mean) => format!("{values} of {column} became {mean}, the mean in the data of the fit"),
+                Usual::Text(text) => {
+                    format!("{values} of {column} became {text:?}, most frequent in the data of the fit")
+                }
+            }
+        };
+        say(&data.imputed.iter().map(filled).collect::<Vec<_>>());
+        Ok(data)
     }
-}
 
-/// Keeps what is wanted; a model without features still has rows to predict, so that one column stays.
-fn keep(table: &mut bestset_data::Table, wanted: &HashSet<String>) {
-    let any = (0..table.columns()).any(|k| wanted.contains(&table.name(k)));
-    if any {
-        table.keep_named(wanted);
+    /// The columns that the model uses; refuses a file that does not have them.
+    fn used(&self, table: &Table, model: &Model, known: Option<&Encoding>) -> Result<Vec<String>, Failure> {
+        let bad = |problem: String| Err(Failure::Message(format!("{}: {problem}", self.file.display())));
+        let mut used = Vec::new();
+        for &j in &model.coefficients.support {
+            let category = known.and_then(|known| known.category(j));
+            let column = category.map_or_else(|| model.name(j), |c| c.column.clone());
+            if !table.has(&column) {
+                return bad(format!("there is no column {column:?}, which the model uses"));
+            }
+            let text = table.texts.iter().find(|t| t.name == column && category.is_none());
+            if let Some(level) = text.and_then(|t| t.levels.first()) {
+                return bad(format!("column {column:?} holds texts such as {level:?}; the model knows it as numbers"));
+            }
+            used.push(column);
+        }
+        Ok(used)
     }
 }
 

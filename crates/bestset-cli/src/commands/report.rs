@@ -42,6 +42,6 @@ impl Report {
 /// `genes.csv.gz` has its report in `genes.report.html` in the directory where the command runs.
 fn beside(file: &std::path::Path) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let stem = name.split('.').find(|part| !part.is_empty()).unwrap_or("bestset").to_owned();
+    let stem = name.split('.').find(|part| !["", "-"].contains(part)).unwrap_or("bestset").to_owned();
     PathBuf::from(format!("{stem}.report.html"))
 }

@@ -5,10 +5,10 @@ use crate::exit::{Exit, Failure};
 use crate::output::answer::{DataJson, write_data};
 use crate::output::{self, percent};
 use crate::work::{Loaded, Session};
-use bestset::cv::{Stability as Found, StabilityOptions, stability};
-use bestset::path::PathOptions;
+use bestset::cv::{STABLE_SHARE, Stability as Found};
+use bestset::select::Selection;
 use bestset::solver::CancelFlag;
-use bestset::{Method, Options, Status};
+use bestset::{Method, Status};
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
@@ -40,11 +40,11 @@ pub struct Stability {
     /// Seed of the draws.
     #[arg(long, default_value_t = 0, help_heading = "Subsamples", allow_negative_numbers = true)]
     seed: u64,
-    /// Largest size [default: n / (log p log log n), at most n / 2].
+    /// Largest size [default: n / (log p log log n), at most half of the samples and of the features].
     #[arg(long, value_name = "COUNT", help_heading = "Subsamples", value_parser = count, allow_negative_numbers = true)]
     max_size: Option<usize>,
     /// Share of the subsamples from which on a feature is listed.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.5, help_heading = "Output", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", default_value_t = STABLE_SHARE, help_heading = "Output", allow_negative_numbers = true)]
     threshold: f64,
     #[command(flatten)]
     limits: LimitArgs,
@@ -77,11 +77,9 @@ impl Stability {
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {
             session.progress.start(format!("{} subsamples", self.subsamples));
-            let usual = PathOptions::default();
-            let solve = Options { relaxation_gap: usual.solve.relaxation_gap, ..session.options(Method::Incremental) };
-            let path = PathOptions { max_size: self.max_size, groups: posed.groups().cloned(), solve, ..usual };
-            let (subsamples, share, seed) = (self.subsamples, self.share, self.seed);
-            let found = stability(&posed.problem, &StabilityOptions { path, subsamples, share, seed })?;
+            let solve = session.options(Method::Incremental);
+            let options = Selection { max_size: self.max_size, solve, ..Selection::default() };
+            let found = posed.stability(&options, self.subsamples, self.share, self.seed)?;
             session.progress.done();
             self.write(posed.data, &found, out)?;
             out.flush()?;
@@ -111,7 +109,10 @@ impl Stability {
         output::heading(out, &format!("Selected on {subsamples} subsamples of {} of the samples", percent(share)))?;
         let smallest = |f: &FeatureJson| f.by_size.iter().position(|s| *s >= self.threshold).map_or(0, |k| k + 1);
         let rows = features.iter().map(|f| vec![f.name.clone(), percent(f.share), smallest(f).to_string()]);
-        writeln!(out, "{}", output::table(&["feature", "largest share", "from size"], rows))?;
+        writeln!(out, "{}", output::table(&["feature", "largest share", "stable from size"], rows))?;
+        if subsamples == 0 {
+            return Ok(writeln!(out, "A limit struck before a subsample was done.")?);
+        }
         Ok(writeln!(out, "Listed: features in at least {} of the subsamples at some size.", percent(self.threshold))?)
     }
 }

@@ -6,15 +6,13 @@ use crate::output::answer::{DataJson, dependent_names, write_data};
 use crate::output::{self, certificate, number, percent};
 use crate::work::answer::refuse_groups;
 use crate::work::{Loaded, Posed, Session, report};
+use bestset::select::SUBSET_SIZES;
 use bestset::solver::CancelFlag;
 use bestset::{Method, Status, Subset};
 use bestset_report as page;
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
-
-/// Largest size unless told otherwise.
-const USUAL_SIZE: usize = 8;
 
 /// Find the best subset of every size, each proved, with the measures that choose between them.
 ///
@@ -80,7 +78,7 @@ impl Subsets {
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {
             refuse_groups(posed, "subsets of a size")?;
-            let most = self.max_size.unwrap_or(USUAL_SIZE).min(posed.features());
+            let most = self.max_size.unwrap_or(SUBSET_SIZES).min(posed.features());
             session.progress.start(format!("best subsets of 1 to {most} features"));
             let found = posed.subsets(most, &session.options(Method::Exact))?;
             let worst = found.sizes.iter().map(|s| Exit::of_status(s.status)).max_by_key(|e| *e as u8);

@@ -164,7 +164,7 @@ pub fn write_tables(
     if let Some(chosen) = &answer.selected.chosen {
         let (high, low) = chosen.prices;
         let range = match high > low {
-            true => format!("; the same features for every lambda0 from {} to {}", short(low), short(high)),
+            true => format!("; nothing better on the path for lambda0 from {} to {}", short(low), short(high)),
             false => String::new(),
         };
         writeln!(out, "Chosen by {}{range}", bestset_report::chosen_by(chosen))?;
@@ -179,8 +179,8 @@ pub fn write_tables(
     heading(out, "Certificate")?;
     writeln!(out, "{}", certificate::table(solution, output.verbose))?;
     writeln!(out, "{}.", answer.selected.standing)?;
-    // The sentence on the objective says more where there is a gap, or a size.
-    if solution.status != Status::Optimal || answer.terms.k.is_some() {
+    // The sentence on the objective says more where there is a gap.
+    if solution.status != Status::Optimal {
         writeln!(out, "{}", certificate::verdict(solution, &answer.terms))?;
     }
     let remarks = certificate::remarks(posed, answer);
@@ -232,7 +232,9 @@ fn write_scores(chosen: &Chosen, out: &mut dyn Write) -> Result<(), Failure> {
         let same = (0..cv.scores.len()).filter(|&j| ridge(j) == ridge(*k) && !cv.scores[j].mean.is_nan());
         same.min_by(|&a, &b| (sign * cv.scores[a].mean).total_cmp(&(sign * cv.scores[b].mean))) == Some(*k)
     };
-    let thinned: Vec<usize> = own.into_iter().step_by(step).collect();
+    let size = |k: usize| cv.path.points[k].solution.support().len();
+    let first = |k: &usize| own.iter().all(|j| j >= k || size(*j) != size(*k));
+    let thinned: Vec<usize> = own.iter().copied().filter(first).step_by(step).collect();
     let shown = (0..cv.scores.len()).filter(|k| thinned.contains(k) || [cv.best, cv.one_se].contains(k) || least(k));
     let rows = shown.map(|k| {
         let point = &cv.path.points[k];

@@ -1,6 +1,6 @@
 //! A solution as JSON: flat, so that scripts find `lower_bound` and `objective` at once.
 
-use bestset::{Coefficients, Local, Method, Rule, Screened, Solution, Status, TraceRow};
+use bestset::{Coefficients, Local, Method, Screened, Solution, Status, StopRule, TraceRow};
 use serde::Serialize;
 
 /// The numbers of a solution. Values that are not finite become `null`.
@@ -9,7 +9,7 @@ pub struct Summary<'a> {
     method: &'static str,
     status: Status,
     #[serde(skip_serializing_if = "Option::is_none")]
-    rule: Option<Rule>,
+    rule: Option<StopRule>,
     objective: f64,
     relaxation: Option<f64>,
     lower_bound: f64,

@@ -5,7 +5,7 @@ use super::{Answer, Loaded, Posed};
 use crate::args::Scale;
 use crate::exit::Failure;
 use bestset::model::Model;
-use bestset_data::{Category, Classes, Impute, Names, Roles};
+use bestset_data::{Category, Classes, Impute, Imputed, Names, Roles, Usual};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,8 +21,13 @@ pub struct Encoding {
     pub scaling: Option<Scaling>,
     /// Columns of texts.
     pub categories: Vec<Category>,
-    /// Means in place of missing values.
+    /// Means of the columns that the model uses, and of those that had missing values. Files of older versions have the latter
+    /// alone.
     pub means: BTreeMap<String, f64>,
+    /// Whether missing values were filled in the data of the fit, so that they are in new data; files of older versions do not
+    /// say.
+    #[serde(default)]
+    pub imputed: Option<bool>,
     /// Scale of the columns inside.
     pub standardize: Scale,
     /// Whether there is an intercept.
@@ -36,17 +41,36 @@ pub struct Encoding {
 impl Encoding {
     /// The encoding of these data.
     pub fn new(data: &Loaded, standardize: Scale, intercept: bool, k: Option<usize>, offset: Option<String>) -> Self {
+        let mean = |imputed: &Imputed| match imputed.value {
+            Usual::Mean(mean) => Some((imputed.column.clone(), mean)),
+            Usual::Text(_) => None,
+        };
         Self {
             target: data.target.name.clone(),
             classes: data.target.classes.clone(),
             scaling: data.scaling,
             categories: data.set.categories.clone(),
-            means: data.set.imputed.iter().map(|i| (i.column.clone(), i.mean)).collect(),
+            means: data.set.imputed.iter().filter_map(mean).collect(),
+            imputed: Some(!data.set.imputed.is_empty()),
             standardize,
             intercept,
             k,
             offset,
         }
+    }
+
+    /// With the means of the columns that these features are: what is missing in new data is not what is usual there.
+    fn with_means(mut self, data: &Loaded, features: &[usize]) -> Self {
+        let numbers: Vec<usize> = features.iter().copied().filter(|j| self.category(*j).is_none()).collect();
+        for j in numbers {
+            self.means.entry(data.name(j)).or_insert_with(|| data.set.matrix.mean(j));
+        }
+        self
+    }
+
+    /// The column of the file that feature j is made of, where it is made of texts.
+    pub fn category(&self, j: usize) -> Option<&Category> {
+        self.categories.iter().find(|c| c.features().contains(&j))
     }
 
     /// Roles of the columns of new data.
@@ -56,12 +80,15 @@ impl Encoding {
             levels.extend(c.levels.iter().cloned());
             (c.column.clone(), levels)
         };
+        let means = self.means.iter().map(|(column, mean)| (column.clone(), Usual::Mean(*mean)));
+        let texts = self.categories.iter().filter_map(|c| Some((c.column.clone(), Usual::Text(c.usual.clone()?))));
         Roles {
             needs_target: false,
+            needs_features: false,
             offset: self.offset.clone(),
             levels: self.categories.iter().map(levels).collect(),
-            means: self.means.clone(),
-            impute: if self.means.is_empty() { Impute::No } else { Impute::Mean },
+            usual: means.chain(texts).collect(),
+            impute: if self.imputed.unwrap_or(!self.means.is_empty()) { Impute::Known } else { Impute::No },
             ..Roles::default()
         }
     }
@@ -79,6 +106,7 @@ pub fn save(posed: &Posed<'_>, answer: &Answer, encoding: &Encoding, path: &Path
         model = model.with_names(posed.data.set.names.list(posed.features()))?;
     }
     let mut json: serde_json::Value = serde_json::from_str(&model.to_json())?;
+    let encoding = encoding.clone().with_means(posed.data, &model.coefficients.support);
     json["encoding"] = serde_json::to_value(encoding)?;
     let text = serde_json::to_string_pretty(&json)? + "\n";
     write_whole(path, text.as_bytes())
@@ -94,15 +122,8 @@ pub fn load(path: &Path) -> Result<(Model, Option<Encoding>), Failure> {
     Ok((model, beside.encoding))
 }
 
-/// Writes beside the target and renames: the file is whole or not there.
+/// Writes a file: whole or not at all, or into the device or pipe that is there.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let done = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path));
-    if done.is_err() {
-        // Of no use any more; that it cannot be removed changes nothing.
-        let _ = std::fs::remove_file(&part);
-    }
-    done.map_err(|e| Failure::Message(format!("{}: cannot be written: {e}", path.display())))
+    let written = bestset::file::write(path, bytes);
+    written.map_err(|e| Failure::Message(format!("{}: cannot be written: {e}", path.display())))
 }

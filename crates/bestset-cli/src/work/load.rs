@@ -1,10 +1,11 @@
 //! The data of a command.
 
-use super::Session;
+use super::{Session, remark};
 use crate::args::{FittingArgs, InputArgs};
 use crate::exit::Failure;
+use anstream::eprintln;
 use bestset::Loss;
-use bestset_data::{Dataset, Target, read};
+use bestset_data::{Dataset, Target, Usual, read};
 use serde::{Deserialize, Serialize};
 
 /// Data with a target that fits the loss.
@@ -66,15 +67,23 @@ impl Loaded {
         }
         let loss = match fitting.loss {
             Some(loss) => loss.with_delta(fitting.delta),
-            None if target.classes.is_some() => Loss::Logistic,
+            None if target.classes.is_some() || input.positive.is_some() => Loss::Logistic,
             None => Loss::Squared,
         };
+        let mut notes = std::mem::take(&mut set.notes);
+        if fitting.loss.is_none() && loss == Loss::Squared {
+            notes.extend(remark::on_target(&target, &set));
+        }
         let mut target = match loss.is_classification() {
             true => target.into_classes(input.positive.as_deref()).map_err(Failure::Message)?,
             false => target,
         };
         let scaling = input.scale_target.map(|range| scale(&mut target, range)).transpose()?;
         let seconds = start.elapsed().as_secs_f64();
+        if !notes.is_empty() {
+            session.progress.done();
+            say(&notes);
+        }
         Ok(Self { set, target, scaling, loss, no_groups: input.no_groups, seconds })
     }
 
@@ -120,14 +129,31 @@ impl Loaded {
                 category.column, category.reference
             ));
         }
-        for imputed in &self.set.imputed {
-            notes.push(format!("{} missing values of {} became its mean.", imputed.count, imputed.column));
+        notes.extend(self.set.imputed.iter().map(|imputed| {
+            let (values, column) = (counted(imputed.count, "missing value"), &imputed.column);
+            match &imputed.value {
+                Usual::Mean(_) => format!("{values} of {column} became its mean."),
+                Usual::Text(text) => format!("{values} of {column} became {text:?}, its most frequent text."),
+            }
+        }));
+        if self.set.without_target > 0 {
+            notes.push(format!("Left out: {} without a target.", counted(self.set.without_target, "row")));
         }
         if let Some(scaling) = &self.scaling {
             notes.push(format!("The target was scaled: {} became {}.", scaling.from, scaling.low));
         }
         notes
     }
+}
+
+/// A number of things.
+pub fn counted(count: u64, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Says on standard error what was taken for granted.
+pub fn say(notes: &[String]) {
+    notes.iter().for_each(|note| eprintln!("note: {note}"));
 }
 
 /// A target from a file of its own: its only column, or its label.
@@ -139,13 +165,8 @@ fn target_from(file: &std::path::Path, input: &InputArgs, session: &Session<'_>)
         return Err(bad(format!("a target has one column, not {}", table.columns())));
     }
     if table.label.is_none() {
-        let name = table.name(0);
-        // A table of features alone is refused: the target needs a column beside it.
-        table.numbers.append(&[vec![0.0; table.rows()]]);
-        let mut names = table.names.list(table.numbers.columns() - 1);
-        names.push(format!("{name} "));
-        table.names = bestset_data::Names::Listed(names);
-        let roles = bestset_data::Roles { target: Some(name), positive: input.positive.clone(), ..Default::default() };
+        let (target, positive) = (Some(table.name(0)), input.positive.clone());
+        let roles = bestset_data::Roles { target, positive, needs_features: false, ..Default::default() };
         return table.into_dataset(&roles)?.target.ok_or_else(|| bad("there is no target".to_owned()));
     }
     let label = table.label.take().map(|label| Target { name: label.name, values: label.values, classes: None });

@@ -5,6 +5,7 @@ pub mod deliver;
 pub mod encoding;
 pub mod load;
 pub mod pose;
+pub mod remark;
 pub mod report;
 
 pub use answer::Answer;

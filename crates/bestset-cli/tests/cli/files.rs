@@ -6,45 +6,45 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 /// A directory with the example and small files.
-struct Place(tempfile::TempDir);
+pub struct Place(tempfile::TempDir);
 
 impl Place {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/flats.csv"), place.path("flats.csv")).unwrap();
         place
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub fn write(&self, name: &str, text: &str) {
         std::fs::write(self.path(name), text).unwrap();
     }
 
     /// Runs the command in the directory.
-    fn run(&self, line: &str) -> Output {
+    pub fn run(&self, line: &str) -> Output {
         let words: Vec<&str> = line.split_whitespace().collect();
         bestset(&words).current_dir(self.0.path()).env("COLUMNS", "100").output().expect("the binary starts")
     }
 
     /// Runs a command that must succeed.
-    fn done(&self, line: &str) -> String {
+    pub fn done(&self, line: &str) -> String {
         let output = self.run(line);
         assert_eq!(code(&output), 0, "{line}: {}", errors(&output));
         assert!(output.stderr.is_empty(), "quiet where there is no terminal: {}", errors(&output));
         text(&output)
     }
 
-    fn json(&self, line: &str) -> Value {
+    pub fn json(&self, line: &str) -> Value {
         let output = self.run(line);
         assert_eq!(code(&output), 0, "{line}: {}", errors(&output));
         json(&output)
     }
 
     /// Runs a command that must be refused.
-    fn refused(&self, line: &str) -> String {
+    pub fn refused(&self, line: &str) -> String {
         let output = self.run(line);
         assert_eq!(code(&output), 2, "{line}: {}", text(&output));
         assert!(output.stdout.is_empty(), "{line}");
@@ -104,7 +104,7 @@ fn path_shows_every_point() {
 #[test]
 fn cv_chooses_by_samples_left_out() {
     let place = Place::new();
-    snapshot!("cv", place.done(&format!("cv {FLATS} --folds 5 --seed 3 --prove 10 --model m.json")));
+    snapshot!("cv", place.done(&format!("cv {FLATS} --folds 5 --seed 3 --prove 1000000 --model m.json")));
     let min = place.json(&format!("cv {FLATS} --folds 5 --seed 3 --rule min --json"));
     let one = place.json(&format!("cv {FLATS} --folds 5 --seed 3 --json"));
     assert!(one["nonzeros"].as_u64() <= min["nonzeros"].as_u64());
@@ -240,9 +240,9 @@ fn convert_takes_a_table_through_every_format() {
 #[test]
 fn report_writes_a_page() {
     let place = Place::new();
-    snapshot!("report", place.done(&format!("report {FLATS} --folds 4 --plots plots")));
+    snapshot!("report", place.done(&format!("report {FLATS} --folds 4 --prove 1000000 --plots plots")));
     let page = std::fs::read_to_string(place.path("flats.report.html")).unwrap();
-    assert!(page.contains("bestset report flats.csv --target rent"), "the command to make it again");
+    assert!(page.contains("bestset report flats.csv --target rent --folds 4"), "the command to make it again");
     assert!(page.contains("distance_centre"));
 }
 
@@ -306,7 +306,7 @@ fn copies_but_for_rounding_are_named() {
     });
     place.write("near.csv", &format!("a,b,c,y\n{}", rows.collect::<String>()));
     assert!(place.refused("subsets near.csv").contains(apart));
-    let kept = place.done("fit near.csv --lambda2 0 -k 2 --prove 5");
+    let kept = place.done("fit near.csv --lambda2 0 -k 2 --prove 1000000");
     assert!(kept.contains("objective P") && kept.contains(&format!("Not proved: {apart}")), "{kept}");
 }
 
@@ -434,7 +434,7 @@ fn a_cross_validation_cut_short_says_what_chose() {
 }
 
 /// The data are not part of the project: found beside it, or where BESTSET_DATA says.
-fn shared(name: &str) -> Option<PathBuf> {
+pub fn shared(name: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let directory = std::env::var_os("BESTSET_DATA").map_or(beside, PathBuf::from);
     let path = directory.join(name);

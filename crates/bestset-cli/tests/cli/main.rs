@@ -4,4 +4,5 @@ mod bench;
 mod compare;
 mod demo;
 mod files;
+mod input;
 mod support;

@@ -1,10 +1,12 @@
 //! Columns of texts as indicators, and values in place of missing ones.
 
-use super::{Impute, Imputed, Roles};
-use crate::error::{FileError, Result};
+use super::{Impute, Imputed, Roles, Usual};
+use crate::error::{FileError, Result, quoted};
+use crate::levels::level_key;
 use crate::matrix::Matrix;
-use crate::table::{Table, TextColumn};
+use crate::table::{Gap, Table, TextColumn};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// The features made of a column of texts: one for each level but the reference, side by side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,34 +19,53 @@ pub struct Category {
     pub levels: Vec<String>,
     /// The first of these features.
     pub first: usize,
+    /// The most frequent text of the column; models of older versions do not have it.
+    #[serde(default)]
+    pub usual: Option<String>,
 }
 
-/// Takes the texts out of the table and adds their indicators.
-pub fn encode(table: &mut Table, roles: &Roles) -> Result<Vec<Category>> {
+impl Category {
+    /// Its features.
+    pub fn features(&self) -> std::ops::Range<usize> {
+        self.first..self.first + self.levels.len()
+    }
+}
+
+/// Takes the texts out of the table and adds their indicators. A column that a model knows as texts is one, also where this file
+/// has numbers alone in it, or nothing.
+pub fn encode(table: &mut Table, roles: &Roles) -> Result<(Vec<Category>, Vec<Imputed>)> {
+    for column in roles.levels.keys() {
+        if let Some(j) = table.names.find(column, table.numbers.columns()) {
+            table.number_as_text(j);
+        }
+    }
     let texts = std::mem::take(&mut table.texts);
     if texts.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
     // Positions of gaps are those of the file with its texts: from here on they are those of the numbers.
-    let (mut categories, gaps) = (Vec::new(), std::mem::take(&mut table.gaps));
-    let columns = table.numbers.columns();
-    let mut names = table.names.list(columns);
+    let (mut categories, mut imputed, gaps) = (Vec::new(), Vec::new(), std::mem::take(&mut table.gaps));
+    let mut names = table.names.list(table.numbers.columns());
     for text in &texts {
-        let gap = gaps.get(&text.position);
-        let levels = levels_of(table, text, roles)?;
-        let Some((reference, levels)) = levels.split_first() else {
+        let mut levels = levels_of(table, text, roles)?;
+        if levels.is_empty() {
             return Err(FileError::new(&table.source, "the column is empty").in_column(&text.name).into());
-        };
-        if let Some(gap) = gap.filter(|_| roles.impute == Impute::No) {
-            return Err(table.missing(&text.name, gap, "; drop the column or give --impute mean").into());
         }
-        let codes = codes(table, text, reference, levels, usual(text))?;
+        let reference = levels.remove(0);
+        let usual = usual(text);
+        let own = || usual.clone().map(Usual::Text);
+        let filled = gaps.get(&text.position).map(|gap| filling(table, &text.name, gap, roles, own)).transpose()?;
+        let value = match filled.as_ref().map(|filled| &filled.value) {
+            Some(Usual::Text(value)) => value,
+            _ => &reference,
+        };
+        let codes = codes(table, text, &reference, &levels, value)?;
         let first = names.len();
         let column = |level: usize| codes.iter().map(move |c| f64::from(u8::from(*c == level + 1))).collect();
         table.numbers.append(&(0..levels.len()).map(column).collect::<Vec<Vec<f64>>>());
         names.extend(levels.iter().map(|level| format!("{}={level}", text.name)));
-        let (column, reference, levels) = (text.name.clone(), reference.clone(), levels.to_vec());
-        categories.push(Category { column, reference, levels, first });
+        categories.push(Category { column: text.name.clone(), reference, levels, first, usual });
+        imputed.extend(filled);
     }
     for (position, gap) in gaps {
         if let Err(before) = texts.binary_search_by_key(&position, |t| t.position) {
@@ -52,7 +73,26 @@ pub fn encode(table: &mut Table, roles: &Roles) -> Result<Vec<Category>> {
         }
     }
     table.names = crate::Names::Listed(names);
-    Ok(categories)
+    Ok((categories, imputed))
+}
+
+/// What takes the place of the missing values of a column: what is usual in it, or was in the data of the fit.
+fn filling(
+    table: &Table,
+    column: &str,
+    gap: &Gap,
+    roles: &Roles,
+    own: impl FnOnce() -> Option<Usual>,
+) -> Result<Imputed> {
+    let value = match roles.impute {
+        Impute::No => return Err(table.missing(column, gap, "; drop the column or give --impute mean").into()),
+        Impute::Mean => own().ok_or("; the column has no value at all: drop it"),
+        Impute::Known => roles.usual.get(column).cloned().ok_or(
+            "; the model file does not say what was usual in the data of the fit: `bestset fit` of this version, and no older one, saves it",
+        ),
+    };
+    let value = value.map_err(|advice| table.missing(column, gap, advice))?;
+    Ok(Imputed { column: column.to_owned(), count: gap.count, value })
 }
 
 /// The levels known from a model, or those of the data in the order of the alphabet.
@@ -63,8 +103,10 @@ fn levels_of(table: &Table, text: &TextColumn, roles: &Roles) -> Result<Vec<Stri
     let count = text.levels.len();
     if count > roles.most_levels {
         let problem = format!(
-            "{count} different texts such as {:?}, more than {}: drop the column (--drop {}) or allow more (--max-levels)",
-            text.levels[0], roles.most_levels, text.name
+            "{count} different texts such as {}, more than {}: drop the column (--drop {}) or allow more (--max-levels)",
+            quoted(&text.levels[0]),
+            roles.most_levels,
+            text.name
         );
         return Err(FileError::new(&table.source, problem).in_column(&text.name).into());
     }
@@ -73,27 +115,29 @@ fn levels_of(table: &Table, text: &TextColumn, roles: &Roles) -> Result<Vec<Stri
     Ok(levels)
 }
 
-/// The code of the most frequent text, the first of equals.
-fn usual(text: &TextColumn) -> u32 {
+/// The most frequent text, the first of equals.
+fn usual(text: &TextColumn) -> Option<String> {
     let mut counts = vec![0usize; text.levels.len()];
     for &code in text.codes.iter().filter(|c| **c != TextColumn::MISSING) {
         counts[code as usize] += 1;
     }
-    (0..counts.len()).rev().max_by_key(|&k| counts[k]).unwrap_or_default() as u32
+    let most = (0..counts.len()).rev().max_by_key(|&k| counts[k])?;
+    Some(text.levels[most].clone())
 }
 
-/// 0 for the reference, k + 1 for level k.
-fn codes(table: &Table, text: &TextColumn, reference: &str, levels: &[String], usual: u32) -> Result<Vec<usize>> {
-    let translate = |level: &String| match level == reference {
-        true => Some(0),
-        false => levels.iter().position(|l| l == level).map(|k| k + 1),
-    };
-    let known: Vec<Option<usize>> = text.levels.iter().map(translate).collect();
+/// 0 for the reference, k + 1 for level k; what is missing has the code of `filled`.
+fn codes(table: &Table, text: &TextColumn, reference: &str, levels: &[String], filled: &str) -> Result<Vec<usize>> {
+    let all = std::iter::once(reference).chain(levels.iter().map(String::as_str));
+    let places: HashMap<String, usize> = all.enumerate().map(|(k, l)| (level_key(l).into_owned(), k)).collect();
+    let place = |level: &str| places.get(level_key(level).as_ref()).copied();
+    let known: Vec<Option<usize>> = text.levels.iter().map(|level| place(level)).collect();
     let code = |(row, &code): (usize, &u32)| {
-        let code = if code == TextColumn::MISSING { usual } else { code };
-        known.get(code as usize).copied().flatten().ok_or_else(|| {
-            let value = text.levels.get(code as usize).cloned().unwrap_or_default();
-            let mut error = FileError::new(&table.source, format!("the model does not know the level {value:?}"));
+        let found =
+            if code == TextColumn::MISSING { place(filled) } else { known.get(code as usize).copied().flatten() };
+        found.ok_or_else(|| {
+            let value = text.levels.get(code as usize).map_or(filled, String::as_str);
+            let problem = format!("the model does not know the level {}", quoted(value));
+            let mut error = FileError::new(&table.source, problem);
             error.line = table.first_line.map(|line| line + row as u64);
             error.at_row(row as u64 + 1).in_column(&text.name).into()
         })
@@ -107,19 +151,19 @@ pub fn impute(table: &mut Table, roles: &Roles) -> Result<Vec<Imputed>> {
     let mut imputed = Vec::new();
     for (j, gap) in gaps {
         let name = table.names.get(j);
-        if roles.impute == Impute::No {
-            return Err(table.missing(&name, &gap, "; drop the column or give --impute mean").into());
-        }
-        let Matrix::Dense { rows, data, .. } = &mut table.numbers else {
+        let mean = || {
+            let column = table.numbers.column(j);
+            let known = || column.iter().filter(|x| !x.is_nan());
+            let count = known().count();
+            (count > 0).then(|| Usual::Mean(known().sum::<f64>() / count as f64))
+        };
+        let filled = filling(table, &name, &gap, roles, mean)?;
+        let (Matrix::Dense { rows, data, .. }, Usual::Mean(mean)) = (&mut table.numbers, &filled.value) else {
             return Err(FileError::new(&table.source, "a value is not a number").in_column(name).into());
         };
         let column = &mut data[j * *rows..(j + 1) * *rows];
-        let known = || column.iter().filter(|x| !x.is_nan());
-        let count = known().count();
-        let own = if count > 0 { known().sum::<f64>() / count as f64 } else { 0.0 };
-        let mean = roles.means.get(&name).copied().unwrap_or(own);
-        column.iter_mut().filter(|x| x.is_nan()).for_each(|x| *x = mean);
-        imputed.push(Imputed { column: name, count: gap.count, mean });
+        column.iter_mut().filter(|x| x.is_nan()).for_each(|x| *x = *mean);
+        imputed.push(filled);
     }
     Ok(imputed)
 }

@@ -1,7 +1,8 @@
 //! Which column is what.
 
-use super::{Classes, Impute, Target};
-use crate::error::{FileError, Result};
+use super::{Classes, Impute, Target, Usual};
+use crate::error::{FileError, Result, quoted};
+use crate::levels::same_level;
 use crate::table::{Label, Place, Table, TextColumn};
 use std::collections::BTreeMap;
 
@@ -15,20 +16,25 @@ pub struct Roles {
     pub target: Option<String>,
     /// Whether there must be a target; where not, only one that is named is taken.
     pub needs_target: bool,
+    /// Whether a column must be left to be a feature; a model without features predicts without.
+    pub needs_features: bool,
     /// Weights of the samples.
     pub weights: Option<String>,
     /// Fixed part of the linear predictor.
     pub offset: Option<String>,
     /// Columns to be left out.
     pub drop: Vec<String>,
-    /// The class that +1 stands for; `None` for the later one in the alphabet.
+    /// The class that +1 stands for, against all others where there are more than two; `None` for the later one of two in the
+    /// alphabet.
     pub positive: Option<String>,
+    /// Whether rows without a target are left out; where not, they are an error.
+    pub drop_missing_target: bool,
     /// What becomes of missing values.
     pub impute: Impute,
     /// Levels of columns of texts that are known already, for data that a model is applied to; the first is the reference.
     pub levels: BTreeMap<String, Vec<String>>,
-    /// Values that take the place of missing ones, for data that a model is applied to.
-    pub means: BTreeMap<String, f64>,
+    /// What takes the place of missing values with [`Impute::Known`], for data that a model is applied to.
+    pub usual: BTreeMap<String, Usual>,
     /// Most levels of a column of texts.
     pub most_levels: usize,
 }
@@ -38,13 +44,15 @@ impl Default for Roles {
         Self {
             target: None,
             needs_target: true,
+            needs_features: true,
             weights: None,
             offset: None,
             drop: Vec::new(),
             positive: None,
+            drop_missing_target: false,
             impute: Impute::No,
             levels: BTreeMap::new(),
-            means: BTreeMap::new(),
+            usual: BTreeMap::new(),
             most_levels: MOST_LEVELS,
         }
     }
@@ -58,6 +66,18 @@ pub struct Assigned {
 }
 
 impl Roles {
+    /// Leaves out rows without a target, if that is wanted, and returns how many there were.
+    pub fn drop_rows(&self, table: &mut Table) -> Result<u64> {
+        if !self.drop_missing_target {
+            return Ok(0);
+        }
+        let count = self.target_position(table)?.map_or(0, |position| table.drop_rows_without(position));
+        match table.rows() {
+            0 => Err(FileError::new(&table.source, "no row has a target").into()),
+            _ => Ok(count),
+        }
+    }
+
     /// Takes target, weights, offset and what is dropped out of the table.
     pub fn assign(&self, table: &mut Table) -> Result<Assigned> {
         let drop: Vec<usize> = self.drop.iter().map(|name| table.find(name)).collect::<Result<_>>()?;
@@ -84,10 +104,8 @@ impl Roles {
         };
         if self.needs_target && found.target.is_none() {
             let problem = format!(
-                "the target is not known: name its column with --target (there are {} columns, {:?} to {:?})",
-                table.columns(),
-                table.name(0),
-                table.name(table.columns().saturating_sub(1)),
+                "the target is not known: name its column with --target; there are {}",
+                table.columns_like("y")
             );
             return Err(FileError::new(&table.source, problem).into());
         }
@@ -107,8 +125,10 @@ impl Roles {
 
     fn target_of(&self, table: &Table, position: usize) -> Result<Target> {
         let name = table.name(position);
+        const ADVICE: &str =
+            "; the target must be known in every row: --drop-missing-target leaves out the rows where it is not";
         if let Some(gap) = table.gaps.get(&position).filter(|_| self.needs_target) {
-            return Err(table.missing(&name, gap, "; the target must be known in every row").into());
+            return Err(table.missing(&name, gap, ADVICE).into());
         }
         match table.place(position) {
             Place::Number(j) => Ok(Target { name, values: table.numbers.column(j).into_owned(), classes: None }),
@@ -116,33 +136,46 @@ impl Roles {
         }
     }
 
+    /// Two classes; or the positive one and all others, where there are more, or where a model brings its classes.
     fn classes_of(&self, table: &Table, text: &TextColumn) -> Result<Target> {
-        let bad = |problem: String| FileError::new(&table.source, problem).in_column(&text.name);
+        let bad = |problem: String| crate::Error::from(FileError::new(&table.source, problem).in_column(&text.name));
         let mut levels: Vec<&String> = text.levels.iter().collect();
         levels.sort();
-        let [mut negative, mut positive] = levels[..] else {
-            let shown: Vec<String> = levels.iter().take(4).map(|l| format!("{l:?}")).collect();
-            let count = levels.len();
-            return Err(
-                bad(format!("a target of texts needs two classes; it has {count}: {}", shown.join(", "))).into()
-            );
-        };
-        if let Some(wanted) = &self.positive {
-            if negative == wanted {
-                std::mem::swap(&mut negative, &mut positive);
-            } else if positive != wanted {
-                return Err(
-                    bad(format!("the positive class {wanted:?} is none of {negative:?} and {positive:?}")).into()
-                );
-            }
+        let mut shown: Vec<String> = levels.iter().take(6).map(quoted).collect();
+        if levels.len() > shown.len() {
+            shown.push("…".to_owned());
         }
+        let (count, shown) = (levels.len(), shown.join(", "));
+        let positive = match &self.positive {
+            Some(wanted) => levels.iter().copied().find(|level| same_level(level, wanted)),
+            None => levels.last().copied(),
+        };
+        let positive = match (&self.positive, positive) {
+            // A file may have one class alone, or others than the model knows.
+            (Some(wanted), None) if !self.needs_target => wanted,
+            (Some(wanted), None) => {
+                return Err(bad(format!("the positive class {} is none of {shown}", quoted(wanted))));
+            }
+            (None, _) if count > 2 => {
+                return Err(bad(format!(
+                    "a target of texts needs two classes; it has {count}: {shown}; --positive CLASS sets one of them against all \
+                     others, and a fit for each class tells them all apart"
+                )));
+            }
+            (_, Some(positive)) if count > 1 || !self.needs_target => positive,
+            _ => return Err(bad(format!("a target of texts needs two classes; it has {count}: {shown}"))),
+        };
+        let negative = match levels.iter().copied().filter(|level| *level != positive).collect::<Vec<_>>()[..] {
+            [other] => other.clone(),
+            _ => Classes::all_but(positive),
+        };
         let values = (0..table.rows()).map(|i| match text.get(i) {
-            Some(level) if level == positive => 1.0,
+            Some(level) if same_level(level, positive) => 1.0,
             Some(_) => -1.0,
             None => f64::NAN,
         });
-        let classes = Some(Classes { negative: negative.clone(), positive: positive.clone() });
-        Ok(Target { name: text.name.clone(), values: values.collect(), classes })
+        let (name, values) = (text.name.clone(), values.collect());
+        Ok(Target { name, values, classes: Some(Classes { negative, positive: positive.clone() }) })
     }
 }
 
@@ -156,7 +189,7 @@ fn numbers(table: &Table, position: usize, role: &str) -> Result<Vec<f64>> {
         Place::Number(j) => Ok(table.numbers.column(j).into_owned()),
         Place::Text(t) => {
             let value = table.texts[t].get(0).unwrap_or_default();
-            let problem = format!("{value:?} is not a number, as {role} must be");
+            let problem = format!("{} is not a number, as {role} must be", quoted(value));
             Err(FileError::new(&table.source, problem).in_column(name).into())
         }
     }

@@ -1,45 +1,37 @@
 //! CSV and its relatives, in two passes over the file: one counts lines, the other puts the numbers where they belong.
 
+use super::ReadOptions;
 use super::fill::Fill;
+use super::layout::Layout;
+use super::records::{Records, is_missing, is_written_number, number};
 use super::source::Source;
-use super::{Header, ReadOptions};
-use crate::error::{FileError, Result};
+use crate::error::{FileError, Result, quoted};
+use crate::levels::Levels;
 use crate::matrix::Names;
 use crate::table::{Gap, Table, TextColumn};
-use ::csv::{ByteRecord, Reader, ReaderBuilder};
-use std::collections::{BTreeMap, HashMap};
-use std::io::{BufRead, Read};
-
-/// What stands for a missing value, in any case of letters.
-const MISSING: [&[u8]; 8] = [b"", b"na", b"n/a", b"nan", b"null", b"none", b"?", b"."];
+use ::csv::ByteRecord;
+use std::collections::BTreeMap;
+use std::io::BufRead;
 
 pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
-    let delimiter = options.delimiter.unwrap_or_else(|| guess_delimiter(source));
+    let layout = Layout::find(source, options)?;
     let (lines, bytes) = count(source)?;
-    let mut reader = ReaderBuilder::new()
-        .delimiter(delimiter)
-        .has_headers(false)
-        .flexible(true)
-        .trim(::csv::Trim::All)
-        .from_reader(skip_mark(source)?);
+    let mut records = Records::open(source, layout.delimiter)?;
     let mut record = ByteRecord::new();
-    if !next(source, &mut reader, &mut record)? {
-        return Err(source.bad("the file is empty").into());
-    }
+    records.next(&mut record)?;
     let columns = record.len();
-    let has_header = match options.header {
-        Header::Yes => true,
-        Header::No => false,
-        // Na may be sodium: one name that is nothing else is enough.
-        Header::Auto => record.iter().all(|field| parse(field).is_none()) && !record.iter().all(is_missing),
+    let names = if layout.header {
+        names(source, &record, usize::from(layout.unnamed))?
+    } else {
+        (1..=columns).map(|k| format!("x{k}")).collect()
     };
-    let names = if has_header { names(source, &record)? } else { (1..=columns).map(|k| format!("x{k}")).collect() };
     // A row has a byte for each of its fields, delimiters and the end of the line taken together.
     let room = lines.min(bytes / columns as u64 + 1) as usize;
-    let mut rows = Rows::new(source, names, options)?;
-    let (mut pending, mut started) = (!has_header, None);
+    let mut pending = !layout.header;
+    let mut rows = Rows::new(source, names, layout, options)?;
+    let mut started = None;
     let first = loop {
-        if !pending && !next(source, &mut reader, &mut record)? {
+        if !pending && !records.next(&mut record)? {
             break None;
         }
         pending = false;
@@ -51,24 +43,11 @@ pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
     let mut fill = Fill::new(&source.path, room, rows.numbers(), options)?;
     rows.replay(&mut fill)?;
     if first.is_some() {
-        while next(source, &mut reader, &mut record)? {
+        while records.next(&mut record)? {
             rows.take(&record, &mut fill)?;
         }
     }
-    Ok(rows.finish(fill, started))
-}
-
-/// The next record.
-fn next(source: &Source, reader: &mut Reader<Box<dyn BufRead + Send>>, record: &mut ByteRecord) -> Result<bool> {
-    reader.read_byte_record(record).map_err(|e| {
-        let line = e.position().map(|p| p.line());
-        let mut error = match e.into_kind() {
-            ::csv::ErrorKind::Io(e) => source.failed(e),
-            other => source.bad(format!("is not CSV: {other:?}")),
-        };
-        error.line = line;
-        error.into()
-    })
+    rows.finish(fill, started)
 }
 
 /// Lines, the last one counted also where it does not end, and bytes.
@@ -88,51 +67,14 @@ fn count(source: &Source) -> Result<(u64, u64)> {
     }
 }
 
-/// The bytes after the mark that some programs begin UTF-8 files with.
-fn skip_mark(source: &Source) -> Result<Box<dyn BufRead + Send>> {
-    let mut reader = source.open()?;
-    if source.start().starts_with(b"\xef\xbb\xbf") {
-        reader.read_exact(&mut [0; 3]).map_err(|e| source.failed(e))?;
-    }
-    Ok(reader)
-}
-
-/// Tabs by the name; else what occurs most often in the first line, commas before others.
-fn guess_delimiter(source: &Source) -> u8 {
-    if source.is_tab_separated() {
-        return b'\t';
-    }
-    let start = source.start();
-    let end = memchr::memchr2(b'\n', b'\r', start).unwrap_or(start.len());
-    let mut quoted = false;
-    let mut counts = [0usize; 4];
-    const KNOWN: [u8; 4] = [b'|', b'\t', b';', b','];
-    for byte in &start[..end] {
-        quoted ^= *byte == b'"';
-        if let Some(k) = KNOWN.iter().position(|d| d == byte && !quoted) {
-            counts[k] += 1;
-        }
-    }
-    let best = (0..KNOWN.len()).max_by_key(|&k| counts[k]).unwrap_or(3);
-    if counts[best] == 0 { b',' } else { KNOWN[best] }
-}
-
-fn names(source: &Source, record: &ByteRecord) -> Result<Vec<String>> {
+/// The names on the first line, but for so many fields.
+fn names(source: &Source, record: &ByteRecord, skipped: usize) -> Result<Vec<String>> {
     let name = |(k, field): (usize, &[u8])| match std::str::from_utf8(field) {
         Ok("") => Ok(format!("x{}", k + 1)),
         Ok(name) => Ok(name.to_owned()),
         Err(_) => Err(source.bad(format!("the name of column {} is not UTF-8", k + 1)).at_line(1).into()),
     };
-    record.iter().enumerate().map(name).collect()
-}
-
-fn parse(field: &[u8]) -> Option<f64> {
-    let value: f64 = std::str::from_utf8(field).ok()?.parse().ok()?;
-    (!value.is_nan()).then_some(value)
-}
-
-fn is_missing(field: &[u8]) -> bool {
-    field.len() <= 4 && MISSING.iter().any(|word| field.eq_ignore_ascii_case(word))
+    record.iter().enumerate().skip(skipped).map(name).collect()
 }
 
 /// What a column is.
@@ -141,21 +83,23 @@ enum Kind {
     Open,
     Number,
     Text {
-        levels: Vec<String>,
-        known: HashMap<Vec<u8>, u32>,
+        levels: Levels,
         codes: Vec<u32>,
+        /// The user said so.
+        told: bool,
     },
 }
 
 impl Kind {
-    fn text() -> Self {
-        Self::Text { levels: Vec::new(), known: HashMap::new(), codes: Vec::new() }
+    fn text(told: bool) -> Self {
+        Self::Text { levels: Levels::default(), codes: Vec::new(), told }
     }
 }
 
 /// The columns in the making.
 struct Rows<'s> {
     source: &'s Source,
+    layout: Layout,
     names: Vec<String>,
     kinds: Vec<Kind>,
     gaps: BTreeMap<usize, Gap>,
@@ -168,25 +112,33 @@ struct Rows<'s> {
 const WAITING: usize = 1000;
 
 impl<'s> Rows<'s> {
-    fn new(source: &'s Source, names: Vec<String>, options: &ReadOptions) -> Result<Self> {
+    fn new(source: &'s Source, names: Vec<String>, layout: Layout, options: &ReadOptions) -> Result<Self> {
         let mut kinds: Vec<Kind> = names.iter().map(|_| Kind::Open).collect();
         for wanted in &options.categorical {
             let by_number = || wanted.parse::<usize>().ok().and_then(|k| k.checked_sub(1)).filter(|k| *k < names.len());
             match names.iter().position(|name| name == wanted).or_else(by_number) {
-                Some(k) => kinds[k] = Kind::text(),
-                None => return Err(source.bad(format!("there is no column {wanted:?} to be categorical")).into()),
+                Some(k) => kinds[k] = Kind::text(true),
+                None => {
+                    let problem = format!("there is no column {} to be categorical", quoted(wanted));
+                    return Err(source.bad(problem).into());
+                }
             }
         }
-        Ok(Self { source, names, kinds, gaps: BTreeMap::new(), waiting: Vec::new(), rows: 0 })
+        Ok(Self { source, layout, names, kinds, gaps: BTreeMap::new(), waiting: Vec::new(), rows: 0 })
+    }
+
+    /// The fields of a record that belong to a column.
+    fn fields<'r>(&self, record: &'r ByteRecord) -> impl Iterator<Item = &'r [u8]> + use<'r> {
+        record.iter().skip(usize::from(self.layout.row_names))
     }
 
     /// Looks at a record for columns not known yet; true when all are.
     fn decide(&mut self, record: &ByteRecord) -> Result<bool> {
         self.check_length(record)?;
-        let mut open = false;
-        for (kind, field) in self.kinds.iter_mut().zip(record) {
+        let (mut open, fields, decimal) = (false, self.fields(record), self.layout.decimal);
+        for (kind, field) in self.kinds.iter_mut().zip(fields) {
             if matches!(kind, Kind::Open) && !is_missing(field) {
-                *kind = if parse(field).is_some() { Kind::Number } else { Kind::text() };
+                *kind = if number(field, decimal).is_some() { Kind::Number } else { Kind::text(false) };
             }
             open |= matches!(kind, Kind::Open);
         }
@@ -206,11 +158,16 @@ impl<'s> Rows<'s> {
     }
 
     fn check_length(&self, record: &ByteRecord) -> Result<()> {
-        let (found, expected) = (record.len(), self.names.len());
+        let (found, expected) = (record.len(), self.names.len() + usize::from(self.layout.row_names));
         if found == expected {
             return Ok(());
         }
-        Err(self.at(record, format!("the row has {found} fields, expected {expected}")).into())
+        let delimiter = match self.layout.delimiter {
+            b' ' => "blanks".to_owned(),
+            other => format!("{:?}", char::from(other)),
+        };
+        let problem = format!("the row has {found} fields, expected {expected}; divided by {delimiter} (--delimiter)");
+        Err(self.at(record, problem).into())
     }
 
     fn at(&self, record: &ByteRecord, problem: String) -> FileError {
@@ -223,13 +180,17 @@ impl<'s> Rows<'s> {
         self.check_length(record)?;
         let row = fill.row();
         let before = row.len();
-        for (k, field) in record.iter().enumerate() {
+        for (k, field) in self.fields(record).enumerate() {
             let value = match &mut self.kinds[k] {
-                Kind::Text { levels, known, codes } => {
-                    codes.push(code(field, levels, known));
-                    if codes.last() != Some(&TextColumn::MISSING) { 0.0 } else { f64::NAN }
+                Kind::Text { codes, .. } if is_missing(field) => {
+                    codes.push(TextColumn::MISSING);
+                    f64::NAN
                 }
-                _ => match parse(field) {
+                Kind::Text { levels, codes, .. } => {
+                    codes.push(levels.code(field));
+                    0.0
+                }
+                _ => match number(field, self.layout.decimal) {
                     Some(value) if value.is_finite() => {
                         row.push(value);
                         continue;
@@ -254,40 +215,61 @@ impl<'s> Rows<'s> {
     }
 
     fn not_a_number(&self, record: &ByteRecord, k: usize, field: &[u8], found: Option<f64>) -> crate::Error {
-        let value = String::from_utf8_lossy(field);
-        let name = &self.names[k];
+        let text = String::from_utf8_lossy(field);
+        let (name, value) = (&self.names[k], quoted(&text));
+        let decimal = self.layout.decimal;
         let problem = match found {
-            Some(_) => format!("{value:?} is not finite"),
+            Some(_) => format!("{value} is not finite"),
+            None if is_written_number(&text, decimal) => format!("{value} is not a number; {}", self.advice(name)),
             None => format!(
-                "{value:?} is not a number, as the values above it are; if the column is of texts, say --categorical {name}"
+                "{value} is not a number, as the values above it are; if the column is of texts, say --categorical {name}"
             ),
         };
         self.at(record, problem).in_column(name).into()
     }
 
-    fn finish(self, fill: Fill, first_line: Option<u64>) -> Table {
+    /// What to do where numbers are not written as they are read.
+    fn advice(&self, name: &str) -> String {
+        let (sign, other) = if self.layout.decimal == b',' { (',', '.') } else { ('.', ',') };
+        format!(
+            "numbers are read with the decimal sign {sign:?} and nothing between thousands: say --decimal {other} if that is their \
+             decimal sign, or --categorical {name} if they are categories"
+        )
+    }
+
+    /// Texts that are all numbers as people write them are not taken for categories.
+    fn check_text(&self, text: &TextColumn, first_line: Option<u64>) -> Result<()> {
+        let decimal = self.layout.decimal;
+        let written = |level: &String| is_written_number(level, decimal);
+        let plain = |level: &String| number(level.as_bytes(), decimal).is_some();
+        let Some(place) = text.levels.iter().position(written) else { return Ok(()) };
+        if !text.levels.iter().all(|level| plain(level) || written(level)) {
+            return Ok(());
+        }
+        let row = text.codes.iter().position(|code| *code as usize == place).unwrap_or_default() as u64;
+        let problem = format!("{} is not a number; {}", quoted(&text.levels[place]), self.advice(&text.name));
+        let mut error = self.source.bad(problem).at_row(row + 1).in_column(&text.name);
+        error.line = first_line.map(|line| line + row);
+        Err(error.into())
+    }
+
+    fn finish(mut self, fill: Fill, first_line: Option<u64>) -> Result<Table> {
         let (mut texts, mut numbers) = (Vec::new(), Vec::new());
-        for (position, (kind, name)) in self.kinds.into_iter().zip(self.names).enumerate() {
+        let columns = std::mem::take(&mut self.kinds).into_iter().zip(std::mem::take(&mut self.names));
+        for (position, (kind, name)) in columns.enumerate() {
             match kind {
-                Kind::Text { levels, codes, .. } => texts.push(TextColumn { name, position, levels, codes }),
+                Kind::Text { levels, codes, told } => {
+                    let text = TextColumn { name, position, levels: levels.texts, codes };
+                    if !told {
+                        self.check_text(&text, first_line)?;
+                    }
+                    texts.push(text);
+                }
                 _ => numbers.push(name),
             }
         }
         let matrix = fill.finish(self.rows as usize);
-        let (source, names) = (self.source.path.clone(), Names::Listed(numbers));
-        Table { source, numbers: matrix, names, texts, label: None, gaps: self.gaps, first_line }
+        let (source, names, notes) = (self.source.path.clone(), Names::Listed(numbers), self.layout.notes);
+        Ok(Table { source, numbers: matrix, names, texts, label: None, gaps: self.gaps, first_line, notes })
     }
-}
-
-fn code(field: &[u8], levels: &mut Vec<String>, known: &mut HashMap<Vec<u8>, u32>) -> u32 {
-    if is_missing(field) {
-        return TextColumn::MISSING;
-    }
-    if let Some(code) = known.get(field) {
-        return *code;
-    }
-    let code = levels.len() as u32;
-    known.insert(field.to_owned(), code);
-    levels.push(String::from_utf8_lossy(field).into_owned());
-    code
 }

@@ -2,7 +2,7 @@
 
 use super::source::Source;
 use super::{ReadOptions, check_memory};
-use crate::error::{FileError, Result};
+use crate::error::{FileError, Result, quoted};
 use crate::matrix::{Matrix, Names};
 use crate::table::{Label, Table};
 use rayon::prelude::*;
@@ -97,21 +97,21 @@ fn parse_line(line: &[u8], block: &mut Block, pairs: &mut Vec<(u32, f64)>) -> st
     let mut tokens = line.split_ascii_whitespace();
     let Some(label) = tokens.next() else { return Ok(()) };
     let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
-    let label = number(label).ok_or_else(|| format!("the label {label:?} is not a finite number"))?;
+    let label = number(label).ok_or_else(|| format!("the label {} is not a finite number", quoted(label)))?;
     pairs.clear();
     let mut sorted = true;
     for token in tokens {
         let Some((index, value)) = token.split_once(':') else {
-            return Err(format!("{token:?} is not index:value"));
+            return Err(format!("{} is not index:value", quoted(token)));
         };
         if index == "qid" {
             continue;
         }
-        let index: u64 = index.parse().map_err(|_| format!("the index of {token:?} is not a whole number"))?;
+        let index: u64 = index.parse().map_err(|_| format!("the index of {} is not a whole number", quoted(token)))?;
         if index > LARGEST {
             return Err(format!("the index {index} is larger than {LARGEST}"));
         }
-        let value = number(value).ok_or_else(|| format!("the value of {token:?} is not a finite number"))?;
+        let value = number(value).ok_or_else(|| format!("the value of {} is not a finite number", quoted(token)))?;
         sorted &= pairs.last().is_none_or(|last| last.0 < index as u32);
         pairs.push((index as u32, value));
     }

@@ -3,7 +3,7 @@
 
 use super::source::Source;
 use super::{ReadOptions, check_memory, npz};
-use crate::error::Result;
+use crate::error::{Result, quoted};
 use crate::matrix::{Matrix, Names};
 use crate::table::Table;
 use std::io::BufRead;
@@ -53,7 +53,8 @@ impl Lines<'_> {
         match found.and_then(|sizes| <[usize; N]>::try_from(sizes).ok()) {
             Some(sizes) => Ok(sizes),
             None => {
-                let problem = format!("{:?} should be the size of the matrix, {N} whole numbers", self.text.trim());
+                let problem =
+                    format!("{} should be the size of the matrix, {N} whole numbers", quoted(self.text.trim()));
                 self.bad(problem)
             }
         }
@@ -73,18 +74,18 @@ pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
     let pattern = match field {
         "real" | "double" | "integer" => false,
         "pattern" => true,
-        other => return lines.bad(format!("the field {other:?} is none of real, integer and pattern")),
+        other => return lines.bad(format!("the field {} is none of real, integer and pattern", quoted(other))),
     };
     let symmetry = match symmetry {
         "general" => Symmetry::General,
         "symmetric" => Symmetry::Symmetric,
         "skew-symmetric" => Symmetry::Skew,
-        other => return lines.bad(format!("the symmetry {other:?} is not known")),
+        other => return lines.bad(format!("the symmetry {} is not known", quoted(other))),
     };
     let matrix = match layout {
         "coordinate" => coordinate(&mut lines, pattern, symmetry, options)?,
         "array" if !pattern && symmetry == Symmetry::General => array(&mut lines, options)?,
-        other => return lines.bad(format!("the layout {other:?} with this field and symmetry is not known")),
+        other => return lines.bad(format!("the layout {} with this field and symmetry is not known", quoted(other))),
     };
     Ok(Table::of_numbers(source.path.clone(), matrix, Names::Numbered { first: 1 }, None))
 }
@@ -92,7 +93,7 @@ pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
 fn number(lines: &Lines<'_>, text: &str) -> Result<f64> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        _ => lines.bad(format!("{text:?} is not a finite number")),
+        _ => lines.bad(format!("{} is not a finite number", quoted(text))),
     }
 }
 
@@ -163,16 +164,16 @@ fn entry(lines: &Lines<'_>, rows: usize, columns: usize, pattern: bool) -> Resul
     let mut words = text.split_ascii_whitespace();
     let mut index = |what: &str, most: usize| match words.next().and_then(|w| w.parse::<usize>().ok()) {
         Some(k) if (1..=most).contains(&k) => Ok((k - 1) as u32),
-        _ => lines.bad(format!("the {what} in {text:?} is not between 1 and {most}")),
+        _ => lines.bad(format!("the {what} in {} is not between 1 and {most}", quoted(text))),
     };
     let (i, j) = (index("row", rows)?, index("column", columns)?);
     let value = match (pattern, words.next()) {
         (true, None) => 1.0,
         (false, Some(word)) => number(lines, word)?,
-        _ => return lines.bad(format!("{text:?} has the wrong number of values")),
+        _ => return lines.bad(format!("{} has the wrong number of values", quoted(text))),
     };
     match words.next() {
-        Some(more) => lines.bad(format!("{more:?} is too much on the line")),
+        Some(more) => lines.bad(format!("{} is too much on the line", quoted(more))),
         None => Ok((i, j, value)),
     }
 }

@@ -2,11 +2,13 @@
 
 mod csv;
 mod fill;
+mod layout;
 mod libsvm;
 mod market;
 mod npy;
 mod npz;
 mod parquet;
+mod records;
 mod source;
 
 pub use source::{Compression, Format};
@@ -18,7 +20,8 @@ use std::path::Path;
 /// Whether the first line of a CSV file has the names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Header {
-    /// It has if none of its fields is a number.
+    /// It has if none of its fields is a number, or if the numbers among them are whole and a word beside them stands over
+    /// numbers.
     #[default]
     Auto,
     /// It has.
@@ -36,13 +39,16 @@ pub struct ReadOptions {
     pub delimiter: Option<u8>,
     /// The header of CSV files.
     pub header: Header,
+    /// The decimal sign of CSV files, `b'.'` or `b','`; `None` for a comma where numbers show it and commas do not divide
+    /// fields.
+    pub decimal: Option<u8>,
     /// Columns, by name or number, that are texts even where they look like numbers; for CSV files.
     pub categorical: Vec<String>,
     /// Most bytes that the numbers may take; `None` for what the system gives.
     pub max_memory: Option<usize>,
 }
 
-/// Reads a file.
+/// Reads a file; `-` is standard input.
 ///
 /// ```
 /// use bestset_data::{ReadOptions, Roles, read};

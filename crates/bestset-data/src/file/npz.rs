@@ -1,24 +1,23 @@
 //! Archives of NumPy arrays: `X` with `y` and `names`, a single matrix, or a sparse matrix of SciPy.
 
 use super::npy::{Array, MOST_COMPRESSED};
-use super::source::Source;
+use super::source::{Seekable, Source};
 use super::{ReadOptions, check_memory};
 use crate::error::{FileError, Result};
 use crate::matrix::{Matrix, Names};
 use crate::table::{Label, Table};
-use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::Path;
 use zip::ZipArchive;
 
 struct Archive<'p> {
     path: &'p Path,
-    zip: ZipArchive<BufReader<File>>,
+    zip: ZipArchive<Box<dyn Seekable>>,
 }
 
 pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
-    let file = BufReader::new(source.seekable()?);
-    let zip = ZipArchive::new(file).map_err(|e| source.bad(format!("is not an archive of arrays: {e}")))?;
+    let zip =
+        ZipArchive::new(source.seekable()?).map_err(|e| source.bad(format!("is not an archive of arrays: {e}")))?;
     let mut archive = Archive { path: &source.path, zip };
     let (numbers, gaps) = match archive.has("indptr") {
         true => (archive.sparse(options)?, Default::default()),

@@ -3,6 +3,7 @@
 use super::source::Source;
 use super::{ReadOptions, check_memory};
 use crate::error::{FileError, Result};
+use crate::levels::Levels;
 use crate::matrix::{Matrix, Names};
 use crate::table::{Gap, Table, TextColumn};
 use ::parquet::basic::{ConvertedType, LogicalType, Type};
@@ -10,8 +11,7 @@ use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use ::parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::schema::types::ColumnDescriptor;
-use std::collections::{BTreeMap, HashMap};
-use std::fs::File;
+use std::collections::BTreeMap;
 use std::panic;
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ const BATCH: usize = 1 << 14;
 /// What is made of a column.
 enum Values {
     Numbers(Vec<f64>),
-    Texts { levels: Vec<String>, known: HashMap<Vec<u8>, u32>, codes: Vec<u32> },
+    Texts { levels: Levels, codes: Vec<u32> },
 }
 
 struct Columns<'s> {
     source: &'s Source,
-    reader: SerializedFileReader<File>,
+    reader: Box<dyn FileReader>,
     gaps: BTreeMap<usize, Gap>,
 }
 
@@ -41,8 +41,11 @@ pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
 }
 
 fn read_columns(source: &Source, options: &ReadOptions) -> Result<Table> {
-    let file = source.seekable()?;
-    let reader = SerializedFileReader::new(file).map_err(|e| source.bad(format!("is not Parquet: {e}")))?;
+    let reader: ::parquet::errors::Result<Box<dyn FileReader>> = match source.whole()? {
+        Ok(bytes) => SerializedFileReader::new(bytes).map(|r| Box::new(r) as Box<dyn FileReader>),
+        Err(file) => SerializedFileReader::new(file).map(|r| Box::new(r) as Box<dyn FileReader>),
+    };
+    let reader = reader.map_err(|e| source.bad(format!("is not Parquet: {e}")))?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let columns = schema.num_columns();
     let mut all = Columns { source, reader, gaps: BTreeMap::new() };
@@ -70,14 +73,16 @@ fn read_columns(source: &Source, options: &ReadOptions) -> Result<Table> {
                 data.extend_from_slice(&values);
                 names.push(name);
             }
-            Values::Texts { levels, codes, .. } => texts.push(TextColumn { name, position, levels, codes }),
+            Values::Texts { levels, codes } => {
+                texts.push(TextColumn { name, position, levels: levels.texts, codes });
+            }
         }
     }
     let rows = rows.unwrap_or_default();
     let numbers = Matrix::Dense { rows, columns: names.len(), data };
     let names = Names::Listed(names);
     let (path, gaps) = (source.path.clone(), all.gaps);
-    Ok(Table { source: path, numbers, names, texts, label: None, gaps, first_line: None })
+    Ok(Table { source: path, numbers, names, texts, label: None, gaps, first_line: None, notes: Vec::new() })
 }
 
 fn is_text(column: &ColumnDescriptor) -> bool {
@@ -96,7 +101,7 @@ impl Columns<'_> {
         }
         let scale = self.scale(column, name)?;
         let mut values = match is_text(column) {
-            true => Values::Texts { levels: Vec::new(), known: HashMap::new(), codes: Vec::new() },
+            true => Values::Texts { levels: Levels::default(), codes: Vec::new() },
             false => Values::Numbers(Vec::new()),
         };
         for group in 0..self.reader.num_row_groups() {
@@ -132,8 +137,9 @@ impl Columns<'_> {
                 (ColumnReader::FloatColumnReader(r), Values::Numbers(to)) => numbers(r, levels, to, |x| f64::from(*x)),
                 (ColumnReader::DoubleColumnReader(r), Values::Numbers(to)) => numbers(r, levels, to, |x| *x),
                 (ColumnReader::FixedLenByteArrayColumnReader(r), Values::Numbers(to)) => numbers(r, levels, to, half),
-                (ColumnReader::ByteArrayColumnReader(r), Values::Texts { levels: texts, known, codes }) => {
-                    batches(r, levels, |text: Option<&ByteArray>| codes.push(code(text, texts, known)))
+                (ColumnReader::ByteArrayColumnReader(r), Values::Texts { levels: texts, codes }) => {
+                    let mut code = |text: &ByteArray| texts.code(text.data());
+                    batches(r, levels, |text| codes.push(text.map_or(TextColumn::MISSING, &mut code)))
                 }
                 _ => Err("is of a type that cannot be read as numbers".to_owned()),
             };
@@ -196,17 +202,6 @@ fn half(bytes: &FixedLenByteArray) -> f64 {
         _ => (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15),
     };
     if sign == 1 { -size } else { size }
-}
-
-fn code(text: Option<&ByteArray>, levels: &mut Vec<String>, known: &mut HashMap<Vec<u8>, u32>) -> u32 {
-    let Some(text) = text else { return TextColumn::MISSING };
-    if let Some(code) = known.get(text.data()) {
-        return *code;
-    }
-    let code = levels.len() as u32;
-    known.insert(text.data().to_owned(), code);
-    levels.push(String::from_utf8_lossy(text.data()).into_owned());
-    code
 }
 
 /// Numbers of a column, NaN where there is none.

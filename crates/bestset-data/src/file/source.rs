@@ -1,8 +1,10 @@
 //! A file that may be compressed, and what format it is.
 
+use super::layout;
 use crate::error::{FileError, Result};
+use bytes::Bytes;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
 /// Formats that are read and written.
@@ -64,7 +66,7 @@ impl Format {
             _ => path.with_extension(""),
         };
         match extension(&inner).as_str() {
-            "csv" | "tsv" | "tab" | "txt" => Some(Self::Csv),
+            "csv" | "tsv" | "tab" | "txt" | "dat" | "data" | "raw" => Some(Self::Csv),
             "parquet" | "pq" => Some(Self::Parquet),
             "libsvm" | "svmlight" | "svm" => Some(Self::Libsvm),
             "npy" => Some(Self::Npy),
@@ -99,6 +101,9 @@ fn extension(path: &Path) -> String {
     path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase()
 }
 
+/// Bytes that are looked at to find out what a file is.
+const START: u64 = 1 << 16;
+
 /// A file, opened as often as needed.
 pub struct Source {
     pub path: PathBuf,
@@ -107,52 +112,92 @@ pub struct Source {
     pub size: u64,
     /// The first bytes, decompressed.
     start: Vec<u8>,
+    /// All bytes, where they can be read once only: standard input, pipes.
+    held: Option<Bytes>,
 }
 
+/// Bytes that are read from the middle.
+pub trait Seekable: Read + Seek {}
+impl<T: Read + Seek> Seekable for T {}
+
 impl Source {
+    /// Opens a file; `-` is standard input.
     pub fn new(path: &Path) -> Result<Self> {
         let failed = |e: io::Error| FileError::new(path, format!("cannot be read: {e}"));
+        if path.as_os_str() == "-" {
+            let mut bytes = Vec::new();
+            io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
+            return Self::with("standard input".into(), bytes.len() as u64, Some(bytes.into()));
+        }
         let mut file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
             return Err(FileError::new(path, "is a directory, not a file").into());
         }
-        let mut magic = Vec::new();
-        file.by_ref().take(4).read_to_end(&mut magic).map_err(failed)?;
-        let (compression, size) = (Compression::of_bytes(&magic), metadata.len());
-        let mut source = Self { path: path.to_owned(), compression, size, start: Vec::new() };
-        let mut start = Vec::new();
-        source.open()?.take(1 << 12).read_to_end(&mut start).map_err(|e| source.failed(e))?;
-        source.start = start;
+        if metadata.is_file() {
+            return Self::with(path.to_owned(), metadata.len(), None);
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        Self::with(path.to_owned(), bytes.len() as u64, Some(bytes.into()))
+    }
+
+    fn with(path: PathBuf, size: u64, held: Option<Bytes>) -> Result<Self> {
+        let mut source = Self { path, compression: Compression::None, size, start: Vec::new(), held };
+        source.compression = Compression::of_bytes(&source.first(4)?);
+        source.start = source.first(START)?;
         Ok(source)
+    }
+
+    fn first(&self, count: u64) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.open()?.take(count).read_to_end(&mut bytes).map_err(|e| self.failed(e))?;
+        Ok(bytes)
     }
 
     /// The decompressed bytes from the beginning.
     pub fn open(&self) -> Result<Box<dyn BufRead + Send>> {
-        let file = File::open(&self.path).map_err(|e| self.failed(e))?;
-        let file = BufReader::with_capacity(1 << 18, file);
+        let raw: Box<dyn BufRead + Send> = match &self.held {
+            Some(bytes) => Box::new(Cursor::new(bytes.clone())),
+            None => buffered(File::open(&self.path).map_err(|e| self.failed(e))?),
+        };
         Ok(match self.compression {
-            Compression::None => Box::new(file),
-            Compression::Gzip => buffered(flate2::bufread::MultiGzDecoder::new(file)),
-            Compression::Bzip2 => buffered(bzip2::bufread::MultiBzDecoder::new(file)),
-            Compression::Zstd => buffered(zstd::stream::read::Decoder::with_buffer(file).map_err(|e| self.failed(e))?),
+            Compression::None => raw,
+            Compression::Gzip => buffered(flate2::bufread::MultiGzDecoder::new(raw)),
+            Compression::Bzip2 => buffered(bzip2::bufread::MultiBzDecoder::new(raw)),
+            Compression::Zstd => buffered(zstd::stream::read::Decoder::with_buffer(raw).map_err(|e| self.failed(e))?),
         })
     }
 
-    /// The file itself, for formats that are read from the middle.
-    pub fn seekable(&self) -> Result<File> {
+    /// All bytes where they are in memory, for formats that are read from the middle; else the file.
+    pub fn whole(&self) -> Result<std::result::Result<Bytes, File>> {
         if self.compression != Compression::None {
             return Err(self.bad("must not be compressed: this format compresses its parts itself").into());
         }
-        Ok(File::open(&self.path).map_err(|e| self.failed(e))?)
+        match &self.held {
+            Some(bytes) => Ok(Ok(bytes.clone())),
+            None => Ok(Err(File::open(&self.path).map_err(|e| self.failed(e))?)),
+        }
     }
 
-    /// By the extension, or else by the first bytes.
+    /// The bytes, for formats that are read from the middle.
+    pub fn seekable(&self) -> Result<Box<dyn Seekable>> {
+        Ok(match self.whole()? {
+            Ok(bytes) => Box::new(Cursor::new(bytes)),
+            Err(file) => Box::new(BufReader::new(file)),
+        })
+    }
+
+    /// By the first bytes, or else by the extension; text in columns is CSV whatever its name.
     pub fn guess_format(&self) -> Result<Format> {
+        if let Some(advice) = foreign(&self.path, &self.start) {
+            return Err(self.bad(advice).into());
+        }
         let by_bytes = Format::of_bytes(&self.start);
         match by_bytes.or_else(|| Format::of_name(&self.path)) {
             Some(format) => Ok(format),
             None if self.start.is_empty() => Err(self.bad("the file is empty").into()),
+            None if layout::is_table(&self.start) => Ok(Format::Csv),
             None => Err(self.bad("the format is not known by name or first bytes; give it with --format").into()),
         }
     }
@@ -176,6 +221,26 @@ impl Source {
         let what =
             if self.compression == Compression::None { "cannot be read" } else { "cannot be decompressed or read" };
         self.bad(format!("{what}: {error}"))
+    }
+}
+
+/// What to do with files that other programs write for themselves.
+fn foreign(path: &Path, start: &[u8]) -> Option<&'static str> {
+    const PLINK: &str = "is a binary file of PLINK, which is not read: `plink --bfile NAME --recode A` writes NAME.raw, which is; \
+                         then --target PHENOTYPE --drop FID,IID,PAT,MAT,SEX";
+    const SHEET: &str = "is a workbook, which is not read: save the sheet as CSV";
+    const R: &str =
+        "is a file of R, which is not read: write.csv(data, \"data.csv\", row.names = FALSE) makes one that is";
+    const FRAME: &str = "is not read: write it as CSV or Parquet, in Python by to_csv or to_parquet";
+    if start.starts_with(&[0x6c, 0x1b, 0x01]) {
+        return Some(PLINK);
+    }
+    match extension(path).as_str() {
+        "bed" | "bim" | "fam" | "pgen" => Some(PLINK),
+        "xlsx" | "xls" | "xlsm" | "ods" => Some(SHEET),
+        "rds" | "rda" | "rdata" => Some(R),
+        "dta" | "sav" | "sas7bdat" | "feather" | "arrow" | "h5" | "hdf5" | "h5ad" | "pkl" => Some(FRAME),
+        _ => None,
     }
 }
 

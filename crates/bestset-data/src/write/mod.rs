@@ -1,4 +1,4 @@
-//! Tables into files. A file is whole or not there: it is written beside its place and then renamed.
+//! Tables into files: whole or not there, or into the device or pipe that stands there.
 
 mod arrays;
 mod parquet;
@@ -8,8 +8,8 @@ use crate::error::{FileError, Result};
 use crate::file::{Compression, Format};
 use crate::matrix::Matrix;
 use crate::table::Table;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use bestset::file::{Place, place, replace};
+use std::io::{self, BufWriter, Cursor, Seek, Write};
 use std::path::Path;
 
 /// Writes a table in the format that is given or that the name has; compressed where the name ends so.
@@ -41,40 +41,46 @@ pub fn write(table: &Table, path: impl AsRef<Path>, format: Option<Format>) -> R
     if !matches!(format, Format::Csv | Format::Parquet) {
         check_numbers(table, path)?;
     }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    let done = write_to(table, path, &part, format, compression).and_then(|()| std::fs::rename(&part, path));
-    if done.is_err() {
-        // What is left of a file that could not be written is of no use; that it cannot be removed changes nothing.
-        let _ = std::fs::remove_file(&part);
-    }
+    let done = match place(path) {
+        Place::Regular(file) => replace(&file, |part| {
+            let mut part = BufWriter::with_capacity(1 << 18, part);
+            write_to(table, path, &mut part, format, compression)?;
+            part.flush()
+        }),
+        // Formats with a table of contents go back to their beginning, which a pipe cannot.
+        Place::Other(_) => {
+            let mut whole = Cursor::new(Vec::new());
+            write_to(table, path, &mut whole, format, compression)
+                .and_then(|()| bestset::file::write(path, whole.get_ref()))
+        }
+    };
     done.map_err(|e| bad(format!("cannot be written: {e}")).into())
 }
 
-fn write_to(table: &Table, path: &Path, part: &Path, format: Format, compression: Compression) -> io::Result<()> {
-    let file = BufWriter::with_capacity(1 << 18, File::create(part)?);
+fn write_to<W: Write + Seek + Send>(
+    table: &Table,
+    path: &Path,
+    file: &mut W,
+    format: Format,
+    compression: Compression,
+) -> io::Result<()> {
     match (format, compression) {
         (Format::Parquet, _) => parquet::write(table, file),
         (Format::Npz, _) => arrays::write_npz(table, file),
-        (_, Compression::None) => finish(plain(table, path, format, file)?),
+        (_, Compression::None) => plain(table, path, format, file).map(drop),
         (_, Compression::Gzip) => {
             let encoder = flate2::write::GzEncoder::new(file, flate2::Compression::default());
-            finish(plain(table, path, format, encoder)?.finish()?)
+            plain(table, path, format, encoder)?.finish().map(drop)
         }
         (_, Compression::Bzip2) => {
             let encoder = bzip2::write::BzEncoder::new(file, bzip2::Compression::default());
-            finish(plain(table, path, format, encoder)?.finish()?)
+            plain(table, path, format, encoder)?.finish().map(drop)
         }
         (_, Compression::Zstd) => {
             let encoder = zstd::stream::write::Encoder::new(file, 0)?;
-            finish(plain(table, path, format, encoder)?.finish()?)
+            plain(table, path, format, encoder)?.finish().map(drop)
         }
     }
-}
-
-fn finish(mut file: BufWriter<File>) -> io::Result<()> {
-    file.flush()
 }
 
 /// Formats that are written from front to back.

@@ -119,7 +119,7 @@ function priceAxis({ lambda0, size }) {
   return {
     xs: lambda0.map((_, k) => k),
     axis: {
-      name: narrow() ? "λ0 falls →, features below" : "λ0, the price of a feature, falls →  (below it: features in the answer)",
+      name: narrow() ? "λ0 falls →, features below" : "the penalty per feature (λ0) falls →  (below it: features in the answer)",
       nameGap: 45,
       min: 0,
       max: lambda0.length - 1,

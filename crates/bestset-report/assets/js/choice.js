@@ -1,64 +1,6 @@
-// Cross-validation, coefficients, supports and criteria along the path.
+// Coefficients, supports and criteria along the path.
 const hues = () => [...Array(8).keys()].map((k) => colour(`hue${k}`));
 const pointTitle = (path, k) => `λ0 ${show(path.lambda0[k], 3)}, ${path.size[k]} ${path.size[k] === 1 ? "feature" : "features"}`;
-
-if (data.cv) {
-  const { lambda0, mean, error, best, one_se: sparse, size, metric } = data.cv;
-  const low = mean.map((m, k) => (m === null ? null : m - (error[k] ?? 0)));
-  const high = mean.map((m, k) => (m === null ? null : m + (error[k] ?? 0)));
-  charts.cv = {
-    option: () => {
-      const { xs, axis } = priceAxis(data.cv);
-      const lines = [];
-      const same = best !== null && best === sparse;
-      // The words stand on the outer sides, so that neighbours do not write over each other.
-      const side = (k, other) => ({ align: other !== null && k < other ? "right" : "left" });
-      if (best !== null) lines.push(upright(xs[best], same ? "best and 1 SE" : "best", colour("bound"), side(best, sparse)));
-      if (sparse !== null && !same) lines.push(upright(xs[sparse], "1 SE", colour("objective"), side(sparse, best)));
-      const known = [best, sparse].filter((k) => k !== null);
-      return frame({
-        x: axis,
-        y: { name: metric },
-        grid: { bottom: 36 },
-        tooltip: {
-          formatter: ([p]) => {
-            const k = p.dataIndex;
-            const place = [k === best && "best", k === sparse && "sparsest within 1 SE"].filter(Boolean).join(", ");
-            return tip(pointTitle(data.cv, k), [["mean", show(mean[k])], ["standard error", show(error[k], 2)], ...(place ? [["", place]] : [])]);
-          },
-        },
-        series: [
-          {
-            type: "line",
-            name: "mean",
-            data: xs.map((x, k) => [x, mean[k]]),
-            color: colour("accent"),
-            symbol: "circle",
-            symbolSize: xs.length > 120 ? 3 : 5,
-            lineStyle: { width: 2 },
-            emphasis: { disabled: true },
-            markLine: marks(lines),
-            markPoint: {
-              silent: true,
-              symbol: "circle",
-              symbolSize: 13,
-              animation: false,
-              itemStyle: { color: "transparent", borderColor: colour("text"), borderWidth: 2 },
-              label: { show: false },
-              data: known.map((k) => ({ coord: [xs[k], mean[k]] })),
-            },
-            z: 4,
-          },
-          ...band(xs, low, high, fade(colour("accent"), 0.16)),
-        ],
-      });
-    },
-    table: () => ({
-      head: ["λ0", "Features", `Mean ${metric}`, "Standard error", "Choice"],
-      rows: lambda0.map((v, k) => [v, size[k], mean[k], error[k], [k === best && "best", k === sparse && "1 SE"].filter(Boolean).join(", ")]),
-    }),
-  };
-}
 
 if (data.path) {
   const path = data.path;
@@ -134,7 +76,7 @@ if (data.path) {
         x: {
           type: "category",
           data: columns.map((k) => show(path.lambda0[k], 2)),
-          name: "λ0, the price of a feature, falls →",
+          name: "the penalty per feature (λ0) falls →",
           splitLine: { show: false },
         },
         y: {

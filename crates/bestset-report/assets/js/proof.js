@@ -11,14 +11,13 @@ function squeeze(xs, objective, bound, step) {
   ];
 }
 
-const relative = (objective, bound) =>
-  objective === null || bound === null ? null : (100 * (objective - bound)) / Math.abs(objective);
+const between = (objective, bound) => (objective === null || bound === null ? null : Math.max(objective - bound, 0));
 
 function squeezeLines(objective, bound) {
   return [
     ["objective", show(objective, 6), colour("objective")],
     ["lower bound", show(bound, 6), colour("bound")],
-    ["gap", relative(objective, bound) === null ? "–" : `${show(relative(objective, bound), 2)} %`],
+    ["still open", show(between(objective, bound), 3)],
   ];
 }
 
@@ -38,8 +37,8 @@ if (data.trace) {
         series: squeeze(xs, objective, bound, "end"),
       }),
     table: () => ({
-      head: ["Seconds", "Objective", "Lower bound", "Gap, %"],
-      rows: seconds.map((s, k) => [s, objective[k], bound[k], relative(objective[k], bound[k])]),
+      head: ["Seconds", "Objective", "Lower bound", "Still open"],
+      rows: seconds.map((s, k) => [s, objective[k], bound[k], between(objective[k], bound[k])]),
     }),
   };
 }
@@ -61,8 +60,8 @@ if (data.path) {
       });
     },
     table: () => ({
-      head: ["λ0", "Features", "Objective", "Lower bound", "Gap, %"],
-      rows: lambda0.map((v, k) => [v, size[k], objective[k], bound[k], relative(objective[k], bound[k])]),
+      head: ["λ0", "Features", "Objective", "Lower bound", "Still open"],
+      rows: lambda0.map((v, k) => [v, size[k], objective[k], bound[k], between(objective[k], bound[k])]),
     }),
   };
 }

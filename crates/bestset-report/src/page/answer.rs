@@ -2,29 +2,55 @@
 
 use super::parts::{term, tile};
 use crate::number::{count, number, percent, seconds};
+use crate::types::{brief, gain, limit, measure};
 use crate::{Certificate, CrossValidation, Diagnostics, Report, Task};
+use bestset::select::Standing;
 use maud::{Markup, html};
 
 /// Headline, verdict and the facts that matter.
 pub(super) fn hero(report: &Report) -> Markup {
     let certificate = &report.certificate;
-    let (chosen, all) = (report.model.terms.len(), report.data.features.max(report.model.terms.len()));
-    let purpose = purpose(report);
+    let all = report.data.features.max(report.model.terms.len());
     html! {
         section #answer.hero aria-labelledby="answer-heading" {
             div.hero-text {
                 p.eyebrow { (report.heading()) }
                 h1 id="answer-heading" {
-                    span.count { (count(chosen)) }
-                    " of " (count(all)) " features" span.rest { (purpose) }
+                    @if report.is_of_sizes() {
+                        span.count { (count(report.subsets.len())) }
+                        " subsets of " (count(all)) " features" span.rest { (purpose(report)) }
+                    } @else {
+                        span.count { (count(report.model.terms.len())) }
+                        " of " (count(all)) " features" span.rest { (purpose(report)) }
+                    }
                 }
-                p class=(format!("verdict {}", tone(certificate))) { (icon(certificate)) span { (verdict(certificate)) } }
-                p.sentence { (certificate.sentence) }
+                @if report.is_of_sizes() {
+                    @let (tone, text) = sizes_verdict(report);
+                    (pill(tone, &text))
+                    p.sentence { "The best subset of each size. Proved best means: no other subset of at most that size fits better." }
+                } @else {
+                    (pill(tone(certificate), &verdict(certificate)))
+                    p.sentence { (certificate.sentence) }
+                }
             }
-            (gauge(certificate))
+            @if !report.is_of_sizes() { (gauge(certificate)) }
             dl.tiles { (tiles(report)) }
         }
     }
+}
+
+/// How many of the sizes are proved.
+fn sizes_verdict(report: &Report) -> (&'static str, String) {
+    let (all, proved) = (report.subsets.len(), report.subsets.iter().filter(|s| s.optimal).count());
+    match proved {
+        0 => ("none", "None of them is proved best".to_owned()),
+        _ if proved == all => ("good", "All of them proved best of their size".to_owned()),
+        _ => ("fair", format!("{} of {} proved best of their size", count(proved), count(all))),
+    }
+}
+
+fn pill(tone: &str, text: &str) -> Markup {
+    html! { p class=(format!("verdict {tone}")) { (icon(tone)) span { (text) } } }
 }
 
 /// What the features do, with a space before it; nothing if the target has no name.
@@ -45,27 +71,41 @@ fn cut(name: &str) -> String {
 
 /// The proof in a few words.
 pub(crate) fn verdict(certificate: &Certificate) -> String {
-    if certificate.optimal {
-        "Proved to be the best possible".to_owned()
-    } else if certificate.is_useful() {
-        format!("Proved to be within {} of the best possible", percent(certificate.relative_gap))
-    } else {
-        "Not proved: the bound is too weak to say how good it is".to_owned()
+    match &certificate.standing {
+        _ if certificate.optimal => "Proved to be the best possible".to_owned(),
+        Some(standing) if standing.r2_limit < 1.0 => {
+            let what = if standing.is_squared { "R²" } else { "Deviance explained:" };
+            format!("{what} {}; no subset of this penalty exceeds {}", number(standing.r2, 4), limit(standing))
+        }
+        Some(standing) if certificate.is_useful() => match gain(standing) {
+            Some(share) => format!("At least {share} of the largest possible gain"),
+            None => NOT_PROVED.to_owned(),
+        },
+        None if certificate.is_useful() => {
+            format!("Best possible within {} of the objective", percent(certificate.relative_gap))
+        }
+        _ => NOT_PROVED.to_owned(),
     }
 }
 
+const NOT_PROVED: &str = "Not proved: the bound is too weak to say how good it is";
+
 fn tone(certificate: &Certificate) -> &'static str {
+    let close = match &certificate.standing {
+        Some(standing) => standing.gain >= 0.95,
+        None => certificate.relative_gap <= 0.05,
+    };
     match certificate {
         c if c.optimal => "good",
-        c if c.is_useful() && c.relative_gap <= 0.05 => "fine",
+        c if c.is_useful() && close => "fine",
         c if c.is_useful() => "fair",
         _ => "none",
     }
 }
 
 /// A tick, a bracket or a question mark: the colour does not carry the meaning alone.
-fn icon(certificate: &Certificate) -> Markup {
-    let path = match tone(certificate) {
+fn icon(tone: &str) -> Markup {
+    let path = match tone {
         "good" => "M5 12.5l4.5 4.5L19 7.5",
         "none" => "M9 9a3 3 0 1 1 4.5 2.6c-1 .6-1.5 1.2-1.5 2.4M12 17.5v.2",
         _ => "M5 8v8M19 8v8M5 12h14",
@@ -77,46 +117,102 @@ fn icon(certificate: &Certificate) -> Markup {
     }
 }
 
-/// How much of the objective is accounted for by the bound.
+/// What is reached, and what no subset can exceed.
 fn gauge(certificate: &Certificate) -> Markup {
-    let share = if certificate.optimal { 1.0 } else { (1.0 - certificate.relative_gap).clamp(0.0, 1.0) };
-    let share = if share.is_finite() { share } else { 0.0 };
-    let (bound, objective) = (number(certificate.lower_bound, 5), number(certificate.objective, 5));
-    let said = format!("The lower bound {bound} reaches {} of the objective {objective}.", percent(share));
+    let status = html! {
+        p.status { "The solver ended with: " b { (if certificate.status.is_empty() { "–" } else { &certificate.status }) } }
+    };
     html! {
         div.gauge.card {
-            p.gauge-title { "How much of it is " (term("bound", "proved")) }
-            div.track role="img" aria-label=(said) { span.filled style=(format!("width:{:.3}%", 100.0 * share)) {} }
-            div.ends aria-hidden="true" {
-                span { b { (bound) } br; "no choice allowed can go below" }
-                span.right { b { (objective) } br; "this answer" }
+            @match &certificate.standing {
+                Some(standing) => { (explained(standing, certificate.optimal)) }
+                None => { (accounted(certificate)) }
             }
-            p.status { "The solver ended with: " b { (if certificate.status.is_empty() { "–" } else { &certificate.status }) } }
+            (status)
+        }
+    }
+}
+
+/// R² on a scale from nothing to everything.
+fn explained(standing: &Standing, optimal: bool) -> Markup {
+    let (reached, most) = (standing.r2.clamp(0.0, 1.0), standing.r2_limit.clamp(0.0, 1.0));
+    let (r2, most_text) = (number(standing.r2, 4), limit(standing));
+    let open = if optimal { 0.0 } else { (most - reached).max(0.0) };
+    let end =
+        if optimal { "the best possible".to_owned() } else { format!("no subset of this penalty exceeds {most_text}") };
+    let said = format!("{} {r2} of 1; {end}.", measure(standing));
+    let title = if standing.is_squared { "Variation explained" } else { "Deviance explained" };
+    html! {
+        p.gauge-title { (term("r2", title)) " on the samples it was fitted on" }
+        div.track.scale role="img" aria-label=(said) {
+            span.filled style=(format!("width:{:.3}%", 100.0 * reached)) {}
+            span.open style=(format!("width:{:.3}%", 100.0 * open)) {}
+        }
+        div.ends aria-hidden="true" {
+            span { b { (r2) } br; "this model" }
+            @if optimal {
+                span.right { b { "best possible" } br; "proved" }
+            } @else if most < 1.0 {
+                span.right { b { (most_text) } br; "no subset of this penalty exceeds" }
+            } @else {
+                span.right { b { "no limit" } br; "proved for other subsets" }
+            }
+        }
+    }
+}
+
+/// How much of the objective is accounted for by the bound.
+fn accounted(certificate: &Certificate) -> Markup {
+    let share = if certificate.optimal { 1.0 } else { (1.0 - certificate.relative_gap).clamp(0.0, 1.0) };
+    let share = if share.is_finite() { share } else { 0.0 };
+    let bound =
+        if certificate.lower_bound.is_finite() { number(certificate.lower_bound, 5) } else { "no bound".into() };
+    let objective = number(certificate.objective, 5);
+    let said = format!("The lower bound {bound} reaches {} of the objective {objective}.", percent(share));
+    html! {
+        p.gauge-title { "How much of it is " (term("bound", "proved")) }
+        div.track role="img" aria-label=(said) { span.filled style=(format!("width:{:.3}%", 100.0 * share)) {} }
+        div.ends aria-hidden="true" {
+            span { b { (bound) } br; "no choice allowed can go below" }
+            span.right { b { (objective) } br; "this answer" }
         }
     }
 }
 
 fn tiles(report: &Report) -> Markup {
     let data = &report.data;
-    let gap = &report.certificate;
+    let standing = report.certificate.standing.as_ref();
     html! {
-            (tile(html! { "Samples" }, &count(data.samples), &data.loss))
-    @if gap.optimal {
-                (tile(term("gap", "Gap"), "closed", &format!("{} is left", percent(gap.relative_gap))))
-            } @else {
-                (tile(term("gap", "Gap"), &percent(gap.relative_gap), "at the most"))
+        (tile(html! { "Samples" }, &count(data.samples), &losses(&data.loss)))
+        @if let Some(standing) = standing {
+            @if report.certificate.optimal {
+                (tile(term("gain", "Gain over no features"), "100 %", "of the largest possible"))
+            } @else if let Some(share) = gain(standing) {
+                (tile(term("gain", "Gain over no features"), &format!("≥ {share}"), "of the largest possible, proved"))
             }
-            @match &report.diagnostics {
-                Some(Diagnostics::Regression(fit)) => { (tile(term("r2", "R²"), &number(fit.r2, 3), &on(&fit.samples))) }
-                Some(Diagnostics::Classification(fit)) => { (tile(term("auc", "AUC"), &number(fit.auc, 3), &on(&fit.samples))) }
-                None => {}
-            }
-            @if let Some(cv) = &report.cv && let Some(point) = cv.points.get(chosen_point(report, cv)) {
-                @let error = format!("{} ± {}", cv.metric, number(point.standard_error, 2));
-                (tile(term("cv", "Cross-validated"), &number(point.mean, 3), &error))
-            }
-            @if let Some(time) = report.seconds { (tile(html! { "Time" }, &seconds(time), "from start to answer")) }
+        } @else if !report.is_of_sizes() && report.certificate.is_useful() {
+            @let left = if report.certificate.optimal { "closed".to_owned() } else { number(report.certificate.gap, 3) };
+            (tile(term("gap", "Gap"), &left, "what another choice could gain at the most"))
         }
+        @match &report.diagnostics {
+            Some(Diagnostics::Regression(fit)) => { (tile(term("r2", "R²"), &number(fit.r2, 3), &on(&fit.samples))) }
+            Some(Diagnostics::Classification(fit)) => {
+                (tile(term("auc", "AUC"), &number(fit.auc, 3), &on(&fit.samples)))
+                (tile(html! { "Right classes" }, &percent(fit.accuracy), &on(&fit.samples)))
+            }
+            None => {}
+        }
+        @if let Some(cv) = &report.cv && let Some(point) = cv.points.get(chosen_point(report, cv)) {
+            @let error = format!("{} ± {}", cv.metric, number(point.standard_error, 2));
+            (tile(term("cv", "Cross-validated"), &number(point.mean, 3), &error))
+        }
+        @if let Some(time) = report.seconds { (tile(html! { "Time" }, &seconds(time), "from start to answer")) }
+    }
+}
+
+/// "squared loss", whether it is said so or not.
+fn losses(name: &str) -> String {
+    if name.is_empty() || name.ends_with("loss") { name.to_owned() } else { format!("{} loss", name.replace('_', " ")) }
 }
 
 /// The point of the reported model, or the best one where the model is not a point of the path.
@@ -125,5 +221,5 @@ fn chosen_point(report: &Report, cv: &CrossValidation) -> usize {
 }
 
 fn on(samples: &str) -> String {
-    format!("on {samples}")
+    format!("on {}", brief(samples))
 }

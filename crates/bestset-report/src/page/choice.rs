@@ -27,11 +27,18 @@ pub(super) fn section(report: &Report, series: &Series) -> Option<Section> {
 }
 
 fn scores(cv: &CvSeries, report: &Report) -> Markup {
-    let at = |place: Option<usize>| {
-        place.map(|k| format!("{} ({})", features(cv.size[k]), number(cv.mean[k].unwrap_or(f64::NAN), 4)))
+    let several = cv.strands.len() > 1;
+    let ridge = |s: usize| number(cv.strands[s].lambda2.unwrap_or(f64::NAN), 3);
+    let at = |place: Option<(usize, usize)>| {
+        place.map(|(s, k)| {
+            let mean = number(cv.strands[s].mean[k].unwrap_or(f64::NAN), 4);
+            let with = if several { format!(" and λ2 = {}", ridge(s)) } else { String::new() };
+            format!("{}{with} ({mean})", features(cv.size[k]))
+        })
     };
     let (best, one_se) = (at(cv.best), at(cv.one_se));
-    let mut said = format!("Cross-validated {} along {}.", cv.metric, plural(cv.mean.len(), "point"));
+    let mut said = format!("Cross-validated {} of {}", cv.metric, plural(cv.size.len(), "size"));
+    said.push_str(&if several { format!(", a curve for each of {} λ2.", cv.strands.len()) } else { ".".to_owned() });
     if let Some(best) = &best {
         said.push_str(&format!(" Best with {best}."));
     }
@@ -39,18 +46,24 @@ fn scores(cv: &CvSeries, report: &Report) -> Markup {
         said.push_str(&format!(" Sparsest within one standard error: {sparse}."));
     }
     let folds = report.cv.as_ref().map_or("", |cv| cv.folds.as_str());
+    let note = (cv.left_out > 0).then(|| format!("{} of other λ2 are not drawn.", plural(cv.left_out, "curve")));
     let caption = html! {
-        (term("cv", "Cross-validated")) " " (cv.metric) @if !folds.is_empty() { " (" (folds) ")" } "; the band is one standard error. "
+        (term("cv", "Cross-validated")) " " (cv.metric) @if !folds.is_empty() { " (" (folds) ")" } " by the number of features"
+        @if several { ", a curve for each " (term("lambda2", "ridge penalty λ2")) } "; the band is one standard error. "
         @if let Some(best) = &best { "Best: " b { (best) } ". " }
         @if let Some(sparse) = &one_se { (term("one-se", "Sparsest within one standard error")) ": " b { (sparse) } "." }
+        @if several {
+            span.keys { @for s in 0..cv.strands.len() { (key(&format!("hue{s}"), &format!("λ2 = {}", ridge(s)))) } }
+        }
     };
-    Figure::new("cv", "Error on samples left out", caption, said).wide().html()
+    let title = if cv.higher_is_better { "Score on samples left out" } else { "Error on samples left out" };
+    Figure::new("cv", title, caption, said).wide().note(note).html()
 }
 
 fn coefficients(path: &PathSeries) -> Markup {
     let first: Vec<&str> = path.lines.iter().take(5).map(|line| line.name.as_str()).collect();
     let said = format!(
-        "Coefficients of {} along {} of falling price. First to enter: {}.",
+        "Coefficients of {} along {} of falling penalty. First to enter: {}.",
         features(path.lines.len()),
         plural(path.lambda0.len(), "point"),
         first.join(", ")
@@ -58,8 +71,9 @@ fn coefficients(path: &PathSeries) -> Markup {
     let note = (path.left_out > 0)
         .then(|| format!("The {} that enter first; {} more enter later.", path.lines.len(), path.left_out));
     let caption = html! {
-        "From left to right the " (term("lambda0", "price of a feature")) " falls and more of them pay for themselves. "
-        "Point at a line for its name."
+        "From left to right the " (term("lambda0", "penalty per feature")) " falls and more of them earn it"
+        @if let Some(value) = path.lambda2 { "; λ2 = " (number(value, 3)) ", as in the model" }
+        ". Point at a line for its name."
     };
     Figure::new("path", "Coefficients along the path", caption, said).wide().note(note).html()
 }

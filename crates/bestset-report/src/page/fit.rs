@@ -4,27 +4,43 @@ use super::Section;
 use super::parts::{Figure, key, plural, term};
 use crate::number::{count, number, percent};
 use crate::series::{ClassSeries, RegressionSeries, Series};
-use crate::types::FITTED_ON;
+use crate::types::{FITTED_ON, LEFT_OUT, brief};
 use crate::{Classification, Diagnostics, Regression, Report};
 use maud::{Markup, html};
 
 /// `None` without diagnostics.
 pub(super) fn section(report: &Report, series: &Series) -> Option<Section> {
-    let body = match (report.diagnostics.as_ref()?, &series.regression, &series.classification) {
-        (Diagnostics::Regression(fit), Some(drawn), _) => regression(fit, drawn),
-        (Diagnostics::Classification(fit), _, Some(drawn)) => classification(fit, drawn, &series.classes),
+    let (body, samples) = match (report.diagnostics.as_ref()?, &series.regression, &series.classification) {
+        (Diagnostics::Regression(fit), Some(drawn), _) => (regression(fit, drawn), &fit.samples),
+        (Diagnostics::Classification(fit), _, Some(drawn)) => {
+            (classification(fit, drawn, &series.classes), &fit.samples)
+        }
         _ => return None,
     };
-    Some(Section { id: "fit", short: "Fit", title: "How well it fits", body })
+    let title = if samples == LEFT_OUT { "How well it predicts" } else { "How well it fits" };
+    Some(Section { id: "fit", short: "Fit", title, body })
 }
 
 /// What the figures are of: on the samples of the fit they flatter.
 fn remark(samples: &str, total: usize) -> Markup {
     html! {
         p.caption.lead {
-            "Measured on " (plural(total, "sample")) ": " (samples) "."
-            @if samples == FITTED_ON { " On new samples expect less." }
+            @if samples == LEFT_OUT {
+                "Measured on " b { "samples left out" } ": " (plural(total, "prediction")) ", each by a fit of the same size that has not seen "
+                "the sample. Size and λ2 were chosen on the same folds: on new samples expect a little less."
+            } @else {
+                "Measured on " (plural(total, "sample")) ": " b { (samples) } "."
+                @if samples == FITTED_ON { " On new samples expect less; cross-validation says how much." }
+            }
         }
+    }
+}
+
+/// "72 samples left out".
+fn counted(samples: &str, total: usize) -> String {
+    match samples == LEFT_OUT {
+        true => format!("{} for samples left out", plural(total, "prediction")),
+        false => format!("{} ({samples})", plural(total, "sample")),
     }
 }
 
@@ -37,9 +53,9 @@ fn facts(facts: &[(Markup, String)]) -> Markup {
 }
 
 fn regression(fit: &Regression, drawn: &RegressionSeries) -> Markup {
-    let note = thinned(fit.count, drawn.observed.len());
+    let (note, of) = (thinned(fit.count, drawn.observed.len()), brief(&fit.samples));
     let scatter =
-        format!("Observed against predicted values of {}. R² {}.", plural(fit.count, "sample"), number(fit.r2, 3));
+        format!("Observed against predicted values of {}. R² {}.", counted(&fit.samples, fit.count), number(fit.r2, 3));
     let rest = format!("Residuals against predicted values. Typical size {}.", number(fit.rmse, 3));
     html! {
         (remark(&fit.samples, fit.count))
@@ -49,10 +65,10 @@ fn regression(fit: &Regression, drawn: &RegressionSeries) -> Markup {
             (html! { "Mean absolute error" }, number(fit.mae, 4)),
         ]))
         div.grid {
-            (Figure::new("fitted", "Observed and predicted", html! { "On the line the prediction is right." }, scatter)
+            (Figure::new("fitted", "Observed and predicted", html! { "Of " (of) ". On the line the prediction is right." }, scatter)
                 .note(note.clone()).html())
             (Figure::new("residuals", "Residuals", html! {
-                "What the model leaves over should look like noise: no bend, no funnel."
+                "Of " (of) ". What the model leaves over should look like noise: no bend, no funnel."
             }, rest).note(note).html())
             @if drawn.histogram.is_some() {
                 (Figure::new("residual-histogram", "Size of the residuals", html! { "How often residuals of each size occur." },
@@ -69,9 +85,10 @@ fn regression(fit: &Regression, drawn: &RegressionSeries) -> Markup {
 fn classification(fit: &Classification, drawn: &ClassSeries, classes: &(String, String)) -> Markup {
     let roc = format!(
         "Curve of true against false positives of {}. Area {}.",
-        plural(fit.count, "sample"),
+        counted(&fit.samples, fit.count),
         number(fit.auc, 3)
     );
+    let of = brief(&fit.samples);
     let score = if fit.probabilities { "Predicted probability" } else { "Margin" };
     let mut list = vec![(term("auc", "AUC"), number(fit.auc, 4)), (html! { "Right classes" }, percent(fit.accuracy))];
     if let Some(value) = fit.log_loss {
@@ -83,7 +100,7 @@ fn classification(fit: &Classification, drawn: &ClassSeries, classes: &(String, 
         div.grid {
             @if !drawn.roc.is_empty() {
                 (Figure::new("roc", "Found and mistaken", html! {
-                    "The " (term("roc", "ROC curve")) ": the closer to the upper left corner, the better."
+                    "The " (term("roc", "ROC curve")) " of " b { (of) } ": the closer to the upper left corner, the better."
                 }, roc).html())
             }
             (confusion(fit, classes))
@@ -95,8 +112,9 @@ fn classification(fit: &Classification, drawn: &ClassSeries, classes: &(String, 
             }
             @if drawn.calibration.len() > 1 {
                 (Figure::new("calibration", "Can the probabilities be trusted?", html! {
-                    "On the line, of the samples given 30 %, 30 % are positive: the model is " (term("calibration", "calibrated")) "."
-                }, format!("Observed shares against predicted probabilities in {} groups.", drawn.calibration.len())).html())
+                    "Of " b { (of) } ". On the line, of the samples given 30 %, 30 % are positive: the model is "
+                    (term("calibration", "calibrated")) "."
+                }, format!("Observed shares against predicted probabilities of {of} in {} groups.", drawn.calibration.len())).html())
             }
         }
     }
@@ -116,7 +134,7 @@ fn confusion(fit: &Classification, classes: &(String, String)) -> Markup {
     html! {
         div.card {
             h3 { "Right and wrong" }
-            p.caption { "Rows are what is, columns what the model says, at " (if fit.probabilities { "probability ½" } else { "margin 0" }) "." }
+            p.caption { "Of " (brief(&fit.samples)) ". Rows are what is, columns what the model says, at " (if fit.probabilities { "probability ½" } else { "margin 0" }) "." }
             div.scroll tabindex="0" role="region" aria-label="Right and wrong classes" {
                 table.confusion {
                     caption.unseen { "Confusion matrix" }

@@ -3,12 +3,12 @@
 use maud::{Markup, html};
 
 /// (name in the page, word, explanation).
-const TERMS: [(&str, &str, &str); 21] = [
+const TERMS: [(&str, &str, &str); 24] = [
     (
         "objective",
         "Objective",
-        "What is minimised: the loss of the predictions plus the price of the features and of large \
-        coefficients. Lower is better.",
+        "What is minimised: the loss of the predictions plus the penalties for features and for large coefficients. Lower is \
+        better.",
     ),
     (
         "bound",
@@ -29,15 +29,37 @@ const TERMS: [(&str, &str, &str); 21] = [
         limit, leave a gap; the bound holds all the same.",
     ),
     (
-        "relaxation",
-        "Relaxation",
-        "The same problem with its hard part replaced by the nearest convex one. It can be solved \
-        exactly and gives a first lower bound.",
+        "gain",
+        "Gain over no features",
+        "How much lower the objective is than without any feature, as a share of what the best subset could gain at the most. \
+        Unlike a share of the whole objective it does not count what is there without any feature.",
     ),
-    ("lambda0", "λ0, the price of a feature", "Each feature in the model costs λ0. A larger λ0 gives a smaller model."),
+    (
+        "penalty",
+        "Of this penalty",
+        "Subsets whose penalty, for their number of features and the size of their coefficients, is not above that of this \
+        model. With more features or less shrinkage R² can always be raised.",
+    ),
+    ("ranked", "Proved rank", "No subset that is not in the list has a lower objective than the one of this rank."),
+    (
+        "frequency",
+        "Chosen in folds",
+        "In how many of the fits on parts of the samples, with as many features, the feature is chosen. Features that are in \
+        nearly all of them do not hang on a few samples; others may stand for features much like them.",
+    ),
+    (
+        "lambda0",
+        "Penalty per feature (λ0)",
+        "Each feature in the model adds λ0 to the objective. A larger λ0 gives a smaller model.",
+    ),
     ("lambda1", "λ1", "Shrinks all coefficients by about the same amount, as the lasso does."),
-    ("lambda2", "λ2", "Shrinks large coefficients, as ridge regression does, and makes bounds tight."),
-    ("path", "Path", "The answers for a falling price λ0: from no feature to many."),
+    (
+        "lambda2",
+        "Ridge penalty (λ2)",
+        "Shrinks large coefficients, as ridge regression does. It steadies predictions where features are alike, and makes \
+        bounds tight.",
+    ),
+    ("path", "Path", "The answers for a falling penalty per feature: from no feature to many."),
     (
         "cv",
         "Cross-validation",
@@ -59,15 +81,20 @@ const TERMS: [(&str, &str, &str); 21] = [
     (
         "effect",
         "Per standard deviation",
-        "The coefficient times the standard deviation of its feature, so that features in \
-        different units can be compared.",
+        "What the prediction changes by when the feature rises by one standard deviation, so that features in different units \
+        can be compared.",
     ),
     (
         "screening",
         "Screening rule",
         "A proof that a feature is in no best model, or in every one, without trying them all.",
     ),
-    ("r2", "R²", "Share of the variation of the target that the model explains: 1 is everything, 0 nothing."),
+    (
+        "r2",
+        "R²",
+        "Share of the variation of the target that the model explains: 1 is everything, 0 nothing. For classes it is the share \
+        of the deviance.",
+    ),
     ("residual", "Residual", "Observed value minus prediction."),
     (
         "roc",
@@ -118,6 +145,7 @@ mod tests {
     #[test]
     fn every_word_of_the_page_is_explained() {
         let sources = [
+            include_str!("alternatives.rs"),
             include_str!("answer.rs"),
             include_str!("choice.rs"),
             include_str!("fit.rs"),

@@ -1,5 +1,6 @@
 //! The page: one HTML file that asks nothing of the network.
 
+mod alternatives;
 mod answer;
 mod choice;
 mod embed;
@@ -17,9 +18,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 /// A custom build of Apache ECharts; `web/` says how it is made.
 const ECHARTS: &str = include_str!("../../assets/echarts.min.js");
 const STYLE: &str = include_str!("../../assets/report.css");
-const SCRIPTS: [&str; 6] = [
+const SCRIPTS: [&str; 7] = [
     include_str!("../../assets/js/base.js"),
     include_str!("../../assets/js/proof.js"),
+    include_str!("../../assets/js/scores.js"),
     include_str!("../../assets/js/choice.js"),
     include_str!("../../assets/js/fit.js"),
     include_str!("../../assets/js/frame.js"),
@@ -44,10 +46,10 @@ impl Report {
     pub fn html(&self) -> String {
         let series = Series::new(self);
         let sections: Vec<Section> = [
-            Some(model::section(self)),
-            Some(proof::section(self, &series)),
+            model::section(self),
+            proof::section(self, &series),
             choice::section(self, &series),
-            model::alternatives(self, &series),
+            alternatives::section(self, &series),
             proof::screening(self),
             fit::section(self, &series),
             Some(request::section(self)),
@@ -78,6 +80,11 @@ impl Report {
             }
         }
         .into_string()
+    }
+
+    /// Whether it is about the best subset of each size and not about one answer.
+    fn is_of_sizes(&self) -> bool {
+        !self.subsets.is_empty() && self.model == Default::default()
     }
 
     fn heading(&self) -> &str {

@@ -4,11 +4,15 @@ use super::Section;
 use super::parts::{Figure, features, key, term};
 use crate::number::{count, number, percent, seconds};
 use crate::series::{Series, TraceSeries};
+use crate::types::{gain, limit, measure};
 use crate::{Report, Screening};
 use maud::{Markup, html};
 
 /// The certificate in numbers and over time.
-pub(super) fn section(report: &Report, series: &Series) -> Section {
+pub(super) fn section(report: &Report, series: &Series) -> Option<Section> {
+    if report.is_of_sizes() {
+        return None;
+    }
     let body = html! {
         div.grid {
             @if let Some(trace) = &series.trace { (over_time(trace)) }
@@ -23,7 +27,7 @@ pub(super) fn section(report: &Report, series: &Series) -> Section {
             }
         }
     };
-    Section { id: "proof", short: "Proof", title: "The proof", body }
+    Some(Section { id: "proof", short: "Proof", title: "The proof", body })
 }
 
 fn over_time(trace: &TraceSeries) -> Markup {
@@ -47,13 +51,21 @@ fn over_time(trace: &TraceSeries) -> Markup {
 fn numbers(report: &Report) -> Markup {
     let c = &report.certificate;
     let line = |label: Markup, value: String| html! { div { dt { (label) } dd { (value) } } };
+    let bound = |v: f64| if v.is_finite() { number(v, 8) } else { "none".to_owned() };
     html! {
         dl.numbers {
+            @if let Some(standing) = &c.standing {
+                (line(term("r2", measure(standing)), number(standing.r2, 4)))
+                @if !c.optimal && standing.r2_limit < 1.0 {
+                    (line(term("penalty", "Exceeded by no subset of this penalty"), limit(standing)))
+                }
+                @if let Some(share) = gain(standing).filter(|_| !c.optimal) {
+                    (line(term("gain", "Share of the possible gain"), format!("at least {share}")))
+                }
+            }
             (line(term("objective", "Objective"), number(c.objective, 8)))
-            @if let Some(value) = c.relaxation { (line(term("relaxation", "Relaxation"), number(value, 8))) }
-            (line(term("bound", "Lower bound"), number(c.lower_bound, 8)))
-            (line(term("gap", "Gap"), number(c.gap, 4)))
-            (line(term("gap", "Relative gap"), percent(c.relative_gap)))
+            (line(term("bound", "Lower bound"), bound(c.lower_bound)))
+            @if c.gap.is_finite() { (line(term("gap", "Gap"), number(c.gap, 4))) }
             (line(term("optimal", "Status"), c.status.clone()))
         }
     }

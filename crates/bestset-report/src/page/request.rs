@@ -30,24 +30,32 @@ pub(super) fn section(report: &Report) -> Section {
             @if !report.notes.is_empty() {
                 div.card.wide { h3 { "Remarks" } ul.remarks { @for note in &report.notes { li { (note) } } } }
             }
-            @if !report.command.is_empty() { (command(&report.command)) }
+            @if !report.methods.is_empty() {
+                (copied("For a methods section", "methods", html! { p #methods.quote { (report.methods) } }))
+            }
+            @if !report.command.is_empty() {
+                (copied("Do it again", "command", html! {
+                    pre tabindex="0" role="region" aria-label="Command" { code #command { (report.command) } }
+                }))
+            }
         }
     };
-    Section { id: "request", short: "Question", title: "What was asked", body }
+    Section { id: "request", short: "Question", title: "What was asked and done", body }
 }
 
 fn list(rows: &[Row]) -> Markup {
     html! { dl.numbers { @for row in rows { div { dt { (row.label) } dd { (row.value) } } } } }
 }
 
-fn command(text: &str) -> Markup {
+/// A text with a button that copies it.
+fn copied(title: &str, id: &str, text: Markup) -> Markup {
     html! {
         div.card.wide {
             div.chart-head {
-                h3 { "Do it again" }
-                button.tool #copy type="button" data-copy="command" { "Copy" }
+                h3 { (title) }
+                button.tool id=(format!("copy-{id}")) type="button" data-copy=(id) aria-label=(format!("Copy: {title}")) { "Copy" }
             }
-            pre tabindex="0" role="region" aria-label="Command" { code #command { (text) } }
+            (text)
         }
     }
 }

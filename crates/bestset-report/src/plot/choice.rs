@@ -1,13 +1,13 @@
-//! Cross-validation, coefficients, supports and criteria along the path.
+//! Coefficients, supports and criteria along the path.
 
 use super::Plot;
 use super::canvas::*;
 use crate::number::number;
-use crate::series::{CvSeries, Measure, PathSeries};
+use crate::series::{Measure, PathSeries};
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
-pub(super) const PRICE: &str = "λ0, the price of a feature, falls →";
+pub(super) const PRICE: &str = "the penalty per feature (λ0) falls →";
 
 /// The λ0 at a whole place.
 pub(super) fn price(lambda0: &[Option<f64>], x: f64) -> String {
@@ -19,41 +19,20 @@ fn places(count: usize) -> Vec<Option<f64>> {
     (0..count).map(|k| Some(k as f64)).collect()
 }
 
-pub(super) fn scores(cv: &CvSeries) -> Option<Plot> {
-    let xs = places(cv.mean.len());
-    let shifted = |sign: f64| -> Vec<Option<f64>> {
-        cv.mean.iter().zip(&cv.error).map(|(m, e)| m.map(|m| m + sign * e.unwrap_or(0.0))).collect()
-    };
-    let (mean, low, high) = (zip(&xs, &cv.mean), zip(&xs, &shifted(-1.0)), zip(&xs, &shifted(1.0)));
-    let at = |place: Option<usize>| place.map_or("–".to_owned(), |k| format!("{} features", cv.size[k]));
-    let said = format!("Best with {}; sparsest within one standard error: {}.", at(cv.best), at(cv.one_se));
-    let label = |x: f64| price(&cv.lambda0, x);
-    let x = Axis { name: PRICE, range: (0.0, xs.len() as f64 - 1.0), label: Some(&label) };
-    let y = Axis { name: &cv.metric, range: range(low.iter().chain(&high).map(|p| p.1)), label: Some(&plain) };
-    let title = "Error on samples left out";
-    let svg = Frame::new(title, said.clone(), x, y).draw(|paper, chart| {
-        band(chart, &low, &high, ACCENT)?;
-        chart.draw_series(LineSeries::new(mean.iter().copied(), ACCENT.stroke_width(2)))?;
-        chart.draw_series(mean.iter().map(|p| Circle::new(*p, 3, ACCENT.filled())))?;
-        // The words stand on the outer sides.
-        let side = |k: usize, other: Option<usize>| if other.is_some_and(|o| k < o) { HPos::Right } else { HPos::Left };
-        let same = cv.best == cv.one_se;
-        if let Some(k) = cv.best {
-            let word = if same { "best and 1 SE" } else { "best" };
-            upright(paper, chart, k as f64, word, BOUND, side(k, cv.one_se))?;
-        }
-        if let Some(k) = cv.one_se.filter(|_| !same) {
-            upright(paper, chart, k as f64, "1 SE", OBJECTIVE, side(k, cv.best))?;
-        }
-        Ok(())
-    });
-    Plot::new("cross-validation", title, said, svg)
+/// λ2 where the path has several.
+fn ridge(path: &PathSeries) -> String {
+    path.lambda2.map_or(String::new(), |value| format!(", λ2 = {}", number(value, 3)))
 }
 
 pub(super) fn coefficients(path: &PathSeries) -> Option<Plot> {
     let last = path.lambda0.len() - 1;
     let values = path.lines.iter().flat_map(|line| line.values.iter().flatten().copied());
-    let said = format!("Coefficients of {} features along {} points of falling price.", path.lines.len(), last + 1);
+    let said = format!(
+        "Coefficients of {} features along {} points of falling penalty{}.",
+        path.lines.len(),
+        last + 1,
+        ridge(path)
+    );
     let label = |x: f64| price(&path.lambda0, x);
     let x = Axis { name: PRICE, range: (0.0, last as f64), label: Some(&label) };
     let y = Axis { name: "coefficient", range: range(values), label: Some(&plain) };

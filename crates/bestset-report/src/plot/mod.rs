@@ -6,6 +6,7 @@ mod fit;
 mod model;
 mod proof;
 mod raster;
+mod scores;
 
 use crate::Report;
 use crate::series::Series;
@@ -87,7 +88,7 @@ impl Report {
         let series = Series::new(self);
         let mut made = vec![model::coefficients(&series), model::screening(self)];
         made.push(series.trace.as_ref().and_then(proof::trace));
-        made.push(series.cv.as_ref().and_then(choice::scores));
+        made.push(series.cv.as_ref().and_then(scores::scores));
         if let Some(path) = &series.path {
             made.extend([choice::coefficients(path), choice::support(path), proof::path(path)]);
             made.extend(path.criteria.first().map(|criterion| choice::criterion(path, criterion)));
@@ -117,8 +118,13 @@ mod tests {
             ..PathPoint::default()
         };
         let points: Vec<PathPoint> = (0..6).map(point).collect();
-        let scored =
-            |p: &PathPoint| CvPoint { lambda0: p.lambda0, size: p.size, mean: p.objective, standard_error: 0.3 };
+        let scored = |p: &PathPoint| CvPoint {
+            lambda0: p.lambda0,
+            lambda2: 0.0,
+            size: p.size,
+            mean: p.objective,
+            standard_error: 0.3,
+        };
         let cv =
             CrossValidation { points: points.iter().map(scored).collect(), best: 4, one_se: 3, ..Default::default() };
         let features = (0..6).map(|j| format!("{name}{j}")).collect();

@@ -56,7 +56,7 @@ pub(super) fn path(series: &PathSeries) -> Option<Plot> {
     let xs: Vec<Option<f64>> = (0..series.lambda0.len()).map(|k| Some(k as f64)).collect();
     let (objective, bound) = (zip(&xs, &series.objective), zip(&xs, &series.bound));
     let label = |x: f64| super::choice::price(&series.lambda0, x);
-    let said = format!("Objective and lower bound at {} points of falling price.", xs.len());
+    let said = format!("Objective and lower bound at {} points of falling penalty.", xs.len());
     let x = Axis { name: super::choice::PRICE, range: (0.0, xs.len() as f64 - 1.0), label: Some(&label) };
     let y = Axis { name: "objective", range: heights([&objective, &bound]), label: Some(&plain) };
     let title = "Proof along the path";

@@ -2,10 +2,12 @@
 
 mod fit;
 mod path;
+mod scores;
 mod trace;
 
 pub use fit::{ClassSeries, Histogram, RegressionSeries};
-pub use path::{CvSeries, Measure, PathSeries, SubsetSeries};
+pub use path::{Measure, PathSeries, SubsetSeries};
+pub use scores::CvSeries;
 pub use trace::TraceSeries;
 
 use crate::{Diagnostics, Report};
@@ -63,9 +65,9 @@ pub(crate) fn short(value: f64) -> Option<f64> {
     value.is_finite().then(|| format!("{value:.5e}").parse().unwrap_or(value))
 }
 
-/// A bound that says something: not further below the objective than zero is.
+/// A bound that says something: not further below the objective than zero is, and not below zero by rounding.
 pub(crate) fn useful(objective: f64, bound: f64) -> Option<f64> {
-    if objective - bound <= objective.abs() * (1.0 + 1e-9) { short(bound) } else { None }
+    if objective - bound <= objective.abs() * (1.0 + 1e-9) { short(bound.max(objective.min(0.0))) } else { None }
 }
 
 pub(crate) fn shorts(values: impl IntoIterator<Item = f64>) -> Vec<Option<f64>> {

@@ -1,17 +1,19 @@
-//! Paths, cross-validation and sizes.
+//! Paths and sizes.
 
 use super::{short, shorts, thin, useful};
-use crate::{CrossValidation, Path, Subset};
+use crate::{Path, Subset};
 use serde::Serialize;
 
 /// The most points of a path drawn.
-const MOST_POINTS: usize = 300;
+pub(super) const MOST_POINTS: usize = 300;
 /// The most features drawn as lines.
 const MOST_LINES: usize = 40;
 
-/// One ridge's share of a path, and of it what is drawn.
+/// The points of one λ2, and of them what is drawn.
 #[derive(Debug, Clone, Serialize)]
 pub struct PathSeries {
+    /// λ2 of these points, where the path has others as well.
+    pub lambda2: Option<f64>,
     /// λ0, descending.
     pub lambda0: Vec<Option<f64>>,
     /// Features in each answer.
@@ -50,22 +52,20 @@ pub struct Measure {
     pub best: Option<usize>,
 }
 
-/// Positions of the points that are drawn: of the ridge of the chosen point, or of the first one.
+/// Positions of the points that are drawn, λ0 descending: those with λ2 of the chosen point, or of the first one.
 fn drawn(path: &Path) -> Vec<usize> {
     let wanted = path.chosen.filter(|&k| k < path.points.len()).unwrap_or(0);
-    let same = |a: usize, b: usize| {
-        let (a, b) = (&path.points[a], &path.points[b]);
-        a.lambda2 == b.lambda2 && a.lambda0 > b.lambda0
-    };
-    let all: Vec<usize> = (0..path.points.len()).collect();
-    let strand = all.chunk_by(|&a, &b| same(a, b)).find(|strand| strand.contains(&wanted)).unwrap_or_default();
-    let mut kept: Vec<usize> = thin(strand.len(), MOST_POINTS).into_iter().map(|k| strand[k]).collect();
-    if let Err(place) = kept.binary_search(&wanted)
-        && strand.contains(&wanted)
-    {
-        kept.insert(place, wanted);
-    }
-    kept
+    let price = |k: usize| path.points[k].lambda0;
+    let mut strand: Vec<usize> = (0..path.points.len())
+        .filter(|&k| path.points[k].lambda2.to_bits() == path.points[wanted].lambda2.to_bits())
+        .collect();
+    strand.sort_by(|&a, &b| price(b).total_cmp(&price(a)));
+    let at = strand.iter().position(|&k| k == wanted);
+    let mut places = thin(strand.len(), MOST_POINTS);
+    places.extend(at);
+    places.sort_unstable();
+    places.dedup();
+    places.into_iter().map(|k| strand[k]).collect()
 }
 
 impl PathSeries {
@@ -90,7 +90,9 @@ impl PathSeries {
         let left_out = order.len().saturating_sub(MOST_LINES);
         order.truncate(MOST_LINES);
         let line = |&j: &usize| Line { name: path.features[j].clone(), values: shorts(dense[j].iter().copied()) };
+        let lambda2 = points[0].lambda2;
         Some(Self {
+            lambda2: short(lambda2).filter(|_| path.points.iter().any(|p| p.lambda2 != lambda2)),
             lambda0: shorts(points.iter().map(|p| p.lambda0)),
             size: points.iter().map(|p| p.size).collect(),
             objective: shorts(points.iter().map(|p| p.objective)),
@@ -110,56 +112,6 @@ impl Measure {
         let known = values.iter().enumerate().filter_map(|(k, v)| v.map(|v| (k, sign * v)));
         let best = known.min_by(|a, b| a.1.total_cmp(&b.1)).map(|b| b.0);
         Self { name: criterion.name.clone(), values, best }
-    }
-}
-
-/// Scores along the path.
-#[derive(Debug, Clone, Serialize)]
-pub struct CvSeries {
-    /// Name of the score.
-    pub metric: String,
-    /// Whether the largest is best.
-    pub higher_is_better: bool,
-    /// λ0, descending.
-    pub lambda0: Vec<Option<f64>>,
-    /// Features.
-    pub size: Vec<usize>,
-    /// Means.
-    pub mean: Vec<Option<f64>>,
-    /// Standard errors.
-    pub error: Vec<Option<f64>>,
-    /// Position of the best.
-    pub best: Option<usize>,
-    /// Position of the sparsest within a standard error.
-    pub one_se: Option<usize>,
-}
-
-impl CvSeries {
-    /// The points that [`PathSeries`] draws as well; `None` without at least two.
-    pub fn new(cv: &CrossValidation, path: Option<&Path>) -> Option<Self> {
-        let matching = path.filter(|path| path.points.len() == cv.points.len());
-        let mut kept = matching.map_or_else(|| thin(cv.points.len(), MOST_POINTS), drawn);
-        if matching.is_none() {
-            // Never without the two points that matter.
-            kept.extend([cv.best, cv.one_se].into_iter().filter(|&k| k < cv.points.len()));
-            kept.sort_unstable();
-            kept.dedup();
-        }
-        if kept.len() < 2 {
-            return None;
-        }
-        let points: Vec<_> = kept.iter().map(|&k| cv.points[k]).collect();
-        let place = |wanted: usize| kept.iter().position(|&k| k == wanted);
-        Some(Self {
-            metric: cv.metric.clone(),
-            higher_is_better: cv.higher_is_better,
-            lambda0: shorts(points.iter().map(|p| p.lambda0)),
-            size: points.iter().map(|p| p.size).collect(),
-            mean: shorts(points.iter().map(|p| p.mean)),
-            error: shorts(points.iter().map(|p| p.standard_error)),
-            best: place(cv.best),
-            one_se: place(cv.one_se),
-        })
     }
 }
 
@@ -196,7 +148,7 @@ impl SubsetSeries {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CvPoint, PathPoint};
+    use crate::PathPoint;
 
     fn path(points: usize, features: usize) -> Path {
         let point = |k: usize| PathPoint {
@@ -228,15 +180,17 @@ mod tests {
     }
 
     #[test]
-    fn only_the_ridge_of_the_chosen_point_is_drawn() {
+    fn only_the_lambda2_of_the_chosen_point_is_drawn() {
         let mut both = path(5, 2);
         both.points.extend(path(4, 2).points.into_iter().map(|p| PathPoint { lambda2: 1.0, ..p }));
         both.chosen = Some(6);
         let made = PathSeries::new(&both).unwrap();
-        assert_eq!((made.lambda0.len(), made.chosen), (4, Some(1)));
-        let points = vec![CvPoint::default(); 9];
-        let cv = CrossValidation { points, best: 2, one_se: 6, ..CrossValidation::default() };
-        let scores = CvSeries::new(&cv, Some(&both)).unwrap();
-        assert_eq!((scores.mean.len(), scores.best, scores.one_se), (4, None, Some(1)));
+        assert_eq!((made.lambda0.len(), made.chosen, made.lambda2), (4, Some(1), Some(1.0)));
+        // A point that came in later may stand anywhere: prices fall all the same.
+        let late = PathPoint { lambda0: 0.95, lambda2: 1.0, size: 1, ..PathPoint::default() };
+        both.points.insert(0, late);
+        both.chosen = Some(0);
+        let made = PathSeries::new(&both).unwrap();
+        assert_eq!((made.lambda0.len(), made.chosen, made.lambda0[1]), (5, Some(1), Some(0.95)));
     }
 }

@@ -193,6 +193,11 @@ pub(crate) const FITTED_ON: &str = "the samples it was fitted on";
 /// Samples that are predicted by fits that have not seen them.
 pub(crate) const LEFT_OUT: &str = "samples left out, each predicted by a fit of the same size that has not seen it";
 
+/// The samples in few words.
+pub(crate) fn brief(samples: &str) -> &str {
+    if samples == LEFT_OUT { "samples left out" } else { samples }
+}
+
 impl Diagnostics {
     /// The same, said to be of these samples.
     pub(crate) fn of_samples(mut self, samples: &str) -> Self {

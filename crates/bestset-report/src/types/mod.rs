@@ -6,9 +6,10 @@ mod proof;
 mod selection;
 
 pub use diagnostics::{Calibration, Classification, Confusion, Diagnostics, Regression};
-pub(crate) use diagnostics::{FITTED_ON, LEFT_OUT};
+pub(crate) use diagnostics::{FITTED_ON, LEFT_OUT, brief};
 pub use model::{Model, Ranked, Term};
 pub use proof::{Certificate, Rule, Screening, TraceRow};
+pub(crate) use proof::{gain, limit, measure};
 pub use selection::{Criterion, CrossValidation, CvPoint, Path, PathPoint, Subset};
 
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,8 @@ pub struct Report {
     pub ranked: Vec<Ranked>,
     /// How well the model fits.
     pub diagnostics: Option<Diagnostics>,
+    /// A sentence for the methods section of a paper; empty if there is none.
+    pub methods: String,
 }
 
 /// What the model was fitted to.

@@ -64,4 +64,7 @@ pub struct Ranked {
     pub objective: f64,
     /// Whether no subset that is not listed is better.
     pub proved: bool,
+    /// R², or the share of deviance explained.
+    #[serde(default)]
+    pub r2: Option<f64>,
 }

@@ -1,6 +1,7 @@
 //! What is proved, and how.
 
-use crate::number::{self, finite};
+use crate::number::{self, finite, percent};
+use bestset::select::Standing;
 use serde::{Deserialize, Serialize};
 
 /// How good the answer is known to be.
@@ -25,6 +26,8 @@ pub struct Certificate {
     pub status: String,
     /// Whether the answer is proved best, within the tolerance.
     pub optimal: bool,
+    /// The answer against no features and against what any subset can reach, where that is known.
+    pub standing: Option<Standing>,
     /// What is proved, in a sentence or two.
     pub sentence: String,
 }
@@ -36,20 +39,67 @@ impl Default for Certificate {
 }
 
 impl Certificate {
-    /// From the two numbers that matter; fills in the gaps and the sentence.
+    /// From the two numbers that matter; fills in the gaps and the sentence. A loss is never below zero, and neither is a bound.
     pub fn new(objective: f64, lower_bound: f64, status: impl Into<String>, optimal: bool) -> Self {
         let known = objective.is_finite() && lower_bound.is_finite();
+        let lower_bound = if known { lower_bound.max(0.0) } else { lower_bound };
         let gap = if known { (objective - lower_bound).max(0.0) } else { f64::INFINITY };
         let relative_gap = if gap == 0.0 || gap.is_infinite() { gap } else { gap / objective.abs() };
         let sentence = sentence(gap, relative_gap, optimal);
         let status = status.into();
-        Self { objective, relaxation: None, lower_bound, gap, relative_gap, status, optimal, sentence }
+        let standing = None;
+        Self { objective, relaxation: None, lower_bound, gap, relative_gap, status, optimal, standing, sentence }
+    }
+
+    /// The same with its standing, which is what the sentence is then about: a share of the objective flatters, because most of
+    /// the objective is there without any feature.
+    pub fn with_standing(mut self, standing: Standing) -> Self {
+        let lead = if self.optimal {
+            format!("{} {}, the best possible. {}", measure(&standing), number::number(standing.r2, 4), self.sentence)
+        } else {
+            let gain = gain(&standing).map_or(String::new(), |share| {
+                format!(" It has at least {share} of the largest possible gain over no features.")
+            });
+            format!("{}.{gain}", claim(&standing))
+        };
+        (self.standing, self.sentence) = (Some(standing), lead);
+        self
     }
 
     /// Whether the bound says anything: a gap of the whole objective is what zero, a bound of everything, would give.
     pub fn is_useful(&self) -> bool {
-        self.optimal || self.relative_gap < 1.0
+        self.optimal || self.standing.map_or(self.relative_gap < 1.0, |s| s.r2_limit < 1.0 || s.gain > 0.0)
     }
+}
+
+/// What R² is called for the loss.
+pub(crate) fn measure(standing: &Standing) -> &'static str {
+    if standing.is_squared { "R²" } else { "Share of deviance explained" }
+}
+
+/// R² of an answer that is not proved best, and what no subset exceeds.
+fn claim(standing: &Standing) -> String {
+    let (name, r2) = (measure(standing), number::number(standing.r2, 4));
+    match standing.r2_limit < 1.0 {
+        true => format!("{name} {r2}; proved: no subset of this penalty exceeds {}", limit(standing)),
+        false => format!("{name} {r2}; no limit below 1 is proved for other subsets"),
+    }
+}
+
+/// What R² of no subset exceeds, to four places, rounded up: a limit that is shown must hold.
+pub(crate) fn limit(standing: &Standing) -> String {
+    number::number(-down(-standing.r2_limit, 1e4), 4)
+}
+
+/// The share of the largest possible gain over no features that is certain, rounded down; `None` where that is nothing.
+pub(crate) fn gain(standing: &Standing) -> Option<String> {
+    let share = down(standing.gain, 100.0);
+    (share > 0.0).then(|| percent(share))
+}
+
+/// Rounded down to multiples of 1/parts.
+fn down(value: f64, parts: f64) -> f64 {
+    (value * parts).floor() / parts
 }
 
 fn sentence(gap: f64, relative_gap: f64, optimal: bool) -> String {

@@ -61,6 +61,10 @@ pub struct CrossValidation {
     pub higher_is_better: bool,
     /// How it was done, in words, for instance "10 folds, 3 repeats, stratified".
     pub folds: String,
+    /// Fits on parts of the samples that were done; zero where that is not known.
+    pub fits: usize,
+    /// Features that are not in the model and that fits of its size have: name and share of the fits, most frequent first.
+    pub others: Vec<(String, f64)>,
     /// One for each point of the path, in the same order.
     pub points: Vec<CvPoint>,
     /// Position of the best mean.
@@ -75,6 +79,9 @@ pub struct CvPoint {
     /// λ0.
     #[serde(with = "finite")]
     pub lambda0: f64,
+    /// λ2.
+    #[serde(with = "finite", default)]
+    pub lambda2: f64,
     /// Features of the answer on all samples.
     pub size: usize,
     /// Mean over the folds.

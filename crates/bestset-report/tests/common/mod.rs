@@ -2,6 +2,7 @@
 
 #![allow(dead_code)]
 
+use bestset::select::Standing;
 use bestset_report::*;
 
 /// A cheap sequence of numbers between 0 and 1.
@@ -32,24 +33,41 @@ fn path(points: usize, features: Vec<String>) -> Path {
         Criterion { name: "BIC".into(), higher_is_better: false, values: values(4.0) },
         Criterion { name: "AIC".into(), higher_is_better: false, values: values(6.0) },
     ];
-    Path { features, points, criteria, chosen: Some(5) }
+    // Other λ2, one with fewer sizes and one far off.
+    let others = |lambda2| points.iter().map(move |p: &PathPoint| PathPoint { lambda2, ..p.clone() });
+    let more: Vec<PathPoint> = others(0.3).step_by(2).chain(others(3.0)).collect();
+    Path { features, points: [points, more].concat(), criteria, chosen: Some(5) }
 }
 
 fn cv(path: &Path) -> CrossValidation {
-    let point = |(k, p): (usize, &PathPoint)| CvPoint {
+    let point = |p: &PathPoint| CvPoint {
         lambda0: p.lambda0,
+        lambda2: p.lambda2,
         size: p.size,
-        mean: 1.0 + 0.02 * (k as f64 - 7.0).powi(2),
+        mean: 0.9 + p.lambda2 + 0.02 * (p.size as f64 - 7.0).powi(2),
         standard_error: 0.1,
     };
     CrossValidation {
         metric: "mean squared error".into(),
         higher_is_better: false,
         folds: "10 folds".into(),
-        points: path.points.iter().enumerate().map(point).collect(),
+        fits: 10,
+        others: (14..30).map(|j| (format!("gene_{j}"), 0.4 - 0.01 * j as f64)).collect(),
+        points: path.points.iter().map(point).collect(),
         best: 7,
         one_se: 5,
     }
+}
+
+/// The share explained, what no subset exceeds, and the gain.
+pub fn standing(r2: f64, r2_limit: f64, gain: f64) -> Standing {
+    Standing { r2, r2_limit, gain, is_best: false, is_squared: true, most: None }
+}
+
+/// The best subset of each size and no answer.
+pub fn sizes() -> Report {
+    let Report { subsets, data, title, .. } = regression();
+    Report { subsets, data, title, ..Report::default() }
 }
 
 fn screening() -> Screening {
@@ -77,6 +95,7 @@ pub fn regression() -> Report {
         coefficient: (1.05 - 0.1 * j as f64) * if j.is_multiple_of(2) { 1.0 } else { -1.0 },
         standardized: Some(0.5 - 0.05 * j as f64),
         rise: Some(9.0 / (1.0 + j as f64)),
+        frequency: Some(1.0 - 0.07 * j as f64),
     };
     let moment = |k: i32| TraceRow {
         seconds: 0.002 * 1.6f64.powi(k),
@@ -95,8 +114,12 @@ pub fn regression() -> Report {
         bic: Some(100.0 - size as f64),
         ..Subset::default()
     };
-    let ranked =
-        |k: usize| Ranked { features: names[k..k + 5].to_vec(), objective: 8.0 + 0.2 * k as f64, proved: k < 2 };
+    let ranked = |k: usize| Ranked {
+        features: names[k..k + 5].to_vec(),
+        objective: 8.0 + 0.2 * k as f64,
+        proved: k < 2,
+        r2: Some(0.9 - 0.01 * k as f64),
+    };
     Report {
         title: "Leukaemia study".into(),
         command: "bestset cv golub.csv.gz --target y --report golub.html".into(),
@@ -114,7 +137,7 @@ pub fn regression() -> Report {
         },
         asked: vec![Row::new("Method", "branch and bound"), Row::new("Ridge term λ2", "0.1")],
         notes: vec!["Two missing values were replaced by the mean of their column.".into()],
-        certificate: Certificate { relaxation: Some(7.9), ..Certificate::new(8.0, 7.96, "time limit", false) },
+        certificate: Certificate::new(8.0, 7.96, "time limit", false).with_standing(standing(0.6512, 0.66341, 0.87654)),
         model: Model { intercept: Some(0.25), terms: (0..14).map(term).collect() },
         trace: (0..16).map(moment).collect(),
         screening: Some(screening()),
@@ -123,6 +146,7 @@ pub fn regression() -> Report {
         subsets: (1..=6).map(subset).collect(),
         ranked: (0..4).map(ranked).collect(),
         diagnostics: Some(Diagnostics::Regression(Regression::new(&observed, &fitted))),
+        methods: "Features were selected by best subset selection.".into(),
     }
 }
 
@@ -138,7 +162,11 @@ pub fn classification() -> Report {
             classes: Some(("ALL".into(), "AML".into())),
             ..base.data.clone()
         },
-        certificate: Certificate::new(8.0, 8.0, "optimal", true),
+        certificate: Certificate::new(8.0, 8.0, "optimal", true).with_standing(Standing {
+            is_best: true,
+            is_squared: false,
+            ..standing(0.8, 0.8, 1.0)
+        }),
         subsets: Vec::new(),
         ranked: Vec::new(),
         diagnostics: Some(Diagnostics::Classification(Classification::from_probabilities(&labels, &chances))),
@@ -191,6 +219,9 @@ pub fn hostile() -> Report {
     report.data.source.clone_from(&evil[2]);
     report.data.target.clone_from(&evil[5]);
     report.data.classes = Some((evil[1].clone(), evil[6].clone()));
+    report.methods.clone_from(&evil[0]);
+    report.cv.as_mut().unwrap().others = evil.iter().map(|e| (e.clone(), 0.3)).collect();
+    report.ranked = evil.iter().map(|e| Ranked { features: vec![e.clone()], ..Ranked::default() }).collect();
     report.asked = evil.iter().map(|e| Row::new(e.as_str(), e.as_str())).collect();
     report.notes = evil.to_vec();
     report.certificate.sentence = evil[0].clone();
@@ -247,6 +278,7 @@ pub fn all() -> Vec<(&'static str, Report)> {
         ("classification", classification()),
         ("separated", separated()),
         ("bare", bare()),
+        ("sizes", sizes()),
         ("empty", Report::default()),
         ("hostile", hostile()),
         ("huge", huge()),

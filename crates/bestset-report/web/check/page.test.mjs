@@ -13,12 +13,13 @@ const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.
 const desk = { width: 1280, height: 900 };
 const phone = { width: 375, height: 812 };
 /** Charts of each page: series, and points of the first one. */
-const full = { trace: [4, 17], cv: [3, 20], path: [14, 20], heat: [1, 175], "path-proof": [4, 20], criteria: [1, 20] };
+const full = { trace: [4, 17], cv: [5, 15], path: [14, 20], heat: [1, 175], "path-proof": [4, 20], criteria: [1, 20] };
 const expected = {
   regression: { ...full, subsets: [4, 6], fitted: [2, 120], residuals: [2, 120], "residual-histogram": [1, 11], quantiles: [2, 120] },
   classification: { ...full, roc: [2, null], scores: [2, 18], calibration: [2, 10] },
   separated: { ...full, cv: undefined, roc: [2, null], scores: [2, 9], calibration: [2, 9] },
   bare: {},
+  sizes: { subsets: [4, 6] },
   empty: {},
   hostile: { ...full, roc: [2, null], scores: [2, 18], calibration: [2, 10] },
   huge: null,
@@ -126,15 +127,15 @@ describe("without a mouse", () => {
       await it.page.keyboard.press("Tab");
       seen.add(await it.page.evaluate(() => document.activeElement.id || document.activeElement.dataset.chart || document.activeElement.textContent));
     }
-    for (const id of ["find", "copy", "criterion", "chart-trace", "chart-path", "chart-fitted"]) assert.ok(seen.has(id), `${id} cannot be reached`);
+    for (const id of ["find", "copy-methods", "copy-command", "criterion", "chart-trace", "chart-path", "chart-fitted"]) assert.ok(seen.has(id), `${id} cannot be reached`);
   });
 
   test("arrows walk along a chart and say where they are", async () => {
     await it.page.focus("#chart-cv");
     await it.page.keyboard.press("ArrowRight");
-    assert.match(await announced(), /^λ0 4, Features 0, Mean mean squared error 1\.98/);
+    assert.match(await announced(), /^Features 0, mean squared error, λ2 = 0\.1 1\.98, mean squared error, λ2 = 0\.3 2\.18/);
     await it.page.keyboard.press("ArrowRight");
-    assert.match(await announced(), /^λ0 3\.2, Features 1/);
+    assert.match(await announced(), /^Features 1, mean squared error, λ2 = 0\.1 1\.72, mean squared error, λ2 = 0\.3 –/);
     assert.ok(await it.page.isVisible("#chart-cv .tip"), "the tooltip shows");
     await it.page.keyboard.press("End");
     assert.match(await announced(), /Features 14/);
@@ -170,16 +171,16 @@ describe("without a mouse", () => {
   test("words explain themselves", async () => {
     await it.page.focus(".tiles .term");
     await it.page.keyboard.press("Enter");
-    assert.ok(await it.page.isVisible("#term-gap"));
+    assert.ok(await it.page.isVisible("#term-gain"));
     await it.page.keyboard.press("Escape");
-    assert.ok(!(await it.page.isVisible("#term-gap")));
+    assert.ok(!(await it.page.isVisible("#term-gain")));
   });
 
   test("the data of a chart is a table", async () => {
     await it.page.focus("details[data-table=cv] summary");
     await it.page.keyboard.press("Enter");
     await it.page.waitForSelector("details[data-table=cv] tbody tr");
-    assert.equal(await it.page.locator("details[data-table=cv] tbody tr").count(), 20);
+    assert.equal(await it.page.locator("details[data-table=cv] tbody tr").count(), 15);
   });
 
   test("criteria can be chosen", async () => {
@@ -199,9 +200,11 @@ describe("without a mouse", () => {
     assert.notEqual(await ground(), light);
   });
 
-  test("the command is copied, charts are saved", async () => {
-    await it.page.click("#copy");
-    await it.page.waitForFunction(() => document.getElementById("copy").textContent === "Copied");
+  test("the methods and the command are copied, charts are saved", async () => {
+    for (const id of ["copy-methods", "copy-command"]) {
+      await it.page.click(`#${id}`);
+      await it.page.waitForFunction((id) => document.getElementById(id).textContent === "Copied", id);
+    }
     for (const [kind, start] of [["svg", "<svg"], ["png", "\x89PNG"]]) {
       const [download] = await Promise.all([it.page.waitForEvent("download"), it.page.click(`[data-save=${kind}][data-chart=cv]`)]);
       assert.equal(download.suggestedFilename(), `cv.${kind}`);

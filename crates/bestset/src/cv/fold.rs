@@ -2,7 +2,7 @@
 
 use super::{Score, SizeScore, Split};
 use crate::error::Result;
-use crate::path::{Grid, PathOptions, Point, path};
+use crate::path::{Grid, PathOptions, Point, cost, path};
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Status};
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,9 @@ pub(super) fn fit(
 fn by_size(problem: &Problem<'_>, points: &[Point], options: &PathOptions, most: usize) -> Vec<Coefficients> {
     let size = |p: &Point| p.solution.support().len();
     // P without what the features cost: a fit is compared at any price.
-    let lack = |p: &Point| p.solution.objective() - p.lambda0 * cost(problem, options, &p.solution.coefficients);
+    let lack = |p: &Point| {
+        p.solution.objective() - p.lambda0 * cost(problem, options.groups.as_ref(), &p.solution.coefficients)
+    };
     let mut answers: Vec<Coefficients> = Vec::new();
     for k in 0..=most {
         let end = points.iter().position(|p| size(p) >= k).map_or(points.len(), |last| last + 1);
@@ -80,16 +82,6 @@ fn by_size(problem: &Problem<'_>, points: &[Point], options: &PathOptions, most:
         }
     }
     answers
-}
-
-/// What the features cost, in units of λ0.
-fn cost(problem: &Problem<'_>, options: &PathOptions, coefficients: &Coefficients) -> f64 {
-    match &options.groups {
-        Some(groups) => {
-            crate::groups::Grouped { problem, groups }.chosen(coefficients).iter().map(|&g| groups.prices[g]).sum()
-        }
-        None => coefficients.support.iter().map(|&j| problem.penalty().price.at(j)).sum(),
-    }
 }
 
 /// The score of `size` features with a λ2: mean and standard error over the folds whose score is a number.

@@ -35,6 +35,9 @@ impl Default for StabilityOptions {
     }
 }
 
+/// Share of the subsamples from which on a feature is called stable, unless told otherwise.
+pub const STABLE_SHARE: f64 = 0.6;
+
 /// How often features are selected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stability {

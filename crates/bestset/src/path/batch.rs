@@ -90,7 +90,7 @@ impl Draft {
     fn step(&mut self, work: &mut Workspace<'_, '_>, first: bool, monitor: &Monitor<'_>) {
         if !first {
             work.load(&self.coefficients);
-            let added = self.relaxed.include(work);
+            let added = self.relaxed.include(work).unwrap_or(0);
             // The active set, which other points share, may hold what this one lacks.
             let gap = self.relaxed.relaxation - self.relaxed.lower_bound;
             if added == 0 && gap > 0.5 * self.gap {

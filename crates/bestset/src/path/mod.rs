@@ -17,7 +17,7 @@ pub(crate) use state::State;
 use crate::error::{Error, Result};
 use crate::groups::Groups;
 use crate::problem::Problem;
-use crate::solution::{Solution, Status};
+use crate::solution::{Coefficients, Solution, Status};
 use crate::solver::Options;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 /// | `grid` | dynamic, 100 points | the λ0 visited | |
 /// | `lambda2` | the problem's | ridge terms, one path for each | ≥ 0 |
 /// | `max_size` | min(n, p) | a path ends after the first answer with this many features | ≥ 1 |
-/// | `backward` | true | a second pass from the smallest λ0 up | |
+/// | `backward` | true | the points of a sweep take each other's answers | |
 /// | `search` | neighbours | how much is spent on the answer of each point | |
 /// | `groups` | none | features that are in or out together | λ2 > 0, no bounds or factors |
 /// | `solve` | relaxation gap 1e-4 | tolerances, threads, time limit (of the whole path) and cancellation | |
@@ -96,6 +96,17 @@ pub fn usual_size(problem: &Problem<'_>) -> usize {
     let p = problem.ncols();
     let slack = (p.max(2) as f64).ln().max(1.0) * samples.max(3.0).ln().ln().max(1.0);
     ((samples / 2.0).min(samples / slack) as usize).clamp(1, p.max(1))
+}
+
+/// What the features of an answer cost, in units of λ0: the part of P that changes with it.
+pub(crate) fn cost(problem: &Problem<'_>, groups: Option<&Groups>, coefficients: &Coefficients) -> f64 {
+    match groups {
+        Some(groups) => {
+            let chosen = crate::groups::Grouped { problem, groups }.chosen(coefficients);
+            chosen.iter().map(|&g| groups.prices[g]).sum()
+        }
+        None => coefficients.support.iter().map(|&j| problem.penalty().price.at(j)).sum(),
+    }
 }
 
 /// One point of a path.

@@ -70,7 +70,7 @@ impl Strand<'_, '_> {
         let first = self.largest(&null);
         let mut state = known.unwrap_or_else(|| State::new(null.clone()));
         state.points.iter().for_each(&mut *observer);
-        let mut memory = self.memory(&state)?;
+        let (mut memory, is_finished) = (self.memory(&state)?, state.done);
         while !state.done && self.next(first, &null, &mut memory, &mut state, monitor)? {
             if state.points.len().is_multiple_of(SWEEP) {
                 self.finish(&mut memory, &mut state, monitor, observer)?;
@@ -82,10 +82,10 @@ impl Strand<'_, '_> {
                 memory = self.memory(&state)?;
             }
         }
-        if !state.points.len().is_multiple_of(SWEEP) {
+        if !is_finished && !state.points.len().is_multiple_of(SWEEP) {
             self.finish(&mut memory, &mut state, monitor, observer)?;
         }
-        if monitor.stop(0).is_none() {
+        if !is_finished && monitor.stop(0).is_none() {
             state.done = true;
             keep(&state)?;
         }

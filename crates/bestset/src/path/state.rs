@@ -25,7 +25,7 @@ pub(crate) struct State {
     pub(super) same: usize,
     /// Points that the observer has seen.
     pub(super) shown: usize,
-    /// Whether the forward pass is over.
+    /// Whether the path is over.
     pub(super) done: bool,
 }
 

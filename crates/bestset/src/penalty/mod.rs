@@ -180,12 +180,6 @@ impl Penalty {
         Coordinate { l0, l1: shrinkage * self.lambda1, l2: shrinkage * self.lambda2, lower, upper }
     }
 
-    /// How many of the p features have no price and may be in.
-    pub(crate) fn count_free(&self, p: usize) -> usize {
-        let Factors::Each(factors) = &self.price else { return 0 };
-        (0..p).filter(|&j| factors[j] == 0.0 && self.bounds.at(j) != (0.0, 0.0)).count()
-    }
-
     /// Whether every coefficient has the same penalty.
     #[inline]
     pub fn is_uniform(&self) -> bool {

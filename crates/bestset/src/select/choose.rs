@@ -1,9 +1,10 @@
 //! Which point of a path is the model, and that it stays the one chosen.
 
-use super::{By, Chosen, Folded, Progress, Remark, Run, Selected};
+use super::run::Run;
+use super::{By, Chosen, Folded, Progress, Remark, Selected};
 use crate::criteria::Criterion;
 use crate::cv::{CrossValidation, CvOptions};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::path::{Grid, Path, Point, usual_size};
 use crate::solution::{Solution, Status};
 use crate::solver::Observer;
@@ -20,8 +21,7 @@ const FOLDS: usize = 10;
 impl Run<'_, '_> {
     /// The model at the point that the criterion chooses.
     pub(super) fn by_criterion(&self, criterion: Criterion, observer: &mut dyn Observer) -> Result<Selected> {
-        let most =
-            self.options.max_size.unwrap_or_else(|| usual_size(&self.posed.problem)).min(self.posed.problem.ncols());
+        let most = self.most(usual_size(&self.posed.problem))?;
         let path = self.path(&self.path_options(most, self.options.lambda2.clone()))?;
         if path.points.is_empty() {
             return self.null(path.status, observer);
@@ -33,8 +33,7 @@ impl Run<'_, '_> {
     /// The model at the point that cross-validation chooses.
     pub(super) fn by_cross_validation(&self, folded: &Folded, observer: &mut dyn Observer) -> Result<Selected> {
         let (problem, n) = (&self.posed.problem, self.posed.problem.nrows());
-        let usual = usual_size(problem).max(FOLDED_SIZE.min(n / 2)).max(1);
-        let most = self.options.max_size.unwrap_or(usual).min(problem.ncols());
+        let most = self.most(usual_size(problem).max(FOLDED_SIZE.min(n / 2)).max(1))?;
         let ridges = match self.options.lambda2.is_empty() {
             true => self.posed.ridges(),
             false => self.options.lambda2.clone(),
@@ -51,20 +50,26 @@ impl Run<'_, '_> {
             0 => found.parts.iter().map(|p| p.iter().max().map_or(0, |m| m + 1)).sum(),
             given => given,
         };
-        let (done, path) = (found.folds(), found.path.clone());
-        if done == 0 {
-            let criterion = Criterion::Ebic { gamma: 1.0 };
-            let values = criterion.along(problem, &path)?;
-            let path = Path { status: found.status, ..path };
-            let mut chosen = self.conclude(Judged { path, by: By::Criterion(criterion, values) }, most, observer)?;
-            chosen.remarks.push(Remark::NoFolds);
-            return Ok(chosen);
-        }
-        let path = Path { status: found.status, ..path };
-        let by = By::CrossValidation(Box::new(found), folded.rule);
-        let mut chosen = self.conclude(Judged { path, by }, most, observer)?;
+        let (done, limit, mut path) = (found.folds(), found.status, found.path.clone());
+        let judged = match done {
+            0 => {
+                // A criterion would take the least of several λ2: it has the usual one, or the nearest that was compared.
+                let usual = self.posed.lambda2();
+                let far = |p: &Point| (p.lambda2 - usual).abs();
+                let nearest = path.points.iter().map(far).fold(f64::INFINITY, f64::min);
+                path.points.retain(|p| far(p) == nearest);
+                let criterion = Criterion::Ebic { gamma: 1.0 };
+                let values = criterion.along(problem, &path)?;
+                Judged { path, by: By::Criterion(criterion, values) }
+            }
+            _ => Judged { path, by: By::CrossValidation(Box::new(found), folded.rule) },
+        };
+        let mut chosen = self.conclude(judged, most, observer)?;
         if done < all {
-            chosen.remarks.push(Remark::Folds { done, all });
+            chosen.remarks.push(if done == 0 { Remark::NoFolds } else { Remark::Folds { done, all } });
+        }
+        if limit != Status::Converged && chosen.solution.status != Status::Interrupted {
+            chosen.solution.status = limit;
         }
         Ok(chosen)
     }
@@ -97,44 +102,69 @@ impl Run<'_, '_> {
     /// made again: the model returned is the best in its table by what chose it.
     fn conclude(&self, mut judged: Judged, most: usize, observer: &mut dyn Observer) -> Result<Selected> {
         let is_dynamic = self.options.grid.as_ref().is_none_or(|g| matches!(g, Grid::Dynamic { .. }));
-        let mut solved: Vec<(f64, Selected)> = Vec::new();
-        for round in 0.. {
+        let mut solved: Vec<Selected> = Vec::new();
+        for _ in 0..ROUNDS {
             let (k, point) = judged.best(&self.posed.problem)?;
-            let prices = judged.prices(k);
-            let is_point = |s: &&(f64, Selected)| {
-                s.0 == point.lambda0
-                    && s.1.lambda2 == point.lambda2
-                    && s.1.solution.support() == point.solution.support()
+            let is_point = |s: &&Selected| {
+                (s.lambda0, s.lambda2) == (point.lambda0, point.lambda2)
+                    && s.solution.support() == point.solution.support()
             };
-            if let Some((_, known)) = solved.iter().find(is_point) {
-                return Ok(self.finish(known.clone(), judged, k, prices, most));
+            if let Some(known) = solved.iter().find(is_point) {
+                return Ok(self.finish(known.clone(), judged, k, most));
             }
-            let own = || -> Result<Selected> {
-                let problem = self.posed.priced(point.lambda0, point.lambda2)?;
-                Ok(self.selected(&problem, point.solution.clone(), crate::Method::Incremental, Vec::new()))
-            };
             let limit = self.solve_options().time_limit;
-            if round == ROUNDS || limit.is_some_and(|t| t.is_zero()) || self.options.solve.cancel.is_cancelled() {
-                return Ok(self.finish(own()?, judged, k, prices, most));
+            if limit.is_some_and(|t| t.is_zero()) || self.options.solve.cancel.is_cancelled() {
+                break;
             }
-            let lambda0 = if is_dynamic { (prices.0 * prices.1).sqrt() } else { point.lambda0 };
+            let (high, low) = judged.prices(&self.posed.problem, self.posed.groups(), k);
+            // The roots apart: products of prices may be too large or too small for a number.
+            let lambda0 = if is_dynamic { (high.sqrt() * low.sqrt()).clamp(low, high) } else { point.lambda0 };
             let start = Some(point.solution.coefficients.clone());
             let found = self.at_price(lambda0, point.lambda2, start, observer)?;
-            if found.solution.support() == point.solution.support() {
-                return Ok(self.finish(found, judged, k, prices, most));
+            let own = self.value_at(&point, lambda0);
+            if found.solution.support() != point.solution.support() && found.solution.objective() < own * (1.0 - 1e-12)
+            {
+                if found.solution.support().len() > most {
+                    // What is better at this price is larger than was asked for.
+                    break;
+                }
+                judged.insert(lambda0, &found);
+                solved.push(found);
+                judged.judge(&self.posed.problem)?;
+                continue;
             }
-            if found.solution.support().len() > most {
-                // What is better at this price is larger than was asked for.
-                return Ok(self.finish(own()?, judged, k, prices, most));
-            }
-            judged.insert(lambda0, &found);
-            solved.push((lambda0, found));
-            judged.judge(&self.posed.problem)?;
+            let found = self.of_point(found, &point, own)?;
+            return Ok(self.finish(found, judged, k, most));
         }
-        Err(Error::Empty { rows: 0, columns: 0 })
+        // The point's own certificate, at its own price.
+        let (k, point) = judged.best(&self.posed.problem)?;
+        let problem = self.posed.priced(point.lambda0, point.lambda2)?;
+        let own = self.selected(&problem, point.solution, crate::Method::Incremental, Vec::new());
+        Ok(self.finish(own, judged, k, most))
     }
 
-    fn finish(&self, mut found: Selected, judged: Judged, point: usize, prices: (f64, f64), most: usize) -> Selected {
+    /// P of a point's answer at another price.
+    fn value_at(&self, point: &Point, lambda0: f64) -> f64 {
+        let cost = crate::path::cost(&self.posed.problem, self.posed.groups(), &point.solution.coefficients);
+        point.solution.objective() + (lambda0 - point.lambda0) * cost
+    }
+
+    /// What was found at a price, with the answer of the point where the method found another that is no better.
+    fn of_point(&self, mut found: Selected, point: &Point, objective: f64) -> Result<Selected> {
+        if found.solution.support() == point.solution.support() {
+            return Ok(found);
+        }
+        let solution = &mut found.solution;
+        (solution.coefficients, solution.certificate.objective) = (point.solution.coefficients.clone(), objective);
+        let problem = self.posed.priced(found.lambda0, found.lambda2)?;
+        let solve = &self.options.solve;
+        solution.status = solution.certificate.status(solution.status, solve.absolute(&problem), solve.gap);
+        let (method, remarks) = (found.method, std::mem::take(&mut found.remarks));
+        Ok(self.selected(&problem, found.solution, method, remarks))
+    }
+
+    fn finish(&self, mut found: Selected, judged: Judged, point: usize, most: usize) -> Selected {
+        let prices = judged.prices(&self.posed.problem, self.posed.groups(), point);
         let Judged { path, by } = judged;
         // A path that was cut short may have missed the best point: the answer must say so.
         if path.status != Status::Converged {
@@ -173,12 +203,26 @@ impl Judged {
         Ok((k, self.path.points[k].clone()))
     }
 
-    /// The prices at which the path has the subset of point k: from its own down to that of the next point with another.
-    fn prices(&self, k: usize) -> (f64, f64) {
-        let point = &self.path.points[k];
-        let after = self.path.points[k + 1..].iter().take_while(|p| p.lambda2 == point.lambda2);
-        let next = after.clone().find(|p| p.solution.support() != point.solution.support() && p.lambda0 > 0.0);
-        (point.lambda0, next.map_or(point.lambda0, |p| p.lambda0))
+    /// The prices, from the largest down, between which no subset of the path is better than that of point k: with F the fit and c
+    /// the cost of a subset, (F_S − F_T)/(c_T − c_S) ≤ λ0 for every T that costs more, and the reverse for those that cost less.
+    fn prices(&self, problem: &crate::Problem<'_>, groups: Option<&crate::groups::Groups>, k: usize) -> (f64, f64) {
+        let own = &self.path.points[k];
+        let weighed = |p: &Point| {
+            let cost = crate::path::cost(problem, groups, &p.solution.coefficients);
+            (p.solution.objective() - p.lambda0 * cost, cost)
+        };
+        let (fit, cost) = weighed(own);
+        let (mut high, mut low) = (f64::INFINITY, 0.0);
+        for (other, price) in self.path.points.iter().filter(|p| p.lambda2 == own.lambda2).map(weighed) {
+            match price.total_cmp(&cost) {
+                std::cmp::Ordering::Greater => low = f64::max(low, (fit - other) / (price - cost)),
+                std::cmp::Ordering::Less => high = f64::min(high, (other - fit) / (cost - price)),
+                std::cmp::Ordering::Equal => {}
+            }
+        }
+        let high = if high.is_finite() { high } else { own.lambda0.max(low) };
+        // The largest of its path has no next one, and one that is nowhere the best no range.
+        if low > 0.0 && low <= high { (high, low) } else { (own.lambda0, own.lambda0) }
     }
 
     /// Takes in an answer found at a price between the points.

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `pose` | the scale inside, λ2 where none is given, coefficients on the scale of the columns given |
 //! | `choose` | which point of the path is the model, and that it stays the one chosen |
+//! | `run` | one after the other: path, solve, proof, within the limits |
 //! | `prove` | how much is spent on closing the gap |
 //! | `standing` | what that proves, in words |
 //! | `stability` | how often features are selected on subsamples |
@@ -14,6 +15,7 @@
 mod choose;
 mod pose;
 mod prove;
+mod run;
 mod stability;
 mod standing;
 
@@ -23,15 +25,13 @@ pub use standing::Standing;
 use crate::criteria::Criterion;
 use crate::cv::{CrossValidation, Folds, Rule, Score, Split};
 use crate::error::{Error, Result};
-use crate::groups::solve_groups;
 use crate::model::Model;
-use crate::path::{Grid, Path, PathOptions, Search};
-use crate::penalty::Penalty;
-use crate::problem::Problem;
+use crate::path::{Grid, Path, Search};
 use crate::solution::{Solution, Status};
-use crate::solver::{Method, Observer, Options, solve_observed};
+use crate::solver::{Method, Observer, Options};
+use run::Run;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Sizes that [`Posed::subsets`] is asked for unless the user says otherwise, as far as there are features.
 pub const SUBSET_SIZES: usize = 8;
@@ -172,7 +172,7 @@ pub struct Chosen {
     pub path: Path,
     /// The model's.
     pub point: usize,
-    /// The prices, from the largest down, between which the path has this subset.
+    /// The prices, the larger first, between which no subset of the path is better.
     pub prices: (f64, f64),
     /// By what.
     pub by: By,
@@ -190,7 +190,7 @@ pub enum By {
 /// What the user should know about a choice.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Remark {
-    /// The model has the largest size that was compared.
+    /// The model is the last of those up to the largest size: a larger one may be better.
     LargestSize(usize),
     /// It has the largest λ2 that was compared.
     LargestRidge(f64),
@@ -213,7 +213,10 @@ impl std::fmt::Display for Remark {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::LargestSize(size) => {
-                write!(f, "The model has the largest size compared, {size}: a larger max-size may give a better one.")
+                write!(
+                    f,
+                    "Models of more than {size} features were not compared: a larger max-size may give a better one."
+                )
             }
             Self::LargestRidge(lambda2) => {
                 write!(f, "The model has the largest lambda2 compared, {lambda2}: a larger one may give a better one.")
@@ -236,7 +239,7 @@ impl<'a> Posed<'a> {
     /// use bestset::select::{Samples, Selection, Setup};
     ///
     /// let x: Vec<f64> = (0..90).map(|k| ((k * k) as f64 * 0.7).sin()).collect();
-    /// let y: Vec<f64> = (0..30).map(|i| 3.0 * x[i] + 0.2 * (2.5 * i as f64).cos()).collect();
+    /// let y: Vec<f64> = (0..30).map(|i| 3.0 * x[i] + 0.2 * ((i * i * i) as f64 * 0.3).sin()).collect();
     /// let x = Dense::new(30, 3, x)?;
     /// let samples = Samples { x: &x, y: &y, weights: None, offset: None };
     /// let model = Setup::default().pose(&samples, |posed| {
@@ -258,7 +261,7 @@ impl<'a> Posed<'a> {
         observer: &mut dyn Observer,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Selected> {
-        let run = Run { posed: self, options, start: Instant::now(), progress };
+        let run = Run::new(self, options, progress);
         match &options.how {
             How::Price(lambda0) => run.at_price(*lambda0, self.lambda2(), None, observer),
             How::Size(k) => run.at_size(*k, observer),
@@ -269,9 +272,8 @@ impl<'a> Posed<'a> {
 
     /// The path alone, with λ2 and the sizes of a selection.
     pub fn path(&self, options: &Selection) -> Result<Path> {
-        let run = Run { posed: self, options, start: Instant::now(), progress: &|_| () };
-        let most = options.max_size.unwrap_or_else(|| crate::path::usual_size(&self.problem));
-        run.path(&run.path_options(most, options.lambda2.clone()))
+        let run = Run::new(self, options, &|_| ());
+        run.path(&run.path_options(run.most(crate::path::usual_size(&self.problem))?, options.lambda2.clone()))
     }
 
     /// A bound and gaps for any coefficients on the scale inside, at the price or the size of the selection; and the answer that
@@ -282,13 +284,13 @@ impl<'a> Posed<'a> {
         options: &Selection,
         observer: &mut dyn Observer,
     ) -> Result<(crate::Certificate, Selected)> {
-        let run = Run { posed: self, options, start: Instant::now(), progress: &|_| () };
+        let run = Run::new(self, options, &|_| ());
         let (found, problem) = match options.how {
             How::Price(lambda0) => {
                 let start = Some(coefficients.clone());
                 (run.at_price(lambda0, self.lambda2(), start, observer)?, self.priced(lambda0, self.lambda2())?)
             }
-            How::Size(k) => (run.at_size(k, observer)?, self.limited(k)?),
+            How::Size(k) => (run.at_size(k, observer)?, self.limited(k.min(self.problem.ncols()))?),
             _ => {
                 let reason = "needs a price or a size: the objective that coefficients are judged by";
                 return Err(Error::Unsupported { method: "certify", reason });
@@ -309,6 +311,7 @@ impl<'a> Posed<'a> {
 
     /// The best subset of every size; λ2 unless given is zero where least squares can do without.
     pub fn subsets(&self, most: usize, options: &Options) -> Result<crate::Subsets> {
+        self.check_counted()?;
         let most = most.min(self.problem.ncols());
         let plain = self.setup.lambda2.is_none() && crate::subsets::needs_no_ridge(&self.problem, most);
         let lambda2 = if plain { 0.0 } else { self.lambda2() };
@@ -325,144 +328,4 @@ pub enum Progress {
     Folds(usize, usize),
     /// The answer chosen is being solved and proved.
     Solving,
-}
-
-/// A selection under way.
-struct Run<'r, 'a> {
-    posed: &'r Posed<'a>,
-    options: &'r Selection,
-    start: Instant,
-    progress: &'r (dyn Fn(Progress) + Sync),
-}
-
-impl<'a> Run<'_, 'a> {
-    /// The options of a solve that begins now.
-    fn solve_options(&self) -> Options {
-        let mut solve = self.options.solve.clone();
-        solve.time_limit = solve.time_limit.map(|limit| limit.saturating_sub(self.start.elapsed()));
-        solve
-    }
-
-    /// The options of a path that begins now.
-    fn path_options(&self, most: usize, lambda2: Vec<f64>) -> PathOptions {
-        let usual = PathOptions::default();
-        let solve = Options {
-            relaxation_gap: usual.solve.relaxation_gap,
-            trace: false,
-            warm_start: None,
-            method: Method::Incremental,
-            ..self.solve_options()
-        };
-        PathOptions {
-            grid: self.options.grid.clone().unwrap_or_else(|| Grid::for_sizes(most)),
-            lambda2,
-            max_size: Some(most),
-            search: self.options.search,
-            groups: self.posed.groups().cloned(),
-            solve,
-            ..usual
-        }
-    }
-
-    /// The file for paths and folds; with branch and bound it is for the search, which is what takes long.
-    fn path_checkpoint(&self) -> Option<&PathBuf> {
-        self.options.checkpoint.as_ref().filter(|_| self.options.solve.method != Method::Exact)
-    }
-
-    fn path(&self, options: &PathOptions) -> Result<Path> {
-        let mut found = match self.path_checkpoint() {
-            Some(file) => crate::checkpoint::path(&self.posed.problem, options, file)?,
-            None => {
-                let mut show =
-                    |point: &crate::path::Point| (self.progress)(Progress::Path(point.solution.support().len()));
-                crate::path::path_observed(&self.posed.problem, options, &mut show)?
-            }
-        };
-        let most = options.max_size.unwrap_or(usize::MAX);
-        // A path ends at the first answer of the size or a larger one; what is larger was not asked for.
-        found.points.retain(|p| p.solution.support().len() <= most);
-        Ok(found)
-    }
-
-    /// The answer at a price with its proof, from `start`.
-    fn at_price(
-        &self,
-        lambda0: f64,
-        lambda2: f64,
-        start: Option<crate::Coefficients>,
-        observer: &mut dyn Observer,
-    ) -> Result<Selected> {
-        (self.progress)(Progress::Solving);
-        let (problem, mut solve) = (self.posed.priced(lambda0, lambda2)?, self.solve_options());
-        if let Some(groups) = self.posed.groups() {
-            let solution = Solution::from(solve_groups(&problem, groups, &Options { warm_start: start, ..solve })?);
-            return Ok(self.selected(&problem, solution, Method::Incremental, Vec::new()));
-        }
-        solve.warm_start = start.or(solve.warm_start);
-        let (first, prove) = self.methods();
-        let mut solution = solve_observed(&problem, &Options { method: first, top: 1, ..solve.clone() }, observer)?;
-        let remarks = self.prove(&problem, &mut solution, prove, observer)?;
-        Ok(self.selected(&problem, solution, self.options.solve.method, remarks))
-    }
-
-    /// The best found with at most k features, and its proof.
-    fn at_size(&self, k: usize, observer: &mut dyn Observer) -> Result<Selected> {
-        if self.posed.groups().is_some() {
-            let reason = "counts features; groups are chosen as a whole by a price, a criterion or cross-validation";
-            return Err(Error::Unsupported { method: "a largest size", reason });
-        }
-        (self.progress)(Progress::Solving);
-        let k = k.min(self.posed.problem.ncols());
-        let limited = self.posed.limited(k)?;
-        let (first, prove) = self.methods();
-        let solve = self.solve_options();
-        let mut solution = match first {
-            Method::Incremental => {
-                let begun = Instant::now();
-                let found = crate::sizes::sizes(&self.posed.problem, &[k], &Options { method: first, ..solve })?;
-                let one = found.solutions.into_iter().next();
-                let features = self.posed.problem.ncols();
-                let mut solution = one.ok_or(Error::Size { k, features })?;
-                solution.seconds = begun.elapsed().as_secs_f64();
-                solution
-            }
-            _ => solve_observed(&limited, &Options { method: first, top: 1, ..solve }, observer)?,
-        };
-        let remarks = self.prove(&limited, &mut solution, prove, observer)?;
-        let found = self.selected(&limited, solution, self.options.solve.method, remarks);
-        Ok(Selected { k: Some(k), ..found })
-    }
-
-    /// The method that looks for the answer, and the proof that follows: published algorithms are left as they are.
-    fn methods(&self) -> (Method, Prove) {
-        match self.options.solve.method {
-            Method::Exact => (Method::Incremental, Prove::Fully),
-            Method::Incremental => (Method::Incremental, self.options.prove),
-            published => (published, Prove::No),
-        }
-    }
-
-    fn prove(
-        &self,
-        problem: &Problem<'_>,
-        solution: &mut Solution,
-        prove: Prove,
-        observer: &mut dyn Observer,
-    ) -> Result<Vec<Remark>> {
-        let (solve, fit) = (self.solve_options(), self.start.elapsed());
-        let file = self.options.checkpoint.as_deref().filter(|_| prove == Prove::Fully);
-        let failed = prove::Proof { problem, prove, fit, options: &solve, file }.raise(solution, observer)?;
-        match (failed, prove) {
-            // Where a proof was demanded, that there cannot be one is an error; where time was set aside for it, a remark.
-            (Some(error), Prove::Fully) => Err(error),
-            (Some(error), Prove::For(_)) => Ok(vec![Remark::Unproved(error)]),
-            _ => Ok(Vec::new()),
-        }
-    }
-
-    fn selected(&self, problem: &Problem<'a>, solution: Solution, method: Method, remarks: Vec<Remark>) -> Selected {
-        let Penalty { lambda0, lambda1, lambda2, .. } = *problem.penalty();
-        let standing = Standing::new(problem, &solution.coefficients, &solution.certificate, solution.status);
-        Selected { solution, lambda0, lambda1, lambda2, k: None, method, chosen: None, standing, remarks }
-    }
 }

@@ -200,6 +200,15 @@ impl<'a> Posed<'a> {
         self.problem.clone().with_max_size(k)
     }
 
+    /// Refuses a size where features differ in price: a size counts every feature the same, whatever it costs.
+    pub(super) fn check_counted(&self) -> Result<()> {
+        if self.setup.always.is_empty() && self.setup.price == Factors::One {
+            return Ok(());
+        }
+        let reason = "counts every feature the same: features that are always in, or have a price of their own, need a price, a criterion or cross-validation";
+        Err(Error::Unsupported { method: "a largest size", reason })
+    }
+
     /// λ2 of the problem.
     pub fn lambda2(&self) -> f64 {
         self.problem.penalty().lambda2

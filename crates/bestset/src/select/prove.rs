@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use crate::solution::{Solution, Status, TraceRow};
 use crate::solver::{Method, Observer, Options, solve_observed};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Nodes that the usual proof may take. Small problems end long before the clock: what they say does not depend on it.
 const USUAL_NODES: usize = 400;
@@ -19,6 +19,10 @@ pub(super) struct Proof<'p, 'a> {
     pub(super) problem: &'p Problem<'a>,
     pub(super) prove: Prove,
     pub(super) fit: Duration,
+    /// What earlier proofs of the same selection took.
+    pub(super) spent: Duration,
+    /// When this one began.
+    pub(super) begun: Instant,
     /// Limits of what is left of the whole; `top` asks for the runners-up as well.
     pub(super) options: &'p Options,
     /// File that keeps the search.
@@ -33,7 +37,7 @@ impl Proof<'_, '_> {
         let top = if self.prove == Prove::Fully { self.options.top } else { 1 };
         if first.status != Status::Optimal || top > 1 {
             match self.search(first, top, observer) {
-                Ok(Some(proved)) => take(self.problem, first, proved, self.options),
+                Ok(Some(proved)) => take(self.problem, first, proved, self.options, top),
                 Ok(None) => return Ok(None),
                 // Where branch and bound cannot start, the answer has the bound it has.
                 Err(
@@ -55,7 +59,10 @@ impl Proof<'_, '_> {
     /// Branch and bound from the answer, within what is set aside; nothing where that is nothing.
     fn search(&self, first: &Solution, top: usize, observer: &mut dyn Observer) -> Result<Option<Solution>> {
         let left = self.options.time_limit;
-        let within = |time: Duration| Some(left.map_or(time, |left| left.min(time)));
+        let within = |time: Duration| {
+            let time = time.saturating_sub(self.spent + self.begun.elapsed());
+            Some(left.map_or(time, |left| left.min(time)))
+        };
         let given = self.options.max_nodes;
         let (time_limit, max_nodes) = match self.prove {
             Prove::No => return Ok(None),
@@ -79,7 +86,9 @@ impl Proof<'_, '_> {
         // What was set aside for the proof is no limit that the user gave.
         let own_time = proved.status == Status::TimeLimit && time_limit != left;
         let own_nodes = proved.status == Status::NodeLimit && max_nodes != given;
-        if own_time || own_nodes {
+        let own_memory =
+            proved.status == Status::MemoryLimit && self.options.max_memory.is_none() && self.prove != Prove::Fully;
+        if own_time || own_nodes || own_memory {
             proved.status = first.status;
         }
         Ok(Some(proved))
@@ -87,7 +96,7 @@ impl Proof<'_, '_> {
 }
 
 /// The better answer of the two with the better bound, and the traces one after the other.
-fn take(problem: &Problem<'_>, first: &mut Solution, mut proved: Solution, options: &Options) {
+fn take(problem: &Problem<'_>, first: &mut Solution, mut proved: Solution, options: &Options, top: usize) {
     let shift = first.seconds;
     let mut trace = std::mem::take(&mut first.trace);
     let (mut best, mut bound) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -101,10 +110,17 @@ fn take(problem: &Problem<'_>, first: &mut Solution, mut proved: Solution, optio
         proved.certificate.objective = first.certificate.objective;
     }
     let known = &first.certificate;
-    proved.certificate.lower_bound = proved.certificate.lower_bound.max(known.lower_bound);
+    if known.lower_bound > proved.certificate.lower_bound {
+        (proved.certificate.lower_bound, proved.dual) = (known.lower_bound, std::mem::take(&mut first.dual));
+    }
     proved.certificate.relaxation = proved.certificate.relaxation.or(known.relaxation);
     (proved.trace, proved.seconds, proved.passes) = (trace, shift + proved.seconds, first.passes + proved.passes);
-    proved.local = proved.local.max(first.local);
-    proved.status = proved.certificate.status(proved.status, options.absolute(problem), options.gap);
+    if proved.coefficients.support == first.coefficients.support {
+        proved.local = proved.local.max(first.local);
+    }
+    // With runners-up the search itself says whether all of them are proved.
+    if top == 1 {
+        proved.status = proved.certificate.status(proved.status, options.absolute(problem), options.gap);
+    }
     *first = proved;
 }

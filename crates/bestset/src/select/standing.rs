@@ -25,6 +25,8 @@ pub struct Standing {
     pub is_best: bool,
     /// Whether the loss is the squared one, whose R² is called that.
     pub is_squared: bool,
+    /// The size that subsets were limited to, if they were.
+    pub most: Option<usize>,
 }
 
 impl Standing {
@@ -43,6 +45,7 @@ impl Standing {
             gain,
             is_best: status == Status::Optimal,
             is_squared: problem.loss() == Loss::Squared,
+            most: problem.max_size(),
         }
     }
 }
@@ -51,13 +54,21 @@ impl std::fmt::Display for Standing {
     /// One line.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let measure = if self.is_squared { "R²" } else { "share of deviance explained" };
+        let subset = match self.most {
+            None => "no subset".to_owned(),
+            Some(1) => "no subset of at most 1 feature".to_owned(),
+            Some(k) => format!("no subset of at most {k} features"),
+        };
         let Self { r2, r2_limit, .. } = self;
         if self.is_best {
-            return write!(f, "{measure} {r2:.4}; proved best possible: no subset has a lower objective");
+            return write!(
+                f,
+                "{measure} {r2:.4}; proved best possible at this penalty: {subset} has a lower objective"
+            );
         }
         if *r2_limit >= 1.0 {
             return write!(f, "{measure} {r2:.4}; no limit below 1 is proved for other subsets");
         }
-        write!(f, "{measure} {r2:.4}; proved: no subset of this penalty exceeds {r2_limit:.4}")
+        write!(f, "{measure} {r2:.4}; proved: {subset} of at most this penalty exceeds {r2_limit:.4}")
     }
 }

@@ -64,7 +64,10 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
             break;
         }
         state.screen(work);
-        let added = state.include(work);
+        let Some(added) = state.include(work) else {
+            state.ended = Status::MemoryLimit;
+            break;
+        };
         // The same gap twice with nothing to add: the sub-problem must be solved more tightly, or rounding is reached.
         // Zero twice and NaN (nothing stops a coefficient) are stalls as well.
         let falling = gap < 0.5 * previous;
@@ -197,8 +200,9 @@ impl Relaxed {
         self.tau.retain(|_| *marks.next().unwrap_or(&false));
     }
 
-    /// Inclusion (Algorithm 3 with faster growth): the features that violate the optimality of R most.
-    pub(crate) fn include(&mut self, work: &mut Workspace<'_, '_>) -> usize {
+    /// Inclusion (Algorithm 3 with faster growth): the features that violate the optimality of R most. Where memory has no room for them
+    /// those at zero leave; `None` where it has none even then.
+    pub(crate) fn include(&mut self, work: &mut Workspace<'_, '_>) -> Option<usize> {
         let problem = work.problem;
         let (excess, quiet) =
             (|j: usize, t: f64| t.abs() - problem.coordinate(j).threshold(t), problem.least_threshold());
@@ -207,9 +211,17 @@ impl Relaxed {
             outside.map(|(&j, &t)| (excess(j, t), j)).filter(|v| v.0 > 0.0).collect();
         // Fewer at first would save little of the matrix of inner products and cost passes over X.
         let least = (4.0 * (problem.ncols() as f64).ln()).ceil().max(100.0) as usize;
-        let count = least.max(work.active.len()).min(violating.len());
+        let mut count = least.max(work.active.len()).min(violating.len());
         if count == 0 {
-            return 0;
+            return Some(0);
+        }
+        if count > work.room() {
+            let keep: Vec<bool> = work.beta.iter().map(|b| *b != 0.0).collect();
+            work.retain(&keep);
+            count = count.min(work.room());
+        }
+        if count == 0 {
+            return None;
         }
         if count < violating.len() {
             violating.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -220,7 +232,7 @@ impl Relaxed {
             work.include(v.1);
         });
         self.visited.extend(violating.iter().map(|v| v.1));
-        count
+        Some(count)
     }
 
     /// The gradients of the active coefficients, read off the last pass where it was at β.

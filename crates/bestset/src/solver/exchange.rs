@@ -29,7 +29,7 @@ pub(super) fn exchange(
     budget: &mut f64,
     monitor: &Limits,
 ) -> bool {
-    if !work.can_price(work.active.len()) {
+    if !work.can_price(work.active.len()) || !monitor.has_time_for(work.gram_cost()) {
         return false;
     }
     loop {
@@ -133,6 +133,9 @@ pub(super) fn exchange_all(
     budget: &mut f64,
     monitor: &Limits,
 ) -> Option<Priced> {
+    if !monitor.has_time_for(work.gram_cost()) {
+        return None;
+    }
     let (objective, before) = (work.objective(), work.coefficients());
     let mut priced = Priced::new(work, rules, budget)?;
     let chosen: Vec<usize> = (0..priced.view.len()).filter(|&e| undecided[priced.view[e]]).collect();
@@ -250,7 +253,7 @@ pub(super) fn walk(
 ) -> Walked {
     let (start, objective) = (work.coefficients(), work.objective());
     let nowhere = |inescapable: bool| Walked::Nowhere { inescapable };
-    if !work.can_price(work.active.len()) {
+    if !work.can_price(work.active.len()) || !monitor.has_time_for(work.gram_cost()) {
         return nowhere(false);
     }
     let known = known.and_then(|mut known| known.is_at(work).then_some(known));

@@ -29,7 +29,7 @@ pub struct Root {
 
 /// Minimises R, searches P from there, and proves what it can in one last pass over X.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
-    root(&mut Workspace::new(problem), options, monitor).outcome
+    root(&mut Workspace::new(problem).within(options.memory()), options, monitor).outcome
 }
 
 /// As [`solve`], on a workspace that the caller goes on with.
@@ -152,7 +152,7 @@ fn continuation(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<
         }
         let penalty = Penalty { lambda2: share * mean, ..problem.penalty().clone() };
         let Ok(ridged) = problem.with_penalty(penalty) else { break };
-        let mut work = Workspace::new(&ridged);
+        let mut work = Workspace::new(&ridged).within(options.memory());
         if let Some(start) = found.last() {
             work.load(start);
         }

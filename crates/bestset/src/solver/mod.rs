@@ -9,6 +9,7 @@ pub(crate) mod exchange;
 mod explore;
 pub mod incremental;
 pub(crate) mod ladder;
+pub mod memory;
 mod monitor;
 mod options;
 pub mod primal;
@@ -20,6 +21,7 @@ pub mod tableau;
 mod widen;
 pub mod workspace;
 
+pub use memory::Memory;
 pub use monitor::{CancelFlag, Limits, Monitor, Observer};
 pub use options::{Method, Options, Published, Step, Stop};
 
@@ -138,10 +140,16 @@ fn finish(problem: &Problem<'_>, options: &Options, mut monitor: Monitor<'_>, ou
     }
 }
 
-/// Runs `body` with this many threads, or with those of the caller.
+/// The most threads for each processor: more only wait for each other.
+const THREADS: usize = 4;
+
+/// Runs `body` with this many threads, as far as there are processors for them, or with those of the caller.
 pub(crate) fn on_threads<T: Send>(threads: Option<usize>, body: impl FnOnce() -> T + Send) -> T {
     match threads {
-        Some(threads) => pool(threads).install(body),
+        Some(threads) => {
+            let processors = std::thread::available_parallelism().map_or(1, usize::from);
+            pool(threads.min(THREADS * processors)).install(body)
+        }
         None => body(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Options;
 use crate::certificate::at_least_zero;
-use crate::solution::{Rule, Status, TraceRow};
+use crate::solution::{Status, StopRule, TraceRow};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -39,6 +39,9 @@ impl<F: FnMut(&TraceRow) + Send> Observer for F {
     }
 }
 
+/// Multiplications in a second that any machine does.
+const RATE: f64 = 1e9;
+
 /// When a solve must end; may be shared between threads.
 #[derive(Debug, Clone)]
 pub struct Limits {
@@ -52,6 +55,13 @@ impl Limits {
     /// Seconds since the start.
     pub fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
+    }
+
+    /// Whether so many multiplications, which nothing interrupts, fit into the time that is left: asked before they begin, so that a
+    /// limit is kept.
+    pub fn has_time_for(&self, multiplications: f64) -> bool {
+        let left = self.time_limit.map(|limit| limit.saturating_sub(self.start.elapsed()).as_secs_f64());
+        !self.cancel.is_cancelled() && left.is_none_or(|left| multiplications <= RATE * left)
     }
 
     /// Why the loop must end now, if it must: cancelled, out of time, or `iteration` reached the limit.
@@ -81,7 +91,7 @@ pub struct Monitor<'o> {
     /// Passes over X so far, in units of one full pass.
     pub passes: f64,
     /// The rule of its own that ended a published ascent.
-    pub rule: Option<Rule>,
+    pub rule: Option<StopRule>,
 }
 
 impl std::ops::Deref for Monitor<'_> {

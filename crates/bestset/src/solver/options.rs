@@ -1,6 +1,6 @@
 //! Settings of a solve; `validate` names the bad field.
 
-use super::CancelFlag;
+use super::{CancelFlag, Memory};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::solution::Coefficients;
@@ -164,10 +164,10 @@ impl Default for Published {
 /// | `relaxation_gap` | 1e-9 | relative relaxation gap (R − D)/|R| that ends the convex phase | ≥ 0 |
 /// | `max_iterations` | none | limit on iterations, in the unit of the method | ≥ 1 |
 /// | `max_nodes` | none | limit on branch-and-bound nodes | ≥ 1 |
-/// | `max_memory` | none | limit on the bytes of open branch-and-bound nodes | ≥ 1 |
+/// | `max_memory` | half of what the machine has to spare | limit on the bytes taken besides the data | ≥ 1 |
 /// | `top` | 1 | how many of the best subsets branch and bound looks for | ≥ 1 |
 /// | `time_limit` | none | wall-clock limit | |
-/// | `threads` | all | threads for passes over X | ≥ 1 |
+/// | `threads` | all | threads for passes over X, at most four for each processor | ≥ 1 |
 /// | `trace` | false | record a trace | |
 /// | `warm_start` | none | coefficients to start from | |
 /// | `cancel` | unset | set it from anywhere to stop | |
@@ -185,7 +185,8 @@ pub struct Options {
     pub max_iterations: Option<usize>,
     /// Limit on branch-and-bound nodes.
     pub max_nodes: Option<usize>,
-    /// Limit on the bytes that open branch-and-bound nodes take.
+    /// Limit on the bytes that a solve takes besides the data, about: open nodes, copied columns, and all that grows with the square of
+    /// a number of features. `None` for half of what the machine, `ulimit -v` and control groups leave.
     pub max_memory: Option<usize>,
     /// How many of the best subsets branch and bound looks for, each proved.
     pub top: usize,
@@ -228,6 +229,11 @@ impl Options {
     /// Default settings with another method.
     pub fn with_method(method: Method) -> Self {
         Self { method, ..Self::default() }
+    }
+
+    /// The limit on memory.
+    pub(crate) fn memory(&self) -> Memory {
+        Memory::new(self.max_memory)
     }
 
     /// The absolute gap that counts as proved for this problem: `gap_absolute`, and at least what rounding leaves of a perfect fit

@@ -61,7 +61,13 @@ pub fn settle(
         problem.design().correlate(&all, &work.alpha, &mut tau);
         monitor.passes += 1.0;
         bound(Some((&work.alpha, &all, &tau)));
-        let (entering, complete) = entering(work, &tau, rules, budget);
+        let (mut entering, mut complete) = entering(work, &tau, rules, budget);
+        if entering.len() > work.room() {
+            let pull = |j: usize| tau[j].abs() / problem.length(j).max(f64::MIN_POSITIVE);
+            entering.sort_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
+            entering.truncate(work.room());
+            complete = false;
+        }
         entering.iter().for_each(|&j| {
             work.include(j);
         });

@@ -2,10 +2,10 @@
 
 mod newton;
 
-use super::Limits;
 use super::augmented;
 use super::descend;
 use super::quadratic::{Gram, GramModel, Metric, Quadratic, ResidualModel, Trail};
+use super::{Limits, Memory};
 use crate::active::ActiveSet;
 use crate::penalty::Coordinate;
 use crate::problem::Problem;
@@ -20,6 +20,13 @@ const SMALL_GRAM: usize = 500;
 
 /// The most sparse columns for each of their entries whose inner products are worth a step of descent.
 const CROWD: usize = 64;
+
+/// Shares of the limit on memory: one part in so many for columns that are copied, and for what grows with the square of their number.
+const COLUMNS: usize = 4;
+const SQUARES: usize = 2;
+
+/// Bytes for each pair of positions: inner products with room to grow, and the tableaus of a search.
+const PAIR: f64 = 72.0;
 
 /// The floor of curvatures at first.
 const FLOOR: f64 = 1e-3;
@@ -50,6 +57,7 @@ pub struct Workspace<'p, 'a> {
     trail: Trail,
     /// Smallest curvature assumed of a sample, relative to the largest possible: grown when Newton steps fail.
     floor: f64,
+    memory: Memory,
 }
 
 /// What a workspace knows of its columns, whatever the penalty: the active set and its inner products.
@@ -59,6 +67,7 @@ pub struct Columns {
     metric: Metric,
     gram: Gram,
     floor: f64,
+    memory: Memory,
 }
 
 impl Columns {
@@ -74,12 +83,17 @@ impl<'p, 'a> Workspace<'p, 'a> {
         let active = ActiveSet::new(problem.design());
         let metric = Metric::new(&active, problem.weights(), problem.has_intercept());
         let (position, gram) = (vec![OUTSIDE; problem.ncols()], Gram::default());
-        Self::with_columns(problem, Columns { active, position, metric, gram, floor: FLOOR })
+        Self::with_columns(problem, Columns { active, position, metric, gram, floor: FLOOR, memory: Memory::default() })
+    }
+
+    /// The same with a limit on memory.
+    pub fn within(self, memory: Memory) -> Self {
+        Self { memory, ..self }
     }
 
     /// The columns of another workspace at β = 0; its problem may differ in the penalty only.
     pub fn with_columns(problem: &'p Problem<'a>, columns: Columns) -> Self {
-        let Columns { active, position, metric, gram, floor } = columns;
+        let Columns { active, position, metric, gram, floor, memory } = columns;
         let coordinates: Vec<Coordinate> = active.features().iter().map(|&j| problem.coordinate(j)).collect();
         let mut workspace = Self {
             problem,
@@ -95,6 +109,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
             gram,
             trail: Trail::default(),
             floor,
+            memory,
         };
         workspace.refresh();
         workspace
@@ -104,7 +119,8 @@ impl<'p, 'a> Workspace<'p, 'a> {
     pub fn part(&self, positions: &[usize], beta: Vec<f64>, intercept: f64) -> Self {
         let active = self.active.select(positions);
         let metric = Metric::new(&active, self.problem.weights(), self.problem.has_intercept());
-        let columns = Columns { active, position: Vec::new(), metric, gram: Gram::default(), floor: FLOOR };
+        let (gram, memory) = (Gram::default(), self.memory.clone());
+        let columns = Columns { active, position: Vec::new(), metric, gram, floor: FLOOR, memory };
         let mut part = Self::with_columns(self.problem, columns);
         (part.beta, part.intercept) = (beta, intercept);
         part.refresh();
@@ -113,8 +129,8 @@ impl<'p, 'a> Workspace<'p, 'a> {
 
     /// Hands the columns on.
     pub fn into_columns(self) -> Columns {
-        let Self { active, position, metric, gram, floor, .. } = self;
-        Columns { active, position, metric, gram, floor }
+        let Self { active, position, metric, gram, floor, memory, .. } = self;
+        Columns { active, position, metric, gram, floor, memory }
     }
 
     /// Forgets what earlier minimisations left for later ones to start with, so that these do not depend on them.
@@ -124,7 +140,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
 
     /// A workspace at the same point whose active set is the support alone.
     pub fn on_support(&self) -> Self {
-        let mut support = Self { floor: self.floor, ..Self::new(self.problem) };
+        let mut support = Self { floor: self.floor, memory: self.memory.clone(), ..Self::new(self.problem) };
         support.load(&self.coefficients());
         support
     }
@@ -252,7 +268,26 @@ impl<'p, 'a> Workspace<'p, 'a> {
             (false, false) => 512,
         };
         let short = if self.active.is_sparse() { SPARSE_GRAM } else { SMALL_GRAM }.max(4 * length);
-        members <= short && members <= most
+        members <= short && members <= most && self.has_room_for(members)
+    }
+
+    /// Whether memory has room for the inner products of so many columns, and for tableaus made of them.
+    pub fn has_room_for(&self, members: usize) -> bool {
+        self.memory.allows(PAIR * (members * members) as f64, SQUARES)
+    }
+
+    /// How many columns more memory has room for.
+    pub fn room(&self) -> usize {
+        self.most_columns(COLUMNS).saturating_sub(self.active.len())
+    }
+
+    /// The most columns for which copies take a `share`-th of the memory. Storage grows by doubling, which takes three times as much.
+    pub(super) fn most_columns(&self, share: usize) -> usize {
+        let length = match self.active.is_sparse() {
+            true => 36.0 * (self.active.stored() / self.active.len().max(1)).max(16) as f64,
+            false => 24.0 * self.active.nrows() as f64,
+        };
+        self.memory.most(share, (64, self.problem.ncols()), |columns| length * columns)
     }
 
     /// w ℓ″ at the current point, kept away from zero.
@@ -285,10 +320,21 @@ impl<'p, 'a> Workspace<'p, 'a> {
         &self.gram
     }
 
+    /// Multiplications that the inner products which are not there yet take.
+    pub(super) fn gram_cost(&self) -> f64 {
+        let (new, all) = ((self.active.len() - self.gram.len()) as f64, self.active.len() as f64);
+        new * all * (self.active.stored() / self.active.len().max(1)) as f64
+    }
+
     /// Runs `body` on the quadratic model of the loss over the whole active set; `gradients` are X_Aᵀα.
-    fn on_loss<T>(&mut self, gradients: Vec<f64>, body: impl FnOnce(&mut dyn Quadratic, &mut [f64]) -> T) -> T {
+    fn on_loss<T>(
+        &mut self,
+        gradients: Vec<f64>,
+        limits: &Limits,
+        body: impl FnOnce(&mut dyn Quadratic, &mut [f64]) -> T,
+    ) -> T {
         let mut beta = std::mem::take(&mut self.beta);
-        let result = if self.prefers_gram(self.active.len()) {
+        let result = if self.prefers_gram(self.active.len()) && limits.has_time_for(self.gram_cost()) {
             body(&mut GramModel::new(&self.gram(), gradients), &mut beta)
         } else {
             let h = self.problem.weights();
@@ -343,7 +389,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
             return self.newton(coordinates, members, gradients, tolerance, monitor);
         }
         self.trail = Trail::default();
-        self.on_loss(gradients, |model, beta| {
+        self.on_loss(gradients, monitor, |model, beta| {
             descend::minimise(model, coordinates, beta, members, tolerance, monitor).sweeps
         })
     }
@@ -356,7 +402,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
             self.minimise(&coordinates, &members, gradients, tolerance, monitor);
             return;
         }
-        self.on_loss(gradients, |model, beta| {
+        self.on_loss(gradients, monitor, |model, beta| {
             augmented::minimise(model, &coordinates, beta, &members, tolerance, monitor);
         });
     }
@@ -376,7 +422,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
         let gradients = self.gradients();
         if self.problem.loss().is_quadratic() {
             let members: Vec<usize> = (0..self.active.len()).collect();
-            return self.on_loss(gradients, |model, beta| {
+            return self.on_loss(gradients, monitor, |model, beta| {
                 descend::threshold_descent(model, &coordinates, beta, &members, monitor);
             });
         }

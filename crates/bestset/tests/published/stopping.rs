@@ -3,7 +3,7 @@
 use crate::data::{Case, LOSSES, options};
 use bestset::design::Dense;
 use bestset::solver::Stop;
-use bestset::{Loss, Method, Options, Penalty, Problem, Rule, Solution, Status, solve};
+use bestset::{Loss, Method, Options, Penalty, Problem, Solution, Status, StopRule, solve};
 
 const PLAIN: Method = Method::PrimalDual { dynamic: false };
 const DYNAMIC: Method = Method::PrimalDual { dynamic: true };
@@ -37,7 +37,7 @@ fn near(found: f64, expected: f64) {
 #[test]
 fn dual_ascent_ends_at_the_first_gap_that_does_not_decrease() {
     let solution = by_hand(Method::DualAscent, Stop::Literal);
-    assert_eq!((solution.iterations, solution.rule), (3, Some(Rule::NotDecreasing)));
+    assert_eq!((solution.iterations, solution.rule), (3, Some(StopRule::NotDecreasing)));
     assert_eq!(solution.status, Status::Converged);
     assert_eq!(solution.objective(), 25.0 / 32.0);
     let bounds = [0.0, 75.0 / 128.0, 375.0 / 512.0, 375.0 / 512.0];
@@ -64,7 +64,7 @@ fn dual_ascent_ends_at_the_first_gap_that_does_not_decrease() {
 fn the_primal_pass_does_not_change_where_it_ends() {
     for (method, steps) in [(PLAIN, 3), (DYNAMIC, 5)] {
         let solution = by_hand(method, Stop::Literal);
-        assert_eq!((solution.iterations, solution.rule), (steps, Some(Rule::NotDecreasing)), "{}", method.name());
+        assert_eq!((solution.iterations, solution.rule), (steps, Some(StopRule::NotDecreasing)), "{}", method.name());
         assert_eq!(solution.objective(), 25.0 / 32.0);
         assert!(solution.coefficients.support.is_empty());
     }
@@ -81,7 +81,7 @@ fn the_patient_rule_goes_on() {
         assert!(patient.certificate.lower_bound <= 0.75 && patient.certificate.gap() >= 1.0 / 32.0);
     }
     let patient = by_hand(Method::DualAscent, Stop::Patient);
-    assert_eq!(patient.rule, Some(Rule::NotDecreasing));
+    assert_eq!(patient.rule, Some(StopRule::NotDecreasing));
     assert!(patient.iterations > 200, "{}", patient.iterations);
 }
 
@@ -98,8 +98,8 @@ fn epsilon_and_zeta_are_recorded() {
         (options.published.epsilon, options.published.zeta) = (epsilon, zeta);
         solve(&problem, &options).unwrap()
     };
-    assert_eq!(run(1e-7, 0.0).rule, Some(Rule::Epsilon));
-    assert_eq!(run(0.0, 1e-6).rule, Some(Rule::Zeta));
+    assert_eq!(run(1e-7, 0.0).rule, Some(StopRule::Epsilon));
+    assert_eq!(run(0.0, 1e-6).rule, Some(StopRule::Zeta));
 }
 
 /// A limit that strikes is in the status; there is then no rule, and none from methods that do not climb.

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::input::{Input, Phase};
-use bestset::solver::{Monitor, convex, solve_observed, workspace::Workspace};
+use bestset::solver::{Monitor, Published, Stop, convex, solve_observed, workspace::Workspace};
 use bestset::{Certificate, Coefficients, Method, Options, Status, TraceRow};
 use rayon::ThreadPool;
 use serde::Serialize;
@@ -157,7 +157,10 @@ fn processor_seconds() -> Option<f64> {
 /// Solves a fresh problem.
 fn answer(input: &Input, phase: Phase) -> bestset::Result<Answer> {
     let header = &input.header;
+    // The published ascents are given all the time there is: only their P counts.
+    let published = Published { stop: Stop::Patient, ..Published::default() };
     let options = Options {
+        published,
         relaxation_gap: header.gap,
         gap: header.optimality_gap,
         time_limit: header.time_limit.map(Duration::from_secs_f64),

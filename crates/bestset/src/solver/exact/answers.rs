@@ -47,10 +47,18 @@ impl Tree<'_, '_> {
             return;
         }
         let bound = self.lower_bound();
-        self.core.forget();
+        // What it takes in from all of X is its own: nodes work with the core.
+        let pairs = (self.core.active.len() as f64).powi(2);
+        let mut work = match self.memory.allows(super::PAIR * pairs, super::COLUMNS) {
+            true => self.core.clone(),
+            false => self.core.on_support(),
+        };
+        work.forget();
         let mut best = Best { objective, coefficients, local: Local::None };
         let (rules, mut budget) = (Rules::none(), primal::BUDGET);
-        widen::settle(&mut self.core, &mut best, &mut |_| bound, (&rules, None), options, &mut budget, monitor);
+        widen::settle(&mut work, &mut best, &mut |_| bound, (&rules, None), options, &mut budget, monitor);
+        drop(work);
+        self.core.forget();
         self.core.load(&best.coefficients);
         self.enter();
         if self.pool.entries().first().is_some_and(|e| e.1.support == best.coefficients.support) {

@@ -16,8 +16,8 @@ const AWAY: f64 = 4.0;
 const FRESH: f64 = 0.01;
 
 /// max Σ w_j d_j over d ≥ 0 with S − diag(d) ⪰ 0, nearly: Newton steps on Σ w_j d_j + μ (log det(S − diag d) + Σ log d_j)
-/// for a shrinking μ, always strictly inside. From `before`, what was taken of another S, where most of that is known and inside.
-pub fn largest_diagonal(s: &Mat<f64>, w: &[f64], before: &[f64]) -> Vec<f64> {
+/// for a shrinking μ, always strictly inside, so that it may be stopped at any time. From `before`, what was taken of another S, where most of that is known and inside.
+pub fn largest_diagonal(s: &Mat<f64>, w: &[f64], before: &[f64], stop: impl Fn() -> bool) -> Vec<f64> {
     let m = w.len();
     let worth = |d: &[f64]| w.iter().zip(d).map(|(w, d)| w * d).sum::<f64>() / m as f64;
     let Some((mut d, mut inverse, away)) = from_before(s, before).or_else(|| from_inverse(s)) else {
@@ -25,6 +25,9 @@ pub fn largest_diagonal(s: &Mat<f64>, w: &[f64], before: &[f64]) -> Vec<f64> {
     };
     let mut mu = away * worth(&d);
     for _ in 0..STEPS {
+        if stop() {
+            break;
+        }
         // Gradient w − μ M⁻¹_jj + μ/d, curvature μ (M⁻¹∘M⁻¹ + 1/d²).
         let mut step = Mat::from_fn(m, 1, |a, _| w[a] / mu - inverse[(a, a)] + 1.0 / d[a]);
         let mut hessian = inverse.clone();
@@ -102,11 +105,11 @@ mod tests {
             let x = Mat::from_fn(n, m, |_, _| draw());
             let s = x.transpose() * &x;
             let w: Vec<f64> = (0..m).map(|_| 0.02 + draw().abs()).collect();
-            let cold = largest_diagonal(&s, &w, &vec![0.0; m]);
+            let cold = largest_diagonal(&s, &w, &vec![0.0; m], || false);
             let shrunk: Vec<f64> = cold.iter().map(|d| 0.9 * d).collect();
             let beyond: Vec<f64> = cold.iter().map(|d| 3.0 * d + 1.0).collect();
             for before in [vec![0.0; m], shrunk, beyond] {
-                let d = largest_diagonal(&s, &w, &before);
+                let d = largest_diagonal(&s, &w, &before, || false);
                 warm += usize::from(from_before(&s, &before).is_some());
                 assert!(d.iter().all(|d| *d > 0.0), "{trial}: {d:?}");
                 let mut z = inverse_below(&s, &d).expect("inside");

@@ -193,7 +193,8 @@ mod tests {
             let mut now = ground.relax(ground.start(&node), f64::MAX, 1e-10, &limits);
             for depth in 0..5 {
                 let guide = if trial % 3 == 0 { now.clone() } else { ground.unmoved(&now, &limits) };
-                let moved = depth != 2 && ground.move_curvature(&mut now, &guide, best, depth != trial as usize % 2);
+                let moved =
+                    depth != 2 && ground.move_curvature(&mut now, &guide, best, depth != trial as usize % 2, &limits);
                 if moved {
                     now = ground.relax(now, f64::MAX, 1e-10, &limits);
                 }

@@ -20,8 +20,9 @@
 
 use super::barrier::largest_diagonal;
 use super::node::{Choice, Moved};
-use super::relax::{Ground, Relaxed};
+use super::relax::{Ground, PAIR, Relaxed};
 use super::split::{self, Split};
+use crate::solver::Limits;
 use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::{DenseSolveCore, Llt};
 use faer::{Accum, Mat, Par, Side};
@@ -46,7 +47,7 @@ impl Ground<'_, '_, '_> {
     /// Moves as much curvature as pays for the fractional coefficients of `guide`, the same members with other curvature moved or none;
     /// whether any was. With a pool, those that a subset better than `best` cannot hold many of give only what [`super::budget`] asks
     /// of them.
-    pub fn move_curvature(&self, now: &mut Relaxed, guide: &Relaxed, best: f64, pool: bool) -> bool {
+    pub fn move_curvature(&self, now: &mut Relaxed, guide: &Relaxed, best: f64, pool: bool, limits: &Limits) -> bool {
         let weight = |a: usize| {
             let (c, b) = (self.coordinate(guide, a), guide.beta[a]);
             let fractional = now.choices[a] == Choice::Free && c.fraction(b) < 1.0;
@@ -62,14 +63,14 @@ impl Ground<'_, '_, '_> {
             // A taker is not kept at zero.
             shares.iter_mut().zip(&weights).filter(|p| *p.1 > 0.0).for_each(|(share, _)| *share = 0.0);
             for share_taken in POOLED {
-                match self.move_with(now, guide, &weights, &shares, share_taken) {
+                match self.move_with(now, guide, &weights, &shares, share_taken, limits) {
                     Ok(done) => return done,
                     // What would have to give more than it can gives as the others do.
                     Err(poor) => poor.into_iter().for_each(|a| shares[a] = 0.0),
                 }
             }
         }
-        self.move_with(now, guide, &weights, &none, 1.0).unwrap_or(false)
+        self.move_with(now, guide, &weights, &none, 1.0, limits).unwrap_or(false)
     }
 
     /// The same with the pooled members known, those with a share; the ones among them that cannot give what they have to, if any.
@@ -80,6 +81,7 @@ impl Ground<'_, '_, '_> {
         weights: &[f64],
         shares: &[f64],
         share_taken: f64,
+        limits: &Limits,
     ) -> Result<bool, Vec<usize>> {
         let apart = |a: usize| shares[a] > 0.0;
         let takers: Vec<usize> = (0..weights.len()).filter(|&a| weights[a] > 0.0).collect();
@@ -93,10 +95,12 @@ impl Ground<'_, '_, '_> {
         let margin = 8.0 * f64::EPSILON * m * (m + n) + 1e-12;
         let sure: Vec<f64> = givers.iter().zip(&gifts).map(|(&a, gift)| gift - margin * self.square(now, a)).collect();
         let order: Vec<usize> = givers.iter().chain(&takers).map(|&a| now.members[a]).collect();
-        let Some(mut split) = self.split(&order, &sure, margin) else { return Ok(false) };
+        let Some(mut split) = self.split(&order, &sure, margin, limits) else { return Ok(false) };
         let wanted: Vec<f64> = takers.iter().map(|&a| weights[a]).collect();
         let before: Vec<f64> = takers.iter().map(|&a| now.moved[a]).collect();
-        let d: Vec<f64> = largest_diagonal(&split.rest, &wanted, &before).iter().map(|d| share_taken * d).collect();
+        let stop = || limits.stop(0).is_some();
+        let d: Vec<f64> =
+            largest_diagonal(&split.rest, &wanted, &before, stop).iter().map(|d| share_taken * d).collect();
         let squares: Vec<f64> = takers.iter().map(|&a| self.square(now, a)).collect();
         let longest = squares.iter().copied().fold(0.0, f64::max);
         let unsure = |a: usize| split.rounding * longest + margin * squares[a];
@@ -119,6 +123,9 @@ impl Ground<'_, '_, '_> {
             let least = givers.iter().zip(&sure).map(|(&a, gift)| gift.max(0.0) / self.square(now, a));
             let frail = 1.0 / least.fold(1.0, f64::min).sqrt();
             let noise = 2.0 * frail * (split.rounding + margin) * longest.sqrt();
+            if !self.fits(8.0 * pooled.len() as f64 * (self.problem().nrows() + 3 * takers.len()) as f64) {
+                return Ok(false);
+            }
             let positions: Vec<usize> = pooled.iter().map(|&a| now.members[a]).collect();
             let lengths: Vec<f64> = pooled.iter().map(|&a| self.square(now, a).sqrt()).collect();
             let pulls = self.pull(&split, &positions, &lengths, &inverse, &whole, noise);
@@ -145,8 +152,16 @@ impl Ground<'_, '_, '_> {
     }
 
     /// What is left for the takers, the last of the positions, after the first have given.
-    fn split(&self, order: &[usize], gifts: &[f64], margin: f64) -> Option<Split> {
-        if gifts.len() <= self.problem().nrows() {
+    fn split(&self, order: &[usize], gifts: &[f64], margin: f64, limits: &Limits) -> Option<Split> {
+        let (n, m, takers) = (self.problem().nrows() as f64, order.len() as f64, (order.len() - gifts.len()) as f64);
+        let products = gifts.len() <= self.problem().nrows();
+        let pairs = if products { PAIR * m * m } else { 24.0 * (n * (n + m) + takers * m) };
+        let work =
+            if products { m * m * (m / 3.0 + 0.5 * n) } else { n * n * (0.5 * m + n / 3.0) + n * takers * (n + m) };
+        if !self.fits(pairs) || !limits.has_time_for(work) {
+            return None;
+        }
+        if products {
             return Split::of_products(&self.inner_products(order), gifts, margin);
         }
         let (weights, intercept) = (self.problem().weights(), self.problem().has_intercept());
@@ -277,7 +292,7 @@ pub(super) mod tests {
             for depth in 0..5 {
                 let plain = now.dual;
                 let guide = if trial % 2 == 0 { now.clone() } else { ground.unmoved(&now, &limits) };
-                let is_moved = depth % 2 == 0 && ground.move_curvature(&mut now, &guide, f64::INFINITY, false);
+                let is_moved = depth % 2 == 0 && ground.move_curvature(&mut now, &guide, f64::INFINITY, false, &limits);
                 if is_moved {
                     now = ground.relax(now, f64::MAX, 1e-10, &limits);
                 }

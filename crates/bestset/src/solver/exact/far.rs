@@ -2,7 +2,7 @@
 
 use super::node::{Choice, Link, Node};
 use super::relax::Relaxed;
-use super::{Monitor, Tree};
+use super::{COLUMNS, Monitor, Tree};
 use crate::solver::screening;
 use std::sync::Arc;
 
@@ -35,6 +35,12 @@ impl Tree<'_, '_> {
         self.plunge(&mut pending, monitor);
         while !pending.is_empty() {
             let far: Vec<usize> = open.iter().copied().filter(|&j| self.near.position(j).is_none()).collect();
+            if !monitor.has_time_for(0.25 * (far.len() * pending.len() * self.problem.nrows()) as f64) {
+                // What is known of them is what was of the node they come from.
+                self.out_of_time = true;
+                pending.into_iter().for_each(|p| self.push(p.node));
+                return;
+            }
             let vectors: Vec<&[f64]> = pending.iter().map(|p| p.relaxed.alpha.as_slice()).collect();
             let mut rough = vec![0.0; far.len() * vectors.len()];
             self.problem.design().correlate_roughly(&far, &vectors, &mut rough);
@@ -135,7 +141,10 @@ impl Tree<'_, '_> {
             self.close(bound, false);
             return None;
         }
-        if violating.is_empty() || settled {
+        // Columns that there is no room for are left where they are, with a bound that counts them.
+        let room = self.near.most_columns(COLUMNS).saturating_sub(self.near.active.len());
+        if violating.is_empty() || settled || room == 0 {
+            self.starved |= !violating.is_empty() && !settled;
             let excludes = |k: usize, t: f64| screening::in_no_optimal_subset(coordinate(k), t, dual, best);
             let ends = problem.rough_ends(&relaxed.alpha, far, rough, coordinate);
             let kept = |&k: &usize| {
@@ -152,7 +161,7 @@ impl Tree<'_, '_> {
             return None;
         }
         violating.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        violating.truncate(self.near.active.len().max(64));
+        violating.truncate(self.near.active.len().max(64).min(room));
         violating.iter().for_each(|v| {
             self.near.include(v.1);
         });
@@ -188,6 +197,9 @@ impl Tree<'_, '_> {
             false if inside == relaxed.choices.len() => JOINING,
             false => 0,
         };
+        let room = self.near.most_columns(COLUMNS).saturating_sub(self.near.active.len());
+        self.starved |= room == 0 && joining == JOINING;
+        joining = joining.min(room);
         let mut is_member = vec![false; self.near.active.len()];
         relaxed.members.iter().for_each(|&k| is_member[k] = true);
         for &j in node.far.iter() {

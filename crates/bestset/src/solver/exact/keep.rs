@@ -220,12 +220,14 @@ impl<'p, 'a> Tree<'p, 'a> {
     ) -> Result<Self> {
         saved.check(problem)?;
         saved.monitor.restore(monitor);
-        let mut near = Workspace::new(problem);
+        let memory = options.memory();
+        let mut near = Workspace::new(problem).within(memory.clone());
+        let most_near = most_near.min(near.most_columns(super::COLUMNS));
         saved.near.iter().for_each(|&j| {
             near.include(j);
         });
         near.intercept = saved.intercept;
-        let core = core(problem, &saved.core, &saved.grown);
+        let core = core(Workspace::new(problem).within(memory.clone()), &saved.core, &saved.grown);
         let mut links: Vec<Arc<Link>> = Vec::with_capacity(saved.links.len());
         for SavedLink { parent, inside, outside } in saved.links {
             links.push(Arc::new(Link { parent: parent.map(|k| links[k].clone()), inside, outside }));
@@ -274,6 +276,9 @@ impl<'p, 'a> Tree<'p, 'a> {
             made: saved.made,
             searched: saved.searched,
             bytes: 0,
+            memory,
+            starved: false,
+            out_of_time: false,
             absolute: options.absolute(problem),
             relative: options.gap,
             top: options.top,
@@ -285,8 +290,7 @@ impl<'p, 'a> Tree<'p, 'a> {
 }
 
 /// The workspace with its features and, in the same blocks, their inner products.
-fn core<'p, 'a>(problem: &'p Problem<'a>, features: &[usize], grown: &[usize]) -> Workspace<'p, 'a> {
-    let mut core = Workspace::new(problem);
+fn core<'p, 'a>(mut core: Workspace<'p, 'a>, features: &[usize], grown: &[usize]) -> Workspace<'p, 'a> {
     for &length in grown {
         while core.active.len() < length {
             core.include(features[core.active.len()]);

@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Local, Ranked, Screened, Status, TraceRow};
-use crate::solver::{Monitor, Options, Outcome};
+use crate::solver::{Monitor, Options, Outcome, incremental};
 use equations::Equations;
 use incumbents::{Found, Incumbents};
 use split::Split;
@@ -91,6 +91,9 @@ pub fn sizes(
     options: &Options,
     monitor: &mut Monitor<'_>,
 ) -> Result<(Vec<Best>, Full, Vec<Vec<usize>>)> {
+    if let Some(status) = refused(problem, options, monitor) {
+        return Ok((vec![unsearched(problem, status); most], Full { loss: 0.0, rank: problem.ncols() }, Vec::new()));
+    }
     let equations = Equations::new(problem, most)?;
     let rank = equations.rank();
     let mut incumbents = Incumbents::new(most.min(rank), None, equations.total).with_doubt(2.0 * equations.slack);
@@ -170,6 +173,9 @@ pub(crate) fn solve(
     monitor: &mut Monitor<'_>,
     mut journal: Option<&mut Journal<'_>>,
 ) -> Result<Outcome> {
+    if let Some(status) = refused(problem, options, monitor) {
+        return Ok(without_search(problem, options, monitor, status));
+    }
     let largest = problem.max_size().unwrap_or(usize::MAX);
     let equations = Equations::new(problem, largest)?;
     let most = largest.min(equations.rank());
@@ -246,6 +252,34 @@ fn best_of(
     Ok(ranked)
 }
 
+/// Why the normal equations and the families of the first levels cannot be made, if so: memory has no room for them, or there is no
+/// time.
+fn refused(problem: &Problem<'_>, options: &Options, monitor: &Monitor<'_>) -> Option<Status> {
+    let (n, p) = (problem.nrows() as f64, problem.ncols() as f64);
+    if !options.memory().allows(64.0 * p * p, 1) {
+        return Some(Status::MemoryLimit);
+    }
+    let late = !monitor.has_time_for(0.5 * n * p * p + p * p * p);
+    monitor.stop(0).or(late.then_some(Status::TimeLimit))
+}
+
+/// Nothing but that P ≥ 0, where there is no room or time for more.
+fn unsearched(problem: &Problem<'_>, ended: Status) -> Best {
+    let u = problem.null_margins();
+    let coefficients = Coefficients { intercept: problem.best_intercept(&u, 0.0), ..Coefficients::default() };
+    Best { coefficients, lower_bound: 0.0, ended, nodes: 0 }
+}
+
+/// The answer of the default solver, with no bound but 0; of the null model where the size is limited.
+fn without_search(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>, ended: Status) -> Outcome {
+    let null = unsearched(problem, ended);
+    let mut outcome = incremental::solve(&problem.without_max_size(), options, monitor);
+    if problem.max_size().is_some_and(|k| outcome.coefficients.nonzeros() > k) {
+        outcome.coefficients = null.coefficients;
+    }
+    Outcome { lower_bound: 0.0, ended, ..outcome }
+}
+
 /// Searches to the end or to a limit; `spent` nodes count already.
 fn run(
     tree: &mut Tree<'_, '_, '_>,
@@ -254,12 +288,14 @@ fn run(
     spent: usize,
     mut journal: Option<&mut Journal<'_>>,
 ) -> Result<Status> {
+    let memory = options.memory();
     while !tree.is_done() {
         let left = options.max_nodes.map_or(usize::MAX, |most| most.saturating_sub(spent + tree.nodes));
         if left == 0 {
             return Ok(Status::NodeLimit);
         }
-        if options.max_memory.is_some_and(|most| tree.memory() > most) {
+        let given = options.max_memory.is_some_and(|most| tree.memory() > most / 2);
+        if given || !memory.allows(tree.memory() as f64, 2) {
             return Ok(Status::MemoryLimit);
         }
         if let Some(status) = tree.step(monitor.limits(), left)? {

@@ -27,7 +27,7 @@ pub(crate) use keep::{Journal, Saved};
 
 use super::incremental::{self, Root};
 use super::workspace::Workspace;
-use super::{Monitor, Options, Outcome, screening};
+use super::{Memory, Monitor, Options, Outcome, screening};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::solution::Status;
@@ -66,6 +66,15 @@ const ROUNDED: usize = 256;
 /// before has no use for it.
 const SEARCHED: usize = 64;
 
+/// Shares of the limit on memory: one part in so many for the columns near, for the core's and for its inner products; for the open
+/// nodes; and for what the nodes that are relaxed side by side take together.
+const COLUMNS: usize = 8;
+const OPEN: usize = 4;
+const RELAXING: usize = 4;
+
+/// Bytes for each pair of the core's features.
+const PAIR: f64 = 26.0;
+
 /// What the tree grows from: the default solver's answer and the price ν of a feature that a limited size adds.
 struct Seed {
     root: Root,
@@ -95,7 +104,9 @@ pub(crate) fn solve_kept(
             return Err(Error::File { what: "checkpoint", reason });
         }
         (None, None) => {
-            let root = incremental::sketch(&mut Workspace::new(&unlimited), options, monitor);
+            let mut work = Workspace::new(&unlimited).within(options.memory());
+            let root = incremental::sketch(&mut work, options, monitor);
+            drop(work);
             Tree::plant(&unlimited, size, options, Seed { root, multiplier: 0.0 }, NEAR)
         }
         (None, Some(k)) => Tree::plant(&unlimited, size, options, size::root(&unlimited, k, options, monitor), NEAR),
@@ -129,6 +140,11 @@ struct Tree<'p, 'a> {
     searched: bool,
     /// Bytes of the open nodes.
     bytes: usize,
+    memory: Memory,
+    /// Whether memory had no room for features that a node needed.
+    starved: bool,
+    /// Whether there was no time left for a look at all features.
+    out_of_time: bool,
     absolute: f64,
     relative: f64,
     top: usize,
@@ -146,7 +162,10 @@ impl<'p, 'a> Tree<'p, 'a> {
             let coordinate = problem.coordinate(j).priced(multiplier);
             !screening::in_no_optimal_subset(coordinate, tau[j], bound, best)
         };
-        let (mut near, mut core) = (Workspace::new(problem), Workspace::new(problem));
+        let memory = options.memory();
+        let empty = || Workspace::new(problem).within(memory.clone());
+        let (mut near, mut core) = (empty(), empty());
+        let most_near = most_near.min(near.most_columns(COLUMNS));
         minimiser.support.iter().chain(&outcome.coefficients.support).for_each(|&j| {
             core.include(j);
         });
@@ -192,6 +211,9 @@ impl<'p, 'a> Tree<'p, 'a> {
             made: 1,
             searched: false,
             bytes,
+            memory,
+            starved: false,
+            out_of_time: false,
             absolute: options.absolute(problem),
             relative: options.gap,
             top: options.top,
@@ -226,6 +248,9 @@ impl<'p, 'a> Tree<'p, 'a> {
                 // Nodes that a limit cut short are no part of what a search without limits would do.
                 (journal.keep)(&|| self.save(monitor))?;
             }
+        }
+        if self.starved && ended == Status::Converged {
+            ended = Status::MemoryLimit;
         }
         // The limit may have struck inside the last nodes.
         Ok(self.harvest(monitor.stop(0).unwrap_or(ended)))
@@ -286,9 +311,11 @@ impl<'p, 'a> Tree<'p, 'a> {
 
     fn limit(&self, options: &Options, monitor: &Monitor<'_>) -> Option<Status> {
         let nodes = options.max_nodes.is_some_and(|most| self.processed >= most);
-        let memory = options.max_memory.is_some_and(|most| self.bytes >= most);
+        let given = options.max_memory.is_some_and(|most| self.bytes >= most / OPEN);
+        let memory = given || !self.memory.allows(self.bytes as f64, OPEN);
         let own = nodes.then_some(Status::NodeLimit).or(memory.then_some(Status::MemoryLimit));
-        monitor.stop(0).or(own)
+        let late = self.out_of_time.then_some(Status::TimeLimit);
+        monitor.stop(0).or(own).or(late)
     }
 
     /// Relaxes the nodes side by side, then takes the results in order.
@@ -325,7 +352,8 @@ impl<'p, 'a> Tree<'p, 'a> {
 
     fn ground(&self) -> Ground<'_, 'p, 'a> {
         let best = self.pool.entries().first().map_or(0.0, |e| e.0.abs());
-        Ground { near: &self.near, core: &self.core, size: self.size, crowd: self.crowd(), scale: best }
+        let (near, core, size, memory) = (&self.near, &self.core, self.size, &self.memory);
+        Ground { near, core, size, crowd: self.crowd(), scale: best, memory }
     }
 
     /// The most members m whose curvature is looked at: min(n, m)² m multiplications must be worth it, and in a tree that may end
@@ -337,7 +365,8 @@ impl<'p, 'a> Tree<'p, 'a> {
 
     /// Inner products of what joined the core.
     fn extend_core(&mut self) {
-        if self.problem.loss().is_quadratic() {
+        let pairs = (self.core.active.len() as f64).powi(2);
+        if self.problem.loss().is_quadratic() && self.memory.allows(PAIR * pairs, COLUMNS) {
             self.core.gram();
         }
     }
@@ -374,8 +403,11 @@ impl<'p, 'a> Tree<'p, 'a> {
         let few = relaxed.members.len() <= self.crowd().min(3 * self.problem.nrows() / 2)
             && self.core.active.len() < MOST_CORE;
         let known = relaxed.members.iter().zip(&relaxed.beta).filter(|p| few || *p.1 != 0.0);
+        let most = self.core.most_columns(COLUMNS);
         for (&k, _) in known {
-            self.core.include(self.near.active.features()[k]);
+            if self.core.active.len() < most {
+                self.core.include(self.near.active.features()[k]);
+            }
         }
         for side in split {
             let (mut inside, mut outside) = (inside.clone(), outside.clone());

@@ -61,10 +61,12 @@ pub struct Node {
 }
 
 impl Node {
-    /// About the bytes it takes: its own and its link's; what it shares with others is not counted.
+    /// About the bytes it takes, with all that it shares with its sibling.
     pub fn bytes(&self) -> usize {
         let decided = self.link.as_ref().map_or(0, |l| l.inside.capacity() + l.outside.capacity());
-        size_of::<Self>() + size_of::<Link>() + 16 + 4 * decided + size_of::<(u32, f64)>() * self.beta.capacity()
+        let moved = self.moved.as_ref().map_or(0, |m| size_of::<(u32, f64, f64, f64)>() * m.by_position.len());
+        let lists = 4 * decided + size_of::<(u32, f64)>() * self.beta.len() + size_of::<usize>() * self.far.len();
+        size_of::<Self>() + size_of::<Link>() + 16 + lists + moved
     }
 
     /// The choice at each of the positions that stand for `features`.

@@ -13,7 +13,7 @@
 //! so that nothing but rounding stands between such a sum and a bound: that of t, that of τ, and −δᵀXΔ where α = Xβ − y + δ.
 
 use super::node::Choice;
-use super::relax::{Ground, Relaxed};
+use super::relax::{Ground, PAIR, Relaxed};
 use crate::penalty::Coordinate;
 use crate::solver::quadratic::Gram;
 use faer::linalg::matmul::matmul;
@@ -80,6 +80,9 @@ impl Ground<'_, '_, '_> {
     /// on some subsets only or H is singular.
     pub(super) fn reduce<'r>(&self, now: &'r Relaxed) -> Option<Reduced<'r>> {
         if now.stale || !self.problem().loss().is_quadratic() || now.share.iter().any(|s| *s > 0.0) {
+            return None;
+        }
+        if !self.fits(PAIR * (now.members.len() as f64).powi(2)) {
             return None;
         }
         let penalties: Vec<Coordinate> = (0..now.members.len()).map(|a| self.coordinate(now, a)).collect();

@@ -5,6 +5,7 @@
 //! MATH §6. Coefficients are found through inner products; the bound is D_node(α) at α = ℓ′(Xβ + b), from the columns
 //! themselves, so that nothing in a proof depends on how β was found.
 
+use super::RELAXING;
 use super::budget::SPENT;
 use super::multiplier::Multiplier;
 use super::node::{Choice, Moved, Node};
@@ -12,11 +13,17 @@ use crate::penalty::Coordinate;
 use crate::problem::Problem;
 use crate::solver::quadratic::{Gram, GramModel, Metric};
 use crate::solver::workspace::Workspace;
-use crate::solver::{Limits, descend, screening};
+use crate::solver::{Limits, Memory, descend, screening};
 use std::sync::Arc;
 
 /// Share of its threshold from which on a correlation is near it.
 const NEARLY: f64 = 0.98;
+
+/// Bytes for each pair of members whose inner products are looked at, with the copies on the way to them.
+pub(super) const PAIR: f64 = 40.0;
+
+/// Members that a node works on whatever memory there is.
+const LEAST_WORKING: usize = 200;
 
 /// What every node looks at.
 pub struct Ground<'g, 'p, 'a> {
@@ -30,6 +37,8 @@ pub struct Ground<'g, 'p, 'a> {
     pub crowd: usize,
     /// About the size of P.
     pub scale: f64,
+    /// The limit on memory.
+    pub memory: &'g Memory,
 }
 
 /// A node with its relaxation. Vectors go by member: the positions that are not out.
@@ -94,6 +103,11 @@ impl Relaxed {
     }
 }
 
+/// How many are marked.
+fn count(marks: &[bool]) -> usize {
+    marks.iter().filter(|m| **m).count()
+}
+
 impl<'p, 'a> Ground<'_, 'p, 'a> {
     pub(super) fn problem(&self) -> &'p Problem<'a> {
         self.near.problem
@@ -106,6 +120,24 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
             Choice::In => own.selected().curved(node.moved[a]),
             _ => own.priced(node.multiplier).curved(node.moved[a]),
         }
+    }
+
+    /// Whether a node may take so many bytes, while others are relaxed beside it.
+    pub(super) fn fits(&self, bytes: f64) -> bool {
+        self.memory.allows(bytes, RELAXING * rayon::current_num_threads())
+    }
+
+    /// Multiplications that the inner products of so many members take.
+    pub(super) fn products_cost(&self, members: usize) -> f64 {
+        let length = self.near.active.stored() / self.near.active.len().max(1);
+        0.5 * (members * members * length) as f64
+    }
+
+    /// The most members whose inner products a node may have at once.
+    fn most_working(&self) -> usize {
+        let share = RELAXING * rayon::current_num_threads();
+        let most = self.near.active.len().max(LEAST_WORKING);
+        self.memory.most(share, (LEAST_WORKING, most), |m| PAIR * m * m)
     }
 
     fn features(&self, positions: &[usize]) -> Vec<usize> {
@@ -202,6 +234,14 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         };
         let is_first = |a: usize| now.beta[a] != 0.0 || now.choices[a] == Choice::In || is_near(a);
         let mut is_working: Vec<bool> = (0..now.beta.len()).map(is_first).collect();
+        let most = self.most_working();
+        let is_crowded = |is_working: &[bool]| is_working.len() > most && count(is_working) > most;
+        if is_crowded(&is_working) {
+            is_working
+                .iter_mut()
+                .enumerate()
+                .for_each(|(a, w)| *w &= now.beta[a] != 0.0 || now.choices[a] == Choice::In);
+        }
         self.refresh(now);
         let mut are_known = false;
         loop {
@@ -215,7 +255,7 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
             self.correlate(now);
             are_known = true;
             // λ1 is the least threshold there is: most correlations need not be looked at more closely.
-            let missing: Vec<(usize, f64)> = (0..is_working.len())
+            let mut missing: Vec<(usize, f64)> = (0..is_working.len())
                 .filter(|&a| {
                     !is_working[a] && now.share[a] == 0.0 && now.tau[a].abs() > self.near.coordinates[now.members[a]].l1
                 })
@@ -225,6 +265,16 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
             let sum: f64 = missing.iter().map(|m| -m.1).sum();
             if sum <= 0.5 * tolerance || limits.stop(0).is_some() {
                 return;
+            }
+            if count(&is_working) + missing.len() > most {
+                // Those at zero make room for what is missing most.
+                let stays = |a: usize| now.beta[a] != 0.0 || now.choices[a] == Choice::In;
+                is_working.iter_mut().enumerate().for_each(|(a, w)| *w &= stays(a));
+                missing.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
+                missing.truncate(most.saturating_sub(count(&is_working)));
+                if missing.is_empty() {
+                    return;
+                }
             }
             missing.iter().for_each(|m| is_working[m.0] = true);
         }
@@ -243,7 +293,15 @@ impl<'p, 'a> Ground<'_, 'p, 'a> {
         let coordinates: Vec<Coordinate> = working.iter().map(|&a| self.coordinate(now, a)).collect();
         let mut beta: Vec<f64> = working.iter().map(|&a| now.beta[a]).collect();
         let all: Vec<usize> = (0..working.len()).collect();
-        if self.problem().loss().is_quadratic() {
+        // Without the matrix, through the samples, where no curvature is moved; a point that is not fitted is still a point.
+        let is_large = working.len() > self.most_working();
+        if !limits.has_time_for(self.products_cost(working.len())) {
+            return;
+        }
+        if is_large && working.iter().any(|&a| now.moved[a] != 0.0) {
+            return;
+        }
+        if self.problem().loss().is_quadratic() && !is_large {
             let mut gram = self.inner_products(&positions);
             working.iter().enumerate().for_each(|(e, &a)| gram.add_to_diagonal(e, -now.moved[a]));
             let mut model = GramModel::new(&gram, slopes);

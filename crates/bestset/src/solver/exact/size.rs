@@ -9,6 +9,9 @@ use crate::solver::tableau::Tableau;
 use crate::solver::workspace::Workspace;
 use crate::solver::{Limits, Monitor, Options, exchange, incremental, primal, screening};
 
+/// Features of one relaxation among which an answer is looked for: those that are charged most.
+const MOST_CHARGED: usize = 1500;
+
 /// Solves the problem with λ0 + ν for prices ν until the relaxation takes about k features, keeps the best bound D − νk and the
 /// best answer of at most k features.
 pub fn root(problem: &Problem<'_>, k: usize, options: &Options, monitor: &mut Monitor<'_>) -> Seed {
@@ -17,7 +20,8 @@ pub fn root(problem: &Problem<'_>, k: usize, options: &Options, monitor: &mut Mo
     let (mut answer, mut objective) = (Coefficients::default(), f64::INFINITY);
     let mut starts: Vec<Coefficients> = options.warm_start.iter().cloned().collect();
     let (mut search, absolute) = (Multiplier::patient(k), options.absolute(problem));
-    let mut core = Workspace::new(problem);
+    let empty = || Workspace::new(problem).within(options.memory());
+    let mut core = empty();
     // Beyond the largest price nothing is taken, and every feature pays it, whatever its factor of λ0 (which may be zero); the
     // first guess is a part of it, and 0 when λ0 alone is enough.
     let same = Penalty { price: Factors::One, ..problem.penalty().clone() };
@@ -27,14 +31,20 @@ pub fn root(problem: &Problem<'_>, k: usize, options: &Options, monitor: &mut Mo
     loop {
         let Ok(priced) = problem.with_penalty(problem.penalty().priced(nu)) else { break };
         let settings = Options { warm_start: starts.last().cloned(), ..options.clone() };
-        let mut work = Workspace::new(&priced);
+        let mut work = Workspace::new(&priced).within(options.memory());
         let mut found = incremental::root(&mut work, &settings, monitor);
         found.outcome.lower_bound -= nu * k as f64 + f64::EPSILON * (nu * k as f64 + found.outcome.lower_bound.abs());
         let coordinate = |j: usize| priced.coordinate(j);
         let count: f64 = found.minimiser.iter().map(|(j, b)| coordinate(j).fraction(b)).sum();
-        for (j, _) in found.minimiser.iter() {
-            core.include(j);
+        drop(work);
+        // Where they are too many for a tableau, those that are charged most.
+        let charged = largest(&found.minimiser, MOST_CHARGED.max(4 * k), |j, b| coordinate(j).fraction(b));
+        if !core.has_room_for(core.active.len() + charged.support.len()) {
+            core = empty();
         }
+        charged.support.iter().for_each(|&j| {
+            core.include(j);
+        });
         for candidate in [&found.minimiser, &found.outcome.coefficients] {
             core.load(&largest(candidate, k, |j, b| coordinate(j).fraction(b)));
             improve(&mut core, k, monitor);
@@ -79,7 +89,7 @@ fn largest(from: &Coefficients, k: usize, share: impl Fn(usize, f64) -> f64) -> 
 /// Lowers P from the workspace's point by moves of one feature that keep the size within k, each verified by its refit.
 pub fn improve(work: &mut Workspace<'_, '_>, k: usize, limits: &Limits) {
     primal::refit(work, limits);
-    while limits.stop(0).is_none() {
+    while limits.stop(0).is_none() && work.has_room_for(work.active.len()) {
         let (objective, start) = (work.objective(), work.coefficients());
         let margin = 1e-10 * objective.abs();
         let (gradients, beta, coordinates) = (work.gradients(), work.beta.clone(), work.coordinates.clone());

@@ -44,7 +44,11 @@ impl Ground<'_, '_, '_> {
         let mut last = f64::NEG_INFINITY;
         for look in 0..LOOKS {
             let rises = now.dual - last;
-            if now.bound > cutoff || !self.should_move(&now, best) || best - now.dual > HOPE * rises {
+            if now.bound > cutoff
+                || limits.stop(0).is_some()
+                || !self.should_move(&now, best)
+                || best - now.dual > HOPE * rises
+            {
                 break;
             }
             last = now.dual;
@@ -57,7 +61,7 @@ impl Ground<'_, '_, '_> {
                 }
                 let plain = guide.take().map_or_else(|| self.unmoved(&now, limits), |plain| plain.follow(&now));
                 let before = now.clone();
-                let is_moved = self.move_curvature(&mut now, &plain, best, pool);
+                let is_moved = self.move_curvature(&mut now, &plain, best, pool, limits);
                 guide = Some(plain);
                 if !is_moved {
                     continue;
@@ -92,7 +96,7 @@ impl Ground<'_, '_, '_> {
             now = self.relax(now, cutoff, room, limits);
         }
         if now.bound <= cutoff {
-            self.try_members(&mut now, best);
+            self.try_members(&mut now, best, limits);
         }
         now
     }

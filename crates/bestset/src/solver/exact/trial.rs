@@ -14,6 +14,7 @@ use super::node::Choice;
 use super::reduced::Reduced;
 use super::relax::{Ground, Relaxed};
 use crate::kernel;
+use crate::solver::Limits;
 use crate::solver::screening::MARGIN;
 
 /// Rounds in which those beyond their thresholds answer. Most trials are decided in the second or third.
@@ -62,10 +63,13 @@ struct State {
 impl Ground<'_, '_, '_> {
     /// Decides about the members that no subset with P ≤ `best` has, or does without; where it finds that there is none in the node at
     /// all, its bound says so.
-    pub fn try_members(&self, now: &mut Relaxed, best: f64) {
+    pub fn try_members(&self, now: &mut Relaxed, best: f64, limits: &Limits) {
         let limit = best + MARGIN * (best.abs() + now.dual.abs());
+        if !limits.has_time_for(self.products_cost(now.members.len())) {
+            return;
+        }
         let Some(mut reduced) = self.reduce(now) else { return };
-        let findings = reduced.try_all(limit);
+        let findings = reduced.try_all(limit, &|| limits.stop(0).is_some());
         if findings.is_empty {
             now.bound = now.bound.max(limit);
         }
@@ -78,7 +82,7 @@ impl Ground<'_, '_, '_> {
 }
 
 impl Reduced<'_> {
-    fn try_all(&mut self, limit: f64) -> Findings {
+    fn try_all(&mut self, limit: f64, stop: &dyn Fn() -> bool) -> Findings {
         let mut findings = Findings::default();
         let mut state = State::default();
         let (now, is_free) = (self.now, |a: usize| self.now.choices[a] == Choice::Free);
@@ -91,6 +95,9 @@ impl Reduced<'_> {
         let mut tried: Vec<(f64, usize)> = at_zero.map(|k| (most(k), k)).filter(|t| t.0 > limit).collect();
         tried.sort_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
         for (_, k) in tried {
+            if stop() {
+                return findings;
+            }
             let along = self.left(k);
             let (member, place) = (self.still[k], Place::Still(k));
             let trial = Trial { member, place, side: Choice::In, along, gain: 1.0, curvature: along[k] };
@@ -103,6 +110,9 @@ impl Reduced<'_> {
         for (e, &member) in self.moving.iter().enumerate().filter(|p| is_free(*p.1)) {
             let (along, gain) = (self.answers.col_as_slice(e), 1.0 / self.inverse[(e, e)]);
             let (place, curvature) = (Place::Moving(e), gain - self.own[e]);
+            if stop() {
+                break;
+            }
             let mut fails = |side| {
                 let trial = Trial { member, place, side, along, gain, curvature };
                 self.is_beyond(&trial, limit, &mut state)

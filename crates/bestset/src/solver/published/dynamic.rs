@@ -6,7 +6,7 @@ use super::ledger::{self, Ledger, Schedule};
 use super::primal::Primal;
 use super::primal_dual::{self, Ascent};
 use crate::problem::Problem;
-use crate::solution::{Rule, Screened, Status};
+use crate::solution::{Screened, Status, StopRule};
 use crate::solver::screening::{self, zero_in_relaxation};
 use crate::solver::{Monitor, Options, Outcome, Published, Stop};
 
@@ -41,7 +41,7 @@ fn outer_loop(
     ledger: &mut Ledger<'_, '_>,
     screened: &mut Screened,
     monitor: &mut Monitor<'_>,
-) -> Result<Rule, Status> {
+) -> Result<StopRule, Status> {
     let mu = pool.problem.loss().mu();
     let (mut schedule, mut rounds, mut do_add) = (Schedule::default(), Rounds::new(options.published, mu), true);
     let mut s = 0;
@@ -57,7 +57,7 @@ fn outer_loop(
         }
         ended?;
         if ledger.gap() < options.published.epsilon {
-            return Ok(Rule::Epsilon);
+            return Ok(StopRule::Epsilon);
         }
         // Feature screening
         let removed = pool.screen(&mut ascent.primal, &tau, radius);
@@ -93,16 +93,16 @@ impl Rounds {
 
     /// Takes the gap of a round and the least gap so far; `settled` when inclusion is over and the round screened
     /// nothing.
-    fn end(&mut self, gap: f64, least: f64, settled: bool) -> Option<Rule> {
+    fn end(&mut self, gap: f64, least: f64, settled: bool) -> Option<StopRule> {
         let rule = match self.published.stop {
             Stop::Literal => self.gaps.end(gap),
             Stop::Patient => {
                 let fallen = has_fallen(self.least, least, self.published.zeta);
-                (!fallen).then_some(Rule::NotDecreasing)
+                (!fallen).then_some(StopRule::NotDecreasing)
             }
         };
         self.least = least;
-        rule.filter(|rule| settled || *rule != Rule::NotDecreasing)
+        rule.filter(|rule| settled || *rule != StopRule::NotDecreasing)
     }
 }
 

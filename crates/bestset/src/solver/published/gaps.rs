@@ -1,6 +1,6 @@
 //! The rules by which the published ascents end, from the gaps they meet.
 
-use crate::solution::Rule;
+use crate::solution::StopRule;
 use crate::solver::{Published, Step, Stop};
 
 /// A constant step ω moves α by a factor of e towards the maximum of a μ-strongly concave dual in 1/(ωμ) steps. When
@@ -35,17 +35,17 @@ impl Gaps {
 
     /// Takes the gap of the next step; the rule that ends the loop with it, if one does: gap_t < ε,
     /// |gap_{t−2} − gap_t| < ζ, or the gap is not decreasing.
-    pub(super) fn end(&mut self, gap: f64) -> Option<Rule> {
+    pub(super) fn end(&mut self, gap: f64) -> Option<StopRule> {
         self.steps += 1;
         if has_fallen(self.least, gap, self.published.zeta) {
             (self.least, self.least_at) = (gap, self.steps);
         }
         let rule = if gap < self.published.epsilon {
-            Some(Rule::Epsilon)
+            Some(StopRule::Epsilon)
         } else if (self.before - gap).abs() < self.published.zeta {
-            Some(Rule::Zeta)
+            Some(StopRule::Zeta)
         } else {
-            (!self.is_decreasing(gap)).then_some(Rule::NotDecreasing)
+            (!self.is_decreasing(gap)).then_some(StopRule::NotDecreasing)
         };
         (self.before, self.previous) = (self.previous, gap);
         rule
@@ -77,7 +77,7 @@ pub(super) fn has_fallen(before: f64, gap: f64, zeta: f64) -> bool {
 mod tests {
     use super::*;
 
-    fn ended(stop: Stop, gaps: &[f64]) -> Option<(usize, Rule)> {
+    fn ended(stop: Stop, gaps: &[f64]) -> Option<(usize, StopRule)> {
         let published = Published { stop, epsilon: 0.1, zeta: 0.01, ..Published::default() };
         let mut seen = Gaps::new(published, 1.0);
         gaps.iter().enumerate().find_map(|(t, gap)| Some((t + 1, seen.end(*gap)?)))
@@ -85,8 +85,8 @@ mod tests {
 
     #[test]
     fn the_literal_rule_ends_at_the_first_gap_that_is_not_lower() {
-        assert_eq!(ended(Stop::Literal, &[9.0, 8.0, 7.0, 7.5, 1.0]), Some((4, Rule::NotDecreasing)));
-        assert_eq!(ended(Stop::Literal, &[9.0, 9.0]), Some((2, Rule::NotDecreasing)), "equal is not lower");
+        assert_eq!(ended(Stop::Literal, &[9.0, 8.0, 7.0, 7.5, 1.0]), Some((4, StopRule::NotDecreasing)));
+        assert_eq!(ended(Stop::Literal, &[9.0, 9.0]), Some((2, StopRule::NotDecreasing)), "equal is not lower");
         assert_eq!(ended(Stop::Literal, &[9.0, 8.0, 7.0, 6.0]), None);
         assert_eq!(ended(Stop::Literal, &[9e9]), None, "the first has nothing to be compared with");
     }
@@ -94,8 +94,8 @@ mod tests {
     #[test]
     fn epsilon_and_zeta_end_either() {
         for stop in Stop::ALL {
-            assert_eq!(ended(stop, &[9.0, 0.05]), Some((2, Rule::Epsilon)));
-            assert_eq!(ended(stop, &[9.0, 8.998, 8.996]), Some((3, Rule::Zeta)), "0.004 in two steps");
+            assert_eq!(ended(stop, &[9.0, 0.05]), Some((2, StopRule::Epsilon)));
+            assert_eq!(ended(stop, &[9.0, 8.998, 8.996]), Some((3, StopRule::Zeta)), "0.004 in two steps");
             assert_eq!(ended(stop, &[9.0, 8.994, 8.988]), None, "0.012 in two steps");
         }
     }
@@ -106,10 +106,10 @@ mod tests {
         let mut gaps = vec![9.0, 5.0];
         gaps.extend((0..4002).map(|t| 6.0 + f64::from(t % 3)));
         assert_eq!(ended(Stop::Patient, &gaps[..4002]), None);
-        assert_eq!(ended(Stop::Patient, &gaps), Some((4003, Rule::NotDecreasing)));
+        assert_eq!(ended(Stop::Patient, &gaps), Some((4003, StopRule::NotDecreasing)));
         // A trifle is no fall, more is one.
         (gaps[3000], gaps[3001]) = (4.999, 8.0);
-        assert_eq!(ended(Stop::Patient, &gaps), Some((4003, Rule::NotDecreasing)));
+        assert_eq!(ended(Stop::Patient, &gaps), Some((4003, StopRule::NotDecreasing)));
         gaps[3000] = 4.9;
         assert_eq!(ended(Stop::Patient, &gaps), None);
     }

@@ -2,7 +2,7 @@
 
 use super::primal::Primal;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Local, Rule, Screened, Status, TraceRow};
+use crate::solution::{Coefficients, Local, Screened, Status, StopRule, TraceRow};
 use crate::solver::{Monitor, Options, Outcome};
 
 /// After this many rows the distance between two rows grows by one in this many: about 1100 rows for a hundred
@@ -135,7 +135,7 @@ impl<'p, 'a> Ledger<'p, 'a> {
     /// As [`finish`](Self::finish), for an ascent that one of its rules ended or that was stopped before.
     pub(super) fn finish_ascent(
         self,
-        ended: Result<Rule, Status>,
+        ended: Result<StopRule, Status>,
         screened: Screened,
         monitor: &mut Monitor<'_>,
     ) -> Outcome {

@@ -9,7 +9,7 @@ use super::ledger::{self, Ledger};
 use super::primal::Primal;
 use crate::loss::Loss;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Rule, Screened, Status};
+use crate::solution::{Coefficients, Screened, Status, StopRule};
 use crate::solver::{Monitor, Options, Outcome};
 
 /// Algorithm 1 on all features: PrimDual without screening and inclusion, or without the pass of T DualAst.
@@ -66,7 +66,7 @@ impl<'p, 'a> Ascent<'p, 'a> {
         options: &Options,
         ledger: &mut Ledger<'_, '_>,
         monitor: &mut Monitor<'_>,
-    ) -> Result<Rule, Status> {
+    ) -> Result<StopRule, Status> {
         let mut gaps = Gaps::new(options.published, self.problem.loss().mu());
         for t in 1usize.. {
             monitor.stop(ledger.iteration).map_or(Ok(()), Err)?;

@@ -74,7 +74,7 @@ fn a_trial_is_the_bound_at_its_point() {
         now.choices[(seed % 40) as usize] = Choice::In;
         now = ground.relax(now, f64::MAX, 1e-10, &limits);
         let guide = now.clone();
-        if seed % 5 > 0 && ground.move_curvature(&mut now, &guide, f64::INFINITY, false) {
+        if seed % 5 > 0 && ground.move_curvature(&mut now, &guide, f64::INFINITY, false, &limits) {
             now = ground.relax(now, f64::MAX, if seed % 2 == 0 { 1e-10 } else { 1.0 }, &limits);
         }
         let mut other = Relaxed { stale: true, ..now.clone() };

@@ -1,0 +1,192 @@
+//! A selection under way: paths, solves and proofs within what is left of its limits.
+
+use super::{Posed, Progress, Prove, Remark, Selected, Selection, Standing, prove};
+use crate::error::{Error, Result};
+use crate::groups::solve_groups;
+use crate::path::{Grid, Path, PathOptions};
+use crate::penalty::Penalty;
+use crate::problem::Problem;
+use crate::solution::Solution;
+use crate::solver::{Method, Observer, Options, solve_observed};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A selection under way.
+pub(super) struct Run<'r, 'a> {
+    pub(super) posed: &'r Posed<'a>,
+    pub(super) options: &'r Selection,
+    pub(super) start: Instant,
+    pub(super) progress: &'r (dyn Fn(Progress) + Sync),
+    /// What proofs have taken.
+    pub(super) spent: Mutex<Spent>,
+}
+
+/// The time before the first proof and that of all proofs: a choice that is made again has no more for it than one that is not.
+#[derive(Default)]
+pub(super) struct Spent {
+    fit: Option<Duration>,
+    proofs: Duration,
+}
+
+impl<'r, 'a> Run<'r, 'a> {
+    /// Starts the clock.
+    pub(super) fn new(posed: &'r Posed<'a>, options: &'r Selection, progress: &'r (dyn Fn(Progress) + Sync)) -> Self {
+        Self { posed, options, start: Instant::now(), progress, spent: Mutex::default() }
+    }
+}
+
+impl<'a> Run<'_, 'a> {
+    /// The options of a solve that begins now.
+    pub(super) fn solve_options(&self) -> Options {
+        let mut solve = self.options.solve.clone();
+        solve.time_limit = solve.time_limit.map(|limit| limit.saturating_sub(self.start.elapsed()));
+        solve
+    }
+
+    /// The options of a path that begins now.
+    pub(super) fn path_options(&self, most: usize, lambda2: Vec<f64>) -> PathOptions {
+        let usual = PathOptions::default();
+        let solve = Options {
+            relaxation_gap: usual.solve.relaxation_gap,
+            trace: false,
+            warm_start: None,
+            method: Method::Incremental,
+            ..self.solve_options()
+        };
+        PathOptions {
+            grid: self.options.grid.clone().unwrap_or_else(|| Grid::for_sizes(most)),
+            lambda2,
+            max_size: Some(most),
+            search: self.options.search,
+            groups: self.posed.groups().cloned(),
+            solve,
+            ..usual
+        }
+    }
+
+    /// The largest size compared: the one given, or the usual one beside the features that are always in.
+    pub(super) fn most(&self, usual: usize) -> Result<usize> {
+        let (always, p) = (self.posed.setup.always.len(), self.posed.problem.ncols());
+        match self.options.max_size {
+            Some(k) if k < always => Err(Error::SizeBelowAlways { k, always }),
+            Some(given) => Ok(given.min(p)),
+            None => Ok((usual + always).min(p)),
+        }
+    }
+
+    /// The file for paths and folds; with branch and bound it is for the search, which is what takes long.
+    pub(super) fn path_checkpoint(&self) -> Option<&PathBuf> {
+        self.options.checkpoint.as_ref().filter(|_| self.options.solve.method != Method::Exact)
+    }
+
+    pub(super) fn path(&self, options: &PathOptions) -> Result<Path> {
+        let mut found = match self.path_checkpoint() {
+            Some(file) => crate::checkpoint::path(&self.posed.problem, options, file)?,
+            None => {
+                let mut show =
+                    |point: &crate::path::Point| (self.progress)(Progress::Path(point.solution.support().len()));
+                crate::path::path_observed(&self.posed.problem, options, &mut show)?
+            }
+        };
+        let most = options.max_size.unwrap_or(usize::MAX);
+        // A path ends at the first answer of the size or a larger one; what is larger was not asked for.
+        found.points.retain(|p| p.solution.support().len() <= most);
+        Ok(found)
+    }
+
+    /// The answer at a price with its proof, from `start`.
+    pub(super) fn at_price(
+        &self,
+        lambda0: f64,
+        lambda2: f64,
+        start: Option<crate::Coefficients>,
+        observer: &mut dyn Observer,
+    ) -> Result<Selected> {
+        (self.progress)(Progress::Solving);
+        let (problem, mut solve) = (self.posed.priced(lambda0, lambda2)?, self.solve_options());
+        if let Some(groups) = self.posed.groups() {
+            let solution = Solution::from(solve_groups(&problem, groups, &Options { warm_start: start, ..solve })?);
+            return Ok(self.selected(&problem, solution, Method::Incremental, Vec::new()));
+        }
+        solve.warm_start = start.or(solve.warm_start);
+        let (first, prove) = self.methods();
+        let mut solution = solve_observed(&problem, &Options { method: first, top: 1, ..solve.clone() }, observer)?;
+        let remarks = self.prove(&problem, &mut solution, prove, observer)?;
+        Ok(self.selected(&problem, solution, self.options.solve.method, remarks))
+    }
+
+    /// The best found with at most k features, and its proof.
+    pub(super) fn at_size(&self, k: usize, observer: &mut dyn Observer) -> Result<Selected> {
+        if self.posed.groups().is_some() {
+            let reason = "counts features; groups are chosen as a whole by a price, a criterion or cross-validation";
+            return Err(Error::Unsupported { method: "a largest size", reason });
+        }
+        self.posed.check_counted()?;
+        (self.progress)(Progress::Solving);
+        let k = k.min(self.posed.problem.ncols());
+        let limited = self.posed.limited(k)?;
+        let (first, prove) = self.methods();
+        let solve = self.solve_options();
+        let mut solution = match first {
+            Method::Incremental => {
+                let begun = Instant::now();
+                let found = crate::sizes::sizes(&self.posed.problem, &[k], &Options { method: first, ..solve })?;
+                let one = found.solutions.into_iter().next();
+                let features = self.posed.problem.ncols();
+                let mut solution = one.ok_or(Error::Size { k, features })?;
+                solution.seconds = begun.elapsed().as_secs_f64();
+                solution
+            }
+            _ => solve_observed(&limited, &Options { method: first, top: 1, ..solve }, observer)?,
+        };
+        let remarks = self.prove(&limited, &mut solution, prove, observer)?;
+        let found = self.selected(&limited, solution, self.options.solve.method, remarks);
+        Ok(Selected { k: Some(k), ..found })
+    }
+
+    /// The method that looks for the answer, and the proof that follows: published algorithms are left as they are.
+    pub(super) fn methods(&self) -> (Method, Prove) {
+        match self.options.solve.method {
+            Method::Exact => (Method::Incremental, Prove::Fully),
+            Method::Incremental => (Method::Incremental, self.options.prove),
+            published => (published, Prove::No),
+        }
+    }
+
+    pub(super) fn prove(
+        &self,
+        problem: &Problem<'_>,
+        solution: &mut Solution,
+        prove: Prove,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Remark>> {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let (solve, is_first) = (self.solve_options(), spent.fit.is_none());
+        let (fit, begun) = (*spent.fit.get_or_insert_with(|| self.start.elapsed()), Instant::now());
+        // The file is of one search: the path has it unless branch and bound was asked for, and later rounds have other prices.
+        let file = self.options.checkpoint.as_deref();
+        let file = file.filter(|_| is_first && self.options.solve.method == Method::Exact);
+        let proof = prove::Proof { problem, prove, fit, spent: spent.proofs, begun, options: &solve, file };
+        let failed = proof.raise(solution, observer)?;
+        spent.proofs += begun.elapsed();
+        match (failed, prove) {
+            // Where a proof was demanded, that there cannot be one is an error; where time was set aside for it, a remark.
+            (Some(error), Prove::Fully) => Err(error),
+            (Some(error), Prove::For(_)) => Ok(vec![Remark::Unproved(error)]),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    pub(super) fn selected(
+        &self,
+        problem: &Problem<'a>,
+        solution: Solution,
+        method: Method,
+        remarks: Vec<Remark>,
+    ) -> Selected {
+        let Penalty { lambda0, lambda1, lambda2, .. } = *problem.penalty();
+        let standing = Standing::new(problem, &solution.coefficients, &solution.certificate, solution.status);
+        Selected { solution, lambda0, lambda1, lambda2, k: None, method, chosen: None, standing, remarks }
+    }
+}
