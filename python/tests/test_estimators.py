@@ -230,13 +230,13 @@ def test_summary_save_and_report(tmp_path):
 
 def test_factors_lists_and_groups():
     X, y = regression()
-    assert 7 not in BestSubsetRegressor(price=np.r_[np.ones(7), 1e4, np.ones(12)]).fit(X, y).support_
+    assert 7 not in BestSubsetRegressor(lambda0=2.0, price=np.r_[np.ones(7), 1e4, np.ones(12)]).fit(X, y).support_
     kept = BestSubsetRegressor(always=[0], never=[3]).fit(X, y)
     assert 0 in kept.support_ and 3 not in kept.support_
     labels = np.array(["a", "b", "c", "d"])[np.arange(20) % 4]
     grouped = BestSubsetRegressor(groups=labels).fit(X, y)
     assert set(grouped.support_) <= {3, 7, 11, 15, 19} and grouped.lower_bound_ <= grouped.objective_
-    shrunk = BestSubsetRegressor(shrinkage=np.r_[np.ones(3), 1e4, np.ones(16)]).fit(X, y)
+    shrunk = BestSubsetRegressor(lambda0=2.0, shrinkage=np.r_[np.ones(3), 1e4, np.ones(16)]).fit(X, y)
     assert abs(shrunk.coef_[3]) < 0.5
 
 

@@ -13,15 +13,14 @@ from bestset import (
     BestSubsetSelector,
 )
 
-# A few prices are enough to be checked with.
 ESTIMATORS = [
     BestSubsetRegressor(),
     BestSubsetRegressor(k=2),
     BestSubsetRegressor(loss="huber"),
     BestSubsetClassifier(),
     BestSubsetClassifier(loss="squared_hinge"),
-    BestSubsetRegressorCV(n_lambdas=20),
-    BestSubsetClassifierCV(n_lambdas=10, cv=3),
+    BestSubsetRegressorCV(),
+    BestSubsetClassifierCV(cv=3),
     BestSubsetSelector(),
 ]
 
