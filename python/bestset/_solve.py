@@ -111,7 +111,7 @@ def solve(
     max_size : int, optional
         The largest size that it compares; None for :math:`n/(\log p\,\log\log n)`, at most p and n/2.
     prove : "auto", float or None
-        What is spent on closing the gap: as long again as the fit, a second at least, and some hundreds of nodes at the
+        What is spent on closing the gap: as long again as the fit, two seconds at least, and some hundreds of nodes at the
         most; or so many seconds; or nothing.
     delta : float
         Of the Huber loss.

@@ -253,9 +253,9 @@ def test_proof_as_asked():
 
 def test_a_limit_and_an_edge_are_said():
     X, y = regression(noise=1.0)
-    with pytest.warns(UserWarning, match="largest size compared, 1"):
+    with pytest.warns(UserWarning, match="Models of more than 1 features"):
         found = bestset.solve(X, y, max_size=1)
-    assert len(found.support) == 1 and "largest size compared" in found.remarks[0] and "remark" in repr(found)
+    assert len(found.support) == 1 and "were not compared" in found.remarks[0] and "remark" in repr(found)
     with pytest.warns(UserWarning, match="time limit"):
         bestset.solve(X, y, time_limit=0.0)
 

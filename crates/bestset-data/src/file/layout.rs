@@ -43,7 +43,7 @@ impl Layout {
             Header::Auto => has_names(first, rows, &mut notes),
         };
         // A delimiter at the end of every row makes a field more as well, an empty one.
-        let filled = |row: &ByteRecord| row.iter().last().is_some_and(|field| !is_missing(field));
+        let filled = |row: &ByteRecord| row.iter().next_back().is_some_and(|field| !is_missing(field));
         let longer = |row: &ByteRecord| row.len() == first.len() + 1;
         let longer = header && rows.iter().all(longer) && rows.iter().any(filled);
         let unnamed = header && first.get(0).is_some_and(<[u8]>::is_empty) && first.len() > 1 && counts(rows);

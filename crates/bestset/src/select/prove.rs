@@ -9,10 +9,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Nodes that the usual proof may take. Small problems end long before the clock: what they say does not depend on it.
-const USUAL_NODES: usize = 400;
+const USUAL_NODES: usize = 150;
 
 /// The usual proof takes as long again as the fit, and this long at least.
-const USUAL_TIME: Duration = Duration::from_secs(1);
+const USUAL_TIME: Duration = Duration::from_secs(2);
 
 /// A proof to be made of an answer that took `fit` so far.
 pub(super) struct Proof<'p, 'a> {
