@@ -72,7 +72,7 @@ pub fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> i
 pub enum Place {
     /// A regular file, or nothing yet: [`replace`] it.
     Regular(PathBuf),
-    /// A device or a pipe, which [`write`] writes into.
+    /// A device or a pipe, which [`fn@write`] writes into.
     Other(PathBuf),
 }
 

@@ -51,7 +51,7 @@
 //!   [`solver::exact`], and the paper's algorithms and its rivals in [`solver::published`]. The paper is Ren and Qian,
 //!   [Dynamic Incremental Optimization for Best Subset Selection](https://arxiv.org/abs/2402.02322).
 //! - [`subsets`]: the best subset of every size, each proved.
-//! - [`file`]: files that are whole or not there.
+//! - [`mod@file`]: files that are whole or not there.
 
 #[cfg(test)]
 extern crate self as bestset;

@@ -14,7 +14,7 @@ use crate::solver::{Monitor, Options, Outcome, Published, Stop};
 ///
 /// The paper ends only when the gap is below ξ. The radius comes from P, so the gap stalls at the optimality gap
 /// (MATH §5): inclusion then goes on until every feature is in, and afterwards the loop would spin. Where it ends
-/// instead is in [`Rounds`].
+/// instead is in `Rounds`.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
     let start = ledger::start(problem, options);
     let alpha = primal_dual::start_dual(problem, options, &start);
