@@ -99,12 +99,12 @@ pub fn count(value: usize) -> String {
     grouped(&value.to_string())
 }
 
-/// A share as a percentage of about two digits; never rounded to nothing.
+/// A share as a percentage of about two digits that stays on one line; never rounded to nothing.
 pub fn percent(share: f64) -> String {
     if !share.is_finite() {
         return number(share, 2);
     }
-    format!("{} %", number(100.0 * share, 2))
+    format!("{}\u{a0}%", number(100.0 * share, 2))
 }
 
 /// A duration with its unit.
@@ -147,9 +147,9 @@ mod tests {
 
     #[test]
     fn shares_and_durations_carry_their_unit() {
-        assert_eq!(percent(0.00312), "0.31 %");
-        assert_eq!(percent(1.0), "100 %");
-        assert_eq!(percent(3e-9), "3.0e−7 %");
+        assert_eq!(percent(0.00312), "0.31\u{a0}%");
+        assert_eq!(percent(1.0), "100\u{a0}%");
+        assert_eq!(percent(3e-9), "3.0e−7\u{a0}%");
         assert_eq!(percent(f64::INFINITY), "∞");
         assert_eq!(seconds(0.0123), "12 ms");
         assert_eq!(seconds(3.21987), "3.22 s");

@@ -77,7 +77,10 @@ fn names(list: &[String]) -> Markup {
     const MOST: usize = 12;
     html! {
         span.names {
-            @for (k, name) in list.iter().take(MOST).enumerate() { @if k > 0 { ", " } span.chip title=(name) { (name) } }
+            // A comma stays with its name.
+            @for (k, name) in list.iter().take(MOST).enumerate() {
+                span.chip title=(name) { (name) @if k + 1 < list.len().min(MOST) { "," } } " "
+            }
             @if list.len() > MOST { " and " (plural(list.len() - MOST, "other")) }
         }
     }
@@ -142,7 +145,7 @@ fn without(list: &[String], other: &[String]) -> Vec<String> {
 
 /// Names with a sign before them; a dash where there are none.
 fn signed(sign: &str, tone: &str, list: &[String]) -> Markup {
-    html! { @if list.is_empty() { "–" } @else { span class=(format!("sign {tone}")) { (sign) " " } (names(list)) } }
+    html! { @if list.is_empty() { "–" } @else { span class=(format!("sign {tone}")) { (sign) "\u{a0}" } (names(list)) } }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::parts::{term, tile};
 use crate::number::{count, number, percent, seconds};
-use crate::types::{brief, gain, limit, measure};
+use crate::types::{brief, gain, limit, measure, room};
 use crate::{Certificate, CrossValidation, Diagnostics, Report, Task};
 use bestset::select::Standing;
 use maud::{Markup, html};
@@ -74,8 +74,8 @@ pub(crate) fn verdict(certificate: &Certificate) -> String {
     match &certificate.standing {
         _ if certificate.optimal => "Proved to be the best possible".to_owned(),
         Some(standing) if standing.r2_limit < 1.0 => {
-            let what = if standing.is_squared { "R²" } else { "Deviance explained:" };
-            format!("{what} {}; no subset of this penalty exceeds {}", number(standing.r2, 4), limit(standing))
+            let what = if standing.is_squared { "R²" } else { "Deviance explained" };
+            format!("{what} within {} of the best possible", room(standing))
         }
         Some(standing) if certificate.is_useful() => match gain(standing) {
             Some(share) => format!("At least {share} of the largest possible gain"),
@@ -186,7 +186,7 @@ fn tiles(report: &Report) -> Markup {
         (tile(html! { "Samples" }, &count(data.samples), &losses(&data.loss)))
         @if let Some(standing) = standing {
             @if report.certificate.optimal {
-                (tile(term("gain", "Gain over no features"), "100 %", "of the largest possible"))
+                (tile(term("gain", "Gain over no features"), "100\u{a0}%", "of the largest possible"))
             } @else if let Some(share) = gain(standing) {
                 (tile(term("gain", "Gain over no features"), &format!("≥ {share}"), "of the largest possible, proved"))
             }

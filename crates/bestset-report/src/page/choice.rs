@@ -46,7 +46,15 @@ fn scores(cv: &CvSeries, report: &Report) -> Markup {
         said.push_str(&format!(" Sparsest within one standard error: {sparse}."));
     }
     let folds = report.cv.as_ref().map_or("", |cv| cv.folds.as_str());
-    let note = (cv.left_out > 0).then(|| format!("{} of other λ2 are not drawn.", plural(cv.left_out, "curve")));
+    let outside: Vec<String> = cv.outside().into_iter().map(ridge).collect();
+    let mut notes = Vec::new();
+    if !outside.is_empty() {
+        notes.push(format!("Too far off for the picture: λ2 = {}.", outside.join(", ")));
+    }
+    if cv.left_out > 0 {
+        notes.push(format!("{} of other λ2 not drawn.", plural(cv.left_out, "curve")));
+    }
+    let note = (!notes.is_empty()).then(|| notes.join(" "));
     let caption = html! {
         (term("cv", "Cross-validated")) " " (cv.metric) @if !folds.is_empty() { " (" (folds) ")" } " by the number of features"
         @if several { ", a curve for each " (term("lambda2", "ridge penalty λ2")) } "; the band is one standard error. "

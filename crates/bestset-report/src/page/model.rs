@@ -173,7 +173,7 @@ mod tests {
     fn shares_of_folds_are_counts_where_their_number_is_known() {
         assert_eq!(
             (often(0.9, 10), often(1.0 / 3.0, 3), often(0.25, 0)),
-            ("9 of 10".into(), "1 of 3".into(), "25 %".into())
+            ("9 of 10".into(), "1 of 3".into(), "25\u{a0}%".into())
         );
     }
 }

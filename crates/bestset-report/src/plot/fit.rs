@@ -33,14 +33,14 @@ fn dots(
 }
 
 pub(super) fn observed(fit: &RegressionSeries) -> Option<Plot> {
-    let said = "Observed against predicted values; on the line the prediction is right.";
+    let said = format!("Observed against predicted values of {}; on the line the prediction is right.", fit.samples);
     let points = zip(&fit.fitted, &fit.observed);
-    dots("observed-predicted", "Observed and predicted", said, ("predicted", "observed"), &points, |x| x)
+    dots("observed-predicted", "Observed and predicted", &said, ("predicted", "observed"), &points, |x| x)
 }
 
 pub(super) fn residuals(fit: &RegressionSeries) -> Option<Plot> {
-    let said = "Residuals against predicted values; they should look like noise.";
-    dots("residuals", "Residuals", said, ("predicted", "residual"), &zip(&fit.fitted, &fit.residual), |_| 0.0)
+    let said = format!("Residuals against predicted values of {}; they should look like noise.", fit.samples);
+    dots("residuals", "Residuals", &said, ("predicted", "residual"), &zip(&fit.fitted, &fit.residual), |_| 0.0)
 }
 
 pub(super) fn quantiles(fit: &RegressionSeries) -> Option<Plot> {
@@ -107,7 +107,7 @@ pub(super) fn roc(fit: &ClassSeries) -> Option<Plot> {
     if corners.is_empty() {
         return None;
     }
-    let said = format!("Area under the curve: {}.", number(fit.auc.unwrap_or(f64::NAN), 4));
+    let said = format!("Of {}. Area under the curve: {}.", fit.samples, number(fit.auc.unwrap_or(f64::NAN), 4));
     let title = "Found and mistaken (ROC)";
     let svg =
         Frame::new(title, said.clone(), share("negatives mistaken"), share("positives found")).draw(|_, chart| {
@@ -125,7 +125,8 @@ pub(super) fn calibration(fit: &ClassSeries) -> Option<Plot> {
     if points.len() < 2 || points.iter().any(|p| !p.0.is_finite() || !p.1.is_finite()) {
         return None;
     }
-    let said = format!("Observed shares against predicted probabilities in {} groups.", points.len());
+    let said =
+        format!("Observed shares against predicted probabilities of {} in {} groups.", fit.samples, points.len());
     let title = "Can the probabilities be trusted?";
     let svg =
         Frame::new(title, said.clone(), share("predicted probability"), share("observed share")).draw(|_, chart| {

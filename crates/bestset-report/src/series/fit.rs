@@ -1,6 +1,7 @@
 //! Residuals, quantiles and scores.
 
 use super::{short, shorts};
+use crate::types::brief;
 use crate::{Calibration, Classification, Regression};
 use serde::Serialize;
 
@@ -42,6 +43,8 @@ impl Histogram {
 /// Fit of numbers.
 #[derive(Debug, Clone, Serialize)]
 pub struct RegressionSeries {
+    /// Which samples these are, in few words.
+    pub samples: String,
     /// Observed.
     pub observed: Vec<Option<f64>>,
     /// Fitted.
@@ -62,6 +65,7 @@ impl RegressionSeries {
             return None;
         }
         Some(Self {
+            samples: brief(&fit.samples).to_owned(),
             observed: shorts(fit.observed.iter().copied()),
             fitted: shorts(fit.fitted.iter().copied()),
             histogram: Histogram::new(std::slice::from_ref(&residuals), None),
@@ -124,6 +128,8 @@ fn normal_quantile(share: f64) -> f64 {
 /// Fit of classes.
 #[derive(Debug, Clone, Serialize)]
 pub struct ClassSeries {
+    /// Which samples these are, in few words.
+    pub samples: String,
     /// Whether scores are probabilities.
     pub probabilities: bool,
     /// (false positives, true positives).
@@ -145,6 +151,7 @@ impl ClassSeries {
         let pick = |class: bool| fit.scores.iter().zip(&fit.labels).filter(|s| *s.1 == class).map(|s| *s.0).collect();
         let range = fit.probabilities.then_some((0.0, 1.0));
         Some(Self {
+            samples: brief(&fit.samples).to_owned(),
             probabilities: fit.probabilities,
             roc: fit.roc.iter().map(|c| (short(c.0), short(c.1))).collect(),
             auc: short(fit.auc),

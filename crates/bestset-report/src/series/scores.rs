@@ -68,7 +68,7 @@ impl CvSeries {
         Some(made)
     }
 
-    /// All of the curve of the model with its errors, and of the others as much again as it spans.
+    /// All of the curve of the model with its errors, and of the others what is no further off than it spans.
     fn heights(&self) -> Option<(f64, f64)> {
         let main = &self.strands[self.main()];
         let spans = main.mean.iter().zip(&main.error).filter_map(|(m, e)| Some(((*m)?, e.unwrap_or(0.0))));
@@ -76,15 +76,21 @@ impl CvSeries {
         let none = (f64::INFINITY, f64::NEG_INFINITY);
         let own = spans.fold(none, |r, (m, e)| ends(r, m - e, m + e));
         let room = own.1 - own.0;
-        let means = self.strands.iter().flat_map(|s| s.mean.iter().flatten());
-        let all = means.fold(own, |r, m| ends(r, *m, *m));
-        let shown = (all.0.max(own.0 - room), all.1.min(own.1 + room));
+        let near = |m: &&f64| (own.0 - room..=own.1 + room).contains(*m);
+        let means = self.strands.iter().flat_map(|s| s.mean.iter().flatten()).filter(near);
+        let shown = means.fold(own, |r, m| ends(r, *m, *m));
         (shown.0.is_finite() && shown.1.is_finite()).then_some(shown)
     }
 
     /// The curve that stands out: that of the reported model, or of the best.
     pub fn main(&self) -> usize {
         self.chosen.or(self.best).map_or(0, |at| at.0)
+    }
+
+    /// The curves that the picture shows nothing of.
+    pub fn outside(&self) -> Vec<usize> {
+        let seen = |m: &f64| self.heights.is_none_or(|h| (h.0..=h.1).contains(m));
+        (0..self.strands.len()).filter(|&s| !self.strands[s].mean.iter().flatten().any(seen)).collect()
     }
 
     /// Marks of the points that matter, in words, each place once.
@@ -177,6 +183,7 @@ mod tests {
         let path = Path { points: vec![Default::default(); 7], chosen: Some(1), ..Path::default() };
         let made = CvSeries::new(&cv, Some(&path)).unwrap();
         assert_eq!((made.chosen, made.main()), (Some((1, 1)), 1));
+        assert_eq!((made.heights, made.outside()), (Some((0.5, 5.1)), vec![]));
         let marks: Vec<String> = made.marks().into_iter().map(|m| m.1).collect();
         assert_eq!(marks, ["best", "1 SE, this model"]);
     }
@@ -189,6 +196,8 @@ mod tests {
         let made = CvSeries::new(&cv, None).unwrap();
         let drawn: Vec<f64> = made.strands.iter().filter_map(|s| s.lambda2).collect();
         assert_eq!(drawn, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 19.0]);
+        // The curve of the best spans 0 to 4, with its errors a little more: 19 is not among what is shown, 6 is.
+        assert_eq!((made.outside(), made.heights), (vec![7], Some((-0.1, 8.0))));
         assert_eq!((made.left_out, made.size.len() <= MOST_POINTS + 2), (12, true));
         assert_eq!((made.best, made.one_se), (Some((0, made.size.binary_search(&2).unwrap())), Some((7, 1))));
         assert!(CvSeries::new(&CrossValidation::default(), None).is_none());

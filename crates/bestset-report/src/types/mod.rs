@@ -9,7 +9,7 @@ pub use diagnostics::{Calibration, Classification, Confusion, Diagnostics, Regre
 pub(crate) use diagnostics::{FITTED_ON, LEFT_OUT, brief};
 pub use model::{Model, Ranked, Term};
 pub use proof::{Certificate, Rule, Screening, TraceRow};
-pub(crate) use proof::{gain, limit, measure};
+pub(crate) use proof::{gain, limit, measure, room};
 pub use selection::{Criterion, CrossValidation, CvPoint, Path, PathPoint, Subset};
 
 use serde::{Deserialize, Serialize};

@@ -91,6 +91,11 @@ pub(crate) fn limit(standing: &Standing) -> String {
     number::number(-down(-standing.r2_limit, 1e4), 4)
 }
 
+/// What R² of no subset is more above that of the answer, rounded up.
+pub(crate) fn room(standing: &Standing) -> String {
+    number::number(-down(standing.r2 - standing.r2_limit, 1e4), 4)
+}
+
 /// The share of the largest possible gain over no features that is certain, rounded down; `None` where that is nothing.
 pub(crate) fn gain(standing: &Standing) -> Option<String> {
     let share = down(standing.gain, 100.0);
