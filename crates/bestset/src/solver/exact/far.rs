@@ -44,10 +44,7 @@ impl Tree<'_, '_> {
         while !pending.is_empty() {
             let far: Vec<usize> = open.iter().copied().filter(|&j| self.near.position(j).is_none()).collect();
             if !monitor.has_time_for(0.25 * (far.len() * pending.len() * self.problem.nrows()) as f64) {
-                // What is known of them is what was of the node they come from.
-                self.out_of_time = true;
-                pending.into_iter().for_each(|p| self.push(p.node));
-                return;
+                return self.postpone(pending.into_iter().map(|p| p.node));
             }
             let vectors: Vec<&[f64]> = pending.iter().map(|p| p.relaxed.alpha.as_slice()).collect();
             let mut rough = vec![0.0; far.len() * vectors.len()];
@@ -58,8 +55,22 @@ impl Tree<'_, '_> {
                 let own: Vec<f64> = rough.iter().skip(v).step_by(count).map(|x| f64::from(*x)).collect();
                 unsettled.extend(self.look(one, &far, &own, monitor));
             }
-            pending = unsettled.into_iter().map(|node| self.relax_near(node, monitor)).collect();
+            pending = Vec::with_capacity(unsettled.len());
+            let mut unsettled = unsettled.into_iter();
+            while let Some(node) = unsettled.next() {
+                // It starts with the inner products of all columns in memory.
+                if !monitor.has_time_for((self.near.active.len() * self.problem.nrows()) as f64) {
+                    return self.postpone(pending.into_iter().map(|p| p.node).chain([node]).chain(unsettled));
+                }
+                pending.push(self.relax_near(node, monitor));
+            }
         }
+    }
+
+    /// Puts nodes back for which no time is left: what is known of them is what was of the node they come from.
+    fn postpone(&mut self, nodes: impl IntoIterator<Item = Node>) {
+        self.out_of_time = true;
+        nodes.into_iter().for_each(|node| self.push(node));
     }
 
     fn relax_near(&self, node: Node, monitor: &Monitor<'_>) -> Pending {
