@@ -1,7 +1,7 @@
 //! The algorithms compared: the four of the paper as published, two of them in two readings, the default solver and the proof.
 
 use bestset::Method;
-use bestset::solver::Stop;
+use bestset::Stop;
 
 /// An algorithm with the name the figures give it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::algorithm::{Algorithm, DEFAULT};
 use crate::figures::{Data, Setting};
 use crate::row::{Ended, Row};
 use bestset::design::Design;
-use bestset::solver::screening;
+use bestset::screening;
 use bestset::{Options, Penalty, Problem, Solution, Status, solve};
 use bestset_data::{estimation_error, recovery};
 use rustix::time::{ClockId, clock_gettime};

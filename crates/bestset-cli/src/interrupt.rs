@@ -2,7 +2,7 @@
 
 use crate::exit::Exit;
 use anstream::eprintln;
-use bestset::solver::CancelFlag;
+use bestset::CancelFlag;
 use std::time::{Duration, Instant};
 
 /// A second signal within this time is the first once more: `timeout` sends one to the program and one to its group.

@@ -1,10 +1,10 @@
 //! How it is solved and what decides the number of features: `Control` and `Choice` of `python/bestset/_problem.py`.
 
 use crate::errors::Failure;
+use bestset::CancelFlag;
 use bestset::cv::{Rule, Score, Split};
 use bestset::path::{Grid, Search};
 use bestset::select::{Folded, How, Posed, Prove, Selection};
-use bestset::solver::CancelFlag;
 use bestset::{Coefficients, Error, Loss, Options};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -84,7 +84,7 @@ impl Control {
             max_nodes: self.max_nodes,
             max_memory: self.max_memory,
             top: self.top,
-            published: bestset::solver::Published { stop: self.stop.parse()?, ..Default::default() },
+            published: bestset::Published { stop: self.stop.parse()?, ..Default::default() },
             time_limit,
             trace: self.trace,
             warm_start,

@@ -3,8 +3,8 @@
 use crate::errors::Failure;
 use crate::input::{Data, SetupArgument};
 use crate::run::{Caller, run};
+use bestset::CancelFlag;
 use bestset::select::{By, Posed, Selected};
-use bestset::solver::CancelFlag;
 use bestset_report::Subject;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

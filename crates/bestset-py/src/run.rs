@@ -1,8 +1,8 @@
 //! Runs the engine on its own threads while the calling thread answers signals and callbacks.
 
 use crate::errors::Failure;
+use bestset::CancelFlag;
 use bestset::TraceRow;
-use bestset::solver::CancelFlag;
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::any::Any;
@@ -35,7 +35,7 @@ enum Message<T> {
 /// Hands trace rows to the calling thread.
 pub struct Rows<T>(Sender<Message<T>>, bool);
 
-impl<T: Send> bestset::solver::Observer for Rows<T> {
+impl<T: Send> bestset::Observer for Rows<T> {
     fn record(&mut self, row: &TraceRow) {
         if self.1 {
             // The calling thread listens until the work is done; there is nobody to tell if it does not.

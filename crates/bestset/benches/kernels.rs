@@ -3,10 +3,10 @@
 //! Sizes are those of the paper's simulation (n = 600, p = 3000) and of a sparse design of the same shape with one entry in
 //! a hundred; the active set has 256 columns, 64 of them in the support. One thread.
 
-use bestset::active::ActiveSet;
 use bestset::design::{Csc, Dense, Design};
-use bestset::solver::quadratic::{Gram, GramModel, Metric, Quadratic, ResidualModel};
-use bestset::solver::tableau::Tableau;
+use bestset::internals::ActiveSet;
+use bestset::internals::Tableau;
+use bestset::internals::{Gram, GramModel, Metric, Quadratic, ResidualModel};
 use bestset::{Coordinate, Penalty};
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};

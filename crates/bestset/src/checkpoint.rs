@@ -4,13 +4,15 @@
 //! other) and a check sum. It is written whole or not at all. What is resumed ends with the same bits as what was never stopped,
 //! except the seconds it took.
 
+use crate::control::{Method, Observer, Options};
 use crate::cv::{CrossValidation, CvOptions, Division, FoldFit, Split, Work};
 use crate::error::{Error, Result};
 use crate::path::{Path, PathOptions, State, path_from};
 use crate::problem::Problem;
+use crate::snapshot::Journal;
 use crate::solution::Solution;
-use crate::solver::exact::{Journal, Saved};
-use crate::solver::{Method, Observer, Options, solve_kept};
+use crate::solve::Saved;
+use crate::solve::solve_kept;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -15,12 +15,13 @@
 //! For the squared loss RSS = d. A huge λ shrinks coefficients, and the criteria then judge the shrunk fit; [`refit`] gives
 //! the fit of a chosen support without shrinkage.
 
+use crate::control::Options;
 use crate::error::{Error, Result};
 use crate::path::{Path, Point};
 use crate::penalty::{Bounds, Penalty};
 use crate::problem::Problem;
 use crate::solution::Coefficients;
-use crate::solver::{Options, solve};
+use crate::solve::solve;
 use serde::{Deserialize, Serialize};
 
 /// A criterion; the smallest value wins, except for R² and adjusted R², where the largest does.

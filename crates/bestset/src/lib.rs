@@ -60,33 +60,56 @@ extern crate self as bestset;
 #[allow(missing_docs, unreachable_patterns, reason = "shared with the tests outside, where losses may grow")]
 mod common;
 
-pub mod active;
 mod certificate;
 pub mod checkpoint;
+mod control;
 pub mod criteria;
 pub mod cv;
 pub mod design;
 mod error;
+mod exact;
 pub mod file;
 pub mod groups;
+#[doc(hidden)]
 pub mod kernel;
+mod leaps;
 mod loss;
 pub mod model;
 pub mod path;
 mod penalty;
 mod problem;
 mod random;
+mod relaxation;
+mod search;
 pub mod select;
 pub mod sizes;
+mod snapshot;
 mod solution;
+mod solve;
 pub mod solver;
 mod subsets;
 
 pub use certificate::Certificate;
+pub use control::{CancelFlag, Method, Observer, Options, Published, Step, Stop};
 pub use error::{Error, Result};
 pub use loss::{Huber, Logistic, Loss, ScalarLoss, Squared, SquaredHinge};
 pub use penalty::{Bounds, Coordinate, Factors, Penalty};
 pub use problem::Problem;
+pub use problem::screening;
 pub use solution::{Coefficients, Local, Ranked, Screened, Solution, Status, StopRule, TraceRow};
-pub use solver::{Method, Options, solve};
+pub use solve::{solve, solve_observed};
 pub use subsets::{Criteria, Subset, Subsets, needs_no_ridge, subsets};
+
+/// Not part of the interface and free to change: what the tests, the benches and the generator of simulated data beside this crate
+/// need of its inside.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::control::Monitor;
+    pub use crate::kernel;
+    pub use crate::relaxation::active_set::ActiveSet;
+    pub use crate::relaxation::convex;
+    pub use crate::relaxation::quadratic::{Gram, GramModel, Metric, Quadratic, ResidualModel};
+    pub use crate::relaxation::workspace::Workspace;
+    pub use crate::search::rules::{Rules, Verdict};
+    pub use crate::search::tableau::Tableau;
+}

@@ -5,14 +5,15 @@
 //! D_k(α) = −Σℓ* − Σ of the k largest −φ_j(x_jᵀα) bounds the answer from below; the dual points of the path are tried.
 
 use crate::certificate::Certificate;
+use crate::control::{Monitor, Options};
 use crate::error::{Error, Result};
 use crate::path::{Path, PathOptions, path};
 use crate::penalty::{Coordinate, Factors, Penalty};
 use crate::problem::Problem;
+use crate::relaxation::workspace::Workspace;
+use crate::search::fit::apply;
+use crate::search::tableau::{Move, Tableau};
 use crate::solution::{Coefficients, Local, Screened, Solution, Status};
-use crate::solver::tableau::{Move, Tableau};
-use crate::solver::workspace::Workspace;
-use crate::solver::{Monitor, Options, exchange};
 
 /// Features outside the active set that enter it at each size: those that would gain most alone.
 const CANDIDATES: usize = 50;
@@ -65,7 +66,7 @@ pub fn sizes(problem: &Problem<'_>, sizes: &[usize], options: &Options) -> Resul
     let penalty = Penalty { price: Factors::One, ..problem.penalty().clone() };
     let problem = problem.with_penalty(penalty)?;
     let settings = PathOptions { max_size: Some(largest), solve: options.clone(), ..PathOptions::default() };
-    crate::solver::on_threads(options.threads, || {
+    crate::control::on_threads(options.threads, || {
         let mut silent = ();
         let mut monitor = Monitor::new(options, &mut silent);
         let found = path(&problem, &settings)?;
@@ -178,7 +179,7 @@ impl<'p, 'a> Climb<'p, 'a> {
         let margin = 1e-10 * before.abs();
         let moves = self.priced(|tableau| tableau.improving(margin, usize::MAX).0).unwrap_or_default();
         for (_, step) in moves.into_iter().filter(|m| kind(&m.1)).take(ATTEMPTS) {
-            exchange::apply(&mut self.work, step);
+            apply(&mut self.work, step);
             self.refit(monitor);
             if self.work.objective() < before - margin {
                 self.offer();

@@ -115,7 +115,7 @@ pub enum StopRule {
     Epsilon,
     /// The gap changed by less than ζ over two steps.
     Zeta,
-    /// The gap is not decreasing, in the sense of [`Stop`](crate::solver::Stop).
+    /// The gap is not decreasing, in the sense of [`Stop`](crate::control::Stop).
     NotDecreasing,
 }
 

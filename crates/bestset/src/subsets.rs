@@ -1,14 +1,15 @@
 //! The best subset of every size, each with its certificate and the measures that choose between sizes.
 
 use crate::certificate::Certificate;
+use crate::control::{Method, Monitor, Options, on_threads};
 use crate::criteria::{Criterion, Fit};
 use crate::error::{Error, Result};
+use crate::leaps;
 use crate::loss::Loss;
 use crate::penalty::Penalty;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Status};
-use crate::solver::exact::leaps;
-use crate::solver::{Method, Monitor, Options, on_threads, solve};
+use crate::solve::solve;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 

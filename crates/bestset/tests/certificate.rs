@@ -115,6 +115,6 @@ fn bounds_are_not_below_zero() {
     let mut lowest = f64::INFINITY;
     let options = Options { trace: true, max_iterations: Some(1), ..Options::default() };
     let mut watch = |row: &bestset::TraceRow| lowest = lowest.min(row.lower_bound);
-    let solution = bestset::solver::solve_observed(&problem, &options, &mut watch).unwrap();
+    let solution = bestset::solve_observed(&problem, &options, &mut watch).unwrap();
     assert!(lowest >= 0.0 && solution.certificate.lower_bound >= 0.0, "{lowest}");
 }

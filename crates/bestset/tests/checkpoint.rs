@@ -2,10 +2,10 @@
 
 mod common;
 
+use bestset::CancelFlag;
 use bestset::cv::{CrossValidation, CvOptions, Folds, cross_validate};
 use bestset::design::Dense;
 use bestset::path::{Grid, Path, PathOptions, path};
-use bestset::solver::CancelFlag;
 use bestset::{Bounds, Error, Loss, Method, Options, Penalty, Problem, Solution, Status, checkpoint, solve};
 use common::{RngExt, normal, rng};
 use std::path::PathBuf;

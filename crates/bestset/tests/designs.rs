@@ -2,8 +2,8 @@
 
 mod common;
 
-use bestset::active::ActiveSet;
 use bestset::design::{self, Column, ColumnSubset, Csc, Dense, Design, Moments, RowSubset, Standardized};
+use bestset::internals::ActiveSet;
 use common::{Case, ChaCha8Rng, RngExt, Shape, Store, assert_close, case, normal, rng};
 use std::collections::HashSet;
 

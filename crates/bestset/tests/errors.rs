@@ -3,8 +3,8 @@
 mod common;
 
 use bestset::design::{ColumnSubset, Csc, Dense, Design, RowSubset, Standardized};
-use bestset::solver::{Published, Step};
 use bestset::{Bounds, Coefficients, Error, Loss, Method, Options, Penalty, Problem, solve};
+use bestset::{Published, Step};
 
 fn dense() -> Dense<'static> {
     Dense::new(3, 2, vec![1.0, 2.0, 3.0, 4.0, 5.0, 7.0]).unwrap()

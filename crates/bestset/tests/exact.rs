@@ -2,7 +2,7 @@
 
 mod common;
 
-use bestset::solver::CancelFlag;
+use bestset::CancelFlag;
 use bestset::{Loss, Method, Options, Problem, Status, TraceRow, solve};
 use common::{Case, Enumeration, Shape, case, enumerate, rng};
 use std::time::Duration;
@@ -91,7 +91,7 @@ fn interrupts_and_limits_return_valid_bounds() {
                 }
             };
             let options = Options { method: Method::Exact, cancel, ..Options::default() };
-            let solution = bestset::solver::solve_observed(problem, &options, &mut observer).unwrap();
+            let solution = bestset::solve_observed(problem, &options, &mut observer).unwrap();
             check(&case, &all, &solution, "interrupted");
             interrupted += usize::from(solution.status == Status::Interrupted);
             let time_limit = Some(Duration::from_micros(10 * trial as u64));

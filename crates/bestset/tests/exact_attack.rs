@@ -6,8 +6,8 @@
 
 mod common;
 
+use bestset::CancelFlag;
 use bestset::design::Dense;
-use bestset::solver::CancelFlag;
 use bestset::{Bounds, Loss, Method, Options, Penalty, Problem, Solution, Status, TraceRow, solve};
 use common::{Case, ChaCha8Rng, Enumeration, LOSSES, RngExt, enumerate, hostile, normal, pick, power, price, rng};
 use std::collections::{HashMap, HashSet};
@@ -119,7 +119,7 @@ fn searches_cut_short_claim_nothing_wrong() {
                     }
                 };
                 let options = Options { cancel, ..base.clone() };
-                let solution = bestset::solver::solve_observed(&problem, &options, &mut observer).unwrap();
+                let solution = bestset::solve_observed(&problem, &options, &mut observer).unwrap();
                 check(&case, &all, k.unwrap_or(case.p), &solution, &format!("{trial}: after {after} rows"));
                 cut[0] += usize::from(solution.status == Status::Interrupted);
                 let (nodes, bytes) = (rng.random_range(1..40), rng.random_range(1..400));

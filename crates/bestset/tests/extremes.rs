@@ -2,8 +2,8 @@
 
 mod common;
 
+use bestset::CancelFlag;
 use bestset::design::{Csc, Dense, Design, Standardized};
-use bestset::solver::CancelFlag;
 use bestset::{Bounds, Coefficients, Error, Method, Options, Penalty, Problem, Solution, Status, solve};
 use common::{Case, RngExt, Shape, Store, case, enumerate, normal, pick, power, rng};
 use std::time::Duration;
@@ -34,7 +34,7 @@ fn an_answer_is_never_worse_than_its_start_whenever_it_is_stopped() {
                     }
                 };
                 let options = Options { method, cancel, warm_start: Some(warm.clone()), ..Options::default() };
-                let solution = bestset::solver::solve_observed(problem, &options, &mut observer).unwrap();
+                let solution = bestset::solve_observed(problem, &options, &mut observer).unwrap();
                 assert!(
                     solution.objective() <= at_start + 1e-9 * scale,
                     "{trial} {method:?} {start} {rows}: {} from {at_start}, {:?} {:?}",

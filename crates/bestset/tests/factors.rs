@@ -4,7 +4,7 @@
 mod common;
 
 use bestset::design::Dense;
-use bestset::solver::screening::{in_every_optimal_subset, in_no_optimal_subset};
+use bestset::screening::{in_every_optimal_subset, in_no_optimal_subset};
 use bestset::{Bounds, Coefficients, Error, Factors, Loss, Method, Options, Penalty, Problem, Status, solve};
 use common::{Case, ChaCha8Rng, RngExt, Shape, assert_close, case, enumerate, normal, pick, power, price, rng};
 

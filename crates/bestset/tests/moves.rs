@@ -3,7 +3,7 @@
 
 mod common;
 
-use bestset::solver::CancelFlag;
+use bestset::CancelFlag;
 use bestset::{Bounds, Coefficients, Local, Loss, Method, Options, Penalty, Solution, Status, solve};
 use common::{Case, Convex, RngExt, Shape, case, enumerate, normal, pick, power, rng};
 use std::time::Duration;
@@ -205,9 +205,9 @@ fn nothing_is_claimed_of_a_fit_that_was_cut_short() {
 /// The prices of the tableau at the fit on any support: none improving and none unknown means no improving move.
 #[test]
 fn prices_of_moves_promise_no_less_than_moves_bring() {
-    use bestset::active::ActiveSet;
-    use bestset::solver::quadratic::{Gram, Metric};
-    use bestset::solver::tableau::Tableau;
+    use bestset::internals::ActiveSet;
+    use bestset::internals::Tableau;
+    use bestset::internals::{Gram, Metric};
     let mut rng = rng(508);
     let (mut ruled_out, mut improving) = (0, 0);
     for trial in 0..4000 {

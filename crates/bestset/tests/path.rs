@@ -2,8 +2,8 @@
 
 mod common;
 
+use bestset::CancelFlag;
 use bestset::path::{Grid, Path, PathOptions, Search, path, path_observed};
-use bestset::solver::CancelFlag;
 use bestset::{Bounds, Error, Loss, Penalty, Problem, Status, solve};
 use common::{Case, RngExt, Shape, assert_close, case, enumerate, rng};
 

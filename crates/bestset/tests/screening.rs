@@ -3,10 +3,10 @@
 
 mod common;
 
-use bestset::solver::rules::{Rules, Verdict};
-use bestset::solver::screening::{in_every_optimal_subset, in_no_optimal_subset, radius, zero_in_relaxation};
-use bestset::solver::workspace::Workspace;
-use bestset::solver::{Monitor, convex};
+use bestset::internals::Workspace;
+use bestset::internals::{Monitor, convex};
+use bestset::internals::{Rules, Verdict};
+use bestset::screening::{in_every_optimal_subset, in_no_optimal_subset, radius, zero_in_relaxation};
 use bestset::{Options, Problem};
 use common::{Case, ChaCha8Rng, Convex, Fit, RngExt, Shape, case, enumerate, normal, power, rng};
 

@@ -2,9 +2,9 @@
 
 mod common;
 
-use bestset::active::ActiveSet;
-use bestset::solver::quadratic::{Gram, Metric};
-use bestset::solver::tableau::Tableau;
+use bestset::internals::ActiveSet;
+use bestset::internals::Tableau;
+use bestset::internals::{Gram, Metric};
 use bestset::{Loss, Options, Penalty, solve};
 use common::{Case, ChaCha8Rng, Convex, LOSSES, RngExt, Shape, case, enumerate, normal, power, rng};
 

@@ -7,8 +7,9 @@ use crate::Result;
 use crate::store::Keyed;
 use bestset::criteria::refit;
 use bestset::design::Dense;
+use bestset::internals::kernel;
 use bestset::path::{PathOptions, path};
-use bestset::{Coefficients, Options, Penalty, Problem, kernel, solve};
+use bestset::{Coefficients, Options, Penalty, Problem, solve};
 use bestset_data::{Scaling, Simulator, SupportSize, Values, recovery};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Limits on time, threads and memory.
 
 use super::{bytes, seconds, threads};
-use bestset::solver::CancelFlag;
+use bestset::CancelFlag;
 use bestset::{Method, Options};
 use clap::Args;
 use std::time::{Duration, Instant};

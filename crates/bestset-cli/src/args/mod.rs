@@ -16,7 +16,7 @@ pub use simulated::{DataArgs, LossName, ProblemArgs, SolverArgs, Terms};
 
 use crate::commands::*;
 use bestset::Method;
-use bestset::solver::Stop;
+use bestset::Stop;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::time::Duration;

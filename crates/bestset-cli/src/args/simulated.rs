@@ -2,7 +2,7 @@
 
 use super::{stop_parser, threads};
 use bestset::design::Design;
-use bestset::solver::{CancelFlag, Published, Stop};
+use bestset::{CancelFlag, Published, Stop};
 use bestset::{Loss, Method, Options, Penalty, Problem};
 use bestset_data::{Simulator, Task};
 use clap::{Args, ValueEnum};

@@ -3,7 +3,7 @@
 use crate::args::{DataArgs, ProblemArgs, SolverArgs, Terms, method_parser, seconds};
 use crate::exit::{Exit, Failure};
 use crate::output::{self, Summary, number, trace};
-use bestset::solver::CancelFlag;
+use bestset::CancelFlag;
 use bestset::{Coefficients, Method, Problem, Solution, Status};
 use bestset_data::{Simulation, Simulator, recovery};
 use clap::Args;

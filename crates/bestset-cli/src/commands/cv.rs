@@ -3,8 +3,8 @@
 use crate::args::{CvArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, seconds};
 use crate::exit::{Exit, Failure};
 use crate::work::{Loaded, Session, answer, deliver};
+use bestset::CancelFlag;
 use bestset::Method;
-use bestset::solver::CancelFlag;
 use clap::Args;
 use std::io::Write;
 use std::time::Duration;

@@ -6,8 +6,8 @@ use crate::args::{
 use crate::exit::{Exit, Failure};
 use crate::work::answer::refuse_groups;
 use crate::work::{Loaded, Session, answer, deliver};
+use bestset::CancelFlag;
 use bestset::Method;
-use bestset::solver::CancelFlag;
 use clap::Args;
 use std::io::Write;
 

@@ -5,8 +5,8 @@ use crate::args::{
 };
 use crate::exit::{Exit, Failure};
 use crate::work::{Loaded, Session, answer, deliver};
+use bestset::CancelFlag;
 use bestset::Method;
-use bestset::solver::CancelFlag;
 use clap::Args;
 use std::io::Write;
 use std::time::Duration;

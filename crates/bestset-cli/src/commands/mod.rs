@@ -18,7 +18,7 @@ pub mod subsets;
 
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
-use bestset::solver::CancelFlag;
+use bestset::CancelFlag;
 use std::io::Write;
 
 /// Runs a command; errors mean that it gave no result.

@@ -2,7 +2,7 @@
 
 use super::cv::Cv;
 use crate::exit::{Exit, Failure};
-use bestset::solver::CancelFlag;
+use bestset::CancelFlag;
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;

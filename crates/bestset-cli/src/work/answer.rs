@@ -4,8 +4,8 @@ use super::pose::named;
 use super::{Posed, Session};
 use crate::args::Terms;
 use crate::exit::Failure;
+use bestset::Observer;
 use bestset::select::{How, Progress, Remark, Selected, Selection};
-use bestset::solver::Observer;
 use bestset::{Coefficients, TraceRow};
 
 /// A selection on both scales.

@@ -16,7 +16,7 @@ pub use pose::Posed;
 
 use crate::args::{Clock, LimitArgs};
 use crate::progress::Progress;
-use bestset::solver::CancelFlag;
+use bestset::CancelFlag;
 
 /// What every step of a command needs: limits, the clock, cancellation and the progress line.
 pub struct Session<'a> {

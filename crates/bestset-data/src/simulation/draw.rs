@@ -2,7 +2,8 @@
 
 use super::Response;
 use super::options::{Scaling, Settings, Task, Values};
-use bestset::{Coefficients, kernel};
+use bestset::Coefficients;
+use bestset::internals::kernel;
 use rand::seq::index;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

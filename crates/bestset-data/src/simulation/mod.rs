@@ -11,7 +11,7 @@ pub use options::{Scaling, Simulator, SupportSize, Task, Values};
 use crate::{Error, Result};
 use bestset::Coefficients;
 use bestset::design::Dense;
-use bestset::kernel;
+use bestset::internals::kernel;
 
 /// Targets with the truth they were made from.
 #[derive(Debug, Clone, PartialEq)]

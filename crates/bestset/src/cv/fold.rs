@@ -1,6 +1,6 @@
 //! What one fold finds: its answer for every λ2 and every size.
 
-use super::{Score, SizeScore, Split};
+use crate::cv::{Score, SizeScore, Split};
 use crate::error::Result;
 use crate::path::{Grid, PathOptions, Point, cost, path};
 use crate::problem::Problem;

@@ -303,7 +303,7 @@ impl Work<'_, '_> {
         };
         let splits = if whole.points.is_empty() { &[][..] } else { &self.parts.splits };
         let fits: Result<Vec<_>> =
-            crate::solver::on_threads(settings.solve.threads, || splits.par_iter().enumerate().map(fold).collect());
+            crate::control::on_threads(settings.solve.threads, || splits.par_iter().enumerate().map(fold).collect());
         let fits = fits?;
         let status = fits.iter().map(|f| f.1).find(|s| *s != Status::Converged).unwrap_or(whole.status);
         let fits: Vec<FoldFit> = fits.into_iter().filter_map(|f| f.0).collect();

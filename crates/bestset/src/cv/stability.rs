@@ -1,6 +1,6 @@
 //! Stability selection (Meinshausen and Bühlmann 2010): how often each feature is selected on random subsamples.
 
-use super::{Split, check_share, fold};
+use crate::cv::{Split, check_share, fold};
 use crate::error::{Error, Result};
 use crate::path::PathOptions;
 use crate::problem::Problem;
@@ -79,7 +79,7 @@ pub fn stability(problem: &Problem<'_>, options: &StabilityOptions) -> Result<St
     let draws = draws(problem, options);
     let one = |split: &Split| fold::fit(problem, &path, split, most, start);
     let fits: Result<Vec<_>> =
-        crate::solver::on_threads(options.path.solve.threads, || draws.par_iter().map(one).collect());
+        crate::control::on_threads(options.path.solve.threads, || draws.par_iter().map(one).collect());
     let fits = fits?;
     let status = fits.iter().map(|f| f.1).find(|s| *s != Status::Converged).unwrap_or(Status::Converged);
     let fits: Vec<_> = fits.into_iter().filter_map(|f| f.0).collect();

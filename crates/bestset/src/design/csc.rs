@@ -1,8 +1,9 @@
 //! Compressed sparse columns in `f64` or `f32`.
 
-use super::{Column, Design, in_blocks};
+use crate::design::{Column, Design, in_blocks};
 use crate::error::{Error, Result, check_length};
-use crate::kernel::{self, Element};
+use crate::kernel;
+use crate::kernel::Element;
 use std::borrow::Cow;
 
 /// A sparse matrix by columns: column j stores `values[starts[j]..starts[j + 1]]` at the same positions of `rows`.

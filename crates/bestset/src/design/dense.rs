@@ -1,8 +1,9 @@
 //! Dense column-major storage in `f64` or `f32`.
 
-use super::{Column, Design, in_blocks};
+use crate::design::{Column, Design, in_blocks};
 use crate::error::{Error, Result, check_length};
-use crate::kernel::{self, Element};
+use crate::kernel;
+use crate::kernel::Element;
 use std::borrow::Cow;
 
 /// A dense matrix by columns: entry (i, j) is `data[j * nrows + i]`. Owned or borrowed.

@@ -1,6 +1,6 @@
 //! Centring and scaling as a view: nothing is copied, sparse columns stay sparse.
 
-use super::{Column, Design, moments};
+use crate::design::{Column, Design, moments};
 use crate::error::{Error, Result, check_finite, check_length, check_weights};
 use crate::kernel;
 

@@ -1,6 +1,6 @@
 //! Some rows or some columns of another design, without copying it.
 
-use super::{Column, Design};
+use crate::design::{Column, Design};
 use crate::error::{Error, Result};
 
 fn check_indices(what: &'static str, indices: &[usize], end: usize) -> Result<()> {

@@ -3,10 +3,10 @@
 //! Step of a group with curvature L ≥ ‖X_g‖²/μ: z = β_g − ∇_g/L, soft-thresholded by λ1/L, then scaled to the length that
 //! minimises ½L(m − ‖z‖)² + ρ_g(m).
 
-use super::Grouped;
-use crate::active::ActiveSet;
+use crate::control::{Limits, Options};
+use crate::groups::Grouped;
+use crate::relaxation::active_set::ActiveSet;
 use crate::solution::Coefficients;
-use crate::solver::{Limits, Options};
 
 /// Sweeps over all groups at the most, and between two looks at the bound.
 const SWEEPS: usize = 5000;

@@ -1,11 +1,11 @@
 //! The answer with groups: the rounded relaxation, then groups added, dropped and exchanged while P falls.
 
-use super::Grouped;
-use super::relax::Relaxed;
+use crate::control::{Limits, Options};
 use crate::error::Result;
+use crate::groups::Grouped;
+use crate::groups::relax::Relaxed;
 use crate::penalty::{Bounds, Penalty};
 use crate::solution::Coefficients;
-use crate::solver::{Limits, Options};
 use std::collections::HashMap;
 
 /// Groups outside that are tried in each round: those that the dual point would pay most for.

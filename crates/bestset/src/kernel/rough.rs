@@ -1,6 +1,6 @@
 //! Inner products in single precision, of many columns with several vectors: half the work, for what its rounding does not change.
 
-use super::Element;
+use crate::kernel::Element;
 use pulp::{Arch, Simd, WithSimd};
 
 /// Columns are narrowed and filled up with zeros to a multiple of this: as many as any instruction takes.

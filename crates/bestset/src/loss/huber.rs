@@ -1,6 +1,6 @@
 //! ℓ(u, y) = ½r² for |r| ≤ δ, δ|r| − ½δ² beyond, r = y − u.
 
-use super::{ScalarLoss, shifted_target};
+use crate::loss::{ScalarLoss, shifted_target};
 
 /// The Huber loss, with conjugate ½a² + ya on |a| ≤ δ.
 #[derive(Debug, Clone, Copy)]

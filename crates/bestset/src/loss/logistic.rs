@@ -1,6 +1,6 @@
 //! ℓ(u, y) = log(1 + e^{−yu}), y = ±1.
 
-use super::ScalarLoss;
+use crate::loss::ScalarLoss;
 
 /// The logistic loss, with conjugate s log s + (1 − s) log(1 − s), s = −ya ∈ [0, 1].
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! ℓ(u, y) = ½(y − u)².
 
-use super::{ScalarLoss, shifted_target};
+use crate::loss::{ScalarLoss, shifted_target};
 
 /// The squared loss, with conjugate ½a² + ya on all of ℝ.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! ℓ(u, y) = max(0, 1 − yu)², y = ±1.
 
-use super::ScalarLoss;
+use crate::loss::ScalarLoss;
 
 /// The squared hinge loss, with conjugate s²/4 − s, s = −ya ≥ 0.
 #[derive(Debug, Clone, Copy)]

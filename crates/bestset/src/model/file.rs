@@ -3,8 +3,8 @@
 //! Numbers are written with as many digits as bring the same bits back. A number that is not finite, which JSON has no
 //! word for, is written as a string.
 
-use super::Model;
 use crate::error::{Error, Result};
+use crate::model::Model;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

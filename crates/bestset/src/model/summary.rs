@@ -1,6 +1,6 @@
 //! The model as a table.
 
-use super::Model;
+use crate::model::Model;
 use std::fmt;
 
 impl fmt::Display for Model {

@@ -1,11 +1,11 @@
 //! The backward pass.
 
-use super::run::Strand;
-use super::state::Memory;
-use super::{Point, Search};
+use crate::control::Monitor;
 use crate::error::Result;
+use crate::path::run::Strand;
+use crate::path::state::Memory;
+use crate::path::{Point, Search};
 use crate::solution::Coefficients;
-use crate::solver::Monitor;
 
 /// Rounds at the most.
 const ROUNDS: usize = 3;
@@ -64,7 +64,7 @@ impl Strand<'_, '_> {
             Some(ladder) => ladder.from(&problem, &start.support, &[], monitor),
             None => memory.on_columns(&problem, |work| {
                 work.load(start);
-                crate::solver::primal::improve(work, monitor);
+                crate::search::multistart::improve(work, monitor);
                 work.coefficients()
             }),
         };

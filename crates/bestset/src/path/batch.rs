@@ -1,10 +1,10 @@
 //! The relaxations of several points at once: minimised on one active set, while one sweep over X looks at all of them.
 
+use crate::control::{Monitor, Options};
 use crate::problem::Problem;
+use crate::relaxation::convex::Relaxed;
+use crate::relaxation::workspace::{Columns, Workspace};
 use crate::solution::Coefficients;
-use crate::solver::convex::Relaxed;
-use crate::solver::workspace::{Columns, Workspace};
-use crate::solver::{Monitor, Options};
 
 /// Sweeps over X at the most; the bounds hold whenever it ends.
 const SWEEPS: usize = 30;

@@ -8,17 +8,18 @@
 mod back;
 mod batch;
 mod grid;
+mod grouped;
 mod run;
 mod state;
 
 pub use grid::Grid;
 pub(crate) use state::State;
 
+use crate::control::Options;
 use crate::error::{Error, Result};
 use crate::groups::Groups;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution, Status};
-use crate::solver::Options;
 use serde::{Deserialize, Serialize};
 
 /// Settings of a path.
@@ -178,8 +179,8 @@ pub(crate) fn path_from(
     keeper: run::Keeper<'_>,
 ) -> Result<Path> {
     options.validate(problem)?;
-    crate::solver::on_threads(options.solve.threads, || match &options.groups {
-        Some(groups) => crate::groups::path(problem, groups, options, observer),
+    crate::control::on_threads(options.solve.threads, || match &options.groups {
+        Some(groups) => grouped::path(problem, groups, options, observer),
         None => run::run(problem, options, known, observer, keeper),
     })
 }

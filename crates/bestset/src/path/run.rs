@@ -1,15 +1,17 @@
 //! The forward pass.
 
-use super::state::{Memory, State};
-use super::{Grid, Path, PathOptions, Point, Search, batch, grid};
+use crate::control::{Monitor, Options};
 use crate::error::Result;
+use crate::path::state::{Memory, State};
+use crate::path::{Grid, Path, PathOptions, Point, Search, batch, grid};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
+use crate::relaxation::workspace::Workspace;
+use crate::search::ladder::{Ladder, Rung};
 use crate::solution::{Coefficients, Local, Solution, Status};
-use crate::solver::incremental::{self, Draft, Root};
-use crate::solver::ladder::{Ladder, Rung};
-use crate::solver::workspace::Workspace;
-use crate::solver::{Monitor, Options, Outcome};
+use crate::solver::Outcome;
+use crate::solver::incremental;
+use crate::solver::incremental::{Draft, Root};
 
 /// Points whose bounds and looks at all of X are done in one sweep.
 const SWEEP: usize = 8;

@@ -1,10 +1,10 @@
 //! What a path knows between two points.
 
-use super::{Point, Search};
+use crate::path::{Point, Search};
 use crate::problem::Problem;
+use crate::relaxation::workspace::{Columns, Workspace};
+use crate::search::ladder::Ladder;
 use crate::solution::Coefficients;
-use crate::solver::ladder::Ladder;
-use crate::solver::workspace::{Columns, Workspace};
 use serde::{Deserialize, Serialize};
 
 /// All that the next point depends on where the memory is new: what a checkpoint keeps.

@@ -4,12 +4,12 @@
 //! Σ α_i = 0 holds up to an imbalance, and so does α_i = w_i · (end of the domain). For the first, Ψ is taken at the worse
 //! end of the interval that holds τ. For the others, the point meant is the feasible one next to α.
 
-use super::Problem;
 use crate::kernel::rough::rounding;
 use crate::loss::Loss;
 use crate::penalty::Coordinate;
+use crate::problem::Problem;
+use crate::problem::screening::zero_in_relaxation;
 use crate::solution::Coefficients;
-use crate::solver::screening::zero_in_relaxation;
 
 /// A dual point, measured.
 struct Measured {

@@ -1,7 +1,8 @@
 //! What a problem knows of the columns of its design: their moments and lengths, each computed once.
 
-use super::Problem;
-use crate::design::{self, Moments};
+use crate::design;
+use crate::design::Moments;
+use crate::problem::Problem;
 
 /// What the bound needs to know of all columns.
 pub(super) struct Lengths {

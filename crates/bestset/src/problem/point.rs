@@ -1,8 +1,9 @@
 //! Points of a problem: the linear predictor of coefficients, the best intercept, and the dual point of both.
 
-use super::{Problem, bound};
-use crate::design::{self, Column};
+use crate::design;
+use crate::design::Column;
 use crate::loss::Loss;
+use crate::problem::{Problem, bound};
 use crate::solution::Coefficients;
 
 /// The last digit of an intercept, relative to the residuals, that α is not mended for.

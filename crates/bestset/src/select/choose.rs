@@ -1,13 +1,13 @@
 //! Which point of a path is the model, and that it stays the one chosen.
 
-use super::run::Run;
-use super::{By, Chosen, Folded, Progress, Remark, Selected};
+use crate::control::Observer;
 use crate::criteria::Criterion;
 use crate::cv::{CrossValidation, CvOptions};
 use crate::error::Result;
 use crate::path::{Grid, Path, Point, usual_size};
+use crate::select::run::Run;
+use crate::select::{By, Chosen, Folded, Progress, Remark, Selected};
 use crate::solution::{Solution, Status};
-use crate::solver::Observer;
 
 /// Cross-validation compares so many sizes at least: samples left out judge larger models than a criterion can.
 const FOLDED_SIZE: usize = 20;

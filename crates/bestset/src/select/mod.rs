@@ -22,13 +22,13 @@ mod standing;
 pub use pose::{Posed, RIDGES, Samples, Scale, Setup, USUAL_RIDGE};
 pub use standing::Standing;
 
+use crate::control::{Method, Observer, Options};
 use crate::criteria::Criterion;
 use crate::cv::{CrossValidation, Folds, Rule, Score, Split};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::path::{Grid, Path, Search};
 use crate::solution::{Solution, Status};
-use crate::solver::{Method, Observer, Options};
 use run::Run;
 use std::path::PathBuf;
 use std::time::Duration;

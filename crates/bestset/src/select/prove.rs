@@ -1,10 +1,11 @@
 //! Proof where it is cheap: branch and bound for a bounded time after every fit.
 
-use super::Prove;
+use crate::control::{Method, Observer, Options};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
+use crate::select::Prove;
 use crate::solution::{Solution, Status, TraceRow};
-use crate::solver::{Method, Observer, Options, solve_observed};
+use crate::solve::solve_observed;
 use std::path::Path;
 use std::time::{Duration, Instant};
 

@@ -1,13 +1,14 @@
 //! A selection under way: paths, solves and proofs within what is left of its limits.
 
-use super::{Posed, Progress, Prove, Remark, Selected, Selection, Standing, prove};
+use crate::control::{Method, Observer, Options};
 use crate::error::{Error, Result};
 use crate::groups::solve_groups;
 use crate::path::{Grid, Path, PathOptions};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
+use crate::select::{Posed, Progress, Prove, Remark, Selected, Selection, Standing, prove};
 use crate::solution::Solution;
-use crate::solver::{Method, Observer, Options, solve_observed};
+use crate::solve::solve_observed;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,9 +1,9 @@
 //! How often features are selected on subsamples, with the λ2 and the sizes of a selection.
 
-use super::run::Run;
-use super::{Posed, Selection};
 use crate::cv::{Stability, StabilityOptions, stability};
 use crate::error::Result;
+use crate::select::run::Run;
+use crate::select::{Posed, Selection};
 
 impl Posed<'_> {
     /// Stability selection ([`stability`]) with the grid, sizes, λ2 and limits of a selection; `how`, `prove` and `checkpoint` are

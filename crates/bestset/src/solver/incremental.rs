@@ -1,14 +1,18 @@
 //! The default solver (MATH §7): convex phase for the bound, primal phase for the answer.
 
-use super::convex::Relaxed;
-use super::everywhere::Everywhere;
-use super::ladder::Ladder;
-use super::primal::Best;
-use super::workspace::Workspace;
-use super::{Limits, Monitor, Options, Outcome, convex, primal, screening};
+use crate::control::{Limits, Monitor, Options};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
+use crate::problem::screening;
+use crate::relaxation::convex;
+use crate::relaxation::convex::Relaxed;
+use crate::relaxation::everywhere::Everywhere;
+use crate::relaxation::workspace::Workspace;
+use crate::search::fit::{BUDGET, Incumbent};
+use crate::search::ladder::Ladder;
+use crate::search::multistart;
 use crate::solution::{Coefficients, Screened};
+use crate::solver::Outcome;
 
 /// Ridge terms of the continuation, relative to the mean curvature of the loss along one coefficient.
 const RIDGES: [f64; 4] = [1.0, 0.1, 0.01, 0.001];
@@ -46,7 +50,7 @@ pub fn root(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monit
         starts.extend(continuation(problem, options, monitor));
         monitor.muted = false;
     }
-    let best = primal::solve(work, &starts, &mut relaxed, options, monitor);
+    let best = multistart::solve(work, &starts, &mut relaxed, options, monitor);
     let (objective, visited) = (best.objective, std::mem::take(&mut relaxed.visited));
     let (outcome, tau) = conclude(problem, relaxed, best, monitor);
     Root { outcome, minimiser, tau, objective, visited }
@@ -65,7 +69,7 @@ pub fn sketch(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Mon
     }
     let mut relaxed = convex::solve(work, options, monitor);
     let minimiser = work.coefficients();
-    let (best, ..) = primal::search(work, &starts, &mut relaxed, &mut primal::BUDGET.clone(), monitor);
+    let (best, ..) = multistart::search(work, &starts, &mut relaxed, &mut BUDGET.clone(), monitor);
     let (objective, visited) = (best.objective, std::mem::take(&mut relaxed.visited));
     let (outcome, tau) = conclude(problem, relaxed, best, monitor);
     Root { outcome, minimiser, tau, objective, visited }
@@ -84,7 +88,7 @@ pub fn neighbour(
     let minimiser = work.coefficients();
     // No walk past the local minimum: what other points find does that.
     let settled = Options { gap: f64::INFINITY, ..options.clone() };
-    let best = primal::neighbour(work, starts, &mut relaxed, &settled, monitor);
+    let best = multistart::neighbour(work, starts, &mut relaxed, &settled, monitor);
     let (objective, visited) = (best.objective, std::mem::take(&mut relaxed.visited));
     let (outcome, tau) = conclude(problem, relaxed, best, monitor);
     Root { outcome, minimiser, tau, objective, visited }
@@ -161,13 +165,18 @@ fn continuation(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<
         let loose = Options { relaxation_gap, gap: f64::INFINITY, ..options.clone() };
         let mut relaxed = convex::solve(&mut work, &loose, monitor);
         let starts: Vec<Coefficients> = found.last().into_iter().cloned().collect();
-        found.push(primal::solve(&mut work, &starts, &mut relaxed, &loose, monitor).coefficients);
+        found.push(multistart::solve(&mut work, &starts, &mut relaxed, &loose, monitor).coefficients);
     }
     found
 }
 
 /// The bound from scratch at the best dual point, and what the optimality rules prove with P̂.
-fn conclude(problem: &Problem<'_>, mut relaxed: Relaxed, best: Best, monitor: &mut Monitor<'_>) -> (Outcome, Vec<f64>) {
+fn conclude(
+    problem: &Problem<'_>,
+    mut relaxed: Relaxed,
+    best: Incumbent,
+    monitor: &mut Monitor<'_>,
+) -> (Outcome, Vec<f64>) {
     let Everywhere { bound, tau, outer, .. } = relaxed.everywhere(problem, best.objective, monitor).clone();
     let Relaxed { relaxation, dual, iterations, ended, mut screened, .. } = relaxed;
     count(problem, (&tau, &outer), (bound, best.objective), &mut screened);

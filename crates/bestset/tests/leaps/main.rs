@@ -5,8 +5,8 @@ mod columns;
 mod common;
 mod wide;
 
+use bestset::CancelFlag;
 use bestset::design::Dense;
-use bestset::solver::CancelFlag;
 use bestset::{Error, Loss, Method, Options, Penalty, Problem, Status, Subset, Subsets, solve, subsets};
 use common::{ChaCha8Rng, RngExt, Shape, Twofold, assert_close, case, enumerate, normal, pick, power, rng};
 use std::time::Duration;

@@ -3,8 +3,8 @@
 use crate::data::{Case, LOSSES, METHODS, options};
 use crate::oracle;
 use bestset::design::Dense;
-use bestset::solver::{Step, Stop};
 use bestset::{Bounds, Loss, Method, Penalty, Problem, Solution, Status, solve};
+use bestset::{Step, Stop};
 
 const ASCENTS: [Method; 3] =
     [Method::PrimalDual { dynamic: true }, Method::PrimalDual { dynamic: false }, Method::DualAscent];

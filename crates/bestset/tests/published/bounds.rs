@@ -2,8 +2,8 @@
 
 use crate::data::{Case, LOSSES, METHODS, options};
 use crate::oracle;
-use bestset::solver::{Step, Stop};
 use bestset::{Method, Options, Solution, Status, solve};
+use bestset::{Step, Stop};
 
 fn check(case: &Case, options: &Options, best: f64, label: &str) -> Solution {
     let x = case.dense();

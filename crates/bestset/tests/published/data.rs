@@ -1,7 +1,7 @@
 //! Random problems with fixed seeds.
 
+use bestset::Step;
 use bestset::design::{Dense, Design};
-use bestset::solver::Step;
 use bestset::{Bounds, Loss, Method, Options, Penalty, Problem};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,7 +1,7 @@
 //! Limits and interrupts return the best point with a valid bound, at once.
 
 use crate::data::{Case, LOSSES, METHODS, options};
-use bestset::solver::{CancelFlag, Stop, solve_observed};
+use bestset::{CancelFlag, Stop, solve_observed};
 use bestset::{Loss, Method, Options, Problem, Solution, Status, TraceRow, solve};
 use std::time::{Duration, Instant};
 

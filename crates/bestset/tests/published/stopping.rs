@@ -1,8 +1,8 @@
 //! When the ascents end: the rule as written on a problem worked by hand, and the patient one.
 
 use crate::data::{Case, LOSSES, options};
+use bestset::Stop;
 use bestset::design::Dense;
-use bestset::solver::Stop;
 use bestset::{Loss, Method, Options, Penalty, Problem, Solution, Status, StopRule, solve};
 
 const PLAIN: Method = Method::PrimalDual { dynamic: false };

@@ -1,8 +1,8 @@
 //! Reading a problem directory.
 
 use crate::Failure;
+use bestset::design::Element;
 use bestset::design::{Csc, Dense, Design};
-use bestset::kernel::Element;
 use bestset::{Coefficients, Loss, Method, Penalty, Problem};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fs::File;

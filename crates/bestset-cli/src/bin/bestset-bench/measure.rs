@@ -2,8 +2,9 @@
 
 use crate::Failure;
 use crate::input::{Input, Phase};
-use bestset::solver::{Monitor, Published, Stop, convex, solve_observed, workspace::Workspace};
+use bestset::internals::{Monitor, Workspace, convex};
 use bestset::{Certificate, Coefficients, Method, Options, Status, TraceRow};
+use bestset::{Published, Stop, solve_observed};
 use rayon::ThreadPool;
 use serde::Serialize;
 use std::mem::size_of_val;

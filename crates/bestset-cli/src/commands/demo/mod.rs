@@ -5,7 +5,7 @@ mod simulated;
 use crate::args::{Cli, Command};
 use crate::exit::{Exit, Failure};
 use crate::work::encoding::write_whole;
-use bestset::solver::CancelFlag;
+use bestset::CancelFlag;
 use clap::{Args, Parser};
 use simulated::Simulated;
 use std::io::Write;

@@ -3,7 +3,7 @@
 use crate::args::{DataArgs, ProblemArgs, SolverArgs, Terms, method_parser, seconds};
 use crate::exit::{Exit, Failure};
 use crate::output::{self, Summary, features, number, trace};
-use bestset::solver::CancelFlag;
+use bestset::CancelFlag;
 use bestset::{Method, Solution};
 use bestset_data::{Recovery, Simulation, Simulator, estimation_error, recovery};
 use clap::Args;

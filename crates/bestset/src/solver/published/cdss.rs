@@ -1,11 +1,14 @@
 //! Coordinate descent with spacer steps and partial swaps (CDSS with PSI(1), Hazimeh & Mazumder; MATH §6).
 
-use super::ledger::{self, Ledger};
-use super::primal::Primal;
-use super::swap::{self, Swap};
+use crate::control::{Monitor, Options};
 use crate::problem::Problem;
 use crate::solution::{Screened, Status};
-use crate::solver::{Monitor, Options, Outcome};
+use crate::solver::Outcome;
+use crate::solver::published::ledger;
+use crate::solver::published::ledger::Ledger;
+use crate::solver::published::primal::Primal;
+use crate::solver::published::swap;
+use crate::solver::published::swap::Swap;
 
 /// A spacer step follows when this many passes in a row have left the support as it was.
 const REPEATS: usize = 3;

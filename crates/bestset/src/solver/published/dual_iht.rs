@@ -1,8 +1,9 @@
 //! Dual iterative hard thresholding (D-IHT, Liu et al. 2017) for the k-sparse problem (MATH §6).
 
-use super::primal_dual;
+use crate::control::{Monitor, Options, Published, Stop};
 use crate::problem::Problem;
-use crate::solver::{Monitor, Options, Outcome, Published, Stop};
+use crate::solver::Outcome;
+use crate::solver::published::primal_dual;
 
 /// Dual ascent on D_k(α) = −Σℓ* − Σ_{k largest} (|x_jᵀα|−λ1)₊²/(4λ2), keeping the k largest coefficients of the link.
 ///

@@ -1,14 +1,18 @@
 //! Algorithms 2 and 3 of the paper (MATH §6): Algorithm 1 on an active set that grows by inclusion and shrinks by
 //! screening.
 
-use super::gaps::{Gaps, has_fallen};
-use super::ledger::{self, Ledger, Schedule};
-use super::primal::Primal;
-use super::primal_dual::{self, Ascent};
+use crate::control::{Monitor, Options, Published, Stop};
 use crate::problem::Problem;
+use crate::problem::screening;
+use crate::problem::screening::zero_in_relaxation;
 use crate::solution::{Screened, Status, StopRule};
-use crate::solver::screening::{self, zero_in_relaxation};
-use crate::solver::{Monitor, Options, Outcome, Published, Stop};
+use crate::solver::Outcome;
+use crate::solver::published::gaps::{Gaps, has_fallen};
+use crate::solver::published::ledger;
+use crate::solver::published::ledger::{Ledger, Schedule};
+use crate::solver::published::primal::Primal;
+use crate::solver::published::primal_dual;
+use crate::solver::published::primal_dual::Ascent;
 
 /// The dynamic incremental algorithm.
 ///

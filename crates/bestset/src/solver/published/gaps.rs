@@ -1,7 +1,7 @@
 //! The rules by which the published ascents end, from the gaps they meet.
 
+use crate::control::{Published, Step, Stop};
 use crate::solution::StopRule;
-use crate::solver::{Published, Step, Stop};
 
 /// A constant step ω moves α by a factor of e towards the maximum of a μ-strongly concave dual in 1/(ωμ) steps. When
 /// the least gap has not fallen in this many times as long, the patient rule takes it for no longer decreasing.

@@ -1,9 +1,10 @@
 //! The best primal point and the best bound met so far, and the rows of the trace.
 
-use super::primal::Primal;
+use crate::control::{Monitor, Options};
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Local, Screened, Status, StopRule, TraceRow};
-use crate::solver::{Monitor, Options, Outcome};
+use crate::solver::Outcome;
+use crate::solver::published::primal::Primal;
 
 /// After this many rows the distance between two rows grows by one in this many: about 1100 rows for a hundred
 /// million iterations.

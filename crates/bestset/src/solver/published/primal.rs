@@ -1,11 +1,11 @@
 //! A primal point on copied columns and the coordinate steps on it.
 
-use crate::active::ActiveSet;
+use crate::control::Monitor;
 use crate::kernel;
 use crate::penalty::Coordinate;
 use crate::problem::Problem;
+use crate::relaxation::active_set::ActiveSet;
 use crate::solution::{Coefficients, Status};
-use crate::solver::Monitor;
 
 /// Entries touched between two looks at the clock: some tens of microseconds.
 const ENTRIES_PER_CHECK: usize = 1 << 17;
@@ -257,9 +257,9 @@ impl<'p, 'a> Primal<'p, 'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::Options;
     use crate::design::{Csc, Dense, Design, Standardized};
     use crate::loss::Loss;
-    use crate::solver::Options;
     use crate::{Bounds, Penalty};
 
     const N: usize = 12;

@@ -1,16 +1,18 @@
 //! Algorithm 1 of the paper (MATH §6): dual ascent, link, one pass of T, gap.
 //!
-//! `Ascent` is the only loop: [`solve`] runs it on all features, [`dynamic`](super::dynamic) on a growing set and
+//! `Ascent` is the only loop: [`solve`] runs it on all features, [`dynamic`](crate::solver::published::dynamic) on a growing set and
 //! [`dual_iht`] with a link that keeps k features.
 
-use super::dual_iht;
-use super::gaps::Gaps;
-use super::ledger::{self, Ledger};
-use super::primal::Primal;
+use crate::control::{Monitor, Options};
 use crate::loss::Loss;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Screened, Status, StopRule};
-use crate::solver::{Monitor, Options, Outcome};
+use crate::solver::Outcome;
+use crate::solver::published::dual_iht;
+use crate::solver::published::gaps::Gaps;
+use crate::solver::published::ledger;
+use crate::solver::published::ledger::Ledger;
+use crate::solver::published::primal::Primal;
 
 /// Algorithm 1 on all features: PrimDual without screening and inclusion, or without the pass of T DualAst.
 ///
@@ -59,7 +61,7 @@ impl<'p, 'a> Ascent<'p, 'a> {
     }
 
     /// Runs Algorithm 1 "while the gap is decreasing": until the gap of the sub-problem is below ε, has changed by
-    /// less than ζ over two steps, or does not decrease in the sense of [`Stop`](crate::solver::Stop). Returns the
+    /// less than ζ over two steps, or does not decrease in the sense of [`Stop`](crate::control::Stop). Returns the
     /// rule that ended it, or what stopped it before.
     pub(super) fn run(
         &mut self,

@@ -3,13 +3,13 @@
 //! A swap sets β_i = 0 and minimises P over β_j alone for one j outside; an intercept is solved for along the way,
 //! as it is no feature.
 
-use super::ledger::Ledger;
-use super::primal::{Direction, Primal};
+use crate::control::Monitor;
 use crate::kernel;
 use crate::penalty::Coordinate;
 use crate::problem::Problem;
 use crate::solution::Status;
-use crate::solver::Monitor;
+use crate::solver::published::ledger::Ledger;
+use crate::solver::published::primal::{Direction, Primal};
 
 /// A swap must lower P by this share, so that rounding cannot swap for ever.
 const TOLERANCE: f64 = 1e-10;
@@ -263,9 +263,9 @@ impl Line<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::{Monitor, Options};
     use crate::design::Dense;
     use crate::loss::Loss;
-    use crate::solver::{Monitor, Options};
     use crate::{Bounds, Penalty};
 
     const N: usize = 14;

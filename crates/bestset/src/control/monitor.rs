@@ -1,0 +1,190 @@
+//! Time, cancellation, iteration limits and the trace: what every loop asks between two steps.
+
+use crate::certificate::at_least_zero;
+use crate::control::Options;
+use crate::solution::{Status, StopRule, TraceRow};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// A shared flag that stops a solve; clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct CancelFlag(Arc<AtomicBool>);
+
+impl CancelFlag {
+    /// Asks the solve to stop at its next check.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether stopping was asked for.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Sees every trace row as it is made.
+pub trait Observer: Send {
+    /// Called for each row.
+    fn record(&mut self, row: &TraceRow);
+}
+
+impl Observer for () {
+    fn record(&mut self, _row: &TraceRow) {}
+}
+
+impl<F: FnMut(&TraceRow) + Send> Observer for F {
+    fn record(&mut self, row: &TraceRow) {
+        self(row);
+    }
+}
+
+/// Multiplications in a second that any machine does.
+const RATE: f64 = 1e9;
+
+/// When a solve must end; may be shared between threads.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    start: Instant,
+    time_limit: Option<Duration>,
+    max_iterations: usize,
+    cancel: CancelFlag,
+}
+
+impl Limits {
+    /// Seconds since the start.
+    pub fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// Whether so many multiplications, which nothing interrupts, fit into the time that is left: asked before they begin, so that a
+    /// limit is kept.
+    pub fn has_time_for(&self, multiplications: f64) -> bool {
+        let left = self.time_limit.map(|limit| limit.saturating_sub(self.start.elapsed()).as_secs_f64());
+        !self.cancel.is_cancelled() && left.is_none_or(|left| multiplications <= RATE * left)
+    }
+
+    /// Why the loop must end now, if it must: cancelled, out of time, or `iteration` reached the limit.
+    pub fn stop(&self, iteration: usize) -> Option<Status> {
+        if self.cancel.is_cancelled() {
+            Some(Status::Interrupted)
+        } else if self.time_limit.is_some_and(|limit| self.start.elapsed() >= limit) {
+            Some(Status::TimeLimit)
+        } else if iteration >= self.max_iterations {
+            Some(Status::IterationLimit)
+        } else {
+            None
+        }
+    }
+}
+
+/// Limits and trace of one solve.
+pub struct Monitor<'o> {
+    limits: Limits,
+    keep: bool,
+    observer: &'o mut dyn Observer,
+    last: Option<TraceRow>,
+    /// While set, rows are dropped: those of a side problem would pass for bounds on this one.
+    pub muted: bool,
+    /// The rows recorded so far.
+    pub trace: Vec<TraceRow>,
+    /// Passes over X so far, in units of one full pass.
+    pub passes: f64,
+    /// The rule of its own that ended a published ascent.
+    pub rule: Option<StopRule>,
+}
+
+impl std::ops::Deref for Monitor<'_> {
+    type Target = Limits;
+    fn deref(&self) -> &Limits {
+        &self.limits
+    }
+}
+
+impl<'o> Monitor<'o> {
+    /// Starts the clock.
+    pub fn new(options: &Options, observer: &'o mut dyn Observer) -> Self {
+        Self {
+            limits: Limits {
+                start: Instant::now(),
+                time_limit: options.time_limit,
+                max_iterations: options.max_iterations.unwrap_or(usize::MAX),
+                cancel: options.cancel.clone(),
+            },
+            keep: options.trace,
+            observer,
+            last: None,
+            muted: false,
+            trace: Vec::new(),
+            passes: 0.0,
+            rule: None,
+        }
+    }
+
+    /// The limits alone.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Goes on from where another monitor was.
+    pub(crate) fn resume(&mut self, passes: f64, trace: Vec<TraceRow>) {
+        self.last = trace.last().copied();
+        (self.passes, self.trace) = (passes, trace);
+    }
+
+    /// Stamps a row with the time and hands it to the observer and the trace. Objective and bound are the best so far,
+    /// whatever the iterate of the moment has.
+    pub fn record(&mut self, mut row: TraceRow) {
+        if self.muted {
+            return;
+        }
+        row.seconds = self.seconds();
+        row.lower_bound = at_least_zero(row.lower_bound);
+        row.gap = row.objective - row.lower_bound;
+        if let Some(last) = &self.last {
+            row.objective = row.objective.min(last.objective);
+            row.lower_bound = row.lower_bound.max(last.lower_bound);
+            row.gap = (row.objective - row.lower_bound).max(0.0);
+        }
+        self.last = Some(row);
+        self.observer.record(&row);
+        if self.keep {
+            self.trace.push(row);
+        }
+    }
+
+    /// Ends the trace with the answer, unless its last row shows it already.
+    pub fn conclude(&mut self, objective: f64, lower_bound: f64, iteration: usize, support: usize) {
+        let same = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-12 * a.abs();
+        if let Some(last) = self.last
+            && !(same(last.objective, objective) && same(last.lower_bound, lower_bound))
+        {
+            let gap = (objective - lower_bound).max(0.0);
+            self.record(TraceRow { objective, lower_bound, gap, iteration, support, ..last });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(objective: f64, lower_bound: f64) -> TraceRow {
+        let gap = objective - lower_bound;
+        TraceRow { seconds: 0.0, iteration: 0, objective, relaxation: 1.0, lower_bound, gap, active: 4, support: 3 }
+    }
+
+    #[test]
+    fn rows_show_the_best_so_far_and_end_with_the_answer() {
+        let mut observer = ();
+        let mut monitor = Monitor::new(&Options { trace: true, ..Options::default() }, &mut observer);
+        monitor.record(row(5.0, 1.0));
+        monitor.record(row(7.0, 0.5));
+        monitor.conclude(5.0, 1.0, 2, 3);
+        assert_eq!(monitor.trace.len(), 2, "the last row shows the answer already");
+        monitor.conclude(4.0, 1.5, 2, 6);
+        let shown: Vec<_> = monitor.trace.iter().map(|r| (r.objective, r.lower_bound, r.gap)).collect();
+        assert_eq!(shown, [(5.0, 1.0, 4.0), (5.0, 1.0, 4.0), (4.0, 1.5, 2.5)]);
+        assert_eq!((monitor.trace[2].support, monitor.trace[2].active), (6, 4));
+    }
+}

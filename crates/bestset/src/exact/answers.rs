@@ -1,0 +1,71 @@
+//! Answers that the tree comes by, and the search for better ones from there.
+
+use crate::control::{Monitor, Options};
+use crate::exact::{Tree, size};
+use crate::search::fit::{BUDGET, Incumbent, refit};
+use crate::search::multistart;
+use crate::search::rules::Rules;
+use crate::search::widen;
+use crate::solution::{Coefficients, Local};
+
+impl Tree<'_, '_> {
+    /// Takes the point over if its P, evaluated from scratch, is among the best, and looks for a better one from there.
+    pub(super) fn offer(&mut self, point: &[(u32, f64)], intercept: f64, monitor: &mut Monitor<'_>) {
+        let feature = |k: u32| self.near.active.features()[k as usize];
+        let pairs = point.iter().map(|&(k, b)| (feature(k), b)).collect();
+        let coefficients = Coefficients::from_pairs(pairs, intercept);
+        let known = self.pool.entries().iter().any(|e| e.1.support == coefficients.support);
+        if known || self.size.is_some_and(|k| coefficients.nonzeros() > k) {
+            return;
+        }
+        self.core.forget();
+        self.core.load(&coefficients);
+        refit(&mut self.core, monitor);
+        self.enter();
+        match self.size {
+            None => multistart::improve(&mut self.core, monitor),
+            Some(k) => size::improve(&mut self.core, k, monitor),
+        }
+        self.enter();
+        self.extend_core();
+    }
+
+    /// Offers the core's point to the pool.
+    fn enter(&mut self) -> bool {
+        let coefficients = self.core.coefficients();
+        let objective = self.problem.value(&coefficients);
+        let best = self.pool.offer(objective, coefficients);
+        if best {
+            // What was checked was the answer before.
+            self.outcome.local = Local::None;
+        }
+        best
+    }
+
+    /// The second part of the primal phase, which the root left out: once, from the best answer so far.
+    pub(super) fn search(&mut self, options: &Options, monitor: &mut Monitor<'_>) {
+        let Some((objective, coefficients)) = self.pool.entries().first().cloned() else { return };
+        if std::mem::replace(&mut self.searched, true) || self.size.is_some() || self.problem.penalty().lambda0 == 0.0 {
+            return;
+        }
+        let bound = self.lower_bound();
+        // What it takes in from all of X is its own: nodes work with the core.
+        let pairs = (self.core.active.len() as f64).powi(2);
+        let mut work = match self.memory.allows(crate::exact::PAIR * pairs, crate::exact::COLUMNS) {
+            true => self.core.clone(),
+            false => self.core.on_support(),
+        };
+        work.forget();
+        let mut best = Incumbent { objective, coefficients, local: Local::None };
+        let (rules, mut budget) = (Rules::none(), BUDGET);
+        widen::search_outside(&mut work, &mut best, &mut |_| bound, (&rules, None), options, &mut budget, monitor);
+        drop(work);
+        self.core.forget();
+        self.core.load(&best.coefficients);
+        self.enter();
+        if self.pool.entries().first().is_some_and(|e| e.1.support == best.coefficients.support) {
+            self.outcome.local = best.local;
+        }
+        self.extend_core();
+    }
+}

@@ -1,0 +1,39 @@
+//! What a tree shows on its way and hands over at its end.
+
+use crate::control::Monitor;
+use crate::exact::Tree;
+use crate::solution::{Ranked, Status, TraceRow};
+use crate::solver::Outcome;
+
+impl Tree<'_, '_> {
+    /// A row of the trace.
+    pub(super) fn record(&self, monitor: &mut Monitor<'_>) {
+        let (objective, lower_bound) = (self.pool.entries().first().map_or(f64::INFINITY, |e| e.0), self.lower_bound());
+        monitor.record(TraceRow {
+            seconds: 0.0,
+            iteration: self.processed,
+            objective,
+            relaxation: self.outcome.relaxation.unwrap_or(f64::NAN),
+            lower_bound,
+            gap: objective - lower_bound,
+            active: self.open.len(),
+            support: self.pool.entries().first().map_or(0, |e| e.1.nonzeros()),
+        });
+    }
+
+    /// The outcome; each of the best subsets is proved where no other can be better.
+    pub(super) fn harvest(self, ended: Status) -> Outcome {
+        let lower_bound = self.lower_bound();
+        // Every subset that is not in the pool has a P of at least this.
+        let others = self.open.peek().map_or(f64::INFINITY, |n| n.bound).min(self.unseen);
+        let room = self.room();
+        let entries = self.pool.into_entries();
+        let ranked = entries.iter().map(|(_, coefficients)| {
+            let objective = self.problem.value(coefficients);
+            Ranked { coefficients: coefficients.clone(), objective, proved: objective <= others + room }
+        });
+        let ranked = ranked.collect();
+        let coefficients = entries.into_iter().next().map_or(self.outcome.coefficients, |e| e.1);
+        Outcome { lower_bound, ended, iterations: self.processed, coefficients, ranked, ..self.outcome }
+    }
+}

@@ -1,0 +1,272 @@
+//! What a search knows between two batches of nodes, in a form that a file holds: a search that goes on from it takes the same
+//! steps, to the last bit, as one that was never stopped.
+
+use crate::control::Options;
+use crate::error::Result;
+use crate::exact::node::{Link, Moved, Node};
+use crate::exact::pool::Pool;
+use crate::exact::{Monitor, Tree};
+use crate::file::float;
+use crate::problem::Problem;
+use crate::relaxation::workspace::Workspace;
+use crate::snapshot::{SavedMonitor, misfit};
+use crate::solution::{Coefficients, Local, Screened, Status};
+use crate::solver::Outcome;
+use serde::{Deserialize, Serialize};
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::Arc;
+
+/// [`Tree`], its shared parts listed once.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SavedTree {
+    monitor: SavedMonitor,
+    near: Vec<usize>,
+    intercept: f64,
+    core: Vec<usize>,
+    /// Lengths of the matrix of inner products: it is made again in the same blocks, since others round differently.
+    grown: Vec<usize>,
+    links: Vec<SavedLink>,
+    fars: Vec<Vec<usize>>,
+    moves: Vec<Moved>,
+    open: Vec<SavedNode>,
+    pool: Vec<(f64, Coefficients)>,
+    #[serde(with = "float")]
+    closed: f64,
+    #[serde(with = "float")]
+    unseen: f64,
+    processed: usize,
+    made: usize,
+    searched: bool,
+    root: SavedRoot,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedLink {
+    parent: Option<usize>,
+    inside: Vec<u32>,
+    outside: Vec<u32>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedNode {
+    #[serde(with = "float")]
+    bound: f64,
+    id: usize,
+    link: Option<usize>,
+    beta: Vec<(u32, f64)>,
+    far: usize,
+    known: usize,
+    multiplier: f64,
+    moved: Option<usize>,
+}
+
+/// [`Outcome`] of the root.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedRoot {
+    coefficients: Coefficients,
+    relaxation: Option<f64>,
+    #[serde(with = "float")]
+    lower_bound: f64,
+    dual: Vec<f64>,
+    ended: Status,
+    screened: Screened,
+    local: Local,
+}
+
+/// Numbers shared values in the order in which they are met.
+struct Shared<T> {
+    numbers: HashMap<*const T, usize>,
+    values: Vec<Arc<T>>,
+}
+
+impl<T> Shared<T> {
+    fn new() -> Self {
+        Self { numbers: HashMap::new(), values: Vec::new() }
+    }
+
+    fn number(&mut self, value: &Arc<T>) -> usize {
+        let values = &mut self.values;
+        *self.numbers.entry(Arc::as_ptr(value)).or_insert_with(|| {
+            values.push(value.clone());
+            values.len() - 1
+        })
+    }
+}
+
+/// Numbers a link after its ancestors, so that they can be made again in order.
+fn number_link(links: &mut Shared<Link>, link: &Arc<Link>) -> usize {
+    let mut unknown = Vec::new();
+    let mut next = Some(link);
+    while let Some(link) = next.filter(|l| !links.numbers.contains_key(&Arc::as_ptr(l))) {
+        unknown.push(link);
+        next = link.parent.as_ref();
+    }
+    unknown.into_iter().rev().for_each(|link| {
+        links.number(link);
+    });
+    links.number(link)
+}
+
+impl<'p, 'a> Tree<'p, 'a> {
+    /// Everything that the next batches depend on.
+    pub(super) fn save(&self, monitor: &Monitor<'_>) -> SavedTree {
+        let (mut links, mut fars, mut moves) = (Shared::new(), Shared::new(), Shared::new());
+        let mut nodes: Vec<&Node> = self.open.iter().collect();
+        nodes.sort_unstable_by_key(|node| node.id);
+        let open = nodes.into_iter().map(|node| SavedNode {
+            bound: node.bound,
+            id: node.id,
+            link: node.link.as_ref().map(|link| number_link(&mut links, link)),
+            beta: node.beta.clone(),
+            far: fars.number(&node.far),
+            known: node.known,
+            multiplier: node.multiplier,
+            moved: node.moved.as_ref().map(|moved| moves.number(moved)),
+        });
+        let open = open.collect();
+        let saved_link = |link: &Arc<Link>| SavedLink {
+            parent: link.parent.as_ref().map(|parent| links.numbers[&Arc::as_ptr(parent)]),
+            inside: link.inside.clone(),
+            outside: link.outside.clone(),
+        };
+        let Outcome { coefficients, relaxation, lower_bound, dual, ended, screened, local, .. } = self.outcome.clone();
+        SavedTree {
+            monitor: SavedMonitor::new(monitor),
+            near: self.near.active.features().to_vec(),
+            intercept: self.near.intercept,
+            core: self.core.active.features().to_vec(),
+            grown: self.core.kept_gram().grown().to_vec(),
+            links: links.values.iter().map(saved_link).collect(),
+            fars: fars.values.iter().map(|far| far.to_vec()).collect(),
+            moves: moves.values.iter().map(|moved| (**moved).clone()).collect(),
+            open,
+            pool: self.pool.entries().to_vec(),
+            closed: self.closed,
+            unseen: self.unseen,
+            processed: self.processed,
+            made: self.made,
+            searched: self.searched,
+            root: SavedRoot { coefficients, relaxation, lower_bound, dual, ended, screened, local },
+        }
+    }
+
+    /// The tree that was saved, for the same problem and options.
+    pub(super) fn restore(
+        problem: &'p Problem<'a>,
+        size: Option<usize>,
+        options: &Options,
+        saved: SavedTree,
+        most_near: usize,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Self> {
+        saved.check(problem)?;
+        saved.monitor.restore(monitor);
+        let memory = options.memory();
+        let mut near = Workspace::new(problem).within(memory.clone());
+        let most_near = most_near.min(near.most_columns(crate::exact::COLUMNS));
+        saved.near.iter().for_each(|&j| {
+            near.include(j);
+        });
+        near.intercept = saved.intercept;
+        let core = core(Workspace::new(problem).within(memory.clone()), &saved.core, &saved.grown);
+        let mut links: Vec<Arc<Link>> = Vec::with_capacity(saved.links.len());
+        for SavedLink { parent, inside, outside } in saved.links {
+            links.push(Arc::new(Link { parent: parent.map(|k| links[k].clone()), inside, outside }));
+        }
+        let fars: Vec<Arc<Vec<usize>>> = saved.fars.into_iter().map(Arc::new).collect();
+        let moves: Vec<Arc<Moved>> = saved.moves.into_iter().map(Arc::new).collect();
+        let node = |node: SavedNode| Node {
+            bound: node.bound,
+            id: node.id,
+            link: node.link.map(|k| links[k].clone()),
+            beta: node.beta,
+            far: fars[node.far].clone(),
+            known: node.known,
+            multiplier: node.multiplier,
+            moved: node.moved.map(|k| moves[k].clone()),
+        };
+        let mut pool = Pool::new(options.top);
+        saved.pool.into_iter().for_each(|(objective, coefficients)| {
+            pool.offer(objective, coefficients);
+        });
+        let SavedRoot { coefficients, relaxation, lower_bound, dual, ended, screened, local } = saved.root;
+        let (iterations, ranked, dependent) = (0, Vec::new(), Vec::new());
+        let outcome = Outcome {
+            coefficients,
+            relaxation,
+            lower_bound,
+            dual,
+            ended,
+            iterations,
+            screened,
+            local,
+            ranked,
+            dependent,
+        };
+        let mut tree = Self {
+            problem,
+            size,
+            near,
+            most_near,
+            core,
+            open: BinaryHeap::new(),
+            pool,
+            closed: saved.closed,
+            unseen: saved.unseen,
+            processed: saved.processed,
+            made: saved.made,
+            searched: saved.searched,
+            bytes: 0,
+            memory,
+            starved: false,
+            out_of_time: false,
+            absolute: options.absolute(problem),
+            relative: options.gap,
+            top: options.top,
+            outcome,
+        };
+        saved.open.into_iter().map(node).for_each(|node| tree.push(node));
+        Ok(tree)
+    }
+}
+
+/// The workspace with its features and, in the same blocks, their inner products.
+fn core<'p, 'a>(mut core: Workspace<'p, 'a>, features: &[usize], grown: &[usize]) -> Workspace<'p, 'a> {
+    for &length in grown {
+        while core.active.len() < length {
+            core.include(features[core.active.len()]);
+        }
+        core.gram();
+    }
+    features[core.active.len()..].iter().for_each(|&j| {
+        core.include(j);
+    });
+    core
+}
+
+impl SavedTree {
+    /// Indices out of range would be a panic later: the file is refused instead.
+    fn check(&self, problem: &Problem<'_>) -> Result<()> {
+        let (p, near) = (problem.ncols(), self.near.len());
+        let features = self.near.iter().chain(&self.core).chain(self.fars.iter().flatten());
+        let positions = self.links.iter().flat_map(|l| l.inside.iter().chain(&l.outside)).copied();
+        let positions = positions.chain(self.moves.iter().flat_map(|m| m.by_position.iter().map(|d| d.0)));
+        let mut positions = positions.chain(self.open.iter().flat_map(|n| n.beta.iter().map(|b| b.0)));
+        let is_node = |n: &SavedNode| {
+            let links = n.link.is_none_or(|k| k < self.links.len());
+            links && n.far < self.fars.len() && n.moved.is_none_or(|k| k < self.moves.len()) && n.known <= near
+        };
+        let fits = features.copied().all(|j| j < p)
+            && self.grown.iter().all(|&length| length <= self.core.len())
+            && positions.all(|k| (k as usize) < near)
+            && self.links.iter().enumerate().all(|(k, l)| l.parent.is_none_or(|parent| parent < k))
+            && self.open.iter().all(is_node)
+            && self.pool.iter().all(|(_, c)| c.support.iter().all(|&j| j < p))
+            && self.root.dual.len() == problem.nrows();
+        if fits { Ok(()) } else { Err(misfit()) }
+    }
+}

@@ -1,0 +1,135 @@
+//! Linearly dependent columns.
+//!
+//! When x_j = Σ_{i ∈ C} γ_i x_i exactly, a subset that holds all of C and j fits no better than without any one of them: some best
+//! subset of every size leaves one out. The subsets without c_1, those with c_1 but without c_2, … are families with one
+//! dependence less each; what is left when there is none is searched.
+
+use crate::error::{Error, Result};
+use crate::kernel;
+use crate::leaps::cover;
+use crate::leaps::cover::cover;
+use crate::leaps::equations::Equations;
+
+/// A column of which less than this share of its square is left when others are projected out is not told from a combination of
+/// them by inner products: fits with it would be made of rounding.
+const DEPENDENT: f64 = 1e-11;
+
+/// What is left of a combination of columns, relative to its terms, when it is zero but for rounding: that of a file with fifteen
+/// digits, and of the combination itself. Columns further apart than this differ, and what they differ by could be fitted.
+const EXACT: f64 = 4e-15;
+
+/// Coefficients below this are rounding.
+const NOTHING: f64 = 1e-8;
+
+/// More families than this are more than a few columns too many.
+const MOST: usize = 256;
+
+/// The subsets with all of `inside` and any of `free`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Split {
+    /// Positions that are in.
+    pub inside: Vec<u32>,
+    /// Positions that may be in.
+    pub free: Vec<u32>,
+}
+
+impl Split {
+    /// Number of columns.
+    pub fn len(&self) -> usize {
+        self.inside.len() + self.free.len()
+    }
+
+    /// All columns, those that are in last.
+    pub fn members(&self) -> Vec<u32> {
+        [&self.free[..], &self.inside].concat()
+    }
+
+    /// The subsets that have the first i of the choices but not the next.
+    fn without(&self, choices: &[u32], i: usize) -> Self {
+        let inside = [&self.inside[..], &choices[..i]].concat();
+        let free = self.free.iter().copied().filter(|k| !choices[..=i].contains(k)).collect();
+        Self { inside, free }
+    }
+}
+
+impl Equations<'_, '_> {
+    /// Finds the families of independent columns that hold a best subset of every size up to `most`, and what the others depend on.
+    pub fn separate(&mut self, most: usize) -> Result<()> {
+        // The columns that fit best first: families with them are small.
+        let mut all: Vec<u32> = (0..self.len() as u32).collect();
+        let pull = |k: &u32| self.moments[*k as usize].abs();
+        let (mut done, mut open) = (Vec::new(), vec![Split { inside: Vec::new(), free: all.clone() }]);
+        if self.is_wide() {
+            all.sort_by(|a, b| pull(b).total_cmp(&pull(a)).then(a.cmp(b)));
+            open = cover(&all, cover::determined(self.problem).saturating_sub(1), most);
+        }
+        let families = open.len();
+        while let Some(split) = open.pop() {
+            let Some((j, others)) = self.dependent(&split) else {
+                done.push(split);
+                continue;
+            };
+            let circuit = self.circuit(j, &others)?;
+            let mut features = self.features_of(&circuit);
+            features.sort_unstable();
+            if !self.dependent.contains(&features) {
+                self.dependent.push(features.clone());
+            }
+            let choices: Vec<u32> = circuit.into_iter().filter(|k| split.free.contains(k)).collect();
+            if done.len() + open.len() + choices.len() > families + MOST {
+                return Err(Error::Dependences { columns: features, most: MOST });
+            }
+            open.extend((0..choices.len()).rev().map(|i| split.without(&choices, i)));
+        }
+        self.splits = done;
+        Ok(())
+    }
+
+    /// A column that independent others determine as far as inner products can tell, and those others.
+    fn dependent(&self, split: &Split) -> Option<(u32, Vec<u32>)> {
+        let (mut members, mut others) = (split.members(), Vec::new());
+        let mut form = self.form(&members);
+        while let Some(last) = form.len().checked_sub(1) {
+            // The largest first: in any other order the rounding of a small one would be multiplied into all that follow.
+            let largest = (0..last).fold(last, |a, k| if form.at(k, k) > form.at(a, a) { k } else { a });
+            let share = form.at(largest, largest);
+            if share.is_nan() || share <= DEPENDENT {
+                return Some((members[largest], others));
+            }
+            members.swap(largest, last);
+            others.extend(members.pop());
+            form.swap_last(largest);
+            form.eliminate_last();
+        }
+        None
+    }
+
+    fn features_of(&self, positions: &[u32]) -> Vec<usize> {
+        positions.iter().map(|&k| self.features[k as usize]).collect()
+    }
+
+    /// Column j and the columns of which it is a combination, if it is one exactly: an error if not. Never with a ridge, under which
+    /// two copies fit better than one.
+    fn circuit(&self, j: u32, others: &[u32]) -> Result<Vec<u32>> {
+        let target = self.column(j);
+        let rough = self.least_squares(others, &target);
+        let circuit: Vec<u32> = (0..others.len()).filter(|&a| rough[a].abs() > NOTHING).map(|a| others[a]).collect();
+        let gamma = self.least_squares(&circuit, &target);
+        let mut rest = target;
+        for (&k, g) in circuit.iter().zip(&gamma) {
+            rest.iter_mut().zip(self.column(k)).for_each(|(r, x)| *r -= g * x);
+        }
+        let left = kernel::squares(&rest).sqrt();
+        // The entries were rounded when they were made, and centring does not make that less.
+        let before = |k: u32| self.reach[k as usize];
+        let terms = before(j) + circuit.iter().zip(&gamma).map(|(&k, g)| g.abs() * before(k)).sum::<f64>();
+        if self.ridge == 0.0 && left <= EXACT * terms {
+            return Ok([&[j], &circuit[..]].concat());
+        }
+        // The others are told by the part they have in it.
+        let large = 1e-3 * gamma.iter().fold(0.0f64, |most, g| most.max(g.abs()));
+        let (_, named): (Vec<f64>, Vec<u32>) = gamma.iter().zip(&circuit).filter(|p| p.0.abs() >= large).unzip();
+        let (column, others) = (self.features[j as usize], self.features_of(&named));
+        Err(Error::Dependent { column, others, share: left * left })
+    }
+}

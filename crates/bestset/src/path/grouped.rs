@@ -1,0 +1,101 @@
+//! A path with groups: λ0 from the largest down, each point from the answer and the relaxation before.
+
+use crate::control::{Limits, Monitor};
+use crate::error::Result;
+use crate::groups::relax;
+use crate::groups::relax::Relaxed;
+use crate::groups::{Grouped, Groups, conclude, search, validate};
+use crate::path::{Path, PathOptions, Point};
+use crate::problem::Problem;
+use crate::solution::{Coefficients, Solution, Status};
+
+/// The path of a problem whose features come in groups.
+pub(crate) fn path(
+    problem: &Problem<'_>,
+    groups: &Groups,
+    options: &PathOptions,
+    observer: &mut (dyn FnMut(&Point) + Send),
+) -> Result<Path> {
+    let own = [problem.penalty().lambda2];
+    let ridges = if options.lambda2.is_empty() { &own[..] } else { &options.lambda2 };
+    let mut silent = ();
+    let monitor = Monitor::new(&options.solve, &mut silent);
+    let mut points = Vec::new();
+    for &lambda2 in ridges {
+        let mut penalty = problem.penalty().clone();
+        penalty.lambda2 = lambda2;
+        strand(&problem.with_penalty(penalty)?, groups, options, &monitor, &mut points, observer)?;
+        if let Some(status) = monitor.stop(0) {
+            return Ok(Path { points, status });
+        }
+    }
+    Ok(Path { points, status: Status::Converged })
+}
+
+/// The points with one λ2.
+fn strand(
+    base: &Problem<'_>,
+    groups: &Groups,
+    options: &PathOptions,
+    limits: &Limits,
+    points: &mut Vec<Point>,
+    observer: &mut (dyn FnMut(&Point) + Send),
+) -> Result<()> {
+    validate(base, groups)?;
+    let first = lambda0_max(&Grouped { problem: base, groups });
+    let most = options.max_size.unwrap_or(base.nrows().min(base.ncols()));
+    let (mut last, mut next, mut same) = (f64::INFINITY, f64::INFINITY, 0);
+    let mut before: Option<(Relaxed, Coefficients)> = None;
+    for k in 0.. {
+        let Some(lambda0) = options.grid.at(k, first, last, next, same) else { break };
+        let mut penalty = base.penalty().clone();
+        penalty.lambda0 = lambda0;
+        let problem = base.with_penalty(penalty)?;
+        let grouped = Grouped { problem: &problem, groups };
+        let begun = limits.seconds();
+        let relaxed = relax::minimise(&grouped, before.as_ref().map(|b| &b.0), &options.solve, limits);
+        let found = search::search(&grouped, &relaxed, before.as_ref().map(|b| &b.1), &options.solve, limits)?;
+        // As on paths of features, a point cut short is left out.
+        if limits.stop(0).is_some() {
+            break;
+        }
+        let unchanged = before.as_ref().is_some_and(|b| b.1.support == found.support);
+        same = if unchanged { same + 1 } else { 0 };
+        (last, next) = (lambda0, entry(&grouped, &found));
+        let group = conclude(&grouped, &relaxed, found.clone(), &options.solve, limits);
+        let solution = Solution { seconds: limits.seconds() - begun, ..group.into() };
+        let point = Point { lambda0, lambda1: base.penalty().lambda1, lambda2: base.penalty().lambda2, solution };
+        observer(&point);
+        let size = found.nonzeros();
+        points.push(point);
+        before = Some((relaxed, found));
+        if size >= most {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The least λ0 at which nothing is best by its own dual point: max_g −Σ_{j ∈ g} φ_j⁰(τ_j) / price_g.
+fn lambda0_max(grouped: &Grouped<'_, '_>) -> f64 {
+    let (problem, groups) = (grouped.problem, grouped.groups);
+    let intercept = problem.best_intercept(&problem.null_margins(), 0.0);
+    let tau = grouped.correlations(&Coefficients { intercept, ..Coefficients::default() });
+    let worth = |g: usize| groups.members[g].iter().map(|&j| grouped.selected(j).phi(tau[j])).sum::<f64>();
+    let priced = (0..groups.len()).filter(|&g| groups.prices[g] > 0.0);
+    priced.map(|g| -worth(g) / groups.prices[g]).fold(0.0, f64::max)
+}
+
+/// The largest λ0 at which one more group lowers P for sure, the other coefficients as they are: with c ≥ ‖X_g‖²/μ,
+/// Σ_{j ∈ g} (|τ_j| − λ1)₊² / (2(c + 2λ2)) / price_g.
+fn entry(grouped: &Grouped<'_, '_>, answer: &Coefficients) -> f64 {
+    let (problem, groups) = (grouped.problem, grouped.groups);
+    let (tau, chosen) = (grouped.correlations(answer), grouped.chosen(answer));
+    let (l1, l2) = (problem.penalty().lambda1, problem.penalty().lambda2);
+    let worth = |g: usize| {
+        let pull: f64 = groups.members[g].iter().map(|&j| (tau[j].abs() - l1).max(0.0).powi(2)).sum();
+        0.5 * pull / (grouped.curvature(g) + 2.0 * l2) / groups.prices[g]
+    };
+    let outside = (0..groups.len()).filter(|g| groups.prices[*g] > 0.0 && chosen.binary_search(g).is_err());
+    outside.map(worth).fold(0.0, f64::max)
+}

@@ -1,0 +1,268 @@
+//! The problem of MATH §1 and the functions of it that solvers and certificates use: P, R, D and the dual point.
+
+use crate::certificate::Certificate;
+use crate::design::{Design, Moments};
+use crate::error::{Error, Result, check_finite, check_length, check_weights};
+use crate::loss::Loss;
+use crate::penalty::{Coordinate, Penalty};
+use crate::solution::Coefficients;
+use columns::Lengths;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+mod bound;
+mod columns;
+mod point;
+pub mod screening;
+
+pub(crate) use bound::outer_end;
+
+/// minimise P(β, b) = Σ_i w_i ℓ(o_i + x_iᵀβ + b, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖², optionally within bounds and ‖β‖₀ ≤ k.
+///
+/// Sums, never means; no ½ on the ridge term.
+#[derive(Clone)]
+pub struct Problem<'a> {
+    design: &'a dyn Design,
+    y: Cow<'a, [f64]>,
+    loss: Loss,
+    penalty: Penalty,
+    weights: Option<Cow<'a, [f64]>>,
+    offset: Option<Cow<'a, [f64]>>,
+    intercept: bool,
+    max_size: Option<usize>,
+    lengths: Arc<OnceLock<Lengths>>,
+    moments: Arc<OnceLock<Vec<Moments>>>,
+}
+
+impl<'a> Problem<'a> {
+    /// Squared loss, no weights, no intercept, no limit on the size. Checks every input.
+    pub fn new(design: &'a dyn Design, y: impl Into<Cow<'a, [f64]>>, penalty: Penalty) -> Result<Self> {
+        let y = y.into();
+        if design.nrows() == 0 || design.ncols() == 0 {
+            return Err(Error::Empty { rows: design.nrows(), columns: design.ncols() });
+        }
+        check_length("y", y.len(), design.nrows())?;
+        check_finite("y", &y)?;
+        penalty.validate(design.ncols())?;
+        let (loss, weights, offset, intercept, max_size) = (Loss::Squared, None, None, false, None);
+        let (lengths, moments) = (Arc::default(), Arc::default());
+        let problem = Self { design, y, loss, penalty, weights, offset, intercept, max_size, lengths, moments };
+        problem.check_squares()?;
+        Ok(problem)
+    }
+
+    /// Uses another loss; classification losses need labels −1 and +1, both present.
+    pub fn with_loss(mut self, loss: Loss) -> Result<Self> {
+        if let Loss::Huber { delta } = loss
+            && !(delta > 0.0 && delta.is_finite())
+        {
+            return Err(Error::Range { name: "delta", value: delta, range: "finite and above 0" });
+        }
+        self.loss = loss;
+        self.check_labels()?;
+        Ok(self)
+    }
+
+    /// Gives sample i the weight w_i ≥ 0: the same as repeating it w_i times.
+    pub fn with_weights(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
+        let weights = weights.into();
+        check_weights(&weights, self.nrows())?;
+        self.weights = Some(weights);
+        (self.lengths, self.moments) = (Arc::default(), Arc::default());
+        self.check_labels()?;
+        self.check_squares()?;
+        Ok(self)
+    }
+
+    /// Adds a fixed term o_i to the linear predictor of each sample, such as the margin of a model already fitted.
+    pub fn with_offset(mut self, offset: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
+        let offset = offset.into();
+        check_length("offset", offset.len(), self.nrows())?;
+        check_finite("offset", &offset)?;
+        self.offset = Some(offset);
+        self.check_squares()?;
+        Ok(self)
+    }
+
+    /// Adds an unpenalised intercept b.
+    pub fn with_intercept(mut self, intercept: bool) -> Self {
+        self.intercept = intercept;
+        self
+    }
+
+    /// Allows at most k features: the k-sparse problem when λ0 = 0.
+    pub fn with_max_size(mut self, k: usize) -> Result<Self> {
+        if k == 0 || k > self.ncols() {
+            return Err(Error::Size { k, features: self.ncols() });
+        }
+        self.max_size = Some(k);
+        Ok(self)
+    }
+
+    /// The same problem with any number of features allowed.
+    pub(crate) fn without_max_size(&self) -> Self {
+        Self { max_size: None, ..self.clone() }
+    }
+
+    /// The same data under another penalty; what is known of the columns is kept.
+    pub fn with_penalty(&self, penalty: Penalty) -> Result<Self> {
+        penalty.validate(self.ncols())?;
+        Ok(Self { penalty, ..self.clone() })
+    }
+
+    /// Σ w_i (|y_i| + |o_i|)² must be some way from the largest number: it is multiplied before it is compared.
+    fn check_squares(&self) -> Result<()> {
+        const ROOM: f64 = 1e4;
+        let offset = |i: usize| self.offset.as_ref().map_or(0.0, |o| o[i].abs());
+        let term = |i: usize| self.weight(i) * (self.y[i].abs() + offset(i)).powi(2) * ROOM;
+        if (0..self.nrows()).map(term).sum::<f64>().is_finite() {
+            return Ok(());
+        }
+        let largest = |a: usize, b: usize| if term(b) > term(a) { b } else { a };
+        let index = (0..self.nrows()).reduce(largest).unwrap_or(0);
+        let (y, o, w) = (self.y[index], offset(index), self.weight(index));
+        let (what, value) = match (w > y.abs() && w > o, o > y.abs()) {
+            (true, _) => ("weight", w),
+            (_, true) => ("offset", self.offset.as_ref().map_or(0.0, |o| o[index])),
+            _ => ("y", y),
+        };
+        Err(Error::TooLarge { what, index, value })
+    }
+
+    fn check_labels(&self) -> Result<()> {
+        if !self.loss.is_classification() {
+            return Ok(());
+        }
+        if let Some(index) = self.y.iter().position(|&v| v != 1.0 && v != -1.0) {
+            return Err(Error::Label { index, value: self.y[index] });
+        }
+        let mut counted = (0..self.nrows()).filter(|&i| self.weight(i) > 0.0).map(|i| self.y[i]);
+        let first = counted.next().unwrap_or(1.0);
+        if counted.all(|v| v == first) { Err(Error::OneClass { label: first }) } else { Ok(()) }
+    }
+
+    /// Number of samples n.
+    pub fn nrows(&self) -> usize {
+        self.design.nrows()
+    }
+
+    /// Number of features p.
+    pub fn ncols(&self) -> usize {
+        self.design.ncols()
+    }
+
+    /// The matrix X.
+    pub fn design(&self) -> &'a dyn Design {
+        self.design
+    }
+
+    /// The targets or labels.
+    pub fn y(&self) -> &[f64] {
+        &self.y
+    }
+
+    /// The loss.
+    pub fn loss(&self) -> Loss {
+        self.loss
+    }
+
+    /// The penalty.
+    pub fn penalty(&self) -> &Penalty {
+        &self.penalty
+    }
+
+    /// The sample weights, if any.
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// The fixed terms of the linear predictor, if any.
+    pub fn offset(&self) -> Option<&[f64]> {
+        self.offset.as_deref()
+    }
+
+    /// Whether there is an intercept.
+    pub fn has_intercept(&self) -> bool {
+        self.intercept
+    }
+
+    /// The largest number of features allowed, if limited.
+    pub fn max_size(&self) -> Option<usize> {
+        self.max_size
+    }
+
+    /// The penalty of coefficient j.
+    #[inline]
+    pub fn coordinate(&self, j: usize) -> Coordinate {
+        self.penalty.at(j)
+    }
+
+    fn weight(&self, i: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[i])
+    }
+
+    /// Σ_j π(β_j), the penalty in P; +∞ outside the bounds or the allowed size.
+    pub fn penalty_sum(&self, coefficients: &Coefficients) -> f64 {
+        if self.max_size.is_some_and(|k| coefficients.nonzeros() > k) {
+            return f64::INFINITY;
+        }
+        coefficients.iter().map(|(j, b)| self.coordinate(j).value(b)).sum()
+    }
+
+    /// Σ_j ρ(β_j), the penalty in R.
+    pub fn envelope_sum(&self, coefficients: &Coefficients) -> f64 {
+        coefficients.iter().map(|(j, b)| self.coordinate(j).envelope(b)).sum()
+    }
+
+    /// P(β, b), from scratch; +∞ outside the bounds or the allowed size. Features must ascend and be those of the design.
+    pub fn objective(&self, coefficients: &Coefficients) -> Result<f64> {
+        coefficients.check_places(self.ncols())?;
+        Ok(self.value(coefficients))
+    }
+
+    /// P(β, b), from scratch, of coefficients whose features are known to be those of the design.
+    pub(crate) fn value(&self, coefficients: &Coefficients) -> f64 {
+        self.loss_at(coefficients) + self.penalty_sum(coefficients)
+    }
+
+    /// P of the null model, β = 0 with the best intercept.
+    pub(crate) fn null_objective(&self) -> f64 {
+        let u = self.null_margins();
+        self.loss_sum(&u, self.best_intercept(&u, 0.0))
+    }
+
+    /// n (64ε)² P₀, with P₀ of the null model: what the rounding of targets and predictions leaves of a perfect fit.
+    pub(crate) fn perfect_objective(&self) -> f64 {
+        self.nrows() as f64 * (64.0 * f64::EPSILON).powi(2) * self.null_objective()
+    }
+
+    /// R(β, b) of MATH §4, from scratch; `None` when the size is limited, for which R is not the relaxation.
+    pub fn relaxation(&self, coefficients: &Coefficients) -> Option<f64> {
+        self.max_size.is_none().then(|| self.loss_at(coefficients) + self.envelope_sum(coefficients))
+    }
+
+    /// D(α) from scratch: projects α onto the dual domain, one pass over X.
+    pub fn lower_bound(&self, alpha: &[f64]) -> f64 {
+        let mut alpha = alpha.to_vec();
+        self.project(&mut alpha);
+        let features: Vec<usize> = (0..self.ncols()).collect();
+        let mut tau = vec![0.0; features.len()];
+        self.design.correlate(&features, &alpha, &mut tau);
+        self.dual_value(&alpha, &features, &tau)
+    }
+
+    /// A bound and gaps for any coefficients, from any solver: the best of the dual points given and the one of the
+    /// coefficients themselves. The coefficients must fit the design, the dual points the samples.
+    pub fn certify(&self, coefficients: &Coefficients, dual_points: &[&[f64]]) -> Result<Certificate> {
+        coefficients.check_places(self.ncols())?;
+        dual_points.iter().try_for_each(|a| check_length("dual point", a.len(), self.nrows()))?;
+        let (u, b) = self.predictor(coefficients);
+        let loss = self.loss_sum(&u, b);
+        let mut own = vec![0.0; self.nrows()];
+        self.dual_point(&u, self.best_intercept(&u, b), &mut own);
+        let bounds = dual_points.iter().copied().chain([own.as_slice()]).map(|a| self.lower_bound(a));
+        let relaxation = self.max_size.is_none().then(|| loss + self.envelope_sum(coefficients));
+        let objective = loss + self.penalty_sum(coefficients);
+        Ok(Certificate::new(objective, relaxation, bounds.fold(f64::NEG_INFINITY, f64::max)))
+    }
+}

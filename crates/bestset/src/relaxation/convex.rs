@@ -1,0 +1,339 @@
+//! Convex phase (MATH §7.1): minimise R on a working set that grows as needed, with a bound after every pass over X.
+
+use crate::control::{Monitor, Options};
+use crate::problem::Problem;
+use crate::problem::screening;
+use crate::relaxation::descend::gap_share;
+use crate::relaxation::everywhere::{Anchor, Everywhere};
+use crate::relaxation::workspace::Workspace;
+use crate::solution::{Screened, Status, TraceRow};
+
+/// Share of its threshold that a correlation must exceed for the search along the dual point to look at it. What is left
+/// out is checked at the end: the bound of the result covers all features.
+const NEAR: f64 = 0.9;
+
+/// What the convex phase proved.
+pub struct Relaxed {
+    /// Least R met.
+    pub relaxation: f64,
+    /// Best bound met.
+    pub lower_bound: f64,
+    /// The dual point that gives it.
+    pub dual: Vec<f64>,
+    /// What is known of every feature there, once asked for.
+    everywhere: Option<Everywhere>,
+    /// The last pass over all features that gave the bound.
+    anchor: Option<Anchor>,
+    /// By how much it was scaled.
+    pub(crate) scale: f64,
+    /// Features not proved to be zero in every minimiser of R.
+    pub alive: Vec<usize>,
+    /// x_jᵀα over `alive` at the better dual point of the last iterate: that of β, or the one of the dual method.
+    pub tau: Vec<f64>,
+    /// Whether it is that of β.
+    own: bool,
+    /// D there.
+    pub dual_value: f64,
+    /// Outer iterations.
+    pub iterations: usize,
+    /// How it ended.
+    pub ended: Status,
+    /// What screening did.
+    pub screened: Screened,
+    /// Features that were in the active set at some time.
+    pub visited: Vec<usize>,
+}
+
+/// Minimises R until (R − D)/|R| ≤ `options.relaxation_gap`; leaves the minimiser in the workspace.
+pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Relaxed {
+    let problem = work.problem;
+    let p = problem.ncols();
+    let mut state = Relaxed::new(work);
+    // Without a ridge term or bounds D may stay −∞; the gap shares then measure stationarity.
+    let unbounded = !problem.penalty().has_certificate(p);
+    let (mut previous, mut tightening) = (f64::INFINITY, 0.1);
+    loop {
+        let gap = state.pass(work, monitor);
+        record(work, &state, monitor);
+        state.iterations += 1;
+        let target = options.relaxation_gap * state.relaxation.abs();
+        if state.relaxation - state.lower_bound <= target || (unbounded && gap <= 1e-3 * target) {
+            break;
+        }
+        if let Some(status) = monitor.stop(state.iterations) {
+            state.ended = status;
+            break;
+        }
+        state.screen(work);
+        let Some(added) = state.include(work) else {
+            state.ended = Status::MemoryLimit;
+            break;
+        };
+        // The same gap twice with nothing to add: the sub-problem must be solved more tightly, or rounding is reached.
+        // Zero twice and NaN (nothing stops a coefficient) are stalls as well.
+        let falling = gap < 0.5 * previous;
+        if added == 0 && !falling {
+            tightening *= 0.1;
+            if tightening < 1e-9 {
+                state.ended = Status::Stalled;
+                break;
+            }
+        }
+        previous = gap;
+        let gradients = state.active_gradients(work);
+        let tolerance = (tightening * gap.min(state.relaxation.abs())).max(0.2 * target * tightening.min(0.1) * 10.0);
+        work.relax(gradients, tolerance, monitor);
+    }
+    state
+}
+
+impl Relaxed {
+    /// Nothing proved yet, every feature in play.
+    pub(crate) fn new(work: &Workspace<'_, '_>) -> Self {
+        let p = work.problem.ncols();
+        Self {
+            relaxation: f64::INFINITY,
+            lower_bound: f64::NEG_INFINITY,
+            dual: work.alpha.clone(),
+            everywhere: None,
+            anchor: None,
+            scale: 1.0,
+            alive: (0..p).collect(),
+            tau: vec![0.0; p],
+            own: true,
+            dual_value: f64::NEG_INFINITY,
+            iterations: 0,
+            ended: Status::Converged,
+            screened: Screened::default(),
+            visited: work.active.features().to_vec(),
+        }
+    }
+
+    /// One pass τ = X_aliveᵀα: R, D, the best of both; returns the gap at the last iterate.
+    fn pass(&mut self, work: &Workspace<'_, '_>, monitor: &mut Monitor<'_>) -> f64 {
+        let problem = work.problem;
+        self.tau.resize(self.alive.len(), 0.0);
+        match self.alive.len() == problem.ncols() {
+            true => problem.correlate_all(&work.alpha, &mut self.tau),
+            false => problem.design().correlate(&self.alive, &work.alpha, &mut self.tau),
+        }
+        monitor.passes += self.alive.len() as f64 / problem.ncols() as f64;
+        self.relaxation = self.relaxation.min(work.relaxation());
+        let (alive, tau) = (std::mem::take(&mut self.alive), std::mem::take(&mut self.tau));
+        self.dual_value = self.offer_dual(problem, &work.alpha, &alive, &tau);
+        (self.alive, self.tau) = (alive, tau);
+        let beta = |j: usize| work.position(j).map_or(0.0, |k| work.beta[k]);
+        let quiet = problem.least_threshold();
+        let share = |(&j, &t): (&usize, &f64)| match beta(j) {
+            // Most features: below every threshold and out.
+            0.0 if t.abs() < quiet => 0.0,
+            b => gap_share(problem.coordinate(j), b, t, problem.squares(j)),
+        };
+        let gap = self.alive.iter().zip(&self.tau).map(share).sum();
+        self.own = true;
+        let Some(proof) = work.proof() else { return gap };
+        let mut tau = vec![0.0; self.alive.len()];
+        problem.design().correlate(&self.alive, &proof, &mut tau);
+        monitor.passes += self.alive.len() as f64 / problem.ncols() as f64;
+        let alive = std::mem::take(&mut self.alive);
+        let value = self.offer_dual(problem, &proof, &alive, &tau);
+        self.alive = alive;
+        if value > self.dual_value {
+            (self.tau, self.dual_value, self.own) = (tau, value, false);
+        }
+        gap.min(self.relaxation - self.lower_bound)
+    }
+
+    /// Takes over a dual point, best scaled, if its bound is better; returns D of the point itself.
+    pub fn offer_dual(&mut self, problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64]) -> f64 {
+        let full = problem.dual_value(alpha, features, tau);
+        let (dual, scale) = best_scaling(problem, alpha, features, tau, full);
+        if dual > self.lower_bound {
+            (self.lower_bound, self.scale) = (dual, scale);
+            self.dual.clear();
+            self.dual.extend(alpha.iter().map(|a| scale * a));
+            self.everywhere = None;
+            if features.len() == problem.ncols() {
+                self.anchor = Some(Anchor { alpha: alpha.to_vec(), tau: tau.to_vec() });
+            }
+        }
+        full
+    }
+
+    /// What is known of every feature at the dual point that gives the bound, enough to tell which of them the rules exclude with
+    /// P̂ = `best`.
+    pub fn everywhere(&mut self, problem: &Problem<'_>, best: f64, monitor: &mut Monitor<'_>) -> &Everywhere {
+        let (dual, anchor) = (&self.dual, self.anchor.as_ref());
+        let known = self.everywhere.get_or_insert_with(|| Everywhere::new(problem, dual, anchor, monitor));
+        known.decide(problem, dual, best, monitor);
+        known
+    }
+
+    /// The relaxation rule: features that are zero in every minimiser of R leave the problem.
+    fn screen(&mut self, work: &mut Workspace<'_, '_>) {
+        let problem = work.problem;
+        let radius = screening::radius(self.relaxation, self.dual_value, problem.loss().mu());
+        if !radius.is_finite() {
+            return;
+        }
+        let zero = |j: usize, tau: f64| {
+            screening::zero_in_relaxation(problem.coordinate(j), tau, problem.length(j), radius)
+                && work.position(j).is_none_or(|k| work.beta[k] == 0.0)
+        };
+        let keep: Vec<bool> = self.alive.iter().zip(&self.tau).map(|(&j, &t)| !zero(j, t)).collect();
+        let removed = keep.iter().filter(|k| !**k).count();
+        if removed == 0 {
+            return;
+        }
+        self.screened.relaxation += removed;
+        let mut active = vec![true; work.active.len()];
+        for (&j, &kept) in self.alive.iter().zip(&keep) {
+            if let Some(k) = work.position(j) {
+                active[k] = kept;
+            }
+        }
+        if active.contains(&false) {
+            work.retain(&active);
+        }
+        let mut marks = keep.iter();
+        self.alive.retain(|_| *marks.next().unwrap_or(&false));
+        let mut marks = keep.iter();
+        self.tau.retain(|_| *marks.next().unwrap_or(&false));
+    }
+
+    /// Inclusion (Algorithm 3 with faster growth): the features that violate the optimality of R most. Where memory has no room for them
+    /// those at zero leave; `None` where it has none even then.
+    pub(crate) fn include(&mut self, work: &mut Workspace<'_, '_>) -> Option<usize> {
+        let problem = work.problem;
+        let (excess, quiet) =
+            (|j: usize, t: f64| t.abs() - problem.coordinate(j).threshold(t), problem.least_threshold());
+        let outside = self.alive.iter().zip(&self.tau).filter(|p| p.1.abs() >= quiet && work.position(*p.0).is_none());
+        let mut violating: Vec<(f64, usize)> =
+            outside.map(|(&j, &t)| (excess(j, t), j)).filter(|v| v.0 > 0.0).collect();
+        // Fewer at first would save little of the matrix of inner products and cost passes over X.
+        let least = (4.0 * (problem.ncols() as f64).ln()).ceil().max(100.0) as usize;
+        let mut count = least.max(work.active.len()).min(violating.len());
+        if count == 0 {
+            return Some(0);
+        }
+        if count > work.room() {
+            let keep: Vec<bool> = work.beta.iter().map(|b| *b != 0.0).collect();
+            work.retain(&keep);
+            count = count.min(work.room());
+        }
+        if count == 0 {
+            return None;
+        }
+        if count < violating.len() {
+            violating.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            violating.truncate(count);
+        }
+        violating.sort_unstable_by_key(|v| v.1);
+        violating.iter().for_each(|v| {
+            work.include(v.1);
+        });
+        self.visited.extend(violating.iter().map(|v| v.1));
+        Some(count)
+    }
+
+    /// The gradients of the active coefficients, read off the last pass where it was at β.
+    fn active_gradients(&self, work: &Workspace<'_, '_>) -> Vec<f64> {
+        if !self.own {
+            return work.gradients();
+        }
+        let mut gradients = vec![0.0; work.active.len()];
+        for (&j, &t) in self.alive.iter().zip(&self.tau) {
+            if let Some(k) = work.position(j) {
+                gradients[k] = t;
+            }
+        }
+        gradients
+    }
+}
+
+/// The best of D(sα), 0 ≤ s ≤ 1, and its s: a violated threshold can cost more than shrinking the dual point does, and
+/// without a ridge term D(α) = −∞ until none is violated. D(sα) is concave in s; `full` is D(α).
+pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64], full: f64) -> (f64, f64) {
+    // Only features near their threshold or beyond it have a dual term at any s ≤ 1: the search looks at no others.
+    let quiet = NEAR * problem.least_threshold();
+    let near = |&(&j, &t): &(&usize, &f64)| t.abs() >= quiet && t.abs() > NEAR * problem.coordinate(j).threshold(t);
+    let (near, near_tau): (Vec<usize>, Vec<f64>) = features.iter().zip(tau).filter(near).unzip();
+    // Inside every threshold by as much as τ can be wrong: the bound leaves that room, and without a ridge term it is −∞
+    // until there is.
+    let outer = problem.outer_correlations(alpha, &near, &near_tau, |k| problem.coordinate(near[k]));
+    let widest = |t: f64, outer: f64| t.abs() + (outer - t).abs();
+    let ratio = |((&j, &t), &o): ((&usize, &f64), &f64)| problem.coordinate(j).threshold(t) / widest(t, o);
+    let feasible = near.iter().zip(&near_tau).zip(&outer).map(ratio).fold(1.0, f64::min);
+    if feasible >= 1.0 && full > f64::NEG_INFINITY {
+        return (full, 1.0);
+    }
+    let on = |features: &[usize], tau: &[f64], s: f64| {
+        let scaled: Vec<f64> = alpha.iter().map(|a| s * a).collect();
+        let tau: Vec<f64> = tau.iter().map(|t| s * t).collect();
+        problem.dual_value(&scaled, features, &tau)
+    };
+    let value = |s: f64| on(&near, &near_tau, s);
+    // Without a ridge term there is nothing beyond the thresholds, and with more features in play than samples the bound is
+    // far off in any case: the scaling that violates nothing will do.
+    let refine = full > f64::NEG_INFINITY && near.len() <= alpha.len();
+    let scale = best_scale(value, feasible, full, refine);
+    let found = if scale < 1.0 { on(features, tau, scale) } else { full };
+    if found > full { (found, scale) } else { (full, 1.0) }
+}
+
+/// The s at which the concave `value` is best, `full` at 1; no threshold is violated up to `feasible`, the only point tried
+/// unless a search is to `refine` it.
+fn best_scale(value: impl Fn(f64) -> f64, feasible: f64, full: f64, refine: bool) -> f64 {
+    let mut best = (full, 1.0);
+    let mut offer = |s: f64| {
+        let v = value(s);
+        if v > best.0 {
+            best = (v, s);
+        }
+        v
+    };
+    // A little more for the rounding of the scaling itself.
+    let inside = (0..9).map(|k| feasible * (1.0 - 1e-15 * 10f64.powi(k)));
+    let inside = inside.map(|s| (s, offer(s))).find(|v| v.1 > f64::NEG_INFINITY);
+    let (Some((mut low, mut at_low)), true) = (inside, refine) else { return best.1 };
+    let (mut high, mut at_high) = (1.0, full);
+    // D is made of parabolas in s: the vertex of the one through three points is soon close.
+    let mut middle = 0.5 * (low + high);
+    let mut at_middle = offer(middle);
+    for _ in 0..4 {
+        let Some(s) = vertex([(low, at_low), (middle, at_middle), (high, at_high)]) else { break };
+        let at = offer(s);
+        let (inner, outer) = if s < middle { ((s, at), (middle, at_middle)) } else { ((middle, at_middle), (s, at)) };
+        // The three points around the higher of the two inner ones go on.
+        if inner.1 >= outer.1 {
+            (middle, at_middle, high, at_high) = (inner.0, inner.1, outer.0, outer.1);
+        } else {
+            (low, at_low, middle, at_middle) = (inner.0, inner.1, outer.0, outer.1);
+        }
+    }
+    best.1
+}
+
+/// Where the parabola through three points, from left to right, is highest; `None` if not between them or at one of them.
+fn vertex([a, b, c]: [(f64, f64); 3]) -> Option<f64> {
+    let (left, right) = ((b.1 - a.1) / (b.0 - a.0), (c.1 - b.1) / (c.0 - b.0));
+    let bend = (right - left) / (c.0 - a.0);
+    let s = 0.5 * (a.0 + b.0) - 0.5 * left / bend;
+    let apart = 1e-3 * (c.0 - a.0);
+    (s > a.0 + apart && s < c.0 - apart && (s - b.0).abs() > apart).then_some(s)
+}
+
+fn record(work: &Workspace<'_, '_>, state: &Relaxed, monitor: &mut Monitor<'_>) {
+    let support = work.beta.iter().filter(|b| **b != 0.0).count();
+    let objective = work.objective();
+    monitor.record(TraceRow {
+        seconds: 0.0,
+        iteration: state.iterations,
+        objective,
+        relaxation: state.relaxation,
+        lower_bound: state.lower_bound,
+        gap: objective - state.lower_bound,
+        active: work.active.len(),
+        support,
+    });
+}

@@ -1,0 +1,372 @@
+//! The model through its matrix Q of inner products: a step costs one column of Q, whatever the number of samples.
+
+use crate::kernel;
+use crate::relaxation::active_set::ActiveSet;
+use crate::relaxation::quadratic::{Metric, Quadratic, Trail};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::cholesky::llt::solve::{solve_in_place, solve_in_place_scratch};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
+
+/// Side of the squares in which the matrix is mirrored: one fits into the cache whole.
+const TILE: usize = 32;
+
+/// The symmetric matrix Q over the positions of an active set, grown as columns are added.
+#[derive(Debug, Clone, Default)]
+pub struct Gram {
+    len: usize,
+    stride: usize,
+    data: Vec<f64>,
+    /// Its lengths so far.
+    grown: Vec<usize>,
+}
+
+impl Gram {
+    /// Q_kl = entry(k, l).
+    pub fn new(len: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
+        let data = (0..len * len).map(|at| entry(at % len, at / len)).collect();
+        Self { len, stride: len, data, grown: Vec::new() }
+    }
+
+    /// Number of positions covered.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether no position is covered.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The lengths it grew to, one by one: extended by the same steps, another one has the same bits.
+    pub fn grown(&self) -> &[usize] {
+        &self.grown
+    }
+
+    /// Column k.
+    #[inline]
+    pub fn column(&self, k: usize) -> &[f64] {
+        &self.data[k * self.stride..k * self.stride + self.len]
+    }
+
+    /// Q_kl.
+    #[inline]
+    pub fn at(&self, k: usize, l: usize) -> f64 {
+        self.data[l * self.stride + k]
+    }
+
+    /// Covers the columns added to `active`: Q_kl = Σ_i h_i x̃_ik x̃_il.
+    pub fn extend(&mut self, active: &ActiveSet, h: Option<&[f64]>, metric: &Metric) {
+        let (old, new) = (self.len, active.len());
+        if new == old {
+            return;
+        }
+        self.reserve(new);
+        self.grown.push(new);
+        if active.is_sparse() {
+            self.extend_sparse(active, h, metric, old);
+        } else {
+            self.extend_dense(active, h, metric, old);
+        }
+        self.len = new;
+        self.mirror(0, old);
+    }
+
+    /// Q_lk ← Q_kl for first ≤ k < l and old ≤ l.
+    pub fn mirror(&mut self, first: usize, old: usize) {
+        for from in (old..self.len).step_by(TILE) {
+            let to = (from + TILE).min(self.len);
+            for rows in (first..to).step_by(TILE) {
+                for l in from..to {
+                    for k in rows..(rows + TILE).min(l) {
+                        self.data[k * self.stride + l] = self.data[l * self.stride + k];
+                    }
+                }
+            }
+        }
+    }
+
+    /// Q as a matrix.
+    pub fn as_mut(&mut self) -> MatMut<'_, f64> {
+        MatMut::from_column_major_slice_with_stride_mut(&mut self.data, self.len, self.len, self.stride)
+    }
+
+    fn reserve(&mut self, len: usize) {
+        if len <= self.stride {
+            return;
+        }
+        // With room to grow: what is not used of it is not touched.
+        let stride = (len + len / 2).next_multiple_of(8);
+        let mut data = vec![0.0; stride * stride];
+        for k in 0..self.len {
+            data[k * stride..k * stride + self.len].copy_from_slice(self.column(k));
+        }
+        (self.stride, self.data) = (stride, data);
+    }
+
+    fn extend_dense(&mut self, active: &ActiveSet, h: Option<&[f64]>, metric: &Metric, old: usize) {
+        let (n, new, stride) = (active.nrows(), active.len(), self.stride);
+        let plain = metric.shifts.iter().all(|s| *s == 0.0);
+        // Centring before the product keeps the digits that a correction afterwards would cancel.
+        let prepared: Vec<f64>;
+        let columns = if h.is_none() && plain {
+            active.all_values()
+        } else {
+            prepared = (0..new).flat_map(|k| prepare(active.entries(k).1, h, metric.shifts[k])).collect();
+            &prepared
+        };
+        let x = MatRef::from_column_major_slice(columns, n, new);
+        // Upper triangle only, by blocks of columns.
+        let mut from = old;
+        while from < new {
+            let to = (from + 64).min(new);
+            let block = &mut self.data[from * stride..];
+            let target = MatMut::from_column_major_slice_with_stride_mut(block, to, to - from, stride);
+            let (left, right) = (x.subcols(0, to), x.subcols(from, to - from));
+            matmul(target, Accum::Replace, left.transpose(), right, 1.0, Par::Seq);
+            from = to;
+        }
+    }
+
+    /// Row by row, so that only entries that meet in a row are multiplied: columns by columns would read every stored entry
+    /// once for each new column.
+    fn extend_sparse(&mut self, active: &ActiveSet, h: Option<&[f64]>, metric: &Metric, old: usize) {
+        let by_rows = Rows::new(active);
+        for l in old..active.len() {
+            let (rows, values) = active.entries(l);
+            let sums = &mut self.data[l * self.stride..l * self.stride + l + 1];
+            sums.fill(0.0);
+            for (&i, &x) in rows.iter().zip(values) {
+                by_rows.add(i as usize, l, x * h.map_or(1.0, |h| h[i as usize]), sums);
+            }
+            let sl = metric.shifts[l];
+            for (k, sum) in sums.iter_mut().enumerate() {
+                let sk = metric.shifts[k];
+                *sum += sk * metric.sums[l] + sl * metric.sums[k] + sk * sl * metric.total;
+            }
+        }
+    }
+
+    /// Keeps the positions for which `keep` is true, in order.
+    pub fn retain(&mut self, keep: &[bool]) {
+        let kept: Vec<usize> = (0..self.len).filter(|&k| keep[k]).collect();
+        // What stays where it is need not be copied.
+        let first = kept.iter().enumerate().position(|(l, &from)| l != from).unwrap_or(kept.len());
+        if first == kept.len() {
+            self.len = first;
+            return;
+        }
+        for (l, &from) in kept.iter().enumerate() {
+            for (k, &row) in kept.iter().enumerate() {
+                self.data[l * self.stride + k] = self.data[from * self.stride + row];
+            }
+        }
+        self.len = kept.len();
+    }
+
+    /// Q_kk += d.
+    pub fn add_to_diagonal(&mut self, k: usize, d: f64) {
+        self.data[k * self.stride + k] += d;
+    }
+
+    /// Q over the positions in `members`, in their order.
+    pub fn select(&self, members: &[usize]) -> Self {
+        // Column by column into memory of the right size: a chained iterator does not know its length.
+        let mut data = Vec::with_capacity(members.len() * members.len());
+        for &l in members {
+            let column = self.column(l);
+            data.extend(members.iter().map(|&k| column[k]));
+        }
+        Self { len: members.len(), stride: members.len(), data, grown: Vec::new() }
+    }
+
+    /// The lower triangle L of Q_MM + diag = LLᵀ, `None` when it is not positive definite. Factored in place: a second copy
+    /// of a large matrix costs as much as the rest.
+    pub fn cholesky(&self, members: &[usize], diagonal: impl Fn(usize) -> f64) -> Option<Mat<f64>> {
+        let mut lower = self.lower(members, diagonal);
+        let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(members.len(), Par::Seq, Spec::default()));
+        let stack = MemStack::new(&mut memory);
+        cholesky_in_place(lower.as_mut(), LltRegularization::default(), Par::Seq, stack, Spec::default()).ok()?;
+        Some(lower)
+    }
+
+    /// rhs ← (Q_MM + diag)⁻¹ rhs, `None` when the matrix is not positive definite.
+    pub fn solve(&self, members: &[usize], diagonal: impl Fn(usize) -> f64, rhs: MatMut<'_, f64>) -> Option<()> {
+        let lower = self.cholesky(members, diagonal)?;
+        let mut memory = MemBuffer::new(solve_in_place_scratch::<f64>(rhs.nrows(), rhs.ncols(), Par::Seq));
+        solve_in_place(lower.as_ref(), rhs, Par::Seq, MemStack::new(&mut memory));
+        Some(())
+    }
+
+    /// The lower triangle of Q_MM + diag.
+    fn lower(&self, members: &[usize], diagonal: impl Fn(usize) -> f64) -> Mat<f64> {
+        let mut lower = Mat::zeros(members.len(), members.len());
+        for (b, &from) in members.iter().enumerate() {
+            let (column, out) = (self.column(from), lower.col_as_slice_mut(b));
+            out[b..].iter_mut().zip(&members[b..]).for_each(|(o, &a)| *o = column[a]);
+            out[b] += diagonal(b);
+        }
+        lower
+    }
+}
+
+/// The stored entries of sparse active columns, by rows.
+struct Rows {
+    starts: Vec<usize>,
+    /// Positions, ascending within a row, and entries.
+    entries: Vec<(u32, f64)>,
+}
+
+impl Rows {
+    fn new(active: &ActiveSet) -> Self {
+        let mut starts = vec![0; active.nrows() + 1];
+        for k in 0..active.len() {
+            active.entries(k).0.iter().for_each(|&i| starts[i as usize + 1] += 1);
+        }
+        for i in 0..active.nrows() {
+            starts[i + 1] += starts[i];
+        }
+        let (mut next, mut entries) = (starts.clone(), vec![(0, 0.0); active.stored()]);
+        for k in 0..active.len() {
+            let (rows, values) = active.entries(k);
+            for (&i, &x) in rows.iter().zip(values) {
+                entries[next[i as usize]] = (k as u32, x);
+                next[i as usize] += 1;
+            }
+        }
+        Self { starts, entries }
+    }
+
+    /// sums_k += a x_ik for the positions k ≤ `last` of row i.
+    fn add(&self, i: usize, last: usize, a: f64, sums: &mut [f64]) {
+        for &(k, x) in &self.entries[self.starts[i]..self.starts[i + 1]] {
+            if k as usize > last {
+                break;
+            }
+            sums[k as usize] += a * x;
+        }
+    }
+}
+
+/// √h ∘ (x + shift).
+fn prepare<'a>(values: &'a [f64], h: Option<&'a [f64]>, shift: f64) -> impl Iterator<Item = f64> + 'a {
+    values.iter().enumerate().map(move |(i, x)| (x + shift) * h.map_or(1.0, |h| h[i].sqrt()))
+}
+
+/// q held as its matrix and its gradient.
+#[derive(Debug)]
+pub struct GramModel<'a> {
+    gram: &'a Gram,
+    gradient: Vec<f64>,
+    image: Vec<f64>,
+    /// How far the dual point is from the point of departure, in coefficients, and the move prepared from it.
+    away: Vec<f64>,
+    direction: Vec<f64>,
+    trail: Trail,
+}
+
+impl<'a> GramModel<'a> {
+    /// The model whose gradient at the current point is `gradient`.
+    pub fn new(gram: &'a Gram, gradient: Vec<f64>) -> Self {
+        debug_assert_eq!(gram.len(), gradient.len());
+        let (image, away, direction) = (vec![0.0; gradient.len()], Vec::new(), Vec::new());
+        Self { gram, gradient, image, away, direction, trail: Trail::default() }
+    }
+
+    /// The gradient at the current point.
+    pub fn gradients(&self) -> &[f64] {
+        &self.gradient
+    }
+
+    /// image = Q · direction.
+    fn project(&mut self) {
+        self.image.fill(0.0);
+        for (k, &x) in self.direction.iter().enumerate().filter(|p| *p.1 != 0.0) {
+            kernel::axpy(x, self.gram.column(k), &mut self.image);
+        }
+    }
+}
+
+impl Quadratic for GramModel<'_> {
+    fn len(&self) -> usize {
+        self.gradient.len()
+    }
+
+    #[inline]
+    fn curvature(&self, k: usize) -> f64 {
+        self.gram.at(k, k)
+    }
+
+    #[inline]
+    fn gradient(&self, k: usize) -> f64 {
+        self.gradient[k]
+    }
+
+    #[inline]
+    fn step(&mut self, k: usize, delta: f64) {
+        kernel::axpy(delta, self.gram.column(k), &mut self.gradient);
+    }
+
+    fn solve(&mut self, members: &[usize], diagonal: &[f64], rhs: &[f64]) -> Option<Vec<f64>> {
+        // Duplicated columns make Q_MM singular: a ridge at the level of rounding, on the scale of each column, picks one
+        // solution.
+        let ridge = |a: usize| 1e-13 * members.len() as f64 * self.gram.at(members[a], members[a]);
+        let mut d = rhs.to_vec();
+        let column = MatMut::from_column_major_slice_mut(&mut d, rhs.len(), 1);
+        self.gram.solve(members, |a| diagonal[a] + ridge(a), column)?;
+        d.iter().all(|x| x.is_finite()).then_some(d)
+    }
+
+    fn aim(&mut self, members: &[usize], d: &[f64]) -> f64 {
+        self.direction.clear();
+        self.image.fill(0.0);
+        for (&k, &x) in members.iter().zip(d) {
+            kernel::axpy(x, self.gram.column(k), &mut self.image);
+        }
+        members.iter().zip(d).map(|(&k, x)| x * self.image[k]).sum()
+    }
+
+    #[inline]
+    fn image(&self, k: usize) -> f64 {
+        self.image[k]
+    }
+
+    fn advance(&mut self, t: f64) {
+        kernel::axpy(t, &self.image, &mut self.gradient);
+        kernel::axpy(t, &self.direction, &mut self.away);
+    }
+
+    fn depart(&mut self) {
+        self.away = vec![0.0; self.len()];
+    }
+
+    fn head(&mut self, members: &[usize], d: &[f64]) -> f64 {
+        self.direction.clear();
+        self.direction.extend(self.away.iter().map(|a| -a));
+        members.iter().zip(d).for_each(|(&k, d)| self.direction[k] += d);
+        self.project();
+        kernel::dot(&self.direction, &self.image)
+    }
+
+    /// δ = e − (Θ⁻¹ + Q_MM)⁻¹(Qe)_M.
+    fn damp(&mut self, members: &[usize], inverses: &[f64]) -> Option<(f64, f64)> {
+        let rhs: Vec<f64> = members.iter().map(|&k| self.image[k]).collect();
+        let w = self.solve(members, inverses, &rhs)?;
+        let whole = std::mem::take(&mut self.image);
+        self.image = vec![0.0; whole.len()];
+        members.iter().zip(&w).for_each(|(&k, w)| self.direction[k] -= w);
+        self.project();
+        Some((kernel::dot(&self.direction, &whole), kernel::dot(&self.direction, &self.image)))
+    }
+
+    fn settle(&mut self, members: &[usize], d: &[f64]) {
+        self.head(members, d);
+        self.advance(1.0);
+        self.direction.clear();
+    }
+
+    fn trail(&mut self) -> &mut Trail {
+        &mut self.trail
+    }
+}

@@ -1,0 +1,72 @@
+//! Fits on a support, and the best point found.
+
+use crate::control::Limits;
+use crate::penalty::Coordinate;
+use crate::relaxation::workspace::Workspace;
+use crate::search::tableau::Move;
+use crate::solution::{Coefficients, Local};
+
+/// The best primal point found and what is known of it.
+pub(crate) struct Incumbent {
+    /// P.
+    pub objective: f64,
+    /// The coefficients.
+    pub coefficients: Coefficients,
+    /// Which changes of the support cannot lower P.
+    pub local: Local,
+}
+
+/// Multiplications spent on exchanges at the most: a count, not a clock, so that the answer does not depend on the machine.
+pub(crate) const BUDGET: f64 = 4e9;
+
+impl Incumbent {
+    /// Takes the workspace's point if it is better.
+    pub(crate) fn offer(&mut self, work: &Workspace<'_, '_>) -> bool {
+        let objective = work.objective();
+        let better = objective < self.objective;
+        if better {
+            (self.objective, self.coefficients) = (objective, work.coefficients());
+        }
+        better
+    }
+}
+
+/// Descent with T over the active set, then the exact fit on the support it leaves.
+pub(crate) fn descend(work: &mut Workspace<'_, '_>, monitor: &Limits) {
+    for _ in 0..50 {
+        let before = work.support();
+        work.threshold_descent(monitor);
+        refit(work, monitor);
+        if work.support() == before || monitor.stop(0).is_some() {
+            return;
+        }
+    }
+}
+
+/// min of P over the coefficients that are not zero now.
+pub(crate) fn refit(work: &mut Workspace<'_, '_>, monitor: &Limits) {
+    fit(work, 1e-13, monitor);
+}
+
+/// As [`refit`], to a relative accuracy.
+pub(crate) fn fit(work: &mut Workspace<'_, '_>, accuracy: f64, monitor: &Limits) {
+    let support = work.support();
+    let coordinates: Vec<Coordinate> = work.coordinates.iter().map(|c| c.selected()).collect();
+    let tolerance = accuracy * work.relaxation().abs().max(f64::MIN_POSITIVE);
+    let gradients = work.gradients();
+    work.minimise(&coordinates, &support, gradients, tolerance, monitor);
+}
+
+/// Changes the support; the entering coefficient starts at a value that is not zero so that the fit takes it in.
+pub(crate) fn apply(work: &mut Workspace<'_, '_>, step: Move) {
+    if let Some(i) = step.drop {
+        work.beta[i] = 0.0;
+        work.refresh();
+    }
+    if let Some(j) = step.add {
+        let c = work.problem.squares(work.active.features()[j]) / work.problem.loss().mu();
+        let q = -work.active.dot(j, &work.alpha);
+        work.beta[j] = work.coordinates[j].prox_selected(c, q);
+        work.refresh();
+    }
+}

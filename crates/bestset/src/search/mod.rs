@@ -1,0 +1,10 @@
+//! Better subsets (MATH §7.2): from a point to an answer that no addition, removal or exchange improves, and past it.
+
+pub(crate) mod exchange;
+mod explore;
+pub(crate) mod fit;
+pub(crate) mod ladder;
+pub(crate) mod multistart;
+pub mod rules;
+pub mod tableau;
+pub(crate) mod widen;

@@ -1,0 +1,228 @@
+//! The last part of the primal phase: a walk past the local minimum, and a look at the features outside the active set.
+
+use crate::control::{Monitor, Options};
+use crate::relaxation::workspace::Workspace;
+use crate::search::exchange::{Priced, Walked, exchange, tableau, walk};
+use crate::search::fit::{BUDGET, Incumbent, descend};
+use crate::search::rules::{Rules, Verdict};
+use crate::solution::Local;
+
+/// A dual point, all features, and their correlations with it.
+pub type Met<'m> = (&'m [f64], &'m [usize], &'m [f64]);
+
+/// Features outside the active set are all taken in when these are the most that the rules leave, or no more than the support.
+const FEW: usize = 64;
+
+/// Walks on from the best point, then looks at the features outside the active set: what could enter alone or in exchange is
+/// taken in, and both are repeated until nothing lowers P. `bound` is told every dual point met, with its correlations, and says
+/// what P is known not to be below; features that the rules settle are left as they are. The tableau beside the rules may be
+/// the one at the best point.
+pub(crate) fn search_outside(
+    work: &mut Workspace<'_, '_>,
+    best: &mut Incumbent,
+    bound: &mut dyn FnMut(Option<Met<'_>>) -> f64,
+    (rules, mut known): (&Rules, Option<Priced>),
+    options: &Options,
+    budget: &mut f64,
+    monitor: &mut Monitor<'_>,
+) {
+    let problem = work.problem;
+    let (all, tolerances) = ((0..problem.ncols()).collect::<Vec<_>>(), (options.absolute(problem), options.gap));
+    for _ in 0..20 {
+        work.load(&best.coefficients);
+        let whole = take_in(work, rules, best.objective);
+        let mut inescapable = false;
+        while !is_proved(best, bound(None), tolerances) {
+            match walk(work, known.take(), rules, budget, monitor) {
+                Walked::Lower => {
+                    let before = best.objective;
+                    exchange(work, rules, best.objective, budget, monitor);
+                    best.offer(work);
+                    // Rounding can make a circle of points each lower than the last.
+                    if best.objective >= before - 1e-10 * before.abs() || monitor.stop(0).is_some() {
+                        break;
+                    }
+                }
+                Walked::Nowhere { inescapable: all } => {
+                    inescapable = all;
+                    break;
+                }
+            }
+        }
+        work.load(&best.coefficients);
+        if monitor.stop(0).is_some() {
+            return;
+        }
+        if whole && inescapable && problem.loss().is_quadratic() {
+            best.local = Local::Swap;
+            return;
+        }
+        let mut tau = vec![0.0; all.len()];
+        problem.design().correlate(&all, &work.alpha, &mut tau);
+        monitor.passes += 1.0;
+        bound(Some((&work.alpha, &all, &tau)));
+        let (mut entering, mut complete) = entering(work, &tau, rules, budget);
+        if entering.len() > work.room() {
+            let pull = |j: usize| tau[j].abs() / problem.length(j).max(f64::MIN_POSITIVE);
+            entering.sort_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
+            entering.truncate(work.room());
+            complete = false;
+        }
+        entering.iter().for_each(|&j| {
+            work.include(j);
+        });
+        if !entering.is_empty() {
+            descend(work, monitor);
+        }
+        if !(entering.is_empty() && inescapable) {
+            inescapable = exchange(work, rules, best.objective, budget, monitor);
+        }
+        inescapable &= complete;
+        if !best.offer(work) {
+            // A tie may have led elsewhere: only what was looked at is vouched for.
+            let same = work.coefficients().support == best.coefficients.support;
+            best.local = if inescapable && same && problem.loss().is_quadratic() {
+                Local::Swap
+            } else {
+                work.load(&best.coefficients);
+                if is_coordinatewise(work, &tau) { Local::Coordinate } else { Local::None }
+            };
+            return;
+        }
+    }
+}
+
+/// Takes all features that the rules leave open into the active set if they are few; whether none is left outside.
+pub(crate) fn take_in(work: &mut Workspace<'_, '_>, rules: &Rules, best: f64) -> bool {
+    let candidates = outside(work, rules, best);
+    let few = candidates.len() <= FEW.max(work.support().len()) && work.can_price(work.active.len() + candidates.len());
+    if few {
+        candidates.iter().for_each(|&j| {
+            work.include(j);
+        });
+    }
+    few
+}
+
+/// The features outside the active set that the rules leave open.
+fn outside(work: &Workspace<'_, '_>, rules: &Rules, best: f64) -> Vec<usize> {
+    let candidate = |j: &usize| work.position(*j).is_none() && rules.verdict(work.problem, *j, best) == Verdict::Open;
+    (0..work.problem.ncols()).filter(candidate).collect()
+}
+
+/// Whether the bound already shows that nothing better is left to find.
+fn is_proved(best: &Incumbent, bound: f64, (absolute, relative): (f64, f64)) -> bool {
+    best.objective - bound <= absolute.max(relative * best.objective.abs())
+}
+
+/// Whether no change of one coefficient (and the intercept) lowers P by more than rounding; τ = Xᵀα at the current point.
+///
+/// For the squared loss each coefficient's best value is known. Another loss is at least its tangent, which settles the
+/// features outside; a change inside is stationary already, so that only zero remains, and is tried.
+fn is_coordinatewise(work: &Workspace<'_, '_>, tau: &[f64]) -> bool {
+    let (problem, objective) = (work.problem, work.objective());
+    let (quadratic, margin) = (problem.loss().is_quadratic(), 1e-10 * objective.abs());
+    let change = |j: usize| {
+        let (c, b) = (problem.coordinate(j), work.position(j).map_or(0.0, |k| work.beta[k]));
+        if quadratic {
+            let curvature = problem.length(j).powi(2);
+            let to = |new: f64| (0.5 * curvature * (new - b) + tau[j]) * (new - b) + c.value(new) - c.value(b);
+            return to(0.0).min(to(c.prox_selected(curvature, curvature * b - tau[j])));
+        }
+        let Some(k) = work.position(j).filter(|_| b != 0.0) else { return c.psi(tau[j]) };
+        let mut u = work.margins.clone();
+        work.active.axpy(k, -b, &mut u);
+        let without = problem.loss_sum(&u, problem.best_intercept(&u, work.intercept)) - c.value(b);
+        (without - work.loss()).min(-c.selected().envelope_violation(b, tau[j]) * b.abs())
+    };
+    (0..problem.ncols()).all(|j| change(j) >= -margin)
+}
+
+/// Features outside the active set that lower P alone or in exchange, by the prices of the model, and whether these are all.
+///
+/// Adding j after dropping i gains at most (|τ_j| + ‖x_j‖ reach_i − λ1)₊² / (4λ2), since its curvature is at least 2λ2: below
+/// the price of the move it is ruled out. What that leaves is priced in blocks, each in a tableau with the support alone.
+fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], rules: &Rules, budget: &mut f64) -> (Vec<usize>, bool) {
+    let (problem, best) = (work.problem, work.objective());
+    let mut outside = outside(work, rules, best);
+    if outside.is_empty() {
+        return (outside, true);
+    }
+    let mut support = work.on_support();
+    let view = rules.open(&support, best);
+    let removals = match support.can_price(support.active.len()) && *budget > 0.0 {
+        true => tableau(&mut support, &view, budget).map(|tableau| tableau.removals()),
+        false => None,
+    };
+    let Some(removals) = removals else {
+        outside.retain(|&j| lowers(work, j, tau[j]));
+        return (outside, false);
+    };
+    let removals = best_removals(removals);
+    let worth = |j: usize| {
+        let (c, length) = (problem.coordinate(j), problem.length(j) / problem.loss().mu().sqrt());
+        let gain = |extra: f64| (tau[j].abs() + extra - c.l1).max(0.0).powi(2) / (4.0 * c.l2);
+        let moves = removals.iter().map(|(cost, reach)| gain(reach * length) - cost);
+        moves.fold(gain(0.0), f64::max) - c.l0
+    };
+    outside.retain(|&j| worth(j) > 0.0);
+    let mut complete = true;
+    let room = (4 * support.active.len()).max(500);
+    if outside.len() > room && *budget < 0.5 * BUDGET {
+        let pull = |j: usize| tau[j].abs() / problem.length(j).max(f64::MIN_POSITIVE);
+        outside.sort_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
+        outside.truncate(room);
+        complete = false;
+    }
+    let mut entering = Vec::new();
+    for block in outside.chunks(support.active.len().max(64)) {
+        let (found, all) = improving(&mut support, &view, block, budget);
+        entering.extend(found);
+        complete &= all;
+    }
+    (entering, complete)
+}
+
+/// Those of the removals, each a cost and a reach, that no cheaper one reaches as far as.
+fn best_removals(mut removals: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    removals.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let mut reached = f64::NEG_INFINITY;
+    removals.retain(|r| {
+        let further = r.1 > reached;
+        reached = reached.max(r.1);
+        further
+    });
+    removals
+}
+
+/// The features of the block that lower P alone or in exchange for one in view of the support, which is all that the
+/// workspace holds.
+fn improving(support: &mut Workspace<'_, '_>, view: &[usize], block: &[usize], budget: &mut f64) -> (Vec<usize>, bool) {
+    let (size, margin) = (support.active.len(), 1e-10 * support.objective().abs());
+    let view: Vec<usize> = view.iter().copied().chain(block.iter().map(|&j| support.include(j))).collect();
+    let priced = tableau(support, &view, budget).map(|tableau| tableau.improving(margin, usize::MAX));
+    let keep: Vec<bool> = (0..support.active.len()).map(|k| k < size).collect();
+    support.retain(&keep);
+    let Some((moves, complete)) = priced else { return (block.to_vec(), false) };
+    let mut found: Vec<usize> = moves.iter().filter_map(|m| m.1.add).map(|k| block[view[k] - size]).collect();
+    found.sort_unstable();
+    found.dedup();
+    (found, complete)
+}
+
+/// Whether giving feature j a coefficient, all others fixed, lowers P: T with the curvature bound.
+fn lowers(work: &Workspace<'_, '_>, j: usize, tau: f64) -> bool {
+    let c = work.problem.squares(j) / work.problem.loss().mu();
+    work.problem.coordinate(j).threshold_operator(c, -tau) != 0.0 && work.position(j).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::search::widen::best_removals;
+
+    #[test]
+    fn a_removal_is_left_out_only_for_a_cheaper_one_that_reaches_as_far() {
+        let removals = vec![(3.0, 5.0), (1.0, 2.0), (2.0, 1.0), (2.5, 2.0), (4.0, 4.0), (5.0, 6.0)];
+        assert_eq!(best_removals(removals), [(1.0, 2.0), (3.0, 5.0), (5.0, 6.0)]);
+    }
+}

@@ -1,0 +1,135 @@
+//! One way to solve a problem: [`solve`].
+
+use crate::certificate::Certificate;
+use crate::control::{Method, Monitor, Observer, Options, on_threads};
+use crate::error::{Error, Result};
+use crate::problem::Problem;
+use crate::snapshot::{Journal, misfit};
+use crate::solution::Solution;
+use crate::solver::{Outcome, incremental, published};
+use crate::{exact, leaps};
+use serde::{Deserialize, Serialize};
+
+/// Solves the problem with the method of the options.
+///
+/// Errors mean that it could not start. Limits and cancellation return the best solution with a valid bound.
+pub fn solve(problem: &Problem<'_>, options: &Options) -> Result<Solution> {
+    solve_observed(problem, options, &mut ())
+}
+
+/// As [`solve`], with an observer that sees every trace row as it is made.
+pub fn solve_observed(problem: &Problem<'_>, options: &Options, observer: &mut dyn Observer) -> Result<Solution> {
+    solve_kept(problem, options, observer, None)
+}
+
+/// As [`solve_observed`]; branch and bound goes on from the journal and keeps it up to date.
+pub(crate) fn solve_kept(
+    problem: &Problem<'_>,
+    options: &Options,
+    observer: &mut dyn Observer,
+    journal: Option<&mut Journal<'_, Saved>>,
+) -> Result<Solution> {
+    options.validate(problem)?;
+    let mut monitor = Monitor::new(options, observer);
+    let run = |monitor: &mut Monitor<'_>| {
+        Ok(match options.method {
+            Method::Incremental => incremental::solve(problem, options, monitor),
+            Method::Exact => prove(problem, options, monitor, journal)?,
+            Method::PrimalDual { dynamic: true } => published::dynamic::solve(problem, options, monitor),
+            Method::PrimalDual { dynamic: false } => published::primal_dual::solve(problem, options, monitor, true),
+            Method::DualAscent => published::primal_dual::solve(problem, options, monitor, false),
+            Method::DualIht => published::dual_iht::solve(problem, options, monitor),
+            Method::Cdss => published::cdss::solve(problem, options, monitor),
+        })
+    };
+    let outcome = on_threads(options.threads, || run(&mut monitor))?;
+    Ok(finish(problem, options, monitor, outcome))
+}
+
+/// The state of one of the two searches that end with a proof.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Saved {
+    /// Branch and bound on the relaxation.
+    Tree(Box<exact::SavedTree>),
+    /// Leaps and bounds.
+    Leaps(Box<leaps::SavedLeaps>),
+}
+
+/// Leaps and bounds where nothing else has a bound, branch and bound on the relaxation elsewhere.
+fn prove(
+    problem: &Problem<'_>,
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+    journal: Option<&mut Journal<'_, Saved>>,
+) -> Result<Outcome> {
+    let (is_least_squares, journal) = (leaps::is_needed(problem), journal);
+    let Some(Journal { start, keep }) = journal else {
+        return match is_least_squares {
+            true => leaps::solve(problem, options, monitor, None),
+            false => exact::solve(problem, options, monitor, None),
+        };
+    };
+    match (is_least_squares, start.take()) {
+        (true, Some(Saved::Tree(_))) | (false, Some(Saved::Leaps(_))) => Err(misfit()),
+        (true, start) => {
+            let start = start.and_then(|s| if let Saved::Leaps(saved) = s { Some(*saved) } else { None });
+            let mut keep = |state: &dyn Fn() -> leaps::SavedLeaps| keep(&|| Saved::Leaps(Box::new(state())));
+            leaps::solve(problem, options, monitor, Some(&mut Journal { start, keep: &mut keep }))
+        }
+        (false, start) => {
+            let start = start.and_then(|s| if let Saved::Tree(saved) = s { Some(*saved) } else { None });
+            let mut keep = |state: &dyn Fn() -> exact::SavedTree| keep(&|| Saved::Tree(Box::new(state())));
+            exact::solve(problem, options, monitor, Some(&mut Journal { start, keep: &mut keep }))
+        }
+    }
+}
+
+impl Options {
+    /// Checks every field against its range and the method against the problem.
+    pub fn validate(&self, problem: &Problem<'_>) -> Result<()> {
+        self.validate_ranges(problem)?;
+        self.validate_method(problem)
+    }
+
+    fn validate_method(&self, problem: &Problem<'_>) -> Result<()> {
+        let method = self.method.name();
+        if self.method == Method::Exact && leaps::is_needed(problem) {
+            return Ok(());
+        }
+        let needs_dual =
+            matches!(self.method, Method::Exact | Method::PrimalDual { .. } | Method::DualAscent | Method::DualIht);
+        if needs_dual && !problem.penalty().has_certificate(problem.ncols()) {
+            if self.method == Method::Exact && leaps::is_plain(problem) {
+                let most = leaps::largest_size(problem);
+                return Err(Error::TooWide { samples: problem.nrows(), features: problem.ncols(), most });
+            }
+            let reason = match self.method {
+                Method::Exact => {
+                    "needs lambda2 > 0, bounds on every coefficient, or least squares without lambda1 and factors"
+                }
+                _ => "needs lambda2 > 0 or bounds on every coefficient",
+            };
+            return Err(Error::Unsupported { method, reason });
+        }
+        match (self.method, problem.max_size()) {
+            (Method::DualIht, None) => Err(Error::Unsupported { method, reason: "needs a largest size k" }),
+            (Method::DualIht | Method::Exact, Some(_)) => Ok(()),
+            (_, Some(_)) => Err(Error::Unsupported { method, reason: "cannot limit the size; use dual_iht or exact" }),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn finish(problem: &Problem<'_>, options: &Options, mut monitor: Monitor<'_>, outcome: Outcome) -> Solution {
+    let solution = outcome.certified(problem, options);
+    let Certificate { objective, lower_bound, .. } = solution.certificate;
+    monitor.conclude(objective, lower_bound, solution.iterations, solution.coefficients.nonzeros());
+    Solution {
+        seconds: monitor.seconds(),
+        passes: monitor.passes,
+        rule: monitor.rule,
+        trace: monitor.trace,
+        ..solution
+    }
+}

@@ -1,0 +1,65 @@
+//! What a solver hands back, and the solution that is made of it.
+
+use crate::certificate::Certificate;
+use crate::control::{Method, Options};
+use crate::problem::Problem;
+use crate::solution::{Coefficients, Local, Ranked, Screened, Solution, Status};
+
+/// What a solver hands back: its best coefficients, a dual point with the bound it proves, and how its loop ended.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The best primal point found.
+    pub coefficients: Coefficients,
+    /// The least R met, `None` where R is not the relaxation.
+    pub relaxation: Option<f64>,
+    /// The best bound proved, −∞ if none.
+    pub lower_bound: f64,
+    /// The dual point that proves it.
+    pub dual: Vec<f64>,
+    /// How the loop ended.
+    pub ended: Status,
+    /// Iterations in the unit of the method.
+    pub iterations: usize,
+    /// What screening did.
+    pub screened: Screened,
+    /// Which changes of the support cannot lower P.
+    pub local: Local,
+    /// The best subsets, best first, from branch and bound.
+    pub ranked: Vec<Ranked>,
+    /// Features taken for combinations of each other, by leaps and bounds.
+    pub dependent: Vec<Vec<usize>>,
+}
+
+impl Outcome {
+    /// Evaluates P from scratch and derives the status from the gap alone; what a monitor knows is left empty.
+    pub fn certified(self, problem: &Problem<'_>, options: &Options) -> Solution {
+        let Self {
+            coefficients, relaxation, lower_bound, dual, iterations, screened, local, ranked, dependent, ..
+        } = self;
+        let objective = problem.value(&coefficients);
+        // R of the answer is at most its P: rounding may have said otherwise.
+        let relaxation = relaxation.map(|r| r.min(objective));
+        let certificate = Certificate::new(objective, relaxation, lower_bound);
+        let status = certificate.status(self.ended, options.absolute(problem), options.gap);
+        // A limit that struck before as many subsets were ranked as were asked for: the search is not done.
+        let unranked = options.top > 1 && (ranked.len() < options.top || ranked.iter().any(|r| !r.proved));
+        let searches = options.method == Method::Exact && self.ended != Status::Converged;
+        let status = if unranked && searches { self.ended } else { status };
+        let (passes, seconds, trace) = (0.0, 0.0, Vec::new());
+        Solution {
+            coefficients,
+            certificate,
+            status,
+            dual,
+            iterations,
+            passes,
+            seconds,
+            screened,
+            local,
+            rule: None,
+            trace,
+            ranked,
+            dependent,
+        }
+    }
+}
