@@ -11,7 +11,7 @@ use crate::path::{Path, PathOptions, path};
 use crate::penalty::{Coordinate, Factors, Penalty};
 use crate::problem::Problem;
 use crate::relaxation::workspace::Workspace;
-use crate::search::fit::apply;
+use crate::search::fit::{apply, margin};
 use crate::search::tableau::{Move, Tableau};
 use crate::solution::{Coefficients, Local, Screened, Solution, Status};
 
@@ -176,7 +176,7 @@ impl<'p, 'a> Climb<'p, 'a> {
     /// Takes the first of the best moves of the kind asked for whose refit lowers P; whether there was one.
     fn take(&mut self, kind: impl Fn(&Move) -> bool, monitor: &Monitor<'_>) -> bool {
         let (before, start) = (self.work.objective(), self.work.coefficients());
-        let margin = 1e-10 * before.abs();
+        let margin = margin(before);
         let moves = self.priced(|tableau| tableau.improving(margin, usize::MAX).0).unwrap_or_default();
         for (_, step) in moves.into_iter().filter(|m| kind(&m.1)).take(ATTEMPTS) {
             apply(&mut self.work, step);

@@ -125,7 +125,7 @@ fn by_leaps(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Sea
     let (bests, full, dependent) = leaps::sizes(problem, most, options, &mut monitor)?;
     let measure = Measure::new(problem, Some(full));
     let nodes = bests.iter().map(|b| b.nodes).sum();
-    let subset = |(k, best): (usize, leaps::Best)| {
+    let subset = |(k, best): (usize, leaps::BestOfSize)| {
         let objective = problem.value(&best.coefficients);
         let certificate = Certificate::new(objective, None, best.lower_bound);
         measure.subset(k + 1, best.coefficients, certificate, best.ended, options)

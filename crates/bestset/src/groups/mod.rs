@@ -211,7 +211,7 @@ pub fn solve_groups(problem: &Problem<'_>, groups: &Groups, options: &Options) -
 
 pub(crate) fn conclude(
     grouped: &Grouped<'_, '_>,
-    relaxed: &relax::Relaxed,
+    relaxed: &relax::GroupRelaxation,
     coefficients: Coefficients,
     options: &Options,
     limits: &Limits,

@@ -13,7 +13,7 @@ const SWEEPS: usize = 5000;
 const LOOK: usize = 5;
 
 /// What the relaxation found.
-pub(crate) struct Relaxed {
+pub(crate) struct GroupRelaxation {
     /// R.
     pub(crate) value: f64,
     /// The best D met.
@@ -29,10 +29,10 @@ pub(crate) struct Relaxed {
 /// Minimises R, from the minimiser of another λ0 if there is one, until (R − D)/|R| is at most the tolerance of the options.
 pub(crate) fn minimise(
     grouped: &Grouped<'_, '_>,
-    start: Option<&Relaxed>,
+    start: Option<&GroupRelaxation>,
     options: &Options,
     limits: &Limits,
-) -> Relaxed {
+) -> GroupRelaxation {
     let (problem, groups) = (grouped.problem, grouped.groups);
     let p = problem.ncols();
     let mut columns = ActiveSet::new(problem.design());
@@ -43,7 +43,8 @@ pub(crate) fn minimise(
     (0..p).filter(|&j| beta[j] != 0.0).for_each(|j| columns.axpy(j, beta[j], &mut u));
     let mut alpha = vec![0.0; u.len()];
     let mut intercept = problem.best_intercept(&u, start.map_or(0.0, |s| s.intercept));
-    let mut state = Relaxed { value: f64::INFINITY, bound: f64::NEG_INFINITY, dual: vec![], beta: vec![], intercept };
+    let mut state =
+        GroupRelaxation { value: f64::INFINITY, bound: f64::NEG_INFINITY, dual: vec![], beta: vec![], intercept };
     for sweep in 0..SWEEPS {
         if sweep % LOOK == 0 {
             intercept = problem.best_intercept(&u, intercept);
@@ -63,7 +64,7 @@ pub(crate) fn minimise(
     state
 }
 
-impl Relaxed {
+impl GroupRelaxation {
     /// R and D at a point, the better of each kept.
     fn look(&mut self, grouped: &Grouped<'_, '_>, beta: &[f64], u: &[f64], intercept: f64, alpha: &[f64]) {
         let envelope: f64 = (0..grouped.groups.len()).map(|g| envelope(grouped, g, beta)).sum();

@@ -3,7 +3,7 @@
 use crate::control::{Limits, Options};
 use crate::error::Result;
 use crate::groups::Grouped;
-use crate::groups::relax::Relaxed;
+use crate::groups::relax::GroupRelaxation;
 use crate::penalty::{Bounds, Penalty};
 use crate::solution::Coefficients;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ const CANDIDATES: usize = 8;
 /// The best found from the relaxation rounded at several sizes, and from `start`.
 pub(crate) fn search(
     grouped: &Grouped<'_, '_>,
-    relaxed: &Relaxed,
+    relaxed: &GroupRelaxation,
     start: Option<&Coefficients>,
     options: &Options,
     limits: &Limits,

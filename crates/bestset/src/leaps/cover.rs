@@ -8,7 +8,7 @@
 //!
 //! which makes at most C(p − d + 1 + k, k) of them. Few enough only where p is not much larger than n, or k is small.
 
-use crate::leaps::split::Split;
+use crate::leaps::cell::Cell;
 use crate::problem::Problem;
 
 /// The most families that are searched.
@@ -45,17 +45,17 @@ fn count(out: usize, k: usize) -> f64 {
 }
 
 /// The families of at most `cap` of the columns that hold every subset of at most `most`.
-pub fn cover(columns: &[u32], cap: usize, most: usize) -> Vec<Split> {
+pub fn cover(columns: &[u32], cap: usize, most: usize) -> Vec<Cell> {
     let mut families = Vec::new();
     divide(Vec::new(), columns, cap, most.min(cap), &mut families);
     families
 }
 
-fn divide(inside: Vec<u32>, free: &[u32], cap: usize, most: usize, families: &mut Vec<Split>) {
+fn divide(inside: Vec<u32>, free: &[u32], cap: usize, most: usize, families: &mut Vec<Cell>) {
     if inside.len() == most {
-        families.push(Split { inside, free: Vec::new() });
+        families.push(Cell { inside, free: Vec::new() });
     } else if inside.len() + free.len() <= cap {
-        families.push(Split { inside, free: free.to_vec() });
+        families.push(Cell { inside, free: free.to_vec() });
     } else if let [first, rest @ ..] = free {
         let with = [&inside[..], &[*first]].concat();
         divide(inside, rest, cap, most, families);
@@ -79,7 +79,7 @@ mod tests {
                     assert!(families.iter().all(|f| f.len() <= cap));
                     for mask in 0u32..1 << p {
                         let subset: Vec<u32> = columns.iter().copied().filter(|k| mask >> k & 1 == 1).collect();
-                        let holds = |f: &&Split| {
+                        let holds = |f: &&Cell| {
                             let known = |k: &u32| f.inside.contains(k) || f.free.contains(k);
                             f.inside.iter().all(|k| subset.contains(k)) && subset.iter().all(known)
                         };

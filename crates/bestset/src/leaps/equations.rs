@@ -2,11 +2,11 @@
 
 use crate::error::{Error, Result};
 use crate::kernel;
+use crate::leaps::cell::Cell;
 use crate::leaps::columns::{Frame, Unit, is_constant};
 use crate::leaps::cover;
 use crate::leaps::family::Family;
 use crate::leaps::form::Form;
-use crate::leaps::split::Split;
 use crate::problem::Problem;
 use crate::relaxation::quadratic::Gram;
 use faer::linalg::matmul::matmul;
@@ -46,7 +46,7 @@ pub struct Equations<'p, 'a> {
     /// fit(∅) = ½‖ŷ‖².
     pub total: f64,
     /// Families of linearly independent columns that hold a best subset of every size; one, unless columns depend on others.
-    pub splits: Vec<Split>,
+    pub cells: Vec<Cell>,
     /// The features of every dependence that was taken for exact though it may be one but for rounding.
     pub dependent: Vec<Vec<usize>>,
     /// ‖A⁻¹‖ of the families at the most.
@@ -56,9 +56,8 @@ pub struct Equations<'p, 'a> {
 }
 
 impl<'p, 'a> Equations<'p, 'a> {
-    /// A few passes over X, for subsets of at most `most` features; an error when columns are nearly, but not exactly, combinations
-    /// of others.
-    pub fn new(problem: &'p Problem<'a>, most: usize) -> Result<Self> {
+    /// A few passes over X; the families of independent columns and the rounding are still to be found.
+    pub fn of_columns(problem: &'p Problem<'a>) -> Self {
         let (ridge, frame) = (problem.coordinate(0).l2, Frame::new(problem));
         // Each on its own: their difference would be rounded as the farther of the two.
         let (mut target, offset) = (frame.whiten(problem.y().to_vec()), frame.whiten(problem.null_margins()));
@@ -76,7 +75,7 @@ impl<'p, 'a> Equations<'p, 'a> {
             reach: Vec::new(),
             effort: Vec::new(),
             total,
-            splits: Vec::new(),
+            cells: Vec::new(),
             dependent: Vec::new(),
             inverse: 1.0,
             slack: 0.0,
@@ -89,13 +88,17 @@ impl<'p, 'a> Equations<'p, 'a> {
             }
         }
         equations.gram = equations.products();
-        equations.separate(most)?;
+        equations
+    }
+
+    /// ‖A⁻¹‖ of the families, and what rounding may do to a fit.
+    pub fn measure(&mut self) -> Result<()> {
         // A sparse column is the sum of parts that may be larger, and rounded as they are.
-        let excess =
-            if problem.design().is_sparse() { equations.effort.iter().copied().fold(1.0, f64::max) } else { 1.0 };
-        equations.inverse = equations.inverse_norm()?;
-        equations.slack = rounding(problem.nrows()) * f64::EPSILON * excess * equations.inverse * total;
-        Ok(equations)
+        let is_sparse = self.problem.design().is_sparse();
+        let excess = if is_sparse { self.effort.iter().copied().fold(1.0, f64::max) } else { 1.0 };
+        self.inverse = self.inverse_norm()?;
+        self.slack = rounding(self.problem.nrows()) * f64::EPSILON * excess * self.inverse * self.total;
+        Ok(())
     }
 
     fn take(&mut self, j: usize, unit: &Unit) {
@@ -161,7 +164,7 @@ impl<'p, 'a> Equations<'p, 'a> {
     /// The largest size of a subset that is searched: of independent columns, and with a degree of freedom left where there are more
     /// columns than samples determine.
     pub fn rank(&self) -> usize {
-        self.splits.iter().map(Split::len).max().unwrap_or(0)
+        self.cells.iter().map(Cell::len).max().unwrap_or(0)
     }
 
     /// Whether there are more columns than samples determine: any [`cover::determined`] independent ones fit perfectly.
@@ -174,11 +177,11 @@ impl<'p, 'a> Equations<'p, 'a> {
         self.len() == self.problem.ncols() && self.dependent.is_empty()
     }
 
-    /// ‖A⁻¹‖∞ ≥ ‖A⁻¹‖₂, the largest of all splits.
+    /// ‖A⁻¹‖∞ ≥ ‖A⁻¹‖₂, the largest of all cells.
     fn inverse_norm(&self) -> Result<f64> {
         let mut norm = 1.0f64;
-        for split in &self.splits {
-            let family = self.family(&[], &split.members())?;
+        for cell in &self.cells {
+            let family = self.family(&[], &cell.members())?;
             let row = |i: usize| (0..family.costs.len()).map(|j| family.costs.at(i, j).abs()).sum::<f64>();
             norm = (0..family.costs.len()).map(row).fold(norm, f64::max);
         }

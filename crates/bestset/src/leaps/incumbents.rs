@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 pub struct Incumbents {
     /// λ0, when only the best of fit(T) + λ0|T| are wanted.
     price: Option<f64>,
-    found: Vec<Found>,
+    found: Vec<Contender>,
     /// With a price: how many of the least fit(T) + λ0|T| are wanted.
     top: usize,
     /// Those known, least first.
-    ranked: Vec<Found>,
+    ranked: Vec<Contender>,
     /// How far apart two fits must be for rounding not to have exchanged them.
     #[serde(default)]
     doubt: f64,
     /// Without a price: subsets other than the best of their size that may be better but for rounding; none where there are too many.
     #[serde(default)]
-    doubtful: Option<Vec<Found>>,
+    doubtful: Option<Vec<Contender>>,
 }
 
 /// The most subsets that are kept to be looked at again.
@@ -28,7 +28,7 @@ const DOUBTFUL: usize = 200;
 /// A subset with its fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Found {
+pub struct Contender {
     /// fit(T), +∞ when there is none.
     #[serde(with = "float")]
     pub fit: f64,
@@ -39,7 +39,7 @@ pub struct Found {
 impl Incumbents {
     /// Knows the empty subset only.
     pub fn new(most: usize, price: Option<f64>, empty: f64) -> Self {
-        let mut found = vec![Found { fit: f64::INFINITY, members: Vec::new() }; most + 1];
+        let mut found = vec![Contender { fit: f64::INFINITY, members: Vec::new() }; most + 1];
         found[0].fit = empty;
         let ranked = if price.is_some() { found[..1].to_vec() } else { Vec::new() };
         Self { price, found, top: 1, ranked, doubt: 0.0, doubtful: Some(Vec::new()) }
@@ -56,9 +56,10 @@ impl Incumbents {
     }
 
     /// The best of this size and those that are not told from it; `None` where there were too many to keep.
-    pub fn contenders(&self, size: usize) -> Option<Vec<&Found>> {
+    pub fn contenders(&self, size: usize) -> Option<Vec<&Contender>> {
         let (best, doubtful) = (&self.found[size], self.doubtful.as_ref()?);
-        let near = |f: &&Found| f.members.len() == size && f.fit < best.fit + self.doubt && f.members != best.members;
+        let near =
+            |f: &&Contender| f.members.len() == size && f.fit < best.fit + self.doubt && f.members != best.members;
         Some([best].into_iter().chain(doubtful.iter().filter(near)).collect())
     }
 
@@ -71,7 +72,7 @@ impl Incumbents {
             return;
         }
         doubtful.retain(|f| f.fit < self.found[f.members.len()].fit + self.doubt);
-        doubtful.push(Found { fit, members });
+        doubtful.push(Contender { fit, members });
         if doubtful.len() > DOUBTFUL {
             self.doubtful = None;
         }
@@ -83,7 +84,7 @@ impl Incumbents {
     }
 
     /// The best subsets at the price, least first.
-    pub fn ranked(&self) -> &[Found] {
+    pub fn ranked(&self) -> &[Contender] {
         &self.ranked
     }
 
@@ -124,7 +125,7 @@ impl Incumbents {
         }
         let mut members = [inside, extra].concat();
         members.sort_unstable();
-        let found = Found { fit, members };
+        let found = Contender { fit, members };
         if ranks && self.ranked.iter().all(|known| known.members != found.members) {
             self.rank(found.clone());
         }
@@ -136,8 +137,8 @@ impl Incumbents {
         }
     }
 
-    fn rank(&mut self, found: Found) {
-        let cost = |f: &Found| self.cost_of(f.fit, f.members.len());
+    fn rank(&mut self, found: Contender) {
+        let cost = |f: &Contender| self.cost_of(f.fit, f.members.len());
         let place = self.ranked.partition_point(|known| cost(known) <= cost(&found));
         self.ranked.insert(place, found);
         self.ranked.truncate(self.top);
@@ -156,7 +157,7 @@ impl Incumbents {
     }
 
     /// The best of this size.
-    pub fn best(&self, size: usize) -> &Found {
+    pub fn best(&self, size: usize) -> &Contender {
         &self.found[size]
     }
 

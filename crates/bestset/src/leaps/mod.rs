@@ -9,14 +9,15 @@
 //! nodes and costs more than it saves; bounding what r features can gain by the correlations left between them proves nothing
 //! that the costs have not.
 
+mod cell;
 mod columns;
 mod cover;
+mod dependence;
 mod equations;
 mod family;
 mod form;
 mod incumbents;
 mod refit;
-mod split;
 mod start;
 mod tree;
 
@@ -28,10 +29,10 @@ use crate::problem::Problem;
 use crate::snapshot::Journal;
 use crate::solution::{Coefficients, Local, Ranked, Screened, Status, TraceRow};
 use crate::solver::{Outcome, incremental};
+use cell::Cell;
 use equations::Equations;
-use incumbents::{Found, Incumbents};
-use split::Split;
-use tree::Tree;
+use incumbents::{Contender, Incumbents};
+use tree::Leaps;
 
 pub(crate) use tree::SavedLeaps;
 
@@ -65,7 +66,7 @@ pub fn is_needed(problem: &Problem<'_>) -> bool {
 
 /// The best subset of one size.
 #[derive(Debug, Clone)]
-pub struct Best {
+pub struct BestOfSize {
     /// The fit on it.
     pub coefficients: Coefficients,
     /// No subset of this size has a lower loss + λ2‖β‖².
@@ -91,7 +92,7 @@ pub fn sizes(
     most: usize,
     options: &Options,
     monitor: &mut Monitor<'_>,
-) -> Result<(Vec<Best>, Full, Vec<Vec<usize>>)> {
+) -> Result<(Vec<BestOfSize>, Full, Vec<Vec<usize>>)> {
     if let Some(status) = refused(problem, options, monitor) {
         return Ok((vec![unsearched(problem, status); most], Full { loss: 0.0, rank: problem.ncols() }, Vec::new()));
     }
@@ -102,14 +103,14 @@ pub fn sizes(
     let (mut searched, mut spent) = (Vec::new(), 0);
     // A search for each size has sharper bounds than one for all, and no more nodes.
     for size in 1..=most.min(rank) {
-        let mut tree = Tree::new(&equations, incumbents, size, size)?;
+        let mut tree = Leaps::new(&equations, incumbents, size, size)?;
         let ended = run(&mut tree, options, monitor, spent, None)?;
         spent += tree.nodes;
         searched.push((size, tree.bound(size), ended, tree.nodes));
         incumbents = tree.incumbents;
     }
     // Refitted last: the search for one size may better another that was cut short.
-    let mut bests: Vec<Best> = Vec::with_capacity(most);
+    let mut bests: Vec<BestOfSize> = Vec::with_capacity(most);
     for found in searched {
         let own = settled(&equations, &incumbents, found)?;
         bests.push(bests.last().map_or(own.clone(), |before| at_most(problem, before, own)));
@@ -121,10 +122,10 @@ pub fn sizes(
     }
     // More features than independent columns fit no better; without any, nothing fits better than none.
     let (coefficients, total) = (equations.refit(&[], equations.total)?, (equations.total - equations.slack).max(0.0));
-    let nothing = Best { coefficients, lower_bound: total, ended: Status::Converged, nodes: 0 };
-    let last = bests.last().map_or(nothing, |best| Best { nodes: 0, ..best.clone() });
+    let nothing = BestOfSize { coefficients, lower_bound: total, ended: Status::Converged, nodes: 0 };
+    let last = bests.last().map_or(nothing, |best| BestOfSize { nodes: 0, ..best.clone() });
     bests.resize(most, last);
-    let all = equations.splits.first().map(Split::members).unwrap_or_default();
+    let all = equations.cells.first().map(Cell::members).unwrap_or_default();
     let full = equations.refit(&all, equations.fit(&all))?;
     let full = Full { loss: problem.loss_at(&full), rank };
     Ok((bests, full, equations.dependent))
@@ -136,7 +137,7 @@ fn settled(
     equations: &Equations<'_, '_>,
     incumbents: &Incumbents,
     (size, bound, ended, nodes): (usize, f64, Status, usize),
-) -> Result<Best> {
+) -> Result<BestOfSize> {
     let best = incumbents.best(size);
     let contenders = incumbents.contenders(size).filter(|_| ended == Status::Converged);
     let (coefficients, lower_bound) = match contenders {
@@ -145,26 +146,26 @@ fn settled(
     };
     // The first is a bound whenever the search ended; the second is what was left when it was cut short.
     let lower_bound = if ended == Status::Converged { lower_bound.max(bound) } else { bound.min(best.fit) };
-    Ok(Best { coefficients, lower_bound: lower_bound.max(0.0), ended, nodes })
+    Ok(BestOfSize { coefficients, lower_bound: lower_bound.max(0.0), ended, nodes })
 }
 
 /// At most so many: where columns stand for others, a smaller subset may have no larger one with its fit.
-fn at_most(problem: &Problem<'_>, before: &Best, own: Best) -> Best {
+fn at_most(problem: &Problem<'_>, before: &BestOfSize, own: BestOfSize) -> BestOfSize {
     let lower_bound = own.lower_bound.min(before.lower_bound);
     let is_worse = problem.value(&before.coefficients) < problem.value(&own.coefficients);
     let coefficients = if is_worse { before.coefficients.clone() } else { own.coefficients };
-    Best { coefficients, lower_bound, ..own }
+    BestOfSize { coefficients, lower_bound, ..own }
 }
 
 /// Sizes from the number of columns that fit any targets on: the perfect fit, if there is one, and no bound but 0.
-fn fit_perfectly(equations: &Equations<'_, '_>, incumbents: &Incumbents, count: usize) -> Vec<Best> {
+fn fit_perfectly(equations: &Equations<'_, '_>, incumbents: &Incumbents, count: usize) -> Vec<BestOfSize> {
     if count == 0 {
         return Vec::new();
     }
     let largest = incumbents.best(incumbents.most());
     let perfect = equations.interpolate(&largest.members);
     let coefficients = perfect.unwrap_or_else(|| equations.refit(&largest.members, largest.fit).unwrap_or_default());
-    vec![Best { coefficients, lower_bound: 0.0, ended: Status::Converged, nodes: 0 }; count]
+    vec![BestOfSize { coefficients, lower_bound: 0.0, ended: Status::Converged, nodes: 0 }; count]
 }
 
 /// Minimises P of a problem that [`applies`]: λ0 ≥ 0, the size limited or not.
@@ -181,12 +182,12 @@ pub(crate) fn solve(
     let equations = Equations::new(problem, largest)?;
     let most = largest.min(equations.rank());
     let mut tree = match journal.as_mut().and_then(|j| j.start.take()) {
-        Some(saved) => Tree::restore(&equations, saved, most, monitor)?,
+        Some(saved) => Leaps::restore(&equations, saved, most, monitor)?,
         None => {
             let price = problem.coordinate(0).l0;
             let mut incumbents = Incumbents::new(most, Some(price), equations.total).with_top(options.top);
             start::offer_all(&equations, &mut incumbents, monitor);
-            Tree::new(&equations, incumbents, 1, most)?
+            Leaps::new(&equations, incumbents, 1, most)?
         }
     };
     let ended = run(&mut tree, options, monitor, 0, journal)?;
@@ -216,7 +217,7 @@ pub(crate) fn solve(
 fn best_of(
     problem: &Problem<'_>,
     equations: &Equations<'_, '_>,
-    tree: &Tree<'_, '_, '_>,
+    tree: &Leaps<'_, '_, '_>,
     options: &Options,
     beyond: f64,
 ) -> Result<Vec<Ranked>> {
@@ -224,7 +225,7 @@ fn best_of(
     let (complete, absolute) = (equations.is_complete(), options.absolute(problem));
     let cheapest = known.best(known.cheapest());
     let found = known.ranked().iter().filter(|found| found.members != cheapest.members);
-    let one = |found: &Found| {
+    let one = |found: &Contender| {
         let coefficients = equations.refit(&found.members, found.fit)?;
         let objective = problem.value(&coefficients);
         let room = absolute.max(options.gap * objective.abs());
@@ -261,10 +262,10 @@ fn refused(problem: &Problem<'_>, options: &Options, monitor: &Monitor<'_>) -> O
 }
 
 /// Nothing but that P ≥ 0, where there is no room or time for more.
-fn unsearched(problem: &Problem<'_>, ended: Status) -> Best {
+fn unsearched(problem: &Problem<'_>, ended: Status) -> BestOfSize {
     let u = problem.null_margins();
     let coefficients = Coefficients { intercept: problem.best_intercept(&u, 0.0), ..Coefficients::default() };
-    Best { coefficients, lower_bound: 0.0, ended, nodes: 0 }
+    BestOfSize { coefficients, lower_bound: 0.0, ended, nodes: 0 }
 }
 
 /// The answer of the default solver, with no bound but 0; of the null model where the size is limited.
@@ -279,7 +280,7 @@ fn without_search(problem: &Problem<'_>, options: &Options, monitor: &mut Monito
 
 /// Searches to the end or to a limit; `spent` nodes count already.
 fn run(
-    tree: &mut Tree<'_, '_, '_>,
+    tree: &mut Leaps<'_, '_, '_>,
     options: &Options,
     monitor: &mut Monitor<'_>,
     spent: usize,
@@ -311,7 +312,7 @@ fn run(
     Ok(Status::Converged)
 }
 
-fn record(tree: &Tree<'_, '_, '_>, monitor: &mut Monitor<'_>) {
+fn record(tree: &Leaps<'_, '_, '_>, monitor: &mut Monitor<'_>) {
     let (size, lower_bound) = (tree.incumbents.cheapest(), tree.bound_of_all());
     let objective = tree.incumbents.cost(size);
     monitor.record(TraceRow {

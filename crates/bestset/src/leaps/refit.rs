@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::leaps::equations::{Equations, rounding};
-use crate::leaps::incumbents::Found;
+use crate::leaps::incumbents::Contender;
 use crate::solution::Coefficients;
 use faer::linalg::solvers::SolveLstsqCore;
 use faer::{Conj, Mat};
@@ -43,9 +43,9 @@ impl Equations<'_, '_> {
 
     /// The subset of least fit among some that the normal equations do not tell apart, with a value that none of them is below.
     /// QR is backward stable: the fit it ends at is above the least by ½ (cε (κ‖r‖ + ‖y‖))², κ² ≤ k ‖A⁻¹‖.
-    pub fn least(&self, contenders: &[&Found]) -> Result<(Coefficients, f64)> {
+    pub fn least(&self, contenders: &[&Contender]) -> Result<(Coefficients, f64)> {
         let (mut best, mut bound) = ((f64::INFINITY, Coefficients::default()), f64::INFINITY);
-        for &Found { ref members, fit: claimed } in contenders.iter().copied() {
+        for &Contender { ref members, fit: claimed } in contenders.iter().copied() {
             let (coefficients, found, evaluation) = self.evaluated(members);
             let slack = self.slack + evaluation;
             if (found - claimed).abs() > slack {

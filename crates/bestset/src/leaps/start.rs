@@ -11,12 +11,12 @@ use crate::search::tableau::{Move, Tableau};
 const EXCHANGES: usize = 4;
 
 /// Splits that are walked through; the search looks at all of them.
-const SPLITS: usize = 4;
+const CELLS: usize = 4;
 
 /// Offers subsets of sizes 1..=most, found on the way up and on the way down again. Every size has one afterwards.
 pub fn offer_all(equations: &Equations<'_, '_>, incumbents: &mut Incumbents, limits: &Limits) {
-    for split in equations.splits.iter().take(SPLITS) {
-        let mut members = split.members();
+    for cell in equations.cells.iter().take(CELLS) {
+        let mut members = cell.members();
         members.sort_unstable();
         let mut gram = equations.gram.clone();
         gram.retain(&(0..equations.len() as u32).map(|k| members.binary_search(&k).is_ok()).collect::<Vec<bool>>());

@@ -2,10 +2,10 @@
 
 use crate::control::{Limits, Monitor};
 use crate::error::{Error, Result};
+use crate::leaps::cell::Cell;
 use crate::leaps::equations::Equations;
 use crate::leaps::family::Family;
 use crate::leaps::incumbents::Incumbents;
-use crate::leaps::split::Split;
 use crate::snapshot::{SavedMonitor, misfit};
 use crate::solution::Status;
 use rayon::prelude::*;
@@ -35,7 +35,7 @@ pub(crate) struct SavedLeaps {
 }
 
 /// The open families and the best subsets.
-pub struct Tree<'e, 'p, 'a> {
+pub struct Leaps<'e, 'p, 'a> {
     equations: &'e Equations<'p, 'a>,
     open: Vec<Family>,
     /// The best subsets.
@@ -44,15 +44,15 @@ pub struct Tree<'e, 'p, 'a> {
     pub nodes: usize,
 }
 
-impl<'e, 'p, 'a> Tree<'e, 'p, 'a> {
+impl<'e, 'p, 'a> Leaps<'e, 'p, 'a> {
     /// All subsets of sizes `low` to `high`; more than one size only at a price, by which they compete.
     pub fn new(equations: &'e Equations<'p, 'a>, incumbents: Incumbents, low: usize, high: usize) -> Result<Self> {
-        let root = |split: &Split| Ok(Family { low, high, ..equations.family(&split.inside, &split.free)? });
-        let open = equations.splits.iter().map(root).collect::<Result<_>>()?;
+        let root = |cell: &Cell| Ok(Family { low, high, ..equations.family(&cell.inside, &cell.free)? });
+        let open = equations.cells.iter().map(root).collect::<Result<_>>()?;
         Ok(Self { equations, open, incumbents, nodes: 0 })
     }
 
-    /// What the search knows; goes on with the same bits from [`Tree::restore`].
+    /// What the search knows; goes on with the same bits from [`Leaps::restore`].
     pub fn save(&self, monitor: &Monitor<'_>) -> SavedLeaps {
         let (open, incumbents) = (self.open.clone(), self.incumbents.clone());
         SavedLeaps { monitor: SavedMonitor::new(monitor), open, incumbents, nodes: self.nodes }
@@ -123,8 +123,8 @@ impl<'e, 'p, 'a> Tree<'e, 'p, 'a> {
         let batch = sorted.split_off(sorted.len().saturating_sub(BATCH.min(most)));
         self.open = sorted;
         let share = (most / batch.len()).clamp(1, SHARE);
-        let one = |family: &Family| Search::run(self.equations, &self.incumbents, family, share, limits);
-        let results: Vec<Result<Search<'_>>> = match &batch[..] {
+        let one = |family: &Family| Dive::run(self.equations, &self.incumbents, family, share, limits);
+        let results: Vec<Result<Dive<'_>>> = match &batch[..] {
             [family] => vec![one(family)],
             _ => batch.par_iter().map(one).collect(),
         };
@@ -141,7 +141,7 @@ impl<'e, 'p, 'a> Tree<'e, 'p, 'a> {
 }
 
 /// A depth-first search of one family.
-struct Search<'l> {
+struct Dive<'l> {
     limits: &'l Limits,
     slack: f64,
     incumbents: Incumbents,
@@ -153,7 +153,7 @@ struct Search<'l> {
     open: Vec<Family>,
 }
 
-impl<'l> Search<'l> {
+impl<'l> Dive<'l> {
     fn run(
         equations: &Equations<'_, '_>,
         incumbents: &Incumbents,
@@ -283,7 +283,7 @@ impl<'l> Search<'l> {
         }
     }
 
-    /// As [`Search::finish`], when more than the best of them is wanted.
+    /// As [`Dive::finish`], when more than the best of them is wanted.
     fn finish_all(&mut self, family: &Family) {
         let size = family.size();
         if family.low == size + 1 {
@@ -329,7 +329,7 @@ mod tests {
         let options = Options::default();
         let monitor = Monitor::new(&options, &mut observer);
         let incumbents = Incumbents::new(sizes.1, price, equations.total);
-        let mut tree = Tree::new(equations, incumbents, sizes.0, sizes.1).unwrap();
+        let mut tree = Leaps::new(equations, incumbents, sizes.0, sizes.1).unwrap();
         let priced = |t: usize| least[t] + price.unwrap_or(0.0) * t as f64;
         let best = (0..=sizes.1).map(priced).fold(f64::INFINITY, f64::min);
         while !tree.is_done() {
@@ -373,7 +373,7 @@ mod tests {
         let design = Dense::new(4, 2, vec![1.0, 2.0, 3.0, 4.0, 1.0, -1.0, 1.0, 0.0]).unwrap();
         let problem = Problem::new(&design, vec![1.0, 2.5, 2.0, 4.5], Penalty::new(0.0, 0.0, 0.0)).unwrap();
         let equations = Equations::new(&problem, usize::MAX).unwrap();
-        let mut tree = Tree::new(&equations, Incumbents::new(1, None, equations.total), 1, 1).unwrap();
+        let mut tree = Leaps::new(&equations, Incumbents::new(1, None, equations.total), 1, 1).unwrap();
         tree.open[0].fit_all += 1e-9;
         let (options, mut observer) = (Options::default(), ());
         let error = tree.step(Monitor::new(&options, &mut observer).limits(), 10).unwrap_err();

@@ -3,7 +3,7 @@
 use crate::control::Monitor;
 use crate::error::Result;
 use crate::path::run::Strand;
-use crate::path::state::Memory;
+use crate::path::state::Carried;
 use crate::path::{Point, Search};
 use crate::solution::Coefficients;
 
@@ -14,7 +14,7 @@ impl Strand<'_, '_> {
     /// From the smallest λ0 up to point `from` and down again: each of these points takes the best that any other has found,
     /// improved, until nothing changes. What a support costs is its fit, which does not depend on λ0, and its price.
     pub(super) fn back(&self, points: &mut [Point], from: usize, monitor: &mut Monitor<'_>) -> Result<()> {
-        let mut memory = Memory::new(&self.base, Search::Neighbours);
+        let mut memory = Carried::new(&self.base, Search::Neighbours);
         let price = |c: &Coefficients| c.support.iter().map(|&j| self.base.penalty().price.at(j)).sum::<f64>();
         let entry = |p: &Point| {
             let price = price(&p.solution.coefficients);
@@ -56,7 +56,7 @@ impl Strand<'_, '_> {
         &self,
         point: &mut Point,
         start: &Coefficients,
-        memory: &mut Memory,
+        memory: &mut Carried,
         monitor: &Monitor<'_>,
     ) -> Result<bool> {
         let problem = self.at(point.lambda0)?;

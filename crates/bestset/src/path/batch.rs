@@ -10,7 +10,7 @@ use crate::solution::Coefficients;
 const SWEEPS: usize = 30;
 
 /// What the relaxation of one point found.
-pub(super) struct Found {
+pub(super) struct BatchPoint {
     /// R, D and the dual point.
     pub(super) relaxed: Relaxed,
     /// x_jᵀα of every feature at the dual point; empty when no point had a bound.
@@ -20,7 +20,7 @@ pub(super) struct Found {
 }
 
 /// A point on the way.
-struct Draft {
+struct Open {
     relaxed: Relaxed,
     coefficients: Coefficients,
     alpha: Vec<f64>,
@@ -39,10 +39,10 @@ pub(super) fn relax(
     start: &Coefficients,
     options: &Options,
     monitor: &mut Monitor<'_>,
-) -> (Vec<Found>, Option<Columns>) {
+) -> (Vec<BatchPoint>, Option<Columns>) {
     let Some(first) = problems.first() else { return (Vec::new(), columns) };
     let features: Vec<usize> = (0..first.ncols()).collect();
-    let mut drafts: Vec<Draft> = Vec::new();
+    let mut drafts: Vec<Open> = Vec::new();
     for sweep in 0..SWEEPS {
         let mut before = start.clone();
         for (k, problem) in problems.iter().enumerate() {
@@ -52,7 +52,7 @@ pub(super) fn relax(
             };
             if sweep == 0 {
                 work.load(&before);
-                drafts.push(Draft::new(&work, options));
+                drafts.push(Open::new(&work, options));
             }
             let draft = &mut drafts[k];
             if !draft.is_done {
@@ -74,10 +74,10 @@ pub(super) fn relax(
             break;
         }
     }
-    (drafts.into_iter().map(Draft::finish).collect(), columns)
+    (drafts.into_iter().map(Open::finish).collect(), columns)
 }
 
-impl Draft {
+impl Open {
     /// At the point of the workspace.
     fn new(work: &Workspace<'_, '_>, options: &Options) -> Self {
         let tolerance = 0.2 * options.relaxation_gap * work.relaxation().abs();
@@ -117,8 +117,8 @@ impl Draft {
         self.is_done = self.relaxed.relaxation - self.relaxed.lower_bound <= target;
     }
 
-    fn finish(self) -> Found {
+    fn finish(self) -> BatchPoint {
         let Self { relaxed, coefficients, tau, .. } = self;
-        Found { relaxed, tau, minimiser: coefficients }
+        BatchPoint { relaxed, tau, minimiser: coefficients }
     }
 }

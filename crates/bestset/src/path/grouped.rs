@@ -3,7 +3,7 @@
 use crate::control::{Limits, Monitor};
 use crate::error::Result;
 use crate::groups::relax;
-use crate::groups::relax::Relaxed;
+use crate::groups::relax::GroupRelaxation;
 use crate::groups::{Grouped, Groups, conclude, search, validate};
 use crate::path::{Path, PathOptions, Point};
 use crate::problem::Problem;
@@ -45,7 +45,7 @@ fn strand(
     let first = lambda0_max(&Grouped { problem: base, groups });
     let most = options.max_size.unwrap_or(base.nrows().min(base.ncols()));
     let (mut last, mut next, mut same) = (f64::INFINITY, f64::INFINITY, 0);
-    let mut before: Option<(Relaxed, Coefficients)> = None;
+    let mut before: Option<(GroupRelaxation, Coefficients)> = None;
     for k in 0.. {
         let Some(lambda0) = options.grid.at(k, first, last, next, same) else { break };
         let mut penalty = base.penalty().clone();

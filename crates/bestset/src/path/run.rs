@@ -2,7 +2,7 @@
 
 use crate::control::{Monitor, Options};
 use crate::error::Result;
-use crate::path::state::{Memory, State};
+use crate::path::state::{Carried, State};
 use crate::path::{Grid, Path, PathOptions, Point, Search, batch, grid};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
@@ -108,7 +108,7 @@ impl Strand<'_, '_> {
     /// Ends a sweep: bounds and looks at all of X, then the points from where the last sweep ended take each other's answers.
     fn finish(
         &self,
-        memory: &mut Memory,
+        memory: &mut Carried,
         state: &mut State,
         monitor: &mut Monitor<'_>,
         observer: &mut (dyn FnMut(&Point) + Send),
@@ -126,7 +126,7 @@ impl Strand<'_, '_> {
         &self,
         first: f64,
         null: &Coefficients,
-        memory: &mut Memory,
+        memory: &mut Carried,
         state: &mut State,
         monitor: &mut Monitor<'_>,
     ) -> Result<bool> {
@@ -155,7 +155,7 @@ impl Strand<'_, '_> {
     }
 
     /// Adds the answers at several λ0 that do not depend on the answers: their relaxations share the sweeps over X.
-    fn batch(&self, lambdas: &[f64], memory: &mut Memory, state: &mut State, monitor: &mut Monitor<'_>) -> Result<()> {
+    fn batch(&self, lambdas: &[f64], memory: &mut Carried, state: &mut State, monitor: &mut Monitor<'_>) -> Result<()> {
         let solve = &self.options.solve;
         let problems = lambdas.iter().map(|&lambda0| self.at(lambda0)).collect::<Result<Vec<_>>>()?;
         let (begun, before_passes) = (monitor.seconds(), std::mem::take(&mut monitor.passes));
@@ -164,7 +164,7 @@ impl Strand<'_, '_> {
         let shared = lambdas.len() as f64;
         let (passes, mut seconds) = (monitor.passes / shared, (monitor.seconds() - begun) / shared);
         monitor.passes += before_passes;
-        for (problem, batch::Found { relaxed, tau, minimiser }) in problems.iter().zip(found) {
+        for (problem, batch::BatchPoint { relaxed, tau, minimiser }) in problems.iter().zip(found) {
             let begun = monitor.seconds();
             let (ladder, answer) = (memory.ladder.as_mut(), state.points.last().map(|p| &p.solution.coefficients));
             let (Some(ladder), before) = (ladder, answer.cloned().unwrap_or_default()) else { break };
@@ -186,8 +186,8 @@ impl Strand<'_, '_> {
     }
 
     /// A new memory at the state's last answer.
-    fn memory(&self, state: &State) -> Result<Memory> {
-        let mut memory = Memory::new(&self.base, self.options.search);
+    fn memory(&self, state: &State) -> Result<Carried> {
+        let mut memory = Carried::new(&self.base, self.options.search);
         if let Some(ladder) = &mut memory.ladder {
             let last = state.points.last();
             let (lambda0, answer) = last.map_or((0.0, &state.minimiser), |p| (p.lambda0, &p.solution.coefficients));
@@ -218,7 +218,7 @@ impl Strand<'_, '_> {
         &self,
         lambda0: f64,
         before: &Coefficients,
-        memory: &mut Memory,
+        memory: &mut Carried,
         state: &mut State,
         monitor: &mut Monitor<'_>,
     ) -> Result<f64> {
@@ -267,7 +267,7 @@ impl Strand<'_, '_> {
     /// whether a feature outside the tableau would lower P; then the point goes on from there.
     fn settle(
         &self,
-        memory: &mut Memory,
+        memory: &mut Carried,
         state: &mut State,
         monitor: &mut Monitor<'_>,
         observer: &mut (dyn FnMut(&Point) + Send),

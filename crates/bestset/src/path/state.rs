@@ -45,7 +45,7 @@ impl State {
 }
 
 /// What only makes the next point faster.
-pub(super) struct Memory {
+pub(super) struct Carried {
     /// The columns of the convex phase.
     pub(super) columns: Option<Columns>,
     /// The answers, for problems that it serves.
@@ -58,7 +58,7 @@ pub(super) struct Memory {
     pub(super) candidates: Vec<usize>,
 }
 
-impl Memory {
+impl Carried {
     pub(super) fn new(problem: &Problem<'_>, search: Search) -> Self {
         let serves = search == Search::Neighbours && Ladder::serves(problem);
         let ladder = serves.then(Ladder::default);

@@ -286,7 +286,7 @@ impl Problem<'_> {
 
     /// Conjugates and norms of α; `None` outside the dual domain.
     fn measure(&self, alpha: &[f64]) -> Option<Measured> {
-        let (centre, mut sum) = (self.target_centre(), Sum::default());
+        let (centre, mut sum) = (self.target_centre(), CompensatedSum::default());
         let (mut conjugates, mut size, mut squares, mut absolute) = (0.0, 0.0, 0.0, 0.0f64);
         for (i, (&a, &y)) in alpha.iter().zip(self.y.iter()).enumerate() {
             let (w, y) = (self.weight(i), y - centre);
@@ -346,12 +346,12 @@ fn imbalance(sum: f64, absolute: f64) -> f64 {
 /// A sum that carries its own rounding along (Neumaier): exact to a few units in the last place of the result and of
 /// Σ |terms| · ε².
 #[derive(Default)]
-pub(super) struct Sum {
+pub(super) struct CompensatedSum {
     high: f64,
     low: f64,
 }
 
-impl Sum {
+impl CompensatedSum {
     pub(super) fn add(&mut self, x: f64) {
         let total = self.high + x;
         self.low += if self.high.abs() >= x.abs() { (self.high - total) + x } else { (x - total) + self.high };
@@ -380,7 +380,7 @@ impl Sum {
 
 /// Σ x_i, accurate also when the terms cancel.
 pub(super) fn accurate_sum(terms: impl Iterator<Item = f64>) -> f64 {
-    let mut sum = Sum::default();
+    let mut sum = CompensatedSum::default();
     terms.for_each(|x| sum.add(x));
     sum.value()
 }

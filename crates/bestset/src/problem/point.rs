@@ -27,7 +27,7 @@ impl Problem<'_> {
     /// (u, b) with u + b = o + Xβ + intercept. Of columns and offsets far from zero b has the far part: u keeps the digits of what varies.
     pub fn predictor(&self, coefficients: &Coefficients) -> (Vec<f64>, f64) {
         let (mut u, mut column) = (self.null_margins(), Column::default());
-        let mut b = bound::Sum::default();
+        let mut b = bound::CompensatedSum::default();
         b.add(coefficients.intercept);
         let far = design::anchor(&u, self.weights());
         if far != 0.0 {

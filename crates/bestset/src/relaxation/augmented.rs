@@ -14,7 +14,7 @@
 
 use crate::control::Limits;
 use crate::penalty::Coordinate;
-use crate::relaxation::descend::gap_share;
+use crate::relaxation::gap::gap_share;
 use crate::relaxation::quadratic::Quadratic;
 
 const FIRST_SIGMA: f64 = 10.0;

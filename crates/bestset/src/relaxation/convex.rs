@@ -3,8 +3,8 @@
 use crate::control::{Monitor, Options};
 use crate::problem::Problem;
 use crate::problem::screening;
-use crate::relaxation::descend::gap_share;
 use crate::relaxation::everywhere::{Anchor, Everywhere};
+use crate::relaxation::gap::gap_share;
 use crate::relaxation::workspace::Workspace;
 use crate::solution::{Screened, Status, TraceRow};
 

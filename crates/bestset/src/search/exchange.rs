@@ -5,7 +5,7 @@ use crate::penalty::Bounds;
 use crate::relaxation::workspace::Workspace;
 use crate::search::explore;
 use crate::search::explore::Neighbour;
-use crate::search::fit::{BUDGET, apply, fit, refit};
+use crate::search::fit::{BUDGET, apply, fit, margin, refit};
 use crate::search::rules::Rules;
 use crate::search::tableau::{Move, Tableau};
 use crate::solution::Coefficients;
@@ -48,7 +48,7 @@ pub(crate) fn exchange(
                     refit(work, monitor);
                     if work.objective() < objective * (1.0 - 1e-12) {
                         // The fit is the one that the tableau ended at, and what it says of the moves left holds.
-                        let same = (work.objective() - objective - change).abs() <= 1e-10 * objective.abs();
+                        let same = (work.objective() - objective - change).abs() <= margin(objective);
                         if complete && same && agree(&reached, &work.beta) {
                             return true;
                         }
@@ -76,7 +76,7 @@ pub(crate) fn tableau(work: &mut Workspace<'_, '_>, view: &[usize], budget: &mut
 /// Moves by pivots of the tableau alone, exact for the squared loss; how many, whether no improving one is left, and what
 /// they change P by.
 fn pivots(work: &mut Workspace<'_, '_>, view: &[usize], budget: &mut f64, monitor: &Limits) -> (usize, bool, f64) {
-    let margin = 1e-10 * work.objective().abs();
+    let margin = margin(work.objective());
     let Some(mut tableau) = tableau(work, view, budget) else { return (0, false, 0.0) };
     let (moves, complete) = tableau.descend(margin, budget, || monitor.stop(0).is_some());
     if moves > 0 {
@@ -141,7 +141,7 @@ pub(crate) fn exchange_all(
     let mut priced = Priced::new(work, rules, budget)?;
     let chosen: Vec<usize> = (0..priced.view.len()).filter(|&e| undecided[priced.view[e]]).collect();
     let feature = |c: usize| work.active.features()[priced.view[chosen[c]]];
-    let (base, margin) = (priced.tableau.select(&chosen), 1e-10 * objective.abs());
+    let (base, margin) = (priced.tableau.select(&chosen), margin(objective));
     let stop = || monitor.stop(0).is_some();
     let (mut lowest, mut found) = (-margin, None);
     let (mut begun, mut ended) = (HashSet::new(), HashSet::new());
@@ -197,7 +197,7 @@ fn verified_moves(
     monitor: &Limits,
 ) -> Option<(usize, bool)> {
     let mut objective = work.objective();
-    let margin = 1e-10 * objective.abs();
+    let margin = margin(objective);
     let (moves, mut complete) = tableau(work, view, budget)?.improving(margin, 64);
     let (mut start, mut count, mut failures) = (work.coefficients(), 0, 0);
     let mut touched = HashSet::new();
@@ -247,7 +247,7 @@ pub(crate) fn walk(
     let Some(Priced { tableau: prices, view, .. }) = known.or_else(|| Priced::new(work, rules, budget)) else {
         return nowhere(false);
     };
-    let (moves, complete) = prices.improving(1e-10 * objective.abs(), 1);
+    let (moves, complete) = prices.improving(margin(objective), 1);
     if !moves.is_empty() {
         exchange(work, rules, objective, budget, monitor);
         if work.objective() < objective * (1.0 - 1e-12) {
@@ -278,7 +278,7 @@ fn walk_by_pivots(
     budget: &mut f64,
     monitor: &Limits,
 ) -> Option<Coefficients> {
-    let margin = 1e-10 * work.objective().abs();
+    let margin = margin(work.objective());
     let positions = prices.nearest(ROOM);
     let tableau = prices.select(&positions);
     let (value, cost) = (tableau.value(), 0.5 * (positions.len() * positions.len()) as f64);
@@ -305,7 +305,7 @@ fn walk_by_fits(
     budget: &mut f64,
     monitor: &Limits,
 ) -> Option<Coefficients> {
-    let margin = 1e-10 * work.objective().abs();
+    let margin = margin(work.objective());
     let positions = prices.nearest(ROOM);
     let mut near = work.on_support();
     let view: Vec<usize> = positions.iter().map(|&k| near.include(work.active.features()[view[k]])).collect();

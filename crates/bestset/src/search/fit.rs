@@ -19,7 +19,17 @@ pub(crate) struct Incumbent {
 /// Multiplications spent on exchanges at the most: a count, not a clock, so that the answer does not depend on the machine.
 pub(crate) const BUDGET: f64 = 4e9;
 
+/// By how much P must fall for a change to count as better: 1e-10 |P|, well above what rounding does to it.
+pub(crate) fn margin(objective: f64) -> f64 {
+    1e-10 * objective.abs()
+}
+
 impl Incumbent {
+    /// Nothing found yet.
+    pub(crate) fn none() -> Self {
+        Self { objective: f64::INFINITY, coefficients: Coefficients::default(), local: Local::None }
+    }
+
     /// Takes the workspace's point if it is better.
     pub(crate) fn offer(&mut self, work: &Workspace<'_, '_>) -> bool {
         let objective = work.objective();

@@ -174,7 +174,7 @@ impl Ladder {
     fn descend(&mut self, work: &mut Workspace<'_, '_>, limits: &Limits) {
         self.prepare(work);
         let Some(tableau) = &mut self.tableau else { return };
-        let margin = 1e-10 * work.objective().abs();
+        let margin = crate::search::fit::margin(work.objective());
         let (moves, _) = tableau.descend(margin, &mut BUDGET.clone(), || limits.stop(0).is_some());
         self.pivots += 2 * moves;
         work.beta = tableau.beta();

@@ -35,23 +35,61 @@ pub fn search(
     budget: &mut f64,
     monitor: &mut Monitor<'_>,
 ) -> (Incumbent, Rules, Option<Priced>) {
-    let root = work.coefficients();
-    let mut best = Incumbent { objective: f64::INFINITY, coefficients: Coefficients::default(), local: Local::None };
+    let (root, mut best) = (work.coefficients(), Incumbent::none());
     if work.problem.penalty().lambda0 == 0.0 {
-        // Nothing to choose: P is R, and its minimiser, once found, leaves nothing to any move.
-        best.offer(work);
-        for start in others {
-            work.load(start);
-            best.offer(work);
-        }
-        let found = relaxed.relaxation - relaxed.lower_bound <= 1e-8 * relaxed.relaxation.abs();
-        best.local = if found { Local::Swap } else { Local::None };
+        take_convex(work, others, relaxed, &mut best);
         return (best, Rules::none(), None);
     }
+    let found = descend_from(work, &starts(work, &root, others), &mut best, monitor);
+    work.load(&best.coefficients);
+    descend(work, monitor);
+    best.offer(work);
+    let rules = Rules::new(work.problem, relaxed, best.objective, monitor);
+    // Where the rules leave much open each start is worth its own way down; where they leave little, one tableau of that is best.
+    let narrow = 2 * rules.open(work, best.objective).len() < work.active.len();
+    if narrow && is_by_pivots(work) {
+        widen::take_in(work, &rules, best.objective);
+        let undecided = undecided(work, &root, &found);
+        let priced = exchange_all(work, &found, &undecided, &rules, budget, monitor);
+        best.offer(work);
+        return (best, rules, priced);
+    }
     let mut seen = HashSet::new();
-    let mut found = Vec::new();
-    for start in starts(work, &root, others) {
+    for start in found {
         work.load(&start);
+        if work.problem.loss().is_quadratic() {
+            descend(work, monitor);
+        }
+        rules.conform(work, best.objective, monitor);
+        if seen.insert(work.support()) {
+            exchange(work, &rules, best.objective, budget, monitor);
+        }
+        best.offer(work);
+    }
+    (best, rules, None)
+}
+
+/// λ0 = 0, nothing to choose: P is R, and its minimiser, once found, leaves nothing to any move.
+fn take_convex(work: &mut Workspace<'_, '_>, others: &[Coefficients], relaxed: &Relaxed, best: &mut Incumbent) {
+    best.offer(work);
+    for start in others {
+        work.load(start);
+        best.offer(work);
+    }
+    let found = relaxed.relaxation - relaxed.lower_bound <= 1e-8 * relaxed.relaxation.abs();
+    best.local = if found { Local::Swap } else { Local::None };
+}
+
+/// Where descent with T ends from each start, each support once, the most promising first: they may use up the budget.
+fn descend_from(
+    work: &mut Workspace<'_, '_>,
+    starts: &[Coefficients],
+    best: &mut Incumbent,
+    monitor: &Monitor<'_>,
+) -> Vec<Coefficients> {
+    let (mut seen, mut found) = (HashSet::new(), Vec::new());
+    for start in starts {
+        work.load(start);
         best.offer(work);
         // Even in a hurry no start is forgotten: the answer is never worse than the caller's.
         if best.objective.is_finite() && monitor.stop(0).is_some() {
@@ -66,35 +104,8 @@ pub fn search(
             found.push((work.objective(), work.coefficients()));
         }
     }
-    // The most promising first: they may use up the budget.
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
-    work.load(&best.coefficients);
-    descend(work, monitor);
-    best.offer(work);
-    let rules = Rules::new(work.problem, relaxed, best.objective, monitor);
-    // Where the rules leave much open each start is worth its own way down; where they leave little, one tableau of that is best.
-    let narrow = 2 * rules.open(work, best.objective).len() < work.active.len();
-    if narrow && is_by_pivots(work) {
-        widen::take_in(work, &rules, best.objective);
-        let found: Vec<Coefficients> = found.into_iter().map(|f| f.1).collect();
-        let undecided = undecided(work, &root, &found);
-        let priced = exchange_all(work, &found, &undecided, &rules, budget, monitor);
-        best.offer(work);
-        return (best, rules, priced);
-    }
-    seen.clear();
-    for (_, start) in found {
-        work.load(&start);
-        if work.problem.loss().is_quadratic() {
-            descend(work, monitor);
-        }
-        rules.conform(work, best.objective, monitor);
-        if seen.insert(work.support()) {
-            exchange(work, &rules, best.objective, budget, monitor);
-        }
-        best.offer(work);
-    }
-    (best, rules, None)
+    found.into_iter().map(|f| f.1).collect()
 }
 
 /// Whether R's minimiser, with a coefficient before its knee, or the starts disagree about a position: among these the choice
@@ -138,7 +149,7 @@ pub fn neighbour(
     monitor: &mut Monitor<'_>,
 ) -> Incumbent {
     let root = work.coefficients();
-    let mut best = Incumbent { objective: f64::INFINITY, coefficients: Coefficients::default(), local: Local::None };
+    let mut best = Incumbent::none();
     let knee = |j: usize, b: f64| work.problem.coordinate(j).knee(b > 0.0);
     let large = root.iter().filter(|&(j, b)| b.abs() >= 0.5 * knee(j, b)).collect();
     let rounded = Coefficients::from_pairs(large, root.intercept);

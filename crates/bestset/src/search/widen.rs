@@ -3,7 +3,7 @@
 use crate::control::{Monitor, Options};
 use crate::relaxation::workspace::Workspace;
 use crate::search::exchange::{Priced, Walked, exchange, tableau, walk};
-use crate::search::fit::{BUDGET, Incumbent, descend};
+use crate::search::fit::{BUDGET, Incumbent, descend, margin};
 use crate::search::rules::{Rules, Verdict};
 use crate::solution::Local;
 
@@ -12,6 +12,9 @@ pub type Met<'m> = (&'m [f64], &'m [usize], &'m [f64]);
 
 /// Features outside the active set are all taken in when these are the most that the rules leave, or no more than the support.
 const FEW: usize = 64;
+
+/// Rounds of walking and looking outside at the most; not met in practice, each lowers P.
+const ROUNDS: usize = 20;
 
 /// Walks on from the best point, then looks at the features outside the active set: what could enter alone or in exchange is
 /// taken in, and both are repeated until nothing lowers P. `bound` is told every dual point met, with its correlations, and says
@@ -28,27 +31,11 @@ pub(crate) fn search_outside(
 ) {
     let problem = work.problem;
     let (all, tolerances) = ((0..problem.ncols()).collect::<Vec<_>>(), (options.absolute(problem), options.gap));
-    for _ in 0..20 {
+    for _ in 0..ROUNDS {
         work.load(&best.coefficients);
         let whole = take_in(work, rules, best.objective);
-        let mut inescapable = false;
-        while !is_proved(best, bound(None), tolerances) {
-            match walk(work, known.take(), rules, budget, monitor) {
-                Walked::Lower => {
-                    let before = best.objective;
-                    exchange(work, rules, best.objective, budget, monitor);
-                    best.offer(work);
-                    // Rounding can make a circle of points each lower than the last.
-                    if best.objective >= before - 1e-10 * before.abs() || monitor.stop(0).is_some() {
-                        break;
-                    }
-                }
-                Walked::Nowhere { inescapable: all } => {
-                    inescapable = all;
-                    break;
-                }
-            }
-        }
+        let is_wanted = |best: &Incumbent| !is_proved(best, bound(None), tolerances);
+        let mut inescapable = walk_on(work, best, (rules, &mut known), is_wanted, budget, monitor);
         work.load(&best.coefficients);
         if monitor.stop(0).is_some() {
             return;
@@ -61,35 +48,71 @@ pub(crate) fn search_outside(
         problem.design().correlate(&all, &work.alpha, &mut tau);
         monitor.passes += 1.0;
         bound(Some((&work.alpha, &all, &tau)));
-        let (mut entering, mut complete) = entering(work, &tau, rules, budget);
-        if entering.len() > work.room() {
-            let pull = |j: usize| tau[j].abs() / problem.length(j).max(f64::MIN_POSITIVE);
-            entering.sort_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
-            entering.truncate(work.room());
-            complete = false;
-        }
-        entering.iter().for_each(|&j| {
-            work.include(j);
-        });
-        if !entering.is_empty() {
+        let (entering, complete) = take_in_entering(work, &tau, rules, budget);
+        if entering > 0 {
             descend(work, monitor);
         }
-        if !(entering.is_empty() && inescapable) {
+        if !(entering == 0 && inescapable) {
             inescapable = exchange(work, rules, best.objective, budget, monitor);
         }
         inescapable &= complete;
         if !best.offer(work) {
-            // A tie may have led elsewhere: only what was looked at is vouched for.
-            let same = work.coefficients().support == best.coefficients.support;
-            best.local = if inescapable && same && problem.loss().is_quadratic() {
-                Local::Swap
-            } else {
-                work.load(&best.coefficients);
-                if is_coordinatewise(work, &tau) { Local::Coordinate } else { Local::None }
-            };
+            best.local = vouched_for(work, best, inescapable, &tau);
             return;
         }
     }
+}
+
+/// Walks past the best point as long as a lower one is met and `is_wanted`; whether it was shown that no move leads anywhere.
+fn walk_on(
+    work: &mut Workspace<'_, '_>,
+    best: &mut Incumbent,
+    (rules, known): (&Rules, &mut Option<Priced>),
+    mut is_wanted: impl FnMut(&Incumbent) -> bool,
+    budget: &mut f64,
+    monitor: &Monitor<'_>,
+) -> bool {
+    while is_wanted(best) {
+        match walk(work, known.take(), rules, budget, monitor) {
+            Walked::Lower => {
+                let before = best.objective;
+                exchange(work, rules, best.objective, budget, monitor);
+                best.offer(work);
+                // Rounding can make a circle of points each lower than the last.
+                if best.objective >= before - margin(before) || monitor.stop(0).is_some() {
+                    return false;
+                }
+            }
+            Walked::Nowhere { inescapable } => return inescapable,
+        }
+    }
+    false
+}
+
+/// Takes in what could enter, as far as there is room, those that pull most first; how many, and whether these were all.
+fn take_in_entering(work: &mut Workspace<'_, '_>, tau: &[f64], rules: &Rules, budget: &mut f64) -> (usize, bool) {
+    let (mut entering, mut complete) = entering(work, tau, rules, budget);
+    if entering.len() > work.room() {
+        let pull = |j: usize| tau[j].abs() / work.problem.length(j).max(f64::MIN_POSITIVE);
+        entering.sort_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
+        entering.truncate(work.room());
+        complete = false;
+    }
+    entering.iter().for_each(|&j| {
+        work.include(j);
+    });
+    (entering.len(), complete)
+}
+
+/// What may be said of the best point when the last look led nowhere.
+fn vouched_for(work: &mut Workspace<'_, '_>, best: &Incumbent, inescapable: bool, tau: &[f64]) -> Local {
+    // A tie may have led elsewhere: only what was looked at is vouched for.
+    let same = work.coefficients().support == best.coefficients.support;
+    if inescapable && same && work.problem.loss().is_quadratic() {
+        return Local::Swap;
+    }
+    work.load(&best.coefficients);
+    if is_coordinatewise(work, tau) { Local::Coordinate } else { Local::None }
 }
 
 /// Takes all features that the rules leave open into the active set if they are few; whether none is left outside.
@@ -121,7 +144,7 @@ fn is_proved(best: &Incumbent, bound: f64, (absolute, relative): (f64, f64)) -> 
 /// features outside; a change inside is stationary already, so that only zero remains, and is tried.
 fn is_coordinatewise(work: &Workspace<'_, '_>, tau: &[f64]) -> bool {
     let (problem, objective) = (work.problem, work.objective());
-    let (quadratic, margin) = (problem.loss().is_quadratic(), 1e-10 * objective.abs());
+    let (quadratic, margin) = (problem.loss().is_quadratic(), margin(objective));
     let change = |j: usize| {
         let (c, b) = (problem.coordinate(j), work.position(j).map_or(0.0, |k| work.beta[k]));
         if quadratic {
@@ -198,7 +221,7 @@ fn best_removals(mut removals: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 /// The features of the block that lower P alone or in exchange for one in view of the support, which is all that the
 /// workspace holds.
 fn improving(support: &mut Workspace<'_, '_>, view: &[usize], block: &[usize], budget: &mut f64) -> (Vec<usize>, bool) {
-    let (size, margin) = (support.active.len(), 1e-10 * support.objective().abs());
+    let (size, margin) = (support.active.len(), margin(support.objective()));
     let view: Vec<usize> = view.iter().copied().chain(block.iter().map(|&j| support.include(j))).collect();
     let priced = tableau(support, &view, budget).map(|tableau| tableau.improving(margin, usize::MAX));
     let keep: Vec<bool> = (0..support.active.len()).map(|k| k < size).collect();

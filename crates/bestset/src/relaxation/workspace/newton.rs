@@ -3,7 +3,7 @@
 use crate::control::Limits;
 use crate::penalty::Coordinate;
 use crate::relaxation::descend;
-use crate::relaxation::descend::gap_share;
+use crate::relaxation::gap::gap_share;
 use crate::relaxation::workspace::Workspace;
 
 impl Workspace<'_, '_> {

@@ -37,7 +37,7 @@ pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>
         Ok(mut primal) => {
             let zero = primal.values().0;
             primal.set(start.to_dense(features.len()).into_iter());
-            Descent { problem, primal, floor: ROUNDING * zero }.run(options, &mut ledger, monitor)
+            Cdss { problem, primal, floor: ROUNDING * zero }.run(options, &mut ledger, monitor)
         }
         Err(stopped) => stopped,
     };
@@ -45,14 +45,14 @@ pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>
 }
 
 /// The point that descends, on all features.
-struct Descent<'p, 'a> {
+struct Cdss<'p, 'a> {
     problem: &'p Problem<'a>,
     primal: Primal<'p, 'a>,
     /// Falls of P below this are rounding.
     floor: f64,
 }
 
-impl Descent<'_, '_> {
+impl Cdss<'_, '_> {
     fn run(&mut self, options: &Options, ledger: &mut Ledger<'_, '_>, monitor: &mut Monitor<'_>) -> Status {
         loop {
             let stopped = self.descend(ledger, monitor);

@@ -17,27 +17,11 @@ pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>
     primal_dual::solve(problem, &Options { published, ..options.clone() }, monitor, false)
 }
 
-/// Sets all but the k coefficients with the least Ψ(τ_j) to zero: with equal bounds the k largest |τ_j|.
-///
-/// These are the minimisers of the Lagrangian over ‖β‖₀ ≤ k, so that X β(α) − ℓ*′(α) is a supergradient of D_k.
-pub(super) fn keep_largest(problem: &Problem<'_>, features: &[usize], tau: &[f64], k: usize, beta: &mut [f64]) {
-    let psi = |position: usize| problem.coordinate(features[position]).psi(tau[position]);
-    let selected = (0..beta.len()).filter(|&position| beta[position] != 0.0);
-    let mut order: Vec<(f64, usize)> = selected.map(|position| (psi(position), position)).collect();
-    if order.len() <= k {
-        return;
-    }
-    // Ties go to the earlier feature, so that the answer does not depend on how they are ordered.
-    order.select_nth_unstable_by(k, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    for &(_, position) in &order[k..] {
-        beta[position] = 0.0;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::design::Dense;
+    use crate::solver::published::ascent::keep_largest;
     use crate::{Bounds, Penalty};
 
     #[test]

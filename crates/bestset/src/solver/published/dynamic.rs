@@ -7,12 +7,11 @@ use crate::problem::screening;
 use crate::problem::screening::zero_in_relaxation;
 use crate::solution::{Screened, Status, StopRule};
 use crate::solver::Outcome;
+use crate::solver::published::ascent::{Ascent, start_dual};
 use crate::solver::published::gaps::{Gaps, has_fallen};
 use crate::solver::published::ledger;
 use crate::solver::published::ledger::{Ledger, Schedule};
 use crate::solver::published::primal::Primal;
-use crate::solver::published::primal_dual;
-use crate::solver::published::primal_dual::Ascent;
 
 /// The dynamic incremental algorithm.
 ///
@@ -21,9 +20,9 @@ use crate::solver::published::primal_dual::Ascent;
 /// instead is in `Rounds`.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
     let start = ledger::start(problem, options);
-    let alpha = primal_dual::start_dual(problem, options, &start);
+    let alpha = start_dual(problem, options, &start);
     let mut ledger = Ledger::new(problem, &start, &alpha, monitor);
-    let mut pool = Pool::new(problem, options);
+    let mut pool = Features::new(problem, options);
     let mut screened = Screened::default();
     let first = pool.first(&start.support, monitor);
     let ended = match Primal::new(problem, &first, monitor) {
@@ -40,7 +39,7 @@ pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>
 
 fn outer_loop(
     ascent: &mut Ascent<'_, '_>,
-    pool: &mut Pool<'_, '_>,
+    pool: &mut Features<'_, '_>,
     options: &Options,
     ledger: &mut Ledger<'_, '_>,
     screened: &mut Screened,
@@ -112,30 +111,30 @@ impl Rounds {
 
 /// Where a feature is: 𝓐, 𝓡, or screened away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Membership {
     Active,
     Rest,
     Removed,
 }
 
 /// The sets 𝓐 and 𝓡 of Algorithm 2.
-struct Pool<'p, 'a> {
+struct Features<'p, 'a> {
     problem: &'p Problem<'a>,
-    place: Vec<Place>,
+    place: Vec<Membership>,
     /// h = ⌈c log p⌉ features enter at a time (Algorithm 3).
     batch: usize,
 }
 
-impl<'p, 'a> Pool<'p, 'a> {
+impl<'p, 'a> Features<'p, 'a> {
     fn new(problem: &'p Problem<'a>, options: &Options) -> Self {
         let p = problem.ncols();
         let batch = (options.published.inclusion * (p as f64).ln()).ceil().max(1.0) as usize;
-        Self { problem, place: vec![Place::Rest; p], batch }
+        Self { problem, place: vec![Membership::Rest; p], batch }
     }
 
     /// 𝓐₀: the h features with the largest |Xᵀℓ′(0)|, after those of a warm start.
     fn first(&mut self, start: &[usize], monitor: &mut Monitor<'_>) -> Vec<usize> {
-        start.iter().for_each(|&j| self.place[j] = Place::Active);
+        start.iter().for_each(|&j| self.place[j] = Membership::Active);
         let problem = self.problem;
         let (u, mut alpha) = (problem.null_margins(), vec![0.0; problem.nrows()]);
         problem.dual_point(&u, problem.best_intercept(&u, 0.0), &mut alpha);
@@ -148,14 +147,14 @@ impl<'p, 'a> Pool<'p, 'a> {
 
     /// Algorithm 3: moves the h features of 𝓡 with the largest |x_jᵀα| into 𝓐.
     fn include(&mut self, tau: &[f64]) -> Vec<usize> {
-        let mut rest: Vec<usize> = (0..tau.len()).filter(|&j| self.place[j] == Place::Rest).collect();
+        let mut rest: Vec<usize> = (0..tau.len()).filter(|&j| self.place[j] == Membership::Rest).collect();
         let larger = |a: &usize, b: &usize| tau[*b].abs().total_cmp(&tau[*a].abs()).then(a.cmp(b));
         if rest.len() > self.batch {
             rest.select_nth_unstable_by(self.batch, larger);
             rest.truncate(self.batch);
         }
         rest.sort_unstable_by(larger);
-        rest.iter().for_each(|&j| self.place[j] = Place::Active);
+        rest.iter().for_each(|&j| self.place[j] = Membership::Active);
         rest
     }
 
@@ -170,7 +169,7 @@ impl<'p, 'a> Pool<'p, 'a> {
     fn screen(&mut self, primal: &mut Primal<'_, '_>, tau: &[f64], radius: f64) -> usize {
         let keep: Vec<bool> = primal.features().iter().map(|&j| !self.is_inactive(j, tau[j], radius)).collect();
         for (&j, _) in primal.features().iter().zip(&keep).filter(|p| !*p.1) {
-            self.place[j] = Place::Removed;
+            self.place[j] = Membership::Removed;
         }
         let removed = keep.iter().filter(|k| !**k).count();
         if removed > 0 {
@@ -181,7 +180,7 @@ impl<'p, 'a> Pool<'p, 'a> {
 
     /// The test that ends inclusion: the rule holds for every feature of 𝓡; also when there is none left.
     fn rest_is_inactive(&self, tau: &[f64], radius: f64) -> bool {
-        (0..tau.len()).filter(|&j| self.place[j] == Place::Rest).all(|j| self.is_inactive(j, tau[j], radius))
+        (0..tau.len()).filter(|&j| self.place[j] == Membership::Rest).all(|j| self.is_inactive(j, tau[j], radius))
     }
 }
 
@@ -202,7 +201,7 @@ mod tests {
         let problem = Problem::new(&x, vec![1.0; 10], Penalty::new(0.1, 0.0, 1.0)).unwrap();
         let mut options = Options::default();
         options.published.inclusion = 1.0;
-        let mut pool = Pool::new(&problem, &options);
+        let mut pool = Features::new(&problem, &options);
         assert_eq!(pool.batch, 3, "the ceiling of log 10");
         let tau = [0.1, -0.9, 0.3, 0.8, -0.3, 0.0, 0.2, 0.0, -0.05, 0.7];
         assert_eq!(pool.include(&tau), [1, 3, 9]);
@@ -212,7 +211,7 @@ mod tests {
         assert!(pool.include(&tau).is_empty());
         let x = identity(1);
         let problem = Problem::new(&x, vec![1.0], Penalty::new(0.1, 0.0, 1.0)).unwrap();
-        assert_eq!(Pool::new(&problem, &options).batch, 1, "log 1 is 0, but one feature is one to include");
+        assert_eq!(Features::new(&problem, &options).batch, 1, "log 1 is 0, but one feature is one to include");
     }
 
     #[test]
@@ -224,7 +223,7 @@ mod tests {
         options.published.inclusion = 1.0;
         let mut observer = ();
         let mut monitor = Monitor::new(&options, &mut observer);
-        let mut pool = Pool::new(&problem, &options);
+        let mut pool = Features::new(&problem, &options);
         let mut primal = Primal::new(&problem, &pool.include(&[0.9, 0.8, 0.0, 0.0]), &monitor).unwrap();
         assert_eq!(primal.features(), [0, 1]);
         let tau = [0.35, -0.2, 0.25, 0.05];

@@ -1,15 +1,10 @@
-//! Algorithm 1 of the paper (MATH §6): dual ascent, link, one pass of T, gap.
-//!
-//! `Ascent` is the only loop: [`solve`] runs it on all features, [`dynamic`](crate::solver::published::dynamic) on a growing set and
-//! [`dual_iht`] with a link that keeps k features.
+//! Algorithm 1 of the paper (MATH §6) on all features.
 
 use crate::control::{Monitor, Options};
-use crate::loss::Loss;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Screened, Status, StopRule};
+use crate::solution::Screened;
 use crate::solver::Outcome;
-use crate::solver::published::dual_iht;
-use crate::solver::published::gaps::Gaps;
+use crate::solver::published::ascent::{Ascent, start_dual};
 use crate::solver::published::ledger;
 use crate::solver::published::ledger::Ledger;
 use crate::solver::published::primal::Primal;
@@ -32,100 +27,4 @@ pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>
         Err(stopped) => Err(stopped),
     };
     ledger.finish_ascent(ended, Screened::default(), monitor)
-}
-
-/// α⁰: the dual point of the warm start; without one zero (paper Algorithm 2), which lies in every domain, or for
-/// the logistic loss, whose conjugate is infinitely steep there, the dual point of β = 0.
-pub(super) fn start_dual(problem: &Problem<'_>, options: &Options, start: &Coefficients) -> Vec<f64> {
-    let mut alpha = vec![0.0; problem.nrows()];
-    if options.warm_start.is_some() || problem.loss() == Loss::Logistic {
-        problem.dual_point(&problem.margins(start), start.intercept, &mut alpha);
-    }
-    alpha
-}
-
-/// The pair (α, β) of Algorithm 1 on the columns of an active set.
-pub(super) struct Ascent<'p, 'a> {
-    problem: &'p Problem<'a>,
-    /// β on the active set.
-    pub primal: Primal<'p, 'a>,
-    /// α, always in the dual domain.
-    pub alpha: Vec<f64>,
-    tau: Vec<f64>,
-    primal_pass: bool,
-}
-
-impl<'p, 'a> Ascent<'p, 'a> {
-    pub(super) fn new(problem: &'p Problem<'a>, primal: Primal<'p, 'a>, alpha: Vec<f64>, primal_pass: bool) -> Self {
-        Self { problem, primal, alpha, tau: Vec::new(), primal_pass }
-    }
-
-    /// Runs Algorithm 1 "while the gap is decreasing": until the gap of the sub-problem is below ε, has changed by
-    /// less than ζ over two steps, or does not decrease in the sense of [`Stop`](crate::control::Stop). Returns the
-    /// rule that ended it, or what stopped it before.
-    pub(super) fn run(
-        &mut self,
-        options: &Options,
-        ledger: &mut Ledger<'_, '_>,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<StopRule, Status> {
-        let mut gaps = Gaps::new(options.published, self.problem.loss().mu());
-        for t in 1usize.. {
-            monitor.stop(ledger.iteration).map_or(Ok(()), Err)?;
-            self.dual_step(options.published.step.at(t));
-            if !self.primal_step(monitor) {
-                continue;
-            }
-            ledger.iteration += 1;
-            let gap = self.gap(ledger);
-            ledger.record(&self.primal, monitor);
-            if !gap.is_finite() {
-                break;
-            }
-            if let Some(rule) = gaps.end(gap) {
-                return Ok(rule);
-            }
-        }
-        Err(Status::IterationLimit)
-    }
-
-    /// α ← Proj(α + ω (Xβ − ℓ*′(α))), sample i scaled by w_i: a weight of w moves like w samples would.
-    fn dual_step(&mut self, omega: f64) {
-        let (loss, y, weights) = (self.problem.loss(), self.problem.y(), self.problem.weights());
-        for (i, (a, u)) in self.alpha.iter_mut().zip(self.primal.margins()).enumerate() {
-            let w = weights.map_or(1.0, |w| w[i]);
-            if w > 0.0 {
-                *a += omega * w * (u - loss.conjugate_derivative(*a / w, y[i]));
-            }
-        }
-        self.problem.project(&mut self.alpha);
-    }
-
-    /// β ← 𝔅(α) (paper eq. bigB), of which D-IHT keeps k; then β ← T(β). False when interrupted before β changed.
-    fn primal_step(&mut self, monitor: &mut Monitor<'_>) -> bool {
-        if !self.primal.correlate(&self.alpha, &mut self.tau, monitor) {
-            return false;
-        }
-        let (problem, features) = (self.problem, self.primal.features().to_vec());
-        let mut beta: Vec<f64> =
-            features.iter().zip(&self.tau).map(|(&j, &tau)| problem.coordinate(j).link(tau)).collect();
-        if let Some(k) = problem.max_size() {
-            dual_iht::keep_largest(problem, &features, &self.tau, k, &mut beta);
-        }
-        self.primal.set(beta.into_iter());
-        if self.primal_pass {
-            self.primal.pass(0..features.len(), |coordinate, c, q| coordinate.threshold_operator(c, q), monitor);
-        }
-        true
-    }
-
-    /// P(β) − D(α) of the sub-problem. Only with all features is its D a bound for the full problem.
-    fn gap(&self, ledger: &mut Ledger<'_, '_>) -> f64 {
-        let objective = ledger.offer(&self.primal);
-        let bound = self.problem.dual_value(&self.alpha, self.primal.features(), &self.tau);
-        if self.primal.len() == self.problem.ncols() {
-            ledger.offer_bound(bound, &self.alpha);
-        }
-        objective - bound
-    }
 }

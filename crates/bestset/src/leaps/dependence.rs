@@ -6,9 +6,10 @@
 
 use crate::error::{Error, Result};
 use crate::kernel;
-use crate::leaps::cover;
-use crate::leaps::cover::cover;
+use crate::leaps::cell::Cell;
+use crate::leaps::cover::{cover, determined};
 use crate::leaps::equations::Equations;
+use crate::problem::Problem;
 
 /// A column of which less than this share of its square is left when others are projected out is not told from a combination of
 /// them by inner products: fits with it would be made of rounding.
@@ -24,49 +25,30 @@ const NOTHING: f64 = 1e-8;
 /// More families than this are more than a few columns too many.
 const MOST: usize = 256;
 
-/// The subsets with all of `inside` and any of `free`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Split {
-    /// Positions that are in.
-    pub inside: Vec<u32>,
-    /// Positions that may be in.
-    pub free: Vec<u32>,
-}
-
-impl Split {
-    /// Number of columns.
-    pub fn len(&self) -> usize {
-        self.inside.len() + self.free.len()
+impl<'p, 'a> Equations<'p, 'a> {
+    /// The equations for subsets of at most `most` features; an error when columns are nearly, but not exactly, combinations of
+    /// others.
+    pub fn new(problem: &'p Problem<'a>, most: usize) -> Result<Self> {
+        let mut equations = Self::of_columns(problem);
+        equations.separate(most)?;
+        equations.measure()?;
+        Ok(equations)
     }
 
-    /// All columns, those that are in last.
-    pub fn members(&self) -> Vec<u32> {
-        [&self.free[..], &self.inside].concat()
-    }
-
-    /// The subsets that have the first i of the choices but not the next.
-    fn without(&self, choices: &[u32], i: usize) -> Self {
-        let inside = [&self.inside[..], &choices[..i]].concat();
-        let free = self.free.iter().copied().filter(|k| !choices[..=i].contains(k)).collect();
-        Self { inside, free }
-    }
-}
-
-impl Equations<'_, '_> {
     /// Finds the families of independent columns that hold a best subset of every size up to `most`, and what the others depend on.
-    pub fn separate(&mut self, most: usize) -> Result<()> {
+    fn separate(&mut self, most: usize) -> Result<()> {
         // The columns that fit best first: families with them are small.
         let mut all: Vec<u32> = (0..self.len() as u32).collect();
         let pull = |k: &u32| self.moments[*k as usize].abs();
-        let (mut done, mut open) = (Vec::new(), vec![Split { inside: Vec::new(), free: all.clone() }]);
+        let (mut done, mut open) = (Vec::new(), vec![Cell { inside: Vec::new(), free: all.clone() }]);
         if self.is_wide() {
             all.sort_by(|a, b| pull(b).total_cmp(&pull(a)).then(a.cmp(b)));
-            open = cover(&all, cover::determined(self.problem).saturating_sub(1), most);
+            open = cover(&all, determined(self.problem).saturating_sub(1), most);
         }
         let families = open.len();
-        while let Some(split) = open.pop() {
-            let Some((j, others)) = self.dependent(&split) else {
-                done.push(split);
+        while let Some(cell) = open.pop() {
+            let Some((j, others)) = self.dependent(&cell) else {
+                done.push(cell);
                 continue;
             };
             let circuit = self.circuit(j, &others)?;
@@ -75,19 +57,19 @@ impl Equations<'_, '_> {
             if !self.dependent.contains(&features) {
                 self.dependent.push(features.clone());
             }
-            let choices: Vec<u32> = circuit.into_iter().filter(|k| split.free.contains(k)).collect();
+            let choices: Vec<u32> = circuit.into_iter().filter(|k| cell.free.contains(k)).collect();
             if done.len() + open.len() + choices.len() > families + MOST {
                 return Err(Error::Dependences { columns: features, most: MOST });
             }
-            open.extend((0..choices.len()).rev().map(|i| split.without(&choices, i)));
+            open.extend((0..choices.len()).rev().map(|i| cell.without(&choices, i)));
         }
-        self.splits = done;
+        self.cells = done;
         Ok(())
     }
 
     /// A column that independent others determine as far as inner products can tell, and those others.
-    fn dependent(&self, split: &Split) -> Option<(u32, Vec<u32>)> {
-        let (mut members, mut others) = (split.members(), Vec::new());
+    fn dependent(&self, cell: &Cell) -> Option<(u32, Vec<u32>)> {
+        let (mut members, mut others) = (cell.members(), Vec::new());
         let mut form = self.form(&members);
         while let Some(last) = form.len().checked_sub(1) {
             // The largest first: in any other order the rounding of a small one would be multiplied into all that follow.
