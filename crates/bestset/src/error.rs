@@ -289,6 +289,7 @@ fn sizes_up_to(most: usize) -> String {
 
 /// Columns in words, the first few of them.
 fn listed(columns: &[usize]) -> String {
+    // A line of a terminal.
     const SHOWN: usize = 8;
     let shown: Vec<String> = columns.iter().take(SHOWN).map(usize::to_string).collect();
     match columns.len() {

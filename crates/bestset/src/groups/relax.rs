@@ -8,8 +8,10 @@ use crate::groups::Grouped;
 use crate::relaxation::active_set::ActiveSet;
 use crate::solution::Coefficients;
 
-/// Sweeps over all groups at the most, and between two looks at the bound.
+/// Sweeps over all groups at the most: the bound is valid whenever they end.
 const SWEEPS: usize = 5000;
+
+/// Sweeps between two looks at the bound, which cost a sweep each. Not tuned.
 const LOOK: usize = 5;
 
 /// What the relaxation found.

@@ -27,6 +27,7 @@ impl Element for f32 {
     }
 }
 
+/// Partial sums of a dot product: two registers of eight numbers, as wide as processors have; sums are the same on all of them.
 const LANES: usize = 16;
 
 #[inline(always)]

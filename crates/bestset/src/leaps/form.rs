@@ -124,6 +124,7 @@ impl Form {
     }
 }
 
+/// Pairs looked at together: a register of eight numbers.
 const LANES: usize = 8;
 
 struct BestPair<'a>(&'a Form, f64);

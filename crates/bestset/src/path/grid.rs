@@ -88,8 +88,10 @@ fn check_given(values: &[f64]) -> Result<()> {
     Ok(())
 }
 
-/// How many features are looked at along their whole line when the loss is not quadratic, and in how many steps.
+/// How many features are looked at along their whole line when the loss is not quadratic: those whose quadratic model promises most.
 const SEARCHED: usize = 4;
+
+/// Steps of that look, by regula falsi: a grid needs the first digits of a price only.
 const SEARCH_STEPS: usize = 12;
 
 /// The largest λ0 at which one more feature lowers P, all other coefficients as they are:

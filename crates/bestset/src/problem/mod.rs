@@ -112,6 +112,7 @@ impl<'a> Problem<'a> {
 
     /// Σ w_i (|y_i| + |o_i|)² must be some way from the largest number: it is multiplied before it is compared.
     fn check_squares(&self) -> Result<()> {
+        // What the sums are multiplied by at the most on the way to a decision.
         const ROOM: f64 = 1e4;
         let offset = |i: usize| self.offset.as_ref().map_or(0.0, |o| o[i].abs());
         let term = |i: usize| self.weight(i) * (self.y[i].abs() + offset(i)).powi(2) * ROOM;

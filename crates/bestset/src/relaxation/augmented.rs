@@ -17,6 +17,7 @@ use crate::penalty::Coordinate;
 use crate::relaxation::gap::gap_share;
 use crate::relaxation::quadratic::Quadratic;
 
+/// Length of the first proximal step, in units of the curvature; it adapts from there. Not tuned further.
 const FIRST_SIGMA: f64 = 10.0;
 
 /// Newton steps allowed in one proximal step.

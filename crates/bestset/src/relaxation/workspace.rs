@@ -12,17 +12,22 @@ use crate::relaxation::quadratic::{Gram, GramModel, Metric, Quadratic, ResidualM
 use crate::solution::Coefficients;
 use std::sync::OnceLock;
 
+/// The position of a feature that is not in the active set.
 const OUTSIDE: u32 = u32::MAX;
 
-/// The most columns, sparse or dense, whose inner products are always worth having for prices.
+/// The most sparse columns whose inner products are always worth having for prices (no record of how the number was chosen).
 const SPARSE_GRAM: usize = 1500;
+
+/// The same of dense columns, whose inner products cost n multiplications each.
 const SMALL_GRAM: usize = 500;
 
 /// The most sparse columns for each of their entries whose inner products are worth a step of descent.
 const CROWD: usize = 64;
 
-/// Shares of the limit on memory: one part in so many for columns that are copied, and for what grows with the square of their number.
+/// Share of the limit on memory for columns that are copied: one part in so many.
 const COLUMNS: usize = 4;
+
+/// The same for what grows with the square of their number.
 const SQUARES: usize = 2;
 
 /// Bytes for each pair of positions: inner products with room to grow, and the tableaus of a search.

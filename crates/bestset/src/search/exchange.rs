@@ -14,8 +14,10 @@ use std::collections::HashSet;
 /// Positions that a walk may visit besides the support: so many for each of the support, and at least so many.
 const ROOM: (usize, usize) = (2, 100);
 
-/// Most steps without a lower P of a walk by pivots, and of one by fits, whose steps cost far more.
+/// Most steps without a lower P of a walk by pivots (no record of how the number was chosen).
 const PIVOTS: usize = 600;
+
+/// The same of a walk by fits, whose steps cost far more.
 const FITS: usize = 200;
 
 /// Share of the budget that walks by fits may use.
