@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::relaxation::workspace::Workspace;
 use crate::search::fit::{apply, margin};
 use crate::search::tableau::{Move, Tableau};
-use crate::solution::{Coefficients, Local, Screened, Solution, Status};
+use crate::solution::{Coefficients, Solution, Status};
 
 /// Features outside the active set that enter it at each size: those that would gain most alone.
 const CANDIDATES: usize = 50;
@@ -231,13 +231,12 @@ impl<'p, 'a> Climb<'p, 'a> {
     /// The best D_k over the dual points of the path and of the answer itself: one pass over X for each dual point.
     fn bounds(&self, path: &Path, sizes: &[usize], monitor: &mut Monitor<'_>) -> Vec<(f64, Vec<f64>)> {
         let problem = self.problem();
-        let features: Vec<usize> = (0..problem.ncols()).collect();
+        let features = problem.features();
         let limited: Vec<Option<Problem<'_>>> = sizes.iter().map(|&k| problem.clone().with_max_size(k).ok()).collect();
         let mut found = vec![(f64::NEG_INFINITY, Vec::new()); sizes.len()];
-        let mut tau = vec![0.0; features.len()];
         for point in &path.points {
             let alpha = &point.solution.dual;
-            problem.design().correlate(&features, alpha, &mut tau);
+            let tau = problem.correlations(alpha);
             monitor.passes += 1.0;
             for (best, limited) in found.iter_mut().zip(&limited) {
                 let bound = limited.as_ref().map_or(f64::NEG_INFINITY, |l| l.dual_value(alpha, &features, &tau));
@@ -261,20 +260,7 @@ impl<'p, 'a> Climb<'p, 'a> {
         let objective = self.problem().clone().with_max_size(k)?.value(&coefficients);
         let certificate = Certificate::new(objective, None, lower_bound);
         let ended = monitor.stop(0).unwrap_or(Status::Converged);
-        Ok(Solution {
-            status: certificate.status(ended, options.absolute(self.problem()), options.gap),
-            coefficients,
-            certificate,
-            dual,
-            iterations: 0,
-            passes: 0.0,
-            seconds: monitor.seconds(),
-            screened: Screened::default(),
-            local: Local::None,
-            rule: None,
-            trace: Vec::new(),
-            ranked: Vec::new(),
-            dependent: Vec::new(),
-        })
+        let status = certificate.status(ended, options.absolute(self.problem()), options.gap);
+        Ok(Solution { seconds: monitor.seconds(), ..Solution::new(coefficients, certificate, status, dual) })
     }
 }

@@ -224,6 +224,25 @@ pub struct Solution {
 }
 
 impl Solution {
+    /// An answer with its certificate, its status and the dual point; nothing else is known of it.
+    pub(crate) fn new(coefficients: Coefficients, certificate: Certificate, status: Status, dual: Vec<f64>) -> Self {
+        Self {
+            coefficients,
+            certificate,
+            status,
+            rule: None,
+            dual,
+            iterations: 0,
+            passes: 0.0,
+            seconds: 0.0,
+            screened: Screened::default(),
+            local: Local::None,
+            trace: Vec::new(),
+            ranked: Vec::new(),
+            dependent: Vec::new(),
+        }
+    }
+
     /// P of the answer.
     pub fn objective(&self) -> f64 {
         self.certificate.objective

@@ -172,9 +172,7 @@ fn fill(
     if first > most {
         return Ok(());
     }
-    let features: Vec<usize> = (0..problem.ncols()).collect();
-    let mut tau = vec![0.0; features.len()];
-    problem.design().correlate(&features, dual, &mut tau);
+    let (features, tau) = (problem.features(), problem.correlations(dual));
     for size in first..=most {
         let bound = problem.clone().with_max_size(size)?.dual_value(dual, &features, &tau);
         let certificate = Certificate::new(objective, None, bound.max(0.0));

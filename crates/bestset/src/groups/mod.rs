@@ -14,7 +14,7 @@ use crate::control::{Limits, Monitor, Options};
 use crate::error::{Error, Result, check_length};
 use crate::penalty::{Coordinate, Factors};
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Local, Screened, Solution, Status};
+use crate::solution::{Coefficients, Solution, Status};
 
 /// Which features belong together, and what each group costs.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,21 +80,7 @@ pub struct GroupSolution {
 impl From<GroupSolution> for Solution {
     fn from(group: GroupSolution) -> Self {
         let GroupSolution { coefficients, certificate, status, dual, seconds, .. } = group;
-        Self {
-            coefficients,
-            certificate,
-            status,
-            dual,
-            iterations: 0,
-            passes: 0.0,
-            seconds,
-            screened: Screened::default(),
-            local: Local::None,
-            rule: None,
-            trace: Vec::new(),
-            ranked: Vec::new(),
-            dependent: Vec::new(),
-        }
+        Self { seconds, ..Self::new(coefficients, certificate, status, dual) }
     }
 }
 
@@ -142,27 +128,13 @@ impl Grouped<'_, '_> {
         squares / self.problem.loss().mu()
     }
 
-    /// Xᵀα at the dual point of the coefficients.
-    pub(crate) fn correlations(&self, coefficients: &Coefficients) -> Vec<f64> {
-        let problem = self.problem;
-        let u = problem.margins(coefficients);
-        let mut alpha = vec![0.0; u.len()];
-        problem.dual_point(&u, problem.best_intercept(&u, coefficients.intercept), &mut alpha);
-        let features: Vec<usize> = (0..problem.ncols()).collect();
-        let mut tau = vec![0.0; features.len()];
-        problem.design().correlate(&features, &alpha, &mut tau);
-        tau
-    }
-
     /// D(α) less the most that rounding can have added.
     ///
     /// The Ψ_j of a problem whose features pay nothing is φ_j⁰, and its bound leaves room for rounding: taking it for the
     /// features of the groups with Ψ_g < 0 alone, at their prices, does the same for groups.
     pub(crate) fn lower_bound(&self, alpha: &[f64]) -> f64 {
         let (problem, groups) = (self.problem, self.groups);
-        let features: Vec<usize> = (0..problem.ncols()).collect();
-        let mut tau = vec![0.0; features.len()];
-        problem.design().correlate(&features, alpha, &mut tau);
+        let (features, tau) = (problem.features(), problem.correlations(alpha));
         let outer = problem.outer_correlations(alpha, &features, &tau, |j| problem.coordinate(j));
         let worth = |g: usize| groups.members[g].iter().map(|&j| self.selected(j).phi(outer[j])).sum::<f64>();
         let worths: Vec<f64> = (0..groups.len()).map(worth).collect();

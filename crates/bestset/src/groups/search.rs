@@ -88,7 +88,7 @@ impl Fits<'_, '_, '_> {
 
     /// The groups outside with the least λ0_g + Σ φ_j⁰ at the current dual point.
     fn promising(&self, coefficients: &Coefficients, chosen: &[usize]) -> Vec<usize> {
-        let (groups, tau) = (self.grouped.groups, self.grouped.correlations(coefficients));
+        let (groups, tau) = (self.grouped.groups, self.grouped.problem.correlations_at(coefficients));
         let worth = |g: usize| groups.members[g].iter().map(|&j| self.grouped.selected(j).phi(tau[j])).sum::<f64>();
         let outside = (0..groups.len()).filter(|g| !chosen.contains(g));
         let mut order: Vec<(f64, usize)> = outside.map(|g| (self.grouped.price(g) + worth(g), g)).collect();

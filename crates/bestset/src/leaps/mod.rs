@@ -27,7 +27,7 @@ use crate::error::Result;
 use crate::loss::Loss;
 use crate::problem::Problem;
 use crate::snapshot::Journal;
-use crate::solution::{Coefficients, Local, Ranked, Screened, Status, TraceRow};
+use crate::solution::{Coefficients, Ranked, Status, TraceRow};
 use crate::solver::{Outcome, incremental};
 use cell::Cell;
 use equations::Equations;
@@ -207,9 +207,8 @@ pub(crate) fn solve(
     let mut dual = vec![0.0; problem.nrows()];
     let (u, b) = problem.predictor(&coefficients);
     problem.dual_point(&u, b, &mut dual);
-    let (relaxation, screened, local) = (None, Screened::default(), Local::None);
-    let dependent = equations.dependent;
-    Ok(Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked, dependent })
+    let known = Outcome::new(coefficients, lower_bound, dual, ended);
+    Ok(Outcome { iterations, ranked, dependent: equations.dependent, ..known })
 }
 
 /// The best subsets, at least one, by their objectives as the data have them. They are proved where every other subset costs as much;

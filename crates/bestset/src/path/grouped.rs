@@ -80,7 +80,7 @@ fn strand(
 fn lambda0_max(grouped: &Grouped<'_, '_>) -> f64 {
     let (problem, groups) = (grouped.problem, grouped.groups);
     let intercept = problem.best_intercept(&problem.null_margins(), 0.0);
-    let tau = grouped.correlations(&Coefficients { intercept, ..Coefficients::default() });
+    let tau = grouped.problem.correlations_at(&Coefficients { intercept, ..Coefficients::default() });
     let worth = |g: usize| groups.members[g].iter().map(|&j| grouped.selected(j).phi(tau[j])).sum::<f64>();
     let priced = (0..groups.len()).filter(|&g| groups.prices[g] > 0.0);
     priced.map(|g| -worth(g) / groups.prices[g]).fold(0.0, f64::max)
@@ -90,7 +90,7 @@ fn lambda0_max(grouped: &Grouped<'_, '_>) -> f64 {
 /// Σ_{j ∈ g} (|τ_j| − λ1)₊² / (2(c + 2λ2)) / price_g.
 fn entry(grouped: &Grouped<'_, '_>, answer: &Coefficients) -> f64 {
     let (problem, groups) = (grouped.problem, grouped.groups);
-    let (tau, chosen) = (grouped.correlations(answer), grouped.chosen(answer));
+    let (tau, chosen) = (grouped.problem.correlations_at(answer), grouped.chosen(answer));
     let (l1, l2) = (problem.penalty().lambda1, problem.penalty().lambda2);
     let worth = |g: usize| {
         let pull: f64 = groups.members[g].iter().map(|&j| (tau[j].abs() - l1).max(0.0).powi(2)).sum();

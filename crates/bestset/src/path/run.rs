@@ -192,7 +192,7 @@ impl Strand<'_, '_> {
             let last = state.points.last();
             let (lambda0, answer) = last.map_or((0.0, &state.minimiser), |p| (p.lambda0, &p.solution.coefficients));
             let problem = self.at(lambda0)?;
-            memory.candidates = features_of(&ladder.outside(&problem, &correlations(&problem, answer)));
+            memory.candidates = features_of(&ladder.outside(&problem, &problem.correlations_at(answer)));
             let limits = Monitor::new(&Options::default(), &mut ()).limits().clone();
             if last.is_some() {
                 ladder.from(&problem, &answer.support, &[], &limits);
@@ -204,7 +204,7 @@ impl Strand<'_, '_> {
     /// λ0 at which the null model is proved best; without a dual, at which it stops being coordinate-wise best.
     fn largest(&self, null: &Coefficients) -> f64 {
         let proved = self.base.lambda0_max_at(null);
-        if proved.is_finite() { proved } else { grid::entry(&self.base, null, &correlations(&self.base, null)) }
+        if proved.is_finite() { proved } else { grid::entry(&self.base, null, &self.base.correlations_at(null)) }
     }
 
     pub(super) fn at(&self, lambda0: f64) -> Result<Problem<'_>> {
@@ -255,7 +255,7 @@ impl Strand<'_, '_> {
         memory.ladder = ladder;
         state.minimiser = minimiser;
         let answer = &outcome.coefficients;
-        let entry = known.unwrap_or_else(|| grid::entry(&problem, answer, &correlations(&problem, answer)));
+        let entry = known.unwrap_or_else(|| grid::entry(&problem, answer, &problem.correlations_at(answer)));
         let solution = solution(&problem, outcome, solve, (monitor.passes, monitor.seconds() - begun));
         monitor.passes += before_passes;
         let (lambda1, lambda2) = (problem.penalty().lambda1, problem.penalty().lambda2);
@@ -342,11 +342,9 @@ fn look(
     entry: f64,
     monitor: &mut Monitor<'_>,
 ) -> Rung {
-    let features: Vec<usize> = (0..problem.ncols()).collect();
-    let mut tau = vec![0.0; features.len()];
     let mut rung = Rung { coefficients: answer.clone(), alpha, entry };
     loop {
-        problem.design().correlate(&features, &rung.alpha, &mut tau);
+        let tau = problem.correlations(&rung.alpha);
         monitor.passes += 1.0;
         let entering = ladder.outside(problem, &tau);
         let best = entering.first().map_or(0.0, |e| e.0);
@@ -364,17 +362,6 @@ fn features_of(entering: &[(f64, usize)]) -> Vec<usize> {
 
 fn solution(problem: &Problem<'_>, outcome: Outcome, options: &Options, (passes, seconds): (f64, f64)) -> Solution {
     Solution { passes, seconds, ..outcome.certified(problem, options) }
-}
-
-/// Xᵀα at the dual point of the coefficients.
-fn correlations(problem: &Problem<'_>, coefficients: &Coefficients) -> Vec<f64> {
-    let u = problem.margins(coefficients);
-    let mut alpha = vec![0.0; u.len()];
-    problem.dual_point(&u, problem.best_intercept(&u, coefficients.intercept), &mut alpha);
-    let features: Vec<usize> = (0..problem.ncols()).collect();
-    let mut tau = vec![0.0; features.len()];
-    problem.design().correlate(&features, &alpha, &mut tau);
-    tau
 }
 
 /// The fit of the features that cost nothing; β = 0 when there is none.

@@ -3,6 +3,7 @@
 use crate::design;
 use crate::design::Moments;
 use crate::problem::Problem;
+use crate::solution::Coefficients;
 
 /// What the bound needs to know of all columns.
 pub(super) struct Lengths {
@@ -52,6 +53,25 @@ impl Problem<'_> {
         } else {
             self.design.correlate(&(0..self.ncols()).collect::<Vec<_>>(), alpha, tau);
         }
+    }
+
+    /// Every feature, in order.
+    pub(crate) fn features(&self) -> Vec<usize> {
+        (0..self.ncols()).collect()
+    }
+
+    /// τ = Xᵀα of every feature (MATH 3.1): one pass over X.
+    pub(crate) fn correlations(&self, alpha: &[f64]) -> Vec<f64> {
+        let mut tau = vec![0.0; self.ncols()];
+        self.design.correlate(&self.features(), alpha, &mut tau);
+        tau
+    }
+
+    /// τ = Xᵀα of every feature at the dual point of the coefficients, with the best intercept.
+    pub(crate) fn correlations_at(&self, coefficients: &Coefficients) -> Vec<f64> {
+        let (u, mut alpha) = (self.margins(coefficients), vec![0.0; self.nrows()]);
+        self.dual_point(&u, self.best_intercept(&u, coefficients.intercept), &mut alpha);
+        self.correlations(&alpha)
     }
 
     /// Length of column j in the norm of the ball of MATH §5: √(Σ w_i x_ij²), of the centred column with an intercept

@@ -246,10 +246,7 @@ impl<'a> Problem<'a> {
     pub fn lower_bound(&self, alpha: &[f64]) -> f64 {
         let mut alpha = alpha.to_vec();
         self.project(&mut alpha);
-        let features: Vec<usize> = (0..self.ncols()).collect();
-        let mut tau = vec![0.0; features.len()];
-        self.design.correlate(&features, &alpha, &mut tau);
-        self.dual_value(&alpha, &features, &tau)
+        self.dual_value(&alpha, &self.features(), &self.correlations(&alpha))
     }
 
     /// A bound and gaps for any coefficients, from any solver: the best of the dual points given and the one of the

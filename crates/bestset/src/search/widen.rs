@@ -30,7 +30,7 @@ pub(crate) fn search_outside(
     monitor: &mut Monitor<'_>,
 ) {
     let problem = work.problem;
-    let (all, tolerances) = ((0..problem.ncols()).collect::<Vec<_>>(), (options.absolute(problem), options.gap));
+    let (all, tolerances) = (problem.features(), (options.absolute(problem), options.gap));
     for _ in 0..ROUNDS {
         work.load(&best.coefficients);
         let whole = take_in(work, rules, best.objective);
@@ -44,8 +44,7 @@ pub(crate) fn search_outside(
             best.local = Local::Swap;
             return;
         }
-        let mut tau = vec![0.0; all.len()];
-        problem.design().correlate(&all, &work.alpha, &mut tau);
+        let tau = problem.correlations(&work.alpha);
         monitor.passes += 1.0;
         bound(Some((&work.alpha, &all, &tau)));
         let (entering, complete) = take_in_entering(work, &tau, rules, budget);

@@ -39,10 +39,7 @@ pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>
 /// As [`solve`], on a workspace that the caller goes on with.
 pub fn root(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Root {
     let problem = work.problem;
-    let mut starts: Vec<Coefficients> = options.warm_start.iter().cloned().collect();
-    if let Some(start) = starts.first() {
-        work.load(start);
-    }
+    let mut starts = load_start(work, options);
     let mut relaxed = convex::solve(work, options, monitor);
     let minimiser = work.coefficients();
     if needs_continuation(problem) {
@@ -51,9 +48,7 @@ pub fn root(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monit
         monitor.muted = false;
     }
     let best = multistart::solve(work, &starts, &mut relaxed, options, monitor);
-    let (objective, visited) = (best.objective, std::mem::take(&mut relaxed.visited));
-    let (outcome, tau) = conclude(problem, relaxed, best, monitor);
-    Root { outcome, minimiser, tau, objective, visited }
+    conclude(problem, (relaxed, minimiser), best, monitor)
 }
 
 /// As [`root`], the primal phase within the active set only: what a tree that may soon end starts from. Without a certificate
@@ -63,16 +58,11 @@ pub fn sketch(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Mon
     if needs_continuation(problem) || problem.penalty().lambda0 == 0.0 {
         return root(work, options, monitor);
     }
-    let starts: Vec<Coefficients> = options.warm_start.iter().cloned().collect();
-    if let Some(start) = starts.first() {
-        work.load(start);
-    }
+    let starts = load_start(work, options);
     let mut relaxed = convex::solve(work, options, monitor);
     let minimiser = work.coefficients();
     let (best, ..) = multistart::search(work, &starts, &mut relaxed, &mut BUDGET.clone(), monitor);
-    let (objective, visited) = (best.objective, std::mem::take(&mut relaxed.visited));
-    let (outcome, tau) = conclude(problem, relaxed, best, monitor);
-    Root { outcome, minimiser, tau, objective, visited }
+    conclude(problem, (relaxed, minimiser), best, monitor)
 }
 
 /// As [`root`], the convex phase from where the workspace is, the primal phase with moves of one feature from the starts and
@@ -89,9 +79,7 @@ pub fn neighbour(
     // No walk past the local minimum: what other points find does that.
     let settled = Options { gap: f64::INFINITY, ..options.clone() };
     let best = multistart::neighbour(work, starts, &mut relaxed, &settled, monitor);
-    let (objective, visited) = (best.objective, std::mem::take(&mut relaxed.visited));
-    let (outcome, tau) = conclude(problem, relaxed, best, monitor);
-    Root { outcome, minimiser, tau, objective, visited }
+    conclude(problem, (relaxed, minimiser), best, monitor)
 }
 
 /// What a point of a path found before its pass over X.
@@ -132,11 +120,8 @@ pub(crate) fn from_ladder(
 ) -> Draft {
     let Relaxed { relaxation, lower_bound, dual, iterations, ended, screened, .. } = relaxed;
     let rung = ladder.climb(problem, candidates, limits);
-    let (coefficients, relaxation) = (rung.coefficients, Some(relaxation));
-    let local = crate::solution::Local::None;
-    let (ranked, dependent) = (Vec::new(), Vec::new());
-    let outcome =
-        Outcome { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked, dependent };
+    let known = Outcome::new(rung.coefficients, lower_bound, dual, ended);
+    let outcome = Outcome { relaxation: Some(relaxation), iterations, screened, ..known };
     Draft { outcome, minimiser, alpha: rung.alpha, entry: rung.entry }
 }
 
@@ -170,29 +155,26 @@ fn continuation(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<
     found
 }
 
+/// The caller's start, which the workspace is at afterwards.
+fn load_start(work: &mut Workspace<'_, '_>, options: &Options) -> Vec<Coefficients> {
+    let starts: Vec<Coefficients> = options.warm_start.iter().cloned().collect();
+    starts.iter().for_each(|start| work.load(start));
+    starts
+}
+
 /// The bound from scratch at the best dual point, and what the optimality rules prove with P̂.
 fn conclude(
     problem: &Problem<'_>,
-    mut relaxed: Relaxed,
+    (mut relaxed, minimiser): (Relaxed, Coefficients),
     best: Incumbent,
     monitor: &mut Monitor<'_>,
-) -> (Outcome, Vec<f64>) {
+) -> Root {
     let Everywhere { bound, tau, outer, .. } = relaxed.everywhere(problem, best.objective, monitor).clone();
-    let Relaxed { relaxation, dual, iterations, ended, mut screened, .. } = relaxed;
+    let Relaxed { relaxation, dual, iterations, ended, mut screened, visited, .. } = relaxed;
     count(problem, (&tau, &outer), (bound, best.objective), &mut screened);
-    let outcome = Outcome {
-        coefficients: best.coefficients,
-        relaxation: Some(relaxation),
-        lower_bound: bound,
-        dual,
-        ended,
-        iterations,
-        screened,
-        local: best.local,
-        ranked: Vec::new(),
-        dependent: Vec::new(),
-    };
-    (outcome, outer)
+    let known = Outcome::new(best.coefficients, bound, dual, ended);
+    let outcome = Outcome { relaxation: Some(relaxation), iterations, screened, local: best.local, ..known };
+    Root { outcome, minimiser, tau: outer, objective: best.objective, visited }
 }
 
 /// The bound of a dual point with τ = Xᵀα, and what the optimality rules prove with it and P̂.

@@ -31,6 +31,22 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// An answer, the bound that the dual point proves, and how the loop ended; nothing else is known.
+    pub fn new(coefficients: Coefficients, lower_bound: f64, dual: Vec<f64>, ended: Status) -> Self {
+        Self {
+            coefficients,
+            relaxation: None,
+            lower_bound,
+            dual,
+            ended,
+            iterations: 0,
+            screened: Screened::default(),
+            local: Local::None,
+            ranked: Vec::new(),
+            dependent: Vec::new(),
+        }
+    }
+
     /// Evaluates P from scratch and derives the status from the gap alone; what a monitor knows is left empty.
     pub fn certified(self, problem: &Problem<'_>, options: &Options) -> Solution {
         let Self {
@@ -45,21 +61,7 @@ impl Outcome {
         let unranked = options.top > 1 && (ranked.len() < options.top || ranked.iter().any(|r| !r.proved));
         let searches = options.method == Method::Exact && self.ended != Status::Converged;
         let status = if unranked && searches { self.ended } else { status };
-        let (passes, seconds, trace) = (0.0, 0.0, Vec::new());
-        Solution {
-            coefficients,
-            certificate,
-            status,
-            dual,
-            iterations,
-            passes,
-            seconds,
-            screened,
-            local,
-            rule: None,
-            trace,
-            ranked,
-            dependent,
-        }
+        let known = Solution::new(coefficients, certificate, status, dual);
+        Solution { iterations, screened, local, ranked, dependent, ..known }
     }
 }

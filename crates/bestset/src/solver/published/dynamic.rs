@@ -5,7 +5,7 @@ use crate::control::{Monitor, Options, Published, Stop};
 use crate::problem::Problem;
 use crate::problem::screening;
 use crate::problem::screening::zero_in_relaxation;
-use crate::solution::{Screened, Status, StopRule};
+use crate::solution::{Coefficients, Screened, Status, StopRule};
 use crate::solver::Outcome;
 use crate::solver::published::ascent::{Ascent, start_dual};
 use crate::solver::published::gaps::{Gaps, has_fallen};
@@ -136,11 +136,7 @@ impl<'p, 'a> Features<'p, 'a> {
     fn first(&mut self, start: &[usize], monitor: &mut Monitor<'_>) -> Vec<usize> {
         start.iter().for_each(|&j| self.place[j] = Membership::Active);
         let problem = self.problem;
-        let (u, mut alpha) = (problem.null_margins(), vec![0.0; problem.nrows()]);
-        problem.dual_point(&u, problem.best_intercept(&u, 0.0), &mut alpha);
-        let features: Vec<usize> = (0..problem.ncols()).collect();
-        let mut tau = vec![0.0; features.len()];
-        problem.design().correlate(&features, &alpha, &mut tau);
+        let tau = problem.correlations_at(&Coefficients::default());
         monitor.passes += 1.0;
         [start, &self.include(&tau)].concat()
     }

@@ -2,7 +2,7 @@
 
 use crate::control::{Monitor, Options};
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Local, Screened, Status, StopRule, TraceRow};
+use crate::solution::{Coefficients, Screened, Status, StopRule, TraceRow};
 use crate::solver::Outcome;
 use crate::solver::published::primal::Primal;
 
@@ -98,11 +98,9 @@ impl<'p, 'a> Ledger<'p, 'a> {
 
     /// D(α) of the full problem and τ = Xᵀα: one pass over X.
     pub(super) fn certify(&mut self, alpha: &[f64], monitor: &mut Monitor<'_>) -> (f64, Vec<f64>) {
-        let features: Vec<usize> = (0..self.problem.ncols()).collect();
-        let mut tau = vec![0.0; features.len()];
-        self.problem.design().correlate(&features, alpha, &mut tau);
+        let tau = self.problem.correlations(alpha);
         monitor.passes += 1.0;
-        let bound = self.problem.dual_value(alpha, &features, &tau);
+        let bound = self.problem.dual_value(alpha, &self.problem.features(), &tau);
         self.offer_bound(bound, alpha);
         (bound, tau)
     }
@@ -151,18 +149,9 @@ impl<'p, 'a> Ledger<'p, 'a> {
         {
             self.row(last.relaxation, last.active, last.support, monitor);
         }
-        Outcome {
-            coefficients: self.coefficients,
-            relaxation: self.problem.max_size().is_none().then_some(self.relaxation),
-            lower_bound: self.lower_bound,
-            dual: self.dual,
-            ended,
-            iterations: self.iteration,
-            screened,
-            local: Local::None,
-            ranked: Vec::new(),
-            dependent: Vec::new(),
-        }
+        let relaxation = self.problem.max_size().is_none().then_some(self.relaxation);
+        let known = Outcome::new(self.coefficients, self.lower_bound, self.dual, ended);
+        Outcome { relaxation, iterations: self.iteration, screened, ..known }
     }
 }
 
