@@ -36,9 +36,9 @@
 //! | 2λ2 η0 = 2√(λ0λ2) + λ1 | [`Coordinate::threshold`] |
 //! | 𝔅 (eq. bigB) | [`Coordinate::link`] |
 //! | T (eq. thresh) | [`Coordinate::threshold_operator`] |
-//! | r (Theorem ball), eq. screen_rule | [`solver::screening`] |
-//! | 𝒜, ℛ (Algorithm 2) | [`active::ActiveSet`] and the rest of the features |
-//! | ω, ε, ζ, c | [`solver::Published`] |
+//! | r (Theorem ball), eq. screen_rule | [`screening`] |
+//! | 𝒜, ℛ (Algorithm 2) | the active set and the rest of the features |
+//! | ω, ε, ζ, c | [`Published`] |
 //! | — R(β), ρ: convex envelope | [`Problem::relaxation`], [`Coordinate::envelope`] |
 //!
 //! # Map
@@ -47,11 +47,13 @@
 //! - [`Loss`], [`Penalty`], [`Problem`], [`Certificate`]: the mathematics.
 //! - [`select`]: from samples to a model, with everything that is decided on the way; [`path`], [`sizes`], [`criteria`], [`cv`],
 //!   [`groups`], [`model`]: its parts; [`checkpoint`]: work that survives a kill.
-//! - [`solve`] with [`Options`] and a [`Method`]: the default [`solver::incremental`], branch and bound in
-//!   [`solver::exact`], and the paper's algorithms and its rivals in [`solver::published`]. The paper is Ren and Qian,
+//! - [`solve`] with [`Options`] and a [`Method`]: the default, branch and bound, and the paper's algorithms and its rivals
+//!   ([`solver::published`]: how the paper was read). The paper is Ren and Qian,
 //!   [Dynamic Incremental Optimization for Best Subset Selection](https://arxiv.org/abs/2402.02322).
 //! - [`subsets`]: the best subset of every size, each proved.
 //! - [`mod@file`]: files that are whole or not there.
+//!
+//! `docs/ARCHITECTURE.md` in the repository is a map of the inside, `docs/MATH.md` the mathematics with numbered equations.
 
 #[cfg(test)]
 extern crate self as bestset;
