@@ -10,7 +10,7 @@
 //! that the costs have not.
 
 mod cell;
-mod columns;
+
 mod cover;
 mod dependence;
 mod equations;
