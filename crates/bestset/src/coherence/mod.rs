@@ -1,14 +1,14 @@
 //! Coherence: a bound at a sparse point, with curvature that only a few added features can see (MATH §13). It needs no ridge.
 //!
-//! For the squared loss, f(β) = ½‖ŷ − X̂β‖², columns of length one. Around a point β̂ with support A, for every β with m features J
-//! outside A (MATH 13.3):
+//! For the squared loss, f(β) = ½‖ŷ − X̂β‖², columns of length one. Around a point β̂ with support Â, for every β with m features J
+//! outside Â (MATH 13.3):
 //!
-//!   P(β) ≥ P(β̂) + Σ_{j ∈ A, kept} ε_j + Σ_{j ∈ A, dropped} κ_j + Σ_{j ∈ J} φ_j^m.
+//!   P(β) ≥ P(β̂) + Σ_{j ∈ Â, kept} ς_j + Σ_{j ∈ Â, dropped} ϰ_j + Σ_{j ∈ J} φ_j^m.
 //!
 //! | file | what |
 //! |---|---|
-//! | `rows` | d_j^m: the curvature that is left to a feature beside any m − 1 others (13.4) |
-//! | `terms` | φ_j^m, κ_j, ε_j, and their least sums for every m (13.3), (13.5) |
+//! | `rows` | d_j^m: the curvature that is left to a feature beside any m − 1 others (13.1) |
+//! | `terms` | φ_j^m, ϰ_j, ς_j, and their least sums for every m (13.3), (13.4) |
 
 mod rows;
 mod terms;
@@ -27,7 +27,7 @@ use terms::Terms;
 /// Columns that are the difference of numbers this many times as large have too few digits left.
 const REACH: f64 = 1e5;
 
-/// Shares of the least curvature on A that are left to A; the rest stands against the correlations of A with the others. Tried in
+/// Shares of the least curvature on Â that are left to Â; the rest stands against the correlations of Â with the others. Tried in
 /// turn until one proves the answer.
 const SHARES: [f64; 3] = [0.5, 0.75, 0.25];
 
@@ -63,7 +63,7 @@ pub(crate) fn applies(problem: &Problem<'_>, memory: &Memory) -> bool {
 }
 
 /// Bounds around the point; `target` is the P that is to be reached, and `best` the best P known, from which it follows how many
-/// features a better subset can have. Nothing where columns are constant on A, dependent, or have too few digits, or where there is
+/// features a better subset can have. Nothing where columns are constant on Â, dependent, or have too few digits, or where there is
 /// no time.
 pub(crate) fn bounds(
     problem: &Problem<'_>,
@@ -91,7 +91,7 @@ pub(crate) fn bounds(
 
 /// A sparse point, in units in which columns have length one.
 struct Around {
-    /// A.
+    /// Â.
     support: Vec<usize>,
     columns: Vec<Unit>,
     /// β̂ in these units.
@@ -100,9 +100,9 @@ struct Around {
     residual: Vec<f64>,
     /// What rounding may have done to ½‖ŷ − X̂β̂‖².
     slack: f64,
-    /// Not more than the least eigenvalue of Q_AA.
+    /// Not more than the least eigenvalue of Q_ÂÂ.
     least: f64,
-    /// Q_AA.
+    /// Q_ÂÂ.
     gram: Mat<f64>,
     /// Multiplications of one look at all rows.
     work: f64,
@@ -121,7 +121,7 @@ impl Around {
         }
         let (n, count) = (problem.nrows() as f64, columns.len());
         let reach = columns.iter().map(|u| u.reach).fold(1.0, f64::max);
-        // Each entry is a sum of |A| + 1 products, each column rounded as what it is the difference of; squared, and summed.
+        // Each entry is a sum of |Â| + 1 products, each column rounded as what it is the difference of; squared, and summed.
         let slack = f64::EPSILON * (n.sqrt() + 8.0 * (count + 8) as f64) * reach * size * size;
         let gram = Mat::from_fn(count, count, |a, b| kernel::dot(&columns[a].values, &columns[b].values));
         let rounding = f64::EPSILON * count as f64 * (n + 64.0 * reach + 64.0 * count as f64);

@@ -1,6 +1,6 @@
-//! What is left of the curvature of a feature beside any m − 1 others (MATH 13.4).
+//! What is left of the curvature of a feature beside any m − 1 others (MATH 13.1).
 //!
-//!   Q̃ = Q_FF − Q_FA (Q_AA − δI)⁻¹ Q_AF,        d_j^m = Q̃_jj − sum of the m − 1 largest |Q̃_jk|, k ≠ j.
+//!   Q̃ = Q_FF − Q_FÂ (Q_ÂÂ − ϱ Id)⁻¹ Q_ÂF,        d_j^m = Q̃_jj − sum of the m − 1 largest |Q̃_jk|, k ≠ j.
 
 use super::Around;
 use crate::kernel;
@@ -11,7 +11,7 @@ use faer::linalg::solvers::Solve;
 use faer::{Accum, Mat, MatRef, Par, Side};
 use rayon::prelude::*;
 
-/// Largest entries of a row that are kept: a subset with more features outside A is out of reach.
+/// Largest entries of a row that are kept: a subset with more features outside Â is out of reach.
 pub(super) const LARGEST: usize = 31;
 
 /// Rows made together: two blocks of columns stay near the processor.
@@ -20,7 +20,7 @@ const BLOCK: usize = 128;
 /// Samples summed before the next are added: sums of sums round less.
 const SAMPLES: usize = 1024;
 
-/// Bytes for each entry of X: the column and what is left of it beside A, in single precision, and copies of
+/// Bytes for each entry of X: the column and what is left of it beside Â, in single precision, and copies of
 /// both while they are made.
 pub(super) const BYTES: f64 = 16.0;
 
@@ -30,7 +30,7 @@ pub(super) const RATE: f64 = 20.0;
 /// Rounding of single precision.
 const SINGLE: f64 = 5.97e-8;
 
-/// The features outside A that vary, and what correlates with each.
+/// The features outside Â that vary, and what correlates with each.
 pub(super) struct Rows {
     /// F.
     pub features: Vec<usize>,
@@ -111,7 +111,7 @@ fn left(own: f64, mut sizes: Vec<f64>, error: f64) -> Vec<f64> {
 /// A column outside A, as the look at all pairs needs it.
 struct Made {
     column: Vec<f32>,
-    /// x − X_A (Q_AA − δI)⁻¹ X_Aᵀx.
+    /// x − X_Â (Q_ÂÂ − ϱ Id)⁻¹ X_Âᵀx.
     rest: Vec<f32>,
     /// Its length, at the most.
     rest_length: f64,
@@ -122,7 +122,7 @@ struct Made {
     pull: f64,
 }
 
-/// (Q_AA − δI)⁻¹.
+/// (Q_ÂÂ − ϱ Id)⁻¹.
 struct Metric {
     factor: Option<faer::linalg::solvers::Llt<f64>>,
     /// What rounding of the solutions does to an entry of Q̃.
@@ -137,7 +137,7 @@ impl Metric {
         }
         let shifted = Mat::from_fn(count, count, |a, b| around.gram[(a, b)] - if a == b { delta } else { 0.0 });
         let factor = shifted.llt(Side::Lower).ok()?;
-        // A solution is off by |A| ε ‖M⁻¹‖² ‖q‖, ‖q‖² ≤ |A|, and is multiplied by another q; M itself is off by what δ was not given.
+        // A solution is off by |Â| ε ‖M⁻¹‖² ‖q‖, ‖q‖² ≤ |Â|, and is multiplied by another q; M itself is off by what ϱ was not given.
         let inverse = 1.0 / (around.least - delta);
         let error = 64.0 * f64::EPSILON * (count as f64).powi(2) * inverse * inverse;
         (error < 1e-6).then_some(Self { factor: Some(factor), error })

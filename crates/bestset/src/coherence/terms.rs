@@ -1,4 +1,4 @@
-//! What adding and dropping features costs at least, and the least sums of that (MATH 13.3, 13.5).
+//! What adding and dropping features costs at least, and the least sums of that (MATH 13.3, 13.4).
 
 use super::rows::{LARGEST, Rows};
 use super::{Around, Coherent};
@@ -9,11 +9,11 @@ use crate::problem::Problem;
 /// The terms of a point.
 pub(super) struct Terms<'r> {
     rows: &'r Rows,
-    /// The penalty of each feature outside A, in units in which columns have length one.
+    /// The penalty of each feature outside Â, in units in which columns have length one.
     outside: Vec<Coordinate>,
-    /// P(β̂) + Σ ε_j, at the least.
+    /// P(β̂) + Σ ς_j, at the least.
     base: f64,
-    /// κ_j − ε_j of the features of A, ascending: what dropping each costs at least.
+    /// ϰ_j − ς_j of the features of Â, ascending: what dropping each costs at least.
     dropping: Vec<f64>,
 }
 
@@ -33,11 +33,11 @@ impl<'r> Terms<'r> {
             let c = of_unit(problem.coordinate(j), unit.scale);
             let slope = -kernel::dot(&unit.values, &around.residual);
             let (penalty, curvature) = (c.l0 + c.l1 * b.abs() + c.l2 * b * b, 2.0 * c.l2 + delta);
-            // ε_j = −e²/2(2λ2 + δ), where e is by how much β̂ is not stationary.
+            // ς_j = −e²/2(2λ2 + ϱ), where e is by how much β̂ is not stationary.
             let noise = noise * unit.reach;
             let e = (slope + 2.0 * c.l2 * b + c.l1 * b.signum()).abs() + noise;
             let kept = -0.5 * e * e / curvature;
-            // κ_j = −g_jβ̂_j + ½δβ̂_j² − π_j(β̂_j).
+            // ϰ_j = −g_jβ̂_j + ½ϱβ̂_j² − π_j(β̂_j).
             let dropped = (0.5 * delta * b - slope) * b - penalty;
             // What rounding does to these is relative to the largest of their parts.
             let rounding = 1e-13 * (penalty + (slope * b).abs() + delta * b * b) + noise * b.abs();
@@ -103,7 +103,7 @@ fn least_cost(problem: &Problem<'_>, count: usize) -> f64 {
     prices(problem).iter().take(count).sum::<f64>() * (1.0 - 1e-13)
 }
 
-/// The most features of a subset that is better than `best`: its loss is not negative, and it is not larger than allowed (MATH 13.5).
+/// The most features of a subset that is better than `best`: its loss is not negative, and it is not larger than allowed (MATH 13.4).
 fn most_features(problem: &Problem<'_>, best: f64) -> usize {
     let (mut cost, prices) = (0.0, prices(problem));
     let paid = prices.iter().take_while(|price| {
