@@ -26,7 +26,7 @@ fn incoherent(rng: &mut ChaCha8Rng) -> Case {
     let scale: Vec<f64> = (0..p).map(|_| power(rng, -3.0, 3.0)).collect();
     let mut x: Vec<f64> = (0..n * p).map(|i| normal(rng) * scale[i / n]).collect();
     let lambda2 = if rng.random_bool(0.5) { 0.0 } else { power(rng, -4.0, 0.0) };
-    // Â copy, or nearly one; without a ridge the reference needs something to tell them by.
+    // A copy, or nearly one; without a ridge the reference needs something to tell them by.
     if rng.random_bool(0.2) {
         let near = scale[0] * if lambda2 > 0.0 { pick(rng, &[0.0, 1e-9, 0.01]) } else { 0.3 };
         (0..n).for_each(|i| x[n + i] = x[i] + near * normal(rng));
