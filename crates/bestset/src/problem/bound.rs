@@ -58,8 +58,9 @@ impl Problem<'_> {
     }
 
     /// D(α) = −Σ_i ℓ*_i(α_i) + Σ_j Ψ_j(x_jᵀα) (MATH 3.5), the k least Ψ_j only when the size is limited (MATH 6.5), less the most
-    /// that rounding can have added (MATH 3.12): a valid lower bound for P, −∞ if α is outside the dual domain. `tau[k]` = x_jᵀα
-    /// for j = `features[k]` as [`correlate`](crate::design::Design::correlate) computes it; features not listed must have Ψ = 0.
+    /// that rounding can have added (MATH 3.12): a valid lower bound for P (MATH 3.6), −∞ if α is outside the dual domain.
+    /// `tau[k]` = x_jᵀα for j = `features[k]` as [`correlate`](crate::design::Design::correlate) computes it; features not listed
+    /// must have Ψ = 0.
     pub fn dual_value(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> f64 {
         self.bound(alpha, features, tau, self.least_threshold(), |k| self.coordinate(features[k]))
     }
