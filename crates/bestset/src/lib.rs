@@ -64,6 +64,7 @@ mod common;
 
 mod certificate;
 pub mod checkpoint;
+mod coherence;
 mod control;
 pub mod criteria;
 pub mod cv;

@@ -1,7 +1,7 @@
 //! The matrix X, seen through a few column operations.
 //!
 //! [`Design::correlate`] is the only operation that touches the whole matrix; everything else works on the
-//! columns copied into the [active set](crate::relaxation::active_set). Views (standardised, row and column subsets) wrap any other
+//! columns copied into the active set. Views (standardised, row and column subsets) wrap any other
 //! design and translate these operations.
 
 mod csc;

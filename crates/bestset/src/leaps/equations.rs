@@ -3,11 +3,11 @@
 use crate::error::{Error, Result};
 use crate::kernel;
 use crate::leaps::cell::Cell;
-use crate::leaps::columns::{Frame, Unit, is_constant};
 use crate::leaps::cover;
 use crate::leaps::family::Family;
 use crate::leaps::form::Form;
 use crate::problem::Problem;
+use crate::problem::whitened::{Frame, Unit, is_constant};
 use crate::relaxation::quadratic::Gram;
 use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::{DenseSolveCore, Llt};

@@ -9,7 +9,7 @@
 //! Costs of single features are all the bound there is: pairs too dear to drop together cost more to count than they save.
 
 mod cell;
-mod columns;
+
 mod cover;
 mod dependence;
 mod equations;

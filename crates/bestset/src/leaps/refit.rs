@@ -42,8 +42,8 @@ impl Equations<'_, '_> {
     }
 
     /// The subset of least fit among some that the normal equations do not tell apart, with a value that none of them is below:
-    /// QR is backward stable, the fit it ends at is above the least by ((16 + √n) ε)² (2|S| ‖A⁻¹‖ fit(S) + ‖ŷ‖²) at most (MATH
-    /// 11.35).
+    /// QR is backward stable, the fit it ends at is above the least by ((16 + √n) ε)² (2|S| ‖A⁻¹‖ fit(S) + ‖ŷ‖²) at most
+    /// (MATH 11.35).
     pub fn least(&self, contenders: &[&Contender]) -> Result<(Coefficients, f64)> {
         let (mut best, mut bound) = ((f64::INFINITY, Coefficients::default()), f64::INFINITY);
         for &Contender { ref members, fit: claimed } in contenders.iter().copied() {

@@ -57,8 +57,8 @@ impl Grid {
         checked
     }
 
-    /// λ0 of point `k`; `last` is λ0 of the point before, `entry` the largest λ0 at which its answer should change (MATH 10.2,
-    /// 10.3), `same` how often it did not: steps then double. `None` when the path is over.
+    /// λ0 of point `k`; `last` is λ0 of the point before, `entry` the largest λ0 at which its answer should change
+    /// (MATH 10.2, 10.3), `same` how often it did not: steps then double. `None` when the path is over.
     pub(crate) fn at(&self, k: usize, first: f64, last: f64, entry: f64, same: usize) -> Option<f64> {
         match self {
             Self::Given(values) => values.get(k).copied(),

@@ -14,6 +14,7 @@ mod bound;
 mod columns;
 mod point;
 pub mod screening;
+pub(crate) mod whitened;
 
 pub(crate) use bound::outer_end;
 

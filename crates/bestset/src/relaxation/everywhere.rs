@@ -45,8 +45,8 @@ impl Everywhere {
         known
     }
 
-    /// A pass over the features of which the rule that excludes them, with P̂ = `best`, may say one thing or the other (MATH 5.4,
-    /// 5.7).
+    /// A pass over the features of which the rule that excludes them, with P̂ = `best`, may say one thing or the other
+    /// (MATH 5.4, 5.7).
     pub fn decide(&mut self, problem: &Problem<'_>, alpha: &[f64], best: f64, monitor: &mut Monitor<'_>) {
         let excludes = |j: usize, t: f64| screening::in_no_optimal_subset(problem.coordinate(j), t, self.bound, best);
         let unclear = |&j: &usize| {

@@ -43,7 +43,7 @@ pub trait Quadratic {
     fn advance(&mut self, t: f64);
 
     /// Leaves the coefficients for a point of the dual: from here on the point is one vector of gradients among others, to
-    /// start with that of the last [`Trail`] if there is one. [`Quadratic::settle`] returns to coefficients.
+    /// start with that of the last `Trail` if there is one. [`Quadratic::settle`] returns to coefficients.
     fn depart(&mut self);
 
     /// Prepares the move e to the coefficients that are d (on `members`) away from where [`Quadratic::depart`] was called;

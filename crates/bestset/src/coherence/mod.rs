@@ -1,0 +1,149 @@
+//! Coherence: a bound at a sparse point, with curvature that only a few added features can see (MATH 13.1–13.4). It needs no ridge.
+//!
+//! For the squared loss, f(β) = ½‖ŷ − X̂β‖², columns of length one. Around a point β̂ with support Â, for every β with m features J
+//! outside Â (MATH 13.3):
+//!
+//!   P(β) ≥ P(β̂) + Σ_{j ∈ Â, kept} ς_j + Σ_{j ∈ Â, dropped} ϰ_j + Σ_{j ∈ J} φ_j^m.
+//!
+//! | file | what |
+//! |---|---|
+//! | `rows` | d_j^m: the curvature that is left to a feature beside any m − 1 others (13.1) |
+//! | `terms` | φ_j^m, ϰ_j, ς_j, and their least sums for every m (13.3), (13.4) |
+
+mod rows;
+mod terms;
+#[cfg(test)]
+mod tests;
+
+use crate::control::{Limits, Memory};
+use crate::kernel;
+use crate::problem::Problem;
+use crate::problem::whitened::{Frame, Unit};
+use crate::solution::Coefficients;
+use faer::{Mat, Side};
+use rows::Rows;
+use terms::Terms;
+
+/// Columns that are the difference of numbers this many times as large have too few digits left.
+const REACH: f64 = 1e5;
+
+/// Shares of the least curvature on Â that are left to Â; the rest stands against the correlations of Â with the others. Tried in
+/// turn until one proves the answer.
+const SHARES: [f64; 3] = [0.5, 0.75, 0.25];
+
+/// What is proved of the subsets that add m features to those of a point, for m = 0, 1, …
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Coherent {
+    /// Entry m: no P of such a subset is lower. Infinite where there is none.
+    pub by_added: Vec<f64>,
+    /// Whether no subset that could be better adds more features than that.
+    pub is_complete: bool,
+    /// The least P of subsets that add more: what they cost.
+    pub beyond: f64,
+}
+
+impl Coherent {
+    /// What no P is below.
+    pub fn bound(&self) -> f64 {
+        let inside = self.by_added.iter().copied().fold(f64::INFINITY, f64::min);
+        if self.is_complete { inside } else { inside.min(self.beyond) }
+    }
+
+    /// Bounds by either: both are valid for every number of features.
+    fn better_of(self, other: Self) -> Self {
+        let by_added = self.by_added.iter().zip(&other.by_added).map(|(a, b)| a.max(*b)).collect();
+        Self { by_added, ..self }
+    }
+}
+
+/// Whether the loss has the same curvature everywhere, and columns fit into memory.
+pub(crate) fn applies(problem: &Problem<'_>, memory: &Memory) -> bool {
+    let entries = (problem.nrows() * problem.ncols()) as f64;
+    problem.loss().is_quadratic() && memory.allows(rows::BYTES * entries, 2)
+}
+
+/// Bounds around the point; `target` is the P that is to be reached, and `best` the best P known, from which it follows how many
+/// features a better subset can have. Nothing where columns are constant on Â, dependent, or have too few digits, or where there is
+/// no time.
+pub(crate) fn bounds(
+    problem: &Problem<'_>,
+    point: &Coefficients,
+    (best, target): (f64, f64),
+    limits: &Limits,
+) -> Option<Coherent> {
+    let frame = Frame::new(problem);
+    let around = Around::new(problem, &frame, point)?;
+    let mut found: Option<Coherent> = None;
+    for share in SHARES {
+        if found.as_ref().is_some_and(|f| f.bound() >= target) || !limits.has_time_for(around.work() / rows::RATE) {
+            break;
+        }
+        let delta = share * around.least;
+        let rows = Rows::new(problem, &frame, &around, delta)?;
+        let now = Terms::new(problem, &around, &rows, delta).bounds(problem, best);
+        found = Some(match found {
+            Some(before) => before.better_of(now),
+            None => now,
+        });
+    }
+    found
+}
+
+/// A sparse point, in units in which columns have length one.
+struct Around {
+    /// Â.
+    support: Vec<usize>,
+    columns: Vec<Unit>,
+    /// β̂ in these units.
+    beta: Vec<f64>,
+    /// ŷ − X̂β̂.
+    residual: Vec<f64>,
+    /// What rounding may have done to ½‖ŷ − X̂β̂‖².
+    slack: f64,
+    /// Not more than the least eigenvalue of Q_ÂÂ.
+    least: f64,
+    /// Q_ÂÂ.
+    gram: Mat<f64>,
+    /// Multiplications of one look at all rows.
+    work: f64,
+}
+
+impl Around {
+    fn new(problem: &Problem<'_>, frame: &Frame<'_>, point: &Coefficients) -> Option<Self> {
+        let columns: Option<Vec<Unit>> = point.support.iter().map(|&j| frame.unit(problem, j)).collect();
+        let columns = columns.filter(|c| c.iter().all(|u| u.reach < REACH))?;
+        let (mut residual, offset) = (frame.whiten(problem.y().to_vec()), frame.whiten(problem.null_margins()));
+        residual.iter_mut().zip(&offset).for_each(|(y, o)| *y -= o);
+        let beta: Vec<f64> = point.values.iter().zip(&columns).map(|(b, u)| b / u.scale).collect();
+        let size = kernel::squares(&residual).sqrt() + beta.iter().map(|b| b.abs()).sum::<f64>();
+        for (b, unit) in beta.iter().zip(&columns) {
+            kernel::axpy(-b, &unit.values, &mut residual);
+        }
+        let (n, count) = (problem.nrows() as f64, columns.len());
+        let reach = columns.iter().map(|u| u.reach).fold(1.0, f64::max);
+        // Each entry is a sum of |Â| + 1 products, each column rounded as what it is the difference of; squared, and summed.
+        let slack = f64::EPSILON * (n.sqrt() + 8.0 * (count + 8) as f64) * reach * size * size;
+        let gram = Mat::from_fn(count, count, |a, b| kernel::dot(&columns[a].values, &columns[b].values));
+        let rounding = f64::EPSILON * count as f64 * (n + 64.0 * reach + 64.0 * count as f64);
+        let least = match count {
+            0 => 1.0,
+            _ => gram.self_adjoint_eigenvalues(Side::Lower).ok()?.into_iter().fold(f64::INFINITY, f64::min) - rounding,
+        };
+        let work = n * (problem.ncols() as f64).powi(2);
+        let support = point.support.clone();
+        (least > 1e-3 && slack.is_finite()).then_some(Self {
+            support,
+            columns,
+            beta,
+            residual,
+            slack,
+            least,
+            gram,
+            work,
+        })
+    }
+
+    fn work(&self) -> f64 {
+        self.work
+    }
+}

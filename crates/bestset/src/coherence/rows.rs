@@ -1,0 +1,177 @@
+//! What is left of the curvature of a feature beside any m − 1 others (MATH 13.1).
+//!
+//!   Q̃ = Q_FF − Q_FÂ (Q_ÂÂ − ϱ Id)⁻¹ Q_ÂF,        d_j^m = Q̃_jj − sum of the m − 1 largest |Q̃_jk|, k ≠ j.
+
+use super::Around;
+use crate::kernel;
+use crate::problem::Problem;
+use crate::problem::whitened::{Frame, is_constant};
+use faer::linalg::matmul::matmul;
+use faer::linalg::solvers::Solve;
+use faer::{Accum, Mat, MatRef, Par, Side};
+use rayon::prelude::*;
+
+/// Largest entries of a row that are kept: a subset with more features outside Â is out of reach.
+pub(super) const LARGEST: usize = 31;
+
+/// Rows made together: two blocks of columns stay near the processor.
+const BLOCK: usize = 128;
+
+/// Samples summed before the next are added: sums of sums round less.
+const SAMPLES: usize = 1024;
+
+/// Bytes for each entry of X: the column and what is left of it beside Â, in single precision, and copies of
+/// both while they are made.
+pub(super) const BYTES: f64 = 16.0;
+
+/// Multiplications of single precision for one of double.
+pub(super) const RATE: f64 = 20.0;
+
+/// Rounding of single precision.
+const SINGLE: f64 = 5.97e-8;
+
+/// The features outside Â that vary, and what correlates with each.
+pub(super) struct Rows {
+    /// F.
+    pub features: Vec<usize>,
+    /// 1/‖x̂_j‖.
+    pub scales: Vec<f64>,
+    /// |x̂_jᵀ(ŷ − X̂β̂)| / ‖x̂_j‖ at the most.
+    pub pulls: Vec<f64>,
+    /// d_j^m for m = 1, 2, …, [`LARGEST`] + 1, side by side for each feature, at the least.
+    curvature: Vec<f64>,
+}
+
+impl Rows {
+    /// d_j^m of the feature at a place, m ≥ 1.
+    pub fn curvature(&self, place: usize, m: usize) -> f64 {
+        self.curvature[place * (LARGEST + 1) + m - 1]
+    }
+
+    /// One look at all pairs; nothing where columns have too few digits.
+    pub fn new(problem: &Problem<'_>, frame: &Frame<'_>, around: &Around, delta: f64) -> Option<Self> {
+        let (n, count) = (problem.nrows(), around.support.len());
+        let may_enter = |j: &usize| {
+            let c = problem.coordinate(*j);
+            around.support.binary_search(j).is_err() && (c.lower, c.upper) != (0.0, 0.0)
+        };
+        let outside: Vec<usize> = (0..problem.ncols()).filter(may_enter).collect();
+        let metric = Metric::new(around, delta)?;
+        // A constant column lowers no loss; one of which nothing but rounding is left might.
+        let one = |&j: &usize| match frame.unit(problem, j) {
+            Some(unit) if unit.reach < super::REACH => Some(Some((j, metric.take_from(around, unit)))),
+            None if is_constant(problem, j) => Some(None),
+            _ => None,
+        };
+        let made: Option<Vec<Option<(usize, Made)>>> = outside.par_iter().map(one).collect();
+        let made: Vec<(usize, Made)> = made?.into_iter().flatten().collect();
+        // Sums of at most SAMPLES products in single precision, and sums of these, of columns rounded to it.
+        let single = 1.01 * SINGLE * (SAMPLES.min(n) + n / SAMPLES + 8) as f64;
+        let largest_reach = made.iter().map(|(_, m)| m.reach).fold(1.0, f64::max);
+        let double = (f64::EPSILON * (n + 64 * (count + 1)) as f64 + metric.error) * largest_reach;
+        let columns = Mat::from_fn(n, made.len(), |i, k| made[k].1.column[i]);
+        let rests = Mat::from_fn(n, made.len(), |i, k| made[k].1.rest[i]);
+        let blocks: Vec<usize> = (0..made.len()).step_by(BLOCK).collect();
+        let curvature = blocks.into_par_iter().flat_map_iter(|first| {
+            let width = BLOCK.min(made.len() - first);
+            let products = products(rests.as_ref().subcols(first, width), columns.as_ref());
+            let row = |a: usize| {
+                let own = &made[first + a].1;
+                let error = (single + double) * own.rest_length;
+                // By columns: products holds one for each row of Q̃.
+                let sizes = (0..made.len()).filter(|&k| k != first + a).map(|k| f64::from(products[(k, a)].abs()));
+                left(own.own - error, sizes.collect(), error)
+            };
+            (0..width).flat_map(row).collect::<Vec<f64>>()
+        });
+        let curvature = curvature.collect();
+        let (features, scales) = made.iter().map(|(j, m)| (*j, m.scale)).unzip();
+        let pulls = made.iter().map(|(_, m)| m.pull).collect();
+        Some(Self { features, scales, pulls, curvature })
+    }
+}
+
+/// own − the sums of the 0, 1, … largest sizes, each size with its rounding.
+fn left(own: f64, mut sizes: Vec<f64>, error: f64) -> Vec<f64> {
+    if sizes.len() > LARGEST {
+        sizes.select_nth_unstable_by(LARGEST, |a, b| b.total_cmp(a));
+        sizes.truncate(LARGEST);
+    }
+    sizes.sort_unstable_by(|a, b| b.total_cmp(a));
+    sizes.resize(LARGEST, 0.0);
+    let mut left = own;
+    std::iter::once(own)
+        .chain(sizes.into_iter().map(|size| {
+            left -= (size + error) * (1.0 + 4.0 * f64::EPSILON);
+            left
+        }))
+        .collect()
+}
+
+/// A column outside A, as the look at all pairs needs it.
+struct Made {
+    column: Vec<f32>,
+    /// x − X_Â (Q_ÂÂ − ϱ Id)⁻¹ X_Âᵀx.
+    rest: Vec<f32>,
+    /// Its length, at the most.
+    rest_length: f64,
+    /// Q̃_jj.
+    own: f64,
+    scale: f64,
+    reach: f64,
+    pull: f64,
+}
+
+/// (Q_ÂÂ − ϱ Id)⁻¹.
+struct Metric {
+    factor: Option<faer::linalg::solvers::Llt<f64>>,
+    /// What rounding of the solutions does to an entry of Q̃.
+    error: f64,
+}
+
+impl Metric {
+    fn new(around: &Around, delta: f64) -> Option<Self> {
+        let count = around.support.len();
+        if count == 0 {
+            return Some(Self { factor: None, error: 0.0 });
+        }
+        let shifted = Mat::from_fn(count, count, |a, b| around.gram[(a, b)] - if a == b { delta } else { 0.0 });
+        let factor = shifted.llt(Side::Lower).ok()?;
+        // A solution is off by |Â| ε ‖M⁻¹‖² ‖q‖, ‖q‖² ≤ |Â|, and is multiplied by another q; M itself is off by what ϱ was not given.
+        let inverse = 1.0 / (around.least - delta);
+        let error = 64.0 * f64::EPSILON * (count as f64).powi(2) * inverse * inverse;
+        (error < 1e-6).then_some(Self { factor: Some(factor), error })
+    }
+
+    fn take_from(&self, around: &Around, unit: crate::problem::whitened::Unit) -> Made {
+        let n = unit.values.len() as f64;
+        let products: Vec<f64> = around.columns.iter().map(|a| kernel::dot(&a.values, &unit.values)).collect();
+        let mut rest = unit.values.clone();
+        if let Some(factor) = &self.factor {
+            let right = Mat::from_fn(products.len(), 1, |a, _| products[a]);
+            let solution = factor.solve(&right);
+            for (a, column) in around.columns.iter().enumerate() {
+                kernel::axpy(-solution[(a, 0)], &column.values, &mut rest);
+            }
+        }
+        let own = kernel::dot(&unit.values, &rest);
+        let rest_length = 1.01 * kernel::squares(&rest).sqrt();
+        let length = kernel::squares(&around.residual).sqrt();
+        let pull = kernel::dot(&unit.values, &around.residual).abs() + f64::EPSILON * (n + 64.0) * unit.reach * length;
+        let single = |v: &[f64]| v.iter().map(|x| *x as f32).collect::<Vec<f32>>();
+        let (column, rest) = (single(&unit.values), single(&rest));
+        Made { column, rest, rest_length, own, scale: unit.scale, reach: unit.reach, pull }
+    }
+}
+
+/// Q̃ᵀ of the features of a block, whose rests are given, with all columns.
+fn products(rests: MatRef<'_, f32>, columns: MatRef<'_, f32>) -> Mat<f32> {
+    let n = columns.nrows();
+    let mut sums = Mat::<f32>::zeros(columns.ncols(), rests.ncols());
+    for from in (0..n).step_by(SAMPLES) {
+        let samples = SAMPLES.min(n - from);
+        let (left, right) = (columns.subrows(from, samples), rests.subrows(from, samples));
+        matmul(sums.as_mut(), Accum::Add, left.transpose(), right, 1.0, Par::Seq);
+    }
+    sums
+}
