@@ -1,5 +1,5 @@
 # Every target does its own set-up; Rust (https://rustup.rs) is all that is needed, and Python 3.10 or newer for `make python`,
-# `make test` and `make bench`.
+# `make test`, `make lint` and `make bench`.
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -17,7 +17,7 @@ help:
 	@echo "make test-rust, make test-python  one half of them"
 	@echo "make pictures draw the pictures of the documentation"
 	@echo "make traces   every algorithm's trace on the paper's simulation (n=200, p=3000, SNR 20)"
-	@echo "make lint     formatting and lints, warnings as errors"
+	@echo "make lint     formatting and lints, warnings as errors; the code and docs/MATH.md cite each other truly"
 	@echo "make doc      the library's documentation, into target/doc"
 	@echo "make bench    timing against installed peers (BENCH_ARGS=--quick for the small problems)"
 	@echo "make bench-exact  branch and bound to proof on the simulation, and against el0ps; about half an hour"
@@ -61,6 +61,7 @@ traces: rust
 	$(CARGO) run --release -p bestset-cli --bin bestset -- compare
 
 lint: rust
+	$(PYTHON) docs/check_math.py
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 

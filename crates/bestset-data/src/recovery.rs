@@ -1,4 +1,4 @@
-//! How well an answer recovers the truth: support recovery and estimation error (MATH §8).
+//! How well an answer recovers the truth: support recovery and estimation error (MATH 8.3).
 
 use bestset::Coefficients;
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ pub fn pssr(replicates: &[Recovery]) -> Pssr {
     Pssr { replicates: mean(|r| f64::from(u8::from(r.is_exact()))), features: mean(Recovery::share) }
 }
 
-/// ‖β − β*‖ / ‖β*‖ over all features, without the intercept; for β* = 0 it is 0 at β = 0 and +∞ elsewhere.
+/// ‖β − β*‖ / ‖β*‖ (MATH 8.3) over all features, without the intercept; for β* = 0 it is 0 at β = 0 and +∞ elsewhere.
 pub fn estimation_error(truth: &Coefficients, estimate: &Coefficients) -> f64 {
     let at = |c: &Coefficients, j: usize| c.support.binary_search(&j).map_or(0.0, |k| c.values[k]);
     let known: f64 = truth.iter().map(|(j, b)| (at(estimate, j) - b).powi(2)).sum();

@@ -3,7 +3,7 @@
 use crate::Status;
 use serde::{Deserialize, Serialize};
 
-/// The three numbers of MATH §4 and the gaps between them.
+/// The three numbers of an answer and the gaps between them (MATH 4.9, 4.10).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Certificate {
     /// P of the answer.
@@ -17,13 +17,13 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// From P of the answer, R and D(α) of a dual point: max(D(α), 0) is the bound, since losses and penalties are never negative;
-    /// −∞, nothing proved, stays.
+    /// From P of the answer, R and D(α) of a dual point: max(D(α), 0) is the bound (MATH 4.9), since losses and penalties are
+    /// never negative; −∞, nothing proved, stays.
     pub fn new(objective: f64, relaxation: Option<f64>, dual: f64) -> Self {
         Self { objective, relaxation, lower_bound: at_least_zero(dual) }
     }
 
-    /// P − lower bound ≥ 0, what the answer can be off at most; +∞ without a certificate or a feasible answer.
+    /// P − lower bound ≥ 0 (MATH 4.10), what the answer can be off at most; +∞ without a certificate or a feasible answer.
     pub fn gap(&self) -> f64 {
         difference(self.objective, self.lower_bound)
     }
@@ -33,7 +33,7 @@ impl Certificate {
         relative(self.gap(), self.objective)
     }
 
-    /// R − lower bound: how far the convex phase is from its own optimum.
+    /// R − lower bound (MATH 4.10): how far the convex phase is from its own optimum.
     pub fn relaxation_gap(&self) -> Option<f64> {
         self.relaxation.map(|r| difference(r, self.lower_bound))
     }
@@ -43,7 +43,7 @@ impl Certificate {
         self.relaxation.map(|r| relative(difference(r, self.lower_bound), r))
     }
 
-    /// `Optimal` when the gap is within the tolerances, otherwise how the loop ended.
+    /// gap ≤ max(absolute, relative · |P|) (MATH 4.11): `Optimal` then, otherwise how the loop ended.
     pub fn status(&self, ended: Status, absolute: f64, relative: f64) -> Status {
         let gap = self.gap();
         let closed = gap.is_finite() && gap <= absolute.max(relative * self.objective.abs());

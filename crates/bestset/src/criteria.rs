@@ -1,4 +1,4 @@
-//! Criteria that choose a point of a path without further data.
+//! Criteria that choose a point of a path without further data (MATH 10.11–10.16).
 //!
 //! With the deviance d(β) = 2 Σ_i w_i ℓ(u_i, y_i) of the loss, n the sum of the weights, k the number of non-zero
 //! coefficients and K = k + 1 with an intercept:
@@ -8,7 +8,7 @@
 //! | AIC | d + 2K |
 //! | BIC | d + K log n |
 //! | EBIC | d + K log n + 2γ log C(p, k), γ = 1 unless given; p and k count features with a price that may be in |
-//! | GIC | d + K log(p) log(log n) |
+//! | GIC | d + K log(p) log(log n), p the number of features with a price that may be in |
 //! | Cp | RSS/σ² − n + 2K, σ² of the largest model of the path (squared loss) |
 //! | R², adjusted R² | 1 − d/d₀, 1 − (d/d₀)(n − K₀)/(n − K), null model: K₀ = 1 with an intercept, else 0 |
 //!
@@ -91,13 +91,13 @@ impl Fit {
         self.size as f64 + f64::from(u8::from(self.intercept))
     }
 
-    /// d, or n log(RSS/n).
+    /// d, or n log(RSS/n) for the squared loss (MATH 10.11).
     fn lack(&self) -> f64 {
         let n = self.samples;
         if self.squared { n * (self.deviance / n).ln() } else { self.deviance }
     }
 
-    /// The value of a criterion; `variance` is σ² for Cp.
+    /// The value of a criterion (MATH 10.12–10.16); `variance` is σ² for Cp.
     pub fn value(&self, criterion: Criterion, variance: f64) -> f64 {
         let (k, n, p) = (self.fitted(), self.samples, self.features as f64);
         match criterion {
@@ -121,14 +121,14 @@ impl Fit {
     }
 }
 
-/// Features that have a price and may be in: what is chosen from.
+/// p_f (MATH 10.13): features that have a price and may be in, what is chosen from.
 pub(crate) fn candidates(problem: &Problem<'_>) -> usize {
     let penalty = problem.penalty();
     let is_open = |j: usize| penalty.price.at(j) > 0.0 && penalty.bounds.at(j) != (0.0, 0.0);
     if penalty.is_uniform() { problem.ncols() } else { (0..problem.ncols()).filter(|&j| is_open(j)).count() }
 }
 
-/// log C(p, k).
+/// log C(p, k) (MATH 10.13).
 fn log_choose(p: usize, k: usize) -> f64 {
     let k = k.min(p.saturating_sub(k));
     (1..=k).map(|i| ((p - k + i) as f64 / i as f64).ln()).sum()
@@ -185,7 +185,7 @@ impl Criterion {
         matches!(self, Self::R2 | Self::AdjustedR2)
     }
 
-    /// The criterion at every point.
+    /// The criterion at every point; for Cp the variance is that of the largest model with K < n (MATH 10.15).
     ///
     /// ```
     /// use bestset::criteria::Criterion;

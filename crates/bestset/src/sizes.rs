@@ -1,8 +1,8 @@
-//! The best found for given sizes: minimise P without λ0 subject to ‖β‖₀ ≤ k, with the bound D_k of MATH §6.
+//! The best found for given sizes: minimise P without λ0 subject to ‖β‖₀ ≤ k, with the bound D_k (MATH 6.5).
 //!
 //! A path over λ0 gives first answers and dual points. Every size then starts from the nearest of them, and from the sizes
 //! beside it with one feature more or less, and exchanges features one for one until none helps. For any α,
-//! D_k(α) = −Σℓ* − Σ of the k largest −φ_j(x_jᵀα) bounds the answer from below; the dual points of the path are tried.
+//! D_k(α) = −Σℓ* − Σ of the k largest −φ_j⁰(x_jᵀα) bounds the answer from below; the dual points of the path are tried.
 
 use crate::certificate::Certificate;
 use crate::control::{Monitor, Options};
@@ -228,7 +228,8 @@ impl<'p, 'a> Climb<'p, 'a> {
         });
     }
 
-    /// The best D_k over the dual points of the path and of the answer itself: one pass over X for each dual point.
+    /// The best D_k (MATH 6.5, 10.4) over the dual points of the path and of the answer itself: one pass over X for each dual
+    /// point.
     fn bounds(&self, path: &Path, sizes: &[usize], monitor: &mut Monitor<'_>) -> Vec<(f64, Vec<f64>)> {
         let problem = self.problem();
         let features = problem.features();

@@ -1,4 +1,4 @@
-//! Simulated data of MATH §8 and its variants.
+//! Simulated data (MATH 8.1, 8.2) and its variants.
 //!
 //! Rows are draws of N(0, Σ) with Σ_ij = ρ^|i−j|, generated column after column, so that only the previous column is
 //! held besides what the caller keeps. Columns are scaled first, then y = Xβ + ε is made from the scaled ones.

@@ -1,4 +1,4 @@
-//! Coherence: a bound at a sparse point, with curvature that only a few added features can see (MATH §13). It needs no ridge.
+//! Coherence: a bound at a sparse point, with curvature that only a few added features can see (MATH 13.1–13.4). It needs no ridge.
 //!
 //! For the squared loss, f(β) = ½‖ŷ − X̂β‖², columns of length one. Around a point β̂ with support Â, for every β with m features J
 //! outside Â (MATH 13.3):

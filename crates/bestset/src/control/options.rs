@@ -236,8 +236,9 @@ impl Options {
         Memory::new(self.max_memory)
     }
 
-    /// The absolute gap that counts as proved for this problem: `gap_absolute`, and at least what rounding leaves of a perfect fit
-    /// (`Problem::perfect_objective`), where a relative gap says nothing; like P it is multiplied by c² when targets are by c.
+    /// The absolute gap that counts as proved for this problem: `gap_absolute`, and at least what rounding leaves of a perfect
+    /// fit (MATH 12.3, `Problem::perfect_objective`), where a relative gap says nothing; like P it is multiplied by c² when
+    /// targets are by c.
     pub fn absolute(&self, problem: &Problem<'_>) -> f64 {
         let rounding = problem.perfect_objective();
         if rounding.is_finite() { self.gap_absolute.max(rounding) } else { self.gap_absolute }

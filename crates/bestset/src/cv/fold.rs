@@ -25,7 +25,8 @@ impl FoldFit {
     }
 }
 
-/// Fits a fold up to `most` features; nothing where a limit struck.
+/// λ1 → w̄λ1, λ2 → w̄λ2 (MATH 10.5): fits a fold, w̄ the share of the weight kept, up to `most` features; nothing where a limit
+/// struck.
 pub(super) fn fit(
     problem: &Problem<'_>,
     options: &PathOptions,
@@ -60,7 +61,7 @@ pub(super) fn fit(
     Ok((Some(FoldFit { test: split.test.clone(), answers }), Status::Converged))
 }
 
-/// Entry k is the best fit with at most k features among the points up to the first that has k.
+/// argmin { P − λ0 f(S) : |S| ≤ k } (MATH 10.6): entry k is the best fit among the points up to the first that has k features.
 fn by_size(problem: &Problem<'_>, points: &[Point], options: &PathOptions, most: usize) -> Vec<Coefficients> {
     let size = |p: &Point| p.solution.support().len();
     // P without what the features cost: a fit is compared at any price.
@@ -84,7 +85,8 @@ fn by_size(problem: &Problem<'_>, points: &[Point], options: &PathOptions, most:
     answers
 }
 
-/// The score of `size` features with a λ2: mean and standard error over the folds whose score is a number.
+/// Σ w_fold score_fold / Σ w_fold and its standard error (MATH 10.7, 10.8): the score of `size` features with a λ2, over the
+/// folds whose score is a number.
 pub(super) fn score(problem: &Problem<'_>, fits: &[FoldFit], strand: usize, size: usize, score: Score) -> SizeScore {
     let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
     let value = |fit: &FoldFit| {

@@ -1,7 +1,8 @@
-//! Cross-validation: how many features, and which λ2, predict samples left out of the fit best.
+//! Cross-validation (MATH 10.5–10.8): how many features, and which λ2, predict samples left out of the fit best.
 //!
 //! The path of all samples gives the models. Every fold makes a path of its own, with λ1 and λ2 scaled by the share of the weight
-//! that is left (losses are summed, MATH §1: the penalty per sample is the same), and what is compared is the *size*: the score of
+//! that is left (losses are summed, MATH 1.1: the penalty per sample is the same), and what is compared is the *size*: the score
+//! of
 //! a model of k features is the mean score of the folds' answers with at most k. A price is no common measure: on other samples it
 //! buys another number of features, half of the time one less where an answer has just become the best, and many more where the
 //! features outnumber the samples.
@@ -319,7 +320,7 @@ impl Work<'_, '_> {
     }
 }
 
-/// The best point, the earlier of equals, and the sparsest within a standard error of it.
+/// The best point, the earlier of equals, and the sparsest within a standard error (MATH 10.8) of it.
 fn choose(scores: &[SizeScore], path: &Path, score: Score) -> (usize, usize) {
     let sign = if score.is_maximised() { -1.0 } else { 1.0 };
     let known = || (0..scores.len()).filter(|&k| !scores[k].mean.is_nan());

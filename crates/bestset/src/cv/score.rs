@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::loss::Loss;
 use serde::{Deserialize, Serialize};
 
-/// A score of margins u against targets y, with weights.
+/// A score of margins u against targets y, with weights (MATH 10.9, 10.10).
 ///
 /// | score | value | best |
 /// |---|---|---|
@@ -84,7 +84,7 @@ impl Score {
         Ok(())
     }
 
-    /// The score of the samples given as (u, y, weight); NaN without weight, or for the AUC without both classes.
+    /// The score (MATH 10.9) of the samples given as (u, y, weight); NaN without weight, or for the AUC without both classes.
     pub fn value(self, loss: Loss, samples: &[(f64, f64, f64)]) -> f64 {
         let mean = |term: &dyn Fn(f64, f64) -> f64| {
             let counted = || samples.iter().filter(|s| s.2 > 0.0);
@@ -100,7 +100,7 @@ impl Score {
     }
 }
 
-/// Σ w_i w_j [u_i > u_j] + ½[u_i = u_j] over pairs with y_i > 0 > y_j, divided by the same sum without the brackets.
+/// Σ w_iw_l([u_i > u_l] + ½[u_i = u_l]) over pairs with y_i > 0 > y_l, divided by the same sum without the brackets (MATH 10.10).
 fn auc(samples: &[(f64, f64, f64)]) -> f64 {
     let mut sorted: Vec<&(f64, f64, f64)> = samples.iter().collect();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));

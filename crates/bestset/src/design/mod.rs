@@ -1,7 +1,7 @@
 //! The matrix X, seen through a few column operations.
 //!
 //! [`Design::correlate`] is the only operation that touches the whole matrix; everything else works on the
-//! columns copied into the [active set](crate::relaxation::active_set). Views (standardised, row and column subsets) wrap any other
+//! columns copied into the active set. Views (standardised, row and column subsets) wrap any other
 //! design and translate these operations.
 
 mod csc;
@@ -86,8 +86,8 @@ pub struct Column {
     pub shift: f64,
 }
 
-/// One of the values where all, but for those of weight zero, lie between half and twice each other: less that one, all are exact. Zero
-/// for any others.
+/// One of the values where all, but for those of weight zero, lie between half and twice each other (MATH 12.1): less that one,
+/// all are exact. Zero for any others.
 pub fn anchor(values: &[f64], weights: Option<&[f64]>) -> f64 {
     let (mut low, mut high) = (f64::INFINITY, 0.0f64);
     let mut first = 0.0;

@@ -1,6 +1,6 @@
-//! Whole groups of features in or out (MATH §9).
+//! Whole groups of features in or out (MATH 9.3–9.6).
 //!
-//! P(β, b) = Σ_i w_i ℓ(u_i + b, y_i) + Σ_g λ0_g [β_g ≠ 0] + λ1‖β‖₁ + λ2‖β‖². With τ = Xᵀα and φ_j⁰ the φ of MATH §3 without λ0:
+//! P(β, β₀) = L(β, β₀) + Σ_g λ0_g [β_g ≠ 0] + λ1‖β‖₁ + λ2‖β‖². With τ = Xᵀα and φ_j⁰ the φ_j without λ0 (MATH 3.1):
 //!
 //!   Ψ_g(τ) = min(0, λ0_g + Σ_{j ∈ g} φ_j⁰(τ_j)),        D(α) = −Σ ℓ* + Σ_g Ψ_g,
 //!   ρ_g(β) = λ1‖β‖₁ + { 2√(λ0_g λ2) ‖β‖₂  if ‖β‖₂ ≤ √(λ0_g/λ2),  λ0_g + λ2‖β‖₂²  otherwise },
@@ -101,13 +101,13 @@ impl Grouped<'_, '_> {
         self.problem.coordinate(j).selected()
     }
 
-    /// The penalty of the length of β_g, without λ1.
+    /// The penalty of the length of β_g, without λ1 (MATH 9.6).
     pub(crate) fn radial(&self, g: usize) -> Coordinate {
         let l2 = self.problem.penalty().lambda2;
         Coordinate { l0: self.price(g), l1: 0.0, l2, lower: f64::NEG_INFINITY, upper: f64::INFINITY }
     }
 
-    /// P of coefficients, from scratch.
+    /// P of coefficients (MATH 9.3), from scratch.
     pub(crate) fn objective(&self, coefficients: &Coefficients) -> f64 {
         let problem = self.problem;
         let loss = problem.loss_at(coefficients);
@@ -122,13 +122,13 @@ impl Grouped<'_, '_> {
         (0..self.groups.len()).filter(|&g| self.groups.members[g].iter().any(|j| nonzero.contains(j))).collect()
     }
 
-    /// A bound on the curvature of the loss along β_g: ‖X_g‖² ≤ Σ‖x_j‖², over μ.
+    /// A bound on the curvature of the loss along β_g (MATH 9.7): ‖X_g‖² ≤ Σ‖x_j‖², over μ.
     pub(crate) fn curvature(&self, g: usize) -> f64 {
         let squares: f64 = self.groups.members[g].iter().map(|&j| self.problem.squares(j)).sum();
         squares / self.problem.loss().mu()
     }
 
-    /// D(α) less the most that rounding can have added.
+    /// D(α) = −Σ_i ℓ*_i(α_i) + Σ_g Ψ_g(X_gᵀα) (MATH 9.4), less the most that rounding can have added.
     ///
     /// The Ψ_j of a problem whose features pay nothing is φ_j⁰, and its bound leaves room for rounding: taking it for the
     /// features of the groups with Ψ_g < 0 alone, at their prices, does the same for groups.

@@ -96,13 +96,13 @@ fn length(grouped: &Grouped<'_, '_>, g: usize, beta: &[f64]) -> f64 {
     grouped.groups.members[g].iter().map(|&j| beta[j] * beta[j]).sum::<f64>().sqrt()
 }
 
-/// ρ_g(β_g).
+/// ρ_g(β_g) = λ1‖β_g‖₁ + ρ(‖β_g‖) with λ0_g, λ1 = 0, λ2 (MATH 9.6).
 fn envelope(grouped: &Grouped<'_, '_>, g: usize, beta: &[f64]) -> f64 {
     let absolute: f64 = grouped.groups.members[g].iter().map(|&j| beta[j].abs()).sum();
     grouped.problem.penalty().lambda1 * absolute + grouped.radial(g).envelope(length(grouped, g, beta))
 }
 
-/// The step of one group; the margins follow.
+/// β_g ← (m/‖q⁺‖) q⁺ (MATH 9.7): the step of one group; the margins follow.
 fn step(
     grouped: &Grouped<'_, '_>,
     g: usize,

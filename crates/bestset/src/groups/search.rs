@@ -86,7 +86,7 @@ impl Fits<'_, '_, '_> {
         Ok(best)
     }
 
-    /// The groups outside with the least λ0_g + Σ φ_j⁰ at the current dual point.
+    /// The groups outside with the least λ0_g + Σ φ_j⁰ (MATH 9.4) at the current dual point.
     fn promising(&self, coefficients: &Coefficients, chosen: &[usize]) -> Vec<usize> {
         let (groups, tau) = (self.grouped.groups, self.grouped.problem.correlations_at(coefficients));
         let worth = |g: usize| groups.members[g].iter().map(|&j| self.grouped.selected(j).phi(tau[j])).sum::<f64>();

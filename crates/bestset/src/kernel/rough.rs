@@ -12,9 +12,9 @@ const BLOCK: usize = 4;
 /// Rows whose products are added up in single precision, the sums in double: rounding does not grow with n beyond this.
 const ROWS: usize = 1024;
 
-/// γ with |found − xᵀv| ≤ γ Σ|x_i v_i|: each product is of two rounded numbers and is rounded itself, has as many additions ahead
-/// of it as there are rows, in whatever order, and the result is rounded; u = 2⁻²⁴, γ = ku/(1 − ku), and a little for what is
-/// done in double precision.
+/// γ_n = n̂2⁻²⁴/(1 − n̂2⁻²⁴) + nε, n̂ = min(n, 1024) + 8, with |found − xᵀv| ≤ γ_n Σ|x_i v_i| (MATH 11.25): each product is of
+/// two rounded numbers and is rounded itself, has as many additions ahead of it as there are rows of a block, in whatever order,
+/// and the result is rounded; nε is for what is done in double precision.
 pub fn rounding(n: usize) -> f64 {
     let ku = (n.min(ROWS) + 8) as f64 * f64::from(f32::EPSILON) / 2.0;
     ku / (1.0 - ku) + f64::EPSILON * n as f64

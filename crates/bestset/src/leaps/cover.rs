@@ -1,12 +1,12 @@
-//! More columns than samples determine.
+//! More columns than samples determine (MATH 11.33).
 //!
-//! With d = samples − 1 (an intercept) or d = samples, any d independent columns fit perfectly: families of d and more have no fit to
-//! bound their subsets with but 0, and normal equations that are singular. So the subsets of at most k ≤ d − 1 features are divided
-//! into families of at most d − 1 columns, by what is in and out of the first few columns:
+//! With n′ = samples − 1 (an intercept) or n′ = samples, any n′ independent columns fit perfectly: families of n′ and more have
+//! no fit to bound their subsets with but 0, and normal equations that are singular. So the subsets of at most k ≤ n′ − 1
+//! features are divided into families of at most n′ − 1 columns, by what is in and out of the first few columns:
 //!
-//!   subsets(S, F) = subsets(S, F ∖ j) ∪ subsets(S ∪ j, F ∖ j)   until |S| + |F| ≤ d − 1 or |S| = k,
+//!   subsets(I, U) = subsets(I, U ∖ j) ∪ subsets(I ∪ j, U ∖ j)   until |I| + |U| ≤ n′ − 1 or |I| = k,
 //!
-//! which makes at most C(p − d + 1 + k, k) of them. Few enough only where p is not much larger than n, or k is small.
+//! which makes at most binom(p − n′ + 1 + k, k) of them. Few enough only where p is not much larger than n, or k is small.
 
 use crate::leaps::cell::Cell;
 use crate::problem::Problem;
@@ -14,7 +14,7 @@ use crate::problem::Problem;
 /// The most families that are searched.
 const MOST: f64 = 5000.0;
 
-/// d, the number of independent columns that fit any targets.
+/// n′ (MATH 11.33), the number of independent columns that fit any targets.
 pub fn determined(problem: &Problem<'_>) -> usize {
     let samples = problem.weights().map_or(problem.nrows(), |w| w.iter().filter(|w| **w > 0.0).count());
     samples.saturating_sub(usize::from(problem.has_intercept()))
@@ -32,7 +32,7 @@ pub fn largest(problem: &Problem<'_>) -> usize {
     (1..=most).take_while(|&k| is_small(problem, k)).last().unwrap_or(0)
 }
 
-/// C(out + k, k), as far as it matters.
+/// binom(out + k, k) (MATH 11.33), as far as it matters.
 fn count(out: usize, k: usize) -> f64 {
     let (mut value, few) = (1.0, out.min(k));
     for i in 1..=few {
@@ -44,7 +44,7 @@ fn count(out: usize, k: usize) -> f64 {
     value
 }
 
-/// The families of at most `cap` of the columns that hold every subset of at most `most`.
+/// The families of at most `cap` of the columns that hold every subset of at most `most` (MATH 11.33).
 pub fn cover(columns: &[u32], cap: usize, most: usize) -> Vec<Cell> {
     let mut families = Vec::new();
     divide(Vec::new(), columns, cap, most.min(cap), &mut families);

@@ -1,8 +1,8 @@
 //! Linearly dependent columns.
 //!
-//! When x_j = Σ_{i ∈ C} γ_i x_i exactly, a subset that holds all of C and j fits no better than without any one of them: some best
-//! subset of every size leaves one out. The subsets without c_1, those with c_1 but without c_2, … are families with one
-//! dependence less each; what is left when there is none is searched.
+//! When x̂_j = X̂_S b exactly, a subset that holds j and all of S fits no better than without any one of them: some best subset
+//! of every size leaves one out. The subsets without the first of them, those with it but without the second, … are families with
+//! one dependence less each; what is left when there is none is searched.
 
 use crate::error::{Error, Result};
 use crate::kernel;
@@ -26,8 +26,8 @@ const NOTHING: f64 = 1e-8;
 const MOST: usize = 256;
 
 impl<'p, 'a> Equations<'p, 'a> {
-    /// The equations for subsets of at most `most` features; an error when columns are nearly, but not exactly, combinations of
-    /// others.
+    /// The equations for subsets of at most `most` features, with what rounding may do to their fits (MATH 11.34); an error when
+    /// columns are nearly, but not exactly, combinations of others.
     pub fn new(problem: &'p Problem<'a>, most: usize) -> Result<Self> {
         let mut equations = Self::of_columns(problem);
         equations.separate(most)?;

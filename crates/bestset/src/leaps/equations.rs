@@ -1,4 +1,4 @@
-//! The normal equations A β = c, columns scaled to unit length, and how far their rounding reaches.
+//! The normal equations A β = Υ (MATH 11.28), columns scaled to unit length, and how far their rounding reaches (MATH 11.34).
 
 use crate::error::{Error, Result};
 use crate::kernel;
@@ -16,13 +16,13 @@ use faer::{Accum, Mat, Par, Side};
 /// Columns of which inner products are made together.
 const BLOCK: usize = 64;
 
-/// Rounding of a fit, in units of ε ‖A⁻¹‖ ½ỹᵀWỹ: an error δ in the entries of A moves fit(T) by ½ δ ‖β‖², and
-/// ‖β‖² ≤ ‖A⁻¹‖ ỹᵀWỹ. Sums over n samples are off by about √n ε.
+/// 16 + √n, the rounding of a fit in units of ε ‖A⁻¹‖ ½‖ŷ‖² (MATH 11.34): an error err in the entries of A moves fit(S) by
+/// ½ err ‖β‖², and ‖β‖² ≤ ‖A⁻¹‖ ‖ŷ‖². Sums over n samples are off by about √n ε.
 pub fn rounding(n: usize) -> f64 {
     16.0 + (n as f64).sqrt()
 }
 
-/// A, c and ½ỹᵀWỹ of the columns that vary, each of length one.
+/// A, Υ and ½‖ŷ‖² of the columns that vary, each of length one.
 pub struct Equations<'p, 'a> {
     /// The problem.
     pub problem: &'p Problem<'a>,
@@ -32,7 +32,7 @@ pub struct Equations<'p, 'a> {
     pub features: Vec<usize>,
     /// X̂ᵀX̂.
     pub gram: Gram,
-    /// c = X̂ᵀŷ.
+    /// Υ = X̂ᵀŷ.
     pub moments: Vec<f64>,
     /// λ2.
     pub ridge: f64,
@@ -91,7 +91,7 @@ impl<'p, 'a> Equations<'p, 'a> {
         equations
     }
 
-    /// ‖A⁻¹‖ of the families, and what rounding may do to a fit.
+    /// slack = (16 + √n) ε ‖A⁻¹‖ ½‖ŷ‖² (MATH 11.34), ‖A⁻¹‖ that of the families: what rounding may do to a fit.
     pub fn measure(&mut self) -> Result<()> {
         // A sparse column is the sum of parts that may be larger, and rounded as they are.
         let is_sparse = self.problem.design().is_sparse();
@@ -146,7 +146,7 @@ impl<'p, 'a> Equations<'p, 'a> {
         self.features.len()
     }
 
-    /// A and c over the listed positions.
+    /// A and Υ over the listed positions.
     pub fn form(&self, members: &[u32]) -> Form {
         let vector = members.iter().map(|&k| self.moments[k as usize]).collect();
         Form::new(vector, |i, j| {
@@ -177,7 +177,7 @@ impl<'p, 'a> Equations<'p, 'a> {
         self.len() == self.problem.ncols() && self.dependent.is_empty()
     }
 
-    /// ‖A⁻¹‖∞ ≥ ‖A⁻¹‖₂, the largest of all cells.
+    /// ‖A⁻¹‖∞ ≥ ‖A⁻¹‖₂ (MATH 11.34), the largest of all cells.
     fn inverse_norm(&self) -> Result<f64> {
         let mut norm = 1.0f64;
         for cell in &self.cells {
@@ -188,7 +188,7 @@ impl<'p, 'a> Equations<'p, 'a> {
         Ok(norm)
     }
 
-    /// fit(T).
+    /// fit(S) = ½‖ŷ‖² − ½ Υ_Sᵀ A_SS⁻¹ Υ_S (MATH 11.28).
     pub fn fit(&self, members: &[u32]) -> f64 {
         self.eliminate(self.form(members), members.len()).1
     }
@@ -203,7 +203,8 @@ impl<'p, 'a> Equations<'p, 'a> {
         (form, fit)
     }
 
-    /// The family of S and F from scratch: nothing of the rounding of earlier pivots is left in it.
+    /// The family of I and U with its gains and costs (MATH 11.29) from scratch: nothing of the rounding of earlier pivots is
+    /// left in it.
     pub fn family(&self, inside: &[u32], free: &[u32]) -> Result<Family> {
         let members: Vec<u32> = free.iter().chain(inside).copied().collect();
         let (gains, fit_inside) = self.eliminate(self.form(&members), inside.len());

@@ -1,31 +1,31 @@
-//! The subsets T with S ⊆ T ⊆ S ∪ F, and what every change of S or F by one feature does to their fits.
+//! The subsets S with I ⊆ S ⊆ I ∪ U, and what every change of I or U by one feature does to their fits.
 //!
-//! With A = X̃ᵀWX̃ + 2λ2 I and c = X̃ᵀWỹ (columns centred when there is an intercept), fit(T) = ½ỹᵀWỹ − ½ c_Tᵀ A_TT⁻¹ c_T and
+//! With A = X̂ᵀX̂ + 2λ2 Id and Υ = X̂ᵀŷ, fit(S) = ½‖ŷ‖² − ½ Υ_Sᵀ A_SS⁻¹ Υ_S (MATH 11.28) and (MATH 11.29)
 //!
-//!   C = A_FF − A_FS A_SS⁻¹ A_SF,   q = c_F − A_FS A_SS⁻¹ c_S:     adding j to S lowers fit(S) by q_j² / (2 C_jj);
-//!   B = C⁻¹ = (A⁻¹ over S ∪ F)_FF,   b = Bq, the fitted β_F:      dropping j from S ∪ F raises fit(S ∪ F) by b_j² / (2 B_jj).
+//!   A_{U|I} = A_UU − A_UI A_II⁻¹ A_IU,   q = Υ_U − A_UI A_II⁻¹ Υ_I:     adding j to I lowers fit(I) by q_j² / (2 A_{j|I});
+//!   (A⁻¹)_UU = A_{U|I}⁻¹ over I ∪ U,   β_U = A_{U|I}⁻¹q:     dropping j from I ∪ U raises fit(I ∪ U) by β_j² / (2 (A⁻¹)_jj).
 //!
-//! Taking j into S eliminates it from (C, q) and forgets it in (B, b); taking it out of F does the reverse. Every T costs at least
-//! fit(S ∪ F), and one without j at least fit(S ∪ F) + b_j² / (2 B_jj).
+//! Taking j into I eliminates it from (A_{U|I}, q) and forgets it in (A⁻¹, β); taking it out of U does the reverse. Every S costs
+//! at least fit(I ∪ U), and one without j at least fit(I ∪ U) + β_j² / (2 (A⁻¹)_jj).
 
 use crate::leaps::form::Form;
 use serde::{Deserialize, Serialize};
 
-/// S, F and the two forms.
+/// I, U and the two forms.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Family {
-    /// S.
+    /// I.
     pub inside: Vec<u32>,
-    /// F, in the order of the forms.
+    /// U, in the order of the forms.
     pub free: Vec<u32>,
-    /// (C, q): prices are gains of adding.
+    /// (A_{U|I}, q): prices are gains of adding.
     pub gains: Form,
-    /// (B, b): prices are costs of dropping.
+    /// (A⁻¹, β) over I ∪ U, of U: prices are costs of dropping.
     pub costs: Form,
-    /// fit(S).
+    /// fit(I).
     pub fit_inside: f64,
-    /// fit(S ∪ F), the bound.
+    /// fit(I ∪ U), the bound.
     pub fit_all: f64,
     /// The smallest size that may hold something better.
     pub low: usize,
@@ -34,7 +34,7 @@ pub struct Family {
 }
 
 impl Family {
-    /// |S|.
+    /// |I|.
     pub fn size(&self) -> usize {
         self.inside.len()
     }
@@ -84,13 +84,14 @@ impl Family {
         largest(self.costs.len(), |j| self.costs.price(j))
     }
 
-    /// The position to branch on: a feature that gains much makes the subsets with it good, one that costs much makes those
-    /// without it hopeless. Measured on real data, 4 : 1 needs a third of the nodes of either alone; 2 : 1 and 8 : 1 are as good.
+    /// The position to branch on, gain + 4·cost the largest: a feature that gains much makes the subsets with it good, one that
+    /// costs much makes those without it hopeless, and both together need fewer nodes than either alone.
     pub fn branch(&self) -> Option<usize> {
         largest(self.free.len(), |j| self.gains.price(j) + 4.0 * self.costs.price(j)).map(|best| best.0)
     }
 
-    /// A lower bound on fit(T) for |T| = size: all but size − |S| of F are dropped, so that one of the size − |S| + 1 dearest is.
+    /// fit(I ∪ U) + (the (k − |I| + 1)-th largest cost) ≤ fit(S) for |S| = k (MATH 11.31): all but k − |I| of U are dropped, so
+    /// that one of the k − |I| + 1 dearest is.
     pub fn bound(&self, size: usize) -> f64 {
         let mut prices: Vec<f64> = (0..self.costs.len()).map(|j| self.costs.price(j)).collect();
         prices.sort_unstable_by(|a, b| b.total_cmp(a));

@@ -42,7 +42,7 @@ impl Form {
         &self.vector
     }
 
-    /// v_j² / (2 M_jj), what position j is worth.
+    /// v_j² / (2 M_jj), what position j is worth: its gain or its cost (MATH 11.29).
     #[inline]
     pub fn price(&self, j: usize) -> f64 {
         self.vector[j] * self.vector[j] / (2.0 * self.matrix[start(j) + j])
@@ -77,14 +77,14 @@ impl Form {
         self.vector.truncate(last);
     }
 
-    /// M_ij −= M_il M_jl / M_ll and v_j −= M_jl v_l / M_ll for the last position l, which is then forgotten.
+    /// M_ij −= M_il M_jl / M_ll (MATH 7.5) and v_j −= M_jl v_l / M_ll for the last position l, which is then forgotten.
     pub fn eliminate_last(&mut self) {
         Arch::new().dispatch(Eliminate(self));
         self.truncate_last();
     }
 
-    /// The pair i < j worth the most, if that is more than `need`:
-    /// ½ (v_i² M_jj + v_j² M_ii − 2 M_ij v_i v_j) / (M_ii M_jj − M_ij²).
+    /// ½ (v_i² M_jj + v_j² M_ii − 2 M_ij v_i v_j) / (M_ii M_jj − M_ij²) (MATH 11.30): the pair i < j worth the most, if that is
+    /// more than `need`.
     pub fn best_pair(&self, need: f64) -> Option<(f64, usize, usize)> {
         Arch::new().dispatch(BestPair(self, need))
     }
@@ -112,7 +112,7 @@ impl NullaryFnOnce for Eliminate<'_> {
 }
 
 impl Form {
-    /// Every pair of positions worth more than `need`, with what it is worth.
+    /// Every pair of positions worth more than `need`, with what it is worth (MATH 11.30).
     pub fn pairs(&self, need: f64) -> impl Iterator<Item = (f64, usize, usize)> {
         let pairs = (1..self.len()).flat_map(|j| (0..j).map(move |i| (i, j)));
         let worth = |(i, j): (usize, usize)| {

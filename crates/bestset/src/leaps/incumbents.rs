@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Incumbents {
-    /// λ0, when only the best of fit(T) + λ0|T| are wanted.
+    /// λ0, when only the best of fit(S) + λ0|S| are wanted.
     price: Option<f64>,
     found: Vec<Contender>,
-    /// With a price: how many of the least fit(T) + λ0|T| are wanted.
+    /// With a price: how many of the least fit(S) + λ0|S| are wanted.
     top: usize,
     /// Those known, least first.
     ranked: Vec<Contender>,
@@ -29,10 +29,10 @@ const DOUBTFUL: usize = 200;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contender {
-    /// fit(T), +∞ when there is none.
+    /// fit(S), +∞ when there is none.
     #[serde(with = "float")]
     pub fit: f64,
-    /// T, as positions.
+    /// S, as positions.
     pub members: Vec<u32>,
 }
 
@@ -102,7 +102,7 @@ impl Incumbents {
         self.found.len() - 1
     }
 
-    /// A subset of this size is better when its fit is below. At a price it falls with the size.
+    /// A subset of this size is better when its fit is below: the best one known, or P̂ − λ0k at a price (MATH 11.32).
     pub fn threshold(&self, size: usize) -> f64 {
         match self.price {
             None => self.found[size].fit,
@@ -110,7 +110,7 @@ impl Incumbents {
         }
     }
 
-    /// Takes over S ∪ `extra` if it is better than what is known.
+    /// Takes over I ∪ `extra` if it is better than what is known.
     pub fn offer(&mut self, fit: f64, inside: &[u32], extra: &[u32]) {
         let size = inside.len() + extra.len();
         let ranks = self.price.is_some() && self.cost_of(fit, size) < self.limit();
@@ -166,7 +166,7 @@ impl Incumbents {
         self.price
     }
 
-    /// fit(T) + λ0|T| of the best of this size.
+    /// fit(S) + λ0|S| of the best of this size.
     pub fn cost(&self, size: usize) -> f64 {
         self.cost_of(self.found[size].fit, size)
     }

@@ -1,13 +1,12 @@
-//! Leaps and bounds: the best subsets of a least-squares fit (λ1 = 0, no bounds, ridge allowed) of each size, or at the price λ0,
-//! when there are more samples than features; without a ridge also with a few more features than that ([`cover`]).
+//! Leaps and bounds (MATH 11.28–11.35): the best subsets of a least-squares fit (λ1 = 0, no bounds, ridge allowed) of each size,
+//! or at the price λ0, when there are more samples than features; without a ridge also with a few more features than that
+//! ([`cover`]).
 //!
 //! A node is a [family](family::Family) of subsets, bounded by the fit on everything in it (Furnival & Wilson 1974). Two matrices
 //! give the gain of every feature that may be added and the cost of every one that may be dropped: what is too dear to drop is
 //! taken in, a feature that gains or costs much is branched on, and the last two features are found by looking at all pairs.
 //!
-//! Tried and not kept: counting the pairs too dear to drop together, of which each must hold a kept feature, saves a third of the
-//! nodes and costs more than it saves; bounding what r features can gain by the correlations left between them proves nothing
-//! that the costs have not.
+//! Costs of single features are all the bound there is: pairs too dear to drop together cost more to count than they save.
 
 mod cell;
 

@@ -41,8 +41,9 @@ impl Equations<'_, '_> {
         }
     }
 
-    /// The subset of least fit among some that the normal equations do not tell apart, with a value that none of them is below.
-    /// QR is backward stable: the fit it ends at is above the least by ½ (cε (κ‖r‖ + ‖y‖))², κ² ≤ k ‖A⁻¹‖.
+    /// The subset of least fit among some that the normal equations do not tell apart, with a value that none of them is below:
+    /// QR is backward stable, the fit it ends at is above the least by ((16 + √n) ε)² (2|S| ‖A⁻¹‖ fit(S) + ‖ŷ‖²) at most
+    /// (MATH 11.35).
     pub fn least(&self, contenders: &[&Contender]) -> Result<(Coefficients, f64)> {
         let (mut best, mut bound) = ((f64::INFINITY, Coefficients::default()), f64::INFINITY);
         for &Contender { ref members, fit: claimed } in contenders.iter().copied() {
@@ -61,7 +62,7 @@ impl Equations<'_, '_> {
         Ok((best.1, bound))
     }
 
-    /// The fit by QR, its value from the data, and how far the rounding of that evaluation reaches.
+    /// The fit by QR, its value from the data, and how far the rounding of that evaluation reaches (MATH 11.35).
     fn evaluated(&self, members: &[u32]) -> (Coefficients, f64, f64) {
         let problem = self.problem;
         let solution = self.least_squares(members, &self.target);

@@ -94,20 +94,21 @@ impl<'e, 'p, 'a> Leaps<'e, 'p, 'a> {
         self.open.iter().map(|f| 8 * f.free.len() * (f.free.len() + 4)).sum()
     }
 
-    /// A lower bound on the fit of every subset of this size; with a price, of those that would be better than the best.
+    /// A lower bound on the fit of every subset of this size (MATH 11.31); with a price, of those that would be better than the
+    /// best.
     pub fn bound(&self, size: usize) -> f64 {
         let holds = |f: &&Family| f.low <= size && size <= f.high;
         let open = self.open.iter().filter(holds).map(|f| f.bound(size));
         (open.fold(self.incumbents.threshold(size), f64::min) - self.equations.slack).max(0.0)
     }
 
-    /// A lower bound on fit(T) + λ0|T| of every subset.
+    /// A lower bound on fit(S) + λ0|S| of every subset.
     pub fn bound_of_all(&self) -> f64 {
         let least = (0..=self.incumbents.most()).map(|size| self.incumbents.cost(size)).fold(f64::INFINITY, f64::min);
         self.priced_bound().min((least - self.equations.slack).max(0.0))
     }
 
-    /// A lower bound on fit(T) + λ0|T| of the subsets that are not among the best found: the least over all sizes.
+    /// A lower bound on fit(S) + λ0|S| of the subsets that are not among the best found (MATH 11.32): the least over all sizes.
     pub fn priced_bound(&self) -> f64 {
         let price = self.incumbents.price().unwrap_or(0.0);
         let cost = |size: usize| self.bound(size) + price * size as f64;
@@ -240,12 +241,13 @@ impl<'l> Dive<'l> {
         }
     }
 
-    /// What may be lost by dropping features before a subset of this size is no better than the best one.
+    /// What may be lost by dropping features before a subset of this size is no better than the best one (MATH 11.31), rounding
+    /// (MATH 11.34) counted.
     fn room(&self, family: &Family, size: usize) -> f64 {
         self.incumbents.threshold(size) - family.fit_all + self.slack
     }
 
-    /// More features are too dear to drop than a subset of this size has room for.
+    /// More features are too dear to drop than a subset of this size has room for (MATH 11.31).
     fn is_hopeless(&self, family: &Family, size: usize) -> bool {
         let room = self.room(family, size);
         let dear = (0..family.costs.len()).filter(|&j| family.costs.price(j) >= room).count();

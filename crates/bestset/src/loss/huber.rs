@@ -2,7 +2,7 @@
 
 use crate::loss::{ScalarLoss, shifted_target};
 
-/// The Huber loss, with conjugate ½a² + ya on |a| ≤ δ.
+/// The Huber loss, with conjugate ½a² + ya on |a| ≤ δ (MATH 2.4).
 #[derive(Debug, Clone, Copy)]
 pub struct Huber {
     /// Where the loss turns from quadratic to linear, positive.

@@ -2,7 +2,7 @@
 
 use crate::loss::ScalarLoss;
 
-/// The logistic loss, with conjugate s log s + (1 − s) log(1 − s), s = −ya ∈ [0, 1].
+/// The logistic loss, with conjugate (−ya) log(−ya) + (1 + ya) log(1 + ya), 0 ≤ −ya ≤ 1 (MATH 2.2).
 #[derive(Debug, Clone, Copy)]
 pub struct Logistic;
 

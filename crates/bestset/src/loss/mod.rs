@@ -1,4 +1,4 @@
-//! Losses ℓ(u, y) of MATH §2: value, derivatives, conjugate with its exact domain, smoothness.
+//! Losses ℓ(u, y) (MATH 2.1–2.6): value, derivatives, conjugate with its exact domain, smoothness.
 //!
 //! Each loss is a small type with the same scalar methods; [`Loss`] names them and carries the loops over samples.
 
@@ -24,7 +24,7 @@ pub trait ScalarLoss: Copy + Send + Sync {
     fn derivative(self, u: f64, y: f64) -> f64;
     /// ℓ″(u, y); at a kink of ℓ′ the larger side.
     fn curvature(self, u: f64, y: f64) -> f64;
-    /// ℓ*(a) = sup_u { a u − ℓ(u, y) }: +∞ outside its domain.
+    /// ℓ*(a) = sup_u { a u − ℓ(u, y) } (MATH 2.5): +∞ outside its domain.
     fn conjugate(self, a: f64, y: f64) -> f64;
     /// A maximiser u of a u − ℓ(u, y), finite also at the ends of the domain.
     fn conjugate_derivative(self, a: f64, y: f64) -> f64;
@@ -37,8 +37,8 @@ pub trait ScalarLoss: Copy + Send + Sync {
     }
 }
 
-/// [`ScalarLoss::shifted`] of a loss of y − u: s = u + b and what its rounding left, e, as (e, y − s). Whichever two of y, u and b are
-/// far from zero and nearly cancel, no digit of the third is lost.
+/// y − u − b = (y − fl(u + b)) − err with err = u + b − fl(u + b), as (err, y − fl(u + b)) (MATH 12.1): [`ScalarLoss::shifted`]
+/// of a loss of y − u. Whichever two of y, u and b are far from zero and nearly cancel, no digit of the third is lost.
 #[inline(always)]
 fn shifted_target(u: f64, b: f64, y: f64) -> (f64, f64) {
     let s = u + b;
@@ -145,7 +145,7 @@ impl Loss {
         dispatch!(self, l => l.domain(y))
     }
 
-    /// Σ_i w_i ℓ(u_i + b, y_i).
+    /// Σ_i w_i ℓ(u_i + b, y_i) (MATH 1.3).
     pub fn total(self, u: &[f64], b: f64, y: &[f64], w: Option<&[f64]>) -> f64 {
         dispatch!(self, l => sum_over(l, (u, b, y), w, ScalarLoss::value))
     }
@@ -155,7 +155,7 @@ impl Loss {
         dispatch!(self, l => sum_over(l, (u, b, y), w, ScalarLoss::derivative))
     }
 
-    /// Σ_i w_i ℓ′(u_i + b, y_i) and Σ_i w_i ℓ″(u_i + b, y_i): the one-dimensional problem in the intercept.
+    /// Σ_i w_i ℓ′(u_i + b, y_i) and Σ_i w_i ℓ″(u_i + b, y_i): the one-dimensional problem in the intercept (MATH 2.8).
     pub fn slope_and_curvature(self, u: &[f64], b: f64, y: &[f64], w: Option<&[f64]>) -> (f64, f64) {
         dispatch!(self, l => (
             sum_over(l, (u, b, y), w, ScalarLoss::derivative),
@@ -163,7 +163,7 @@ impl Loss {
         ))
     }
 
-    /// out_i = w_i ℓ′(u_i + b, y_i).
+    /// out_i = w_i ℓ′(u_i + b, y_i) (MATH 3.7).
     pub fn derivatives(self, u: &[f64], b: f64, y: &[f64], w: Option<&[f64]>, out: &mut [f64]) {
         dispatch!(self, l => fill(l, (u, b, y), w, out, ScalarLoss::derivative))
     }

@@ -2,7 +2,7 @@
 
 use crate::loss::ScalarLoss;
 
-/// The squared hinge loss, with conjugate s²/4 − s, s = −ya ≥ 0.
+/// The squared hinge loss, with conjugate ¼a² + ya, −ya ≥ 0 (MATH 2.3).
 #[derive(Debug, Clone, Copy)]
 pub struct SquaredHinge;
 

@@ -11,8 +11,8 @@ use crate::solution::Coefficients;
 const ROUNDS: usize = 3;
 
 impl Strand<'_, '_> {
-    /// From the smallest λ0 up to point `from` and down again: each of these points takes the best that any other has found,
-    /// improved, until nothing changes. What a support costs is its fit, which does not depend on λ0, and its price.
+    /// P(S) = fit(S) + λ0 f(S), fit(S) free of λ0 (MATH 10.1). From the smallest λ0 up to point `from` and down again: each of
+    /// these points takes the best that any other has found, improved, until nothing changes.
     pub(super) fn back(&self, points: &mut [Point], from: usize, monitor: &mut Monitor<'_>) -> Result<()> {
         let mut memory = Carried::new(&self.base, Search::Neighbours);
         let price = |c: &Coefficients| c.support.iter().map(|&j| self.base.penalty().price.at(j)).sum::<f64>();

@@ -57,8 +57,8 @@ impl Grid {
         checked
     }
 
-    /// λ0 of point `k`; `last` is λ0 of the point before, `entry` the largest λ0 at which its answer should change, `same`
-    /// how often it did not: steps then double. `None` when the path is over.
+    /// λ0 of point `k`; `last` is λ0 of the point before, `entry` the largest λ0 at which its answer should change
+    /// (MATH 10.2, 10.3), `same` how often it did not: steps then double. `None` when the path is over.
     pub(crate) fn at(&self, k: usize, first: f64, last: f64, entry: f64, same: usize) -> Option<f64> {
         match self {
             Self::Given(values) => values.get(k).copied(),
@@ -94,10 +94,10 @@ const SEARCHED: usize = 4;
 /// Steps of that look, by regula falsi: a grid needs the first digits of a price only.
 const SEARCH_STEPS: usize = 12;
 
-/// The largest λ0 at which one more feature lowers P, all other coefficients as they are:
-/// max_j max_b { −τ_j b − ½c_j b² − λ1|b| − λ2b² } / f_j over the features outside the support, with τ = Xᵀα and c_j the
-/// curvature of the loss along coefficient j. For a loss that is not quadratic c_j is a bound, and the most promising
-/// features are searched for what they can really bring.
+/// max_j max_b { −τ_jb − ½c_jb² − λ1|b| − λ2b² } / f_j (MATH 10.3): the largest λ0 at which one more feature lowers P, all other
+/// coefficients as they are, over the features outside the support, with τ = Xᵀα and c_j the curvature of the loss along
+/// coefficient j. For a loss that is not quadratic c_j is a bound, and the most promising features are searched for what they can
+/// really bring.
 pub(super) fn entry(problem: &Problem<'_>, answer: &Coefficients, tau: &[f64]) -> f64 {
     let price = |j: usize| problem.penalty().price.at(j);
     let bound = |j: usize| problem.length(j).powi(2) / problem.loss().mu();
@@ -116,7 +116,7 @@ pub(super) fn entry(problem: &Problem<'_>, answer: &Coefficients, tau: &[f64]) -
     worth.iter().map(line).fold(0.0, f64::max)
 }
 
-/// The most that coefficient j alone can lower the loss and its shrinkage: regula falsi on the slope, which rises.
+/// The most that coefficient j alone can lower the loss and its shrinkage (MATH 10.3): regula falsi on the slope, which rises.
 fn searched_gain(problem: &Problem<'_>, answer: &Coefficients, j: usize, tau: f64) -> f64 {
     let (coordinate, u) = (problem.coordinate(j).selected(), problem.margins(answer));
     let (mut column, mut x) = (crate::design::Column::default(), vec![0.0; u.len()]);
@@ -155,7 +155,7 @@ fn searched_gain(problem: &Problem<'_>, answer: &Coefficients, j: usize, tau: f6
     zero - best
 }
 
-/// −min_b { ½c b² + τb + λ1|b| + λ2b² } over the bounds.
+/// −min_b { ½cb² + τb + λ1|b| + λ2b² } over the bounds (MATH 10.3).
 fn gain(coordinate: Coordinate, c: f64, tau: f64) -> f64 {
     let b = coordinate.prox_selected(c, -tau);
     if !b.is_finite() {

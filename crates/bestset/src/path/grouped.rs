@@ -76,7 +76,7 @@ fn strand(
     Ok(())
 }
 
-/// The least λ0 at which nothing is best by its own dual point: max_g −Σ_{j ∈ g} φ_j⁰(τ_j) / price_g.
+/// max_g −Σ_{j∈g} φ_j⁰(τ_j)/f_g (MATH 9.8): the least λ0 at which nothing is best by its own dual point.
 fn lambda0_max(grouped: &Grouped<'_, '_>) -> f64 {
     let (problem, groups) = (grouped.problem, grouped.groups);
     let intercept = problem.best_intercept(&problem.null_margins(), 0.0);
@@ -86,8 +86,8 @@ fn lambda0_max(grouped: &Grouped<'_, '_>) -> f64 {
     priced.map(|g| -worth(g) / groups.prices[g]).fold(0.0, f64::max)
 }
 
-/// The largest λ0 at which one more group lowers P for sure, the other coefficients as they are: with c ≥ ‖X_g‖²/μ,
-/// Σ_{j ∈ g} (|τ_j| − λ1)₊² / (2(c + 2λ2)) / price_g.
+/// max_g Σ_{j∈g} (|τ_j| − λ1)₊² / (2(c + 2λ2) f_g) with c ≥ ‖X_g‖²/μ (MATH 9.8): the largest λ0 at which one more group lowers P
+/// for sure, the other coefficients as they are.
 fn entry(grouped: &Grouped<'_, '_>, answer: &Coefficients) -> f64 {
     let (problem, groups) = (grouped.problem, grouped.groups);
     let (tau, chosen) = (grouped.problem.correlations_at(answer), grouped.chosen(answer));

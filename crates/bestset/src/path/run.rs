@@ -201,7 +201,7 @@ impl Strand<'_, '_> {
         Ok(memory)
     }
 
-    /// λ0 at which the null model is proved best; without a dual, at which it stops being coordinate-wise best.
+    /// λ0 at which the null model is proved best (MATH 9.2); without a dual, at which it stops being coordinate-wise best.
     fn largest(&self, null: &Coefficients) -> f64 {
         let proved = self.base.lambda0_max_at(null);
         if proved.is_finite() { proved } else { grid::entry(&self.base, null, &self.base.correlations_at(null)) }
@@ -364,7 +364,7 @@ fn solution(problem: &Problem<'_>, outcome: Outcome, options: &Options, (passes,
     Solution { passes, seconds, ..outcome.certified(problem, options) }
 }
 
-/// The fit of the features that cost nothing; β = 0 when there is none.
+/// The null model (MATH 9.2): the fit of the features that cost nothing; β = 0 when there is none.
 fn null_model(problem: &Problem<'_>, options: &Options) -> Result<Coefficients> {
     let (p, penalty) = (problem.ncols(), problem.penalty());
     let priced: Vec<usize> = (0..p).filter(|&j| penalty.price.at(j) > 0.0).collect();

@@ -1,4 +1,4 @@
-//! The penalty of one coefficient, its dual term and its convex envelope (MATH §1, §3, §4, §6).
+//! The penalty of one coefficient, its dual term and its convex envelope (MATH 1.2, 3.1–3.4, 4.1–4.8, 6.2).
 
 /// π(b) = l0·[b ≠ 0] + l1|b| + l2 b² on lower ≤ b ≤ upper, with lower ≤ 0 ≤ upper.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,7 +22,7 @@ impl Coordinate {
         if positive { self.upper } else { -self.lower }
     }
 
-    /// π(b), the penalty in P; +∞ outside the bounds.
+    /// π(b) = λ0 + λ1|b| + λ2b² for b ≠ 0 within the bounds, 0 at 0, +∞ outside (MATH 1.2): the penalty in P.
     #[inline]
     pub fn value(self, b: f64) -> f64 {
         if b == 0.0 {
@@ -34,14 +34,14 @@ impl Coordinate {
         }
     }
 
-    /// argmin over 0 ≤ m ≤ reach of l2 m² − pull m, the size of a coefficient pulled by `pull` = |τ| − l1.
+    /// argmin over 0 ≤ m ≤ B of λ2m² − pull·m (MATH 3.4): the size of a coefficient pulled by `pull` = |τ| − λ1, B = `reach`.
     #[inline(always)]
     fn size(self, pull: f64, reach: f64) -> f64 {
         // 0/0 cannot occur: pull > 0. With l2 = 0 the quotient is +∞ and the bound decides.
         if pull > 0.0 { (pull / (2.0 * self.l2)).min(reach) } else { 0.0 }
     }
 
-    /// φ(τ) = λ0 + min_b { τb + λ1|b| + λ2b² } over the bounds (MATH §3); −∞ when the minimum does not exist.
+    /// φ(τ) = λ0 + min_b { τb + λ1|b| + λ2b² } over the bounds (MATH 3.1); −∞ when the minimum does not exist.
     #[inline]
     pub fn phi(self, tau: f64) -> f64 {
         let pull = tau.abs() - self.l1;
@@ -49,13 +49,13 @@ impl Coordinate {
         if size == f64::INFINITY { f64::NEG_INFINITY } else { self.l0 + size * (self.l2 * size - pull) }
     }
 
-    /// Ψ(τ) = min(0, φ(τ)), the dual term (paper eq. dual2, psi).
+    /// Ψ(τ) = min(0, φ(τ)) (MATH 3.2), the dual term (paper eq. dual2, psi).
     #[inline]
     pub fn psi(self, tau: f64) -> f64 {
         self.phi(tau).min(0.0)
     }
 
-    /// Link 𝔅: a minimiser of τb + π(b), zero when φ(τ) > 0 (paper eq. bigB).
+    /// 𝔅(τ) = −sign(τ) min((|τ| − λ1)/(2λ2), B) if φ(τ) ≤ 0, else 0 (MATH 3.4): a minimiser of τb + π(b) (paper eq. bigB).
     #[inline]
     pub fn link(self, tau: f64) -> f64 {
         if self.phi(tau) > 0.0 {
@@ -65,15 +65,15 @@ impl Coordinate {
         if tau < 0.0 { size } else { -size }
     }
 
-    /// |b| at which the envelope leaves its linear part: min(√(λ0/λ2), bound) (MATH §4).
+    /// knee = min(√(λ0/λ2), B) (MATH 4.2): |b| at which the envelope leaves its linear part.
     #[inline]
     pub fn knee(self, positive: bool) -> f64 {
         let reach = self.reach(positive);
         if self.l0 == 0.0 { 0.0 } else { (self.l0 / self.l2).sqrt().min(reach) }
     }
 
-    /// Slope of the envelope at zero, which is τ₀ of MATH §3: Ψ(τ) < 0 exactly when |τ| exceeds it on the side −sign(τ).
-    /// λ1 + 2√(λ0λ2), or λ1 + λ0/M + λ2 M when a bound M < √(λ0/λ2) cuts the envelope short; +∞ when M = 0.
+    /// τ₀ = λ1 + 2√(λ0λ2), or λ1 + λ0/B + λ2B where a bound B < √(λ0/λ2) cuts the envelope short, +∞ where B = 0 (MATH 3.3):
+    /// slope of the envelope at zero; Ψ(τ) < 0 exactly when |τ| exceeds it on the side −sign(τ).
     #[inline]
     pub fn slope(self, positive: bool) -> f64 {
         let reach = self.reach(positive);
@@ -86,13 +86,13 @@ impl Coordinate {
         }
     }
 
-    /// τ₀ on the side that a correlation τ pulls to: the coefficient has the sign of −τ.
+    /// τ₀ on the side that a correlation τ pulls to (MATH 3.3): the coefficient has the sign of −τ.
     #[inline]
     pub fn threshold(self, tau: f64) -> f64 {
         self.slope(tau < 0.0)
     }
 
-    /// ρ(b), the convex envelope of π on the bounds (MATH §4).
+    /// ρ(b) = τ₀|b| up to the knee, λ0 + λ1|b| + λ2b² beyond (MATH 4.1): the convex envelope of π on the bounds.
     #[inline]
     pub fn envelope(self, b: f64) -> f64 {
         if b == 0.0 {
@@ -105,7 +105,7 @@ impl Coordinate {
         if m <= self.knee(positive) { self.slope(positive) * m } else { self.l0 + self.l1 * m + self.l2 * m * m }
     }
 
-    /// argmin_b { ½ c b² − q b + ρ(b) }: the step of coordinate descent on the relaxation R.
+    /// argmin_b { ½cb² − qb + ρ(b) } (MATH 4.7): the step of coordinate descent on the relaxation R.
     #[inline]
     pub fn prox_envelope(self, c: f64, q: f64) -> f64 {
         let positive = q > 0.0;
@@ -120,8 +120,7 @@ impl Coordinate {
         if positive { size } else { -size }
     }
 
-    /// Threshold operator T (paper eq. thresh, MATH §6 for any column norm): argmin_b { ½ c b² − q b + π(b) },
-    /// the non-zero one in a tie.
+    /// T(c, q) = argmin_b { ½cb² − qb + π(b) } (MATH 6.2), the non-zero one in a tie (paper eq. thresh, for any column norm).
     #[inline]
     pub fn threshold_operator(self, c: f64, q: f64) -> f64 {
         let pull = q.abs() - self.l1;
@@ -136,25 +135,25 @@ impl Coordinate {
         if q > 0.0 { size } else { -size }
     }
 
-    /// argmin_b { ½ c b² − q b + λ1|b| + λ2b² }: the step of a fit in which the feature stays selected.
+    /// argmin_b { ½cb² − qb + λ1|b| + λ2b² }, T with λ0 = 0 (MATH 6.2): the step of a fit in which the feature stays selected.
     #[inline]
     pub fn prox_selected(self, c: f64, q: f64) -> f64 {
         Self { l0: 0.0, ..self }.threshold_operator(c, q)
     }
 
-    /// The penalty with a price ν on top of λ0: the Lagrangian of a limit on the number of features.
+    /// λ0 → λ0 + ν (MATH 6.6): the Lagrangian of a limit on the number of features.
     #[inline]
     pub fn priced(self, nu: f64) -> Self {
         Self { l0: self.l0 + nu, ..self }
     }
 
-    /// The penalty with ½ d b² on top.
+    /// λ2 → λ2 + d/2 (MATH 11.6): the penalty with ½db² on top.
     #[inline]
     pub fn curved(self, d: f64) -> Self {
         Self { l2: self.l2 + 0.5 * d, ..self }
     }
 
-    /// Share of its price that the envelope charges for b: ∂ρ/∂λ0 = min(1, |b| / knee).
+    /// ∂ρ/∂λ0 = min(1, |b|/knee), 0 at 0 (MATH 4.6): the share of its price that the envelope charges for b.
     #[inline]
     pub fn fraction(self, b: f64) -> f64 {
         let knee = self.knee(b > 0.0);
@@ -167,13 +166,13 @@ impl Coordinate {
         }
     }
 
-    /// The penalty with this coefficient in the model for sure: λ0 is paid outside.
+    /// λ0 → 0 (MATH 11.1): the penalty of a coefficient that is in the model for sure, its price paid outside.
     #[inline]
     pub fn selected(self) -> Self {
         Self { l0: 0.0, ..self }
     }
 
-    /// ρ′(b) and ρ″(b) at b ≠ 0, of the linear part up to and at the knee.
+    /// Slope and curvature of ρ at b ≠ 0 (MATH 4.8), of the linear part up to and at the knee.
     #[inline]
     pub fn envelope_piece(self, b: f64) -> (f64, f64) {
         let (m, positive) = (b.abs(), b > 0.0);
@@ -185,7 +184,7 @@ impl Coordinate {
         (if positive { slope } else { -slope }, curvature)
     }
 
-    /// One-sided derivative of ρ at b, to the right or to the left; at a bound the derivative from inside.
+    /// One-sided derivative of ρ at b (MATH 4.8), to the right or to the left; at a bound the derivative from inside.
     #[inline]
     pub fn envelope_slope(self, b: f64, right: bool) -> f64 {
         if b == 0.0 {
@@ -194,7 +193,7 @@ impl Coordinate {
         self.envelope_piece(b).0
     }
 
-    /// Distance of −`gradient` from ∂ρ(b): zero exactly at a minimiser of g·b + ρ.
+    /// Distance of −`gradient` from ∂ρ(b): zero exactly at a minimiser of τb + ρ(b), where the gap share (MATH 4.5) is zero too.
     pub fn envelope_violation(self, b: f64, gradient: f64) -> f64 {
         let pull = -gradient;
         if b == 0.0 {

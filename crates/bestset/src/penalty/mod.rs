@@ -64,11 +64,11 @@ impl Factors {
     }
 }
 
-/// Σ_j [ f_j λ0 [β_j ≠ 0] + g_j (λ1|β_j| + λ2β_j²) ] within bounds; all factors f, g are one unless given.
+/// Σ_j [ f_j λ0 [β_j ≠ 0] + h_j (λ1|β_j| + λ2β_j²) ] within bounds (MATH 9.1); all factors f, h are one unless given.
 ///
-/// A price factor of zero makes a feature free: it is in the model whenever it helps at all
-/// ([`Penalty::always`]). Where the size is limited it counts as any other does. Bounds of zero keep it out ([`Penalty::never`]). A shrinkage factor of zero leaves it
-/// unshrunk, and then only bounds on the coefficient keep the dual finite (MATH §3).
+/// A price factor of zero makes a feature free: it is in the model whenever it helps at all ([`Penalty::always`]). Where the size
+/// is limited it counts as any other does. Bounds of zero keep it out ([`Penalty::never`]). A shrinkage factor of zero leaves it
+/// unshrunk, and then only bounds on the coefficient keep the dual finite (MATH 3.1).
 ///
 /// ```
 /// use bestset::{Bounds, Penalty};
@@ -161,7 +161,7 @@ impl Penalty {
         Ok(())
     }
 
-    /// The penalty with ν on top of the price of every feature, whatever its factor.
+    /// f_jλ0 → f_jλ0 + ν (MATH 6.6): ν on top of the price of every feature, whatever its factor.
     pub(crate) fn priced(&self, nu: f64) -> Self {
         match &self.price {
             Factors::One => Self { lambda0: self.lambda0 + nu, ..self.clone() },
@@ -172,7 +172,7 @@ impl Penalty {
         }
     }
 
-    /// The penalty of coefficient j.
+    /// λ0 → f_jλ0, λ1 → h_jλ1, λ2 → h_jλ2 (MATH 9.1): the penalty of coefficient j.
     #[inline]
     pub fn at(&self, j: usize) -> Coordinate {
         let ((lower, upper), shrinkage) = (self.bounds.at(j), self.shrinkage.at(j));
@@ -211,7 +211,7 @@ impl Penalty {
         Ok(())
     }
 
-    /// Whether the dual is finite everywhere: λ2 > 0, or every coefficient is bounded on both sides (MATH §3).
+    /// φ is finite everywhere (MATH 3.1): λ2 > 0, or every coefficient is bounded on both sides.
     pub fn has_certificate(&self, p: usize) -> bool {
         let finite = |j: usize| {
             let c = self.at(j);

@@ -1,4 +1,4 @@
-//! D(α) of MATH §3 as a number that rounding cannot have lifted above the true one.
+//! D(α) (MATH 3.5) as a number that rounding cannot have lifted above the true one (MATH 3.10–3.13).
 //!
 //! Three things are only nearly true in floating point, and each is paid for: τ = Xᵀα carries the rounding of its sums,
 //! Σ α_i = 0 holds up to an imbalance, and so does α_i = w_i · (end of the domain). For the first, Ψ is taken at the worse
@@ -26,10 +26,9 @@ struct Measured {
 }
 
 impl Problem<'_> {
-    /// The smallest λ0 at which the dual point of β = 0 proves that no feature is worth its price:
-    /// max_j of −min_b { τ_j b + λ1|b| + λ2b² } / f_j; +∞ when λ2 = 0 without bounds, and when a free feature (f_j = 0)
-    /// is worth having: β = 0 is then no answer, and the fit of the free features takes its place
-    /// ([`Problem::lambda0_max_at`]).
+    /// λ0_max = max_j −φ_j⁰(τ_j)/f_j at the dual point of β = 0 (MATH 9.2): the smallest λ0 at which that point proves that no
+    /// feature is worth its price; +∞ when λ2 = 0 without bounds, and when a free feature (f_j = 0) is worth having: β = 0 is
+    /// then no answer, and the fit of the free features takes its place ([`Problem::lambda0_max_at`]).
     pub fn lambda0_max(&self) -> f64 {
         let u = self.null_margins();
         let mut alpha = vec![0.0; u.len()];
@@ -37,8 +36,8 @@ impl Problem<'_> {
         self.largest_worth(&alpha, |_| true)
     }
 
-    /// As [`Problem::lambda0_max`], at the fit of the free features: the smallest λ0 at which its dual point proves that no
-    /// other feature is worth its price.
+    /// As [`Problem::lambda0_max`] (MATH 9.2), at the fit of the free features: the smallest λ0 at which its dual point proves
+    /// that no other feature is worth its price.
     pub fn lambda0_max_at(&self, free: &Coefficients) -> f64 {
         let u = self.margins(free);
         let mut alpha = vec![0.0; u.len()];
@@ -46,7 +45,7 @@ impl Problem<'_> {
         self.largest_worth(&alpha, |price| price > 0.0)
     }
 
-    /// max_j −φ_j(x_jᵀα) / f_j at λ0 = 0, over the features whose price factor is `counted`.
+    /// max_j −φ_j⁰(x_jᵀα)/f_j (MATH 9.2), over the features whose price factor is `counted`.
     fn largest_worth(&self, alpha: &[f64], counted: impl Fn(f64) -> bool) -> f64 {
         let features: Vec<usize> = (0..self.ncols()).filter(|&j| counted(self.penalty.price.at(j))).collect();
         let mut tau = vec![0.0; features.len()];
@@ -58,9 +57,10 @@ impl Problem<'_> {
         features.iter().zip(&tau).map(worth).fold(0.0, f64::max)
     }
 
-    /// The value D(α) of MATH §3 (D_k of §6 when the size is limited) less the most that rounding can have added: a
-    /// valid lower bound for P, −∞ if α is outside the dual domain. `tau[k]` = x_jᵀα for j = `features[k]` as
-    /// [`correlate`](crate::design::Design::correlate) computes it; features not listed must have Ψ = 0.
+    /// D(α) = −Σ_i ℓ*_i(α_i) + Σ_j Ψ_j(x_jᵀα) (MATH 3.5), the k least Ψ_j only when the size is limited (MATH 6.5), less the most
+    /// that rounding can have added (MATH 3.12): a valid lower bound for P (MATH 3.6), −∞ if α is outside the dual domain.
+    /// `tau[k]` = x_jᵀα for j = `features[k]` as [`correlate`](crate::design::Design::correlate) computes it; features not listed
+    /// must have Ψ = 0.
     pub fn dual_value(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> f64 {
         self.bound(alpha, features, tau, self.least_threshold(), |k| self.coordinate(features[k]))
     }
@@ -76,7 +76,7 @@ impl Problem<'_> {
         self.bound(alpha, features, tau, 0.0, coordinate)
     }
 
-    /// D(α) with the given penalties, none of which has a threshold below `least_threshold`.
+    /// D(α) (MATH 3.12, 6.5) with the given penalties, none of which has a threshold below `least_threshold`.
     fn bound(
         &self,
         alpha: &[f64],
@@ -114,8 +114,8 @@ impl Problem<'_> {
         if bound.is_nan() { f64::NEG_INFINITY } else { bound }
     }
 
-    /// Σ Ψ_j over the features with the given penalties, none of which charges less than the problem's own, each the least that
-    /// rounding allows; −∞ outside the dual domain.
+    /// Σ Ψ_j (MATH 11.23) over the features with the given penalties, none of which charges less than the problem's own, each the
+    /// least that rounding allows; −∞ outside the dual domain.
     pub(crate) fn least_psi_sum(
         &self,
         alpha: &[f64],
@@ -135,8 +135,8 @@ impl Problem<'_> {
         sum * (1.0 + f64::EPSILON * features.len() as f64)
     }
 
-    /// The correlations with the least φ_j that rounding may have made into `tau`: what the rule that excludes features
-    /// must be given, since φ may fall steeply (by up to the knee for each unit of τ).
+    /// The correlations with the least φ_j that rounding may have made into `tau` (MATH 3.13): what the rule that excludes
+    /// features must be given, since φ may fall steeply (by up to the knee for each unit of τ).
     pub(crate) fn outer_correlations(
         &self,
         alpha: &[f64],
@@ -152,7 +152,7 @@ impl Problem<'_> {
         features.iter().zip(tau).enumerate().map(outer).collect()
     }
 
-    /// The places of the features whose Ψ_j may be below zero, for all that `rough` tells, their correlations by
+    /// The places of the features whose Ψ_j may be below zero, for all that `rough` tells (MATH 11.25), their correlations by
     /// [`correlate_roughly`](crate::design::Design::correlate_roughly); no penalty charges less than the problem's own.
     pub(crate) fn unsure(
         &self,
@@ -174,8 +174,8 @@ impl Problem<'_> {
         (0..features.len()).filter(|&k| !sure(k)).collect()
     }
 
-    /// For each feature the values that [`Problem::outer_correlations`] may give, for all that `rough` tells: the one with the
-    /// least φ_j and the one nearest to zero, where it is largest.
+    /// For each feature the values that [`Problem::outer_correlations`] may give, for all that `rough` tells (MATH 11.25): the
+    /// one with the least φ_j and the one nearest to zero, where it is largest.
     pub(crate) fn rough_ends(
         &self,
         alpha: &[f64],
@@ -198,16 +198,17 @@ impl Problem<'_> {
         features.iter().zip(rough).enumerate().map(ends).collect()
     }
 
-    /// How far the sums of [`correlate_roughly`](crate::design::Design::correlate_roughly) are off for a column of this length:
-    /// γ Σ|x_i α_i| ≤ γ ‖x‖ ‖α‖, and for each product what its numbers lose below the least of single precision.
+    /// γ_n ‖x‖ ‖α‖ ≥ γ_n Σ|x_i α_i| (MATH 11.25): how far the sums of
+    /// [`correlate_roughly`](crate::design::Design::correlate_roughly) are off for a column of this length, and for each product
+    /// what its numbers lose below the least of single precision.
     fn rough_error(&self, length: f64, point: &Measured) -> f64 {
         let (n, lightest) = (self.nrows() as f64, self.lengths().lightest);
         let lost = 1e-44 * (point.absolute + n + (n / lightest).sqrt() * length);
         1.01 * rounding(self.nrows()) * length * point.norm + lost
     }
 
-    /// s τ_j for every feature, with τ_j = x_jᵀα₀ as computed, and how far x_jᵀα can be from it: ‖x_j‖ ‖α − s α₀‖
-    /// (Cauchy–Schwarz) and all rounding; s makes it least. `None` where one of the points is outside the dual domain.
+    /// |x_jᵀα − s x_jᵀα°| ≤ ‖x̂_j‖ ‖α − s α°‖ (MATH 5.7): s τ_j of every feature, with τ_j = x_jᵀα° as computed, and how far
+    /// x_jᵀα can be from it, all rounding included; s makes it least. `None` where one of the points is outside the dual domain.
     pub(crate) fn carry(&self, from: &[f64], tau: &[f64], to: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> {
         let (start, end) = (self.measure(from)?, self.measure(to)?);
         // Divided before it is multiplied: the square of a small number is lost, its quotient by a small weight is not.
@@ -238,7 +239,8 @@ impl Problem<'_> {
         Some((tau.iter().map(|t| scale * t).collect(), reach))
     }
 
-    /// The least Ψ_j at a correlation that rounding may have made into `tau`: Ψ is concave, so at an end of the interval.
+    /// min(Ψ_j(τ − err), Ψ_j(τ + err)) (MATH 3.11): the least Ψ_j, which is concave, at a correlation that rounding may have made
+    /// into `tau`.
     fn least_psi(&self, coordinate: Coordinate, j: usize, tau: f64, point: &Measured) -> f64 {
         let error = self.correlation_error(j, tau, point);
         let (low, high) = (tau - error, tau + error);
@@ -257,7 +259,7 @@ impl Problem<'_> {
         }
     }
 
-    /// A threshold that none is below: Ψ_j(τ) = 0 for |τ| under it. Zero where penalties differ between features.
+    /// A τ₀ that none is below (MATH 3.3): Ψ_j(τ) = 0 for |τ| under it. Zero where penalties differ between features.
     pub(crate) fn least_threshold(&self) -> f64 {
         match self.penalty.is_uniform() {
             true => self.coordinate(0).slope(true).min(self.coordinate(0).slope(false)),
@@ -265,7 +267,7 @@ impl Problem<'_> {
         }
     }
 
-    /// The part of [`Problem::correlation_error`] that does not depend on τ, for the longest column.
+    /// The part of [`Problem::correlation_error`] (MATH 3.10) that does not depend on τ, for the longest column.
     fn largest_error(&self, point: &Measured) -> f64 {
         let sums = f64::EPSILON * (0.5 * self.nrows() as f64 + 12.0);
         let lengths = self.lengths();
@@ -273,7 +275,8 @@ impl Problem<'_> {
         2.0 * ((sums + point.imbalance) * lengths.longest * point.norm + 2.0 * sums * lengths.offset * point.absolute)
     }
 
-    /// How far x_jᵀα of the feasible point next to α can be from the computed `tau`.
+    /// err_j = (ε(n/2 + 12) + imbalance)‖x_j‖‖α‖ + 2ε(n/2 + 12) shift_j Σ|α_i| + 8ε|τ_j| (MATH 3.10): how far x_jᵀα of the
+    /// feasible point next to α can be from the computed `tau`.
     fn correlation_error(&self, j: usize, tau: f64, point: &Measured) -> f64 {
         // n products and n additions in any order, and the few operations of a view around them.
         let sums = f64::EPSILON * (0.5 * self.nrows() as f64 + 12.0);
@@ -284,7 +287,7 @@ impl Problem<'_> {
             + 8.0 * f64::EPSILON * tau.abs()
     }
 
-    /// Conjugates and norms of α; `None` outside the dual domain.
+    /// Σ_i { w_i ℓ*(α_i/w_i) − α_i o_i } (MATH 2.6) and the sizes and norms of α (MATH 3.12); `None` outside the dual domain.
     fn measure(&self, alpha: &[f64]) -> Option<Measured> {
         let (centre, mut sum) = (self.target_centre(), CompensatedSum::default());
         let (mut conjugates, mut size, mut squares, mut absolute) = (0.0, 0.0, 0.0, 0.0f64);
@@ -312,15 +315,15 @@ impl Problem<'_> {
         inside.then_some(Measured { conjugates, size, norm: squares.sqrt(), absolute, imbalance })
     }
 
-    /// a / w, brought back to the end of the domain when only the rounding of w·(a/w) put it outside.
+    /// a/w (MATH 2.6), brought back to the end of the domain when only the rounding of w·(a/w) put it outside.
     fn unweighted(&self, a: f64, w: f64, y: f64) -> f64 {
         let (ratio, (lower, upper)) = (a / w, self.loss.domain(y));
         let clipped = ratio.clamp(lower, upper);
         if (ratio - clipped).abs() <= 4.0 * f64::EPSILON * ratio.abs() { clipped } else { ratio }
     }
 
-    /// With an intercept and a loss of y − u the targets may be shifted: Σ α_i = 0 makes Σ α_i y_i the same, and targets
-    /// far from zero lose no digits.
+    /// Σα_i y_i = Σα_i (y_i − ȳ) where Σα_i = 0 (MATH 2.7): with an intercept and a loss of y − u the targets may be shifted, and
+    /// those far from zero lose no digits.
     fn target_centre(&self) -> f64 {
         if !self.intercept || !matches!(self.loss, Loss::Squared | Loss::Huber { .. }) {
             return 0.0;
@@ -332,18 +335,18 @@ impl Problem<'_> {
     }
 }
 
-/// The end of τ ± error at which φ, which is concave, is least.
+/// The end of τ ± err at which φ, which is concave, is least (MATH 3.13).
 pub(crate) fn outer_end(coordinate: Coordinate, tau: f64, error: f64) -> f64 {
     let (low, high) = (tau - error, tau + error);
     if coordinate.phi(low) < coordinate.phi(high) { low } else { high }
 }
 
-/// The share of the heavier part that is too much: it holds at least half of Σ |α_i|.
+/// 2|Σα_i| / Σ|α_i| + 4ε (MATH 2.10): the share of the heavier part that is too much; it holds at least half of Σ|α_i|.
 fn imbalance(sum: f64, absolute: f64) -> f64 {
     if absolute == 0.0 { 0.0 } else { 2.0 * sum.abs() / absolute + 4.0 * f64::EPSILON }
 }
 
-/// A sum that carries its own rounding along (Neumaier): exact to a few units in the last place of the result and of
+/// A sum that carries its own rounding along (MATH 12.1; Neumaier): exact to a few units in the last place of the result and of
 /// Σ |terms| · ε².
 #[derive(Default)]
 pub(super) struct CompensatedSum {

@@ -33,8 +33,8 @@ impl Problem<'_> {
         self.moments.get_or_init(|| design::moments(self.design, self.weights()))
     }
 
-    /// Σ_i w_i x_ij², the curvature of the loss along coefficient j is at most this over μ. Computed once for all columns,
-    /// apart from the other moments, which only problems with an intercept need.
+    /// Σ_i w_i x_ij²: the curvature of the loss along coefficient j is at most this over μ (MATH 1.5). Computed once for all
+    /// columns, apart from the other moments, which only problems with an intercept need.
     #[inline]
     pub fn squares(&self, j: usize) -> f64 {
         self.lengths().squares[j]
@@ -74,8 +74,8 @@ impl Problem<'_> {
         self.correlations(&alpha)
     }
 
-    /// Length of column j in the norm of the ball of MATH §5: √(Σ w_i x_ij²), of the centred column with an intercept
-    /// (the dual directions are then orthogonal to the ones vector), so that |x_jᵀ(α − ᾱ)| ≤ length · r.
+    /// ‖x̂_j‖ = √(Σ w_i (x_ij − x̄_j)²), x̄_j = 0 without an intercept (MATH 1.4): length of column j in the norm of the ball
+    /// (MATH 5.1), so that |x_jᵀ(α − ᾱ)| ≤ ‖x̂_j‖ r; with an intercept the dual directions are orthogonal to the ones vector.
     pub fn length(&self, j: usize) -> f64 {
         let squares = self.squares(j);
         if self.intercept { self.moments()[j].centred.min(squares).sqrt() } else { squares.sqrt() }

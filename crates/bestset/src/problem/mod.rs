@@ -1,4 +1,4 @@
-//! The problem of MATH §1 and the functions of it that solvers and certificates use: P, R, D and the dual point.
+//! The problem (MATH 1.1) and the functions of it that solvers and certificates use: P, R, D and the dual point.
 
 use crate::certificate::Certificate;
 use crate::design::{Design, Moments};
@@ -18,7 +18,8 @@ pub(crate) mod whitened;
 
 pub(crate) use bound::outer_end;
 
-/// minimise P(β, b) = Σ_i w_i ℓ(o_i + x_iᵀβ + b, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖², optionally within bounds and ‖β‖₀ ≤ k.
+/// minimise P(β, β₀) = Σ_i w_i ℓ(o_i + (Xβ)_i + β₀, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖² (MATH 1.1), optionally within bounds and
+/// ‖β‖₀ ≤ k (MATH 1.6).
 ///
 /// Sums, never means; no ½ on the ridge term.
 #[derive(Clone)]
@@ -203,7 +204,7 @@ impl<'a> Problem<'a> {
         self.weights.as_ref().map_or(1.0, |w| w[i])
     }
 
-    /// Σ_j π(β_j), the penalty in P; +∞ outside the bounds or the allowed size.
+    /// Σ_j π_j(β_j) (MATH 1.2), the penalty in P; +∞ outside the bounds or the allowed size.
     pub fn penalty_sum(&self, coefficients: &Coefficients) -> f64 {
         if self.max_size.is_some_and(|k| coefficients.nonzeros() > k) {
             return f64::INFINITY;
@@ -211,7 +212,7 @@ impl<'a> Problem<'a> {
         coefficients.iter().map(|(j, b)| self.coordinate(j).value(b)).sum()
     }
 
-    /// Σ_j ρ(β_j), the penalty in R.
+    /// Σ_j ρ_j(β_j) (MATH 4.3), the penalty in R.
     pub fn envelope_sum(&self, coefficients: &Coefficients) -> f64 {
         coefficients.iter().map(|(j, b)| self.coordinate(j).envelope(b)).sum()
     }
@@ -222,7 +223,7 @@ impl<'a> Problem<'a> {
         Ok(self.value(coefficients))
     }
 
-    /// P(β, b), from scratch, of coefficients whose features are known to be those of the design.
+    /// P(β, β₀) (MATH 1.1), from scratch, of coefficients whose features are known to be those of the design.
     pub(crate) fn value(&self, coefficients: &Coefficients) -> f64 {
         self.loss_at(coefficients) + self.penalty_sum(coefficients)
     }
@@ -233,24 +234,26 @@ impl<'a> Problem<'a> {
         self.loss_sum(&u, self.best_intercept(&u, 0.0))
     }
 
-    /// n (64ε)² P₀, with P₀ of the null model: what the rounding of targets and predictions leaves of a perfect fit.
+    /// n (64ε)² P_∅ (MATH 12.3), with P_∅ of the null model: what the rounding of targets and predictions leaves of a perfect
+    /// fit.
     pub(crate) fn perfect_objective(&self) -> f64 {
         self.nrows() as f64 * (64.0 * f64::EPSILON).powi(2) * self.null_objective()
     }
 
-    /// R(β, b) of MATH §4, from scratch; `None` when the size is limited, for which R is not the relaxation.
+    /// R(β, β₀) = L(β, β₀) + Σ_j ρ_j(β_j) (MATH 4.3), from scratch; `None` when the size is limited, for which R is not the
+    /// relaxation.
     pub fn relaxation(&self, coefficients: &Coefficients) -> Option<f64> {
         self.max_size.is_none().then(|| self.loss_at(coefficients) + self.envelope_sum(coefficients))
     }
 
-    /// D(α) from scratch: projects α onto the dual domain, one pass over X.
+    /// D(α) (MATH 3.5) from scratch: projects α onto the dual domain, one pass over X.
     pub fn lower_bound(&self, alpha: &[f64]) -> f64 {
         let mut alpha = alpha.to_vec();
         self.project(&mut alpha);
         self.dual_value(&alpha, &self.features(), &self.correlations(&alpha))
     }
 
-    /// A bound and gaps for any coefficients, from any solver: the best of the dual points given and the one of the
+    /// A bound and gaps (MATH 4.10) for any coefficients, from any solver: the best of the dual points given and the one of the
     /// coefficients themselves. The coefficients must fit the design, the dual points the samples.
     pub fn certify(&self, coefficients: &Coefficients, dual_points: &[&[f64]]) -> Result<Certificate> {
         coefficients.check_places(self.ncols())?;

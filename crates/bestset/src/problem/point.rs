@@ -24,7 +24,8 @@ impl Problem<'_> {
         u
     }
 
-    /// (u, b) with u + b = o + Xβ + intercept. Of columns and offsets far from zero b has the far part: u keeps the digits of what varies.
+    /// (u, b) with u + b = o + Σ_j β_j(x_j − x°_j) + (β₀ + Σ_j β_jx°_j) (MATH 12.1): of columns and offsets far from zero b has
+    /// the far part, u keeps the digits of what varies.
     pub fn predictor(&self, coefficients: &Coefficients) -> (Vec<f64>, f64) {
         let (mut u, mut column) = (self.null_margins(), Column::default());
         let mut b = bound::CompensatedSum::default();
@@ -57,12 +58,12 @@ impl Problem<'_> {
         self.loss_sum(&u, b)
     }
 
-    /// Σ_i w_i ℓ(u_i + b, y_i).
+    /// Σ_i w_i ℓ(u_i + b, y_i) (MATH 1.3).
     pub fn loss_sum(&self, u: &[f64], b: f64) -> f64 {
         self.loss.total(u, b, &self.y, self.weights())
     }
 
-    /// argmin_b Σ_i w_i ℓ(u_i + b, y_i), started at `guess`; zero without an intercept.
+    /// argmin_b Σ_i w_i ℓ(u_i + b, y_i) (MATH 2.8), started at `guess`; zero without an intercept.
     ///
     /// Newton steps inside a bracket of the monotone derivative, to the last digit.
     pub fn best_intercept(&self, u: &[f64], guess: f64) -> f64 {
@@ -112,7 +113,8 @@ impl Problem<'_> {
         nearest
     }
 
-    /// The mean of y − u. From a guess as far as the residuals are large one step is exact; more of them mend what a farther one rounds.
+    /// Σ w_i (y_i − u_i) / Σ w_i (MATH 2.8). From a guess as far as the residuals are large one step is exact; more of them mend
+    /// what a farther one rounds.
     fn mean_intercept(&self, u: &[f64], guess: f64) -> f64 {
         let total = self.weights().map_or(self.nrows() as f64, crate::kernel::sum);
         let mut b = guess;
@@ -127,7 +129,7 @@ impl Problem<'_> {
         b
     }
 
-    /// α_i = w_i ℓ′(u_i + b, y_i), the dual point of a primal point (MATH §3), made feasible for the intercept.
+    /// α_i = w_i ℓ′(u_i + b, y_i) (MATH 3.7), the dual point of a primal point, made feasible for the intercept.
     pub fn dual_point(&self, u: &[f64], b: f64, alpha: &mut [f64]) {
         self.loss.derivatives(u, b, &self.y, self.weights(), alpha);
         if self.intercept {
@@ -136,8 +138,8 @@ impl Problem<'_> {
         }
     }
 
-    /// A Newton step of b that its last digit has no room for, taken in α where the loss is one of y − u: next to nothing, but for
-    /// targets far from zero.
+    /// A Newton step of b that its last digit has no room for (MATH 12.2), taken in α where the loss is one of y − u: next to
+    /// nothing, but for targets far from zero.
     fn finish_intercept(&self, b: f64, alpha: &mut [f64]) {
         let reach = match self.loss {
             Loss::Squared => f64::INFINITY,
@@ -158,9 +160,10 @@ impl Problem<'_> {
         }
     }
 
-    /// Nearest point of the dual domain: conjugates finite and, with an intercept, Σ α_i = 0.
+    /// α_i ← clip_i(α_i − w_i υ) (MATH 2.9): the nearest point of the dual domain, conjugates finite and, with an intercept, Σ
+    /// α_i = 0.
     ///
-    /// Nearest in √(Σ a_i² / w_i), the norm of the ball of MATH §5: a sample of weight w moves like w samples, and a
+    /// Nearest in √(Σ a_i² / w_i), the norm of the ball (MATH 5.1): a sample of weight w moves like w samples, and a
     /// projected ascent whose steps are scaled by w has its fixed points at the maxima of D.
     pub fn project(&self, alpha: &mut [f64]) {
         let clip = |i: usize, a: f64| {
@@ -177,8 +180,8 @@ impl Problem<'_> {
         balance(alpha);
     }
 
-    /// The root ν of Σ clip_i(α_i − w_i ν), which falls with ν and is piecewise linear: Newton steps inside a bracket
-    /// end at the root after a few pieces.
+    /// The root υ of Σ_i clip_i(α_i − w_i υ) (MATH 2.9), which falls with υ and is piecewise linear: Newton steps inside a
+    /// bracket end at the root after a few pieces.
     fn centring_shift(&self, alpha: &[f64], clip: impl Fn(usize, f64) -> f64) -> f64 {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         let (mut sum, mut weight) = (0.0, 0.0);
@@ -218,7 +221,7 @@ impl Problem<'_> {
     }
 }
 
-/// Shrinks the heavier of the positive and negative parts until Σ α_i = 0. Domains of conjugates contain 0 and are
+/// Shrinks the heavier of the positive and negative parts until Σ α_i = 0 (MATH 2.10). Domains of conjugates contain 0 and are
 /// convex, so the point stays inside.
 fn balance(alpha: &mut [f64]) {
     let positive = bound::accurate_sum(alpha.iter().copied().filter(|a| *a > 0.0));

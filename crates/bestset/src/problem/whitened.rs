@@ -44,7 +44,7 @@ impl<'w> Frame<'w> {
         self.weights.map_or(self.rows as f64, kernel::sum)
     }
 
-    /// Subtracts the weighted mean, twice.
+    /// Subtracts the weighted mean, twice (MATH 11.34).
     fn centre(&self, values: &mut [f64]) {
         for _ in 0..2 {
             let sum = self.weights.map_or_else(|| kernel::sum(values), |w| kernel::dot(values, w));
@@ -66,7 +66,7 @@ impl<'w> Frame<'w> {
         kernel::squares(&values).sqrt()
     }
 
-    /// √w ∘ (v − v̄).
+    /// v̂ = √w ∘ (v − v̄) (MATH 1.4).
     pub fn whiten(&self, mut values: Vec<f64>) -> Vec<f64> {
         if self.intercept {
             self.centre(&mut values);

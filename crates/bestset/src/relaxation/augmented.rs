@@ -1,16 +1,17 @@
 //! Semismooth Newton on the dual of proximal steps, for models too ill-conditioned for coordinate descent.
 //!
-//! Proximal step from a centre c with metric σ_k = σ / √(Q_kk Q̄), Q̄ the geometric mean of the Q_kk:
+//! Proximal step from a centre b° with metric ϖ_k = ϖ / √(Q_kk Q̄), Q̄ the geometric mean of the Q_kk (MATH 7.2):
 //!
-//!   min_b q(b) + Σ ρ_k(b_k) + Σ (b_k − c_k)² / (2σ_k).
+//!   min_b L̃(b) + Σ ρ_k(b_k) + Σ (b_k − b°_k)² / (2ϖ_k).
 //!
 //! The metric lies between one that lets all coefficients move alike and one that lets all columns: columns of very
 //! different lengths make either of these crawl.
 //!
-//! Its dual Φ is smooth and concave. A dual point is a vector of gradients τ, not necessarily of any coefficients; the best
-//! b for it is b_k = argmin ρ_k(b) + τ_k b + (b − c_k)²/(2σ_k), ∇Φ is the move e from the point to b, and the Newton direction
-//! is δ = (I + ΘQ)⁻¹e, θ = −∂b/∂τ: σ on the linear piece of ρ, σ/(1 + 2σλ2) on the quadratic, 0 where b = 0.
-//! The gap of b and τ for the problem without the proximal term is ½ eᵀQe + Σ gap shares(b_k, τ_k).
+//! Its dual is smooth and concave. A dual point is a vector of gradients τ = ∇L̃(z), not necessarily of any coefficients; the
+//! best b for it is b_k = argmin ρ_k(b) + τ_k b + (b − b°_k)²/(2ϖ_k), the gradient of the dual is the move b − z, and the Newton
+//! direction is Δ = (Id + diag(−∂b/∂τ) Q)⁻¹(b − z) (MATH 7.3): −∂b_k/∂τ_k is ϖ_k on the linear piece of ρ, ϖ_k/(1 + 2ϖ_kλ2) on
+//! the quadratic, 0 where b_k = 0. The gap of b and τ for the problem without the proximal term is ½(b − z)ᵀQ(b − z) + Σ gap
+//! shares (b_k, τ_k).
 
 use crate::control::Limits;
 use crate::penalty::Coordinate;
@@ -23,7 +24,7 @@ const FIRST_SIGMA: f64 = 10.0;
 /// Newton steps allowed in one proximal step.
 const STEPS: usize = 30;
 
-/// min q(β) + Σ ρ_k(β_k) over `members` until the gap is at most `tolerance`; the model is left at `beta`.
+/// min L̃(β) + Σ ρ_k(β_k) over `members` until the gap is at most `tolerance`; the model is left at `beta`.
 pub fn minimise(
     model: &mut dyn Quadratic,
     coordinates: &[Coordinate],
@@ -105,7 +106,8 @@ impl<'m, 'b> Proximal<'m, 'b> {
         moves.filter(|m| m.1 != 0.0).unzip()
     }
 
-    /// Newton steps on Φ until ½ eᵀQe is small beside the rest of the gap, or below `tolerance`; returns the gap.
+    /// Newton steps on the dual until ½(b − z)ᵀQ(b − z) is small beside the rest of the gap (MATH 7.3), or below `tolerance`;
+    /// returns the gap.
     fn maximise(&mut self, tolerance: f64, monitor: &Limits) -> (f64, usize) {
         let mut gap = f64::INFINITY;
         for steps in 0..STEPS {
@@ -126,7 +128,7 @@ impl<'m, 'b> Proximal<'m, 'b> {
         (gap, STEPS)
     }
 
-    /// One Newton step; the model is headed for b.
+    /// τ ← τ + tQΔ, Δ = (Id + diag(−∂b/∂τ) Q)⁻¹(b − z) (MATH 7.3): one Newton step; the model is headed for b.
     fn newton(&mut self) -> bool {
         let softness = |a: usize| {
             let (k, b) = (self.members[a], self.primal[a]);
@@ -147,8 +149,8 @@ impl<'m, 'b> Proximal<'m, 'b> {
         true
     }
 
-    /// The t ≤ 1 at which Φ is highest along δ with Qδ = `image`: its derivative
-    /// eᵀQδ − t δᵀQδ + Σ (b_k(τ_k + t (Qδ)_k) − b_k(τ_k)) (Qδ)_k falls in t.
+    /// The t ≤ 1 at which the dual is highest along Δ (MATH 7.3) with QΔ = `image`: its derivative
+    /// (b − z)ᵀQΔ − t ΔᵀQΔ + Σ (b_k(τ_k + t (QΔ)_k) − b_k(τ_k)) (QΔ)_k falls in t.
     fn search(&self, image: &[f64], start: f64, curved: f64) -> Option<f64> {
         let slope = |t: f64| {
             let pull = |a: usize| (self.best(a, self.tau[a] + t * image[a]) - self.primal[a]) * image[a];

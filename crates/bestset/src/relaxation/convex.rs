@@ -1,4 +1,4 @@
-//! Convex phase (MATH §7.1): minimise R on a working set that grows as needed, with a bound after every pass over X.
+//! Convex phase (MATH 7.1): minimise R on a working set that grows as needed, with a bound after every pass over X.
 
 use crate::control::{Monitor, Options};
 use crate::problem::Problem;
@@ -44,7 +44,7 @@ pub struct Relaxed {
     pub visited: Vec<usize>,
 }
 
-/// Minimises R until (R − D)/|R| ≤ `options.relaxation_gap`; leaves the minimiser in the workspace.
+/// Minimises R until R − D ≤ `relaxation_gap` · |R| (MATH 7.1); leaves the minimiser in the workspace.
 pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Relaxed {
     let problem = work.problem;
     let p = problem.ncols();
@@ -169,7 +169,7 @@ impl Relaxed {
         known
     }
 
-    /// The relaxation rule: features that are zero in every minimiser of R leave the problem.
+    /// The relaxation rule (MATH 5.2): features that are zero in every minimiser of R leave the problem.
     fn screen(&mut self, work: &mut Workspace<'_, '_>) {
         let problem = work.problem;
         let radius = screening::radius(self.relaxation, self.dual_value, problem.loss().mu());
@@ -201,8 +201,8 @@ impl Relaxed {
         self.tau.retain(|_| *marks.next().unwrap_or(&false));
     }
 
-    /// Inclusion (Algorithm 3 with faster growth): the features that violate the optimality of R most. Where memory has no room for them
-    /// those at zero leave; `None` where it has none even then.
+    /// Inclusion (MATH 6.4 with faster growth): the features that violate the optimality of R most. Where memory has no room for
+    /// them those at zero leave; `None` where it has none even then.
     pub(crate) fn include(&mut self, work: &mut Workspace<'_, '_>) -> Option<usize> {
         let problem = work.problem;
         let (excess, quiet) =
@@ -251,7 +251,7 @@ impl Relaxed {
     }
 }
 
-/// The best of D(sα), 0 ≤ s ≤ 1, and its s: a violated threshold can cost more than shrinking the dual point does, and
+/// max_{0≤s≤1} D(sα) and its s (MATH 3.9): a violated threshold can cost more than shrinking the dual point does, and
 /// without a ridge term D(α) = −∞ until none is violated. D(sα) is concave in s; `full` is D(α).
 pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64], full: f64) -> (f64, f64) {
     // Only features near their threshold or beyond it have a dual term at any s ≤ 1: the search looks at no others.
@@ -281,8 +281,8 @@ pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], ta
     if found > full { (found, scale) } else { (full, 1.0) }
 }
 
-/// The s at which the concave `value` is best, `full` at 1; no threshold is violated up to `feasible`, the only point tried
-/// unless a search is to `refine` it.
+/// The s at which the concave `value` is best (MATH 3.9), `full` at 1; no threshold is violated up to `feasible`, the only point
+/// tried unless a search is to `refine` it.
 fn best_scale(value: impl Fn(f64) -> f64, feasible: f64, full: f64, refine: bool) -> f64 {
     let mut best = (full, 1.0);
     let mut offer = |s: f64| {

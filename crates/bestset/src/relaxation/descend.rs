@@ -20,7 +20,8 @@ pub struct Descent {
     pub newton: usize,
 }
 
-/// min q(β) + Σ_k ρ_k(β_k) over the positions `members`, until the gap shares sum to at most `tolerance`.
+/// min L̃(β) + Σ_k ρ_k(β_k) over the positions `members` by steps along coefficients (MATH 4.7), until the gap shares (MATH 4.5)
+/// sum to at most `tolerance`.
 pub fn minimise(
     model: &mut dyn Quadratic,
     coordinates: &[Coordinate],
@@ -88,8 +89,8 @@ fn sweep(model: &mut dyn Quadratic, coordinates: &[Coordinate], beta: &mut [f64]
     }
 }
 
-/// Coordinate descent on q(β) + Σ_k π_k(β_k) with the threshold operator T: sweeps over all members alternate with sweeps
-/// over the support (spacer steps) until the support stays and the last sweep hardly moved.
+/// Coordinate descent on L̃(β) + Σ_k π_k(β_k) with the threshold operator T (MATH 6.2): sweeps over all members alternate with
+/// sweeps over the support (spacer steps) until the support stays and the last sweep hardly moved.
 pub fn threshold_descent(
     model: &mut dyn Quadratic,
     coordinates: &[Coordinate],
@@ -132,7 +133,7 @@ fn threshold_sweep(
     (changed, size)
 }
 
-/// A Newton step on the non-zero coefficients with the piece of ρ they lie on, with an exact search along it.
+/// A Newton step on the non-zero coefficients with the piece of ρ they lie on (MATH 4.8), with an exact search along it.
 fn newton_step(model: &mut dyn Quadratic, coordinates: &[Coordinate], beta: &mut [f64], members: &[usize]) -> bool {
     let free = |k: usize| beta[k] != 0.0 && beta[k] > coordinates[k].lower && beta[k] < coordinates[k].upper;
     let members: Vec<usize> = members.iter().copied().filter(|&k| free(k)).collect();
@@ -167,7 +168,7 @@ fn newton_step(model: &mut dyn Quadratic, coordinates: &[Coordinate], beta: &mut
     true
 }
 
-/// The t in (0, 1] at which q(β + td) + Σρ(β + td) is least: bisection on its increasing derivative.
+/// The t in (0, 1] at which L̃(β + tΔ) + Σρ(β + tΔ) is least: bisection on its increasing derivative.
 fn search(coordinates: &[Coordinate], beta: &[f64], members: &[usize], d: &[f64], linear: f64, curved: f64) -> f64 {
     let inside = |k: usize, x: f64| x.clamp(coordinates[k].lower, coordinates[k].upper);
     let slope = |t: f64| {

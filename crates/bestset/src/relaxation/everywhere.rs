@@ -1,6 +1,6 @@
 //! x_jᵀα of every feature at the dual point that gives the bound, from a pass over X at a dual point nearby.
 //!
-//! For any s |x_jᵀα − s x_jᵀα₀| ≤ ‖x_j‖ ‖α − s α₀‖ (Cauchy–Schwarz). A feature that stays below its threshold all over that
+//! For any s |x_jᵀα − s x_jᵀα°| ≤ ‖x̂_j‖ ‖α − s α°‖ (MATH 5.7). A feature that stays below its threshold all over that
 //! interval has Ψ_j = 0 at α, and an optimality rule that says the same of both ends of it says so of x_jᵀα: only the others need
 //! a pass.
 
@@ -8,11 +8,11 @@ use crate::control::Monitor;
 use crate::problem::screening;
 use crate::problem::{Problem, outer_end};
 
-/// A dual point α₀ and x_jᵀα₀ of every feature, as a pass over X gave them.
+/// A dual point α° and x_jᵀα° of every feature, as a pass over X gave them.
 pub struct Anchor {
-    /// α₀.
+    /// α°.
     pub alpha: Vec<f64>,
-    /// Xᵀα₀.
+    /// Xᵀα°.
     pub tau: Vec<f64>,
 }
 
@@ -30,7 +30,7 @@ pub struct Everywhere {
 }
 
 impl Everywhere {
-    /// At `alpha`: a pass over the features whose Ψ_j may be below zero as far as the anchor says, all without one.
+    /// At `alpha`: a pass over the features whose Ψ_j may be below zero as far as the anchor says (MATH 5.7), all without one.
     pub fn new(problem: &Problem<'_>, alpha: &[f64], anchor: Option<&Anchor>, monitor: &mut Monitor<'_>) -> Self {
         let p = problem.ncols();
         let carried = anchor.and_then(|a| problem.carry(&a.alpha, &a.tau, alpha));
@@ -45,7 +45,8 @@ impl Everywhere {
         known
     }
 
-    /// A pass over the features of which the rule that excludes them, with P̂ = `best`, may say one thing or the other.
+    /// A pass over the features of which the rule that excludes them, with P̂ = `best`, may say one thing or the other
+    /// (MATH 5.4, 5.7).
     pub fn decide(&mut self, problem: &Problem<'_>, alpha: &[f64], best: f64, monitor: &mut Monitor<'_>) {
         let excludes = |j: usize, t: f64| screening::in_no_optimal_subset(problem.coordinate(j), t, self.bound, best);
         let unclear = |&j: &usize| {

@@ -1,8 +1,8 @@
-//! The relaxation gap, coefficient by coefficient (MATH §4).
+//! The relaxation gap, coefficient by coefficient (MATH 4.5).
 
 use crate::penalty::Coordinate;
 
-/// ρ(b) + bτ − Ψ(τ) ≥ 0: the share of one coefficient in the relaxation gap R − D (Fenchel–Young).
+/// ρ(b) + bτ − Ψ(τ) ≥ 0 (MATH 4.5): the share of one coefficient in the relaxation gap R − D (Fenchel–Young).
 ///
 /// At α = ℓ′(Xβ) the losses cancel and the gap is the sum of these. Where Ψ = −∞ (λ2 = 0 without bounds) the distance from
 /// stationarity in the metric of the curvature c takes its place.

@@ -1,4 +1,4 @@
-//! The convex relaxation R (MATH §4, §7.1): minimised on an active set that grows, with the bound over all features.
+//! The convex relaxation R (MATH 4.3, 7.1): minimised on an active set that grows, with the bound over all features.
 //!
 //! | file | what |
 //! |---|---|

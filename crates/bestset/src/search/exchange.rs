@@ -1,4 +1,4 @@
-//! Exchanges (MATH §7.2): features of the active set added, dropped and exchanged, priced from the tableau, while P falls.
+//! Exchanges (MATH 7.4–7.7): features of the active set added, dropped and exchanged, priced from the tableau, while P falls.
 
 use crate::control::Limits;
 use crate::penalty::Bounds;

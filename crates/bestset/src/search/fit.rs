@@ -1,4 +1,4 @@
-//! Fits on a support, and the best point found.
+//! Fits on a support, fit(S) of the moves (MATH 7.4–7.7), and the best point found.
 
 use crate::control::Limits;
 use crate::penalty::Coordinate;

@@ -55,7 +55,7 @@ impl Ladder {
     }
 
     /// Moves to the best that moves of one feature reach at the problem's λ0, from the latest answer and with `candidates`
-    /// in view.
+    /// in view, and the next λ0 at which one pays (MATH 10.2).
     pub(crate) fn climb(&mut self, problem: &Problem<'_>, candidates: &[usize], limits: &Limits) -> Rung {
         let mut work = self.workspace(problem);
         candidates.iter().for_each(|&j| {
@@ -114,7 +114,8 @@ impl Ladder {
         found
     }
 
-    /// The largest λ0 at which a feature outside the tableau pays alone, at τ = Xᵀα of an answer: however far below the price.
+    /// The largest λ0 at which a feature outside the tableau pays alone (MATH 10.3), at τ = Xᵀα of an answer: however far below
+    /// the price.
     pub(crate) fn entry_outside(&self, problem: &Problem<'_>, tau: &[f64]) -> f64 {
         let price = |j: usize| problem.penalty().price.at(j);
         let outside = (0..tau.len()).filter(|&j| price(j) > 0.0 && !self.holds(j));
@@ -183,7 +184,7 @@ impl Ladder {
     }
 }
 
-/// What feature j brings with everything else as it is: (|τ_j| − λ1)₊² / (2(‖x̃_j‖² + 2λ2)).
+/// (|τ_j| − λ1)₊² / (2(‖x̂_j‖² + 2λ2)) (MATH 10.3): what feature j brings with everything else as it is.
 fn alone(problem: &Problem<'_>, j: usize, tau: f64) -> f64 {
     let c = problem.coordinate(j);
     let pull = (tau.abs() - c.l1).max(0.0);

@@ -1,4 +1,4 @@
-//! Better subsets (MATH §7.2): from a point to an answer that no addition, removal or exchange improves, and past it.
+//! Better subsets (MATH 7.4–7.9): from a point to an answer that no addition, removal or exchange improves, and past it.
 
 pub(crate) mod exchange;
 mod explore;

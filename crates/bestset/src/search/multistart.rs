@@ -1,4 +1,4 @@
-//! Primal phase (MATH §7.2): several starts, descent with T, exact refits, exchanges until none helps; the best is kept.
+//! Primal phase (MATH 7.4–7.9): several starts, descent with T, exact refits, exchanges until none helps; the best is kept.
 
 use crate::control::{Limits, Monitor, Options};
 use crate::relaxation::convex::Relaxed;
@@ -176,7 +176,7 @@ fn starts(work: &Workspace<'_, '_>, root: &Coefficients, others: &[Coefficients]
         let large = root.iter().filter(|&(j, b)| b.abs() >= share * knee(j, b)).collect();
         starts.push(Coefficients::from_pairs(large, root.intercept));
     }
-    // The link of the dual point (MATH §3) asks for coefficients beyond the knee wherever it asks for any.
+    // The link of the dual point (MATH 3.4) asks for coefficients beyond the knee wherever it asks for any.
     let link = |(k, tau): (usize, f64)| (work.active.features()[k], work.coordinates[k].link(tau));
     let linked: Vec<(usize, f64)> = work.gradients().into_iter().enumerate().map(link).collect();
     if linked.iter().all(|p| p.1.is_finite()) {

@@ -1,4 +1,4 @@
-//! What the optimality rules prove of each feature while P is searched (MATH §5), so that the search leaves the rest alone.
+//! What the optimality rules (MATH 5.4, 5.5) prove of each feature while P is searched, so that the search leaves the rest alone.
 
 use crate::control::{Limits, Monitor};
 use crate::problem::Problem;
@@ -45,7 +45,7 @@ impl Rules {
         Self { bound, tau, outer }
     }
 
-    /// What the best P known proves of feature j.
+    /// What the best P known proves of feature j (MATH 5.4, 5.5).
     pub fn verdict(&self, problem: &Problem<'_>, j: usize, best: f64) -> Verdict {
         if self.tau.is_empty() {
             return Verdict::Open;

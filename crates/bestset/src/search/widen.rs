@@ -137,7 +137,8 @@ fn is_proved(best: &Incumbent, bound: f64, (absolute, relative): (f64, f64)) -> 
     best.objective - bound <= absolute.max(relative * best.objective.abs())
 }
 
-/// Whether no change of one coefficient (and the intercept) lowers P by more than rounding; τ = Xᵀα at the current point.
+/// Whether no change of one coefficient (and the intercept) lowers P by more than rounding (MATH 6.7); τ = Xᵀα at the current
+/// point.
 ///
 /// For the squared loss each coefficient's best value is known. Another loss is at least its tangent, which settles the
 /// features outside; a change inside is stationary already, so that only zero remains, and is tried.
@@ -162,8 +163,9 @@ fn is_coordinatewise(work: &Workspace<'_, '_>, tau: &[f64]) -> bool {
 
 /// Features outside the active set that lower P alone or in exchange, by the prices of the model, and whether these are all.
 ///
-/// Adding j after dropping i gains at most (|τ_j| + ‖x_j‖ reach_i − λ1)₊² / (4λ2), since its curvature is at least 2λ2: below
-/// the price of the move it is ruled out. What that leaves is priced in blocks, each in a tableau with the support alone.
+/// Adding j after dropping i gains at most (|τ_j| + ‖x̂_j‖ reach_i − λ1)₊² / (4λ2_j) (MATH 7.9), since its curvature is at least
+/// 2λ2_j: below the price of the move it is ruled out. What that leaves is priced in blocks, each in a tableau with the support
+/// alone.
 fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], rules: &Rules, budget: &mut f64) -> (Vec<usize>, bool) {
     let (problem, best) = (work.problem, work.objective());
     let mut outside = outside(work, rules, best);

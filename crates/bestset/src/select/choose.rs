@@ -154,7 +154,7 @@ impl Run<'_, '_> {
         Ok(self.finish(own, judged, k, most))
     }
 
-    /// P of a point's answer at another price.
+    /// fit(S) + λ0 f(S) (MATH 10.1): P of a point's answer at another price.
     fn value_at(&self, point: &Point, lambda0: f64) -> f64 {
         let cost = crate::path::cost(&self.posed.problem, self.posed.groups(), &point.solution.coefficients);
         point.solution.objective() + (lambda0 - point.lambda0) * cost
@@ -214,8 +214,8 @@ impl Judged {
         Ok((k, self.path.points[k].clone()))
     }
 
-    /// The prices, from the largest down, between which no subset of the path is better than that of point k: with F the fit and c
-    /// the cost of a subset, (F_S − F_T)/(c_T − c_S) ≤ λ0 for every T that costs more, and the reverse for those that cost less.
+    /// (fit(S) − fit(S′))/(f(S′) − f(S)) ≤ λ0 for every S′ that costs more, the reverse for those that cost less (MATH 10.20):
+    /// the prices, from the largest down, between which no subset of the path is better than S, that of point k.
     fn prices(&self, problem: &crate::Problem<'_>, groups: Option<&crate::groups::Groups>, k: usize) -> (f64, f64) {
         let own = &self.path.points[k];
         let weighed = |p: &Point| {

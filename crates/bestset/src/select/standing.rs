@@ -6,7 +6,7 @@ use crate::problem::Problem;
 use crate::solution::{Coefficients, Status};
 use serde::{Deserialize, Serialize};
 
-/// An answer against the null model, and against what any subset could reach.
+/// An answer against the null model, and against what any subset could reach (MATH 10.18, 10.19).
 ///
 /// With L the loss of the answer, L₀ that without features and the gap P − D of its certificate:
 ///
@@ -30,7 +30,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// The standing of an answer.
+    /// The standing of an answer (MATH 10.18, 10.19).
     pub fn new(problem: &Problem<'_>, coefficients: &Coefficients, certificate: &Certificate, status: Status) -> Self {
         let u = problem.null_margins();
         let null = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));

@@ -1,4 +1,4 @@
-//! The default solver (MATH §7): convex phase for the bound, primal phase for the answer.
+//! The default solver: convex phase for the bound (MATH 7.1), primal phase for the answer (MATH 7.4–7.9).
 
 use crate::control::{Limits, Monitor, Options};
 use crate::penalty::Penalty;

@@ -254,7 +254,7 @@ fn prepare<'a>(values: &'a [f64], h: Option<&'a [f64]>, shift: f64) -> impl Iter
     values.iter().enumerate().map(move |(i, x)| (x + shift) * h.map_or(1.0, |h| h[i].sqrt()))
 }
 
-/// q held as its matrix and its gradient.
+/// L̃ held as its matrix and its gradient.
 #[derive(Debug)]
 pub struct GramModel<'a> {
     gram: &'a Gram,

@@ -1,7 +1,7 @@
 //! A quadratic model of the loss on the active set, at a moving point.
 //!
-//! q(β) = ½ (β − β⁰)ᵀ Q (β − β⁰) + gᵀ(β − β⁰) with Q = X̃ᵀHX̃, H = diag(w ℓ″) and X̃ the active columns, centred with the
-//! weights H when there is an intercept (which eliminates it). For the squared loss q is the loss itself.
+//! L̃(β) = ½ (β − β°)ᵀ Q (β − β°) + gᵀ(β − β°) with Q = X̃ᵀHX̃, H = diag(w ℓ″) and X̃ the active columns, centred with the
+//! weights H when there is an intercept (which eliminates it). For the squared loss L̃ is the loss itself.
 
 mod gram;
 mod residual;
@@ -11,7 +11,7 @@ pub use residual::ResidualModel;
 
 use crate::relaxation::active_set::ActiveSet;
 
-/// q at a moving point β, which the caller keeps. Positions k are those of the active set.
+/// L̃ at a moving point β, which the caller keeps. Positions k are those of the active set.
 pub trait Quadratic {
     /// Number of coefficients.
     fn len(&self) -> usize;
@@ -24,7 +24,7 @@ pub trait Quadratic {
     /// Q_kk.
     fn curvature(&self, k: usize) -> f64;
 
-    /// ∂q/∂β_k at the current point.
+    /// ∂L̃/∂β_k at the current point.
     fn gradient(&self, k: usize) -> f64;
 
     /// Moves the point: β_k += delta.
@@ -43,7 +43,7 @@ pub trait Quadratic {
     fn advance(&mut self, t: f64);
 
     /// Leaves the coefficients for a point of the dual: from here on the point is one vector of gradients among others, to
-    /// start with that of the last [`Trail`] if there is one. [`Quadratic::settle`] returns to coefficients.
+    /// start with that of the last `Trail` if there is one. [`Quadratic::settle`] returns to coefficients.
     fn depart(&mut self);
 
     /// Prepares the move e to the coefficients that are d (on `members`) away from where [`Quadratic::depart`] was called;

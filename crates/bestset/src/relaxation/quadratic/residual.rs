@@ -4,7 +4,7 @@ use crate::kernel;
 use crate::relaxation::active_set::ActiveSet;
 use crate::relaxation::quadratic::{Metric, Quadratic, Trail};
 
-/// q held as the vector v with gradient_k = x̃_kᵀ v.
+/// L̃ held as the vector v with gradient_k = x̃_kᵀ v.
 ///
 /// v = stored + offset·h: adding a multiple of a shifted sparse column changes only its stored rows and one number.
 #[derive(Debug)]

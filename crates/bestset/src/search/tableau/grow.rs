@@ -13,8 +13,8 @@ impl Tableau {
         self.coordinates.extend_from_slice(&coordinates[..self.len]);
     }
 
-    /// What adding position k brings, all else refitted: (|r_k| − λ1)₊² / (2 M_kk). Zero in the support and for columns that
-    /// depend on it.
+    /// (|r_k| − λ1)₊² / (2 M_kk) (MATH 7.6): what adding position k brings, all else refitted. Zero in the support and for
+    /// columns that depend on it.
     pub fn worth(&self, k: usize) -> f64 {
         if self.is_inside(k) { 0.0 } else { self.flip(k).map_or(0.0, |change| self.coordinates[k].l0 - change) }
     }
@@ -25,7 +25,7 @@ impl Tableau {
     }
 
     /// Takes in the positions that the matrix has beyond those of the tableau, outside the support. With S the support,
-    /// M_Sj = A⁻¹Q_Sj = −M_SS Q_Sj,  M_Cj = Q_Cj − M_SCᵀ Q_Sj,  r_j = origin_j − Q_jS β_S.
+    /// M_Sj = A_SS⁻¹Q_Sj = −M_SS Q_Sj,  M_Cj = Q_Cj − M_SCᵀ Q_Sj,  r_j = origin_j − Q_jS β_S.
     pub fn extend(&mut self, gram: &Gram, coordinates: &[Coordinate], origin: &[f64]) {
         let (old, new) = (self.len, gram.len());
         if old == new {

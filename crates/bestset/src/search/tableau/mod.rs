@@ -1,10 +1,10 @@
 //! All moves of one feature — add, drop, exchange — priced from one symmetric tableau, kept up to date by pivots.
 //!
-//! At the fit on a support S, with A = Q_SS + 2λ2 I and C the other positions, the tableau holds
+//! At the fit on a support S, with A = Q + 2 diag(λ2) and C the other positions, the tableau holds
 //!
-//!   M_SS = −A⁻¹,   M_SC = A⁻¹Q_SC,   M_CC = Q_CC + 2λ2 I − Q_CS A⁻¹ Q_SC,   r_S = β_S,   r_C = −∂q/∂β_C,
+//!   M_SS = −A_SS⁻¹,   M_SC = A_SS⁻¹A_SC,   M_CC = A_CC − A_CS A_SS⁻¹ A_SC, of which M_jj = A_{j|S},   r_S = β_S,   r_C = −τ_C,
 //!
-//! so that, everything else refitted, with a_i = −M_ii:
+//! so that, everything else refitted, with a_i = −M_ii (MATH 7.4–7.7):
 //!
 //! - dropping i raises the fit by β_i²/(2 a_i);
 //! - adding j lowers it by (|r_j| − λ1)₊² / (2 M_jj);
@@ -77,12 +77,12 @@ impl Tableau {
         (0..self.len).map(|k| if self.is_inside(k) { self.rhs[k] } else { 0.0 }).collect()
     }
 
-    /// What the fit loses without i, and without its price.
+    /// β_i²/(2(A_SS⁻¹)_ii) (MATH 7.4): what the fit loses without i, its price not counted.
     fn cost(&self, i: usize) -> f64 {
         self.rhs[i] * self.rhs[i] / (-2.0 * self.at(i, i))
     }
 
-    /// −min_b { ½ s b² − q b + λ1|b| } over the bounds.
+    /// −min_b { ½sb² − qb + λ1|b| } over the bounds (MATH 7.6), s = A_{j|S}.
     #[inline]
     fn gain(coordinate: &Coordinate, q: f64, s: f64) -> f64 {
         let pull = q.abs() - coordinate.l1;
@@ -139,9 +139,9 @@ impl Tableau {
         }
     }
 
-    /// The moves that lower P by more than `margin`, best first, at most `most`, and whether these are all that may: a
-    /// column that depends on the others has a price only after the one it depends on has left, and no price holds where the
-    /// coefficients are not the best on their support.
+    /// The moves that lower P by more than `margin` (MATH 7.4–7.7), best first, at most `most`, and whether these are all that
+    /// may: a column that depends on the others has a price only after the one it depends on has left, and no price holds where
+    /// the coefficients are not the best on their support.
     pub fn improving(&self, margin: f64, most: usize) -> (Vec<(f64, Move)>, bool) {
         let inside: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k)).collect();
         let mut found: Vec<(f64, Move)> = Vec::new();
@@ -191,7 +191,7 @@ impl Tableau {
         (found, complete)
     }
 
-    /// Takes position k in or out of the support: one symmetric pivot.
+    /// Takes position k in or out of the support: one symmetric pivot (MATH 7.7).
     pub fn pivot(&mut self, k: usize) {
         let (m, d) = (self.len, self.at(k, k));
         let entering = !self.is_inside(k);
@@ -281,9 +281,9 @@ impl Tableau {
         self.value
     }
 
-    /// For each support feature: what the fit loses without it, less its price, and the length of the vector w_i whose
-    /// product with a column x̃_j is the change of −∂q/∂β_j: ‖w_i‖² = (β_i/a_i)² (a_i − Σ_b 2λ2 (A⁻¹)_bi²), without the terms
-    /// of the support that is not in view at the most.
+    /// For each support feature: what the fit loses without it, less its price (MATH 7.4), and the length of the vector whose
+    /// product with a column x̂_j is the change of −τ_j: reach_i² = (β_i/a_i)² (a_i − Σ_l 2λ2_l (A_SS⁻¹)_li²) (MATH 7.8), without
+    /// the terms of the support that is not in view at the most.
     pub fn removals(&self) -> Vec<(f64, f64)> {
         let inside: Vec<usize> = (0..self.len).filter(|&k| self.is_inside(k)).collect();
         let one = |&i: &usize| {

@@ -1,4 +1,4 @@
-//! Algorithm 1 of the paper (MATH §6): dual ascent, link, one pass of T, gap.
+//! Algorithm 1 of the paper (MATH 6.1, 6.3): dual ascent, link, one pass of T, gap.
 //!
 //! The only loop of its kind: `primal_dual` runs it on all features, `dynamic` on a growing set and `dual_iht` with a link that
 //! keeps k features.
@@ -66,7 +66,8 @@ impl<'p, 'a> Ascent<'p, 'a> {
         Err(Status::IterationLimit)
     }
 
-    /// α ← Proj(α + ω (Xβ − ℓ*′(α))), sample i scaled by w_i: a weight of w moves like w samples would.
+    /// α ← Proj(α + ω w ∘ (u − ℓ*′(α/w))) (MATH 6.1), along a supergradient of D (MATH 3.8): a weight of w moves like w samples
+    /// would.
     fn dual_step(&mut self, omega: f64) {
         let (loss, y, weights) = (self.problem.loss(), self.problem.y(), self.problem.weights());
         for (i, (a, u)) in self.alpha.iter_mut().zip(self.primal.margins()).enumerate() {
@@ -78,7 +79,7 @@ impl<'p, 'a> Ascent<'p, 'a> {
         self.problem.project(&mut self.alpha);
     }
 
-    /// β ← 𝔅(α) (paper eq. bigB), of which D-IHT keeps k; then β ← T(β). False when interrupted before β changed.
+    /// β ← 𝔅(Xᵀα) (MATH 6.1; paper eq. bigB), of which D-IHT keeps k; then β ← T(β). False when interrupted before β changed.
     fn primal_step(&mut self, monitor: &mut Monitor<'_>) -> bool {
         if !self.primal.correlate(&self.alpha, &mut self.tau, monitor) {
             return false;
@@ -96,7 +97,7 @@ impl<'p, 'a> Ascent<'p, 'a> {
         true
     }
 
-    /// P(β) − D(α) of the sub-problem. Only with all features is its D a bound for the full problem.
+    /// P(β) − D(α) of the sub-problem (MATH 6.3). Only with all features is its D a bound for the full problem.
     fn gap(&self, ledger: &mut Ledger<'_, '_>) -> f64 {
         let objective = ledger.offer(&self.primal);
         let bound = self.problem.dual_value(&self.alpha, self.primal.features(), &self.tau);
@@ -107,9 +108,9 @@ impl<'p, 'a> Ascent<'p, 'a> {
     }
 }
 
-/// Sets all but the k coefficients with the least Ψ(τ_j) to zero: with equal bounds the k largest |τ_j|.
+/// 𝔅_k (MATH 6.5): sets all but the k coefficients with the least Ψ_j(τ_j) to zero: with equal bounds the k largest |τ_j|.
 ///
-/// These are the minimisers of the Lagrangian over ‖β‖₀ ≤ k, so that X β(α) − ℓ*′(α) is a supergradient of D_k.
+/// These are the minimisers of the Lagrangian over ‖β‖₀ ≤ k, so that X𝔅_k(α) − ℓ*′(α) is a supergradient of D_k.
 pub(super) fn keep_largest(problem: &Problem<'_>, features: &[usize], tau: &[f64], k: usize, beta: &mut [f64]) {
     let psi = |position: usize| problem.coordinate(features[position]).psi(tau[position]);
     let selected = (0..beta.len()).filter(|&position| beta[position] != 0.0);

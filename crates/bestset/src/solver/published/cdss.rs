@@ -1,4 +1,4 @@
-//! Coordinate descent with spacer steps and partial swaps (CDSS with PSI(1), Hazimeh & Mazumder; MATH §6).
+//! Coordinate descent with spacer steps (MATH 6.2) and partial swaps (MATH 6.7): CDSS with PSI(1), Hazimeh & Mazumder.
 
 use crate::control::{Monitor, Options};
 use crate::problem::Problem;

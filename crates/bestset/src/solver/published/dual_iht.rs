@@ -1,11 +1,11 @@
-//! Dual iterative hard thresholding (D-IHT, Liu et al. 2017) for the k-sparse problem (MATH §6).
+//! Dual iterative hard thresholding (D-IHT, Liu et al. 2017) for the k-sparse problem (MATH 6.5).
 
 use crate::control::{Monitor, Options, Published, Stop};
 use crate::problem::Problem;
 use crate::solver::Outcome;
 use crate::solver::published::primal_dual;
 
-/// Dual ascent on D_k(α) = −Σℓ* − Σ_{k largest} (|x_jᵀα|−λ1)₊²/(4λ2), keeping the k largest coefficients of the link.
+/// D_k(α) = −Σ_i ℓ*_i(α_i) + Σ_{l≤k} Ψ_(l) (MATH 6.5): dual ascent on it, keeping the k largest coefficients of the link.
 ///
 /// The loop is that of Algorithm 1 without the pass of T; its bound is D_k, a certificate for the k-sparse problem.
 ///

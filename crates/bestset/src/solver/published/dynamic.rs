@@ -1,5 +1,5 @@
-//! Algorithms 2 and 3 of the paper (MATH §6): Algorithm 1 on an active set that grows by inclusion and shrinks by
-//! screening.
+//! Algorithms 2 and 3 of the paper: Algorithm 1 on an active set that grows by inclusion (MATH 6.4) and shrinks by
+//! screening (MATH 5.3).
 
 use crate::control::{Monitor, Options, Published, Stop};
 use crate::problem::Problem;
@@ -13,10 +13,10 @@ use crate::solver::published::ledger;
 use crate::solver::published::ledger::{Ledger, Schedule};
 use crate::solver::published::primal::Primal;
 
-/// The dynamic incremental algorithm.
+/// The dynamic incremental algorithm: screening (MATH 5.3) and inclusion (MATH 6.4).
 ///
-/// The paper ends only when the gap is below ξ. The radius comes from P, so the gap stalls at the optimality gap
-/// (MATH §5): inclusion then goes on until every feature is in, and afterwards the loop would spin. Where it ends
+/// The paper ends only when the gap is below ξ. The radius comes from P, so the gap stalls at the optimality gap:
+/// inclusion then goes on until every feature is in, and afterwards the loop would spin. Where it ends
 /// instead is in `Rounds`.
 pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
     let start = ledger::start(problem, options);
@@ -141,7 +141,7 @@ impl<'p, 'a> Features<'p, 'a> {
         [start, &self.include(&tau)].concat()
     }
 
-    /// Algorithm 3: moves the h features of 𝓡 with the largest |x_jᵀα| into 𝓐.
+    /// Algorithm 3 (MATH 6.4): moves the h features of 𝓡 with the largest |x_jᵀα| into 𝓐.
     fn include(&mut self, tau: &[f64]) -> Vec<usize> {
         let mut rest: Vec<usize> = (0..tau.len()).filter(|&j| self.place[j] == Membership::Rest).collect();
         let larger = |a: &usize, b: &usize| tau[*b].abs().total_cmp(&tau[*a].abs()).then(a.cmp(b));
@@ -158,7 +158,7 @@ impl<'p, 'a> Features<'p, 'a> {
         zero_in_relaxation(self.problem.coordinate(j), tau, self.problem.length(j), radius)
     }
 
-    /// Drops the features of 𝓐 with |x_jᵀα| + ‖x_j‖ r < τ₀ (paper eq. screen_rule) for good; returns how many.
+    /// |x_jᵀα| + ‖x̂_j‖ r < τ₀ (MATH 5.2, 5.3; paper eq. screen_rule): drops these features of 𝓐 for good; returns how many.
     ///
     /// They are zero in the minimiser of the relaxation, which does not prove that they are in no best subset: the
     /// best P is kept outside.

@@ -33,8 +33,8 @@ impl Gaps {
         Self { published, mu, steps: 0, before: none, previous: none, least: none, least_at: 0 }
     }
 
-    /// Takes the gap of the next step; the rule that ends the loop with it, if one does: gap_t < ε,
-    /// |gap_{t−2} − gap_t| < ζ, or the gap is not decreasing.
+    /// gap < `epsilon`, |gap two steps before − gap| < `zeta`, or the gap no longer decreases (MATH 6.3): takes the gap of the
+    /// next step; the rule that ends the loop with it, if one does.
     pub(super) fn end(&mut self, gap: f64) -> Option<StopRule> {
         self.steps += 1;
         if has_fallen(self.least, gap, self.published.zeta) {
@@ -58,8 +58,8 @@ impl Gaps {
         }
     }
 
-    /// How many steps may follow the one with the least gap without a fall. Diminishing steps take twice as many
-    /// steps for the same way.
+    /// max(200, 2/(ωμ)) for a constant step (MATH 6.3): how many steps may follow the one with the least gap without a fall.
+    /// Diminishing steps take twice as many steps for the same way.
     fn patience(&self) -> usize {
         match self.published.step {
             Step::Constant(omega) => LEAST_PATIENCE.max((PATIENCE / (omega * self.mu)) as usize),
@@ -68,7 +68,7 @@ impl Gaps {
     }
 }
 
-/// Whether a gap is lower than an earlier one by more than ζ and by more than a trifle.
+/// gap < before − max(`zeta`, gap/1000) (MATH 6.3): it has fallen by more than a trifle.
 pub(super) fn has_fallen(before: f64, gap: f64, zeta: f64) -> bool {
     gap < before - zeta.max(FALL * gap)
 }

@@ -13,9 +13,9 @@ const ENTRIES_PER_CHECK: usize = 1 << 17;
 /// A centred column shorter than this share of the column itself is rounding: the intercept explains it all.
 const CONSTANT: f64 = 1e-28;
 
-/// How coefficient j moves: β_j by δ and the intercept by −mean·δ, so that the fit moves along x_j − mean·1.
+/// How coefficient j moves: β_j by Δ and the intercept by −x̄_jΔ, so that the fit moves along x_j − x̄_j (MATH 1.4).
 ///
-/// Without an intercept the mean is zero. With one this is T on centred columns (MATH §2).
+/// Without an intercept the mean x̄_j is zero. With one this is T on centred columns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Direction {
     /// Weighted mean of the column, zero without an intercept.
@@ -162,12 +162,13 @@ impl<'p, 'a> Primal<'p, 'a> {
         }
     }
 
-    /// One cyclic pass over the positions: β_j ← argmin_b { ½ c b² − q b + penalty } with c = ‖x_j‖²/μ and
-    /// q = c β_j − x_jᵀv (paper eq. thresh, MATH §6), then the intercept.
+    /// β_j ← argmin_b { ½c_jb² − qb + penalty } with q = c_jβ_j − x_jᵀα (MATH 6.2), once around the positions (paper eq. thresh),
+    /// then the intercept.
     ///
     /// `minimiser` solves the one-dimensional problem: [`Coordinate::threshold_operator`] is T. For the squared loss
-    /// the quadratic is P itself, for the others it lies above P: neither raises P. Returns Σ_j (c + 2λ2) δ_j², at
-    /// most twice the fall of P; less when it was interrupted, so ask the monitor before believing a small value.
+    /// the quadratic is P itself, for the others it lies above P: neither raises P. Returns Σ_j (c_j + 2λ2)(change of β_j)², at
+    /// most twice the fall of P where no coefficient enters or leaves (at a tie of T one does so for nothing); less when it was
+    /// interrupted, so ask the monitor before believing a small value.
     pub(super) fn pass(
         &mut self,
         positions: impl Iterator<Item = usize>,
@@ -235,7 +236,7 @@ impl<'p, 'a> Primal<'p, 'a> {
         true
     }
 
-    /// P(β, b) and R(β, b) at this point (MATH §1, §4).
+    /// P(β, β₀) and R(β, β₀) at this point (MATH 1.1, 4.3).
     pub(super) fn values(&self) -> (f64, f64) {
         let loss = self.problem.loss_sum(&self.u, self.intercept);
         let (mut penalty, mut envelope) = (0.0, 0.0);
@@ -334,7 +335,7 @@ mod tests {
         }
     }
 
-    /// For the squared loss a pass with an intercept is a pass on centred data without one (MATH §2).
+    /// For the squared loss a pass with an intercept is a pass on centred data without one (MATH 1.4).
     #[test]
     fn an_intercept_is_centring_for_the_squared_loss() {
         let raw: Vec<f64> = (0..N * P).map(|k| entry(k) + 5.0).collect();

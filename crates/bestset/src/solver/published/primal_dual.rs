@@ -1,4 +1,4 @@
-//! Algorithm 1 of the paper (MATH §6) on all features.
+//! Algorithm 1 of the paper (MATH 6.1, 6.3) on all features.
 
 use crate::control::{Monitor, Options};
 use crate::problem::Problem;

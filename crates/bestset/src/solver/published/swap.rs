@@ -1,4 +1,4 @@
-//! Partial swaps: one feature out, one in (PSI(1) of Hazimeh & Mazumder; MATH §6).
+//! Partial swaps: one feature out, one in (MATH 6.7), PSI(1) of Hazimeh & Mazumder.
 //!
 //! A swap sets β_i = 0 and minimises P over β_j alone for one j outside; an intercept is solved for along the way,
 //! as it is no feature.
@@ -30,7 +30,7 @@ pub(super) enum Swap {
     Stopped(Status),
 }
 
-/// Makes the best swap for the first feature whose exchange lowers P. The point must hold all features in order.
+/// Makes the best swap (MATH 6.7) for the first feature whose exchange lowers P. The point must hold all features in order.
 pub(super) fn improve(
     problem: &Problem<'_>,
     primal: &mut Primal<'_, '_>,
@@ -126,8 +126,8 @@ impl<'p, 'a> Removal<'p, 'a> {
         Ok(best)
     }
 
-    /// The change of P when feature j enters, for the squared loss: min_b ½cb² + τ_j b + π(b). For the other losses
-    /// a bound for it: a convex loss lies above its tangent, so P changes by no less than Ψ(τ_j).
+    /// min_b { ½c_jb² + τ_jb + π_j(b) } (MATH 6.7): the change of P when feature j enters, for the squared loss. For the other
+    /// losses a bound for it: a convex loss lies above its tangent, so P changes by no less than Ψ_j(τ_j).
     fn lowest(&self, j: usize) -> f64 {
         let (coordinate, direction) = (self.problem.coordinate(j), Direction::of(self.problem, j));
         if direction.squares == 0.0 {
