@@ -15,10 +15,10 @@
 //! | — `answers`, `answer_pool`, `harvest` | answers on the way; the best of them; what is handed over | 11.26, 11.27 |
 //! | — `snapshot` | the tree in a file, to go on from | |
 //! | `node/` | `Node`: its decisions; `NodeContext`: what all nodes look at; `Members`, `NodeRelaxation` | |
-//! | — `relax`, `minimise`, `bound` | the relaxation solved; its minimiser; R_node and D_node of a point | 11.1, 11.2, 11.8 |
+//! | — `start`, `relax`, `minimise`, `bound` | the relaxation solved; its minimiser; R_node and D_node of a point | 11.1, 11.2, 11.8 |
 //! | — `decide`, `branch`, `round` | what the rules decide; the feature to split on; answers out of a node | 5.4, 5.5, 11.4 |
 //! | `curvature/` | curvature moved from the loss to the penalty: `diagonal`, `split`, `barrier`, `budget` | 11.6–11.14, 11.20–11.22 |
-//! | `probe/` | a member tried in and out while the others answer: `reduced`, `members` | 11.15–11.19 |
+//! | `probe/` | a member put in and out while the others answer: `reduced`, `members` | 11.15–11.19 |
 //! | `strengthen` | moves of curvature, rules and probes by turns | |
 //! | `recheck` | the certificate once more, from the design | 11.27 |
 //!

@@ -1,7 +1,7 @@
 //! The price ν of one feature that makes the relaxation take k of them (MATH 11.5): the maximum over ν of min R_ν − νk, which is
 //! concave with slope (features taken) − k.
 
-/// A search for the root of a falling function.
+/// |I| + Σ_U min(1, |β_j|/knee_j) − k = 0 (MATH 11.5): a search for the root of a function that falls with ν.
 pub struct Multiplier {
     size: Option<f64>,
     /// Too low, with the count there.

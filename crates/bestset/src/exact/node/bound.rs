@@ -1,4 +1,4 @@
-//! R_node and D_node of a point: what a node's minimiser costs, and what no subset of the node goes below.
+//! R_node and D_node of a point (MATH 11.1, 11.2): what a node's minimiser costs, and what no subset of the node goes below.
 //!
 //! Features in the model pay λ1|b| + λ2b², open ones ρ(b): R_node ≤ P on every subset of the node. With at most k features every
 //! feature pays ν more and νk is paid back (Lagrange): still R_node ≤ P for any ν ≥ 0, and the best ν gives D_k of MATH 6.6. The

@@ -1,7 +1,8 @@
 //! What all nodes look at: the columns in memory, inner products of some of them, and limits.
 
 use crate::control::Memory;
-use crate::exact::node::{Choice, NodeRelaxation};
+use crate::exact::node::members::Choice;
+use crate::exact::node::relaxation::NodeRelaxation;
 use crate::exact::tuning::Tuning;
 use crate::penalty::Coordinate;
 use crate::problem::Problem;

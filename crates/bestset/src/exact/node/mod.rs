@@ -6,7 +6,7 @@
 //! | `members` | [`Members`]: the features that are not out, with all that is known of each |
 //! | `moved` | [`MovedCurvature`], as nodes hand it down |
 //! | `context` | [`NodeContext`]: columns, inner products and limits that all nodes look at |
-//! | `relaxation` | [`NodeRelaxation`]: a node with its minimiser, dual point and bound |
+//! | `relaxation`, `start` | [`NodeRelaxation`]: a node with its minimiser, dual point and bound; where it starts |
 //! | `bound` | R_node and D_node of a point |
 //! | `minimise`, `relax` | the minimiser; the relaxation solved as far as its purpose asks |
 //! | `decide`, `branch`, `round` | the optimality rules; the feature to split on; answers out of a node |
@@ -21,6 +21,7 @@ pub mod moved;
 pub mod relax;
 pub mod relaxation;
 pub mod round;
+pub mod start;
 
 pub use context::NodeContext;
 pub use members::{Choice, Members};

@@ -50,7 +50,7 @@ fn probe_all(reduced: &mut Reduced<'_>, limit: f64, rounds: usize, stop: &dyn Fn
         }
         let mut fails = |side| MemberProbe::moving(reduced, e, side).is_beyond(limit, rounds, &mut state);
         // Beyond its knee a coefficient pays in full already.
-        match (reduced.own[e] == 0.0 && fails(Choice::In), fails(Choice::Out)) {
+        match (reduced.kappa[e] == 0.0 && fails(Choice::In), fails(Choice::Out)) {
             (true, true) => findings.is_empty = true,
             (true, false) => findings.decided.push((member, Choice::Out)),
             (false, true) => findings.decided.push((member, Choice::In)),

@@ -105,7 +105,7 @@ impl<'t> MemberProbe<'t> {
     /// The e-th member of N on a side.
     pub fn moving(reduced: &'t Reduced<'t>, e: usize, side: Choice) -> Self {
         let (along, gain) = (reduced.answers.col_as_slice(e), 1.0 / reduced.inverse[(e, e)]);
-        let (member, place, curvature) = (reduced.moving[e], ProbePlace::Moving(e), gain - reduced.own[e]);
+        let (member, place, curvature) = (reduced.moving[e], ProbePlace::Moving(e), gain - reduced.kappa[e]);
         Self { reduced, member, place, side, along, gain, curvature }
     }
 
@@ -190,7 +190,7 @@ impl<'t> MemberProbe<'t> {
     pub fn slope(&self, state: &ProbeState) -> f64 {
         self.tau()
             + match self.place {
-                ProbePlace::Moving(e) => state.chi - self.reduced.own[e] * state.delta,
+                ProbePlace::Moving(e) => state.chi - self.reduced.kappa[e] * state.delta,
                 ProbePlace::Still(_) => {
                     let answers = state.answers().map(|(k, u)| self.along[k] * u);
                     self.curvature * state.delta + answers.sum::<f64>()
@@ -216,9 +216,9 @@ impl<'t> MemberProbe<'t> {
         let (reduced, tau) = (self.reduced, self.tau());
         let c = reduced.penalties[self.member];
         let paid = if self.side == Choice::In { c.phi(slope) } else { 0.0 };
-        let own = (self.beta() + 0.5 * state.delta) * (slope - tau);
+        let of_probed = (self.beta() + 0.5 * state.delta) * (slope - tau);
         let others = state.answers().map(|(k, u)| 0.5 * u * (state.slopes[k] - reduced.tau[k]));
-        reduced.node.dual - c.psi(tau) + paid - own - others.sum::<f64>()
+        reduced.node.dual - c.psi(tau) + paid - of_probed - others.sum::<f64>()
     }
 
     /// Σ_Z { Ψ′_k(τ_k + ξ_k) − Ψ′_k(τ_k) − β_kξ_k } (MATH 11.15), but for the member probed.
@@ -257,16 +257,16 @@ impl<'t> MemberProbe<'t> {
         for (e, &a) in reduced.moving.iter().enumerate().filter(|p| ProbePlace::Moving(p.0) != self.place) {
             let by = self.answer_of(e, state);
             moved += reduced.lengths[a] * by.abs();
-            if reduced.own[e] > 0.0 {
-                let (c, t) = (reduced.penalties[a], -reduced.own[e] * by);
+            if reduced.kappa[e] > 0.0 {
+                let (c, t) = (reduced.penalties[a], -reduced.kappa[e] * by);
                 sum += c.psi(members.tau[a] + t) - c.psi(members.tau[a]) - (members.beta[a] + 0.5 * by) * t;
             }
         }
         // Ψ′ changes by at most the coefficient it asks for, which for those that answer is about what they have.
         let asked = |k: usize, tau: f64| reduced.penalties[reduced.still[k]].selected().link(tau).abs() * length(k);
         let more: f64 = state.answering.iter().chain(new).map(|&k| asked(k, state.slopes[k])).sum();
-        let own = reduced.penalties[self.member].selected().link(slope).abs() * reduced.lengths[self.member];
-        Answer { sum, lost: reduced.lost(moved, more + own) }
+        let of_probed = reduced.penalties[self.member].selected().link(slope).abs() * reduced.lengths[self.member];
+        Answer { sum, lost: reduced.lost(moved, more + of_probed) }
     }
 
     /// Δ_l = (−H⁻¹M_NZΔ_Z + H⁻¹e_jχ)_l (MATH 11.17, 11.18) of the e-th member l of N.

@@ -25,7 +25,7 @@ pub struct Reduced<'r> {
     /// Z.
     pub still: Vec<usize>,
     /// κ, of N.
-    pub own: Vec<f64>,
+    pub kappa: Vec<f64>,
     /// H⁻¹.
     pub inverse: Mat<f64>,
     /// M_ZN H⁻¹.
@@ -73,10 +73,11 @@ impl<'r> Reduced<'r> {
         let (moving, still): (Vec<usize>, Vec<usize>) =
             (0..penalties.len()).partition(|&a| members.beta[a] != 0.0 && members.beta[a].abs() < reach(a));
         let is_curved = |a: usize| members.choices[a] == Choice::In || penalties[a].fraction(members.beta[a]) >= 1.0;
-        let own: Vec<f64> = moving.iter().map(|&a| if is_curved(a) { 2.0 * penalties[a].l2 } else { 0.0 }).collect();
+        let kappa: Vec<f64> = moving.iter().map(|&a| if is_curved(a) { 2.0 * penalties[a].l2 } else { 0.0 }).collect();
         let order: Vec<usize> = moving.iter().chain(&still).map(|&a| members.positions[a]).collect();
         let (mut left, m) = (context.inner_products(&order), moving.len());
-        let h = Mat::from_fn(m, m, |e, f| left.at(e, f) + if e == f { own[e] - members.moved[moving[e]] } else { 0.0 });
+        let h =
+            Mat::from_fn(m, m, |e, f| left.at(e, f) + if e == f { kappa[e] - members.moved[moving[e]] } else { 0.0 });
         let inverse = Llt::new(h.as_ref(), Side::Lower).ok()?.inverse();
         still.iter().enumerate().for_each(|(k, &a)| left.add_to_diagonal(m + k, -members.moved[a]));
         let answers = eliminate(&mut left, &inverse);
@@ -91,7 +92,7 @@ impl<'r> Reduced<'r> {
             if tau.abs() > least || members.beta[a] != 0.0 { -1.0 } else { least }
         };
         let quiet = still.iter().zip(&tau).map(quiet).collect();
-        Some(Self { node, penalties, moving, still, own, inverse, answers, left, tau, quiet, lengths, rounding })
+        Some(Self { node, penalties, moving, still, kappa, inverse, answers, left, tau, quiet, lengths, rounding })
     }
 
     /// Column k of M_{Z|N} (MATH 11.17).

@@ -18,6 +18,7 @@ use crate::design::{ColumnSubset, Dense, Design};
 use crate::exact::curvature::{move_curvature, unmoved};
 use crate::exact::node::branch::branch;
 use crate::exact::node::relax::{Goal, relax};
+use crate::exact::node::start::start;
 use crate::exact::node::{Choice, NodeContext, NodeRelaxation};
 use crate::exact::seed::Seed;
 use crate::exact::setting::Setting;
@@ -90,7 +91,7 @@ impl Small {
         let mut monitor = Monitor::new(&options, &mut observer);
         let mut tree = planted(&problem, &options, tuning(), &mut monitor);
         let (node, context) = (tree.frontier.pop().unwrap(), tree.context());
-        let root = relax(&context, NodeRelaxation::start(&context, &node), &TIGHT, monitor.limits());
+        let root = relax(&context, start(&context, &node), &TIGHT, monitor.limits());
         visit(&context, root, monitor.limits());
     }
 }

@@ -110,7 +110,7 @@ fn compare(
         assert!((bound - exact).abs() < 0.1 * lost + room, "{seed}: {bound} and {exact}, {lost}");
         compared.points += 1;
         compared.answered += usize::from(state.deltas.iter().any(|u| *u != 0.0));
-        compared.curved += usize::from(reduced.own.iter().any(|c| *c > 0.0));
+        compared.curved += usize::from(reduced.kappa.iter().any(|c| *c > 0.0));
         state.extend(charge.new);
     }
 }

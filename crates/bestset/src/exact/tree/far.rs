@@ -7,6 +7,7 @@ use crate::exact::node::branch::branch;
 use crate::exact::node::decide::decide;
 use crate::exact::node::relax::relax;
 use crate::exact::node::round::round;
+use crate::exact::node::start::start;
 use crate::exact::node::{Link, Members, Node, NodeRelaxation};
 use crate::exact::tree::Tree;
 use crate::problem::screening;
@@ -86,7 +87,7 @@ impl Tree<'_, '_> {
     /// The node's relaxation as if the near features were all.
     pub(in crate::exact) fn relax_near(&self, node: Node, monitor: &Monitor<'_>) -> Pending {
         let context = self.context();
-        let relaxed = relax(&context, NodeRelaxation::start(&context, &node), &self.goal(), monitor.limits());
+        let relaxed = relax(&context, start(&context, &node), &self.goal(), monitor.limits());
         Pending { node, relaxed }
     }
 

@@ -6,6 +6,7 @@ use crate::exact::node::branch::branch;
 use crate::exact::node::decide::decide;
 use crate::exact::node::relax::{Goal, relax};
 use crate::exact::node::round::{RoundedPoint, only_subset, round};
+use crate::exact::node::start::start;
 use crate::exact::node::{Choice, Link, Node, NodeContext, NodeRelaxation};
 use crate::exact::strengthen::strengthen;
 use crate::exact::tree::Tree;
@@ -107,7 +108,7 @@ fn look_at(
     goal: &Goal,
     limits: &Limits,
 ) -> (NodeRelaxation, Option<RoundedPoint>) {
-    let mut relaxed = relax(context, NodeRelaxation::start(context, node), goal, limits);
+    let mut relaxed = relax(context, start(context, node), goal, limits);
     if relaxed.bound <= goal.cutoff {
         decide(context, &mut relaxed, goal.best);
     }
