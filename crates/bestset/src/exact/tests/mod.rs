@@ -153,7 +153,7 @@ impl NodeSubsets {
 /// Problems of seven features, of any scale and with near copies.
 fn of_any_scale(trial: u64, draw: &mut impl FnMut() -> f64) -> Small {
     let (n, p) = (4 + trial as usize % 15, 7);
-    let scale = |j: usize| if trial % 3 == 0 { 10f64.powi(j as i32 % 5 - 2) } else { 1.0 };
+    let scale = |j: usize| if trial.is_multiple_of(3) { 10f64.powi(j as i32 % 5 - 2) } else { 1.0 };
     let apart = [1.0, 0.3, 0.05][trial as usize % 3];
     let common: Vec<f64> = (0..n).map(|_| draw()).collect();
     let mut x: Vec<f64> = (0..n * p).map(|i| scale(i / n) * (common[i % n] + apart * draw())).collect();

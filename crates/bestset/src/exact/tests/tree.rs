@@ -111,7 +111,7 @@ struct TreeTally {
 impl Attack {
     fn new(seed: u64) -> Self {
         let mut rng = rng(77_000 + seed);
-        let losses: &[Loss] = if seed % 4 > 0 { &[Loss::Squared] } else { &LOSSES };
+        let losses: &[Loss] = if seed.is_multiple_of(4) { &LOSSES } else { &[Loss::Squared] };
         let case = draw(&mut rng, seed % 6, losses);
         let cost = costs(&case);
         let k = pick(&mut rng, &[None, None, None, Some(1), Some(2), Some(case.p / 2 + 1)]);
