@@ -1,40 +1,38 @@
-//! The price ν of one feature that makes the relaxation take k of them: the maximum over ν of R_ν − νk, which is concave
-//! with slope (features taken) − k.
+//! The price ν of one feature that makes the relaxation take k of them (MATH 11.5): the maximum over ν of min R_ν − νk, which is
+//! concave with slope (features taken) − k.
 
-/// Prices tried in a node after its parent's: each costs a relaxation, and any price gives a bound.
-const TRIES: usize = 4;
-
-/// A search for the root of a falling function.
+/// |I| + Σ_U min(1, |β_j|/knee_j) − k = 0 (MATH 11.5): a search for the root of a function that falls with ν.
 pub struct Multiplier {
     size: Option<f64>,
     /// Too low, with the count there.
     low: Option<(f64, f64)>,
     /// Too high, with the count there.
     high: Option<(f64, f64)>,
-    tries: usize,
+    /// Prices that may still be tried.
+    prices: usize,
+    /// Share of what is wanted that another price must be able to gain.
+    worth: f64,
     /// The first price tried.
     first: Option<f64>,
 }
 
 impl Multiplier {
-    /// For at most `size` features; nothing to search without one.
-    pub fn new(size: Option<usize>) -> Self {
-        Self { size: size.map(|k| k as f64), low: None, high: None, tries: TRIES, first: None }
-    }
-
-    /// As [`Multiplier::new`], with more prices.
-    pub fn patient(size: usize) -> Self {
-        Self { tries: 10 * TRIES, ..Self::new(Some(size)) }
+    /// For at most `size` features, trying so many prices, each able to gain the share `worth` of what is wanted; nothing to search
+    /// without a size.
+    pub fn new(size: Option<usize>, prices: usize, worth: f64) -> Self {
+        Self { size: size.map(|k| k as f64), low: None, high: None, prices, worth, first: None }
     }
 
     /// The price to try next, after `nu` took `count` features; `None` once another cannot raise the bound by a share of
     /// `wanted` worth the effort.
+    ///
+    /// Between two prices ν₁ < ν₂ with slopes ς₁ > 0 > −ς₂ the most to gain is ς₁ς₂(ν₂ − ν₁)/(ς₁ + ς₂) (MATH 11.5).
     pub fn next(&mut self, nu: f64, count: f64, wanted: f64) -> Option<f64> {
         let excess = count - self.size?;
-        if self.tries == 0 || excess == 0.0 || (excess < 0.0 && nu <= 0.0) {
+        if self.prices == 0 || excess == 0.0 || (excess < 0.0 && nu <= 0.0) {
             return None;
         }
-        self.tries -= 1;
+        self.prices -= 1;
         let first = *self.first.get_or_insert(nu);
         if excess > 0.0 {
             self.low = Some((nu, excess));
@@ -43,9 +41,8 @@ impl Multiplier {
         }
         let next = match (self.low, self.high) {
             (Some((low, above)), Some((high, below))) => {
-                // Concave: the tangents at both ends meet at the most that can be gained.
                 let most = above * -below * (high - low) / (above - below);
-                if most < 0.02 * wanted || high - low <= 1e-6 * high {
+                if most < self.worth * wanted || high - low <= 1e-6 * high {
                     return None;
                 }
                 let share = (above / (above - below)).clamp(0.1, 0.9);

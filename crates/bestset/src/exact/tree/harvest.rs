@@ -1,7 +1,7 @@
 //! What a tree shows on its way and hands over at its end.
 
 use crate::control::Monitor;
-use crate::exact::Tree;
+use crate::exact::tree::Tree;
 use crate::solution::{Ranked, Status, TraceRow};
 use crate::solver::Outcome;
 
@@ -16,20 +16,21 @@ impl Tree<'_, '_> {
             relaxation: self.outcome.relaxation.unwrap_or(f64::NAN),
             lower_bound,
             gap: objective - lower_bound,
-            active: self.open.len(),
+            active: self.frontier.len(),
             support: self.pool.entries().first().map_or(0, |e| e.1.nonzeros()),
         });
     }
 
-    /// The outcome; each of the best subsets is proved where no other can be better.
-    pub(super) fn harvest(self, ended: Status) -> Outcome {
+    /// P(S) ≤ min(bounds of open nodes and of those closed unseen) + max(absolute, relative·|P|) (MATH 11.27): where a subset among the
+    /// best is proved; with the outcome.
+    pub(in crate::exact) fn harvest(self, ended: Status) -> Outcome {
         let lower_bound = self.lower_bound();
         // Every subset that is not in the pool has a P of at least this.
-        let others = self.open.peek().map_or(f64::INFINITY, |n| n.bound).min(self.unseen);
+        let others = self.frontier.unseen_bound();
         let room = self.room();
         let entries = self.pool.into_entries();
         let ranked = entries.iter().map(|(_, coefficients)| {
-            let objective = self.problem.value(coefficients);
+            let objective = self.setting.problem.value(coefficients);
             Ranked { coefficients: coefficients.clone(), objective, proved: objective <= others + room }
         });
         let ranked = ranked.collect();

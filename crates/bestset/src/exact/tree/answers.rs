@@ -1,7 +1,9 @@
 //! Answers that the tree comes by, and the search for better ones from there.
 
-use crate::control::{Monitor, Options};
-use crate::exact::{Tree, size};
+use crate::control::Monitor;
+use crate::exact::setting::Setting;
+use crate::exact::size;
+use crate::exact::tree::Tree;
 use crate::search::fit::{BUDGET, Incumbent, refit};
 use crate::search::multistart;
 use crate::search::rules::Rules;
@@ -15,16 +17,16 @@ impl Tree<'_, '_> {
         let pairs = point.iter().map(|&(k, b)| (feature(k), b)).collect();
         let coefficients = Coefficients::from_pairs(pairs, intercept);
         let known = self.pool.entries().iter().any(|e| e.1.support == coefficients.support);
-        if known || self.size.is_some_and(|k| coefficients.nonzeros() > k) {
+        if known || self.setting.size.is_some_and(|k| coefficients.nonzeros() > k) {
             return;
         }
         self.core.forget();
         self.core.load(&coefficients);
         refit(&mut self.core, monitor);
         self.enter();
-        match self.size {
+        match self.setting.size {
             None => multistart::improve(&mut self.core, monitor),
-            Some(k) => size::improve(&mut self.core, k, monitor),
+            Some(k) => size::improve(&mut self.core, k, self.setting.tuning.moves_within_size, monitor),
         }
         self.enter();
         self.extend_core();
@@ -33,7 +35,7 @@ impl Tree<'_, '_> {
     /// Offers the core's point to the pool.
     fn enter(&mut self) -> bool {
         let coefficients = self.core.coefficients();
-        let objective = self.problem.value(&coefficients);
+        let objective = self.setting.problem.value(&coefficients);
         let best = self.pool.offer(objective, coefficients);
         if best {
             // What was checked was the answer before.
@@ -43,15 +45,15 @@ impl Tree<'_, '_> {
     }
 
     /// The second part of the primal phase, which the root left out: once, from the best answer so far.
-    pub(super) fn search(&mut self, options: &Options, monitor: &mut Monitor<'_>) {
+    pub(super) fn search(&mut self, monitor: &mut Monitor<'_>) {
         let Some((objective, coefficients)) = self.pool.entries().first().cloned() else { return };
-        if std::mem::replace(&mut self.searched, true) || self.size.is_some() || self.problem.penalty().lambda0 == 0.0 {
+        let Setting { problem, size, options, .. } = self.setting;
+        if std::mem::replace(&mut self.searched, true) || size.is_some() || problem.penalty().lambda0 == 0.0 {
             return;
         }
         let bound = self.lower_bound();
         // What it takes in from all of X is its own: nodes work with the core.
-        let pairs = (self.core.active.len() as f64).powi(2);
-        let mut work = match self.memory.allows(crate::exact::PAIR * pairs, crate::exact::COLUMNS) {
+        let mut work = match self.has_room_for_core() {
             true => self.core.clone(),
             false => self.core.on_support(),
         };

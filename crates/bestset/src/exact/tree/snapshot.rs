@@ -1,11 +1,11 @@
 //! What a search knows between two batches of nodes, in a form that a file holds: a search that goes on from it takes the same
 //! steps, to the last bit, as one that was never stopped.
 
-use crate::control::Options;
+use crate::control::Monitor;
 use crate::error::Result;
-use crate::exact::node::{Link, Moved, Node};
-use crate::exact::pool::Pool;
-use crate::exact::{Monitor, Tree};
+use crate::exact::node::{Link, MovedCurvature, Node};
+use crate::exact::setting::Setting;
+use crate::exact::tree::Tree;
 use crate::file::float;
 use crate::problem::Problem;
 use crate::relaxation::workspace::Workspace;
@@ -13,7 +13,7 @@ use crate::snapshot::{SavedMonitor, misfit};
 use crate::solution::{Coefficients, Local, Screened, Status};
 use crate::solver::Outcome;
 use serde::{Deserialize, Serialize};
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// [`Tree`], its shared parts listed once.
@@ -28,7 +28,7 @@ pub(crate) struct SavedTree {
     grown: Vec<usize>,
     links: Vec<SavedLink>,
     fars: Vec<Vec<usize>>,
-    moves: Vec<Moved>,
+    moves: Vec<MovedCurvature>,
     open: Vec<SavedNode>,
     pool: Vec<(f64, Coefficients)>,
     #[serde(with = "float")]
@@ -111,131 +111,114 @@ fn number_link(links: &mut Shared<Link>, link: &Arc<Link>) -> usize {
     links.number(link)
 }
 
-impl<'p, 'a> Tree<'p, 'a> {
-    /// Everything that the next batches depend on.
-    pub(super) fn save(&self, monitor: &Monitor<'_>) -> SavedTree {
-        let (mut links, mut fars, mut moves) = (Shared::new(), Shared::new(), Shared::new());
-        let mut nodes: Vec<&Node> = self.open.iter().collect();
-        nodes.sort_unstable_by_key(|node| node.id);
-        let open = nodes.into_iter().map(|node| SavedNode {
+/// Numbers the open nodes share: decisions, far features and curvature, each listed once.
+struct SharedParts {
+    links: Shared<Link>,
+    fars: Shared<Vec<usize>>,
+    moves: Shared<MovedCurvature>,
+}
+
+impl SharedParts {
+    fn save(&mut self, node: &Node) -> SavedNode {
+        SavedNode {
             bound: node.bound,
             id: node.id,
-            link: node.link.as_ref().map(|link| number_link(&mut links, link)),
+            link: node.link.as_ref().map(|link| number_link(&mut self.links, link)),
             beta: node.beta.clone(),
-            far: fars.number(&node.far),
+            far: self.fars.number(&node.far),
             known: node.known,
             multiplier: node.multiplier,
-            moved: node.moved.as_ref().map(|moved| moves.number(moved)),
-        });
-        let open = open.collect();
-        let saved_link = |link: &Arc<Link>| SavedLink {
-            parent: link.parent.as_ref().map(|parent| links.numbers[&Arc::as_ptr(parent)]),
+            moved: node.moved.as_ref().map(|moved| self.moves.number(moved)),
+        }
+    }
+
+    fn saved_links(&self) -> Vec<SavedLink> {
+        let number = |link: &Arc<Link>| self.links.numbers[&Arc::as_ptr(link)];
+        let one = |link: &Arc<Link>| SavedLink {
+            parent: link.parent.as_ref().map(number),
             inside: link.inside.clone(),
             outside: link.outside.clone(),
         };
-        let Outcome { coefficients, relaxation, lower_bound, dual, ended, screened, local, .. } = self.outcome.clone();
+        self.links.values.iter().map(one).collect()
+    }
+}
+
+impl<'p, 'a> Tree<'p, 'a> {
+    /// Everything that the next batches depend on.
+    pub(super) fn save(&self, monitor: &Monitor<'_>) -> SavedTree {
+        let mut parts = SharedParts { links: Shared::new(), fars: Shared::new(), moves: Shared::new() };
+        let mut nodes: Vec<&Node> = self.frontier.open().collect();
+        nodes.sort_unstable_by_key(|node| node.id);
+        let open = nodes.into_iter().map(|node| parts.save(node)).collect();
         SavedTree {
             monitor: SavedMonitor::new(monitor),
             near: self.near.active.features().to_vec(),
             intercept: self.near.intercept,
             core: self.core.active.features().to_vec(),
             grown: self.core.kept_gram().grown().to_vec(),
-            links: links.values.iter().map(saved_link).collect(),
-            fars: fars.values.iter().map(|far| far.to_vec()).collect(),
-            moves: moves.values.iter().map(|moved| (**moved).clone()).collect(),
+            links: parts.saved_links(),
+            fars: parts.fars.values.iter().map(|far| far.to_vec()).collect(),
+            moves: parts.moves.values.iter().map(|moved| (**moved).clone()).collect(),
             open,
             pool: self.pool.entries().to_vec(),
-            closed: self.closed,
-            unseen: self.unseen,
+            closed: self.frontier.closed,
+            unseen: self.frontier.unseen,
             processed: self.processed,
             made: self.made,
             searched: self.searched,
-            root: SavedRoot { coefficients, relaxation, lower_bound, dual, ended, screened, local },
+            root: self.outcome.clone().into(),
         }
     }
 
     /// The tree that was saved, for the same problem and options.
-    pub(super) fn restore(
-        problem: &'p Problem<'a>,
-        size: Option<usize>,
-        options: &Options,
-        saved: SavedTree,
-        most_near: usize,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<Self> {
-        saved.check(problem)?;
-        saved.monitor.restore(monitor);
-        let memory = options.memory();
-        let mut near = Workspace::new(problem).within(memory.clone());
-        let most_near = most_near.min(near.most_columns(crate::exact::COLUMNS));
-        saved.near.iter().for_each(|&j| {
-            near.include(j);
+    pub fn restore(setting: Setting<'p, 'a>, saved: SavedTree, monitor: &mut Monitor<'_>) -> Result<Self> {
+        saved.check(setting.problem)?;
+        let SavedTree { monitor: counted, near, intercept, core, grown, links, fars, moves, open, .. } = saved;
+        counted.restore(monitor);
+        let mut tree = Self::bare(setting, saved.root.into());
+        near.into_iter().for_each(|j| {
+            tree.near.include(j);
         });
-        near.intercept = saved.intercept;
-        let core = core(Workspace::new(problem).within(memory.clone()), &saved.core, &saved.grown);
-        let mut links: Vec<Arc<Link>> = Vec::with_capacity(saved.links.len());
-        for SavedLink { parent, inside, outside } in saved.links {
-            links.push(Arc::new(Link { parent: parent.map(|k| links[k].clone()), inside, outside }));
-        }
-        let fars: Vec<Arc<Vec<usize>>> = saved.fars.into_iter().map(Arc::new).collect();
-        let moves: Vec<Arc<Moved>> = saved.moves.into_iter().map(Arc::new).collect();
-        let node = |node: SavedNode| Node {
-            bound: node.bound,
-            id: node.id,
-            link: node.link.map(|k| links[k].clone()),
-            beta: node.beta,
-            far: fars[node.far].clone(),
-            known: node.known,
-            multiplier: node.multiplier,
-            moved: node.moved.map(|k| moves[k].clone()),
-        };
-        let mut pool = Pool::new(options.top);
+        tree.near.intercept = intercept;
+        fill_core(&mut tree.core, &core, &grown);
         saved.pool.into_iter().for_each(|(objective, coefficients)| {
-            pool.offer(objective, coefficients);
+            tree.pool.offer(objective, coefficients);
         });
-        let SavedRoot { coefficients, relaxation, lower_bound, dual, ended, screened, local } = saved.root;
-        let (iterations, ranked, dependent) = (0, Vec::new(), Vec::new());
-        let outcome = Outcome {
-            coefficients,
-            relaxation,
-            lower_bound,
-            dual,
-            ended,
-            iterations,
-            screened,
-            local,
-            ranked,
-            dependent,
-        };
-        let mut tree = Self {
-            problem,
-            size,
-            near,
-            most_near,
-            core,
-            open: BinaryHeap::new(),
-            pool,
-            closed: saved.closed,
-            unseen: saved.unseen,
-            processed: saved.processed,
-            made: saved.made,
-            searched: saved.searched,
-            bytes: 0,
-            memory,
-            starved: false,
-            out_of_time: false,
-            absolute: options.absolute(problem),
-            relative: options.gap,
-            top: options.top,
-            outcome,
-        };
-        saved.open.into_iter().map(node).for_each(|node| tree.push(node));
+        open_nodes(links, fars, moves, open).into_iter().for_each(|node| tree.frontier.push(node));
+        (tree.frontier.closed, tree.frontier.unseen) = (saved.closed, saved.unseen);
+        (tree.processed, tree.made, tree.searched) = (saved.processed, saved.made, saved.searched);
         Ok(tree)
     }
 }
 
-/// The workspace with its features and, in the same blocks, their inner products.
-fn core<'p, 'a>(mut core: Workspace<'p, 'a>, features: &[usize], grown: &[usize]) -> Workspace<'p, 'a> {
+/// The open nodes, with what they share made once.
+fn open_nodes(
+    links: Vec<SavedLink>,
+    fars: Vec<Vec<usize>>,
+    moves: Vec<MovedCurvature>,
+    open: Vec<SavedNode>,
+) -> Vec<Node> {
+    let mut made: Vec<Arc<Link>> = Vec::with_capacity(links.len());
+    for SavedLink { parent, inside, outside } in links {
+        made.push(Arc::new(Link { parent: parent.map(|k| made[k].clone()), inside, outside }));
+    }
+    let fars: Vec<Arc<Vec<usize>>> = fars.into_iter().map(Arc::new).collect();
+    let moves: Vec<Arc<MovedCurvature>> = moves.into_iter().map(Arc::new).collect();
+    let one = |node: SavedNode| Node {
+        bound: node.bound,
+        id: node.id,
+        link: node.link.map(|k| made[k].clone()),
+        beta: node.beta,
+        far: fars[node.far].clone(),
+        known: node.known,
+        multiplier: node.multiplier,
+        moved: node.moved.map(|k| moves[k].clone()),
+    };
+    open.into_iter().map(one).collect()
+}
+
+/// The core's features and, in the same blocks as before, their inner products.
+fn fill_core(core: &mut Workspace<'_, '_>, features: &[usize], grown: &[usize]) {
     for &length in grown {
         while core.active.len() < length {
             core.include(features[core.active.len()]);
@@ -245,7 +228,21 @@ fn core<'p, 'a>(mut core: Workspace<'p, 'a>, features: &[usize], grown: &[usize]
     features[core.active.len()..].iter().for_each(|&j| {
         core.include(j);
     });
-    core
+}
+
+impl From<Outcome> for SavedRoot {
+    fn from(outcome: Outcome) -> Self {
+        let Outcome { coefficients, relaxation, lower_bound, dual, ended, screened, local, .. } = outcome;
+        Self { coefficients, relaxation, lower_bound, dual, ended, screened, local }
+    }
+}
+
+impl From<SavedRoot> for Outcome {
+    fn from(root: SavedRoot) -> Self {
+        let SavedRoot { coefficients, relaxation, lower_bound, dual, ended, screened, local } = root;
+        let (iterations, ranked, dependent) = (0, Vec::new(), Vec::new());
+        Self { coefficients, relaxation, lower_bound, dual, ended, iterations, screened, local, ranked, dependent }
+    }
 }
 
 impl SavedTree {
@@ -254,7 +251,7 @@ impl SavedTree {
         let (p, near) = (problem.ncols(), self.near.len());
         let features = self.near.iter().chain(&self.core).chain(self.fars.iter().flatten());
         let positions = self.links.iter().flat_map(|l| l.inside.iter().chain(&l.outside)).copied();
-        let positions = positions.chain(self.moves.iter().flat_map(|m| m.by_position.iter().map(|d| d.0)));
+        let positions = positions.chain(self.moves.iter().flat_map(|m| m.by_position.iter().map(|d| d.position)));
         let mut positions = positions.chain(self.open.iter().flat_map(|n| n.beta.iter().map(|b| b.0)));
         let is_node = |n: &SavedNode| {
             let links = n.link.is_none_or(|k| k < self.links.len());

@@ -4,12 +4,12 @@ use crate::solution::Coefficients;
 
 /// The N best subsets met, best first, each with its best coefficients.
 #[derive(Debug)]
-pub struct Pool {
+pub struct AnswerPool {
     capacity: usize,
     entries: Vec<(f64, Coefficients)>,
 }
 
-impl Pool {
+impl AnswerPool {
     /// Room for `capacity` ≥ 1 subsets.
     pub fn new(capacity: usize) -> Self {
         Self { capacity, entries: Vec::new() }
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn keeps_the_best_of_each_support() {
-        let mut pool = Pool::new(2);
+        let mut pool = AnswerPool::new(2);
         assert!(pool.offer(5.0, point(&[1])));
         assert_eq!(pool.limit(), f64::INFINITY);
         assert!(!pool.offer(6.0, point(&[1])));

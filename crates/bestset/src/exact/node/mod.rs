@@ -1,20 +1,36 @@
 //! A node of the tree: what has been decided on the way to it, kept as differences to its parent.
+//!
+//! | file | what |
+//! |---|---|
+//! | here | [`Node`], as it waits to be looked at, and [`Link`], one step of decisions |
+//! | `members` | [`Members`]: the features that are not out, with all that is known of each |
+//! | `moved` | [`MovedCurvature`], as nodes hand it down |
+//! | `context` | [`NodeContext`]: columns, inner products and limits that all nodes look at |
+//! | `relaxation`, `start` | [`NodeRelaxation`]: a node with its minimiser, dual point and bound; where it starts |
+//! | `bound` | R_node and D_node of a point |
+//! | `minimise`, `relax` | the minimiser; the relaxation solved as far as its purpose asks |
+//! | `decide`, `branch`, `round` | the optimality rules; the feature to split on; answers out of a node |
 
-use crate::exact::relax::Relaxed;
-use serde::{Deserialize, Serialize};
+pub mod bound;
+pub mod branch;
+pub mod context;
+pub mod decide;
+pub mod members;
+pub mod minimise;
+pub mod moved;
+pub mod relax;
+pub mod relaxation;
+pub mod round;
+pub mod start;
+
+pub use context::NodeContext;
+pub use members::{Choice, Members};
+pub use moved::MovedCurvature;
+pub use relaxation::NodeRelaxation;
+
+use moved::MemberCurvature;
 use std::cmp::Ordering;
 use std::sync::Arc;
-
-/// What is decided about a feature in a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Choice {
-    /// Open.
-    Free,
-    /// In the model: its price λ0 is paid, its coefficient pays λ1 and λ2 only.
-    In,
-    /// Not in the model.
-    Out,
-}
 
 /// The decisions of one step down the tree, by position in the active set.
 #[derive(Debug)]
@@ -25,18 +41,6 @@ pub struct Link {
     pub inside: Vec<u32>,
     /// Positions decided to be out.
     pub outside: Vec<u32>,
-}
-
-/// Curvature moved between loss and penalty, for a node and those below it (see [`crate::exact::diagonal`]).
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Moved {
-    /// d, s and share by position; zero where none is listed.
-    pub by_position: Vec<(u32, f64, f64, f64)>,
-    /// Members of the node it was made for.
-    pub members: usize,
-    /// How many of them were in the model.
-    pub inside: usize,
 }
 
 /// An open node.
@@ -50,21 +54,21 @@ pub struct Node {
     pub link: Option<Arc<Link>>,
     /// The parent's minimiser of the relaxation, to start from.
     pub beta: Vec<(u32, f64)>,
-    /// Features that are open here but not in the active set, ascending.
+    /// Features that are open here but whose columns are not in memory, ascending.
     pub far: Arc<Vec<usize>>,
-    /// Length of the active set when the node was made: positions added since are open only if `far` lists them.
+    /// How many columns were in memory when the node was made: positions added since are open only if `far` lists them.
     pub known: usize,
-    /// Price ν of one feature on top of λ0, for a limited size.
+    /// Price ν of one feature on top of λ0, for a limited size (MATH 11.5).
     pub multiplier: f64,
     /// Curvature moved between loss and penalty.
-    pub moved: Option<Arc<Moved>>,
+    pub moved: Option<Arc<MovedCurvature>>,
 }
 
 impl Node {
     /// About the bytes it takes, with all that it shares with its sibling.
     pub fn bytes(&self) -> usize {
         let decided = self.link.as_ref().map_or(0, |l| l.inside.capacity() + l.outside.capacity());
-        let moved = self.moved.as_ref().map_or(0, |m| size_of::<(u32, f64, f64, f64)>() * m.by_position.len());
+        let moved = self.moved.as_ref().map_or(0, |m| size_of::<MemberCurvature>() * m.by_position.len());
         let lists = 4 * decided + size_of::<(u32, f64)>() * self.beta.len() + size_of::<usize>() * self.far.len();
         size_of::<Self>() + size_of::<Link>() + 16 + lists + moved
     }
@@ -86,16 +90,16 @@ impl Node {
         choices
     }
 
-    /// Positions that are in and out after the node's rules and were not before. Of those that came after the node was made, all
-    /// that are not open here: its children take them for open otherwise.
-    pub fn decisions(&self, relaxed: &Relaxed, features: &[usize]) -> (Vec<u32>, Vec<u32>) {
+    /// The step from here to what the node's rules have made of its members: positions that are in and out now and were not before.
+    /// Of those that came after the node was made, all that are not open here: its children take them for open otherwise.
+    pub fn decisions(&self, members: &Members, features: &[usize]) -> Link {
         let (before, mut after) = (self.choices(features), vec![Choice::Out; features.len()]);
-        relaxed.members.iter().zip(&relaxed.choices).for_each(|(&k, &choice)| after[k] = choice);
+        members.positions.iter().zip(&members.choices).for_each(|(&k, &choice)| after[k] = choice);
         let changed = |to: Choice| -> Vec<u32> {
             let new = |k: &usize| after[*k] == to && (*k >= self.known || before[*k] != to);
             (0..after.len()).filter(new).map(|k| k as u32).collect()
         };
-        (changed(Choice::In), changed(Choice::Out))
+        Link { parent: self.link.clone(), inside: changed(Choice::In), outside: changed(Choice::Out) }
     }
 }
 

@@ -1,0 +1,296 @@
+//! Curvature moved between the squared loss and the penalty (MATH 11.6–11.14).
+//!
+//! With Q the matrix of inner products of a node's members and d such that M = Q − diag(d) is positive semidefinite and
+//! λ2 + d_j/2 ≥ 0,
+//!
+//!   ½‖y − Xβ‖² + Σ π_j(β_j)  =  { ½‖y − Xβ‖² − ½ Σ d_j β_j² }  +  Σ { π_j(β_j) + ½ d_j β_j² },
+//!
+//! the first part is convex and the second has the ridge λ2 + d_j/2: the more of it, the closer its envelope. Along d_j the bound
+//! changes by v_j of (11.9) for a fractional coefficient and not at all for one at zero whose |τ_j| is below its threshold, or
+//! beyond its knee, or in the model. So those give what they can spare (d_j = −η_j), and the fractional ones take what maximises
+//! Σ v_jd_j ([`crate::exact::curvature::barrier`]).
+
+use crate::control::Limits;
+use crate::exact::curvature::barrier::largest_diagonal;
+use crate::exact::curvature::budget::{Inverses, Pooled, pull, shares};
+use crate::exact::curvature::split::CurvatureSplit;
+use crate::exact::node::context::MEMBER_PAIR_BYTES;
+use crate::exact::node::moved::MemberCurvature;
+use crate::exact::node::relax::{Goal, relax};
+use crate::exact::node::{Choice, MovedCurvature, NodeContext, NodeRelaxation};
+use faer::linalg::matmul::matmul;
+use faer::linalg::solvers::{DenseSolveCore, Llt};
+use faer::{Accum, Mat, Par, Side};
+use std::sync::Arc;
+
+/// Share of the curvature left along one coefficient that is relied on, for the rounding of the inverse it comes from; none where
+/// the inverse is larger than the second, relative to the columns (MATH 11.14).
+const SURE: f64 = 0.98;
+/// See [`SURE`].
+const WORST: f64 = 1e5;
+
+/// The node with no curvature moved, as its minimiser is after one descent: where the weights v of MATH 11.9 are taken. Bounds
+/// nothing.
+pub fn unmoved(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, limits: &Limits) -> NodeRelaxation {
+    if node.inherited.is_none() {
+        return node.clone();
+    }
+    relax(context, node.without_curvature(), &Goal::ONE_DESCENT, limits)
+}
+
+/// v_j = ½|β_j|(knee′_j − |β_j|) for a free fractional coefficient of the guide, 0 for every other member (MATH 11.9): moves as much
+/// curvature as pays for these; whether any was.
+///
+/// `guide` has the same members with other curvature moved or none. Where `pool_below` names P̂, the members that a subset better
+/// than that cannot hold many of give only what [`crate::exact::curvature::budget`] asks of them.
+pub fn move_curvature(
+    context: &NodeContext<'_, '_, '_>,
+    node: &mut NodeRelaxation,
+    guide: &NodeRelaxation,
+    pool_below: Option<f64>,
+    limits: &Limits,
+) -> bool {
+    let weight = |a: usize| {
+        let (c, b) = (context.coordinate(guide, a), guide.members.beta[a]);
+        let fractional = node.members.choices[a] == Choice::Free && c.fraction(b) < 1.0;
+        if fractional { 0.5 * b.abs() * (c.knee(b > 0.0) - b.abs()) } else { 0.0 }
+    };
+    let weights: Vec<f64> = (0..node.members.len()).map(weight).collect();
+    if weights.iter().all(|v| *v <= 0.0) || !context.problem().loss().is_quadratic() {
+        return false;
+    }
+    if let Some(best) = pool_below {
+        let mut shares = shares(context, node, best);
+        // A taker is not kept at zero.
+        shares.iter_mut().zip(&weights).filter(|p| *p.1 > 0.0).for_each(|(share, _)| *share = 0.0);
+        for part in context.tuning.pooled_takings {
+            let attempt = CurvatureMove::new(context, node, guide, &weights, &shares).attempt(part, limits);
+            match attempt {
+                Attempt::Impossible => return false,
+                Attempt::Done(curvature) => return apply(node, curvature),
+                // What would have to give more than it can gives as the others do.
+                Attempt::Poor(members) => members.into_iter().for_each(|a| shares[a] = 0.0),
+            }
+        }
+    }
+    let nobody = vec![0.0; weights.len()];
+    let attempt = CurvatureMove::new(context, node, guide, &weights, &nobody).attempt(1.0, limits);
+    match attempt {
+        Attempt::Done(curvature) => apply(node, curvature),
+        Attempt::Impossible | Attempt::Poor(_) => false,
+    }
+}
+
+/// What an attempt to move curvature has come to.
+enum Attempt {
+    /// The curvature of every member, in their order.
+    Done(Vec<MemberCurvature>),
+    /// A factorisation failed, or there is no memory or time for it.
+    Impossible,
+    /// Pooled members that cannot give what (11.22) asks of them.
+    Poor(Vec<usize>),
+}
+
+/// Gives the members their new curvature, which nodes below inherit; always true.
+fn apply(node: &mut NodeRelaxation, curvature: Vec<MemberCurvature>) -> bool {
+    let members = &mut node.members;
+    for (a, one) in curvature.iter().enumerate() {
+        (members.moved[a], members.spare[a], members.share[a]) = (one.moved, one.spare, one.share);
+    }
+    let (count, inside) = (members.len(), members.inside());
+    node.inherited = Some(Arc::new(MovedCurvature { by_position: curvature, members: count, inside }));
+    true
+}
+
+/// Who takes (V), who gives (G) and who is pooled (W), by member, and what is certain of the gifts.
+struct CurvatureMove<'m, 'g, 'p, 'a> {
+    context: &'m NodeContext<'g, 'p, 'a>,
+    node: &'m NodeRelaxation,
+    guide: &'m NodeRelaxation,
+    /// v (MATH 11.9), by member.
+    weights: &'m [f64],
+    /// θ (MATH 11.21), by member.
+    shares: &'m [f64],
+    takers: Vec<usize>,
+    givers: Vec<usize>,
+    pooled: Vec<usize>,
+    /// η of the givers.
+    gifts: Vec<f64>,
+    /// The same, less what rounding can have added.
+    sure: Vec<f64>,
+    /// Positions of the givers, then of the takers.
+    order: Vec<usize>,
+    /// Squares of the takers' columns as stored.
+    squares: Vec<f64>,
+    /// Q carries the rounding of its sums and its factorisation that of its own: what is given and taken is believed only if it
+    /// holds with that share of the squares less given and more taken.
+    margin: f64,
+}
+
+impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
+    fn new(
+        context: &'m NodeContext<'g, 'p, 'a>,
+        node: &'m NodeRelaxation,
+        guide: &'m NodeRelaxation,
+        weights: &'m [f64],
+        shares: &'m [f64],
+    ) -> Self {
+        let select = |is: &dyn Fn(usize) -> bool| -> Vec<usize> { (0..weights.len()).filter(|&a| is(a)).collect() };
+        let takers = select(&|a| weights[a] > 0.0);
+        let givers = select(&|a| weights[a] <= 0.0 && shares[a] <= 0.0);
+        let pooled = select(&|a| shares[a] > 0.0);
+        let gifts: Vec<f64> = givers.iter().map(|&a| gift(context, guide, a)).collect();
+        let (m, n) = ((givers.len() + takers.len()) as f64, context.problem().nrows() as f64);
+        let margin = 8.0 * f64::EPSILON * m * (m + n) + 1e-12;
+        let square = |a: usize| context.stored_square(node, a);
+        let sure = givers.iter().zip(&gifts).map(|(&a, gift)| gift - margin * square(a)).collect();
+        let order = givers.iter().chain(&takers).map(|&a| node.members.positions[a]).collect();
+        let squares = takers.iter().map(|&a| square(a)).collect();
+        Self { context, node, guide, weights, shares, takers, givers, pooled, gifts, sure, order, squares, margin }
+    }
+
+    /// Π_d = Π − diag(d_V) ≻ 0 with the largest Σv_jd_j (MATH 11.10); the takers take the `part` of it where members are pooled.
+    fn attempt(&self, part: f64, limits: &Limits) -> Attempt {
+        let Some(split) = self.split(limits) else { return Attempt::Impossible };
+        let taken = self.takings(&split, if self.pooled.is_empty() { 1.0 } else { part }, limits);
+        let longest = self.squares.iter().copied().fold(0.0, f64::max);
+        let unsure = |a: usize| split.rounding * longest + self.margin * self.squares[a];
+        let Some(lowered) = shifted_inverse(&split.rest, |a| -taken[a] - unsure(a)) else {
+            return Attempt::Impossible;
+        };
+        if self.pooled.is_empty() {
+            let spare = spare(&lowered, &split.answers, &self.sure, &self.squares);
+            return Attempt::Done(self.curvature(&taken, &spare, &[]));
+        }
+        let Some(raised) = shifted_inverse(&split.rest, unsure) else { return Attempt::Impossible };
+        let Some(needs) = self.needs(split, &Inverses { lowered, raised }, longest) else {
+            return Attempt::Impossible;
+        };
+        let can = |e: &usize| needs[*e] <= gift(self.context, self.guide, self.pooled[*e]);
+        let poor: Vec<usize> = (0..self.pooled.len()).filter(|e| !can(e)).map(|e| self.pooled[e]).collect();
+        if !poor.is_empty() {
+            return Attempt::Poor(poor);
+        }
+        let nothing = Spare { takers: vec![0.0; self.takers.len()], givers: vec![0.0; self.givers.len()] };
+        Attempt::Done(self.curvature(&taken, &nothing, &needs))
+    }
+
+    /// What is left for the takers, the last of the order, after the first have given.
+    fn split(&self, limits: &Limits) -> Option<CurvatureSplit> {
+        let (context, gifts) = (self.context, &self.sure);
+        let rows = context.problem().nrows();
+        let (n, m, takers) = (rows as f64, self.order.len() as f64, self.takers.len() as f64);
+        let products = gifts.len() <= rows;
+        let (pairs, work) = match products {
+            true => (MEMBER_PAIR_BYTES * m * m, m * m * (m / 3.0 + 0.5 * n)),
+            false => (24.0 * (n * (n + m) + takers * m), n * n * (0.5 * m + n / 3.0) + n * takers * (n + m)),
+        };
+        if !context.fits(pairs) || !limits.has_time_for(work) {
+            return None;
+        }
+        match products {
+            true => CurvatureSplit::of_products(&context.inner_products(&self.order), gifts, self.margin),
+            false => CurvatureSplit::of_columns(context.whitened(&self.order), gifts),
+        }
+    }
+
+    /// The `part` of the largest d_V, from what the takers have now.
+    fn takings(&self, split: &CurvatureSplit, part: f64, limits: &Limits) -> Vec<f64> {
+        let wanted: Vec<f64> = self.takers.iter().map(|&a| self.weights[a]).collect();
+        let before: Vec<f64> = self.takers.iter().map(|&a| self.node.members.moved[a]).collect();
+        let stop = || limits.stop(0).is_some();
+        let d = largest_diagonal(&split.rest, &wanted, &before, self.context.tuning, stop);
+        d.iter().map(|d| part * d).collect()
+    }
+
+    /// η_j = ζ_jᵀ(Π_d⁻¹ − Π⁻¹)ζ_j / θ_j (MATH 11.22): what the pooled members have to give; `None` where memory has no room for them.
+    fn needs(&self, split: CurvatureSplit, inverses: &Inverses, longest: f64) -> Option<Vec<f64>> {
+        let (context, node) = (self.context, self.node);
+        let split = match split.residuals {
+            Some(_) => split,
+            None => split.with_residuals(&context.whitened(&self.order)),
+        };
+        // What rounding does to the givers' answers is the larger the less they give.
+        let least = self.givers.iter().zip(&self.sure).map(|(&a, g)| g.max(0.0) / context.stored_square(node, a));
+        let frail = 1.0 / least.fold(1.0, f64::min).sqrt();
+        let noise = 2.0 * frail * (split.rounding + self.margin) * longest.sqrt();
+        let rows = context.problem().nrows() + 3 * self.takers.len();
+        if !context.fits(8.0 * self.pooled.len() as f64 * rows as f64) {
+            return None;
+        }
+        let positions: Vec<usize> = self.pooled.iter().map(|&a| node.members.positions[a]).collect();
+        let lengths = self.pooled.iter().map(|&a| context.stored_square(node, a).sqrt()).collect();
+        let pooled = Pooled { columns: context.whitened(&positions), lengths };
+        let pulls = pull(&split, &pooled, inverses, noise);
+        Some(self.pooled.iter().zip(&pulls).map(|(&a, pull)| pull / self.shares[a]).collect())
+    }
+
+    /// The curvature of every member: d and σ of the takers, of the givers and, by `needs`, of the pooled.
+    fn curvature(&self, taken: &[f64], spare: &Spare, needs: &[f64]) -> Vec<MemberCurvature> {
+        let one = |a: usize| MemberCurvature {
+            position: self.node.members.positions[a] as u32,
+            moved: 0.0,
+            spare: 0.0,
+            share: self.shares[a],
+        };
+        let mut all: Vec<MemberCurvature> = (0..self.shares.len()).map(one).collect();
+        for (e, &a) in self.takers.iter().enumerate() {
+            (all[a].moved, all[a].spare) = (taken[e], spare.takers[e]);
+        }
+        for (e, &a) in self.givers.iter().enumerate() {
+            (all[a].moved, all[a].spare) = (-self.gifts[e], spare.givers[e]);
+        }
+        self.pooled.iter().zip(needs).for_each(|(&a, need)| all[a].moved = -need);
+        all
+    }
+}
+
+/// η_j = 2(λ2 − what is needed of it), and at least a little (MATH 11.10): the ridge of a coefficient may fall to the value at which
+/// it would begin to be charged.
+fn gift(context: &NodeContext<'_, '_, '_>, guide: &NodeRelaxation, a: usize) -> f64 {
+    let (members, tuning) = (&guide.members, context.tuning);
+    let alone = context.near.coordinates[members.positions[a]].priced(guide.multiplier);
+    let (b, tau) = (members.beta[a], members.tau[a].abs());
+    let needed = match members.choices[a] {
+        Choice::In => 0.0,
+        _ if b != 0.0 => 1.1 * alone.l0 / (b * b),
+        _ => {
+            let distance = (alone.threshold(members.tau[a]) - tau).max(0.0);
+            let threshold = tau + tuning.kept_distance * distance;
+            (threshold - alone.l1).max(0.0).powi(2) / (4.0 * alone.l0)
+        }
+    };
+    // A little from everyone keeps Q regular.
+    (2.0 * (alone.l2 - needed.max(tuning.kept_ridge * alone.l2))).max(tuning.least_gift * alone.l2)
+}
+
+/// (Π + diag(by))⁻¹, where that is positive definite.
+fn shifted_inverse(rest: &Mat<f64>, by: impl Fn(usize) -> f64) -> Option<Mat<f64>> {
+    let size = rest.ncols();
+    let matrix = Mat::from_fn(size, size, |a, b| rest[(a, b)] + if a == b { by(a) } else { 0.0 });
+    Some(Llt::new(matrix.as_ref(), Side::Lower).ok()?.inverse())
+}
+
+/// σ (MATH 11.12) of the takers and of the givers.
+struct Spare {
+    takers: Vec<f64>,
+    givers: Vec<f64>,
+}
+
+/// σ_j ≤ 1/(M⁻¹)_jj (MATH 11.12): for each taker and each giver a σ with M − σ e_je_jᵀ ⪰ 0. `inverse` is Π_d⁻¹, which is the takers'
+/// part of M⁻¹; that of a giver is at most 1/η_j + ζ_jᵀΠ_d⁻¹ζ_j/η_j² (MATH 11.14), `answers` having the rows ζ_jᵀ/η_j.
+fn spare(inverse: &Mat<f64>, answers: &Mat<f64>, gifts: &[f64], squares: &[f64]) -> Spare {
+    let (takers, givers) = (squares.len(), gifts.len());
+    let condition: f64 = (0..takers).map(|a| inverse[(a, a)] * squares[a]).sum();
+    if condition.is_nan() || condition > WORST * takers as f64 {
+        return Spare { takers: vec![0.0; takers], givers: vec![0.0; givers] };
+    }
+    let mut weighted = Mat::zeros(givers, takers);
+    matmul(weighted.as_mut(), Accum::Replace, answers.as_ref(), inverse.as_ref(), 1.0, Par::Seq);
+    let given = |g: usize| {
+        let sum: f64 = (0..takers).map(|a| weighted[(g, a)] * answers[(g, a)]).sum();
+        // What is sure of a gift may be less than nothing where the ridge is less than the rounding of the column.
+        if gifts[g] > 0.0 { SURE / (1.0 / gifts[g] + sum.max(0.0)) } else { 0.0 }
+    };
+    Spare { takers: (0..takers).map(|a| SURE / inverse[(a, a)]).collect(), givers: (0..givers).map(given).collect() }
+}

@@ -1,0 +1,15 @@
+//! Curvature moved between the squared loss and the penalty, so that the envelope of the penalty is tighter where it matters.
+//!
+//! | file | what | MATH |
+//! |---|---|---|
+//! | `diagonal` | who gives, who takes, and how much | 11.9–11.14 |
+//! | `split` | the curvature left for the takers once the givers have answered | 11.10 |
+//! | `barrier` | the largest diagonal below a matrix | 11.9, 11.10 |
+//! | `budget` | how many of the weak features a better subset can hold, and what these need not give therefore | 11.20–11.22 |
+
+mod barrier;
+mod budget;
+mod diagonal;
+mod split;
+
+pub use diagonal::{move_curvature, unmoved};

@@ -1,0 +1,325 @@
+//! Every node of the tree against enumeration: from an answer of nothing said to be worth a little more than the optimum, every
+//! better subset stays in an open node until it is found, and no node's bound exceeds the best of its subsets.
+//!
+//! A wrong decision hides where the answer was known before; here it was not.
+
+use crate::common::{Case, ChaCha8Rng, Convex, LOSSES, RngExt, hostile, pick, power, price, rng};
+use crate::control::Monitor;
+use crate::design::Dense;
+use crate::exact::node::{Choice, Node};
+use crate::exact::seed::Seed;
+use crate::exact::setting::Setting;
+use crate::exact::tests::{Small, numbers, planted, tuning};
+use crate::exact::tree::Tree;
+use crate::exact::tuning::Tuning;
+use crate::relaxation::workspace::Workspace;
+use crate::solver::incremental::Root;
+use crate::solver::{Outcome, incremental};
+use crate::{Bounds, Coefficients, Loss, Method, Options, Penalty, Problem};
+
+/// Whether the subset is one of the node's.
+fn holds(tree: &Tree<'_, '_>, node: &Node, mask: usize) -> bool {
+    let choices = node.choices(tree.near.active.features());
+    (0..tree.setting.problem.ncols()).all(|j| match tree.near.position(j).map(|k| choices[k]) {
+        Some(Choice::Free) => true,
+        Some(Choice::In) => mask >> j & 1 == 1,
+        Some(Choice::Out) => mask >> j & 1 == 0,
+        None => mask >> j & 1 == 0 || node.far.binary_search(&j).is_ok(),
+    })
+}
+
+/// An answer of nothing said to be worth `objective`: only the tree can find a better one. A `bare` root has no minimiser either,
+/// so that nothing is near at first.
+fn forget_answer(problem: &Problem<'_>, root: &mut Root, objective: f64, bare: bool) {
+    let intercept = problem.best_intercept(&problem.null_margins(), 0.0);
+    root.outcome.coefficients = Coefficients { intercept, ..Default::default() };
+    root.objective = objective;
+    if bare {
+        root.minimiser = root.outcome.coefficients.clone();
+    }
+}
+
+/// P of the best fit on every subset.
+fn costs(case: &Case) -> Vec<f64> {
+    let model = case.model();
+    let one = |mask: usize| {
+        let subset: Vec<usize> = (0..case.p).filter(|j| mask >> j & 1 == 1).collect();
+        let penalties: Vec<Convex> = subset.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
+        let prices: f64 = subset.iter().map(|&j| price(&case.penalty, j)).sum();
+        model.minimise(&subset, &penalties).value + prices
+    };
+    (0..1 << case.p).map(one).collect()
+}
+
+/// A hostile problem of one of six kinds: as they come; with hardly a ridge; targets far from zero; boxes in place of the ridge;
+/// the same with fewer samples than features; these with a ridge.
+fn draw(rng: &mut ChaCha8Rng, kind: u64, losses: &[Loss]) -> Case {
+    let mut case = hostile(rng, if kind < 3 { losses } else { &[Loss::Squared] }, if kind == 5 { 9 } else { 7 });
+    if kind > 3 {
+        let n = rng.random_range(1..=case.p.div_ceil(2)).min(case.n);
+        let x: Vec<f64> = (0..case.p).flat_map(|j| case.x[j * case.n..j * case.n + n].to_vec()).collect();
+        (case.base, case.base_rows, case.n, case.x) = (x.clone(), n, n, x);
+        case.y.truncate(n);
+        case.weights.iter_mut().for_each(|w| w.truncate(n));
+        case.offset.iter_mut().for_each(|o| o.truncate(n));
+    }
+    match kind {
+        1 if case.loss == Loss::Squared => case.penalty.lambda2 *= power(rng, -10.0, 0.0),
+        2 if !case.loss.is_classification() => {
+            let shift = power(rng, 0.0, 5.0);
+            case.y.iter_mut().for_each(|y| *y += shift);
+            case.intercept = true;
+        }
+        3 | 4 => {
+            let reach = |j: usize, rng: &mut ChaCha8Rng| {
+                power(rng, -0.5, 0.7) * (case.n as f64).sqrt() / case.norm(j).max(1e-9)
+            };
+            let reach: Vec<f64> = (0..case.p).map(|j| reach(j, rng)).collect();
+            case.penalty.lambda2 = 0.0;
+            case.penalty.bounds = Bounds::Each(reach.iter().map(|m| -m).collect(), reach);
+        }
+        _ => {}
+    }
+    case
+}
+
+/// A hostile problem, and how its tree is grown.
+struct Attack {
+    seed: u64,
+    case: Case,
+    /// P of every subset.
+    cost: Vec<f64>,
+    /// Those of at most k features.
+    allowed: Vec<usize>,
+    k: Option<usize>,
+    most_near: usize,
+    top: usize,
+    gap: f64,
+    /// What the answer of nothing is said to be worth, above the least P and relative to it.
+    above: f64,
+    bare: bool,
+}
+
+/// How many steps the trees took, and nodes in them with curvature moved and with far features.
+#[derive(Default)]
+struct TreeTally {
+    steps: usize,
+    moved: usize,
+    far: usize,
+}
+
+impl Attack {
+    fn new(seed: u64) -> Self {
+        let mut rng = rng(77_000 + seed);
+        let losses: &[Loss] = if seed.is_multiple_of(4) { &LOSSES } else { &[Loss::Squared] };
+        let case = draw(&mut rng, seed % 6, losses);
+        let cost = costs(&case);
+        let k = pick(&mut rng, &[None, None, None, Some(1), Some(2), Some(case.p / 2 + 1)]);
+        let most_near = pick(&mut rng, &[1, 2, 3, 4000, 4000, 4000]);
+        let (top, gap) = (pick(&mut rng, &[1, 1, 1, 3]), pick(&mut rng, &[1e-6, 1e-6, 1e-4]));
+        let above = pick(&mut rng, &[1e-4, 1e-2, 0.3, 1e9]);
+        let bare = rng.random_bool(0.5);
+        let allowed = (0..cost.len()).filter(|m| k.is_none_or(|k| m.count_ones() as usize <= k)).collect();
+        Self { seed, case, cost, allowed, k, most_near, top, gap, above, bare }
+    }
+
+    fn label(&self) -> String {
+        let Self { seed, case, k, most_near, top, gap, above, .. } = self;
+        format!("{seed}: k {k:?}, near {most_near}, top {top}, gap {gap}, above {above}, {case:?}")
+    }
+
+    /// About the size of P.
+    fn scale(&self) -> f64 {
+        let offset = self.case.offset.clone().unwrap_or_else(|| vec![0.0; self.case.n]);
+        self.case.model().loss_sum(&offset, 0.0)
+    }
+
+    fn least(&self) -> f64 {
+        self.allowed.iter().map(|&m| self.cost[m]).fold(f64::INFINITY, f64::min)
+    }
+
+    /// How far two ways to compute P may be apart.
+    fn slack(&self) -> f64 {
+        1e-11 * self.scale() + 1e-9 * self.least().abs()
+    }
+
+    /// Whether every feature of the subset matters: one that hardly does may be left at zero, and the subset is then another one.
+    fn is_distinct(&self, m: usize) -> bool {
+        let scale = self.scale();
+        let gain = |j: usize| self.cost[m & !(1 << j)] + price(&self.case.penalty, j) - self.cost[m];
+        (0..self.case.p).all(|j| m >> j & 1 == 0 || gain(j) > 1e-7 * scale)
+    }
+
+    fn seed_for(&self, setting: &Setting<'_, '_>, monitor: &mut Monitor<'_>) -> Seed {
+        let mut seed = match self.k {
+            None => {
+                let root = incremental::root(&mut Workspace::new(setting.problem), setting.options, monitor);
+                Seed { root, multiplier: 0.0 }
+            }
+            Some(_) => Seed::new(setting, monitor),
+        };
+        let (least, null) = (self.least(), self.cost[0] * (1.0 + 1e-9) + 1e-9);
+        let objective = (least + self.above * least.abs().max(1e-12 * self.scale())).min(null);
+        forget_answer(setting.problem, &mut seed.root, objective, self.bare);
+        seed
+    }
+
+    fn run(&self, problem: &Problem<'_>, seen: &mut TreeTally) {
+        let (top, gap) = (self.top, self.gap);
+        let (options, mut observer) = (Options { method: Method::Exact, gap, top, ..Options::default() }, ());
+        let mut monitor = Monitor::new(&options, &mut observer);
+        let tuning = Tuning { most_near: self.most_near, ..tuning() };
+        let setting = Setting { problem, size: self.k, options: &options, tuning };
+        let seed = self.seed_for(&setting, &mut monitor);
+        let mut tree = Tree::plant(setting, seed);
+        // A search that is cut short ends nodes away from their minimisers, where far features take most from the bound.
+        let is_cut = self.seed % 5 == 4;
+        if is_cut {
+            options.cancel.cancel();
+        }
+        for _ in 0..if is_cut { 60 } else { 400 } {
+            let Some(batch) = tree.next_batch() else { break };
+            seen.far += batch.iter().filter(|n| !n.far.is_empty()).count();
+            tree.process(batch, &mut monitor);
+            seen.steps += 1;
+            seen.moved += tree.frontier.open().filter(|n| n.moved.is_some()).count();
+            self.check(&tree);
+        }
+        let (best, least, slack) = (tree.pool.entries()[0].0, self.least(), self.slack());
+        let found = best <= least + tree.room().max(2e-9) + 10.0 * slack;
+        let admitted = tree.frontier.len() > 0 || tree.frontier.closed <= least + slack;
+        assert!(found || admitted, "{best} {least}: {}", self.label());
+    }
+
+    /// No better subset is lost, and no bound is above a subset of its node.
+    fn check(&self, tree: &Tree<'_, '_>) {
+        let (cost, slack) = (&self.cost, self.slack());
+        let goal = tree.pool.limit() - tree.room() - slack;
+        let entries = tree.pool.entries();
+        let known: Vec<usize> = entries.iter().map(|e| e.1.support.iter().map(|j| 1 << j).sum()).collect();
+        for &m in self.allowed.iter().filter(|m| cost[**m] < goal && !known.contains(m)) {
+            let is_held = tree.frontier.open().any(|node| holds(tree, node, m));
+            // A node that was given up says so.
+            let is_admitted = tree.frontier.closed.max(tree.frontier.unseen) <= cost[m] + slack;
+            let is_kept = is_held || is_admitted || !self.is_distinct(m);
+            assert!(is_kept, "{m:b} of cost {} was lost below {goal}: {}", cost[m], self.label());
+        }
+        for node in tree.frontier.open() {
+            let subsets = self.allowed.iter().filter(|m| holds(tree, node, **m));
+            let least = subsets.map(|&m| cost[m]).fold(f64::INFINITY, f64::min);
+            assert!(node.bound <= least + slack, "{} is above {least}: {}", node.bound, self.label());
+        }
+    }
+}
+
+#[test]
+fn no_node_loses_a_better_subset() {
+    let mut seen = TreeTally::default();
+    for seed in 0..2000 {
+        let attack = Attack::new(seed);
+        attack.case.with_problem(|problem| {
+            if !crate::leaps::is_needed(problem) {
+                attack.run(problem, &mut seen);
+            }
+        });
+    }
+    let TreeTally { steps, moved, far } = seen;
+    assert!(steps > 1000 && moved > 500 && far > 200, "{steps} steps, {moved} moved, {far} far");
+}
+
+/// What another node has brought near between a node's relaxation and its look far stays open in the node's children.
+#[test]
+fn features_that_came_near_meanwhile_stay_open() {
+    for joins in [false, true] {
+        let mut draw = numbers(5);
+        let (n, p) = (12, 9);
+        let x: Vec<f64> = (0..n * p).map(|_| draw()).collect();
+        let y: Vec<f64> = (0..n).map(|i| x[i] + 0.8 * x[4 * n + i] + 0.5 * draw()).collect();
+        let design = Dense::new(n, p, x).unwrap();
+        let problem = Problem::new(&design, &y, Penalty::new(0.1, 0.0, 0.1)).unwrap();
+        let (options, mut observer) = (Options { top: 100, method: Method::Exact, ..Options::default() }, ());
+        let mut monitor = Monitor::new(&options, &mut observer);
+        let mut tree = planted(&problem, &options, Tuning { most_near: 2, ..tuning() }, &mut monitor);
+        let node = tree.frontier.pop().unwrap();
+        let pending = tree.relax_near(node, &monitor);
+        let came = pending.node.far[0];
+        tree.near.include(came);
+        tree.most_near = if joins { 4000 } else { 2 };
+        tree.close_or_split_far(pending.node, pending.relaxed, &mut monitor);
+        assert!(tree.frontier.len() > 0);
+        for node in tree.frontier.open() {
+            let choices = node.choices(tree.near.active.features());
+            assert_eq!(choices[tree.near.position(came).unwrap()], Choice::Free, "{joins}");
+        }
+    }
+}
+
+/// Nine features that stand in for one another: what is far from the relaxation's minimiser matters deeper down.
+fn stand_ins(trial: u64) -> Small {
+    let mut draw = numbers(trial);
+    let (n, p) = (10 + trial as usize % 7, 9);
+    let mut x: Vec<f64> = (0..n * p).map(|_| draw()).collect();
+    if trial % 4 == 1 {
+        x.copy_within(..n, n);
+    }
+    for i in (0..n * p).filter(|i| i / n % 3 > 0) {
+        x[i] = 0.5 * x[i] + x[i % n + (i / n - i / n % 3) * n];
+    }
+    let loss = [Loss::Squared, Loss::Logistic, Loss::Squared, Loss::Huber { delta: 0.5 }][trial as usize % 4];
+    let signal: Vec<f64> = (0..n).map(|i| x[i] + x[3 * n + i] - x[6 * n + i] + 0.7 * draw()).collect();
+    let y = match loss {
+        Loss::Logistic => (0..n).map(|i| if i == 0 || i > 1 && signal[i] > 0.0 { 1.0 } else { -1.0 }).collect(),
+        _ => signal,
+    };
+    let bounds = if trial.is_multiple_of(3) { Bounds::All(-0.6, 0.9) } else { Bounds::Free };
+    let lambda2 = [0.02, 0.3, 0.1][trial as usize % 3];
+    let penalty = Penalty::new(0.05 + 0.3 * (trial % 5) as f64 / 5.0, 0.02, lambda2).with_bounds(bounds);
+    let (design, w) = (Dense::new(n, p, x).unwrap(), vec![1.0; n]);
+    Small { design, y, w, penalty, loss, intercept: trial.is_multiple_of(2) }
+}
+
+/// Branch and bound with so many columns in memory, from an answer of nothing said to be worth `known`: small problems have every
+/// feature that matters in memory after the root, and the best answer; so only the tree can find it, far away.
+///
+/// Whatever is split, decided and brought near, the `best` subset of cost `least` stays in an open node until it is found.
+fn grow(problem: &Problem<'_>, most_near: usize, known: Option<f64>, (least, best): (f64, usize)) -> Outcome {
+    let (options, mut observer) = (Options::with_method(Method::Exact), ());
+    let mut monitor = Monitor::new(&options, &mut observer);
+    let mut root = incremental::root(&mut Workspace::new(problem), &options, &mut monitor);
+    forget_answer(problem, &mut root, 0.0, known.is_some());
+    root.objective = known.unwrap_or_else(|| problem.value(&root.outcome.coefficients));
+    let tuning = Tuning { most_near, ..tuning() };
+    let setting = Setting { problem, size: None, options: &options, tuning };
+    let mut tree = Tree::plant(setting, Seed { root, multiplier: 0.0 });
+    while let Some(batch) = tree.next_batch() {
+        tree.process(batch, &mut monitor);
+        let is_found = problem.value(&tree.pool.entries()[0].1) <= least * (1.0 + 1e-5);
+        let is_held = tree.frontier.open().any(|node| holds(&tree, node, best));
+        assert!(is_found || is_held, "the best subset was lost");
+    }
+    tree.harvest(crate::Status::Converged)
+}
+
+#[test]
+fn trees_that_start_with_nothing_end_with_the_enumerated_optimum() {
+    let (mut split, mut proved) = (0, 0);
+    for trial in 0..160 {
+        let most_near = if trial < 80 { 3 } else { 4000 };
+        let small = stand_ins(trial);
+        let (problem, costs) = (small.problem(), small.costs());
+        let best = (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap();
+        let least = costs[best];
+        let outcome = grow(&problem, most_near, None, (least, best));
+        let (bound, objective) = (outcome.lower_bound, problem.value(&outcome.coefficients));
+        let closed = objective - bound <= 1e-9f64.max(1e-6 * objective);
+        assert!(bound <= least + 1e-9, "{trial}: {bound} above {least}");
+        assert!(objective <= least * (1.0 + 1e-6) + 1e-9 || !closed, "{trial}: {objective} {least}");
+        // A value just above the optimum closes every node that does not look far for it.
+        let outcome = grow(&problem, most_near, Some(least * (1.0 + 1e-4)), (least, best));
+        let objective = problem.value(&outcome.coefficients);
+        assert!(objective <= least * (1.0 + 1e-6) + 1e-9, "{trial}: {objective} missed {least}");
+        split += usize::from(outcome.iterations > 1);
+        proved += usize::from(closed);
+    }
+    assert!(split > 60 && proved > 150, "{split} {proved}");
+}

@@ -1,0 +1,215 @@
+//! The tree: grows from its root until nothing is open or a limit strikes.
+//!
+//! | file | what |
+//! |---|---|
+//! | here | [`Tree`], its outer loop, its limits and its bound |
+//! | `plant` | the root: which features are open, and whose columns come into memory |
+//! | `frontier` | the open nodes, and what the closed ones prove |
+//! | `process` | a node relaxed, decided, strengthened, rounded; closed or split |
+//! | `far` | the same for nodes with open features whose columns are not in memory |
+//! | `answers`, `answer_pool` | answers that the tree comes by, and the best of them |
+//! | `harvest` | what a tree shows on its way and hands over at its end |
+//! | `snapshot` | the tree in a form that a file holds |
+
+mod answer_pool;
+mod answers;
+mod far;
+mod frontier;
+mod harvest;
+mod plant;
+mod process;
+pub mod snapshot;
+
+use crate::control::{Memory, Monitor};
+use crate::error::Result;
+use crate::exact::node::{Node, NodeContext};
+use crate::exact::setting::Setting;
+use crate::relaxation::workspace::Workspace;
+use crate::snapshot::Journal;
+use crate::solution::Status;
+use crate::solver::Outcome;
+use answer_pool::AnswerPool;
+use frontier::Frontier;
+use snapshot::SavedTree;
+
+/// Bytes for each pair of the core's features: Q, with room to grow and a factor.
+const CORE_PAIR_BYTES: f64 = 26.0;
+
+/// The open nodes, the best answers, and what is known of the closed ones.
+pub struct Tree<'p, 'a> {
+    pub(super) setting: Setting<'p, 'a>,
+    /// The columns that nodes decide about.
+    pub(super) near: Workspace<'p, 'a>,
+    /// Open features up to this many all come into memory.
+    pub(super) most_near: usize,
+    /// The features that were not zero in some node, with their inner products; the search for answers works on it.
+    core: Workspace<'p, 'a>,
+    pub(super) frontier: Frontier,
+    pub(super) pool: AnswerPool,
+    /// Nodes that were looked at.
+    processed: usize,
+    /// Nodes that were made: the next one's id.
+    made: usize,
+    /// Whether answers have been looked for outside the active set.
+    searched: bool,
+    /// Whether memory had no room for features that a node needed.
+    starved: bool,
+    /// Whether there was no time left for a look at all features.
+    out_of_time: bool,
+    memory: Memory,
+    /// Absolute tolerance.
+    absolute: f64,
+    /// The root's outcome; its coefficients are those of the first answer.
+    outcome: Outcome,
+}
+
+impl<'p, 'a> Tree<'p, 'a> {
+    /// A tree with no node yet, from the root's outcome.
+    fn bare(setting: Setting<'p, 'a>, outcome: Outcome) -> Self {
+        // What the machine has to spare is looked up once for all.
+        let memory = setting.options.memory();
+        let empty = || Workspace::new(setting.problem).within(memory.clone());
+        let (near, core) = (empty(), empty());
+        Self {
+            most_near: setting.tuning.most_near.min(near.most_columns(setting.tuning.memory_for_columns)),
+            near,
+            core,
+            frontier: Frontier::new(),
+            pool: AnswerPool::new(setting.options.top),
+            processed: 0,
+            made: 0,
+            searched: false,
+            starved: false,
+            out_of_time: false,
+            memory,
+            absolute: setting.options.absolute(setting.problem),
+            setting,
+            outcome,
+        }
+    }
+
+    /// Splits nodes until none is open or a limit strikes.
+    pub fn grow(
+        mut self,
+        monitor: &mut Monitor<'_>,
+        mut journal: Option<&mut Journal<'_, SavedTree>>,
+    ) -> Result<Outcome> {
+        let mut ended = self.outcome.ended;
+        while let Some(batch) = self.next_batch() {
+            if let Some(status) = self.limit(monitor) {
+                ended = status;
+                batch.into_iter().for_each(|node| self.frontier.push(node));
+                break;
+            }
+            self.process(batch, monitor);
+            if self.processed >= self.setting.tuning.search_from {
+                self.search(monitor);
+            }
+            self.record(monitor);
+            if let Some(journal) = &mut journal
+                && monitor.stop(0).is_none()
+            {
+                // Nodes that a limit cut short are no part of what a search without limits would do.
+                (journal.keep)(&|| self.save(monitor))?;
+            }
+        }
+        if self.starved && ended == Status::Converged {
+            ended = Status::MemoryLimit;
+        }
+        // The limit may have struck inside the last nodes.
+        Ok(self.harvest(monitor.stop(0).unwrap_or(ended)))
+    }
+
+    /// The open nodes with the lowest bounds; those that the best answer has meanwhile closed are dropped. A node with far features
+    /// ends the batch: its passes over X are shared by the nodes that it is split into.
+    pub(super) fn next_batch(&mut self) -> Option<Vec<Node>> {
+        let tuning = &self.setting.tuning;
+        let size = (self.frontier.len() / tuning.batch_share).clamp(tuning.least_batch, tuning.most_batch);
+        let mut batch = Vec::new();
+        while batch.len() < size {
+            let Some(node) = self.frontier.pop() else { break };
+            if node.bound > self.cutoff() {
+                self.frontier.close(node.bound, false);
+                continue;
+            }
+            let is_last = !node.far.is_empty();
+            batch.push(node);
+            if is_last {
+                break;
+            }
+        }
+        (!batch.is_empty()).then_some(batch)
+    }
+
+    fn limit(&self, monitor: &Monitor<'_>) -> Option<Status> {
+        let (options, share, bytes) =
+            (self.setting.options, self.setting.tuning.memory_for_open, self.frontier.bytes());
+        let nodes = options.max_nodes.is_some_and(|most| self.processed >= most);
+        let given = options.max_memory.is_some_and(|most| bytes >= most / share);
+        let memory = given || !self.memory.allows(bytes as f64, share);
+        let of_tree = nodes.then_some(Status::NodeLimit).or(memory.then_some(Status::MemoryLimit));
+        let late = self.out_of_time.then_some(Status::TimeLimit);
+        monitor.stop(0).or(of_tree).or(late)
+    }
+
+    /// Room that the tolerances leave below the value to beat.
+    pub(super) fn room(&self) -> f64 {
+        let last = self.pool.entries().last().map_or(0.0, |e| e.0.abs());
+        self.absolute.max(self.setting.options.gap * last)
+    }
+
+    /// A gap in a node below this is none: a part of the room.
+    fn node_room(&self) -> f64 {
+        0.1 * self.room()
+    }
+
+    /// P̂ − ½ max(absolute, relative · |P̂|) (MATH 11.3): a node whose bound exceeds this holds nothing better than the answers, within
+    /// the tolerances.
+    fn cutoff(&self) -> f64 {
+        let limit = self.pool.limit();
+        // Half of the tolerance: the other half is left for the rounding of the final evaluation. Where there is none, as at P = 0,
+        // what is no better than the answers is closed all the same.
+        if limit.is_finite() { (limit - 0.5 * self.room()).min(limit.next_down()) } else { f64::INFINITY }
+    }
+
+    /// max(D_root, min(bounds of open and closed nodes, P of the answer)) (MATH 11.26): what no subset outside the pool can beat, nor
+    /// one in it by more than rounding.
+    fn lower_bound(&self) -> f64 {
+        let best = self.pool.entries().first().map_or(f64::INFINITY, |e| e.0);
+        self.frontier.bound().min(best).max(self.root_bound())
+    }
+
+    /// D_root: the bound before branching.
+    pub fn root_bound(&self) -> f64 {
+        self.outcome.lower_bound
+    }
+
+    /// What the nodes look at.
+    pub(super) fn context(&self) -> NodeContext<'_, 'p, 'a> {
+        let scale = self.pool.entries().first().map_or(0.0, |e| e.0.abs());
+        let (near, core, size, memory) = (&self.near, &self.core, self.setting.size, &self.memory);
+        let (most_curved, tuning) = (self.most_curved(), &self.setting.tuning);
+        NodeContext { near, core, size, most_curved, scale, memory, tuning }
+    }
+
+    /// The most members m among which curvature is moved: min(n, m)² m multiplications must be worth it, and in a tree that may end
+    /// soon few are.
+    fn most_curved(&self) -> usize {
+        let (n, tuning) = (self.setting.problem.nrows() as f64, &self.setting.tuning);
+        let work = tuning.curvature_work * (1.0 + self.processed as f64 / tuning.curvature_work_nodes);
+        tuning.least_curved.max((work / (n * n)).max(work.cbrt().min(n)) as usize)
+    }
+
+    /// Inner products of what joined the core.
+    fn extend_core(&mut self) {
+        if self.setting.problem.loss().is_quadratic() && self.has_room_for_core() {
+            self.core.gram();
+        }
+    }
+
+    /// Whether memory has room for the inner products of the core.
+    fn has_room_for_core(&self) -> bool {
+        let pairs = (self.core.active.len() as f64).powi(2);
+        self.memory.allows(CORE_PAIR_BYTES * pairs, self.setting.tuning.memory_for_columns)
+    }
+}

@@ -1,0 +1,190 @@
+//! The numbers that steer the search. None of them is part of a proof: any values give valid bounds, these give them soonest as far as
+//! was measured. Numbers that pay for rounding are constants beside their proof.
+//!
+//! Figures are nodes to the proof, or seconds, of the simulation of MATH §8; those of section 11 of bench/NOTES.md are cited as NOTES.
+//! "Not tuned" means that one value was chosen for the reason given and others were not measured.
+
+/// See the fields; [`Tuning::default`] is what every solve uses, tests of single parts take others.
+#[derive(Debug, Clone)]
+pub struct Tuning {
+    // The tree.
+    /// A batch of nodes, relaxed side by side, is one of so many parts of the open ones, so that few threads wait for the last in a
+    /// large tree and little is done in vain in a small one. The tree does not depend on the number of threads. One of four changes
+    /// (batches of 8 before, `shrunk_share`, `decided_inside`, takers that take all) that together took SNR 2, n=200, seed 1 from 18,200
+    /// to 12,450 nodes (NOTES, members tried); not measured alone.
+    pub batch_share: usize,
+    /// The fewest nodes of a batch, where so many are open. Not tuned: enough for a few threads.
+    pub least_batch: usize,
+    /// The most nodes of a batch. Not tuned: what is done in vain when a better answer is found grows with it.
+    pub most_batch: usize,
+    /// Every node up to this one is rounded to an answer: answers that come early prune most. Not tuned.
+    pub rounded_nodes: usize,
+    /// After them every so many-th is. Not tuned.
+    pub rounded_every: usize,
+    /// Nodes after which answers are looked for in all of X, with a walk past the minimum that exchanges led to: a tree that ends
+    /// before has no use for it. Not tuned.
+    pub search_from: usize,
+
+    // Columns and memory.
+    /// Open features up to this many all come into memory; nodes look at more by passes over X. Not tuned: at n = 1000 they take 32 MB.
+    pub most_near: usize,
+    /// Features of the root closest to their thresholds that come into memory even where there are more than that, besides those that
+    /// its convex phase looked at. Not tuned.
+    pub first_near: usize,
+    /// Features up to which all members of a node with few join the core with their inner products, besides those that were not zero
+    /// in some node. Not tuned: at 1500 the products take 18 MB.
+    pub most_core: usize,
+    /// One part in so many of the limit on memory is for the near columns, as many for the core's and for its inner products. Not tuned.
+    pub memory_for_columns: usize,
+    /// One part in so many of it is for the open nodes. Not tuned.
+    pub memory_for_open: usize,
+    /// One part in so many of it is for what the nodes that are relaxed side by side take together. Not tuned.
+    pub memory_for_nodes: usize,
+    /// Members that a node works on whatever memory there is. Not tuned: 1.6 MB.
+    pub least_working: usize,
+
+    // The relaxation of a node.
+    /// Share of its threshold from which on a correlation is close to it: such members are worked on from the start. Not tuned: what is
+    /// left out and needed costs one more descent, what is put in and not needed its inner products.
+    pub close_to_threshold: f64,
+    /// Prices ν tried in a node after its parent's: each costs a relaxation, and any price gives a bound. Not tuned.
+    pub prices: usize,
+    /// Prices ν tried at the root, where all nodes start from what is found. Not tuned: ten times as many as in a node.
+    pub root_prices: usize,
+    /// Share of the gap that the next price must be able to close. Not tuned.
+    pub price_worth: f64,
+
+    // Answers of a limited size.
+    /// The first price ν at the root, as a part of the one at which nothing is taken. Not tuned.
+    pub first_price: f64,
+    /// Features of one relaxation among which an answer is looked for: those that are charged most. Not tuned: a tableau of 1500 takes
+    /// 18 MB.
+    pub most_charged: usize,
+    /// Moves of one feature that are tried from a point of at most k, best first. Not tuned.
+    pub moves_within_size: usize,
+
+    // Far features.
+    /// Nodes whose dual points share one pass over the far features: the pass costs the reading of X, whatever their number. Not tuned.
+    pub nodes_per_pass: usize,
+    /// Share of the gap that a node which seems closed is to have to spare for the far features (MATH 11.24). Not tuned.
+    pub spare_share: f64,
+    /// Steps of the search for the dual point that has it: to 1/32 of the way. Not tuned.
+    pub blend_halvings: usize,
+    /// Share of the gap that far features may take from a bound without being brought near. Not tuned.
+    pub far_gap_share: f64,
+    /// Far features that may come near after a pass even where fewer are near. Not tuned.
+    pub least_brought: usize,
+    /// Far features that come near for a node with nothing else left to split on. Not tuned: one is enough to be right.
+    pub joining_to_split: usize,
+
+    // Curvature moved.
+    /// Members among which curvature is moved from the first node on, whatever that costs. Not tuned.
+    pub least_curved: usize,
+    /// Multiplications that a move of curvature may cost in the first node: a second or two. Trees that end soon are not to wait for it,
+    /// as the 5 nodes of n=400, SNR 5, seed 1 (NOTES, curvature moved). Not tuned beyond that.
+    pub curvature_work: f64,
+    /// Nodes after which it may cost as much again. Not tuned.
+    pub curvature_work_nodes: f64,
+    /// Moves of curvature in one node: members that the first excludes make the next better. 3 before `looks_left` ended them where
+    /// they do not pay; not tuned since.
+    pub curvature_looks: usize,
+    /// Gap over the rise of the last look above which the next is not worth its cost. Not tuned.
+    pub looks_left: f64,
+    /// The most members among which curvature is moved without a pool. A pool is worth most where many are open; without one the rules
+    /// have curvature left for each member alone, and exclude more where fewer are. Not tuned: for 3000 members the best diagonal gains
+    /// 0.007 of a gap of 0.178, one with a pool 0.04 (NOTES, a budget).
+    pub most_unpooled: usize,
+    /// The fewest members among which some are pooled. Not tuned; with numbers between the two both moves are made.
+    pub least_pooled: usize,
+    /// Share of the members left since the last look at which another is worth its cost; 0.95 before, see
+    /// `batch_share` for what was measured.
+    pub shrunk_share: f64,
+    /// Members decided to be in since then at which it is as well; 4 before, see `batch_share`.
+    pub decided_inside: usize,
+    /// Share of the gap which, owed by pooled members, is worth another look. Not tuned.
+    pub owed_share: f64,
+    /// Share of its distance from the threshold that a giver at zero keeps: with none it would be charged as soon as α moves. 0.5 before;
+    /// what was measured is not recorded.
+    pub kept_distance: f64,
+    /// Share of its own ridge that a giver keeps. Not tuned: without ridge Ψ′ is −∞ beyond λ1.
+    pub kept_ridge: f64,
+    /// The least gift, relative to the ridge: a little from everyone keeps Q regular. Not tuned.
+    pub least_gift: f64,
+    /// Shares of what they could take that the takers do where members are pooled, which have to give the less the more is left: at the
+    /// first attempt and at those that follow, without the members that could not give so much. Not tuned. Without a pool all is taken:
+    /// 15,400 nodes instead of 18,000 (NOTES, one member alone).
+    pub pooled_takings: [f64; 4],
+    /// Least share of the budget with which a member is pooled (MATH 11.21): what it has to give grows with the inverse. Not tuned.
+    pub least_share: f64,
+    /// Steps of the search for a share: to 1/4096. Not tuned.
+    pub share_halvings: usize,
+    /// Newton steps on the barrier, each after the barrier shrank. 8 and 7 before; what was measured is not recorded.
+    pub barrier_steps: usize,
+    /// Part of Σv_jd_j that the barrier may still cost at the end: what is left inside the boundary is of use to the rules. Not tuned.
+    pub barrier_left: f64,
+    /// The same at the start from a diagonal that is known, in units of the last. Not tuned.
+    pub barrier_away: f64,
+    /// Part of its own curvature that a coefficient starts from which took nothing before. Not tuned: small enough to be inside.
+    pub barrier_fresh: f64,
+
+    // Probes.
+    /// Share of the members that may fall from which on they are probed: each look costs the inner products of all. Not tuned.
+    pub falling_share: f64,
+    /// Rounds in which those beyond their thresholds answer. Most probes are decided in the second or third (NOTES, members tried).
+    pub probe_rounds: usize,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            batch_share: 8,
+            least_batch: 8,
+            most_batch: 32,
+            rounded_nodes: 256,
+            rounded_every: 16,
+            search_from: 64,
+            most_near: 4000,
+            first_near: 256,
+            most_core: 1500,
+            memory_for_columns: 8,
+            memory_for_open: 4,
+            memory_for_nodes: 4,
+            least_working: 200,
+            close_to_threshold: 0.98,
+            prices: 4,
+            root_prices: 40,
+            price_worth: 0.02,
+            first_price: 0.1,
+            most_charged: 1500,
+            moves_within_size: 4,
+            nodes_per_pass: 12,
+            spare_share: 0.3,
+            blend_halvings: 5,
+            far_gap_share: 0.01,
+            least_brought: 64,
+            joining_to_split: 64,
+            least_curved: 300,
+            curvature_work: 2e9,
+            curvature_work_nodes: 64.0,
+            curvature_looks: 10,
+            looks_left: 12.0,
+            most_unpooled: 1500,
+            least_pooled: 1000,
+            shrunk_share: 0.98,
+            decided_inside: 2,
+            owed_share: 0.2,
+            kept_distance: 0.2,
+            kept_ridge: 0.1,
+            least_gift: 0.02,
+            pooled_takings: [0.8, 0.8, 0.6, 0.3],
+            least_share: 0.125,
+            share_halvings: 12,
+            barrier_steps: 9,
+            barrier_left: 0.2,
+            barrier_away: 4.0,
+            barrier_fresh: 0.01,
+            falling_share: 0.1,
+            probe_rounds: 6,
+        }
+    }
+}
