@@ -21,7 +21,7 @@ use crate::problem::Problem;
 use crate::problem::whitened::{Frame, Unit};
 use crate::solution::Coefficients;
 use faer::{Mat, Side};
-use rows::Rows;
+use rows::Curvatures;
 use terms::Terms;
 
 /// Columns that are the difference of numbers this many times as large have too few digits left.
@@ -36,17 +36,23 @@ const SHARES: [f64; 3] = [0.5, 0.75, 0.25];
 pub(crate) struct Coherent {
     /// Entry m: no P of such a subset is lower. Infinite where there is none.
     pub by_added: Vec<f64>,
-    /// Whether no subset that could be better adds more features than that.
+    /// Entry m: what m features cost at least.
+    pub costs: Vec<f64>,
+    /// Whether no subset that could be better adds more features than the entries say.
     pub is_complete: bool,
-    /// The least P of subsets that add more: what they cost.
-    pub beyond: f64,
 }
 
 impl Coherent {
-    /// What no P is below.
+    /// What no P is below, of subsets better than the best known: for some m, the bounds of those that add fewer features, and what
+    /// the others cost (MATH 13.4).
     pub fn bound(&self) -> f64 {
-        let inside = self.by_added.iter().copied().fold(f64::INFINITY, f64::min);
-        if self.is_complete { inside } else { inside.min(self.beyond) }
+        let (mut inside, mut bound) = (f64::INFINITY, f64::NEG_INFINITY);
+        for (by_added, cost) in self.by_added.iter().zip(&self.costs) {
+            bound = inside.min(*cost).max(bound);
+            inside = inside.min(*by_added);
+        }
+        let beyond = if self.is_complete { f64::INFINITY } else { self.costs[self.by_added.len()] };
+        inside.min(beyond).max(bound)
     }
 
     /// Bounds by either: both are valid for every number of features.
@@ -79,7 +85,7 @@ pub(crate) fn bounds(
             break;
         }
         let delta = share * around.least;
-        let rows = Rows::new(problem, &frame, &around, delta)?;
+        let rows = Curvatures::new(problem, &frame, &around, delta)?;
         let now = Terms::new(problem, &around, &rows, delta).bounds(problem, best);
         found = Some(match found {
             Some(before) => before.better_of(now),

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 /// Largest entries of a row that are kept: a subset with more features outside Â is out of reach.
 pub(super) const LARGEST: usize = 31;
 
-/// Rows made together: two blocks of columns stay near the processor.
+/// Curvatures made together: two blocks of columns stay near the processor.
 const BLOCK: usize = 128;
 
 /// Samples summed before the next are added: sums of sums round less.
@@ -31,7 +31,7 @@ pub(super) const RATE: f64 = 20.0;
 const SINGLE: f64 = 5.97e-8;
 
 /// The features outside Â that vary, and what correlates with each.
-pub(super) struct Rows {
+pub(super) struct Curvatures {
     /// F.
     pub features: Vec<usize>,
     /// 1/‖x̂_j‖.
@@ -42,7 +42,7 @@ pub(super) struct Rows {
     curvature: Vec<f64>,
 }
 
-impl Rows {
+impl Curvatures {
     /// d_j^m of the feature at a place, m ≥ 1.
     pub fn curvature(&self, place: usize, m: usize) -> f64 {
         self.curvature[place * (LARGEST + 1) + m - 1]
@@ -56,7 +56,7 @@ impl Rows {
             around.support.binary_search(j).is_err() && (c.lower, c.upper) != (0.0, 0.0)
         };
         let outside: Vec<usize> = (0..problem.ncols()).filter(may_enter).collect();
-        let metric = Metric::new(around, delta)?;
+        let metric = Shifted::new(around, delta)?;
         // A constant column lowers no loss; one of which nothing but rounding is left might.
         let one = |&j: &usize| match frame.unit(problem, j) {
             Some(unit) if unit.reach < super::REACH => Some(Some((j, metric.take_from(around, unit)))),
@@ -123,13 +123,13 @@ struct Made {
 }
 
 /// (Q_ÂÂ − ϱ Id)⁻¹.
-struct Metric {
+struct Shifted {
     factor: Option<faer::linalg::solvers::Llt<f64>>,
     /// What rounding of the solutions does to an entry of Q̃.
     error: f64,
 }
 
-impl Metric {
+impl Shifted {
     fn new(around: &Around, delta: f64) -> Option<Self> {
         let count = around.support.len();
         if count == 0 {

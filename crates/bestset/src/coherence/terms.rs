@@ -1,6 +1,6 @@
 //! What adding and dropping features costs at least, and the least sums of that (MATH 13.3, 13.4).
 
-use super::rows::{LARGEST, Rows};
+use super::rows::{Curvatures, LARGEST};
 use super::{Around, Coherent};
 use crate::kernel;
 use crate::penalty::Coordinate;
@@ -8,7 +8,7 @@ use crate::problem::Problem;
 
 /// The terms of a point.
 pub(super) struct Terms<'r> {
-    rows: &'r Rows,
+    rows: &'r Curvatures,
     /// The penalty of each feature outside Â, in units in which columns have length one.
     outside: Vec<Coordinate>,
     /// P(β̂) + Σ ς_j, at the least.
@@ -23,7 +23,7 @@ fn of_unit(coordinate: Coordinate, scale: f64) -> Coordinate {
 }
 
 impl<'r> Terms<'r> {
-    pub fn new(problem: &Problem<'_>, around: &Around, rows: &'r Rows, delta: f64) -> Self {
+    pub fn new(problem: &Problem<'_>, around: &Around, rows: &'r Curvatures, delta: f64) -> Self {
         let outside =
             rows.features.iter().zip(&rows.scales).map(|(&j, s)| of_unit(problem.coordinate(j), *s)).collect();
         let loss = 0.5 * kernel::squares(&around.residual);
@@ -87,7 +87,8 @@ impl<'r> Terms<'r> {
             if dropped == f64::INFINITY { dropped } else { self.base + dropped + added - 1e-13 * added.abs() }
         };
         let by_added: Vec<f64> = (0..=reach).map(of).collect();
-        Coherent { by_added, is_complete: outside.min(most) <= reach, beyond: least_cost(problem, reach + 1) }
+        let costs = least_costs(problem, reach + 1);
+        Coherent { by_added, costs, is_complete: outside.min(most) <= reach }
     }
 }
 
@@ -98,9 +99,11 @@ fn prices(problem: &Problem<'_>) -> Vec<f64> {
     prices
 }
 
-/// What so many features cost at least.
-fn least_cost(problem: &Problem<'_>, count: usize) -> f64 {
-    prices(problem).iter().take(count).sum::<f64>() * (1.0 - 1e-13)
+/// What 0, 1, …, `most` features cost at least.
+fn least_costs(problem: &Problem<'_>, most: usize) -> Vec<f64> {
+    let mut prices = prices(problem).into_iter();
+    let next = |cost: &f64| Some(cost + prices.next().unwrap_or(0.0) * (1.0 - 1e-13));
+    std::iter::successors(Some(0.0), next).take(most + 1).collect()
 }
 
 /// The most features of a subset that is better than `best`: its loss is not negative, and it is not larger than allowed (MATH 13.4).

@@ -24,6 +24,9 @@ pub struct Tuning {
     /// Nodes after which answers are looked for in all of X, with a walk past the minimum that exchanges led to: a tree that ends
     /// before has no use for it. Not tuned.
     pub search_from: usize,
+    /// n p² of a look at all pairs of features, for coherence, that each node makes up for: about 0.1 s for each at 20 multiplications
+    /// of single precision in a nanosecond, so that a tree which ends soon does without. Not tuned.
+    pub coherence_work_per_node: f64,
 
     // Columns and memory.
     /// Open features up to this many all come into memory; nodes look at more by passes over X. Not tuned: at n = 1000 they take 32 MB.
@@ -143,6 +146,7 @@ impl Default for Tuning {
             rounded_nodes: 256,
             rounded_every: 16,
             search_from: 64,
+            coherence_work_per_node: 2e9,
             most_near: 4000,
             first_near: 256,
             most_core: 1500,

@@ -20,6 +20,7 @@ mod plant;
 mod process;
 pub mod snapshot;
 
+use crate::coherence;
 use crate::control::{Memory, Monitor};
 use crate::error::Result;
 use crate::exact::node::{Node, NodeContext};
@@ -52,6 +53,10 @@ pub struct Tree<'p, 'a> {
     made: usize,
     /// Whether answers have been looked for outside the active set.
     searched: bool,
+    /// What coherence proves of all subsets (MATH 13.3), −∞ before it was looked at.
+    floor: f64,
+    /// Whether it has been.
+    is_floored: bool,
     /// Whether memory had no room for features that a node needed.
     starved: bool,
     /// Whether there was no time left for a look at all features.
@@ -79,6 +84,8 @@ impl<'p, 'a> Tree<'p, 'a> {
             processed: 0,
             made: 0,
             searched: false,
+            floor: f64::NEG_INFINITY,
+            is_floored: false,
             starved: false,
             out_of_time: false,
             memory,
@@ -105,6 +112,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             if self.processed >= self.setting.tuning.search_from {
                 self.search(monitor);
             }
+            self.look_at_coherence(monitor);
             self.record(monitor);
             if let Some(journal) = &mut journal
                 && monitor.stop(0).is_none()
@@ -128,8 +136,9 @@ impl<'p, 'a> Tree<'p, 'a> {
         let mut batch = Vec::new();
         while batch.len() < size {
             let Some(node) = self.frontier.pop() else { break };
-            if node.bound > self.cutoff() {
-                self.frontier.close(node.bound, false);
+            let bound = node.bound.max(self.floor);
+            if bound > self.cutoff() {
+                self.frontier.close(bound, false);
                 continue;
             }
             let is_last = !node.far.is_empty();
@@ -172,11 +181,28 @@ impl<'p, 'a> Tree<'p, 'a> {
         if limit.is_finite() { (limit - 0.5 * self.room()).min(limit.next_down()) } else { f64::INFINITY }
     }
 
-    /// max(D_root, min(bounds of open and closed nodes, P of the answer)) (MATH 11.26): what no subset outside the pool can beat, nor
-    /// one in it by more than rounding.
+    /// max(D_root, floor, min(bounds of open and closed nodes, P of the answer)) (MATH 11.26): what no subset outside the pool can beat,
+    /// nor one in it by more than rounding.
     fn lower_bound(&self) -> f64 {
         let best = self.pool.entries().first().map_or(f64::INFINITY, |e| e.0);
-        self.frontier.bound().min(best).max(self.root_bound())
+        self.frontier.bound().max(self.floor).min(best).max(self.root_bound())
+    }
+
+    /// Bounds all subsets by coherence around the best answer (MATH 13.3), once: when the tree has done as much work as that takes.
+    fn look_at_coherence(&mut self, monitor: &Monitor<'_>) {
+        let Setting { problem, size, ref tuning, .. } = self.setting;
+        let work = problem.nrows() as f64 * (problem.ncols() as f64).powi(2);
+        let is_due = self.processed as f64 * tuning.coherence_work_per_node >= work;
+        if self.is_floored || !is_due || self.frontier.len() == 0 || !coherence::applies(problem, &self.memory) {
+            return;
+        }
+        self.is_floored = true;
+        let limited = size.map(|k| problem.clone().with_max_size(k)).transpose();
+        let (Ok(limited), Some((best, answer))) = (limited, self.pool.entries().first()) else { return };
+        let around = (*best, self.cutoff());
+        let found = coherence::bounds(limited.as_ref().unwrap_or(problem), answer, around, monitor.limits());
+        // Of subsets that are no better than the answer nothing is said.
+        self.floor = found.map_or(f64::NEG_INFINITY, |f| f.bound().min(*best));
     }
 
     /// D_root: the bound before branching.

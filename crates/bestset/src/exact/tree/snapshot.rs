@@ -38,6 +38,9 @@ pub(crate) struct SavedTree {
     processed: usize,
     made: usize,
     searched: bool,
+    #[serde(with = "float")]
+    floor: f64,
+    is_floored: bool,
     root: SavedRoot,
 }
 
@@ -166,6 +169,8 @@ impl<'p, 'a> Tree<'p, 'a> {
             processed: self.processed,
             made: self.made,
             searched: self.searched,
+            floor: self.floor,
+            is_floored: self.is_floored,
             root: self.outcome.clone().into(),
         }
     }
@@ -187,6 +192,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         open_nodes(links, fars, moves, open).into_iter().for_each(|node| tree.frontier.push(node));
         (tree.frontier.closed, tree.frontier.unseen) = (saved.closed, saved.unseen);
         (tree.processed, tree.made, tree.searched) = (saved.processed, saved.made, saved.searched);
+        (tree.floor, tree.is_floored) = (saved.floor, saved.is_floored);
         Ok(tree)
     }
 }
