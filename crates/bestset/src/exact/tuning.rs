@@ -1,5 +1,5 @@
-//! The numbers that steer the search. None of them is part of a proof: any values give valid bounds, these give them soonest as far as
-//! was measured. Numbers that pay for rounding are constants beside their proof.
+//! The numbers that steer the search. None of them is part of a proof: they decide how soon a bound is found, not whether it holds.
+//! Numbers that pay for rounding are constants beside their proof.
 //!
 //! Figures are nodes to the proof, or seconds, of the simulation of MATH §8; those of section 11 of bench/NOTES.md are cited as NOTES.
 //! "Not tuned" means that one value was chosen for the reason given and others were not measured.

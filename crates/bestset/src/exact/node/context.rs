@@ -10,7 +10,7 @@ use crate::relaxation::quadratic::{Gram, Metric};
 use crate::relaxation::workspace::Workspace;
 use faer::Mat;
 
-/// Bytes for each pair of members whose inner products are looked at, with the copies on the way to them: five times 8.
+/// Bytes for each pair of members whose inner products are looked at, with the copies on the way to them.
 pub const MEMBER_PAIR_BYTES: f64 = 40.0;
 
 /// What every node looks at. Members of a node are named by their place `a` in it, columns by their position in `near`.

@@ -33,7 +33,7 @@ use answer_pool::AnswerPool;
 use frontier::Frontier;
 use snapshot::SavedTree;
 
-/// Bytes for each pair of the core's features: Q, with room to grow and a factor.
+/// Bytes for each pair of the core's features: inner products with room to grow, without the tableaus of a search.
 const CORE_PAIR_BYTES: f64 = 26.0;
 
 /// The open nodes, the best answers, and what is known of the closed ones.
