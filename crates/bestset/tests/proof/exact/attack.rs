@@ -152,8 +152,8 @@ fn being_stopped_proves_nothing() {
             };
             for _ in 0..15 {
                 let (cancel, mut observer) = cancel_after(rng.random_range(0..rows));
-                let options = Options { cancel, ..options.clone() };
-                let open = check(solve_observed(problem, &options, &mut observer).unwrap());
+                let cancelled = Options { cancel, ..options.clone() };
+                let open = check(solve_observed(problem, &cancelled, &mut observer).unwrap());
                 tally.add("stopped", 1);
                 tally.add("open", u8::from(open));
                 let time_limit = Some(Duration::from_secs_f64(full.seconds * rng.random_range(0.0..1.0)));

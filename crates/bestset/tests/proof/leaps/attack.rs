@@ -1,51 +1,7 @@
 //! Leaps and bounds under attack: the ranks of several answers, each held against all subsets.
 
-use crate::common::{
-    RngExt, Shape, Tally, case, enumerate, holds, near_copies, noise, pick, power, rng, seeds, twofold_fits,
-};
-use bestset::{Error, Loss, Method, Options, Penalty, solve};
-
-/// The N best subsets at a price, in order, are those of the enumeration; with columns that others stand for, none but the first
-/// is said to be proved.
-#[test]
-fn ranked_subsets_equal_enumeration() {
-    let mut rng = rng(423);
-    let (mut proved, mut total) = (0, 0);
-    for trial in 0..150 {
-        let shape = Shape { wild: false, attained: true, ..Shape::new(12..=20, 3..=8) };
-        let mut case = case(&mut rng, &shape);
-        case.loss = Loss::Squared;
-        let lambda0 = case.penalty.lambda0;
-        case.penalty = Penalty::new(if trial % 9 == 0 { 0.0 } else { lambda0 }, 0.0, 0.0);
-        let limit = (trial % 3 == 0).then_some(2);
-        case.max_size = limit;
-        let all = enumerate(&case);
-        let costs = all.costs.iter().filter(|c| c.1.len() <= limit.unwrap_or(case.p));
-        let costs: Vec<&(f64, Vec<usize>)> = costs.collect();
-        let top = 2 + trial % 7;
-        case.with_problem(|problem| {
-            let options = Options { top, ..Options::with_method(Method::Exact) };
-            let found = solve(problem, &options).unwrap();
-            assert_eq!(found.ranked.len(), top.min(costs.len()), "{trial}");
-            assert!(found.certificate.lower_bound <= all.sized[limit.unwrap_or(case.p)] * (1.0 + 1e-9) + 1e-9);
-            total += found.ranked.len();
-            for (rank, (found, cost)) in found.ranked.iter().zip(&costs).enumerate() {
-                let room = 3e-6 * cost.0 + 2e-9;
-                let context = format!("{trial}: rank {rank}, {} for {}", found.objective, cost.0);
-                assert!((found.objective - cost.0).abs() <= room, "{context}");
-                proved += usize::from(found.proved);
-            }
-        });
-    }
-    assert!(total > 400 && proved >= total * 9 / 10, "{proved} of {total}");
-    let mut copies = noise(3, 12, 424);
-    copies.penalty = Penalty::new(0.01, 0.0, 0.0);
-    copies.edit(|x| x.copy_within(..12, 24));
-    copies.with_problem(|problem| {
-        let found = solve(problem, &Options { top: 4, ..Options::with_method(Method::Exact) }).unwrap();
-        assert!(found.ranked[0].proved && found.ranked[1..].iter().all(|r| !r.proved));
-    });
-}
+use crate::common::{RngExt, Tally, holds, near_copies, pick, power, rng, seeds, twofold_fits};
+use bestset::{Error, Method, Options, solve};
 
 /// Several answers, limits of size and of nodes, on columns that leave hardly a digit.
 #[test]

@@ -28,7 +28,7 @@ fn copies_but_for_rounding_are_named_and_no_others_are_taken() {
     for (apart, is_taken) in [(0.0, true), (2e-16, true), (1e-15, true), (3e-14, false), (1e-12, false), (1e-9, false)]
     {
         let mut data = noise(5, 20, 411);
-        let factor = |i: usize| -2.0 * (1.0 + if i % 2 == 0 { apart } else { -apart });
+        let factor = |i: usize| -2.0 * (1.0 + if i.is_multiple_of(2) { apart } else { -apart });
         data.edit(|x| (0..20).for_each(|i| x[60 + i] = x[20 + i] * factor(i)));
         data.with_problem(|problem| {
             let (all, one) =

@@ -91,7 +91,8 @@ fn short_time_limits_are_kept() {
                 let solution = solve(&problem, &options).unwrap();
                 let label = format!("{} {} {limit:?}", method.name(), loss.name());
                 // However far it came by then.
-                let ended = if solution.status == Status::Converged { solution.status } else { Status::TimeLimit };
+                let ended = solution.status;
+                assert!(matches!(ended, Status::TimeLimit | Status::Converged | Status::Optimal), "{label}: {ended}");
                 check(&problem, &solution, ended, &label);
                 assert!(limit > Duration::ZERO || (ended == Status::TimeLimit && solution.iterations == 0), "{label}");
             }
