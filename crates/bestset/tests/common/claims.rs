@@ -7,11 +7,23 @@ use std::ops::Range;
 /// 1e-9 as it stands). `scale` is what rounding is relative to. Whether it is called optimal.
 #[track_caller]
 pub fn holds(c: Certificate, status: Status, least: f64, scale: f64, context: &dyn std::fmt::Debug) -> bool {
-    let say = || format!("{status} {c:?}, P* = {least}, {context:?}");
-    assert!(c.lower_bound <= least + 1e-12 * scale, "the bound is wrong by {:e}: {}", c.lower_bound - least, say());
-    assert!(c.objective >= least - 1e-11 * scale, "better than best: {}", say());
+    holds_between(c, status, (least, least), scale, context)
+}
+
+/// The same where P* is known to be between two numbers.
+#[track_caller]
+pub fn holds_between(
+    c: Certificate,
+    status: Status,
+    (low, high): (f64, f64),
+    scale: f64,
+    context: &dyn std::fmt::Debug,
+) -> bool {
+    let say = || format!("{status} {c:?}, P* = {low}..{high}, {context:?}");
+    assert!(c.lower_bound <= high + 1e-12 * scale, "the bound is wrong by {:e}: {}", c.lower_bound - high, say());
+    assert!(c.objective >= low - 1e-11 * scale, "better than best: {}", say());
     let is_optimal = status == Status::Optimal;
-    assert!(!is_optimal || c.objective <= least + 1e-6 * least.abs() + 2e-9, "not optimal: {}", say());
+    assert!(!is_optimal || c.objective <= high + 1e-6 * high.abs() + 2e-9, "not optimal: {}", say());
     is_optimal
 }
 

@@ -54,17 +54,25 @@ pub fn cost(case: &Case, support: &[usize]) -> f64 {
     fit(case, support).value + prices(case, support)
 }
 
-/// The fit of every subset, without prices, by its mask.
-pub fn fits(case: &Case) -> Vec<f64> {
-    assert!(case.p <= 15, "too many subsets");
-    (0..1 << case.p).map(|mask| fit(case, &members(mask)).value).collect()
+/// What the least P of every choice of groups, without prices, is between, by its mask: hostile problems have fits that the reference
+/// comes near to and no nearer.
+pub fn brackets(case: &Case, groups: &[Vec<usize>]) -> Vec<(f64, f64)> {
+    assert!(groups.len() <= 15, "too many subsets");
+    let bracket = |mask: usize| {
+        let features: Vec<usize> = members(mask).iter().flat_map(|&g| groups[g].clone()).collect();
+        let penalties: Vec<Convex> = features.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
+        let fit = case.model().approach(&features, &penalties);
+        assert!(fit.gap <= 1e-4 * (fit.value + case.null_loss()), "a gap of {}: {features:?} {case:?}", fit.gap);
+        (fit.value - fit.gap, fit.value)
+    };
+    (0..1 << groups.len()).map(bracket).collect()
 }
 
-/// The fit of every choice of groups, without prices, by its mask.
-pub fn group_fits(case: &Case, groups: &[Vec<usize>]) -> Vec<f64> {
-    assert!(groups.len() <= 15, "too many subsets");
-    let features = |mask: usize| members(mask).iter().flat_map(|&g| groups[g].clone()).collect::<Vec<_>>();
-    (0..1 << groups.len()).map(|mask| fit(case, &features(mask)).value).collect()
+/// The ends of the least cost at prices of so much for each mask.
+pub fn least_of(brackets: &[(f64, f64)], price: impl Fn(usize) -> f64) -> (f64, f64) {
+    let infinite = (f64::INFINITY, f64::INFINITY);
+    let costs = brackets.iter().enumerate().map(|(mask, b)| (b.0 + price(mask), b.1 + price(mask)));
+    costs.fold(infinite, |least, cost| (least.0.min(cost.0), least.1.min(cost.1)))
 }
 
 /// The minimiser of R over all features, with its dual point.

@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | `case` | [`Case`]: a problem in plain numbers, with the storage and views it is put into | everything |
 //! | `reference` | [`Model`]: a solver of convex problems that shares no code with the library and proves its own gap | the oracle |
-//! | `enumerate` | [`enumerate`], [`fits`], [`cost`]: all subsets, or one, fitted by the reference; [`relaxed`]: the minimum of R | P*, R*, and what every rule and bound claims |
+//! | `enumerate` | [`enumerate`], [`brackets`], [`cost`]: all subsets, choices of groups, or one subset, fitted by the reference; [`relaxed`]: the minimum of R | P*, R*, and what every rule and bound claims |
 //! | `least_squares` | [`twofold_fits`], [`twofold_sizes`]: all subsets in twice the precision | leaps and bounds, whose claims hold to the last digit |
 //! | `twofold` | [`Twofold`]: numbers of 32 digits | what rounding does to a bound |
 //! | `claims` | [`holds`]: bound ≤ P* ≤ objective, and `optimal` only if it is | every answer |
@@ -35,8 +35,8 @@ mod reference;
 mod twofold;
 
 pub use case::{Case, Store, compress, plain, sized};
-pub use claims::{Tally, holds, seeds};
-pub use enumerate::{Enumeration, cost, enumerate, fit, fits, group_fits, members, refit, relaxed};
+pub use claims::{Tally, holds, holds_between, seeds};
+pub use enumerate::{Enumeration, brackets, cost, enumerate, fit, least_of, members, refit, relaxed};
 pub use generate::{Shape, case};
 pub use hostile::{chain, dependent, hostile, nearly_dependent, tangled};
 pub use least_squares::{awkward_columns, few_samples, near_copies, noise, twofold_fits, twofold_sizes};

@@ -1,6 +1,8 @@
 //! Groups under attack, alone and along paths: every answer against all choices of groups.
 
-use crate::common::{Case, ChaCha8Rng, RngExt, Shape, Tally, case, group_fits, holds, members, pick, rng, seeds};
+use crate::common::{
+    Case, ChaCha8Rng, RngExt, Shape, Tally, brackets, case, holds_between, least_of, members, pick, rng, seeds,
+};
 use bestset::groups::{Groups, solve_groups};
 use bestset::path::{Grid, PathOptions, path};
 use bestset::{Bounds, Options};
@@ -26,14 +28,14 @@ fn groups_equal_enumeration() {
     for seed in seeds.clone() {
         let mut rng = rng(9000 + seed);
         let (case, groups) = grouped(&mut rng, seed);
-        let fit = group_fits(&case, &groups.members);
+        let fit = brackets(&case, &groups.members);
         let prices = |mask: usize| members(mask).iter().map(|&g| groups.prices[g]).sum::<f64>();
-        let least = |l0: f64| (0..fit.len()).map(|m| fit[m] + l0 * prices(m)).fold(f64::INFINITY, f64::min);
+        let least = |l0: f64| least_of(&fit, |mask| l0 * prices(mask));
         let scale = case.null_loss();
         let alone = case.with_problem(|p| solve_groups(p, &groups, &Options::default()).unwrap());
         tally.add("problems", 1);
         let l0 = case.penalty.lambda0;
-        let proved = holds(alone.certificate, alone.status, least(l0), 10.0 * scale, &(seed, "alone"));
+        let proved = holds_between(alone.certificate, alone.status, least(l0), scale, &(seed, "alone"));
         tally.add("proved", u8::from(proved));
         let grid = match seed % 2 {
             0 => Grid::Dynamic { points: 20, shrink: 0.9 },
@@ -43,14 +45,14 @@ fn groups_equal_enumeration() {
         let found = case.with_problem(|p| path(p, &options)).unwrap_or_else(|e| panic!("{seed}: {e}"));
         for point in &found.points {
             let (c, context) = (point.solution.certificate, (seed, point.lambda0));
-            let proved = holds(c, point.solution.status, least(point.lambda0), 10.0 * scale, &context);
+            let proved = holds_between(c, point.solution.status, least(point.lambda0), scale, &context);
             tally.add("points", 1);
             tally.add("points proved", u8::from(proved));
         }
         // It begins where only free groups are best.
         let first = found.points.first().unwrap_or_else(|| panic!("{seed}: no points"));
         let free: usize = (0..groups.len()).filter(|&g| groups.prices[g] == 0.0).map(|g| 1 << g).sum();
-        let late = fit[free] > least(first.lambda0) + 1e-9 * scale;
+        let late = fit[free].0 > least(first.lambda0).1 + 1e-9 * scale;
         // Beside free groups it may begin late: the first λ0 is taken where there is nothing, not at their fit.
         assert!(!late || free != 0, "{seed}: begins at {}", first.lambda0);
         tally.add("late", u8::from(late));

@@ -3,7 +3,8 @@
 mod attack;
 
 use crate::common::{
-    Case, ChaCha8Rng, RngExt, Shape, assert_close, case, enumerate, group_fits, holds, members, normal, pick, rng,
+    Case, ChaCha8Rng, RngExt, Shape, assert_close, brackets, case, enumerate, holds, least_of, members, normal, pick,
+    rng,
 };
 use bestset::cv::{CvOptions, cross_validate};
 use bestset::design::Dense;
@@ -24,8 +25,7 @@ fn grouped(rng: &mut ChaCha8Rng) -> (Case, Groups, f64) {
         groups = groups.with_prices(prices).unwrap();
     }
     let prices = |mask: usize| members(mask).iter().map(|&g| groups.prices[g]).sum::<f64>() * case.penalty.lambda0;
-    let costs = group_fits(&case, &groups.members).into_iter().enumerate().map(|(mask, fit)| fit + prices(mask));
-    let best = costs.fold(f64::INFINITY, f64::min);
+    let best = least_of(&brackets(&case, &groups.members), prices).1;
     (case, groups, best)
 }
 

@@ -1,6 +1,8 @@
 //! Paths under attack: every point against all subsets, on grids, prices and offsets of all kinds.
 
-use crate::common::{ChaCha8Rng, RngExt, Shape, Tally, case, fits, holds, normal, pick, power, rng, seeds};
+use crate::common::{
+    ChaCha8Rng, RngExt, Shape, Tally, brackets, case, holds_between, least_of, members, normal, pick, power, rng, seeds,
+};
 use bestset::path::{Grid, PathOptions, Search, path};
 
 /// Steps that follow the answers, steps of one ratio, or any prices, up to `high` and a little beyond.
@@ -34,9 +36,9 @@ fn points_of_paths_equal_enumeration() {
         if rng.random_bool(0.3) {
             case.offset = Some((0..case.n).map(|_| normal(&mut rng)).collect());
         }
-        let fit = fits(&case);
+        let fit = brackets(&case, &(0..case.p).map(|j| vec![j]).collect::<Vec<_>>());
         let high = case.with_problem(|p| p.lambda0_max());
-        let high = if high.is_finite() && high > 0.0 { high } else { fit[0].max(1e-3) };
+        let high = if high.is_finite() && high > 0.0 { high } else { fit[0].1.max(1e-3) };
         let options = PathOptions {
             grid: grid(&mut rng, high),
             max_size: Some(100),
@@ -45,14 +47,13 @@ fn points_of_paths_equal_enumeration() {
             ..PathOptions::default()
         };
         let found = case.with_problem(|p| path(p, &options)).unwrap_or_else(|e| panic!("{seed}: {e}"));
-        let prices = |m: usize| (0..case.p).filter(|j| m >> j & 1 == 1).map(|j| case.penalty.price.at(j)).sum::<f64>();
+        let prices = |mask: usize| members(mask).iter().map(|&j| case.penalty.price.at(j)).sum::<f64>();
         tally.add("problems", 1);
         assert!(!found.points.is_empty(), "{seed}");
         for point in &found.points {
-            let least = (0..fit.len()).map(|m| fit[m] + point.lambda0 * prices(m)).fold(f64::INFINITY, f64::min);
+            let least = least_of(&fit, |mask| point.lambda0 * prices(mask));
             let (c, context) = (point.solution.certificate, (seed, point.lambda0, &options.grid));
-            // The fits of the oracle are as good as 1e-10 where columns nearly depend on one another.
-            let proved = holds(c, point.solution.status, least, 10.0 * case.null_loss(), &context);
+            let proved = holds_between(c, point.solution.status, least, case.null_loss(), &context);
             tally.add("points", 1);
             tally.add("points proved", u8::from(proved));
         }
