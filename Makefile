@@ -6,15 +6,17 @@ PYTHON ?= python3
 VENV := .venv
 BENCH_ARGS ?=
 EXPERIMENTS_ARGS ?=
+ATTACK ?= 0..2000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo python test test-rust test-python pictures traces lint doc bench bench-exact bench-prediction kernels experiments experiments-quick report-assets report-sample ci rust
+.PHONY: help demo python test test-rust test-python attack pictures traces lint doc bench bench-exact bench-prediction kernels experiments experiments-quick report-assets report-sample ci rust
 
 help:
 	@echo "make demo     the built-in example from file to report: a table, its certificate, a page"
 	@echo "make python   build the Python package and install it into .venv"
 	@echo "make test     all tests, of Rust and of Python, documentation examples included"
 	@echo "make test-rust, make test-python  one half of them"
+	@echo "make attack   hostile random problems against enumeration, in release (ATTACK=first..last of seeds); prints the counts"
 	@echo "make pictures draw the pictures of the documentation"
 	@echo "make traces   every algorithm's trace on the paper's simulation (n=200, p=3000, SNR 20)"
 	@echo "make lint     formatting and lints, warnings as errors; the code and docs/MATH.md cite each other truly"
@@ -53,6 +55,10 @@ test-rust: rust
 
 test-python: python
 	$(VENV)/bin/python -m pytest
+
+# Every test of a module called attack, on other seeds than `make test`; what fails names its seed.
+attack: rust
+	BESTSET_ATTACK=$(ATTACK) $(CARGO) test --release -p bestset --test proof --test model attack:: -- --show-output
 
 pictures: python
 	$(VENV)/bin/python docs/pictures.py

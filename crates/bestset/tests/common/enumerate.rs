@@ -1,13 +1,13 @@
-//! The best subset by trying all of them.
+//! The oracle: subsets tried one by one, each fitted by the reference solver.
 
-use super::generate::Case;
-use super::reference::{Convex, price};
+use super::case::Case;
+use super::reference::{Convex, Fit, price};
 use bestset::Coefficients;
 
 /// What the fits on all subsets S say; a subset costs its fit plus the prices of its features.
 #[derive(Debug, Clone)]
 pub struct Enumeration {
-    /// P*, the least cost.
+    /// P*, the least cost, whatever the size.
     pub best: f64,
     /// Coefficients that attain it.
     pub coefficients: Coefficients,
@@ -23,28 +23,81 @@ pub struct Enumeration {
     pub costs: Vec<(f64, Vec<usize>)>,
 }
 
+/// The features of a subset.
+pub fn members(mask: usize) -> Vec<usize> {
+    (0..usize::BITS as usize).filter(|j| mask >> j & 1 == 1).collect()
+}
+
+/// The least Σ w ℓ + λ1‖β‖₁ + λ2‖β‖² over the features of a support, without their prices.
+pub fn fit(case: &Case, support: &[usize]) -> Fit {
+    let penalties: Vec<Convex> = support.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
+    case.model().minimise(support, &penalties)
+}
+
+/// β with the coefficients of `free`, and the intercept, fitted anew beside the others.
+pub fn refit(case: &Case, free: &[usize], beta: &[f64]) -> Coefficients {
+    let mut pairs: Vec<(usize, f64)> = beta.iter().copied().enumerate().filter(|(j, _)| !free.contains(j)).collect();
+    let (others, values): (Vec<usize>, Vec<f64>) = pairs.iter().copied().unzip();
+    let offset = Some(case.model().margins(&others, &values));
+    let fit = fit(&Case { offset, ..case.clone() }, free);
+    pairs.extend(free.iter().copied().zip(fit.beta));
+    Coefficients::from_pairs(pairs, fit.intercept)
+}
+
+/// The prices of the features of a support.
+pub fn prices(case: &Case, support: &[usize]) -> f64 {
+    support.iter().map(|&j| price(&case.penalty, j)).sum()
+}
+
+/// The least P over a support.
+pub fn cost(case: &Case, support: &[usize]) -> f64 {
+    fit(case, support).value + prices(case, support)
+}
+
+/// What the least P of every choice of groups, without prices, is between, by its mask: hostile problems have fits that the reference
+/// comes near to and no nearer.
+pub fn brackets(case: &Case, groups: &[Vec<usize>]) -> Vec<(f64, f64)> {
+    assert!(groups.len() <= 15, "too many subsets");
+    let bracket = |mask: usize| {
+        let features: Vec<usize> = members(mask).iter().flat_map(|&g| groups[g].clone()).collect();
+        let penalties: Vec<Convex> = features.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
+        let fit = case.model().approach(&features, &penalties);
+        assert!(fit.gap <= 1e-4 * (fit.value + case.null_loss()), "a gap of {}: {features:?} {case:?}", fit.gap);
+        (fit.value - fit.gap, fit.value)
+    };
+    (0..1 << groups.len()).map(bracket).collect()
+}
+
+/// The ends of the least cost at prices of so much for each mask.
+pub fn least_of(brackets: &[(f64, f64)], price: impl Fn(usize) -> f64) -> (f64, f64) {
+    let infinite = (f64::INFINITY, f64::INFINITY);
+    let costs = brackets.iter().enumerate().map(|(mask, b)| (b.0 + price(mask), b.1 + price(mask)));
+    costs.fold(infinite, |least, cost| (least.0.min(cost.0), least.1.min(cost.1)))
+}
+
+/// The minimiser of R over all features, with its dual point.
+pub fn relaxed(case: &Case) -> Fit {
+    let envelopes: Vec<Convex> = (0..case.p).map(|j| Convex::envelope(&case.penalty, j)).collect();
+    case.model().minimise(&(0..case.p).collect::<Vec<_>>(), &envelopes)
+}
+
 /// Fits every subset; p ≤ 15.
 pub fn enumerate(case: &Case) -> Enumeration {
     assert!(case.p <= 15, "too many subsets");
-    let model = case.model();
-    let convex: Vec<Convex> = (0..case.p).map(|j| Convex::selected(&case.penalty, j)).collect();
     let infinite = |len: usize| vec![f64::INFINITY; len];
-    let with_sized = vec![infinite(case.p + 1); case.p];
-    let (with, without, sized) = (infinite(case.p), infinite(case.p), infinite(case.p + 1));
     let mut all = Enumeration {
         best: f64::INFINITY,
         coefficients: Coefficients::default(),
-        with,
-        without,
-        sized,
-        with_sized,
+        with: infinite(case.p),
+        without: infinite(case.p),
+        sized: infinite(case.p + 1),
+        with_sized: vec![infinite(case.p + 1); case.p],
         costs: Vec::new(),
     };
-    for mask in 0u32..1 << case.p {
-        let subset: Vec<usize> = (0..case.p).filter(|j| mask >> j & 1 == 1).collect();
-        let penalties: Vec<Convex> = subset.iter().map(|&j| convex[j]).collect();
-        let fit = model.minimise(&subset, &penalties);
-        let cost = fit.value + subset.iter().map(|&j| price(&case.penalty, j)).sum::<f64>();
+    for mask in 0..1 << case.p {
+        let subset = members(mask);
+        let fit = fit(case, &subset);
+        let cost = fit.value + prices(case, &subset);
         let kept = subset.iter().zip(&fit.beta).filter(|p| *p.1 != 0.0).map(|p| *p.0).collect();
         all.costs.push((cost, kept));
         if cost < all.best {
@@ -52,17 +105,24 @@ pub fn enumerate(case: &Case) -> Enumeration {
             let pairs = subset.iter().copied().zip(fit.beta.iter().copied()).collect();
             all.coefficients = Coefficients::from_pairs(pairs, fit.intercept);
         }
+        let lower = |least: &mut f64| *least = least.min(cost);
+        all.sized[subset.len()..].iter_mut().for_each(lower);
         for j in 0..case.p {
-            let least = if mask >> j & 1 == 1 { &mut all.with[j] } else { &mut all.without[j] };
-            *least = least.min(cost);
-            if mask >> j & 1 == 1 {
-                all.with_sized[j][subset.len()..].iter_mut().for_each(|least| *least = least.min(cost));
+            if subset.contains(&j) {
+                lower(&mut all.with[j]);
+                all.with_sized[j][subset.len()..].iter_mut().for_each(lower);
+            } else {
+                lower(&mut all.without[j]);
             }
-        }
-        for least in &mut all.sized[subset.len()..] {
-            *least = least.min(cost);
         }
     }
     all.costs.sort_by(|a, b| a.0.total_cmp(&b.0));
     all
+}
+
+impl Enumeration {
+    /// The least cost within the size that the case allows.
+    pub fn least(&self, case: &Case) -> f64 {
+        self.sized[case.max_size.unwrap_or(case.p)]
+    }
 }

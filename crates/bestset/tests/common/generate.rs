@@ -1,40 +1,9 @@
 //! Random problems: every loss, storage, view, kind of bounds and weights, scales from 1e-6 to 1e6, odd columns.
 
-use super::reference::Model;
+use super::case::{Case, Store, plain};
 use super::{ChaCha8Rng, LOSSES, RngExt, normal, pick, power};
-use bestset::design::{ColumnSubset, Csc, Dense, Design, RowSubset, Standardized};
-use bestset::{Bounds, Loss, Penalty, Problem};
+use bestset::{Bounds, Loss, Penalty};
 use std::ops::RangeInclusive;
-
-/// How the base matrix is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Store {
-    Dense64,
-    Dense32,
-    Csc64,
-    Csc32,
-}
-
-/// A random problem: a base matrix, the views over it, and the plain dense matrix they amount to.
-#[derive(Debug, Clone)]
-pub struct Case {
-    pub store: Store,
-    pub base: Vec<f64>,
-    pub base_rows: usize,
-    pub standard: Option<(Vec<f64>, Vec<f64>)>,
-    pub rows: Option<Vec<usize>>,
-    pub columns: Option<Vec<usize>>,
-    pub n: usize,
-    pub p: usize,
-    /// What the views amount to, by columns.
-    pub x: Vec<f64>,
-    pub y: Vec<f64>,
-    pub loss: Loss,
-    pub penalty: Penalty,
-    pub weights: Option<Vec<f64>>,
-    pub offset: Option<Vec<f64>>,
-    pub intercept: bool,
-}
 
 /// What the generator may draw.
 #[derive(Debug, Clone)]
@@ -53,117 +22,6 @@ impl Shape {
     pub fn new(n: RangeInclusive<usize>, p: RangeInclusive<usize>) -> Self {
         Self { n, p, wild: true, attained: false, certified: false }
     }
-}
-
-impl Case {
-    /// A plain dense case of the squared loss.
-    pub fn dense(n: usize, p: usize, x: Vec<f64>, y: Vec<f64>, penalty: Penalty) -> Self {
-        let (loss, weights) = (Loss::Squared, None);
-        Self {
-            store: Store::Dense64,
-            base: x.clone(),
-            base_rows: n,
-            standard: None,
-            rows: None,
-            columns: None,
-            n,
-            p,
-            x,
-            y,
-            loss,
-            penalty,
-            weights,
-            offset: None,
-            intercept: false,
-        }
-    }
-
-    /// Column j of the plain matrix.
-    pub fn col(&self, j: usize) -> &[f64] {
-        &self.x[j * self.n..(j + 1) * self.n]
-    }
-
-    pub fn weight(&self, i: usize) -> f64 {
-        self.weights.as_ref().map_or(1.0, |w| w[i])
-    }
-
-    /// √(Σ w x_ij²).
-    pub fn norm(&self, j: usize) -> f64 {
-        self.col(j).iter().enumerate().map(|(i, x)| self.weight(i) * x * x).sum::<f64>().sqrt()
-    }
-
-    /// A coefficient of this size moves the margins by about one.
-    pub fn typical_size(&self, j: usize) -> f64 {
-        let norm = self.norm(j);
-        if norm > 0.0 { (self.n as f64).sqrt() / norm } else { 1.0 }
-    }
-
-    /// The same, as the reference solver sees it.
-    pub fn model(&self) -> Model<'_> {
-        let weights: Vec<f64> = (0..self.n).map(|i| self.weight(i)).collect();
-        let offset = self.offset.clone().unwrap_or_else(|| vec![0.0; self.n]);
-        let (x, y, loss, intercept) = (&self.x, &self.y, self.loss, self.intercept);
-        Model { n: self.n, p: self.p, x, y, weights, offset, loss, intercept }
-    }
-
-    /// Builds the design with its views and hands it over.
-    pub fn with_design<T>(&self, run: impl FnOnce(&dyn Design) -> T) -> T {
-        let (n, p) = (self.base_rows, self.base.len() / self.base_rows);
-        let narrow = || self.base.iter().map(|&x| x as f32).collect::<Vec<f32>>();
-        match self.store {
-            Store::Dense64 => self.with_views(&Dense::new(n, p, self.base.as_slice()).unwrap(), run),
-            Store::Dense32 => self.with_views(&Dense::new(n, p, narrow()).unwrap(), run),
-            Store::Csc64 => {
-                let (starts, rows, values) = compress(n, &self.base);
-                self.with_views(&Csc::new(n, starts, rows, values).unwrap(), run)
-            }
-            Store::Csc32 => {
-                let (starts, rows, values) = compress(n, &narrow());
-                self.with_views(&Csc::new(n, starts, rows, values).unwrap(), run)
-            }
-        }
-    }
-
-    fn with_views<T>(&self, base: &dyn Design, run: impl FnOnce(&dyn Design) -> T) -> T {
-        let standard = self.standard.clone().map(|(c, s)| Standardized::new(base, c, s).unwrap());
-        let design = standard.as_ref().map_or(base, |s| s as &dyn Design);
-        let rows = self.rows.clone().map(|rows| RowSubset::new(design, rows).unwrap());
-        let design = rows.as_ref().map_or(design, |r| r as &dyn Design);
-        let columns = self.columns.clone().map(|columns| ColumnSubset::new(design, columns).unwrap());
-        run(columns.as_ref().map_or(design, |c| c as &dyn Design))
-    }
-
-    /// Builds the problem and hands it over.
-    pub fn with_problem<T>(&self, run: impl FnOnce(&Problem<'_>) -> T) -> T {
-        self.with_design(|design| run(&self.problem(design)))
-    }
-
-    /// The problem on a design that holds the plain matrix.
-    pub fn problem<'a>(&'a self, design: &'a dyn Design) -> Problem<'a> {
-        let problem = Problem::new(design, self.y.as_slice(), self.penalty.clone()).unwrap();
-        let problem = problem.with_loss(self.loss).unwrap().with_intercept(self.intercept);
-        let problem = match &self.weights {
-            Some(w) => problem.with_weights(w.as_slice()).unwrap(),
-            None => problem,
-        };
-        match &self.offset {
-            Some(o) => problem.with_offset(o.as_slice()).unwrap(),
-            None => problem,
-        }
-    }
-}
-
-/// Compressed columns of a dense matrix by columns: starts, rows, values.
-pub fn compress<T: Copy + Into<f64>>(n: usize, data: &[T]) -> (Vec<usize>, Vec<u32>, Vec<T>) {
-    let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
-    for column in data.chunks_exact(n) {
-        for (i, &x) in column.iter().enumerate().filter(|(_, x)| (**x).into() != 0.0) {
-            rows.push(i as u32);
-            values.push(x);
-        }
-        starts.push(values.len());
-    }
-    (starts, rows, values)
 }
 
 /// Some of 0..n in ascending order, `keep` of them.
@@ -195,9 +53,10 @@ pub fn case(rng: &mut ChaCha8Rng, shape: &Shape) -> Case {
     let loss = pick(rng, &LOSSES);
     let weights = weights(rng, n);
     let (y, intercept) = (targets(rng, n, p, &x, loss, weights.as_deref()), rng.random_bool(0.5));
-    let (penalty, offset) = (Penalty::new(0.0, 0.0, 0.0), None);
-    let mut case =
-        Case { store, base, base_rows, standard, rows, columns, n, p, x, y, loss, penalty, weights, offset, intercept };
+    let mut case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));
+    (case.store, case.base, case.base_rows) = (store, base, base_rows);
+    (case.standard, case.rows, case.columns) = (standard, rows, columns);
+    (case.loss, case.weights, case.intercept) = (loss, weights, intercept);
     case.penalty = penalty_of(rng, &case, shape);
     case
 }
@@ -237,23 +96,6 @@ fn standard_of(rng: &mut ChaCha8Rng, n: usize, base: &[f64]) -> (Vec<f64>, Vec<f
             (mean, if norm > 1e-12 * mean.abs() { norm * rng.random_range(0.5..2.0) } else { 1.0 })
         })
         .unzip()
-}
-
-/// The views applied entry by entry.
-pub fn plain(
-    base: &[f64],
-    n: usize,
-    standard: &Option<(Vec<f64>, Vec<f64>)>,
-    rows: &Option<Vec<usize>>,
-    columns: &Option<Vec<usize>>,
-) -> Vec<f64> {
-    let entry = |i: usize, j: usize| {
-        let x = base[j * n + i];
-        standard.as_ref().map_or(x, |(centre, scale)| (x - centre[j]) / scale[j])
-    };
-    let rows = rows.clone().unwrap_or_else(|| (0..n).collect());
-    let columns = columns.clone().unwrap_or_else(|| (0..base.len() / n).collect());
-    columns.iter().flat_map(|&j| rows.iter().map(move |&i| (i, j))).map(|(i, j)| entry(i, j)).collect()
 }
 
 fn weights(rng: &mut ChaCha8Rng, n: usize) -> Option<Vec<f64>> {

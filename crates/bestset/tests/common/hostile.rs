@@ -1,10 +1,10 @@
-//! Hostile problems: few samples for each feature, columns that stand in for one another, scales from 1e-4 to 1e4 in one problem,
-//! factors of price and shrinkage, offsets, weights of zero and boxes together.
+//! Hostile problems, by what they are hard for.
 
 use super::{Case, ChaCha8Rng, RngExt, loss_at, normal, pick, power};
 use bestset::{Bounds, Loss, Penalty};
 
-/// A problem of at most so many features, with n between p/1.5 and 3p.
+/// Everything at once: at most so many features, n between p/1.5 and 3p; columns that stand in for one another, scales from 1e-4 to
+/// 1e4 in one problem, factors of price and shrinkage, offsets, weights of zero and boxes together.
 pub fn hostile(rng: &mut ChaCha8Rng, losses: &[Loss], most: usize) -> Case {
     let p = rng.random_range(2..=most);
     let n = rng.random_range((p * 2).div_ceil(3).max(3)..=3 * p);
@@ -76,4 +76,85 @@ fn penalty(rng: &mut ChaCha8Rng, case: &Case, scales: &[f64]) -> Penalty {
         penalty = penalty.with_shrinkage(scales.iter().map(|&s| factor(rng, s)).collect());
     }
     penalty
+}
+
+/// p columns of which some are multiples of one before, or the difference of two, but for `noise`; of `kinds` one in so many are
+/// neither for sure.
+fn combinations(rng: &mut ChaCha8Rng, (n, p): (usize, usize), kinds: u32, factors: &[f64], noise: f64) -> Vec<f64> {
+    let mut x: Vec<f64> = Vec::new();
+    let off = |rng: &mut ChaCha8Rng| if noise > 0.0 { noise * normal(rng) } else { 0.0 };
+    for j in 0..p {
+        let column: Vec<f64> = match rng.random_range(0..kinds) {
+            0 | 1 if j > 0 => {
+                let (from, by) = (rng.random_range(0..j), pick(rng, factors));
+                (0..n).map(|i| by * x[from * n + i] + off(rng)).collect()
+            }
+            2 if j > 1 => (0..n).map(|i| x[i] - x[(j - 1) * n + i] + off(rng)).collect(),
+            _ => (0..n).map(|_| normal(rng)).collect(),
+        };
+        x.extend(column);
+    }
+    x
+}
+
+/// Columns that are multiples of one another or differences of others: what a fit without a ridge cannot tell apart, and λ1 or
+/// bounds can.
+pub fn dependent(rng: &mut ChaCha8Rng) -> Case {
+    let (n, p) = (rng.random_range(3..=12), rng.random_range(2..=8));
+    let x = combinations(rng, (n, p), 5, &[0.5, 2.0, -1.0, 1.0, 10.0, -3.0], 0.0);
+    let y: Vec<f64> = (0..n).map(|i| x[i] + x[(p - 1) * n + i] + 0.3 * normal(rng)).collect();
+    let square: f64 = y.iter().map(|y| y * y).sum();
+    let lambda1 = pick(rng, &[0.0, 0.05, 0.5]) * square.sqrt();
+    let lambda2 = pick(rng, &[0.0, 0.0, 1e-14, 1e-3, 0.3]);
+    let bounds = match rng.random_range(0..4) {
+        0 => Bounds::All(-0.4, 0.7),
+        1 => Bounds::All(0.0, 0.3),
+        _ => Bounds::Free,
+    };
+    let penalty = Penalty::new(square * power(rng, -3.0, -0.7), lambda1, lambda2).with_bounds(bounds);
+    Case::dense(n, p, x, y, penalty)
+}
+
+/// The same but for 1e-9 to 0.1 of them, and hardly a ridge: pivots lose digits, and so do fits.
+pub fn nearly_dependent(rng: &mut ChaCha8Rng) -> Case {
+    let (n, p) = (rng.random_range(3..=20), rng.random_range(4..=14));
+    let noise = power(rng, -9.0, -1.0);
+    let x = combinations(rng, (n, p), 4, &[0.5, 2.0, -1.0, 1.0, 1.0, -3.0], noise);
+    let y: Vec<f64> = (0..n).map(|i| x[i] + x[(p - 1) * n + i] - x[(p / 2) * n + i] + 0.3 * normal(rng)).collect();
+    let square: f64 = y.iter().map(|y| y * y).sum();
+    let lambda1 = pick(rng, &[0.0, 0.0, 0.05, 0.5]) * square.sqrt();
+    let lambda2 = pick(rng, &[0.0, 1e-14, 1e-10, 1e-6, 1e-3, 0.3]);
+    let penalty = Penalty::new(square * power(rng, -5.0, -0.7), lambda1, lambda2);
+    let mut case = Case::dense(n, p, x, y, penalty);
+    case.intercept = rng.random_bool(0.3);
+    case
+}
+
+/// Columns around a common one, more signals than a greedy choice sorts out, and a price at which a good half of them pay.
+pub fn tangled(rng: &mut ChaCha8Rng, n: usize, p: usize, loss: Loss) -> Case {
+    let (common, lambda0, lambda2) = (power(rng, -0.3, 0.5), power(rng, -1.5, 0.0), power(rng, -2.0, 0.0));
+    let shared: Vec<f64> = (0..n).map(|_| normal(rng)).collect();
+    let x: Vec<f64> = (0..n * p).map(|k| normal(rng) + common * shared[k % n]).collect();
+    let truth: Vec<f64> = (0..p).map(|_| if rng.random_bool(0.5) { normal(rng) } else { 0.0 }).collect();
+    let signal = |i: usize| (0..p).map(|j| x[j * n + i] * truth[j]).sum::<f64>();
+    let mut y: Vec<f64> = (0..n).map(|i| signal(i) + 0.5 * normal(rng)).collect();
+    if loss.is_classification() {
+        y.iter_mut().for_each(|v| *v = v.signum());
+        (y[0], y[1]) = (1.0, -1.0);
+    }
+    let mut case = Case::dense(n, p, x, y, Penalty::new(lambda0, 0.1 * lambda0, lambda2));
+    case.loss = loss;
+    case
+}
+
+/// Columns that nearly stand in for one another, X_j ← 0.95 X_{j−1} + 0.3 X_j, and a target of a few of them.
+pub fn chain(rng: &mut ChaCha8Rng, n: usize, p: usize) -> Case {
+    let mut x: Vec<f64> = (0..n * p).map(|_| normal(rng)).collect();
+    for i in n..n * p {
+        x[i] = 0.95 * x[i - n] + 0.3 * x[i];
+    }
+    let beta: Vec<f64> = (0..p).map(|_| if rng.random_bool(0.4) { normal(rng) } else { 0.0 }).collect();
+    let fit = |i: usize| (0..p).map(|j| beta[j] * x[j * n + i]).sum::<f64>();
+    let y = (0..n).map(|i| fit(i) + normal(rng)).collect();
+    Case::dense(n, p, x, y, Penalty::new(2.0, 0.0, 0.05))
 }

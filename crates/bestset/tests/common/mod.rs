@@ -1,17 +1,45 @@
-//! What the test families share: random problems over the whole product of choices, a reference solver that shares no
-//! code with the library, and the enumeration of all subsets.
+//! What the tests share: one oracle, one set of generators, one way to hold a claim against the truth. The crate's unit tests use it
+//! too.
+//!
+//! | file | what | serves for |
+//! |---|---|---|
+//! | `case` | [`Case`]: a problem in plain numbers, with the storage and views it is put into | everything |
+//! | `reference` | [`Model`]: a solver of convex problems that shares no code with the library and proves its own gap | the oracle |
+//! | `enumerate` | [`enumerate`], [`brackets`], [`cost`]: all subsets, choices of groups, or one subset, fitted by the reference; [`relaxed`]: the minimum of R | P*, R*, and what every rule and bound claims |
+//! | `least_squares` | [`twofold_fits`], [`twofold_sizes`]: all subsets in twice the precision | leaps and bounds, whose claims hold to the last digit |
+//! | `twofold` | [`Twofold`]: numbers of 32 digits | what rounding does to a bound |
+//! | `claims` | [`holds`]: bound ≤ P* ≤ objective, and `optimal` only if it is | every answer |
+//! |  | [`seeds`], [`Tally`]: which seeds an attack draws, what came of them | the `attack` modules, `make attack` |
+//!
+//! | generator | what it draws |
+//! |---|---|
+//! | [`case`] | the product of losses, storages, views, bounds, weights and intercepts, within a [`Shape`] |
+//! | [`hostile`] | few samples, stand-ins, scales of eight orders, factors, offsets, weights of zero, boxes |
+//! | [`dependent`], [`nearly_dependent`] | multiples and differences of columns, exactly or nearly |
+//! | [`tangled`], [`chain`] | correlated columns whose local minima are not best; a chain of stand-ins |
+//! | [`awkward_columns`] | least squares with columns far from zero, tiny, huge, zero, near copies, of two values |
+//! | [`near_copies`] | least squares with columns alike to five digits, copies, constants |
+//! | [`few_samples`], [`noise`] | least squares with p ≥ n; without signal, so that the tree is deep |
+//!
+//! A generator draws from the seed it is given and nothing else: a failure names its seed or trial and comes back with it.
 
 #![allow(dead_code, unused_imports, reason = "each test binary uses its own part")]
 
+mod case;
+mod claims;
 mod enumerate;
 mod generate;
 mod hostile;
+mod least_squares;
 mod reference;
 mod twofold;
 
-pub use enumerate::{Enumeration, enumerate};
-pub use generate::{Case, Shape, Store, case, compress, plain};
-pub use hostile::hostile;
+pub use case::{Case, Store, compress, plain, sized};
+pub use claims::{Tally, holds, holds_between, seeds};
+pub use enumerate::{Enumeration, brackets, cost, enumerate, fit, least_of, members, refit, relaxed};
+pub use generate::{Shape, case};
+pub use hostile::{chain, dependent, hostile, nearly_dependent, tangled};
+pub use least_squares::{awkward_columns, few_samples, near_copies, noise, twofold_fits, twofold_sizes};
 pub use reference::{Convex, Fit, Model, dual_value, loss_at, price};
 pub use twofold::Twofold;
 

@@ -1,0 +1,76 @@
+//! What a certificate claims, held against what is true; the seeds of an attack, and what came of them.
+
+use bestset::{Certificate, Status};
+use std::ops::Range;
+
+/// lower bound ≤ P* ≤ objective and, where the answer is called optimal, objective ≤ P* but for the gap asked for (1e-6 of it, or
+/// 1e-9 as it stands). `scale` is what rounding is relative to. Whether it is called optimal.
+#[track_caller]
+pub fn holds(c: Certificate, status: Status, least: f64, scale: f64, context: &dyn std::fmt::Debug) -> bool {
+    holds_between(c, status, (least, least), scale, context)
+}
+
+/// The same where P* is known to be between two numbers.
+#[track_caller]
+pub fn holds_between(
+    c: Certificate,
+    status: Status,
+    (low, high): (f64, f64),
+    scale: f64,
+    context: &dyn std::fmt::Debug,
+) -> bool {
+    let say = || format!("{status} {c:?}, P* = {low}..{high}, {context:?}");
+    assert!(c.lower_bound <= high + 1e-12 * scale, "the bound is wrong by {:e}: {}", c.lower_bound - high, say());
+    assert!(c.objective >= low - 1e-11 * scale, "better than best: {}", say());
+    let is_optimal = status == Status::Optimal;
+    assert!(!is_optimal || c.objective <= high + 1e-6 * high.abs() + 2e-9, "not optimal: {}", say());
+    is_optimal
+}
+
+/// The variable that names other seeds than the usual ones: `BESTSET_ATTACK=first..last`, as `make attack` sets it.
+pub const SEEDS: &str = "BESTSET_ATTACK";
+
+/// The seeds 0..usual, or those that [`SEEDS`] names.
+pub fn seeds(usual: u64) -> Range<u64> {
+    let Ok(text) = std::env::var(SEEDS) else { return 0..usual };
+    let number = |text: &str| text.trim().parse::<u64>().ok();
+    let range = text.split_once("..").and_then(|(first, last)| Some(number(first)?..number(last)?));
+    match range {
+        Some(range) if !range.is_empty() => range,
+        _ => panic!("{SEEDS} is {text:?}; it must be seeds as in 0..1000, the last one not included"),
+    }
+}
+
+/// What an attack counted; shown at its end.
+#[derive(Debug, Default)]
+pub struct Tally(Vec<(&'static str, u64)>);
+
+impl Tally {
+    /// So many more.
+    pub fn add(&mut self, what: &'static str, count: impl TryInto<u64>) {
+        let count = count.try_into().unwrap_or_else(|_| panic!("{what}"));
+        match self.0.iter_mut().find(|(name, _)| *name == what) {
+            Some((_, sum)) => *sum += count,
+            None => self.0.push((what, count)),
+        }
+    }
+
+    /// How many there are.
+    pub fn of(&self, what: &str) -> u64 {
+        self.0.iter().find(|(name, _)| *name == what).map_or(0, |(_, sum)| *sum)
+    }
+
+    /// Fails unless every seed is among the problems and there is as much of each first count as it should have, in thousandths of
+    /// the last. Shares mean something for forty seeds or more.
+    #[track_caller]
+    pub fn conclude(&self, name: &str, seeds: &Range<u64>, least: &[(&str, u64, &str)]) {
+        let counts: Vec<String> = self.0.iter().map(|(what, count)| format!("{count} {what}")).collect();
+        println!("{name}, seeds {}..{}: {}", seeds.start, seeds.end, counts.join(", "));
+        let problems = seeds.end - seeds.start;
+        assert_eq!(self.of("problems"), problems, "{name}: some seeds were passed by");
+        for (what, share, whole) in least.iter().filter(|_| problems >= 40) {
+            let (found, all) = (self.of(what), self.of(whole));
+            assert!(1000 * found >= share * all, "{name}: {found} {what} of {all} {whole}: {self:?}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! From the matrix to the solvers: each module of the library has the file or folder of its name here.
+//!
+//! | module | where |
+//! |---|---|
+//! | design, loss, penalty, problem, search, certificate, error, file | here, by name |
+//! | solver, published | `solver`, `solver/published` |
+//! | relaxation | `problem/screening`, `search` and `solver` by what they claim; its parts beside their code |
+//! | control | limits and interrupts in `solver/claims`, `solver/published/limits` and the binaries that use them; memory in `memory.rs`, a binary of its own because it counts what all threads take |
+//! | exact, leaps, sizes, subsets | the binary `proof` |
+//! | path, cv, criteria, select, groups, model, checkpoint | the binary `model` |
+//! | the oracle of all of them (`tests/common`) | `oracle` |
+
+mod certificate;
+#[path = "../common/mod.rs"]
+mod common;
+mod design;
+mod error;
+mod file;
+mod loss;
+mod oracle;
+mod penalty;
+mod problem;
+mod search;
+mod solver;

@@ -1,0 +1,81 @@
+//! Criteria by their definitions, along a path, and the refits they are taken at.
+
+use crate::common::{Shape, assert_close, case, normal, rng};
+use bestset::criteria::{Criterion, Fit, refit};
+use bestset::design::Dense;
+use bestset::path::{PathOptions, path};
+use bestset::{Bounds, Error, Loss, Options, Penalty, Problem};
+
+/// The criteria by hand: n = 4, p = 3, one feature and an intercept, RSS = 2, null 10.
+#[test]
+fn criteria_by_hand() {
+    let fit = Fit {
+        deviance: 2.0,
+        null_deviance: 10.0,
+        samples: 4.0,
+        features: 3,
+        size: 1,
+        free: 0,
+        intercept: true,
+        squared: true,
+    };
+    let lack = 4.0 * 0.5f64.ln();
+    let value = |criterion| fit.value(criterion, 0.5);
+    assert_close(value(Criterion::Aic), lack + 4.0, 1e-12, &());
+    assert_close(value(Criterion::Bic), lack + 2.0 * 4f64.ln(), 1e-12, &());
+    assert_close(value(Criterion::Ebic { gamma: 0.5 }), lack + 2.0 * 4f64.ln() + 3f64.ln(), 1e-12, &());
+    assert_close(value(Criterion::Gic), lack + 2.0 * 3f64.ln() * 4f64.ln().ln(), 1e-12, &());
+    assert_close(value(Criterion::Cp), 4.0 - 4.0 + 4.0, 1e-12, &());
+    assert_close(value(Criterion::R2), 0.8, 1e-12, &());
+    assert_close(value(Criterion::AdjustedR2), 1.0 - 0.2 * 3.0 / 2.0, 1e-12, &());
+    let logistic = Fit { squared: false, ..fit };
+    assert_close(logistic.value(Criterion::Aic, f64::NAN), 6.0, 1e-12, &());
+}
+
+/// BIC and EBIC find the true support of an easy problem; a weighted fit has the criteria of repeated rows.
+#[test]
+fn criteria_choose_along_a_path() {
+    let mut rng = rng(7);
+    let (n, p) = (100, 20);
+    let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+    let y: Vec<f64> = (0..n).map(|i| 3.0 * x[i] - 2.0 * x[4 * n + i] + x[9 * n + i] + normal(&mut rng)).collect();
+    let design = Dense::new(n, p, x).unwrap();
+    let problem = Problem::new(&design, y, Penalty::new(0.0, 0.0, 0.1)).unwrap().with_intercept(true);
+    let found = path(&problem, &PathOptions::default()).unwrap();
+    for criterion in [Criterion::Bic, Criterion::Ebic { gamma: 1.0 }, Criterion::Gic] {
+        let best = criterion.best(&problem, &found).unwrap();
+        assert_eq!(found.points[best].solution.support(), [0, 4, 9], "{criterion:?}");
+    }
+    let r2 = Criterion::R2.along(&problem, &found).unwrap();
+    assert!(r2.windows(2).all(|w| w[1] >= w[0] - 1e-3) && r2[0].abs() < 1e-12);
+    let cp = Criterion::Cp.along(&problem, &found).unwrap();
+    let free = found.points.last().unwrap().solution.support().len() + 1;
+    assert_close(*cp.last().unwrap(), free as f64, 1e-9, &"Cp of the largest model is K");
+    assert!(Criterion::Ebic { gamma: -1.0 }.along(&problem, &found).is_err());
+    let robust = problem.with_loss(Loss::Huber { delta: 1.0 }).unwrap();
+    assert!(matches!(Criterion::Cp.along(&robust, &found), Err(Error::Unsupported { method: "Cp", .. })));
+}
+
+/// A refit has no shrinkage: the residuals are orthogonal to the selected columns.
+#[test]
+fn refits_are_least_squares() {
+    let mut rng = rng(8);
+    for _ in 0..20 {
+        let shape = Shape { attained: true, certified: true, wild: false, ..Shape::new(12..=20, 3..=6) };
+        let mut case = case(&mut rng, &shape);
+        (case.loss, case.penalty.bounds) = (Loss::Squared, Bounds::Free);
+        let (y, support): (Vec<f64>, Vec<usize>) = ((0..case.n).map(|_| normal(&mut rng)).collect(), vec![0, 2]);
+        case.y = y;
+        case.with_problem(|problem| {
+            let fit = refit(problem, &support, &Options::default()).unwrap();
+            let u = problem.margins(&fit);
+            let mut alpha = vec![0.0; case.n];
+            problem.dual_point(&u, fit.intercept, &mut alpha);
+            for &j in &fit.support {
+                assert!(case.model().dot(j, &alpha).abs() <= 1e-7 * case.norm(j), "{fit:?}");
+            }
+            assert!(fit.support.iter().all(|j| support.contains(j)));
+            assert!(refit(problem, &[1, 0], &Options::default()).is_err(), "out of order");
+        });
+    }
+}

@@ -1,0 +1,11 @@
+//! From samples to a model: paths, folds, criteria, groups, files.
+
+mod checkpoint;
+#[path = "../common/mod.rs"]
+mod common;
+mod criteria;
+mod cv;
+mod groups;
+mod model;
+mod path;
+mod select;

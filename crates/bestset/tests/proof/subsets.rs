@@ -1,0 +1,152 @@
+//! Best subsets of every size: real data with known answers, the criteria by their definitions, and every kind of problem
+//! against enumeration.
+
+use crate::common::{Shape, assert_close, case, enumerate, holds, normal, rng};
+use bestset::design::Dense;
+use bestset::{Loss, Options, Penalty, Problem, Status, Subsets, subsets};
+use std::path::{Path, PathBuf};
+
+/// A file of the data folder beside the project, if it is there.
+fn data_file(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("skipped: there is no {}", path.display());
+    None
+}
+
+struct Table {
+    names: Vec<String>,
+    columns: Vec<Vec<f64>>,
+}
+
+/// A file of numbers with a line of quoted names; the target is the last column.
+fn table(path: &Path) -> Table {
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<String> = lines.next().unwrap().split(',').map(|s| s.trim_matches('"').to_owned()).collect();
+    let mut columns = vec![Vec::new(); names.len()];
+    for line in lines.filter(|l| !l.is_empty()) {
+        for (column, entry) in columns.iter_mut().zip(line.split(',')) {
+            column.push(entry.parse().unwrap());
+        }
+    }
+    Table { names, columns }
+}
+
+/// Runs all sizes up to `most` and compares those that the list of certified subsets has.
+fn reproduces(name: &str, file: &str, most: usize) -> Option<Subsets> {
+    let (data, list) = (data_file(file)?, data_file("certified_subsets.tsv")?);
+    let Table { names, mut columns } = table(&data);
+    let y = columns.pop().unwrap();
+    let design = Dense::new(y.len(), columns.len(), columns.concat()).unwrap();
+    let problem = Problem::new(&design, y, Penalty::new(0.0, 0.0, 0.0)).unwrap().with_intercept(true);
+    let found = subsets(&problem, most, &Options::default()).unwrap();
+    let list = std::fs::read_to_string(list).unwrap();
+    let rows = list.lines().map(|l| l.split('\t').collect::<Vec<_>>()).filter(|row| row[0] == name);
+    let mut compared = 0;
+    for row in rows {
+        let (k, rss): (usize, f64) = (row[1].parse().unwrap(), row[2].parse().unwrap());
+        let s = &found.sizes[k - 1];
+        let chosen: Vec<&str> = s.coefficients.support.iter().map(|&j| names[j].as_str()).collect();
+        assert_eq!(chosen.join(" "), row[3], "{name} {k}");
+        // The list has twelve digits.
+        assert_close(2.0 * s.loss, rss, 1e-11 * rss, &(name, k));
+        assert_eq!(s.status, Status::Optimal, "{name} {k}: {s:?}");
+        compared += 1;
+    }
+    assert!(compared > 5, "{compared}");
+    Some(found)
+}
+
+/// Criteria of the Hitters fits as published listings have them: the largest adjusted R² at 11, the least Cp at 10 and the
+/// least BIC at 6 features.
+#[test]
+fn hitters() {
+    let Some(found) = reproduces("Hitters", "hitters.csv", 19) else { return };
+    let size_of = |value: &dyn Fn(&bestset::Criteria) -> f64| {
+        let least =
+            |a: usize, k: usize| if value(&found.sizes[k].criteria) < value(&found.sizes[a].criteria) { k } else { a };
+        1 + (0..found.sizes.len()).reduce(least).unwrap()
+    };
+    assert_eq!(size_of(&|c| -c.adjusted_r2.unwrap()), 11);
+    assert_eq!(size_of(&|c| c.cp.unwrap()), 10);
+    assert_eq!(size_of(&|c| c.bic.unwrap()), 6);
+    assert_close(found.sizes[18].criteria.r2, 0.5461159, 1e-7, &"R² of the full model");
+    assert_close(found.sizes[18].criteria.cp.unwrap(), 20.0, 1e-8, &"Cp of the full model is its number of parameters");
+}
+
+#[test]
+fn diabetes() {
+    reproduces("diabetes64", "diabetes64.csv", 8);
+}
+
+/// Three samples of weight two are six samples, for every criterion.
+#[test]
+fn criteria_follow_their_definitions() {
+    let (x, y) = ([1.0, 2.0, 4.0, 5.0, 0.5, -1.0, 1.0, 0.0], [1.0, 2.5, 3.0, 5.5]);
+    let design = Dense::new(4, 2, x.as_slice()).unwrap();
+    let problem = Problem::new(&design, y.as_slice(), Penalty::new(0.0, 0.0, 0.0)).unwrap();
+    let problem = problem.with_weights(vec![2.0; 4]).unwrap().with_intercept(true);
+    let found = subsets(&problem, 2, &Options::default()).unwrap();
+    let mean = y.iter().sum::<f64>() / 4.0;
+    let (null, full) = (y.iter().map(|y| 2.0 * (y - mean).powi(2)).sum::<f64>(), 2.0 * found.sizes[1].loss);
+    for (s, k) in found.sizes.iter().zip([1.0, 2.0]) {
+        let (rss, c) = (2.0 * s.loss, s.criteria);
+        assert_close(c.r2, 1.0 - rss / null, 1e-12, &k);
+        assert_close(c.adjusted_r2.unwrap(), 1.0 - (rss / (8.0 - k - 1.0)) / (null / 7.0), 1e-12, &k);
+        assert_close(c.cp.unwrap(), rss / (full / 5.0) - 8.0 + 2.0 * (k + 1.0), 1e-10, &k);
+        assert_close(c.aic.unwrap(), 8.0 * (rss / 8.0).ln() + 2.0 * (k + 1.0), 1e-10, &k);
+        assert_close(c.bic.unwrap(), 8.0 * (rss / 8.0).ln() + 8f64.ln() * (k + 1.0), 1e-10, &k);
+    }
+}
+
+/// λ1, bounds, other losses and few samples: by the general search.
+#[test]
+fn every_kind_of_problem_equals_enumeration() {
+    let mut rng = rng(411);
+    let (mut proved, mut total) = (0, 0);
+    for trial in 0..200 {
+        let shape = Shape { wild: false, attained: true, certified: true, ..Shape::new(3..=16, 1..=6) };
+        let mut case = case(&mut rng, &shape);
+        case.penalty.lambda0 = 0.0;
+        let all = enumerate(&case);
+        let scale = case.null_loss();
+        case.with_problem(|problem| {
+            let found = subsets(problem, case.p, &Options::default()).unwrap();
+            for (s, k) in found.sizes.iter().zip(1..) {
+                let context = format!("{trial}, {k}: {s:?}, {:?} {:?}", case.loss, case.penalty);
+                proved += usize::from(holds(s.certificate, s.status, all.sized[k], scale, &context));
+                assert!(s.coefficients.nonzeros() <= k, "{context}");
+                assert!(s.criteria.aic.is_some() == matches!(case.loss, Loss::Squared | Loss::Logistic), "{context}");
+                total += 1;
+            }
+        });
+    }
+    assert!(proved >= total * 97 / 100, "{proved} of {total}");
+}
+
+/// A size that a limit leaves without an answer of its own says so, and its bound holds.
+#[test]
+fn sizes_that_a_limit_leaves_are_not_reached() {
+    let mut rng = rng(77);
+    let (n, p, most) = (30, 40, 8);
+    let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+    let y: Vec<f64> = (0..n).map(|i| x[i] + x[n + i] - x[2 * n + i] + normal(&mut rng)).collect();
+    let design = Dense::new(n, p, x).unwrap();
+    let problem = Problem::new(&design, y, Penalty::new(0.0, 0.0, 0.1)).unwrap().with_intercept(true);
+    let truth = subsets(&problem, most, &Options::default()).unwrap();
+    assert!(truth.is_complete() && truth.sizes.iter().all(|s| s.status == Status::Optimal));
+    for nodes in [1, 3, 20] {
+        let found = subsets(&problem, most, &Options { max_nodes: Some(nodes), ..Options::default() }).unwrap();
+        assert_eq!(found.sizes.len(), most);
+        assert!(!found.is_complete(), "{nodes}");
+        for (s, t) in found.sizes.iter().zip(&truth.sizes) {
+            let best = t.certificate.objective;
+            assert!(s.certificate.lower_bound <= best * (1.0 + 1e-9), "{nodes}: {s:?}");
+            assert!(s.is_reached() || s.status == Status::NodeLimit && s.coefficients.nonzeros() < s.size);
+        }
+        assert_eq!(found.reached().count(), found.sizes.iter().filter(|s| s.coefficients.nonzeros() == s.size).count());
+    }
+}
