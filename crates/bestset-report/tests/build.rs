@@ -36,7 +36,7 @@ fn reported(setup: &Setup, how: How, check: impl FnOnce(&Posed<'_>, &Selected, &
 }
 
 fn five_folds(rule: Rule) -> How {
-    How::CrossValidation(Folded { folds: Some(Folds::Random { folds: 5, repeats: 1 }), rule, ..Folded::default() })
+    How::CrossValidation(Folded { folds: Some(5), rule, ..Folded::default() })
 }
 
 #[test]

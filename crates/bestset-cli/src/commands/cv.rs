@@ -42,7 +42,7 @@ impl Cv {
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {
-            let how = self.cv.how(posed.problem.loss(), posed.problem.nrows());
+            let how = self.cv.how();
             let mut options = self.path.selection(how, Method::Incremental, self.prove, &session);
             if self.output.wants_report() {
                 options.solve.top = RUNNERS_UP;

@@ -2,10 +2,10 @@
 
 use super::run::Run;
 use super::{By, Chosen, Folded, Progress, Remark, Selected};
-use crate::criteria::Criterion;
-use crate::cv::{CrossValidation, CvOptions};
+use crate::criteria::{Counted, Criterion, usual_size};
+use crate::cv::{CrossValidation, CvOptions, Division, Work};
 use crate::error::Result;
-use crate::path::{Grid, Path, Point, usual_size};
+use crate::path::{Grid, Path, Point};
 use crate::solution::{Solution, Status};
 use crate::solver::Observer;
 
@@ -17,9 +17,6 @@ const ROUNDS: usize = 6;
 
 /// Where the last point of a path is solved, in units of its price.
 const BELOW: f64 = 0.995;
-
-/// Folds unless told otherwise.
-const FOLDS: usize = 10;
 
 impl Run<'_, '_> {
     /// The model at the point that the criterion chooses.
@@ -35,15 +32,14 @@ impl Run<'_, '_> {
 
     /// The model at the point that cross-validation chooses.
     pub(super) fn by_cross_validation(&self, folded: &Folded, observer: &mut dyn Observer) -> Result<Selected> {
-        let (problem, n) = (&self.posed.problem, self.posed.problem.nrows());
+        let problem = &self.posed.problem;
+        let n = Counted::new(problem).samples as usize;
         let most = self.most(usual_size(problem).max(FOLDED_SIZE.min(n / 2)).max(1))?;
         let ridges = match self.options.lambda2.is_empty() {
             true => self.posed.ridges(),
             false => self.options.lambda2.clone(),
         };
-        let loss = problem.loss();
-        let folds = folded.folds.clone().unwrap_or_else(|| Folded::parts(loss, FOLDS.min(n), 1));
-        let path = self.path_options(most, ridges);
+        let (path, folds) = (self.path_options(most, ridges), folded.parts(problem));
         let options = CvOptions { path, folds, score: folded.score, seed: folded.seed };
         let found = self.cross_validated(&options, folded)?;
         if found.path.points.is_empty() {
@@ -80,11 +76,14 @@ impl Run<'_, '_> {
     fn cross_validated(&self, options: &CvOptions, folded: &Folded) -> Result<CrossValidation> {
         let problem = &self.posed.problem;
         let show = |done: usize, all: usize| (self.progress)(Progress::Folds(done, all));
-        match (self.path_checkpoint(), folded.splits.is_empty()) {
-            (Some(file), true) => crate::checkpoint::cross_validate(problem, options, file),
-            (Some(file), false) => crate::checkpoint::cross_validate_splits(problem, options, &folded.splits, file),
-            (None, true) => crate::cv::cross_validate_observed(problem, options, &show),
-            (None, false) => crate::cv::cross_validate_splits(problem, options, &folded.splits),
+        let parts = match folded.splits.is_empty() {
+            true => Division::drawn(problem, options)?,
+            false => Division::given(problem, &folded.splits)?,
+        };
+        let work = Work { problem, options, parts };
+        match self.path_checkpoint() {
+            Some(file) => crate::checkpoint::cross_validate_work(work, file, &show),
+            None => work.observed(&show),
         }
     }
 
@@ -93,7 +92,7 @@ impl Run<'_, '_> {
         let problem = &self.posed.problem;
         let u = problem.null_margins();
         let lambda0 = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
-        let mut found = self.at_price(lambda0, self.posed.lambda2(), None, observer)?;
+        let mut found = self.at_price(lambda0, self.ridge(), None, observer)?;
         // Or every answer of the path is larger than the largest size.
         if status != Status::Converged {
             found.remarks.push(Remark::Path(status));
