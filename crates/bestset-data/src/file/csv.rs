@@ -3,7 +3,7 @@
 use super::ReadOptions;
 use super::fill::Fill;
 use super::layout::Layout;
-use super::records::{Records, is_missing, is_written_number, number};
+use super::records::{Records, is_missing, is_written_number, not_utf8, number};
 use super::source::Source;
 use crate::error::{FileError, Result, quoted};
 use crate::levels::Levels;
@@ -72,7 +72,7 @@ fn names(source: &Source, record: &ByteRecord, skipped: usize) -> Result<Vec<Str
     let name = |(k, field): (usize, &[u8])| match std::str::from_utf8(field) {
         Ok("") => Ok(format!("x{}", k + 1)),
         Ok(name) => Ok(name.to_owned()),
-        Err(_) => Err(source.bad(format!("the name of column {} is not UTF-8", k + 1)).at_line(1).into()),
+        Err(_) => Err(source.bad(format!("column {}: the name {}", k + 1, not_utf8(field))).at_line(1).into()),
     };
     record.iter().enumerate().skip(skipped).map(name).collect()
 }
@@ -186,10 +186,16 @@ impl<'s> Rows<'s> {
                     codes.push(TextColumn::MISSING);
                     f64::NAN
                 }
-                Kind::Text { levels, codes, .. } => {
-                    codes.push(levels.code(field));
-                    0.0
-                }
+                Kind::Text { levels, codes, .. } => match levels.code_of(field) {
+                    Ok(code) => {
+                        codes.push(code);
+                        0.0
+                    }
+                    Err(_) => {
+                        row.truncate(before);
+                        return Err(self.at(record, not_utf8(field)).in_column(&self.names[k]).into());
+                    }
+                },
                 _ => match number(field, self.layout.decimal) {
                     Some(value) if value.is_finite() => {
                         row.push(value);

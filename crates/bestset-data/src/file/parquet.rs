@@ -1,5 +1,6 @@
 //! Parquet, column by column: a column goes straight to its place in the matrix.
 
+use super::records::not_utf8;
 use super::source::Source;
 use super::{ReadOptions, check_memory};
 use crate::error::{FileError, Result};
@@ -138,8 +139,15 @@ impl Columns<'_> {
                 (ColumnReader::DoubleColumnReader(r), Values::Numbers(to)) => numbers(r, levels, to, |x| *x),
                 (ColumnReader::FixedLenByteArrayColumnReader(r), Values::Numbers(to)) => numbers(r, levels, to, half),
                 (ColumnReader::ByteArrayColumnReader(r), Values::Texts { levels: texts, codes }) => {
-                    let mut code = |text: &ByteArray| texts.code(text.data());
-                    batches(r, levels, |text| codes.push(text.map_or(TextColumn::MISSING, &mut code)))
+                    let mut foreign = None;
+                    let mut code = |text: &ByteArray| {
+                        texts.code_of(text.data()).unwrap_or_else(|_| {
+                            foreign.get_or_insert_with(|| not_utf8(text.data()));
+                            TextColumn::MISSING
+                        })
+                    };
+                    let read = batches(r, levels, |text| codes.push(text.map_or(TextColumn::MISSING, &mut code)));
+                    read.and_then(|()| foreign.map_or(Ok(()), Err))
                 }
                 _ => Err("is of a type that cannot be read as numbers".to_owned()),
             };
