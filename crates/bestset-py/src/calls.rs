@@ -5,9 +5,9 @@ use crate::input::{Data, SetupArgument};
 use crate::output;
 use crate::report::Kept;
 use crate::run::{Caller, run};
-use bestset::select::{SUBSET_SIZES, Standing};
+use bestset::Coefficients;
+use bestset::select::SUBSET_SIZES;
 use bestset::solver::CancelFlag;
-use bestset::{Coefficients, Status};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -55,24 +55,22 @@ pub fn certify<'py>(
 ) -> Dict<'py> {
     let (input, caller) = (data.borrow(&setup)?, caller(&control, None));
     let cancel = caller.cancel.clone();
-    let (certificate, status, standing, found) = run(py, &caller, |_| {
+    let (judged, found) = run(py, &caller, |_| {
         input.pose(|posed| {
             let (support, values, intercept) = given;
             let outside = Coefficients { support, values, intercept };
             outside.validate(posed.problem.ncols())?;
             let inside = posed.inward(&outside);
             let options = choice.selection(posed, &control, &cancel)?;
-            let (certificate, found) = posed.certify(&inside, &options, &mut ())?;
-            let (absolute, relative) = (options.solve.absolute(&posed.problem), options.solve.gap);
-            let status = certificate.status(Status::Converged, absolute, relative);
-            let standing = Standing::new(&posed.problem, &inside, &certificate, status);
-            Ok((certificate, status, standing, output::Shown::new(posed, found)))
+            let judged = posed.certify(&inside, &options, &mut ())?;
+            let found = output::Shown::new(posed, judged.found.clone());
+            Ok((judged, found))
         })
     })?;
     let dict = PyDict::new(py);
-    output::certificate(&certificate, &dict)?;
-    output::standing(&standing, &dict)?;
-    dict.set_item("status", output::status(status))?;
+    output::certificate(&judged.certificate, &dict)?;
+    output::standing(&judged.standing, &dict)?;
+    dict.set_item("status", output::status(judged.status))?;
     dict.set_item("selected", found.to_python(py)?)?;
     Ok(dict)
 }

@@ -141,7 +141,7 @@ fn ranked(posed: &Posed<'_>, selected: &Selected, problem: &Problem<'_>, subject
             time_limit: Some(RUNNER_TIME),
             ..Options::default()
         };
-        let limited = k.map_or_else(|| Ok(problem.clone()), |k| posed.limited(k));
+        let limited = k.map_or_else(|| Ok(problem.clone()), |k| posed.limited(k, selected.lambda2));
         // Where the search cannot start there are no runners-up to show; the answer has its certificate already.
         found = limited.and_then(|p| bestset::solve(&p, &options)).map_or_else(|_| Vec::new(), |s| s.ranked);
         found.truncate(if found.first().is_some_and(|r| r.coefficients.support == *solution.support()) {

@@ -69,7 +69,11 @@ pub(crate) fn scale(posed: &Posed<'_>) -> &'static str {
 /// What decided the number of features, and λ2.
 fn choice(posed: &Posed<'_>, selected: &Selected) -> String {
     let size = selected.solution.support().len();
-    let ridge = if posed.setup.lambda2.is_some() || selected.lambda2 != posed.lambda2() { "set in advance" } else { "left at its default" };
+    let ridge = if posed.setup.lambda2.is_some() || selected.lambda2 != posed.lambda2() {
+        "set in advance"
+    } else {
+        "left at its default"
+    };
     let Some(chosen) = &selected.chosen else {
         let what = if selected.k.is_some() { "the largest size" } else { "λ0" };
         return format!("{what} was set in advance and λ2 was {ridge}, which gave {}", features(size));

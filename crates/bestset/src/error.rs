@@ -254,7 +254,7 @@ pub enum Error {
         advice: &'static str,
     },
     /// Parts of the samples that are too few or more than there are samples.
-    #[error("there cannot be {folds} folds of {samples} samples: two at least, and at most one for each sample")]
+    #[error("folds is {folds}; it must be at least 2 and at most {samples}, the number of samples")]
     Folds {
         /// The number asked for.
         folds: usize,

@@ -347,7 +347,7 @@ fn settings_without_effect_are_refused() {
                     ..Selection::default()
                 },
             ),
-            "there cannot be 31 folds of 30 samples",
+            "folds is 31; it must be at least 2 and at most 30",
         ),
     ];
     for (message, expected) in cases {

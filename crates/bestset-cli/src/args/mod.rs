@@ -8,7 +8,7 @@ mod result;
 mod simulated;
 
 pub use choice::{ChoiceArgs, CvArgs, PathArgs, only_without_size, proof};
-pub use fitting::{FittingArgs, Scale, SizeArgs};
+pub use fitting::{FittingArgs, SizeArgs};
 pub use input::{InputArgs, ReadArgs, format_parser};
 pub use limits::{Clock, LimitArgs};
 pub use result::OutputArgs;

@@ -4,10 +4,11 @@ use crate::args::{FittingArgs, InputArgs, LimitArgs, LossName, SizeArgs, proof, 
 use crate::exit::{Exit, Failure};
 use crate::output::answer::{DataJson, write_data};
 use crate::output::{self, number, percent};
-use crate::work::{Answer, Loaded, Posed, Session, answer, encoding};
-use bestset::select::{How, Selection};
+use crate::work::{Answer, Encoding, Loaded, Posed, Session, answer, encoding};
+use bestset::model::Model;
+use bestset::select::{Certified, How, Selection};
 use bestset::solver::CancelFlag;
-use bestset::{Certificate, Coefficients, Loss, Method};
+use bestset::{Coefficients, Loss, Method, Status};
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
@@ -80,12 +81,11 @@ impl Certify {
             let how = size.how().unwrap_or(How::Price(0.0));
             let prove = proof(self.prove);
             let options = Selection { how, prove, solve: session.options(Method::Incremental), ..Selection::default() };
-            let (certificate, found) = posed.certify(&coefficients, &options, &mut answer::Show(&session))?;
-            let found = Answer::new(posed, found);
+            let judged = posed.certify(&coefficients, &options, &mut answer::Show(&session))?;
             session.progress.done();
-            self.write(posed, &coefficients, &certificate, &found, out)?;
+            self.write(posed, &coefficients, &judged, out)?;
             out.flush()?;
-            Ok(Exit::of(&found.selected.solution))
+            Ok(Exit::of(&judged.found.solution))
         })
     }
 
@@ -101,21 +101,7 @@ impl Certify {
             return Ok((Given::parse(path, &text, json)?, fitting, size));
         }
         let (model, known) = encoding::load(path)?;
-        if fitting.lambda2.is_none() {
-            (fitting.lambda1, fitting.lambda2) = (model.lambda1, Some(model.lambda2));
-        }
-        fitting.loss = fitting.loss.or(Some(match model.loss {
-            Loss::Logistic => LossName::Logistic,
-            Loss::SquaredHinge => LossName::SquaredHinge,
-            Loss::Huber { .. } => LossName::Huber,
-            _ => LossName::Squared,
-        }));
-        if let Loss::Huber { delta } = model.loss {
-            fitting.delta = delta;
-        }
-        if let Some(known) = &known {
-            (fitting.standardize, fitting.no_intercept) = (known.standardize, !known.intercept);
-        }
+        take_over(&mut fitting, &model, known.as_ref())?;
         if size.lambda0.is_none() && size.k.is_none() {
             size.k = known.as_ref().and_then(|k| k.k);
             size.lambda0 = Some(model.lambda0).filter(|_| size.k.is_none());
@@ -128,13 +114,12 @@ impl Certify {
         &self,
         posed: &Posed<'_>,
         coefficients: &Coefficients,
-        certificate: &Certificate,
-        found: &Answer,
+        judged: &Certified,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
+        let (certificate, found) = (&judged.certificate, &Answer::new(posed, judged.found.clone()));
         let (gap, share) = (certificate.gap(), certificate.relative_gap());
-        // Coefficients outside the bounds have P = ∞, and ∞ ≤ ∞ proves nothing.
-        let proved = gap.is_finite() && gap <= self.limits.gap * certificate.objective.abs();
+        let proved = judged.status == Status::Optimal;
         let best = found.selected.solution.objective();
         let names: Vec<String> = found.coefficients.support.iter().map(|&j| posed.data.name(j)).collect();
         if self.json {
@@ -172,6 +157,35 @@ impl Certify {
         }
         Ok(())
     }
+}
+
+/// The problem of a model where the arguments say nothing else: what is given wins.
+fn take_over(fitting: &mut FittingArgs, model: &Model, known: Option<&Encoding>) -> Result<(), Failure> {
+    if let Some(known) = known {
+        let other = fitting.standardize.is_some_and(|scale| scale != known.standardize);
+        if other && fitting.lambda2.is_none() {
+            return Err(Failure::Message(format!(
+                "lambda2 of the model, {}, is for columns of another scale than --standardize asks for: give --lambda2 as well, or \
+                 leave out --standardize",
+                model.lambda2
+            )));
+        }
+        fitting.standardize.get_or_insert(known.standardize);
+        fitting.no_intercept |= !known.intercept;
+    }
+    fitting.lambda1.get_or_insert(model.lambda1);
+    fitting.lambda2.get_or_insert(model.lambda2);
+    if let Loss::Huber { delta } = model.loss {
+        fitting.delta.get_or_insert(delta);
+    }
+    if fitting.loss.is_none() {
+        let name = model.loss.name();
+        let known = LossName::named(name);
+        fitting.loss = Some(known.ok_or_else(|| {
+            Failure::Message(format!("the model has the loss {name:?}, which this version cannot judge: give --loss"))
+        })?);
+    }
+    Ok(())
 }
 
 impl Given {

@@ -68,7 +68,7 @@ impl Path {
             let found = answer::select(posed, &options, &session)?;
             let mut written = Vec::new();
             if let Some(path) = &self.output.model {
-                let (scale, intercept) = (self.fitting.standardize, !self.fitting.no_intercept);
+                let (scale, intercept) = (self.fitting.scale(), !self.fitting.no_intercept);
                 let known = Encoding::new(posed.data, scale, intercept, None, self.input.offset.clone());
                 encoding::save(posed, &found, &known, path)?;
                 written.push(format!("Model: {}", path.display()));

@@ -23,7 +23,7 @@ pub fn deliver(
     out.flush()?;
     let mut written = Vec::new();
     if let Some(path) = &output.model {
-        let (scale, intercept) = (fitting.standardize, !fitting.no_intercept);
+        let (scale, intercept) = (fitting.scale(), !fitting.no_intercept);
         let known = Encoding::new(posed.data, scale, intercept, found.terms.k, input.offset.clone());
         encoding::save(posed, found, &known, path)?;
         written.push(format!("Model: {}", path.display()));

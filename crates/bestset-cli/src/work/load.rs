@@ -66,7 +66,7 @@ impl Loaded {
             return Err(Failure::Message(format!("the target has {found} values for {expected} rows")));
         }
         let loss = match fitting.loss {
-            Some(loss) => loss.with_delta(fitting.delta),
+            Some(loss) => loss.with_delta(fitting.delta()),
             None if target.classes.is_some() || input.positive.is_some() => Loss::Logistic,
             None => Loss::Squared,
         };

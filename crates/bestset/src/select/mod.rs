@@ -198,6 +198,19 @@ pub struct Selected {
     pub remarks: Vec<Remark>,
 }
 
+/// How good given coefficients are.
+#[derive(Debug, Clone)]
+pub struct Certified {
+    /// P of the coefficients and a bound on that of any subset.
+    pub certificate: crate::Certificate,
+    /// `Optimal` when they are proved best, else `Converged`.
+    pub status: Status,
+    /// What they stand for.
+    pub standing: Standing,
+    /// The answer that was found on the way.
+    pub found: Selected,
+}
+
 /// A path from which the model was chosen.
 #[derive(Debug, Clone)]
 pub struct Chosen {
@@ -328,7 +341,7 @@ impl<'a> Posed<'a> {
         coefficients: &crate::Coefficients,
         options: &Selection,
         observer: &mut dyn Observer,
-    ) -> Result<(crate::Certificate, Selected)> {
+    ) -> Result<Certified> {
         options.check(self, Task::of(&options.how))?;
         let run = Run::new(self, options, &|_| ());
         let (found, problem) = match options.how {
@@ -346,7 +359,10 @@ impl<'a> Posed<'a> {
         let own = problem.certify(coefficients, &dual.into_iter().collect::<Vec<_>>())?;
         // Branch and bound proves more than its dual point does.
         let lower_bound = own.lower_bound.max(found.solution.certificate.lower_bound);
-        Ok((crate::Certificate { lower_bound, ..own }, found))
+        let certificate = crate::Certificate { lower_bound, ..own };
+        let status = certificate.status(Status::Converged, options.solve.absolute(&problem), options.solve.gap);
+        let standing = Standing::new(&problem, coefficients, &certificate, status);
+        Ok(Certified { certificate, status, standing, found })
     }
 
     /// The model of a selection, on the scale of the columns given.
