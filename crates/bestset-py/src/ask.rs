@@ -1,6 +1,7 @@
 //! How it is solved and what decides the number of features: `Control` and `Choice` of `python/bestset/_problem.py`.
 
 use crate::errors::Failure;
+use bestset::criteria::Criterion;
 use bestset::cv::{Rule, Score, Split};
 use bestset::path::Search;
 use bestset::select::{Folded, How, Posed, Prove, Selection};
@@ -42,6 +43,7 @@ pub struct Choice {
     lambda0: Option<f64>,
     k: Option<usize>,
     criterion: String,
+    gamma: f64,
     folding: Option<Folding>,
     lambda0s: Option<Vec<f64>>,
     lambda2s: Vec<f64>,
@@ -123,7 +125,7 @@ impl Choice {
             (Some(lambda0), ..) => How::Price(lambda0),
             (None, Some(k), _) => How::Size(k),
             (None, None, Some(folding)) => How::CrossValidation(folding.own()?),
-            (None, None, None) => How::Criterion(self.criterion.parse()?),
+            (None, None, None) => How::Criterion(self.criterion.parse::<Criterion>()?.with_gamma(self.gamma)),
         })
     }
 }

@@ -89,7 +89,7 @@ pub fn path<'py>(
     let found = run(py, &caller, |_| {
         input.pose(|posed| {
             let found = posed.path(&choice.selection(posed, &control, &cancel)?)?;
-            Ok(output::ShownPath::new(posed, &found))
+            Ok(output::ShownPath::new(posed, &found, None))
         })
     })?;
     found.to_python(py, true)

@@ -201,6 +201,14 @@ impl Criterion {
         }
     }
 
+    /// EBIC with this γ; the others as they are.
+    pub fn with_gamma(self, gamma: f64) -> Self {
+        match self {
+            Self::Ebic { .. } => Self::Ebic { gamma },
+            other => other,
+        }
+    }
+
     /// As it is written.
     pub fn title(self) -> &'static str {
         match self {

@@ -91,10 +91,7 @@ pub struct ChoiceArgs {
 
 impl ChoiceArgs {
     pub fn how(&self) -> How {
-        How::Criterion(match self.criterion {
-            Criterion::Ebic { .. } => Criterion::Ebic { gamma: self.gamma },
-            other => other,
-        })
+        How::Criterion(self.criterion.with_gamma(self.gamma))
     }
 }
 

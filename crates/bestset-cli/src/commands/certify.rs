@@ -17,8 +17,8 @@ use std::time::Duration;
 
 /// Certify coefficients from anywhere: their objective, and a bound that no subset can beat.
 ///
-/// Coefficients are on the scale of the file. A model saved by bestset brings its penalties and loss along; a CSV file has
-/// lines feature,coefficient, a JSON file an object of them; (intercept) is the intercept, the best one if it is not there.
+/// Coefficients are on the scale of the file. A model saved by bestset brings its penalties, loss and scale along, and
+/// what is given here wins over them; a CSV file has lines feature,coefficient, a JSON file an object of them; (intercept) is the intercept, the best one if it is not there.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: bestset certify trial.csv --target outcome --coefficients lasso.csv --lambda0 0.5
