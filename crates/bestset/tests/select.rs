@@ -468,3 +468,37 @@ fn progress_is_shown_with_a_checkpoint() {
         std::fs::remove_file(&file).unwrap();
     }
 }
+
+/// Calls `cancel` at its last row.
+struct Last {
+    rows: usize,
+    cancel: bestset::solver::CancelFlag,
+}
+
+impl bestset::solver::Observer for Last {
+    fn record(&mut self, _: &bestset::TraceRow) {
+        self.rows = self.rows.saturating_sub(1);
+        if self.rows == 0 {
+            self.cancel.cancel();
+        }
+    }
+}
+
+/// Cancelled between the fit and the proof that was demanded, an answer is an interrupted one.
+#[test]
+fn a_proof_that_could_not_begin_was_cut_short() {
+    let (values, y) = data(11, 40, 14, 0.9);
+    let x = Dense::new(40, 14, values).unwrap();
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    let run = |method: Method, rows: usize| {
+        let mut options = Selection { how: How::Price(1.0), prove: Prove::No, ..Selection::default() };
+        options.solve = Options { trace: true, ..Options::with_method(method) };
+        let mut observer = Last { rows, cancel: options.solve.cancel.clone() };
+        Setup::default().pose(&samples, |posed| posed.select(&options, &mut observer)).unwrap().solution
+    };
+    let fit = run(Method::Incremental, usize::MAX);
+    assert_ne!(fit.status, Status::Optimal, "the fit alone proves it: the test shows nothing");
+    let cut = run(Method::Exact, fit.trace.len());
+    assert_eq!(cut.status, Status::Interrupted, "{} rows", fit.trace.len());
+    assert!(cut.certificate.lower_bound <= cut.objective());
+}
