@@ -2,12 +2,11 @@
 
 use super::result::check_place;
 use crate::exit::Failure;
-use crate::work::Session;
+use bestset::Options;
 use bestset::criteria::Criterion;
 use bestset::cv::{Rule, Score};
 use bestset::path::Search;
 use bestset::select::{Folded, How, Prove, Selection};
-use bestset::{Method, Options};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args};
 use std::path::PathBuf;
@@ -44,7 +43,7 @@ impl PathArgs {
     }
 
     /// The settings of a selection.
-    pub fn selection(&self, how: How, method: Method, prove: Option<Duration>, session: &Session<'_>) -> Selection {
+    pub fn selection(&self, how: How, prove: Option<Duration>, solve: Options) -> Selection {
         Selection {
             how,
             grid: Selection::prices(&self.grid, self.ratio, self.points),
@@ -52,7 +51,7 @@ impl PathArgs {
             search: if self.full { Search::Full } else { Search::Neighbours },
             prove: proof(prove),
             checkpoint: self.checkpoint.clone(),
-            solve: Options { trace: true, ..session.options(method) },
+            solve: Options { trace: true, ..solve },
             ..Selection::default()
         }
     }

@@ -1,8 +1,9 @@
 //! `bestset cv`: cross-validation of a path, and the model it chooses.
 
+use super::deliver::deliver;
 use crate::args::{CvArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, seconds};
 use crate::exit::{Exit, Failure};
-use crate::work::{Loaded, Session, answer, deliver};
+use crate::work::{Loaded, Session, answer};
 use bestset::Method;
 use bestset::solver::CancelFlag;
 use clap::Args;
@@ -43,7 +44,7 @@ impl Cv {
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {
             let how = self.cv.how();
-            let mut options = self.path.selection(how, Method::Incremental, self.prove, &session);
+            let mut options = self.path.selection(how, self.prove, session.options(Method::Incremental));
             if self.output.wants_report() {
                 options.solve.top = RUNNERS_UP;
             }

@@ -64,7 +64,7 @@ impl Path {
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {
-            let options = self.path.selection(self.choice.how(), Method::Incremental, None, &session);
+            let options = self.path.selection(self.choice.how(), None, session.options(Method::Incremental));
             let found = answer::select(posed, &options, &session)?;
             let mut written = Vec::new();
             if let Some(path) = &self.output.model {

@@ -2,8 +2,8 @@
 
 use crate::args::{FittingArgs, InputArgs, LimitArgs, OutputArgs, count};
 use crate::exit::{Exit, Failure};
-use crate::output::answer::{DataJson, dependent_names, write_data};
-use crate::output::{self, certificate, number, percent};
+use crate::output::answer::{DataJson, write_data};
+use crate::output::{self, number, percent};
 use crate::work::answer::refuse_groups;
 use crate::work::{Loaded, Posed, Session, report};
 use bestset::select::SUBSET_SIZES;
@@ -87,7 +87,7 @@ impl Subsets {
             if self.output.json {
                 let sizes = found.sizes.iter().map(|s| json(posed, s)).collect();
                 let (nodes, seconds) = (found.nodes, found.seconds);
-                let dependent = dependent_names(posed.data, &found.dependent);
+                let dependent = posed.data.names_of(&found.dependent);
                 let json = SubsetsJson { data: DataJson::new(posed.data), nodes, seconds, sizes, dependent };
                 serde_json::to_writer_pretty(&mut *out, &json)?;
                 writeln!(out)?;
@@ -116,7 +116,7 @@ impl Subsets {
         let subsets = found.sizes.iter().map(subset).collect();
         let names = |j: usize| posed.data.name(j);
         let opening = report::subject(posed.data, &names, session).opening(&posed.problem);
-        let notes = [opening.notes, certificate::dependences(posed.data, &found.dependent)].concat();
+        let notes = [opening.notes, posed.data.dependences(&found.dependent)].concat();
         let report = page::Report { subsets, notes, ..opening };
         report::write(&report, &self.output)
     }
@@ -190,6 +190,6 @@ fn write_table(posed: &Posed<'_>, found: &bestset::Subsets, out: &mut dyn Write)
         let among = if found.is_complete() { "" } else { " among the sizes that were reached" };
         writeln!(out, "BIC is least at {} {features}{among}.", best.size)?;
     }
-    let remarks = certificate::dependences(posed.data, &found.dependent);
+    let remarks = posed.data.dependences(&found.dependent);
     Ok(remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))?)
 }

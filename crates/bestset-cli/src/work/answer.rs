@@ -4,6 +4,7 @@ use super::pose::named;
 use super::{Posed, Session};
 use crate::args::Terms;
 use crate::exit::Failure;
+use crate::numbers::number;
 use bestset::select::{How, Progress, Remark, Selected, Selection};
 use bestset::solver::Observer;
 use bestset::{Coefficients, TraceRow};
@@ -38,7 +39,7 @@ pub struct Show<'s>(pub &'s Session<'s>);
 
 impl Observer for Show<'_> {
     fn record(&mut self, row: &TraceRow) {
-        let (p, d) = (crate::output::number(row.objective), crate::output::number(row.lower_bound));
+        let (p, d) = (number(row.objective), number(row.lower_bound));
         self.0.progress.say(format!("P {p}, bound {d}, {} features", row.support));
     }
 }

@@ -1,9 +1,9 @@
 //! What becomes of an answer: tables or JSON, the model file, the report.
 
-use super::{Answer, Encoding, Posed, Session, encoding, report};
 use crate::args::{FittingArgs, InputArgs, OutputArgs};
 use crate::exit::{Exit, Failure};
 use crate::output::answer;
+use crate::work::{Answer, Encoding, Posed, Session, encoding, report};
 use std::io::Write;
 
 /// Writes everything that was asked for and returns the exit code.
