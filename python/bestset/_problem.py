@@ -64,6 +64,15 @@ class Folding:
 
 
 @dataclass(frozen=True)
+class Draws:
+    """The subsamples of stability selection."""
+
+    subsamples: int
+    share: float
+    seed: int
+
+
+@dataclass(frozen=True)
 class Choice:
     """What decides the number of features: a price, a size, or else `folding` or the criterion along a path."""
 

@@ -53,6 +53,14 @@ pub struct Choice {
     full: bool,
 }
 
+/// The subsamples of stability selection.
+#[derive(FromPyObject)]
+pub struct Draws {
+    pub subsamples: usize,
+    pub share: f64,
+    pub seed: u64,
+}
+
 /// How cross-validation is done.
 #[derive(FromPyObject)]
 struct Folding {

@@ -1,6 +1,6 @@
 //! The functions of the module. Each poses the problem inside the released section and returns dictionaries.
 
-use crate::ask::{Choice, Control};
+use crate::ask::{Choice, Control, Draws};
 use crate::input::{Data, SetupArgument};
 use crate::output;
 use crate::report::Kept;
@@ -123,23 +123,20 @@ pub fn subsets<'py>(
 
 /// How often each feature is selected on random subsamples.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the arguments of `path` and what drawing needs beside them")]
 pub fn stability<'py>(
     py: Python<'py>,
     data: Data<'py>,
     setup: SetupArgument<'py>,
     choice: Choice,
     control: Control,
-    subsamples: usize,
-    share: f64,
-    seed: u64,
+    draws: Draws,
 ) -> Dict<'py> {
     let (input, caller) = (data.borrow(&setup)?, caller(&control, None));
     let cancel = caller.cancel.clone();
     let found = run(py, &caller, |_| {
         input.pose(|posed| {
             let options = choice.selection(posed, &control, &cancel)?;
-            Ok(posed.stability(&options, subsamples, share, seed)?)
+            Ok(posed.stability(&options, draws.subsamples, draws.share, draws.seed)?)
         })
     })?;
     output::stability(py, &found)

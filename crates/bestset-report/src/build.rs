@@ -14,9 +14,11 @@ const MOST_DROPPED: usize = 100;
 /// Features kept that folds choose and the model has not.
 const MOST_OTHERS: usize = 30;
 
-/// Runners-up looked for where none were asked for, and the most that is spent on them.
+/// Runners-up looked for where none were asked for: as many as a table shows without scrolling.
 const RUNNERS_UP: usize = 5;
+/// The most nodes that are spent on them: a report is not to take longer than the fit.
 const RUNNER_NODES: usize = 1000;
+/// The most time, where nodes are slow.
 const RUNNER_TIME: Duration = Duration::from_secs(2);
 
 /// What the samples are called.

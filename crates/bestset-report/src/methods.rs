@@ -155,7 +155,6 @@ fn proof(selected: &Selected) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bestset::cv::Folds;
     use bestset::design::Dense;
     use bestset::select::{Folded, How, Prove, Samples, Selection, Setup};
 

@@ -1,7 +1,7 @@
 //! A selection as a report: what stands beside the model belongs to it.
 
 use bestset::Loss;
-use bestset::cv::{Folds, Rule};
+use bestset::cv::Rule;
 use bestset::design::Dense;
 use bestset::select::{By, Folded, How, Posed, Samples, Selected, Selection, Setup};
 use bestset_data::{Simulator, SupportSize, Task};

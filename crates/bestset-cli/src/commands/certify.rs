@@ -62,6 +62,23 @@ struct CertifyJson<'a> {
     proved: bool,
 }
 
+impl<'a> CertifyJson<'a> {
+    fn new(posed: &Posed<'a>, nonzeros: usize, judged: &Certified, found: &Answer) -> Self {
+        let certificate = &judged.certificate;
+        Self {
+            data: DataJson::new(posed.data),
+            objective: certificate.objective,
+            lower_bound: certificate.lower_bound + 0.0,
+            gap: certificate.gap(),
+            relative_gap: certificate.relative_gap(),
+            nonzeros,
+            best_objective: judged.found.solution.objective(),
+            best_features: found.coefficients.support.iter().map(|&j| posed.data.name(j)).collect(),
+            proved: judged.status == Status::Optimal,
+        }
+    }
+}
+
 impl Certify {
     pub fn run(&self, cancel: &CancelFlag, out: &mut dyn Write) -> Result<Exit, Failure> {
         let (given, fitting, size) = self.given()?;
@@ -118,25 +135,12 @@ impl Certify {
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let (certificate, found) = (&judged.certificate, &Answer::new(posed, judged.found.clone()));
-        let (gap, share) = (certificate.gap(), certificate.relative_gap());
-        let proved = judged.status == Status::Optimal;
-        let best = found.selected.solution.objective();
-        let names: Vec<String> = found.coefficients.support.iter().map(|&j| posed.data.name(j)).collect();
+        let figures = CertifyJson::new(posed, coefficients.nonzeros(), judged, found);
         if self.json {
-            let json = CertifyJson {
-                data: DataJson::new(posed.data),
-                objective: certificate.objective,
-                lower_bound: certificate.lower_bound + 0.0,
-                gap,
-                relative_gap: share,
-                nonzeros: coefficients.nonzeros(),
-                best_objective: best,
-                best_features: names,
-                proved,
-            };
-            serde_json::to_writer_pretty(&mut *out, &json)?;
+            serde_json::to_writer_pretty(&mut *out, &figures)?;
             return Ok(writeln!(out)?);
         }
+        let CertifyJson { gap, relative_gap: share, best_objective: best, best_features: names, proved, .. } = figures;
         write_data(posed.data, out)?;
         writeln!(out, "{}\n", output::describe(&found.terms))?;
         output::heading(out, &format!("Certificate of {}", self.coefficients.display()))?;

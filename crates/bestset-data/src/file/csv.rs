@@ -28,7 +28,7 @@ pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
     // A row has a byte for each of its fields, delimiters and the end of the line taken together.
     let room = lines.min(bytes / columns as u64 + 1) as usize;
     let mut pending = !layout.header;
-    let mut rows = Rows::new(source, names, layout, options)?;
+    let mut rows = CsvRows::new(source, names, layout, options)?;
     let mut started = None;
     let first = loop {
         if !pending && !records.next(&mut record)? {
@@ -97,7 +97,7 @@ impl Kind {
 }
 
 /// The columns in the making.
-struct Rows<'s> {
+struct CsvRows<'s> {
     source: &'s Source,
     layout: Layout,
     names: Vec<String>,
@@ -111,7 +111,7 @@ struct Rows<'s> {
 /// Records that are kept until the first value of every column has been seen; a column without one by then is of numbers.
 const WAITING: usize = 1000;
 
-impl<'s> Rows<'s> {
+impl<'s> CsvRows<'s> {
     fn new(source: &'s Source, names: Vec<String>, layout: Layout, options: &ReadOptions) -> Result<Self> {
         let mut kinds: Vec<Kind> = names.iter().map(|_| Kind::Open).collect();
         for wanted in &options.categorical {

@@ -1,6 +1,6 @@
 //! A file that may be compressed, and what format it is.
 
-use super::layout;
+use super::delimiter;
 use crate::error::{FileError, Result};
 use bytes::Bytes;
 use std::fs::File;
@@ -197,7 +197,7 @@ impl Source {
         match by_bytes.or_else(|| Format::of_name(&self.path)) {
             Some(format) => Ok(format),
             None if self.start.trim_ascii().is_empty() => Err(self.bad("the file is empty").into()),
-            None if layout::is_table(&self.start) => Ok(Format::Csv),
+            None if delimiter::is_table(&self.start) => Ok(Format::Csv),
             None => Err(self.bad("the format is not known by name or first bytes; give it with --format").into()),
         }
     }

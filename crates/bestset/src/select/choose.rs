@@ -106,7 +106,6 @@ impl Run<'_, '_> {
     /// Solves and proves at the price chosen. An answer that is better there takes its place among the points, and the choice is
     /// made again: the model returned is the best in its table by what chose it.
     fn conclude(&self, mut judged: Judged, most: usize, observer: &mut dyn Observer) -> Result<Selected> {
-        let is_dynamic = self.options.grid.as_ref().is_none_or(|g| matches!(g, Grid::Dynamic { .. }));
         let mut solved: Vec<Selected> = Vec::new();
         for _ in 0..ROUNDS {
             let (k, point) = judged.best(&self.posed.problem)?;
@@ -121,14 +120,7 @@ impl Run<'_, '_> {
             if limit.is_some_and(|t| t.is_zero()) || self.options.solve.cancel.is_cancelled() {
                 break;
             }
-            let (high, low) = judged.prices(&self.posed.problem, self.posed.groups(), k);
-            // The roots apart: products of prices may be too large or too small for a number.
-            let lambda0 = match is_dynamic {
-                true if low < high => (high.sqrt() * low.sqrt()).clamp(low, high),
-                // Of the last of its path no lower end is known: just below its own, so that what is found comes beside it.
-                true => BELOW * point.lambda0,
-                false => point.lambda0,
-            };
+            let lambda0 = self.price(&judged, k, point.lambda0);
             let start = Some(point.solution.coefficients.clone());
             let found = self.at_price(lambda0, point.lambda2, start, observer)?;
             let own = self.value_at(&point, lambda0);
@@ -151,6 +143,18 @@ impl Run<'_, '_> {
         let problem = self.posed.priced(point.lambda0, point.lambda2)?;
         let own = self.selected(&problem, point.solution, crate::Method::Incremental, Vec::new());
         Ok(self.finish(own, judged, k, most))
+    }
+
+    /// The price at which point k is solved: the middle of those at which the path has it, or its own where prices were given.
+    fn price(&self, judged: &Judged, k: usize, own: f64) -> f64 {
+        let (high, low) = judged.prices(&self.posed.problem, self.posed.groups(), k);
+        match self.options.grid.as_ref().is_none_or(|g| matches!(g, Grid::Dynamic { .. })) {
+            // The roots apart: products of prices may be too large or too small for a number.
+            true if low < high => (high.sqrt() * low.sqrt()).clamp(low, high),
+            // Of the last of its path no lower end is known: just below its own, so that what is found comes beside it.
+            true => BELOW * own,
+            false => own,
+        }
     }
 
     /// P of a point's answer at another price.
