@@ -74,6 +74,7 @@ class BestSubsetBase(BaseEstimator):
     lambda0: float | None = None
     k: int | None = None
     criterion: str = "ebic"
+    gamma: float = 1.0
     delta: float = 1.345
 
     def _samples(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
@@ -105,16 +106,13 @@ class BestSubsetBase(BaseEstimator):
         )  # fmt: skip
         given = {name: getattr(self, name) for name in alike}
         ridge, _ = _problem.ridges(getattr(self, "lambda2"))
-        if given["groups"] is not None and getattr(self, "method") != "incremental":
-            raise ValueError(f"groups are selected by the method 'incremental', not {getattr(self, 'method')!r}")
         return _problem.setup(p, self._names(), loss=loss, delta=self.delta, lambda2=ridge, **given)
 
     def _choice(self, loss: str, splits: Any) -> Choice:
-        if np.ndim(getattr(self, "lambda2")) > 0:
-            raise ValueError("lambda2 has several values; they are compared by cross-validation only, in the CV estimators")
+        _, ridges = _problem.ridges(getattr(self, "lambda2"))
         return _problem.choice(
-            lambda0=self.lambda0, k=self.k, criterion=self.criterion, points=getattr(self, "n_lambdas"),
-            max_size=getattr(self, "max_size"),
+            lambda0=self.lambda0, k=self.k, criterion=self.criterion, gamma=self.gamma, lambda2s=ridges,
+            points=getattr(self, "n_lambdas"), max_size=getattr(self, "max_size"),
         )  # fmt: skip
 
     def _control(self, time_limit: float | None, file: str | None) -> Control:
@@ -124,11 +122,23 @@ class BestSubsetBase(BaseEstimator):
         )  # fmt: skip
 
     def _fit_problems(
-        self, X: Any, seen: Any, targets: Sequence[Floats], loss: str, weights: Floats | None, splits: Any = None
+        self,
+        X: Any,
+        seen: Any,
+        targets: Sequence[Floats],
+        loss: str,
+        weights: Floats | None,
+        offset: Any,
+        splits: Any = None,
     ) -> list[Fitted]:
         """One fit per target; a time limit is for all of them together."""
         matrix, _, p = _input.matrix(X)
         _problem.known_loss(loss)
+        if offset is not None and len(targets) > 1:
+            raise ValueError(
+                f"offset is for two classes; y has {len(targets)}, each with a predictor of its own against the rest"
+            )
+        fixed = _input.optional(offset, "offset")
         setup, choice, start = self._setup(p, loss), self._choice(loss, splits), time.monotonic()
         limit, file, fits = getattr(self, "time_limit"), getattr(self, "checkpoint"), []
         for number, y in enumerate(targets):
@@ -137,7 +147,7 @@ class BestSubsetBase(BaseEstimator):
                 left = max(0.0, limit - (time.monotonic() - start)) / (len(targets) - number)
             own = file if file is None or len(targets) == 1 else f"{os.fspath(file)}.{number}"
             control = self._control(left, own)
-            data = Data(matrix, y, weights)
+            data = Data(matrix, y, weights, fixed)
             found = _core.select(data, setup, choice, control)
             result = _result.selected(found, p, self._names(), setup, target=self._target)
             result._seen = _report.seen(seen, data, found["kept"], f"{self!r}.fit(X, {self._target})")
@@ -171,6 +181,13 @@ class BestSubsetBase(BaseEstimator):
             setattr(self, attribute, values[0] if single else np.array(values))
         self.path_ = results[0].path if single else [r.path for r in results]
 
+    def _several(self, call: str) -> str:
+        """What to do with one model for each class."""
+        return (
+            f"there are {len(self.results_)} models, each of one class against the rest, and a file holds one of them: "
+            f"for number, result in enumerate(model.results_): result.{call}"
+        )
+
     def summary(self) -> str:
         """The coefficients as a table, and what is proved of them in plain words; one table for each problem.
 
@@ -187,11 +204,12 @@ class BestSubsetBase(BaseEstimator):
         Parameters
         ----------
         path : path
-            The file. A classifier of more than two classes has a model for each: save those of `results_`.
+            The file. A classifier of more than two classes has a model for each in `results_`, in the order of `classes_`:
+            save them one by one; the class with the largest `Model.decision_function` is the prediction.
         """
         check_is_fitted(self)
         if len(self.results_) > 1:
-            raise ValueError(f"there are {len(self.results_)} models, one for each class; save those of results_ one by one")
+            raise ValueError(self._several("save(f'model-{number}.json')"))
         self.results_[0].save(path)
 
     def report(self, path: str | os.PathLike[str], X: Any = None, *, source: str = "data") -> None:
@@ -208,7 +226,7 @@ class BestSubsetBase(BaseEstimator):
         """
         check_is_fitted(self)
         if len(self.results_) > 1:
-            raise ValueError(f"there are {len(self.results_)} models, one for each class; report those of results_ one by one")
+            raise ValueError(self._several("report(f'report-{number}.html', X)"))
         self.results_[0].report(path, X, source=source)
 
     def __sklearn_tags__(self) -> Any:
@@ -232,7 +250,7 @@ class CvMixin:
         return [(every[train].tolist(), every[test].tolist()) for train, test in splits]
 
     def _choice(self, loss: str, splits: Any) -> Choice:
-        select, score = getattr(self, "select"), self._score(loss)[0]
+        select, score = getattr(self, "select"), self._score(loss)
         if select not in ("min", "1se"):
             raise ValueError(f"select is {select!r}; it must be 'min' or '1se'")
         if isinstance(splits, int) and splits < 2:
@@ -246,21 +264,30 @@ class CvMixin:
             max_size=getattr(self, "max_size"),
         )  # fmt: skip
 
-    def _score(self, loss: str) -> tuple[str, float]:
-        usual = {"squared": "neg_mean_squared_error", "logistic": "neg_log_loss"}
-        scoring = getattr(self, "scoring") or usual.get(loss, "neg_deviance")
+    def _score(self, loss: str) -> str | None:
+        """The engine's name of the score; None for the usual one of the loss, which the engine knows."""
+        scoring = getattr(self, "scoring")
+        if scoring is None:
+            return None
         if scoring not in SCORES:
             raise ValueError(f"there is no scoring named {scoring!r}; known are {', '.join(SCORES)}")
         if scoring == "neg_log_loss" and loss != "logistic":
             raise ValueError(f"scoring 'neg_log_loss' needs the logistic loss, not {loss!r}")
-        return SCORES[scoring]
+        return SCORES[scoring][0]
+
+    def _factor(self, score: str, loss: str) -> float:
+        """What makes a score of the engine one of scikit-learn's, of which larger ones are better."""
+        names = [name for name, (own, _) in SCORES.items() if own == score]
+        # Twice the mean loss is a logarithmic loss for one loss only.
+        usual = [name for name in names if loss == "logistic" or name != "neg_log_loss"]
+        return SCORES[getattr(self, "scoring") or usual[0]][1]
 
     def _scores(self, found: Any, loss: str) -> Scores:
         if found is None:
             # A limit struck before the first fold was done.
             none = np.empty(0)
             return Scores(np.empty((0, 0)), none, none, none, 0, 0)
-        sign = self._score(loss)[1]
+        sign = self._factor(found["score"], loss)
         return Scores(
             sign * np.array(found["folds"]), sign * found["mean"], abs(sign) * found["standard_error"],
             found["frequencies"], found["best"], found["one_se"],

@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._base import BestSubsetBase, CvMixin
-from ._input import FLOATS, Floats, check
+from ._input import FLOATS, Floats, check, with_offset
 from ._problem import CLASSIFICATION
 
 
@@ -55,12 +55,14 @@ class _Classification(ClassifierMixin, BestSubsetBase):
         for label, result in zip(self.classes_[-len(self.results_) :], self.results_):
             result.classes = (self.classes_[0] if len(self.results_) == 1 else f"not {label}", label)
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Any, offset: ArrayLike | None = None) -> Floats:
         """The linear predictor: positive for the second of two classes, else one column per class.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        offset : array of shape (n_samples,), optional
+            The fixed part of the linear predictor, for two classes.
 
         Returns
         -------
@@ -71,27 +73,29 @@ class _Classification(ClassifierMixin, BestSubsetBase):
         X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=FLOATS)
         margins = safe_sparse_dot(X[:, self.support_], self.coef_[:, self.support_].T, dense_output=True)
         margins = np.asarray(margins + self.intercept_)
-        return margins.ravel() if margins.shape[1] == 1 else margins
+        return with_offset(margins.ravel() if margins.shape[1] == 1 else margins, offset)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, offset: ArrayLike | None = None) -> NDArray[Any]:
         """The class of each row.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        offset : array of shape (n_samples,), optional
+            The fixed part of the linear predictor, for two classes.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Labels as they were given to `fit`.
         """
-        margins = self.decision_function(X)
+        margins = self.decision_function(X, offset)
         places = (margins > 0).astype(np.intp) if margins.ndim == 1 else margins.argmax(axis=1)
         labels: NDArray[Any] = self.classes_[places]
         return labels
 
     @available_if(_is_logistic)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any, offset: ArrayLike | None = None) -> Floats:
         """Probabilities of the classes; for the logistic loss.
 
         With more than two classes, the probabilities against the rest, divided by their sum.
@@ -99,12 +103,14 @@ class _Classification(ClassifierMixin, BestSubsetBase):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        offset : array of shape (n_samples,), optional
+            The fixed part of the linear predictor, for two classes.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        shares: Floats = expit(self.decision_function(X))
+        shares: Floats = expit(self.decision_function(X, offset))
         if shares.ndim == 1:
             return np.column_stack([1.0 - shares, shares])
         total = shares.sum(axis=1, keepdims=True)
@@ -114,19 +120,21 @@ class _Classification(ClassifierMixin, BestSubsetBase):
         return divided
 
     @available_if(_is_logistic)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Any, offset: ArrayLike | None = None) -> Floats:
         """Logarithms of `predict_proba`.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        offset : array of shape (n_samples,), optional
+            The fixed part of the linear predictor, for two classes.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
         """
         with np.errstate(divide="ignore"):
-            logarithms: Floats = np.log(self.predict_proba(X))
+            logarithms: Floats = np.log(self.predict_proba(X, offset))
         return logarithms
 
 
@@ -159,6 +167,8 @@ class BestSubsetClassifier(_Classification):
         See `bestset.solve`; ``"exact"`` proves the answer at the price chosen.
     criterion : {"ebic", "bic", "aic", "gic", "adjusted_r2"}
         What chooses a point of the path. EBIC is :math:`2\sum\ell + K\log n + 2\log\binom{p}{k}`.
+    gamma : float
+        Of EBIC: how much the number of subsets counts, from 0, which is BIC, up; 1 in the formula.
     max_size, n_lambdas, prove, fit_intercept, standardize, positive, bounds, price, shrinkage, always, never, groups, group_prices, tol, time_limit, checkpoint, n_jobs
         As in `BestSubsetRegressor`; with more than two classes there is a checkpoint for each, with its number at the end.
     class_weight : dict, "balanced" or None
@@ -203,6 +213,7 @@ class BestSubsetClassifier(_Classification):
         loss: str = "logistic",
         method: str = "incremental",
         criterion: str = "ebic",
+        gamma: float = 1.0,
         max_size: int | None = None,
         n_lambdas: int | None = None,
         prove: float | str | None = "auto",
@@ -229,6 +240,7 @@ class BestSubsetClassifier(_Classification):
         self.loss = loss
         self.method = method
         self.criterion = criterion
+        self.gamma = gamma
         self.max_size = max_size
         self.n_lambdas = n_lambdas
         self.prove = prove
@@ -248,7 +260,7 @@ class BestSubsetClassifier(_Classification):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BestSubsetClassifier:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, offset: ArrayLike | None = None) -> BestSubsetClassifier:
         """Fit.
 
         Parameters
@@ -258,14 +270,17 @@ class BestSubsetClassifier(_Classification):
         y : array of shape (n_samples,)
             Labels of any type.
         sample_weight : array of shape (n_samples,), optional
-            A weight w counts like w copies of the sample.
+            Whole numbers count like so many copies of the sample; others weigh samples against each other, and multiplying all
+        of them and the penalties by a constant changes nothing.
+        offset : array of shape (n_samples,), optional
+            A fixed part of the linear predictor; for two classes, and that of new samples is given to the predictions.
 
         Returns
         -------
         self
         """
         checked, y, targets, weights = self._classes(X, y, sample_weight)
-        self._keep(self._fit_problems(checked, X, targets, self.loss, weights), single=len(targets) == 1)
+        self._keep(self._fit_problems(checked, X, targets, self.loss, weights, offset), single=len(targets) == 1)
         self._attributes()
         return self
 
@@ -372,7 +387,7 @@ class BestSubsetClassifierCV(CvMixin, _Classification):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BestSubsetClassifierCV:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, offset: ArrayLike | None = None) -> BestSubsetClassifierCV:
         """Choose the price and fit.
 
         Parameters
@@ -382,6 +397,8 @@ class BestSubsetClassifierCV(CvMixin, _Classification):
             Labels of any type.
         sample_weight : array of shape (n_samples,), optional
             Weights count in the fits and in the scores.
+        offset : array of shape (n_samples,), optional
+            A fixed part of the linear predictor; for two classes, and that of new samples is given to the predictions.
 
         Returns
         -------
@@ -389,6 +406,6 @@ class BestSubsetClassifierCV(CvMixin, _Classification):
         """
         checked, y, targets, weights = self._classes(X, y, sample_weight)
         splits = self._splits(checked, y, classifier=True)
-        self._keep(self._fit_problems(checked, X, targets, self.loss, weights, splits), single=len(targets) == 1)
+        self._keep(self._fit_problems(checked, X, targets, self.loss, weights, offset, splits), single=len(targets) == 1)
         self._attributes()
         return self

@@ -138,6 +138,18 @@ def optional(values: Any, name: str) -> Floats | None:
     return None if values is None else vector(values, name)
 
 
+def with_offset(margins: Floats, offset: Any) -> Floats:
+    """A linear predictor with its fixed part."""
+    fixed = optional(offset, "offset")
+    if fixed is None:
+        return margins
+    if margins.ndim > 1:
+        raise ValueError(f"offset is for two classes; there are {margins.shape[1]}")
+    if fixed.shape != margins.shape:
+        raise ValueError(f"offset has length {len(fixed)}, but X has {len(margins)} rows")
+    return margins + fixed
+
+
 def signs(y: Any) -> Floats:
     """Labels of two classes as -1 and +1; the larger label is +1."""
     check(y, "y")

@@ -129,9 +129,10 @@ def subsets(
     r"""The best subset of every size 1, …, `max_size`, each proved, with the measures that compare sizes.
 
     The objective of each size is that of `solve` without :math:`\lambda_0`, subject to at most this many features; the
-    parameters that are not listed here are those of `solve`. Least squares (``lambda1 = lambda2 = 0``) with more samples
-    than features is searched by leaps and bounds. Everything else needs ``lambda2 > 0`` or bounds on every coefficient.
-    `lambda2` is zero unless given where that will do.
+    parameters that are not listed here are those of `solve`. Least squares (``lambda1 = lambda2 = 0``) is searched by
+    leaps and bounds where there are more samples than features, or as many or a few more features than samples, or where
+    the sizes asked for are small; an error names the sizes that can be searched. Everything else needs ``lambda2 > 0`` or
+    bounds on every coefficient. `lambda2` is zero unless given where that will do.
 
     Parameters
     ----------

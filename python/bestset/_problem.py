@@ -64,12 +64,22 @@ class Folding:
 
 
 @dataclass(frozen=True)
+class Draws:
+    """The subsamples of stability selection."""
+
+    subsamples: int
+    share: float
+    seed: int
+
+
+@dataclass(frozen=True)
 class Choice:
     """What decides the number of features: a price, a size, or else `folding` or the criterion along a path."""
 
     lambda0: float | None = None
     k: int | None = None
     criterion: str = "ebic"
+    gamma: float = 1.0
     folding: Folding | None = None
     lambda0s: list[float] | None = None
     lambda2s: list[float] = field(default_factory=list)
@@ -183,6 +193,7 @@ def choice(**given: Any) -> Choice:
     criterion = given.get("criterion", "ebic")
     if criterion not in CRITERIA:
         raise ValueError(f"criterion is {criterion!r}; it must be one of {', '.join(CRITERIA)}")
+    given["gamma"] = float(given.get("gamma", 1.0))
     given["points"] = size(given.get("points"), "n_lambdas")
     if given.get("lambda0") is not None:
         given["lambda0"] = float(given["lambda0"])

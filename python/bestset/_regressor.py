@@ -13,7 +13,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._base import BestSubsetBase, CvMixin
-from ._input import FLOATS, Floats, check
+from ._input import FLOATS, Floats, check, with_offset
 
 LOSSES = ("squared", "huber")
 
@@ -31,12 +31,14 @@ class _Regression(RegressorMixin, BestSubsetBase):
         self.intercept_ = result.intercept
         self.support_ = result.support
 
-    def predict(self, X: Any) -> Floats:
-        """X @ coef_ + intercept_.
+    def predict(self, X: Any, offset: ArrayLike | None = None) -> Floats:
+        """X @ coef_ + intercept_ + offset.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        offset : array of shape (n_samples,), optional
+            The fixed part of the linear predictor.
 
         Returns
         -------
@@ -46,7 +48,7 @@ class _Regression(RegressorMixin, BestSubsetBase):
         check(X, "X")
         X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=FLOATS)
         found = safe_sparse_dot(X[:, self.support_], self.coef_[self.support_], dense_output=True)
-        return np.asarray(found + self.intercept_)
+        return with_offset(np.asarray(found + self.intercept_), offset)
 
 
 class BestSubsetRegressor(_Regression):
@@ -72,7 +74,7 @@ class BestSubsetRegressor(_Regression):
     lambda2 : float, optional
         Price of squared size; None for 0.01 of the sum of squares of a column: it shrinks coefficients by two percent,
         keeps fits on dependent columns unique, and makes a lower bound possible. Zero gives least squares on the subset,
-        and a bound only from ``method="exact"`` with more samples than features.
+        and a bound only from ``method="exact"``, with more samples than features, a few more features, or small sizes.
     loss : {"squared", "huber"}
     delta : float
         Where the Huber loss turns from quadratic to linear, in units of y.
@@ -81,6 +83,8 @@ class BestSubsetRegressor(_Regression):
     criterion : {"ebic", "bic", "aic", "gic", "cp", "adjusted_r2"}
         What chooses a point of the path. EBIC, :math:`n\log(RSS/n) + K\log n + 2\log\binom{p}{k}`, pays for the number of
         subsets there were to choose from: right for many features as for few.
+    gamma : float
+        Of EBIC: how much that number counts, from 0, which is BIC, up; 1 in the formula.
     max_size : int, optional
         The largest size compared; None for :math:`n/(\log p\,\log\log n)`, at most p and n/2. A warning says when the
         answer has it.
@@ -163,6 +167,7 @@ class BestSubsetRegressor(_Regression):
         delta: float = 1.345,
         method: str = "incremental",
         criterion: str = "ebic",
+        gamma: float = 1.0,
         max_size: int | None = None,
         n_lambdas: int | None = None,
         prove: float | str | None = "auto",
@@ -189,6 +194,7 @@ class BestSubsetRegressor(_Regression):
         self.delta = delta
         self.method = method
         self.criterion = criterion
+        self.gamma = gamma
         self.max_size = max_size
         self.n_lambdas = n_lambdas
         self.prove = prove
@@ -207,7 +213,7 @@ class BestSubsetRegressor(_Regression):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BestSubsetRegressor:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, offset: ArrayLike | None = None) -> BestSubsetRegressor:
         """Fit.
 
         Parameters
@@ -216,7 +222,10 @@ class BestSubsetRegressor(_Regression):
             Fortran-ordered float64 and float32 arrays and CSC matrices are not copied.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
-            A weight w counts like w copies of the sample.
+            Whole numbers count like so many copies of the sample; others weigh samples against each other, and multiplying all
+        of them and the penalties by a constant changes nothing.
+        offset : array of shape (n_samples,), optional
+            A fixed part of the linear predictor; that of new samples is given to the predictions.
 
         Returns
         -------
@@ -226,7 +235,7 @@ class BestSubsetRegressor(_Regression):
         checked, y = self._samples(X, y, y_numeric=True)
         target = np.ascontiguousarray(y, dtype=np.float64)
         weights = self._weights(sample_weight, checked)
-        self._keep(self._fit_problems(checked, X, [target], self.loss, weights), single=True)
+        self._keep(self._fit_problems(checked, X, [target], self.loss, weights, offset), single=True)
         self._attributes()
         return self
 
@@ -347,7 +356,7 @@ class BestSubsetRegressorCV(CvMixin, _Regression):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BestSubsetRegressorCV:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, offset: ArrayLike | None = None) -> BestSubsetRegressorCV:
         """Choose the price and fit.
 
         Parameters
@@ -356,6 +365,8 @@ class BestSubsetRegressorCV(CvMixin, _Regression):
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
             Weights count in the fits and in the scores.
+        offset : array of shape (n_samples,), optional
+            A fixed part of the linear predictor; that of new samples is given to the predictions.
 
         Returns
         -------
@@ -366,6 +377,6 @@ class BestSubsetRegressorCV(CvMixin, _Regression):
         splits = self._splits(checked, y, classifier=False)
         target = np.ascontiguousarray(y, dtype=np.float64)
         weights = self._weights(sample_weight, checked)
-        self._keep(self._fit_problems(checked, X, [target], self.loss, weights, splits), single=True)
+        self._keep(self._fit_problems(checked, X, [target], self.loss, weights, offset, splits), single=True)
         self._attributes()
         return self

@@ -31,7 +31,7 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         The largest number of features, in place of a price.
     loss : {"squared", "huber", "logistic", "squared_hinge"}
         The last two take labels of any type.
-    lambda1, lambda2, delta, method, criterion, max_size, n_lambdas, prove, fit_intercept, standardize, positive, bounds, price, shrinkage, always, never, groups, group_prices, tol, time_limit, checkpoint, n_jobs
+    lambda1, lambda2, delta, method, criterion, gamma, max_size, n_lambdas, prove, fit_intercept, standardize, positive, bounds, price, shrinkage, always, never, groups, group_prices, tol, time_limit, checkpoint, n_jobs
         As in `BestSubsetRegressor`.
 
     Attributes
@@ -68,6 +68,7 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         delta: float = 1.345,
         method: str = "incremental",
         criterion: str = "ebic",
+        gamma: float = 1.0,
         max_size: int | None = None,
         n_lambdas: int | None = None,
         prove: float | str | None = "auto",
@@ -94,6 +95,7 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         self.delta = delta
         self.method = method
         self.criterion = criterion
+        self.gamma = gamma
         self.max_size = max_size
         self.n_lambdas = n_lambdas
         self.prove = prove
@@ -112,7 +114,7 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> BestSubsetSelector:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, offset: ArrayLike | None = None) -> BestSubsetSelector:
         """Select.
 
         Parameters
@@ -121,6 +123,9 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
 
+        offset : array of shape (n_samples,), optional
+            A fixed part of the linear predictor.
+
         Returns
         -------
         self
@@ -128,7 +133,7 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         classification = self.loss in CLASSIFICATION
         checked, y = self._samples(X, y, y_numeric=not classification)
         targets = self._signs(y) if classification else [np.ascontiguousarray(y, dtype=np.float64)]
-        fits = self._fit_problems(checked, X, targets, self.loss, self._weights(sample_weight, checked))
+        fits = self._fit_problems(checked, X, targets, self.loss, self._weights(sample_weight, checked), offset)
         self._keep(fits, single=len(fits) == 1)
         coef = np.array([result.coef for result in self.results_])
         self.coef_ = coef[0] if len(coef) == 1 else coef

@@ -32,6 +32,7 @@ def solve(
     callback: Callable[[dict[str, float]], object] | None = None,
     *,
     criterion: str = "ebic",
+    gamma: float = 1.0,
     max_size: int | None = None,
     prove: float | str | None = "auto",
     delta: float = 1.345,
@@ -94,7 +95,8 @@ def solve(
         Numbers or arrays of shape (n_features,), on the scale of the columns given; they must contain zero. None stands
         for no bound: ``(0, None)`` is non-negativity.
     sample_weight : array of shape (n_samples,), optional
-        A weight w counts like w copies of the sample.
+        Whole numbers count like so many copies of the sample; others weigh samples against each other, and multiplying all
+        of them and the penalties by a constant changes nothing.
     time_limit : float, optional
         Seconds after which the best answer so far is returned, with a valid bound.
     gap : float
@@ -102,12 +104,14 @@ def solve(
     threads : int, optional
         None: ``OMP_NUM_THREADS`` if it is set, else one per processor.
     warm_start : Result or array of shape (n_features,), optional
-        Coefficients to start from.
+        Coefficients to start from, at a price or with a size.
     callback : callable, optional
         Called with every row of the trace, a dictionary, as it is made. A true return value ends the solve with the
         best answer so far.
     criterion : {"ebic", "bic", "aic", "gic", "cp", "adjusted_r2"}
         What chooses where neither `lambda0` nor `k` is given.
+    gamma : float
+        Of EBIC: how much the number of subsets of a size counts, from 0, which is BIC, up.
     max_size : int, optional
         The largest size that it compares; None for :math:`n/(\log p\,\log\log n)`, at most p and n/2.
     prove : "auto", float or None
@@ -142,7 +146,7 @@ def solve(
         Whether to keep the trace.
     checkpoint : path, optional
         A file that keeps what is done, and from which an interrupted call goes on: of the path, or with
-        ``method="exact"`` of branch and bound.
+        ``method="exact"`` of branch and bound. A single solve by another method, and a path with groups, have none.
     on_interrupt : {"raise", "return"}
         What Ctrl-C does: raise KeyboardInterrupt, or return the best answer so far.
 
@@ -171,14 +175,12 @@ def solve(
         standardize=standardize, price=price, shrinkage=shrinkage, always=always, never=never, groups=groups,
         group_prices=group_prices,
     )  # fmt: skip
-    choice = _problem.choice(lambda0=lambda0, k=k, criterion=criterion, max_size=max_size)
+    choice = _problem.choice(lambda0=lambda0, k=k, criterion=criterion, gamma=gamma, max_size=max_size)
     control = _problem.control(
         method, threads, on_interrupt, gap=gap, time_limit=time_limit, max_iter=max_iter, max_nodes=max_nodes,
         max_memory=max_memory, top=top, stop=stop, trace=trace, warm_start=_start(warm_start, p), prove=prove,
         checkpoint=checkpoint,
     )  # fmt: skip
-    if groups is not None and method != "incremental":
-        raise ValueError(f"groups are selected by the method 'incremental', not {method!r}")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; it is {callback!r}")
     found = _core.select(data, setup, choice, control, callback)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core, _input, _problem, _result
 from ._input import Floats
+from ._problem import Draws
 
 
 @dataclass(eq=False, repr=False)
@@ -121,9 +122,8 @@ def stability(
         group_prices=group_prices,
     )  # fmt: skip
     control = _problem.control("incremental", threads, on_interrupt, gap=gap, time_limit=time_limit)
-    draws = _problem.size(subsamples, "subsamples") or 1
-    choice = _problem.choice(max_size=max_size)
-    found = _core.stability(data, setup, choice, control, draws, float(share), _input.seed(random_state))
+    draws = Draws(_problem.size(subsamples, "subsamples") or 1, float(share), _input.seed(random_state))
+    found = _core.stability(data, setup, _problem.choice(max_size=max_size), control, draws)
     if found["status"] in _problem.LIMITS:
         text = f"A limit struck: only {found['subsamples']} of {subsamples} subsamples were fitted."
         _result.warn([("limit", text)], stacklevel=2)

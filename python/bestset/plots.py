@@ -163,7 +163,7 @@ def cv_curve(model: Any, ax: Axes | None = None) -> Axes:
     path, ax = model.path_, _axes(ax)
     maximised = bool(np.nanmax(model.cv_mean_) > 0)
     sign = 1.0 if maximised else -1.0
-    for ridge in sorted(set(model.lambda2s_), key=lambda value: value == model.lambda2_):
+    for ridge in sorted(set(model.lambda2s_), key=lambda value: (value == model.lambda2_, value)):
         # Points of the same size have the same score.
         places = np.flatnonzero(model.lambda2s_ == ridge)
         sizes, first = np.unique(path.sizes[places], return_index=True)
@@ -180,6 +180,7 @@ def cv_curve(model: Any, ax: Axes | None = None) -> Axes:
         size = int(path.sizes[place])
         label = f"{name}: {size} feature{'s' if size != 1 else ''}, $\\lambda_2$ = {ridge:.3g}"
         ax.axvline(size, color=MARK, ls=dashes, lw=1.2, label=label)
+    ax.xaxis.get_major_locator().set_params(integer=True)
     ax.set_xlabel("features")
     ax.set_ylabel("score" if maximised else "error on samples left out")
     ax.legend(frameon=False, fontsize="small")

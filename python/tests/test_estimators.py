@@ -222,7 +222,7 @@ def test_summary_save_and_report(tmp_path):
     with pytest.raises(ValueError, match="fit again"):
         pickle.loads(pickle.dumps(model)).report(tmp_path / "page.html")
     three = BestSubsetClassifier().fit(*load_iris(return_X_y=True))
-    with pytest.raises(ValueError, match="one for each class"):
+    with pytest.raises(ValueError, match="each of one class"):
         three.save(tmp_path / "three.json")
     three.results_[0].save(tmp_path / "first.json")
     assert bestset.load(tmp_path / "first.json").classes == ("not 0", 0)
@@ -311,7 +311,7 @@ def test_noise_selects_nothing():
         (BestSubsetRegressor(criterion="best"), "criterion is 'best'"),
         (BestSubsetRegressor(k=0), "k is 0"),
         (BestSubsetRegressor(lambda0=1.0, k=2), "not both"),
-        (BestSubsetRegressor(lambda2=[0.1, 1.0]), "several values"),
+        (BestSubsetRegressor(lambda2=[0.1, 1.0]), "lambda2 with the values 0.1, 1 cannot be used with a criterion"),
         (BestSubsetRegressor(standardize="unit"), "standardize is 'unit'"),
         (BestSubsetRegressor(prove="long"), "prove is 'long'"),
         (BestSubsetRegressorCV(cv=1), "at least 2"),
@@ -339,3 +339,61 @@ def test_cross_validation_recovers_a_clear_model():
         X, y = regression(noise=1.0, seed=seed)
         found.append(BestSubsetRegressorCV().fit(X, y).support_.tolist())
     assert sum(support == [3, 7] for support in found) >= 7, found
+
+
+def test_offsets_are_a_fixed_part_of_the_predictor():
+    X, y = regression()
+    fixed = np.linspace(-3.0, 3.0, len(y)) ** 2
+    plain = BestSubsetRegressor(lambda0=2.0, prove=None).fit(X, y)
+    shifted = BestSubsetRegressor(lambda0=2.0, prove=None).fit(X, y + fixed, offset=fixed)
+    np.testing.assert_allclose(shifted.coef_, plain.coef_, atol=1e-9)
+    np.testing.assert_allclose(shifted.predict(X, fixed), plain.predict(X) + fixed, atol=1e-9)
+    signs = np.where(y > 0, "yes", "no")
+    model = BestSubsetClassifier(lambda0=2.0).fit(X, signs, offset=fixed)
+    solved = bestset.solve(X, np.where(y > 0, 1.0, -1.0), lambda0=2.0, loss="logistic", offset=fixed)
+    np.testing.assert_allclose(model.coef_[0], solved.coef, atol=1e-9)
+    margins = model.decision_function(X, fixed)
+    np.testing.assert_allclose(margins, model.decision_function(X) + fixed)
+    np.testing.assert_array_equal(model.predict(X, fixed) == "yes", margins > 0)
+    np.testing.assert_allclose(model.predict_proba(X, fixed)[:, 1], 1 / (1 + np.exp(-margins)))
+    with pytest.raises(ValueError, match="offset has length 3, but X has"):
+        model.predict(X, np.zeros(3))
+    flowers, kinds = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="offset is for two classes; y has 3"):
+        BestSubsetClassifier().fit(flowers, kinds, offset=np.zeros(len(kinds)))
+
+
+def test_gamma_of_ebic():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((80, 40))
+    y = X[:, :6] @ np.array([1.0, 0.8, 0.6, 0.4, 0.3, 0.25]) + rng.standard_normal(80)
+    models = {gamma: BestSubsetRegressor(gamma=gamma, prove=None).fit(X, y) for gamma in (0.0, 0.5, 1.0)}
+    bic = BestSubsetRegressor(criterion="bic", prove=None).fit(X, y)
+    np.testing.assert_array_equal(models[0.0].support_, bic.support_)
+    sizes = [len(model.support_) for model in models.values()]
+    assert sizes == sorted(sizes, reverse=True) and sizes[0] > sizes[-1], sizes
+    for gamma, model in models.items():
+        # The values beside a model are those that chose it.
+        best = int(np.argmin(model.path_.criteria["ebic"]))
+        assert model.path_[best].support.tolist() == model.support_.tolist(), gamma
+        assert bestset.solve(X, y, gamma=gamma, prove=None).support.tolist() == model.support_.tolist()
+    with pytest.raises(ValueError, match="gamma is -1"):
+        BestSubsetRegressor(gamma=-1.0).fit(X, y)
+
+
+def test_weights_are_counts_or_known_up_to_a_factor():
+    X, y = regression(noise=1.0)
+    weights = np.random.default_rng(1).uniform(0.2, 3.0, len(y))
+    found = [BestSubsetRegressor(prove=None).fit(X, y, sample_weight=c * weights).support_.tolist() for c in (1, 1 / weights.sum(), 50)]
+    assert found[0] == found[1] == found[2] != []
+
+
+def test_several_classes_say_how_to_keep_them(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    model = BestSubsetClassifier(prove=None).fit(X, y)
+    with pytest.raises(ValueError, match=r"3 models, each of one class against the rest.*results_"):
+        model.report(tmp_path / "three.html")
+    for number, result in enumerate(model.results_):
+        result.save(tmp_path / f"model-{number}.json")
+    margins = [bestset.load(tmp_path / f"model-{number}.json").decision_function(X) for number in range(3)]
+    np.testing.assert_array_equal(model.classes_[np.argmax(margins, axis=0)], model.predict(X))

@@ -4,19 +4,20 @@ mod args;
 mod commands;
 mod exit;
 mod interrupt;
+mod numbers;
 mod output;
 mod progress;
 mod work;
 
 use anstream::eprintln;
-use args::Cli;
 use clap::FromArgMatches;
+use commands::Cli;
 use exit::Exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // Usage errors end here, with exit code 2 and a message that names the argument.
-    let matches = args::command().get_matches();
+    let matches = commands::command().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let cancel = interrupt::cancel_on_ctrl_c();
     let mut out = anstream::stdout().lock();

@@ -86,8 +86,9 @@ impl FileError {
     }
 }
 
-/// Most characters of a file that a message repeats in one place, and of a message as a whole.
+/// Most characters of a file that a message repeats in one place: they tell where it is.
 const LONGEST_QUOTE: usize = 60;
+/// Most characters of a message as a whole: a screen of them.
 const LONGEST: usize = 1500;
 
 /// A text of a file in quotes, its beginning alone where it is long: a line may be the whole file.

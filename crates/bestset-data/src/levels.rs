@@ -11,17 +11,24 @@ pub(crate) struct Levels {
 }
 
 impl Levels {
+    /// The position of a text among those met so far, itself included; an error where it is not UTF-8.
+    pub fn code_of(&mut self, field: &[u8]) -> Result<u32, std::str::Utf8Error> {
+        match self.known.get(field) {
+            Some(code) => Ok(*code),
+            None => std::str::from_utf8(field).map(|text| self.code(text)),
+        }
+    }
+
     /// The position of a text among those met so far, itself included.
-    pub fn code(&mut self, field: &[u8]) -> u32 {
-        if let Some(code) = self.known.get(field) {
+    pub fn code(&mut self, text: &str) -> u32 {
+        if let Some(code) = self.known.get(text.as_bytes()) {
             return *code;
         }
-        let text = String::from_utf8_lossy(field).into_owned();
-        let key = level_key(&text).into_owned().into_bytes();
+        let key = level_key(text).into_owned().into_bytes();
         let code = *self.known.entry(key).or_insert(self.texts.len() as u32);
-        self.known.insert(field.to_owned(), code);
+        self.known.insert(text.as_bytes().to_owned(), code);
         if code as usize == self.texts.len() {
-            self.texts.push(text);
+            self.texts.push(text.to_owned());
         }
         code
     }
@@ -64,7 +71,8 @@ mod tests {
         assert!(same_level("-0", "0") && same_level("1000000", "1e6"));
         assert!(!same_level("12345678901234567890", "12345678901234567891"), "more digits than a double has");
         let mut levels = Levels::default();
-        let codes = [b"24.0".as_slice(), b"x", b"24.00", b"24", b"24.0"].map(|field| levels.code(field));
+        let codes = ["24.0", "x", "24.00", "24", "24.0"].map(|text| levels.code(text));
+        assert_eq!((levels.code_of(b"x"), levels.code_of(b"caf\xe9").is_err()), (Ok(1), true));
         assert_eq!((codes, levels.texts), ([0, 1, 0, 0, 0], vec!["24.0".to_owned(), "x".to_owned()]));
     }
 }

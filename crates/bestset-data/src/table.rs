@@ -242,7 +242,7 @@ impl Table {
     pub(crate) fn number_as_text(&mut self, j: usize) {
         let (name, position) = (self.names.get(j), self.position_of_number(j));
         let mut levels = Levels::default();
-        let code = |x: &f64| if x.is_nan() { TextColumn::MISSING } else { levels.code(x.to_string().as_bytes()) };
+        let code = |x: &f64| if x.is_nan() { TextColumn::MISSING } else { levels.code(&x.to_string()) };
         let codes = self.numbers.column(j).iter().map(code).collect();
         let keep: Vec<usize> = (0..self.numbers.columns()).filter(|k| *k != j).collect();
         self.numbers.keep_columns(&keep);

@@ -80,6 +80,9 @@ fn errors_name_file_line_column_and_value() {
     );
     assert_eq!(error("d.csv", "a,y\n1,inf\n"), "d.csv, line 2, column \"y\": \"inf\" is not finite");
     assert_eq!(error("d.csv", "a,y\n"), "d.csv: there are no rows");
+    for nothing in ["", "\n\n", " \n"] {
+        assert!(error("d", nothing).contains("d: the file is empty"), "{nothing:?}");
+    }
     assert!(error("d.csv", "").contains("d.csv: the file is empty"));
     assert_eq!(error("d.libsvm", "1 1:2\n2 0x:3\n"), "d.libsvm, line 2: the index of \"0x:3\" is not a whole number");
     assert_eq!(error("d.libsvm", "1 1:2\nmany 1:3\n"), "d.libsvm, line 2: the label \"many\" is not a finite number");

@@ -2,10 +2,11 @@
 
 use crate::errors::Failure;
 use bestset::CancelFlag;
+use bestset::criteria::Criterion;
 use bestset::cv::{Rule, Score, Split};
-use bestset::path::{Grid, Search};
+use bestset::path::Search;
 use bestset::select::{Folded, How, Posed, Prove, Selection};
-use bestset::{Coefficients, Error, Loss, Options};
+use bestset::{Coefficients, Error, Options};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -42,6 +43,7 @@ pub struct Choice {
     lambda0: Option<f64>,
     k: Option<usize>,
     criterion: String,
+    gamma: f64,
     folding: Option<Folding>,
     lambda0s: Option<Vec<f64>>,
     lambda2s: Vec<f64>,
@@ -49,6 +51,14 @@ pub struct Choice {
     ratio: Option<f64>,
     max_size: Option<usize>,
     full: bool,
+}
+
+/// The subsamples of stability selection.
+#[derive(FromPyObject)]
+pub struct Draws {
+    pub subsamples: usize,
+    pub share: f64,
+    pub seed: u64,
 }
 
 /// How cross-validation is done.
@@ -107,8 +117,8 @@ impl Choice {
     /// The settings of the core.
     pub fn selection(&self, posed: &Posed<'_>, control: &Control, cancel: &CancelFlag) -> Result<Selection, Failure> {
         Ok(Selection {
-            how: self.how(posed.problem.loss())?,
-            grid: self.grid(),
+            how: self.how()?,
+            grid: Selection::prices(self.lambda0s.as_deref().unwrap_or_default(), self.ratio, self.points),
             max_size: self.max_size,
             lambda2: self.lambda2s.clone(),
             search: if self.full { Search::Full } else { Search::Neighbours },
@@ -118,32 +128,22 @@ impl Choice {
         })
     }
 
-    fn how(&self, loss: Loss) -> Result<How, Error> {
+    fn how(&self) -> Result<How, Error> {
         Ok(match (self.lambda0, self.k, &self.folding) {
             (Some(lambda0), ..) => How::Price(lambda0),
             (None, Some(k), _) => How::Size(k),
-            (None, None, Some(folding)) => How::CrossValidation(folding.own(loss)?),
-            (None, None, None) => How::Criterion(self.criterion.parse()?),
+            (None, None, Some(folding)) => How::CrossValidation(folding.own()?),
+            (None, None, None) => How::Criterion(self.criterion.parse::<Criterion>()?.with_gamma(self.gamma)),
         })
-    }
-
-    /// The prices of a path; `None` for the usual ones.
-    fn grid(&self) -> Option<Grid> {
-        let usual = Grid::default();
-        match (&self.lambda0s, self.ratio, self.points, usual) {
-            (Some(values), ..) => Some(Grid::Given(values.clone())),
-            (None, Some(ratio), points, _) => Some(Grid::Log { points: points.unwrap_or(100), ratio }),
-            (None, None, Some(points), Grid::Dynamic { shrink, .. }) => Some(Grid::Dynamic { points, shrink }),
-            _ => None,
-        }
     }
 }
 
 impl Folding {
-    fn own(&self, loss: Loss) -> Result<Folded, Error> {
+    fn own(&self) -> Result<Folded, Error> {
         let split = |(train, test): &(Vec<usize>, Vec<usize>)| Split { train: train.clone(), test: test.clone() };
         Ok(Folded {
-            folds: self.folds.map(|folds| Folded::parts(loss, folds, 1)),
+            folds: self.folds,
+            repeats: 1,
             splits: self.splits.iter().map(split).collect(),
             score: self.score.as_ref().map(|name| name.parse::<Score>()).transpose()?,
             rule: if self.one_se { Rule::OneSe } else { Rule::Min },

@@ -1,13 +1,13 @@
 //! The functions of the module. Each poses the problem inside the released section and returns dictionaries.
 
-use crate::ask::{Choice, Control};
+use crate::ask::{Choice, Control, Draws};
 use crate::input::{Data, SetupArgument};
 use crate::output;
 use crate::report::Kept;
 use crate::run::{Caller, run};
 use bestset::CancelFlag;
-use bestset::select::{SUBSET_SIZES, Standing};
-use bestset::{Coefficients, Status};
+use bestset::Coefficients;
+use bestset::select::SUBSET_SIZES;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -55,24 +55,22 @@ pub fn certify<'py>(
 ) -> Dict<'py> {
     let (input, caller) = (data.borrow(&setup)?, caller(&control, None));
     let cancel = caller.cancel.clone();
-    let (certificate, status, standing, found) = run(py, &caller, |_| {
+    let (judged, found) = run(py, &caller, |_| {
         input.pose(|posed| {
             let (support, values, intercept) = given;
             let outside = Coefficients { support, values, intercept };
             outside.validate(posed.problem.ncols())?;
             let inside = posed.inward(&outside);
             let options = choice.selection(posed, &control, &cancel)?;
-            let (certificate, found) = posed.certify(&inside, &options, &mut ())?;
-            let (absolute, relative) = (options.solve.absolute(&posed.problem), options.solve.gap);
-            let status = certificate.status(Status::Converged, absolute, relative);
-            let standing = Standing::new(&posed.problem, &inside, &certificate, status);
-            Ok((certificate, status, standing, output::Shown::new(posed, found)))
+            let judged = posed.certify(&inside, &options, &mut ())?;
+            let found = output::Shown::new(posed, judged.found.clone());
+            Ok((judged, found))
         })
     })?;
     let dict = PyDict::new(py);
-    output::certificate(&certificate, &dict)?;
-    output::standing(&standing, &dict)?;
-    dict.set_item("status", output::status(status))?;
+    output::certificate(&judged.certificate, &dict)?;
+    output::standing(&judged.standing, &dict)?;
+    dict.set_item("status", output::status(judged.status))?;
     dict.set_item("selected", found.to_python(py)?)?;
     Ok(dict)
 }
@@ -91,7 +89,7 @@ pub fn path<'py>(
     let found = run(py, &caller, |_| {
         input.pose(|posed| {
             let found = posed.path(&choice.selection(posed, &control, &cancel)?)?;
-            Ok(output::ShownPath::new(posed, &found))
+            Ok(output::ShownPath::new(posed, &found, None))
         })
     })?;
     found.to_python(py, true)
@@ -125,23 +123,20 @@ pub fn subsets<'py>(
 
 /// How often each feature is selected on random subsamples.
 #[pyfunction]
-#[expect(clippy::too_many_arguments, reason = "the arguments of `path` and what drawing needs beside them")]
 pub fn stability<'py>(
     py: Python<'py>,
     data: Data<'py>,
     setup: SetupArgument<'py>,
     choice: Choice,
     control: Control,
-    subsamples: usize,
-    share: f64,
-    seed: u64,
+    draws: Draws,
 ) -> Dict<'py> {
     let (input, caller) = (data.borrow(&setup)?, caller(&control, None));
     let cancel = caller.cancel.clone();
     let found = run(py, &caller, |_| {
         input.pose(|posed| {
             let options = choice.selection(posed, &control, &cancel)?;
-            Ok(posed.stability(&options, subsamples, share, seed)?)
+            Ok(posed.stability(&options, draws.subsamples, draws.share, draws.seed)?)
         })
     })?;
     output::stability(py, &found)

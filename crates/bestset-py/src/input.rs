@@ -51,17 +51,12 @@ pub struct SetupArgument<'py> {
     group_prices: Option<Vec<f64>>,
 }
 
-/// Entries of X, borrowed from numpy.
-enum View<'a> {
-    F64(usize, usize, &'a [f64]),
-    F32(usize, usize, &'a [f32]),
-    SparseF64(usize, &'a [usize], &'a [u32], &'a [f64]),
-    SparseF32(usize, &'a [usize], &'a [u32], &'a [f32]),
-}
+/// Makes the design of entries borrowed from numpy, on the thread that needs it: that reads all of them once.
+type MakeDesign<'a> = Box<dyn Fn() -> bestset::Result<Box<dyn Design + 'a>> + Send + Sync + 'a>;
 
 /// All input as slices and plain values, which other threads may read.
 pub struct Input<'a> {
-    view: View<'a>,
+    design: MakeDesign<'a>,
     y: &'a [f64],
     weights: Option<&'a [f64]>,
     offset: Option<&'a [f64]>,
@@ -76,18 +71,33 @@ fn columns<'a, T: numpy::Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResul
     Ok((rows, columns, array.as_slice()?))
 }
 
+impl Matrix<'_> {
+    /// Borrows the entries: slices may be read on other threads, arrays of numpy may not.
+    fn borrow(&self) -> PyResult<MakeDesign<'_>> {
+        fn later<'a, D: Design + 'a>(make: impl Fn() -> bestset::Result<D> + Send + Sync + 'a) -> MakeDesign<'a> {
+            Box::new(move || Ok(Box::new(make()?)))
+        }
+        Ok(match self {
+            Self::F64(x) => columns(x).map(|(n, p, x)| later(move || Dense::new(n, p, x)))?,
+            Self::F32(x) => columns(x).map(|(n, p, x)| later(move || Dense::new(n, p, x)))?,
+            Self::SparseF64(n, s, r, v) => {
+                let (n, s, r, v) = (*n, s.as_slice()?, r.as_slice()?, v.as_slice()?);
+                later(move || Csc::new(n, s, r, v))
+            }
+            Self::SparseF32(n, s, r, v) => {
+                let (n, s, r, v) = (*n, s.as_slice()?, r.as_slice()?, v.as_slice()?);
+                later(move || Csc::new(n, s, r, v))
+            }
+        })
+    }
+}
+
 impl<'py> Data<'py> {
     /// Borrows everything; `setup` is copied, it has at most a few numbers per feature.
     pub fn borrow<'a>(&'a self, setup: &SetupArgument<'py>) -> PyResult<Input<'a>> {
-        let view = match &self.x {
-            Matrix::F64(x) => columns(x).map(|(n, p, x)| View::F64(n, p, x))?,
-            Matrix::F32(x) => columns(x).map(|(n, p, x)| View::F32(n, p, x))?,
-            Matrix::SparseF64(n, s, r, v) => View::SparseF64(*n, s.as_slice()?, r.as_slice()?, v.as_slice()?),
-            Matrix::SparseF32(n, s, r, v) => View::SparseF32(*n, s.as_slice()?, r.as_slice()?, v.as_slice()?),
-        };
         let weights = self.sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
         let offset = self.offset.as_ref().map(|o| o.as_slice()).transpose()?;
-        Ok(Input { view, y: self.y.as_slice()?, weights, offset, setup: setup.own()? })
+        Ok(Input { design: self.x.borrow()?, y: self.y.as_slice()?, weights, offset, setup: setup.own()? })
     }
 }
 
@@ -148,21 +158,10 @@ impl SetupArgument<'_> {
     }
 }
 
-impl View<'_> {
-    fn design(&self) -> bestset::Result<Box<dyn Design + '_>> {
-        Ok(match *self {
-            View::F64(n, p, x) => Box::new(Dense::new(n, p, x)?),
-            View::F32(n, p, x) => Box::new(Dense::new(n, p, x)?),
-            View::SparseF64(n, s, r, v) => Box::new(Csc::new(n, s, r, v)?),
-            View::SparseF32(n, s, r, v) => Box::new(Csc::new(n, s, r, v)?),
-        })
-    }
-}
-
 impl Input<'_> {
     /// Poses the problem and hands it on.
     pub fn pose<T>(&self, body: impl FnOnce(&Posed<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
-        let x = self.view.design()?;
+        let x = (self.design)()?;
         let samples = Samples { x: &*x, y: self.y, weights: self.weights, offset: self.offset };
         self.setup.pose(&samples, body)
     }

@@ -17,12 +17,13 @@ pub struct ShownPath {
 }
 
 impl ShownPath {
-    /// Of a path on the scale inside.
-    pub fn new(posed: &Posed<'_>, inside: &Path) -> Self {
+    /// Of a path on the scale inside; the criterion that chose, if one did, with its own γ.
+    pub fn new(posed: &Posed<'_>, inside: &Path, chose: Option<Criterion>) -> Self {
         let problem = &posed.problem;
         // A criterion that is not defined for the loss has no value anywhere.
         let values = |c: Criterion| c.along(problem, inside).unwrap_or_else(|_| vec![f64::NAN; inside.points.len()]);
-        let criteria = Criterion::ALL.into_iter().map(|c| (c.name(), values(c))).collect();
+        let own = |c: Criterion| chose.filter(|own| own.name() == c.name()).unwrap_or(c);
+        let criteria = Criterion::ALL.into_iter().map(|c| (c.name(), values(own(c)))).collect();
         let standing =
             |p: &Point| Standing::new(problem, &p.solution.coefficients, &p.solution.certificate, p.solution.status);
         let standings = inside.points.iter().map(standing).collect();
@@ -68,7 +69,13 @@ pub struct Shown {
 impl Shown {
     /// Of a selection on the scale inside.
     pub fn new(posed: &Posed<'_>, mut selected: Selected) -> Self {
-        let path = selected.chosen.as_ref().map(|chosen| ShownPath::new(posed, &chosen.path));
+        let path = selected.chosen.as_ref().map(|chosen| {
+            let criterion = match &chosen.by {
+                By::Criterion(criterion, _) => Some(*criterion),
+                By::CrossValidation(..) => None,
+            };
+            ShownPath::new(posed, &chosen.path, criterion)
+        });
         selected.solution = posed.outward_solution(&selected.solution);
         let support = selected.solution.support();
         let frequencies = match selected.chosen.as_ref().map(|chosen| &chosen.by) {
@@ -111,7 +118,7 @@ impl Shown {
 /// What a remark is about: a limit that struck, the edge of what was compared, or a proof that cannot be.
 fn kind(remark: &Remark) -> &'static str {
     match remark {
-        Remark::Folds { .. } | Remark::NoFolds | Remark::Path(_) => "limit",
+        Remark::Folds { .. } | Remark::NoFolds | Remark::Path(_) | Remark::Ranks { .. } => "limit",
         Remark::LargestSize(_) | Remark::LargestRidge(_) => "edge",
         Remark::Unproved(_) => "unproved",
     }

@@ -14,9 +14,11 @@ const MOST_DROPPED: usize = 100;
 /// Features kept that folds choose and the model has not.
 const MOST_OTHERS: usize = 30;
 
-/// Runners-up looked for where none were asked for, and the most that is spent on them.
+/// Runners-up looked for where none were asked for: as many as a table shows without scrolling.
 const RUNNERS_UP: usize = 5;
+/// The most nodes that are spent on them: a report is not to take longer than the fit.
 const RUNNER_NODES: usize = 1000;
+/// The most time, where nodes are slow.
 const RUNNER_TIME: Duration = Duration::from_secs(2);
 
 /// What the samples are called.
@@ -141,7 +143,7 @@ fn ranked(posed: &Posed<'_>, selected: &Selected, problem: &Problem<'_>, subject
             time_limit: Some(RUNNER_TIME),
             ..Options::default()
         };
-        let limited = k.map_or_else(|| Ok(problem.clone()), |k| posed.limited(k));
+        let limited = k.map_or_else(|| Ok(problem.clone()), |k| posed.limited(k, selected.lambda2));
         // Where the search cannot start there are no runners-up to show; the answer has its certificate already.
         found = limited.and_then(|p| bestset::solve(&p, &options)).map_or_else(|_| Vec::new(), |s| s.ranked);
         found.truncate(if found.first().is_some_and(|r| r.coefficients.support == *solution.support()) {

@@ -22,6 +22,7 @@ pub mod convert;
 mod methods;
 pub mod number;
 mod series;
+mod thin;
 mod types;
 
 pub use build::{Subject, build, chosen_by};

@@ -69,7 +69,11 @@ pub(crate) fn scale(posed: &Posed<'_>) -> &'static str {
 /// What decided the number of features, and λ2.
 fn choice(posed: &Posed<'_>, selected: &Selected) -> String {
     let size = selected.solution.support().len();
-    let ridge = if posed.setup.lambda2.is_some() { "set in advance" } else { "left at its default" };
+    let ridge = if posed.setup.lambda2.is_some() || selected.lambda2 != posed.lambda2() {
+        "set in advance"
+    } else {
+        "left at its default"
+    };
     let Some(chosen) = &selected.chosen else {
         let what = if selected.k.is_some() { "the largest size" } else { "λ0" };
         return format!("{what} was set in advance and λ2 was {ridge}, which gave {}", features(size));
@@ -151,7 +155,6 @@ fn proof(selected: &Selected) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bestset::cv::Folds;
     use bestset::design::Dense;
     use bestset::select::{Folded, How, Prove, Samples, Selection, Setup};
 
@@ -199,8 +202,8 @@ mod tests {
     #[test]
     fn cross_validation_says_what_was_left_out() {
         let by = |folds: usize, repeats: usize, rule: Rule| {
-            let folds = Some(Folds::Random { folds, repeats });
-            said(&Setup::default(), How::CrossValidation(Folded { folds, rule, ..Folded::default() }))
+            let folded = Folded { folds: Some(folds), repeats, rule, ..Folded::default() };
+            said(&Setup::default(), How::CrossValidation(folded))
         };
         let text = by(5, 2, Rule::Min);
         assert!(

@@ -1,7 +1,7 @@
 //! A selection as a report: what stands beside the model belongs to it.
 
 use bestset::Loss;
-use bestset::cv::{Folds, Rule};
+use bestset::cv::Rule;
 use bestset::design::Dense;
 use bestset::select::{By, Folded, How, Posed, Samples, Selected, Selection, Setup};
 use bestset_data::{Simulator, SupportSize, Task};
@@ -36,7 +36,7 @@ fn reported(setup: &Setup, how: How, check: impl FnOnce(&Posed<'_>, &Selected, &
 }
 
 fn five_folds(rule: Rule) -> How {
-    How::CrossValidation(Folded { folds: Some(Folds::Random { folds: 5, repeats: 1 }), rule, ..Folded::default() })
+    How::CrossValidation(Folded { folds: Some(5), rule, ..Folded::default() })
 }
 
 #[test]

@@ -7,7 +7,7 @@
 use crate::control::{Method, Observer, Options};
 use crate::cv::{CrossValidation, CvOptions, Division, FoldFit, Split, Work};
 use crate::error::{Error, Result};
-use crate::path::{Path, PathOptions, State, path_from};
+use crate::path::{Path, PathOptions, Point, State, path_from};
 use crate::problem::Problem;
 use crate::snapshot::Journal;
 use crate::solution::Solution;
@@ -15,6 +15,7 @@ use crate::solve::Saved;
 use crate::solve::solve_kept;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -88,8 +89,13 @@ impl<'f> Keeper<'f> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn path(&self, problem: &Problem<'_>, options: &PathOptions) -> Result<Path> {
-        path_from(problem, options, self.known().strands, &mut |_| (), &mut |number, state| {
+    fn path(
+        &self,
+        problem: &Problem<'_>,
+        options: &PathOptions,
+        observer: &mut (dyn FnMut(&Point) + Send),
+    ) -> Result<Path> {
+        path_from(problem, options, self.known().strands, observer, &mut |number, state| {
             self.note(|progress| {
                 progress.strands.truncate(number);
                 progress.strands.push(state.clone());
@@ -100,8 +106,18 @@ impl<'f> Keeper<'f> {
 
 /// As [`path`](crate::path::path()), going on from the file if it is there, and keeping it up to date.
 pub fn path(problem: &Problem<'_>, options: &PathOptions, file: impl AsRef<std::path::Path>) -> Result<Path> {
+    path_observed(problem, options, file, &mut |_| ())
+}
+
+/// As [`path()`], showing every point as [`path_observed`](crate::path::path_observed) does, those of the file first.
+pub fn path_observed(
+    problem: &Problem<'_>,
+    options: &PathOptions,
+    file: impl AsRef<std::path::Path>,
+    observer: &mut (dyn FnMut(&Point) + Send),
+) -> Result<Path> {
     let fingerprint = fingerprint(problem, &settings(options));
-    Keeper::open(file.as_ref(), fingerprint)?.path(problem, options)
+    Keeper::open(file.as_ref(), fingerprint)?.path(problem, options, observer)
 }
 
 /// As [`cross_validate`](crate::cv::cross_validate), going on from the file if it is there, and keeping it up to date.
@@ -110,7 +126,8 @@ pub fn cross_validate(
     options: &CvOptions,
     file: impl AsRef<std::path::Path>,
 ) -> Result<CrossValidation> {
-    cross_validate_divided(problem, options, Division::drawn(problem, options)?, file.as_ref())
+    let parts = Division::drawn(problem, options)?;
+    cross_validate_work(Work { problem, options, parts }, file.as_ref(), &|_, _| ())
 }
 
 /// As [`cross_validate_splits`](crate::cv::cross_validate_splits), going on from the file if it is there, and keeping it up to date.
@@ -120,25 +137,30 @@ pub fn cross_validate_splits(
     splits: &[Split],
     file: impl AsRef<std::path::Path>,
 ) -> Result<CrossValidation> {
-    cross_validate_divided(problem, options, Division::given(problem, splits)?, file.as_ref())
+    let parts = Division::given(problem, splits)?;
+    cross_validate_work(Work { problem, options, parts }, file.as_ref(), &|_, _| ())
 }
 
-fn cross_validate_divided(
-    problem: &Problem<'_>,
-    options: &CvOptions,
-    parts: Division,
+/// A cross-validation that goes on from the file, showing how many folds are done, those of the file among them.
+pub(crate) fn cross_validate_work(
+    work: Work<'_, '_>,
     file: &std::path::Path,
+    observer: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<CrossValidation> {
+    let Work { problem, options, parts } = &work;
+    let (problem, total) = (*problem, parts.splits.len());
     let settings = format!("{} {:?} {:?}", settings(&options.path), options.score, parts.splits);
     let keeper = Keeper::open(file, fingerprint(problem, &settings))?;
     let known = keeper.known().folds;
+    let count = AtomicUsize::new(known.len());
     let done = |fold: usize, fit: &FoldFit| {
         keeper.note(|progress| {
             progress.folds.insert(fold, fit.clone());
-        })
+        })?;
+        observer(1 + count.fetch_add(1, Ordering::Relaxed), total);
+        Ok(())
     };
-    let work = Work { problem, options, parts };
-    work.run(|options| keeper.path(problem, options), &|fold| known.get(&fold).cloned(), &done)
+    work.run(|options| keeper.path(problem, options, &mut |_| ()), &|fold| known.get(&fold).cloned(), &done)
 }
 
 /// As [`solve`](crate::solve()) with [`Method::Exact`], whatever the options say, going on from the file if it is there, and

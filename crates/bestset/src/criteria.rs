@@ -1,6 +1,6 @@
 //! Criteria that choose a point of a path without further data (MATH 10.11–10.16).
 //!
-//! With the deviance d(β) = 2 Σ_i w_i ℓ(u_i, y_i) of the loss, n the sum of the weights, k the number of non-zero
+//! With the deviance d(β) = 2 (n/Σw) Σ_i w_i ℓ(u_i, y_i) of the loss, n the number of samples, k the number of non-zero
 //! coefficients and K = k + 1 with an intercept:
 //!
 //! | criterion | squared loss (n log(RSS/n) in place of d) and the others |
@@ -12,7 +12,14 @@
 //! | Cp | RSS/σ² − n + 2K, σ² of the largest model of the path (squared loss) |
 //! | R², adjusted R² | 1 − d/d₀, 1 − (d/d₀)(n − K₀)/(n − K), null model: K₀ = 1 with an intercept, else 0 |
 //!
-//! For the squared loss RSS = d. A huge λ shrinks coefficients, and the criteria then judge the shrunk fit; [`refit`] gives
+//! For the squared loss RSS = d. What n is depends on what the weights are:
+//!
+//! - Whole numbers are counts: n = Σw, and a weighted problem is the problem with repeated rows.
+//! - Others say how much samples count beside each other, and are known up to a factor only: n is the number of samples with a weight
+//!   above zero, as in `lm` and `BIC` of R, and the weights are scaled to the sum n. Multiplying all weights and all penalties by a
+//!   constant then changes no criterion.
+//!
+//! A huge λ shrinks coefficients, and the criteria then judge the shrunk fit; [`refit`] gives
 //! the fit of a chosen support without shrinkage.
 
 use crate::control::Options;
@@ -51,11 +58,11 @@ pub enum Criterion {
 /// What the criteria need of one fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fit {
-    /// 2 Σ w ℓ.
+    /// 2 (n/Σw) Σ w ℓ.
     pub deviance: f64,
     /// The same without features.
     pub null_deviance: f64,
-    /// Σ w.
+    /// n: Σw where weights are counts, else the number of samples with one above zero.
     pub samples: f64,
     /// Features to choose from: those that have a price and may be in.
     pub features: usize,
@@ -74,10 +81,11 @@ impl Fit {
     pub fn new(problem: &Problem<'_>, coefficients: &Coefficients) -> Self {
         let u = problem.null_margins();
         let null = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
+        let Counted { samples, share } = Counted::new(problem);
         Self {
-            deviance: 2.0 * problem.loss_at(coefficients),
-            null_deviance: 2.0 * null,
-            samples: problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum),
+            deviance: 2.0 * share * problem.loss_at(coefficients),
+            null_deviance: 2.0 * share * null,
+            samples,
             features: candidates(problem),
             size: coefficients.nonzeros(),
             free: coefficients.support.iter().filter(|j| problem.penalty().price.at(**j) == 0.0).count(),
@@ -121,7 +129,39 @@ impl Fit {
     }
 }
 
-/// p_f (MATH 10.13): features that have a price and may be in, what is chosen from.
+/// How many samples there are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Counted {
+    /// n.
+    pub(crate) samples: f64,
+    /// n/Σw.
+    pub(crate) share: f64,
+}
+
+impl Counted {
+    pub(crate) fn new(problem: &Problem<'_>) -> Self {
+        let Some(weights) = problem.weights() else {
+            return Self { samples: problem.nrows() as f64, share: 1.0 };
+        };
+        let total = crate::kernel::sum(weights);
+        if weights.iter().all(|w| w.fract() == 0.0) {
+            return Self { samples: total, share: 1.0 };
+        }
+        let samples = weights.iter().filter(|w| **w > 0.0).count() as f64;
+        Self { samples, share: samples / total }
+    }
+}
+
+/// The largest model that the samples can support: n / (log p · log log n), at least 1, at most p and n/2, with the n of the criteria.
+///
+/// Beyond it a criterion judges how well noise was fitted: the best of many subsets nearly interpolates.
+pub fn usual_size(problem: &Problem<'_>) -> usize {
+    let (samples, p) = (Counted::new(problem).samples, problem.ncols());
+    let slack = (p.max(2) as f64).ln().max(1.0) * samples.max(3.0).ln().ln().max(1.0);
+    ((samples / 2.0).min(samples / slack) as usize).clamp(1, p.max(1))
+}
+
+/// Features that have a price and may be in: what is chosen from.
 pub(crate) fn candidates(problem: &Problem<'_>) -> usize {
     let penalty = problem.penalty();
     let is_open = |j: usize| penalty.price.at(j) > 0.0 && penalty.bounds.at(j) != (0.0, 0.0);
@@ -159,6 +199,14 @@ impl Criterion {
             Self::Cp => "cp",
             Self::R2 => "r2",
             Self::AdjustedR2 => "adjusted_r2",
+        }
+    }
+
+    /// EBIC with this γ; the others as they are.
+    pub fn with_gamma(self, gamma: f64) -> Self {
+        match self {
+            Self::Ebic { .. } => Self::Ebic { gamma },
+            other => other,
         }
     }
 

@@ -243,6 +243,24 @@ pub enum Error {
         /// The largest size of subsets that could be searched, 0 if none.
         most: usize,
     },
+    /// A setting that could have no effect where it is given.
+    #[error("{setting} cannot be used {place}: {advice}")]
+    Unused {
+        /// The setting with its value.
+        setting: String,
+        /// Where it is given.
+        place: &'static str,
+        /// Why, and what to do.
+        advice: &'static str,
+    },
+    /// Parts of the samples that are too few or more than there are samples.
+    #[error("folds is {folds}; it must be at least 2 and at most {samples}, the number of samples")]
+    Folds {
+        /// The number asked for.
+        folds: usize,
+        /// Number of samples.
+        samples: usize,
+    },
     /// A method that cannot solve the problem as stated.
     #[error("method {method} {reason}")]
     Unsupported {

@@ -2,7 +2,7 @@
 
 use crate::certificate::Certificate;
 use crate::control::{Method, Monitor, Options, on_threads};
-use crate::criteria::{Criterion, Fit};
+use crate::criteria::{Counted, Criterion, Fit};
 use crate::error::{Error, Result};
 use crate::leaps;
 use crate::loss::Loss;
@@ -66,7 +66,7 @@ impl Subsets {
     }
 }
 
-/// Measures of a fit with k features on n = Σ w samples; d = k, plus one with an intercept.
+/// Measures of a fit with k features on n samples, as the [criteria](crate::criteria) count them; d = k, plus one with an intercept.
 ///
 /// Coefficients count in full, however much λ1 and λ2 shrink them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -191,8 +191,8 @@ pub fn needs_no_ridge(problem: &Problem<'_>, most: usize) -> bool {
 /// What the criteria need to know of the problem.
 struct Measure<'m, 'a> {
     problem: &'m Problem<'a>,
-    /// n = Σ w.
-    samples: f64,
+    /// n of the criteria, and what takes weights to it.
+    counted: Counted,
     /// Samples of a weight above zero: as many parameters fit them perfectly.
     rows: f64,
     /// L₀.
@@ -204,9 +204,9 @@ struct Measure<'m, 'a> {
 impl<'m, 'a> Measure<'m, 'a> {
     fn new(problem: &'m Problem<'a>, full: Option<leaps::Full>) -> Self {
         let null = problem.null_objective();
-        let samples = problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum);
+        let counted = Counted::new(problem);
         let rows = problem.weights().map_or(problem.nrows(), |w| w.iter().filter(|w| **w > 0.0).count()) as f64;
-        Self { problem, samples, rows, null, full }
+        Self { problem, counted, rows, null, full }
     }
 
     fn subset(
@@ -224,11 +224,12 @@ impl<'m, 'a> Measure<'m, 'a> {
     }
 
     fn criteria(&self, loss: f64, features: usize) -> Criteria {
-        let (n, base) = (self.samples, if self.problem.has_intercept() { 1.0 } else { 0.0 });
+        let Counted { samples: n, share } = self.counted;
+        let base = if self.problem.has_intercept() { 1.0 } else { 0.0 };
         let (d, squared) = (features as f64 + base, self.problem.loss().is_quadratic());
         let fit = Fit {
-            deviance: 2.0 * loss,
-            null_deviance: 2.0 * self.null,
+            deviance: 2.0 * share * loss,
+            null_deviance: 2.0 * share * self.null,
             samples: n,
             features: crate::criteria::candidates(self.problem),
             size: features,
@@ -242,7 +243,7 @@ impl<'m, 'a> Measure<'m, 'a> {
         // A full fit that leaves nothing, or nothing but rounding, tells no variance.
         let least = self.problem.perfect_objective();
         let full = self.full.filter(|full| full.loss > least && n > full.rank as f64 + base);
-        let variance = full.map(|full| 2.0 * full.loss / (n - full.rank as f64 - base));
+        let variance = full.map(|full| 2.0 * share * full.loss / (n - full.rank as f64 - base));
         let cp = variance.map(|variance| fit.value(Criterion::Cp, variance));
         // As many parameters as samples, none of them shrunk or bounded, fit perfectly.
         let is_saturated = self.full.is_some() && self.problem.penalty().lambda2 == 0.0 && self.rows <= d;

@@ -2,12 +2,11 @@
 
 use super::result::check_place;
 use crate::exit::Failure;
-use crate::work::Session;
+use bestset::Options;
 use bestset::criteria::Criterion;
 use bestset::cv::{Rule, Score};
-use bestset::path::{Grid, Search};
+use bestset::path::Search;
 use bestset::select::{Folded, How, Prove, Selection};
-use bestset::{Loss, Method, Options};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args};
 use std::path::PathBuf;
@@ -37,34 +36,22 @@ pub struct PathArgs {
     pub checkpoint: Option<PathBuf>,
 }
 
-/// Points of an evenly spaced grid unless told otherwise.
-const EVEN_POINTS: usize = 100;
-
 impl PathArgs {
     /// Refuses a file that could not be written, before any work is done.
     pub fn check(&self) -> Result<(), Failure> {
         self.checkpoint.as_deref().map_or(Ok(()), check_place)
     }
 
-    fn grid(&self) -> Option<Grid> {
-        match (self.ratio, self.points) {
-            _ if !self.grid.is_empty() => Some(Grid::Given(self.grid.clone())),
-            (Some(ratio), points) => Some(Grid::Log { points: points.unwrap_or(EVEN_POINTS), ratio }),
-            (None, Some(points)) => Some(Grid::Dynamic { points, shrink: 0.99 }),
-            (None, None) => None,
-        }
-    }
-
     /// The settings of a selection.
-    pub fn selection(&self, how: How, method: Method, prove: Option<Duration>, session: &Session<'_>) -> Selection {
+    pub fn selection(&self, how: How, prove: Option<Duration>, solve: Options) -> Selection {
         Selection {
             how,
-            grid: self.grid(),
+            grid: Selection::prices(&self.grid, self.ratio, self.points),
             max_size: self.max_size,
             search: if self.full { Search::Full } else { Search::Neighbours },
             prove: proof(prove),
             checkpoint: self.checkpoint.clone(),
-            solve: Options { trace: true, ..session.options(method) },
+            solve: Options { trace: true, ..solve },
             ..Selection::default()
         }
     }
@@ -103,10 +90,7 @@ pub struct ChoiceArgs {
 
 impl ChoiceArgs {
     pub fn how(&self) -> How {
-        How::Criterion(match self.criterion {
-            Criterion::Ebic { .. } => Criterion::Ebic { gamma: self.gamma },
-            other => other,
-        })
+        How::Criterion(self.criterion.with_gamma(self.gamma))
     }
 }
 
@@ -161,12 +145,8 @@ pub struct CvArgs {
 }
 
 impl CvArgs {
-    /// Classes are dealt out evenly.
-    pub fn how(&self, loss: Loss, samples: usize) -> How {
-        let folds = match (self.folds, self.repeats) {
-            (None, 1) => None,
-            (folds, repeats) => Some(Folded::parts(loss, folds.unwrap_or(10.min(samples)), repeats)),
-        };
-        How::CrossValidation(Folded { folds, splits: Vec::new(), score: self.score, rule: self.rule, seed: self.seed })
+    pub fn how(&self) -> How {
+        let Self { folds, repeats, seed, score, rule } = *self;
+        How::CrossValidation(Folded { folds, repeats, splits: Vec::new(), score, rule, seed })
     }
 }

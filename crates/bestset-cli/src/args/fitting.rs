@@ -1,13 +1,9 @@
 //! Arguments that pose the problem.
 
 use super::{LossName, count};
-use crate::exit::Failure;
-use crate::work::Loaded;
-use bestset::Bounds;
-use bestset::groups::Groups;
-use bestset::select::{How, Setup};
-use clap::{Args, ValueEnum};
-use serde::{Deserialize, Serialize};
+use bestset::select::{How, Scale};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 /// The problem posed on the data.
 #[derive(Debug, Clone, Args)]
@@ -16,12 +12,12 @@ pub struct FittingArgs {
     /// Loss [default: logistic for a target of two texts, else squared].
     #[arg(long, value_enum)]
     pub loss: Option<LossName>,
-    /// Residual at which the Huber loss turns linear.
-    #[arg(long, default_value_t = 1.345, value_name = "RESIDUAL", allow_negative_numbers = true)]
-    pub delta: f64,
-    /// Penalty on the absolute size of a coefficient.
-    #[arg(long, default_value_t = 0.0, value_name = "PENALTY", allow_negative_numbers = true)]
-    pub lambda1: f64,
+    /// Residual at which the Huber loss turns linear [default: 1.345].
+    #[arg(long, value_name = "RESIDUAL", allow_negative_numbers = true)]
+    pub delta: Option<f64>,
+    /// Penalty on the absolute size of a coefficient [default: 0].
+    #[arg(long, value_name = "PENALTY", allow_negative_numbers = true)]
+    pub lambda1: Option<f64>,
     /// Penalty on the squared size of a coefficient (no factor 1/2), on the scale inside; above zero it is what bounds live on
     /// [default: 0.01 of a column's sum of squares; cross-validation compares 0.001 to 1; 0 in `subsets` where least squares can do
     /// without].
@@ -31,9 +27,9 @@ pub struct FittingArgs {
     #[arg(long)]
     pub no_intercept: bool,
     /// Scale of the columns inside; coefficients are always on the scale of the file. Columns are centred unless there is no
-    /// intercept.
-    #[arg(long, visible_alias = "normalize", value_enum, default_value_t = Scale::Norm)]
-    pub standardize: Scale,
+    /// intercept [default: norm].
+    #[arg(long, visible_alias = "normalize", value_name = "SCALE", value_parser = scale_parser())]
+    pub standardize: Option<Scale>,
     /// Allow no negative coefficient.
     #[arg(long, conflicts_with = "bounds")]
     pub nonnegative: bool,
@@ -67,73 +63,29 @@ fn factor(text: &str) -> Result<(String, f64), String> {
 }
 
 impl FittingArgs {
-    /// What is asked of the data.
-    pub fn setup(&self, data: &Loaded) -> Result<Setup, Failure> {
-        let features = |names: &[String], what: &str| -> Result<Vec<usize>, Failure> {
-            names.iter().map(|name| feature(data, name, what)).collect()
-        };
-        let factors = |given: &[(String, f64)], what: &str| -> Result<bestset::Factors, Failure> {
-            if given.is_empty() {
-                return Ok(bestset::Factors::One);
-            }
-            let mut all = vec![1.0; data.set.features()];
-            for (name, value) in given {
-                all[feature(data, name, what)?] = *value;
-            }
-            Ok(bestset::Factors::Each(all))
-        };
-        Ok(Setup {
-            loss: data.loss,
-            intercept: !self.no_intercept,
-            scale: self.standardize.into(),
-            lambda1: self.lambda1,
-            lambda2: self.lambda2,
-            bounds: match (self.nonnegative, self.bounds) {
-                (true, _) => Bounds::All(0.0, f64::INFINITY),
-                (false, Some((low, high))) => Bounds::All(low, high),
-                (false, None) => Bounds::Free,
-            },
-            price: factors(&self.price, "--price")?,
-            shrinkage: factors(&self.shrinkage, "--shrinkage")?,
-            always: features(&self.always, "--always")?,
-            never: features(&self.never, "--never")?,
-            groups: data.groups().map(|labels| Groups::new(&labels)),
-        })
+    /// Where the Huber loss turns linear: 95 % as efficient as least squares where errors are normal of variance one.
+    pub fn delta(&self) -> f64 {
+        self.delta.unwrap_or(1.345)
+    }
+
+    /// Scale of the columns inside.
+    pub fn scale(&self) -> Scale {
+        self.standardize.unwrap_or_default()
     }
 }
 
-/// The feature of this name or number.
-fn feature(data: &Loaded, name: &str, what: &str) -> Result<usize, Failure> {
-    let count = data.set.features();
-    let numbered = || name.parse::<usize>().ok().filter(|k| (1..=count).contains(k)).map(|k| k - 1);
-    data.set.names.find(name, count).or_else(numbered).ok_or_else(|| {
-        let some: Vec<String> = (0..count.min(5)).map(|j| data.name(j)).collect();
-        let more = if count > 5 { ", ..." } else { "" };
-        Failure::Message(format!("{what}: there is no feature {name:?} among the {count} ({}{more})", some.join(", ")))
+/// Scales of the columns, with a word on each.
+fn scale_parser() -> impl TypedValueParser<Value = Scale> {
+    let values = [
+        PossibleValue::new("norm").alias("unit").help("Every column has norm one"),
+        PossibleValue::new("variance").help("Every column has variance one"),
+        PossibleValue::new("none").help("As in the file"),
+    ];
+    PossibleValuesParser::new(values).map(|name| match name.as_str() {
+        "variance" => Scale::Variance,
+        "none" => Scale::None,
+        _ => Scale::Norm,
     })
-}
-
-impl From<Scale> for bestset::select::Scale {
-    fn from(scale: Scale) -> Self {
-        match scale {
-            Scale::Norm => Self::Norm,
-            Scale::Variance => Self::Variance,
-            Scale::None => Self::None,
-        }
-    }
-}
-
-/// Scale of the columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scale {
-    /// Every column has norm one.
-    #[value(alias = "unit")]
-    Norm,
-    /// Every column has variance one.
-    Variance,
-    /// As in the file.
-    None,
 }
 
 /// How many features.

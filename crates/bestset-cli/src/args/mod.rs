@@ -1,4 +1,4 @@
-//! Arguments: the command line as a whole, and the groups that commands share.
+//! Arguments: the groups that commands share.
 
 mod choice;
 mod fitting;
@@ -8,63 +8,16 @@ mod result;
 mod simulated;
 
 pub use choice::{ChoiceArgs, CvArgs, PathArgs, only_without_size, proof};
-pub use fitting::{FittingArgs, Scale, SizeArgs};
+pub use fitting::{FittingArgs, SizeArgs};
 pub use input::{InputArgs, ReadArgs, format_parser};
 pub use limits::{Clock, LimitArgs};
 pub use result::OutputArgs;
 pub use simulated::{DataArgs, LossName, ProblemArgs, SolverArgs, Terms};
 
-use crate::commands::*;
 use bestset::Method;
 use bestset::Stop;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{CommandFactory, Parser, Subcommand};
 use std::time::Duration;
-
-/// Best subset selection with a proof: the few features that matter, and how good the answer is.
-///
-/// Minimises the sum of losses + lambda0 * (number of features) + lambda1 * sum |b| + lambda2 * sum b^2, and proves a lower
-/// bound on what any subset could reach.
-#[derive(Debug, Parser)]
-#[command(name = "bestset", version, after_help = EXIT_CODES)]
-pub struct Cli {
-    #[command(subcommand)]
-    pub command: Command,
-}
-
-const EXIT_CODES: &str = "\
-Files: CSV and TSV (gzip, bzip2, zstd), Parquet, LIBSVM, NPY, NPZ, Matrix Market; - is standard input.
-Start: bestset demo, then bestset report YOUR.csv --target COLUMN
-Exit codes: 0 done, 2 bad input or usage, or output that cannot be written;
-with a valid result: 3 a limit struck, 130 interrupted.
-Colours follow the terminal; NO_COLOR turns them off.";
-
-/// The command line with what the attributes cannot say: options for simulated data need simulated data.
-pub fn command() -> clap::Command {
-    let needs = |group: clap::ArgGroup| group.requires("simulated");
-    Cli::command().mut_subcommand("demo", |demo| {
-        demo.mut_group("DataArgs", needs).mut_group("ProblemArgs", needs).mut_group("SolverArgs", needs)
-    })
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    Fit(fit::Fit),
-    Path(path::Path),
-    Cv(cv::Cv),
-    Subsets(subsets::Subsets),
-    Stability(stability::Stability),
-    Exact(exact::Exact),
-    Predict(predict::Predict),
-    Certify(certify::Certify),
-    Report(report::Report),
-    Simulate(simulate::Simulate),
-    Convert(convert::Convert),
-    Demo(demo::Demo),
-    Compare(compare::Compare),
-    Completions(completions::Completions),
-    Man(man::Man),
-}
 
 /// Parses the name of a method and lists the names in help and errors.
 pub fn method_parser() -> impl TypedValueParser<Value = Method> {
@@ -115,19 +68,6 @@ pub fn bytes(text: &str) -> Result<usize, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_command_line_is_well_formed() {
-        command().debug_assert();
-    }
-
-    #[test]
-    fn every_command_has_an_example() {
-        for command in command().get_subcommands_mut() {
-            let help = command.render_long_help().to_string();
-            assert!(help.contains("Example"), "{}", command.get_name());
-        }
-    }
 
     #[test]
     fn threads_are_at_least_one_and_not_absurdly_many() {

@@ -50,6 +50,11 @@ pub enum LossName {
 }
 
 impl LossName {
+    /// The loss of this name, if it is one of these.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::value_variants().iter().copied().find(|loss| loss.with_delta(1.0).name() == name)
+    }
+
     /// The loss with its parameter.
     pub fn with_delta(self, delta: f64) -> Loss {
         match self {

@@ -4,10 +4,11 @@ use crate::args::{FittingArgs, InputArgs, LimitArgs, LossName, SizeArgs, proof, 
 use crate::exit::{Exit, Failure};
 use crate::output::answer::{DataJson, write_data};
 use crate::output::{self, number, percent};
-use crate::work::{Answer, Loaded, Posed, Session, answer, encoding};
+use crate::work::{Answer, Encoding, Loaded, Posed, Session, answer, encoding};
 use bestset::CancelFlag;
-use bestset::select::{How, Selection};
-use bestset::{Certificate, Coefficients, Loss, Method};
+use bestset::model::Model;
+use bestset::select::{Certified, How, Selection};
+use bestset::{Coefficients, Loss, Method, Status};
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
@@ -16,8 +17,8 @@ use std::time::Duration;
 
 /// Certify coefficients from anywhere: their objective, and a bound that no subset can beat.
 ///
-/// Coefficients are on the scale of the file. A model saved by bestset brings its penalties and loss along; a CSV file has
-/// lines feature,coefficient, a JSON file an object of them; (intercept) is the intercept, the best one if it is not there.
+/// Coefficients are on the scale of the file. A model saved by bestset brings its penalties, loss and scale along, and
+/// what is given here wins over them; a CSV file has lines feature,coefficient, a JSON file an object of them; (intercept) is the intercept, the best one if it is not there.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: bestset certify trial.csv --target outcome --coefficients lasso.csv --lambda0 0.5
@@ -61,6 +62,23 @@ struct CertifyJson<'a> {
     proved: bool,
 }
 
+impl<'a> CertifyJson<'a> {
+    fn new(posed: &Posed<'a>, nonzeros: usize, judged: &Certified, found: &Answer) -> Self {
+        let certificate = &judged.certificate;
+        Self {
+            data: DataJson::new(posed.data),
+            objective: certificate.objective,
+            lower_bound: certificate.lower_bound + 0.0,
+            gap: certificate.gap(),
+            relative_gap: certificate.relative_gap(),
+            nonzeros,
+            best_objective: judged.found.solution.objective(),
+            best_features: found.coefficients.support.iter().map(|&j| posed.data.name(j)).collect(),
+            proved: judged.status == Status::Optimal,
+        }
+    }
+}
+
 impl Certify {
     pub fn run(&self, cancel: &CancelFlag, out: &mut dyn Write) -> Result<Exit, Failure> {
         let (given, fitting, size) = self.given()?;
@@ -80,12 +98,11 @@ impl Certify {
             let how = size.how().unwrap_or(How::Price(0.0));
             let prove = proof(self.prove);
             let options = Selection { how, prove, solve: session.options(Method::Incremental), ..Selection::default() };
-            let (certificate, found) = posed.certify(&coefficients, &options, &mut answer::Show(&session))?;
-            let found = Answer::new(posed, found);
+            let judged = posed.certify(&coefficients, &options, &mut answer::Show(&session))?;
             session.progress.done();
-            self.write(posed, &coefficients, &certificate, &found, out)?;
+            self.write(posed, &coefficients, &judged, out)?;
             out.flush()?;
-            Ok(Exit::of(&found.selected.solution))
+            Ok(Exit::of(&judged.found.solution))
         })
     }
 
@@ -101,21 +118,7 @@ impl Certify {
             return Ok((Given::parse(path, &text, json)?, fitting, size));
         }
         let (model, known) = encoding::load(path)?;
-        if fitting.lambda2.is_none() {
-            (fitting.lambda1, fitting.lambda2) = (model.lambda1, Some(model.lambda2));
-        }
-        fitting.loss = fitting.loss.or(Some(match model.loss {
-            Loss::Logistic => LossName::Logistic,
-            Loss::SquaredHinge => LossName::SquaredHinge,
-            Loss::Huber { .. } => LossName::Huber,
-            _ => LossName::Squared,
-        }));
-        if let Loss::Huber { delta } = model.loss {
-            fitting.delta = delta;
-        }
-        if let Some(known) = &known {
-            (fitting.standardize, fitting.no_intercept) = (known.standardize, !known.intercept);
-        }
+        take_over(&mut fitting, &model, known.as_ref())?;
         if size.lambda0.is_none() && size.k.is_none() {
             size.k = known.as_ref().and_then(|k| k.k);
             size.lambda0 = Some(model.lambda0).filter(|_| size.k.is_none());
@@ -128,30 +131,16 @@ impl Certify {
         &self,
         posed: &Posed<'_>,
         coefficients: &Coefficients,
-        certificate: &Certificate,
-        found: &Answer,
+        judged: &Certified,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        let (gap, share) = (certificate.gap(), certificate.relative_gap());
-        // Coefficients outside the bounds have P = ∞, and ∞ ≤ ∞ proves nothing.
-        let proved = gap.is_finite() && gap <= self.limits.gap * certificate.objective.abs();
-        let best = found.selected.solution.objective();
-        let names: Vec<String> = found.coefficients.support.iter().map(|&j| posed.data.name(j)).collect();
+        let (certificate, found) = (&judged.certificate, &Answer::new(posed, judged.found.clone()));
+        let figures = CertifyJson::new(posed, coefficients.nonzeros(), judged, found);
         if self.json {
-            let json = CertifyJson {
-                data: DataJson::new(posed.data),
-                objective: certificate.objective,
-                lower_bound: certificate.lower_bound + 0.0,
-                gap,
-                relative_gap: share,
-                nonzeros: coefficients.nonzeros(),
-                best_objective: best,
-                best_features: names,
-                proved,
-            };
-            serde_json::to_writer_pretty(&mut *out, &json)?;
+            serde_json::to_writer_pretty(&mut *out, &figures)?;
             return Ok(writeln!(out)?);
         }
+        let CertifyJson { gap, relative_gap: share, best_objective: best, best_features: names, proved, .. } = figures;
         write_data(posed.data, out)?;
         writeln!(out, "{}\n", output::describe(&found.terms))?;
         output::heading(out, &format!("Certificate of {}", self.coefficients.display()))?;
@@ -172,6 +161,35 @@ impl Certify {
         }
         Ok(())
     }
+}
+
+/// The problem of a model where the arguments say nothing else: what is given wins.
+fn take_over(fitting: &mut FittingArgs, model: &Model, known: Option<&Encoding>) -> Result<(), Failure> {
+    if let Some(known) = known {
+        let other = fitting.standardize.is_some_and(|scale| scale != known.standardize);
+        if other && fitting.lambda2.is_none() {
+            return Err(Failure::Message(format!(
+                "lambda2 of the model, {}, is for columns of another scale than --standardize asks for: give --lambda2 as well, or \
+                 leave out --standardize",
+                model.lambda2
+            )));
+        }
+        fitting.standardize.get_or_insert(known.standardize);
+        fitting.no_intercept |= !known.intercept;
+    }
+    fitting.lambda1.get_or_insert(model.lambda1);
+    fitting.lambda2.get_or_insert(model.lambda2);
+    if let Loss::Huber { delta } = model.loss {
+        fitting.delta.get_or_insert(delta);
+    }
+    if fitting.loss.is_none() {
+        let name = model.loss.name();
+        let known = LossName::named(name);
+        fitting.loss = Some(known.ok_or_else(|| {
+            Failure::Message(format!("the model has the loss {name:?}, which this version cannot judge: give --loss"))
+        })?);
+    }
+    Ok(())
 }
 
 impl Given {

@@ -40,7 +40,7 @@ pub struct Compare {
 }
 
 /// The same data with a price per feature, and with at most k features, which concerns D-IHT alone.
-struct Posed<'a> {
+struct Problems<'a> {
     priced: Problem<'a>,
     k_sparse: Problem<'a>,
 }
@@ -57,7 +57,7 @@ struct Run {
 
 /// The JSON of `bestset compare`.
 #[derive(Serialize)]
-struct Report<'a> {
+struct ComparisonJson<'a> {
     simulation: &'a Simulator,
     runs: Vec<RunReport<'a>>,
 }
@@ -85,7 +85,7 @@ impl Compare {
         let design = data.design();
         // Posed before the first one runs: what is refused must not come to light after minutes.
         let (priced, k_sparse) = (self.problem.priced(), self.problem.k_sparse(data.truth().nonzeros()));
-        let posed = Posed { priced: priced.pose(&design, data.y())?, k_sparse: k_sparse.pose(&design, data.y())? };
+        let posed = Problems { priced: priced.pose(&design, data.y())?, k_sparse: k_sparse.pose(&design, data.y())? };
         if !self.json {
             self.write_opening(&data, out)?;
         }
@@ -103,7 +103,7 @@ impl Compare {
         }
         if self.json {
             let runs = runs.iter().map(|run| run.report(!self.no_trace)).collect();
-            serde_json::to_writer_pretty(&mut *out, &Report { simulation: &simulator, runs })?;
+            serde_json::to_writer_pretty(&mut *out, &ComparisonJson { simulation: &simulator, runs })?;
             writeln!(out)?;
         } else {
             write_summary(&runs, data.truth().nonzeros(), out)?;
@@ -128,7 +128,7 @@ impl Compare {
         &self,
         method: Method,
         terms: Terms,
-        posed: &Posed<'_>,
+        posed: &Problems<'_>,
         truth: &Coefficients,
         cancel: &CancelFlag,
     ) -> Result<Run, Failure> {

@@ -1,6 +1,6 @@
 //! `bestset completions`: a script that completes commands and options in a shell.
 
-use crate::args::command;
+use super::command;
 use crate::exit::{Exit, Failure};
 use clap::Args;
 use clap_complete::Shell;

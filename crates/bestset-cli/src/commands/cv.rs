@@ -1,10 +1,10 @@
 //! `bestset cv`: cross-validation of a path, and the model it chooses.
 
+use super::deliver::deliver;
 use crate::args::{CvArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, seconds};
 use crate::exit::{Exit, Failure};
-use crate::work::{Loaded, Session, answer, deliver};
-use bestset::CancelFlag;
-use bestset::Method;
+use crate::work::{Loaded, Session, answer};
+use bestset::{CancelFlag, Method};
 use clap::Args;
 use std::io::Write;
 use std::time::Duration;
@@ -42,8 +42,8 @@ impl Cv {
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {
-            let how = self.cv.how(posed.problem.loss(), posed.problem.nrows());
-            let mut options = self.path.selection(how, Method::Incremental, self.prove, &session);
+            let how = self.cv.how();
+            let mut options = self.path.selection(how, self.prove, session.options(Method::Incremental));
             if self.output.wants_report() {
                 options.solve.top = RUNNERS_UP;
             }

@@ -1,13 +1,13 @@
 //! `bestset exact`: branch and bound until the answer is proved.
 
+use super::deliver::deliver;
 use crate::args::{
     ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, SizeArgs, count, only_without_size,
 };
 use crate::exit::{Exit, Failure};
 use crate::work::answer::refuse_groups;
-use crate::work::{Loaded, Session, answer, deliver};
-use bestset::CancelFlag;
-use bestset::Method;
+use crate::work::{Loaded, Session, answer};
+use bestset::{CancelFlag, Method};
 use clap::Args;
 use std::io::Write;
 
@@ -48,7 +48,7 @@ impl Exact {
         self.fitting.pose(&data, |posed| {
             refuse_groups(posed, "branch and bound")?;
             let how = self.size.how().unwrap_or_else(|| self.choice.how());
-            let mut options = self.path.selection(how, Method::Exact, None, &session);
+            let mut options = self.path.selection(how, None, session.options(Method::Exact));
             options.solve.top = self.best;
             let found = answer::select(posed, &options, &session)?;
             deliver(posed, &found, (&self.input, &self.fitting, &self.output), &session, out)

@@ -1,12 +1,12 @@
 //! `bestset fit`: one answer from a file.
 
+use super::deliver::deliver;
 use crate::args::{
     ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, SizeArgs, only_without_size, seconds,
 };
 use crate::exit::{Exit, Failure};
-use crate::work::{Loaded, Session, answer, deliver};
-use bestset::CancelFlag;
-use bestset::Method;
+use crate::work::{Loaded, Session, answer};
+use bestset::{CancelFlag, Method};
 use clap::Args;
 use std::io::Write;
 use std::time::Duration;
@@ -48,7 +48,7 @@ impl Fit {
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {
             let how = self.size.how().unwrap_or_else(|| self.choice.how());
-            let options = self.path.selection(how, Method::Incremental, self.prove, &session);
+            let options = self.path.selection(how, self.prove, session.options(Method::Incremental));
             let found = answer::select(posed, &options, &session)?;
             deliver(posed, &found, (&self.input, &self.fitting, &self.output), &session, out)
         })

@@ -1,6 +1,6 @@
 //! `bestset man`: manual pages.
 
-use crate::args::command;
+use super::command;
 use crate::exit::{Exit, Failure};
 use clap::Args;
 use std::io::Write;

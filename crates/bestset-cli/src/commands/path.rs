@@ -64,11 +64,11 @@ impl Path {
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {
-            let options = self.path.selection(self.choice.how(), Method::Incremental, None, &session);
+            let options = self.path.selection(self.choice.how(), None, session.options(Method::Incremental));
             let found = answer::select(posed, &options, &session)?;
             let mut written = Vec::new();
             if let Some(path) = &self.output.model {
-                let (scale, intercept) = (self.fitting.standardize, !self.fitting.no_intercept);
+                let (scale, intercept) = (self.fitting.scale(), !self.fitting.no_intercept);
                 let known = Encoding::new(posed.data, scale, intercept, None, self.input.offset.clone());
                 encoding::save(posed, &found, &known, path)?;
                 written.push(format!("Model: {}", path.display()));

@@ -59,11 +59,11 @@ struct StabilityJson<'a> {
     subsamples: usize,
     share: f64,
     status: Status,
-    features: Vec<FeatureJson>,
+    features: Vec<ShareJson>,
 }
 
 #[derive(Serialize)]
-struct FeatureJson {
+struct ShareJson {
     name: String,
     /// The largest share over the sizes.
     share: f64,
@@ -89,13 +89,13 @@ impl Stability {
 
     fn write(&self, data: &Loaded, found: &Found, out: &mut dyn Write) -> Result<(), Failure> {
         let of = |size: &Vec<(usize, f64)>, j: usize| size.iter().find(|f| f.0 == j).map_or(0.0, |f| f.1);
-        let mut features: Vec<FeatureJson> = found
+        let mut features: Vec<ShareJson> = found
             .largest
             .iter()
             .filter(|f| f.1 >= self.threshold)
             .map(|&(j, share)| {
                 let by_size = found.frequencies.iter().skip(1).map(|size| of(size, j)).collect();
-                FeatureJson { name: data.name(j), share, by_size }
+                ShareJson { name: data.name(j), share, by_size }
             })
             .collect();
         features.sort_by(|a, b| b.share.total_cmp(&a.share));
@@ -107,7 +107,7 @@ impl Stability {
         }
         write_data(data, out)?;
         output::heading(out, &format!("Selected on {subsamples} subsamples of {} of the samples", percent(share)))?;
-        let smallest = |f: &FeatureJson| f.by_size.iter().position(|s| *s >= self.threshold).map_or(0, |k| k + 1);
+        let smallest = |f: &ShareJson| f.by_size.iter().position(|s| *s >= self.threshold).map_or(0, |k| k + 1);
         let rows = features.iter().map(|f| vec![f.name.clone(), percent(f.share), smallest(f).to_string()]);
         writeln!(out, "{}", output::table(&["feature", "largest share", "stable from size"], rows))?;
         if subsamples == 0 {

@@ -2,8 +2,8 @@
 
 use crate::args::{FittingArgs, InputArgs, LimitArgs, OutputArgs, count};
 use crate::exit::{Exit, Failure};
-use crate::output::answer::{DataJson, dependent_names, write_data};
-use crate::output::{self, certificate, number, percent};
+use crate::output::answer::{DataJson, write_data};
+use crate::output::{self, number, percent};
 use crate::work::answer::refuse_groups;
 use crate::work::{Loaded, Posed, Session, report};
 use bestset::CancelFlag;
@@ -87,7 +87,7 @@ impl Subsets {
             if self.output.json {
                 let sizes = found.sizes.iter().map(|s| json(posed, s)).collect();
                 let (nodes, seconds) = (found.nodes, found.seconds);
-                let dependent = dependent_names(posed.data, &found.dependent);
+                let dependent = posed.data.names_of(&found.dependent);
                 let json = SubsetsJson { data: DataJson::new(posed.data), nodes, seconds, sizes, dependent };
                 serde_json::to_writer_pretty(&mut *out, &json)?;
                 writeln!(out)?;
@@ -116,7 +116,7 @@ impl Subsets {
         let subsets = found.sizes.iter().map(subset).collect();
         let names = |j: usize| posed.data.name(j);
         let opening = report::subject(posed.data, &names, session).opening(&posed.problem);
-        let notes = [opening.notes, certificate::dependences(posed.data, &found.dependent)].concat();
+        let notes = [opening.notes, posed.data.dependences(&found.dependent)].concat();
         let report = page::Report { subsets, notes, ..opening };
         report::write(&report, &self.output)
     }
@@ -152,35 +152,7 @@ fn write_table(posed: &Posed<'_>, found: &bestset::Subsets, out: &mut dyn Write)
         output::short(found.lambda2)
     )?;
     output::heading(out, "Best subset of each size")?;
-    let maybe = |value: Option<f64>| value.map_or("–".to_owned(), number);
-    let rows = found.sizes.iter().map(|s| {
-        let names: Vec<String> = s.coefficients.support.iter().map(|&j| posed.data.name(j)).collect();
-        if !s.is_reached() {
-            let empty = || "–".to_owned();
-            return vec![
-                s.size.to_string(),
-                empty(),
-                empty(),
-                empty(),
-                empty(),
-                "not reached".to_owned(),
-                String::new(),
-            ];
-        }
-        let proved = match s.status {
-            Status::Optimal => "best".to_owned(),
-            _ => format!("within {}", percent(s.certificate.relative_gap())),
-        };
-        vec![
-            s.size.to_string(),
-            number(s.loss),
-            format!("{:.4}", s.criteria.r2),
-            maybe(s.criteria.cp),
-            maybe(s.criteria.bic),
-            proved,
-            names.join(" "),
-        ]
-    });
+    let rows = found.sizes.iter().map(|s| row(posed, s));
     writeln!(out, "{}", output::table(&["size", "loss", "R²", "Cp", "BIC", "proved", "features"], rows))?;
     let best = found.reached().filter(|s| s.criteria.bic.is_some());
     if let Some(best) =
@@ -190,6 +162,22 @@ fn write_table(posed: &Posed<'_>, found: &bestset::Subsets, out: &mut dyn Write)
         let among = if found.is_complete() { "" } else { " among the sizes that were reached" };
         writeln!(out, "BIC is least at {} {features}{among}.", best.size)?;
     }
-    let remarks = certificate::dependences(posed.data, &found.dependent);
+    let remarks = posed.data.dependences(&found.dependent);
     Ok(remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))?)
+}
+
+/// One size of the table.
+fn row(posed: &Posed<'_>, subset: &bestset::Subset) -> Vec<String> {
+    let maybe = |value: Option<f64>| value.map_or("–".to_owned(), number);
+    if !subset.is_reached() {
+        let [none, last] = ["–", "not reached"].map(str::to_owned);
+        return vec![subset.size.to_string(), none.clone(), none.clone(), none.clone(), none, last, String::new()];
+    }
+    let names: Vec<String> = subset.coefficients.support.iter().map(|&j| posed.data.name(j)).collect();
+    let proved = match subset.status {
+        Status::Optimal => "best".to_owned(),
+        _ => format!("within {}", percent(subset.certificate.relative_gap())),
+    };
+    let (r2, cp, bic) = (format!("{:.4}", subset.criteria.r2), subset.criteria.cp, subset.criteria.bic);
+    vec![subset.size.to_string(), number(subset.loss), r2, maybe(cp), maybe(bic), proved, names.join(" ")]
 }

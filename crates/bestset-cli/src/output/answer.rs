@@ -97,11 +97,6 @@ pub fn features(posed: &Posed<'_>, answer: &Answer) -> Vec<FeatureJson> {
     all
 }
 
-/// The names of features taken for combinations of each other.
-pub fn dependent_names(data: &Loaded, dependent: &[Vec<usize>]) -> Vec<Vec<String>> {
-    dependent.iter().map(|features| features.iter().map(|&j| data.name(j)).collect()).collect()
-}
-
 /// Writes the answer as one JSON object.
 pub fn write_json(posed: &Posed<'_>, answer: &Answer, output: &OutputArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let solution = &answer.selected.solution;
@@ -129,7 +124,7 @@ pub fn write_json(posed: &Posed<'_>, answer: &Answer, output: &OutputArgs, out: 
         intercept: answer.coefficients.intercept,
         features: features(posed, answer),
         ranked: ranked.collect(),
-        dependent: dependent_names(posed.data, &solution.dependent),
+        dependent: posed.data.names_of(&solution.dependent),
         iterations: solution.iterations,
         passes: solution.passes,
         seconds: solution.seconds,

@@ -2,7 +2,7 @@
 
 use super::{number, percent, seconds};
 use crate::args::Terms;
-use crate::work::{Answer, Loaded, Posed};
+use crate::work::{Answer, Posed};
 use bestset::{Certificate, Local, Solution, Status};
 
 /// The three numbers, the gaps, and how the solve went.
@@ -81,25 +81,8 @@ pub fn verdict(solution: &Solution, terms: &Terms) -> String {
 
 /// What is to be said of the proof besides: why there is none, and what it rests on.
 pub fn remarks(posed: &Posed<'_>, answer: &Answer) -> Vec<String> {
-    let dependences = dependences(posed.data, &answer.selected.solution.dependent);
+    let dependences = posed.data.dependences(&answer.selected.solution.dependent);
     answer.remarks.iter().cloned().chain(dependences).collect()
-}
-
-/// What the proof took for exact though the columns may differ in their last digits, a sentence each.
-pub fn dependences(data: &Loaded, dependent: &[Vec<usize>]) -> Vec<String> {
-    let sentence = |features: &Vec<usize>| {
-        let names: Vec<String> = features.iter().map(|&j| data.name(j)).collect();
-        match &names[..] {
-            [] => String::new(),
-            [one] => format!("{one} is constant but for rounding, and was left out."),
-            [most @ .., last] => format!(
-                "{} and {last} are combinations of each other but for rounding: subsets with all of them were taken to fit no \
-                 better than with one less.",
-                most.join(", ")
-            ),
-        }
-    };
-    dependent.iter().map(sentence).collect()
 }
 
 /// The outcome in one line.

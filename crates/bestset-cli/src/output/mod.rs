@@ -5,10 +5,9 @@ pub mod certificate;
 pub mod features;
 pub mod trace;
 
-mod numbers;
 mod summary;
 
-pub use numbers::{number, percent, seconds, short};
+pub use crate::numbers::{number, percent, seconds, short};
 pub use summary::Summary;
 
 use crate::args::Terms;

@@ -4,9 +4,9 @@ use super::pose::named;
 use super::{Posed, Session};
 use crate::args::Terms;
 use crate::exit::Failure;
-use bestset::Observer;
+use crate::numbers::number;
 use bestset::select::{How, Progress, Remark, Selected, Selection};
-use bestset::{Coefficients, TraceRow};
+use bestset::{Coefficients, Observer, TraceRow};
 
 /// A selection on both scales.
 pub struct Answer {
@@ -38,7 +38,7 @@ pub struct Show<'s>(pub &'s Session<'s>);
 
 impl Observer for Show<'_> {
     fn record(&mut self, row: &TraceRow) {
-        let (p, d) = (crate::output::number(row.objective), crate::output::number(row.lower_bound));
+        let (p, d) = (number(row.objective), number(row.lower_bound));
         self.0.progress.say(format!("P {p}, bound {d}, {} features", row.support));
     }
 }

@@ -2,9 +2,9 @@
 
 use super::load::Scaling;
 use super::{Answer, Loaded, Posed};
-use crate::args::Scale;
 use crate::exit::Failure;
 use bestset::model::Model;
+use bestset::select::Scale;
 use bestset_data::{Category, Classes, Impute, Imputed, Names, Roles, Usual};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -105,11 +105,8 @@ pub fn save(posed: &Posed<'_>, answer: &Answer, encoding: &Encoding, path: &Path
     if !matches!(posed.data.set.names, Names::Numbered { first: 0 }) {
         model = model.with_names(posed.data.set.names.list(posed.features()))?;
     }
-    let mut json: serde_json::Value = serde_json::from_str(&model.to_json())?;
     let encoding = encoding.clone().with_means(posed.data, &model.coefficients.support);
-    json["encoding"] = serde_json::to_value(encoding)?;
-    let text = serde_json::to_string_pretty(&json)? + "\n";
-    write_whole(path, text.as_bytes())
+    Ok(model.save_encoded(path, &serde_json::to_string(&encoding)?)?)
 }
 
 /// Reads a model; one of the library alone has no encoding.

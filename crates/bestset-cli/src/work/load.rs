@@ -66,7 +66,7 @@ impl Loaded {
             return Err(Failure::Message(format!("the target has {found} values for {expected} rows")));
         }
         let loss = match fitting.loss {
-            Some(loss) => loss.with_delta(fitting.delta),
+            Some(loss) => loss.with_delta(fitting.delta()),
             None if target.classes.is_some() || input.positive.is_some() => Loss::Logistic,
             None => Loss::Squared,
         };
@@ -143,6 +143,25 @@ impl Loaded {
             notes.push(format!("The target was scaled: {} became {}.", scaling.from, scaling.low));
         }
         notes
+    }
+
+    /// The names of features taken for combinations of each other.
+    pub fn names_of(&self, dependent: &[Vec<usize>]) -> Vec<Vec<String>> {
+        dependent.iter().map(|features| features.iter().map(|&j| self.name(j)).collect()).collect()
+    }
+
+    /// What the proof took for exact though the columns may differ in their last digits, a sentence each.
+    pub fn dependences(&self, dependent: &[Vec<usize>]) -> Vec<String> {
+        let sentence = |names: Vec<String>| match &names[..] {
+            [] => String::new(),
+            [one] => format!("{one} is constant but for rounding, and was left out."),
+            [most @ .., last] => format!(
+                "{} and {last} are combinations of each other but for rounding: subsets with all of them were taken to fit no \
+                     better than with one less.",
+                most.join(", ")
+            ),
+        };
+        self.names_of(dependent).into_iter().map(sentence).collect()
     }
 }
 

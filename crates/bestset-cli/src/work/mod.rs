@@ -1,7 +1,6 @@
-//! From a file to an answer: load, pose, solve; then the model file and the report.
+//! From a file to an answer: load, pose, solve; then the model file and the page.
 
 pub mod answer;
-pub mod deliver;
 pub mod encoding;
 pub mod load;
 pub mod pose;
@@ -9,7 +8,6 @@ pub mod remark;
 pub mod report;
 
 pub use answer::Answer;
-pub use deliver::deliver;
 pub use encoding::Encoding;
 pub use load::Loaded;
 pub use pose::Posed;

@@ -3,8 +3,9 @@
 use super::Loaded;
 use crate::args::FittingArgs;
 use crate::exit::Failure;
-use bestset::Error;
-use bestset::select::Samples;
+use bestset::groups::Groups;
+use bestset::select::{Samples, Setup};
+use bestset::{Bounds, Error};
 
 /// The core's problem with the names of the data.
 pub struct Posed<'a> {
@@ -33,6 +34,52 @@ impl FittingArgs {
         let setup = self.setup(data)?;
         setup.pose(&samples, |core| body(&Posed { data, core })).map_err(|failure| with_names(failure, data))
     }
+
+    /// What is asked of the data.
+    fn setup(&self, data: &Loaded) -> Result<Setup, Failure> {
+        let usual = Setup::default();
+        let features = |names: &[String], what: &str| -> Result<Vec<usize>, Failure> {
+            names.iter().map(|name| feature(data, name, what)).collect()
+        };
+        let factors = |given: &[(String, f64)], what: &str| -> Result<bestset::Factors, Failure> {
+            if given.is_empty() {
+                return Ok(bestset::Factors::One);
+            }
+            let mut all = vec![1.0; data.set.features()];
+            for (name, value) in given {
+                all[feature(data, name, what)?] = *value;
+            }
+            Ok(bestset::Factors::Each(all))
+        };
+        Ok(Setup {
+            loss: data.loss,
+            intercept: !self.no_intercept,
+            scale: self.scale(),
+            lambda1: self.lambda1.unwrap_or(usual.lambda1),
+            lambda2: self.lambda2,
+            bounds: match (self.nonnegative, self.bounds) {
+                (true, _) => Bounds::All(0.0, f64::INFINITY),
+                (false, Some((low, high))) => Bounds::All(low, high),
+                (false, None) => Bounds::Free,
+            },
+            price: factors(&self.price, "--price")?,
+            shrinkage: factors(&self.shrinkage, "--shrinkage")?,
+            always: features(&self.always, "--always")?,
+            never: features(&self.never, "--never")?,
+            groups: data.groups().map(|labels| Groups::new(&labels)),
+        })
+    }
+}
+
+/// The feature of this name or number.
+fn feature(data: &Loaded, name: &str, what: &str) -> Result<usize, Failure> {
+    let count = data.set.features();
+    let numbered = || name.parse::<usize>().ok().filter(|k| (1..=count).contains(k)).map(|k| k - 1);
+    data.set.names.find(name, count).or_else(numbered).ok_or_else(|| {
+        let some: Vec<String> = (0..count.min(5)).map(|j| data.name(j)).collect();
+        let more = if count > 5 { ", ..." } else { "" };
+        Failure::Message(format!("{what}: there is no feature {name:?} among the {count} ({}{more})", some.join(", ")))
+    })
 }
 
 /// An error that speaks of columns by number says their names.

@@ -12,7 +12,7 @@ pub fn build(posed: &Posed<'_>, answer: &Answer, session: &Session<'_>) -> Resul
     let names = |j: usize| posed.data.name(j);
     let subject = subject(posed.data, &names, session);
     let mut report = page::build(posed, &answer.selected, &subject)?;
-    let dependences = crate::output::certificate::dependences(posed.data, &answer.selected.solution.dependent);
+    let dependences = posed.data.dependences(&answer.selected.solution.dependent);
     report.notes = [posed.data.notes(), answer.remarks.clone(), dependences].concat();
     Ok(report)
 }

@@ -177,6 +177,17 @@ fn certify_judges_any_coefficients() {
     let judged = place.json(&format!("certify {FLATS} --coefficients m.json --json"));
     let (a, b) = (fitted["objective"].as_f64().unwrap(), judged["objective"].as_f64().unwrap());
     assert!((a - b).abs() < 1e-9 * a, "{a} {b}");
+    assert_eq!(judged["proved"], fitted["status"] == "optimal");
+    // What is given wins over the model, or is refused where the rest of it would mean something else.
+    place.json(&format!("fit {FLATS} --lambda1 2 --standardize variance --loss huber --delta 200 -o m.json --json"));
+    let own = place.json(&format!("certify {FLATS} -c m.json --json"))["objective"].as_f64().unwrap();
+    let other = place.json(&format!("certify {FLATS} -c m.json --lambda1 0 --json"))["objective"].as_f64().unwrap();
+    assert!(other < own, "{other} {own}");
+    let other = place.json(&format!("certify {FLATS} -c m.json --delta 100 --json"))["objective"].as_f64().unwrap();
+    assert!(other < own, "{other} {own}");
+    let refused = place.refused(&format!("certify {FLATS} -c m.json --standardize norm"));
+    assert!(refused.contains("is for columns of another scale than --standardize asks for"), "{refused}");
+    place.json(&format!("certify {FLATS} -c m.json --standardize norm --lambda2 0.01 --json"));
     let named = place.refused(&format!("certify {FLATS} --coefficients mine.csv"));
     assert!(named.contains("--lambda0 or -k"), "{named}");
     place.write("bad.csv", "area,1\nareas,2\n");
@@ -266,10 +277,36 @@ fn completions_and_manual_pages_are_made() {
     assert!(place.path("pages/bestset-fit.1").exists());
 }
 
+/// What a limit leaves unknown is said: a list of three reads as the best three.
+#[test]
+fn ranks_that_a_limit_leaves_unknown_are_told() {
+    let place = Place::new();
+    let line = format!("exact {FLATS} --lambda0 3000 --best 200 --max-nodes 3");
+    let cut = place.run(&line);
+    assert_eq!(code(&cut), 3, "{}", errors(&cut));
+    assert!(text(&cut).contains(" of 200 ranks known: node limit."), "{}", text(&cut));
+    let remarks = json(&place.run(&format!("{line} --json")))["remarks"].clone();
+    assert!(remarks[0].as_str().unwrap().ends_with("of 200 ranks known: node limit."), "{remarks}");
+}
+
+/// A setting that nothing would come of is refused.
+#[test]
+fn settings_without_effect_are_refused() {
+    let place = Place::new();
+    let refused = place.refused(&format!("fit {FLATS} --lambda0 3000 --checkpoint kept.json"));
+    assert!(refused.contains("the checkpoint kept.json cannot be used at a price"), "{refused}");
+    let refused = place.refused(&format!("exact {FLATS} -k 2 --always area"));
+    assert!(refused.contains("a largest size cannot be used where features are always in"), "{refused}");
+    let refused = place.refused(&format!("cv {FLATS} --folds 1000"));
+    assert!(refused.contains("folds is 1000; it must be at least 2 and at most 160"), "{refused}");
+}
+
 #[test]
 fn help_of_every_command_is_as_it_was() {
     let place = Place::new();
-    for command in ["fit", "path", "cv", "subsets", "exact", "predict", "certify", "report", "simulate", "convert"] {
+    for command in
+        ["fit", "path", "cv", "subsets", "exact", "predict", "certify", "report", "stability", "simulate", "convert"]
+    {
         let shown = place.done(&format!("{command} -h"));
         assert!(shown.contains("Example"), "{command}");
         insta::with_settings!({ snapshot_path => "snapshots", prepend_module_to_snapshot => false }, {

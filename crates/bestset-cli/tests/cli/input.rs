@@ -151,6 +151,18 @@ fn standard_input_is_a_file() {
         "{}",
         errors(&nothing)
     );
+    let foreign: [(&[u8], &str); 3] = [
+        (
+            b"y,b\n1,x\n2,caf\xe9\n3,x\n",
+            "standard input, line 3, column \"b\": \"caf\u{fffd}\" is not UTF-8: convert the file",
+        ),
+        (b"y,b\xe9\n1,2\n2,3\n3,5\n", "standard input, line 1: column 2: the name \"b\u{fffd}\" is not UTF-8"),
+        (b"\xff\xfey\0,\0b\0\n\0", "standard input: is UTF-16: save it as UTF-8"),
+    ];
+    for (bytes, expected) in foreign {
+        let refused = place.piped("fit - --target y", bytes);
+        assert!(code(&refused) == 2 && errors(&refused).contains(expected), "{}", errors(&refused));
+    }
     let wrong = place.piped("fit - --target rest", &csv);
     assert!(errors(&wrong).contains("standard input: there is no column \"rest\" among its 28 columns: \"rent\""));
 }

@@ -3,7 +3,7 @@
 use super::ReadOptions;
 use super::fill::Fill;
 use super::layout::Layout;
-use super::records::{Records, is_missing, is_written_number, number};
+use super::records::{Records, is_missing, is_written_number, not_utf8, number};
 use super::source::Source;
 use crate::error::{FileError, Result, quoted};
 use crate::levels::Levels;
@@ -28,7 +28,7 @@ pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
     // A row has a byte for each of its fields, delimiters and the end of the line taken together.
     let room = lines.min(bytes / columns as u64 + 1) as usize;
     let mut pending = !layout.header;
-    let mut rows = Rows::new(source, names, layout, options)?;
+    let mut rows = CsvRows::new(source, names, layout, options)?;
     let mut started = None;
     let first = loop {
         if !pending && !records.next(&mut record)? {
@@ -72,7 +72,7 @@ fn names(source: &Source, record: &ByteRecord, skipped: usize) -> Result<Vec<Str
     let name = |(k, field): (usize, &[u8])| match std::str::from_utf8(field) {
         Ok("") => Ok(format!("x{}", k + 1)),
         Ok(name) => Ok(name.to_owned()),
-        Err(_) => Err(source.bad(format!("the name of column {} is not UTF-8", k + 1)).at_line(1).into()),
+        Err(_) => Err(source.bad(format!("column {}: the name {}", k + 1, not_utf8(field))).at_line(1).into()),
     };
     record.iter().enumerate().skip(skipped).map(name).collect()
 }
@@ -97,7 +97,7 @@ impl Kind {
 }
 
 /// The columns in the making.
-struct Rows<'s> {
+struct CsvRows<'s> {
     source: &'s Source,
     layout: Layout,
     names: Vec<String>,
@@ -111,7 +111,7 @@ struct Rows<'s> {
 /// Records that are kept until the first value of every column has been seen; a column without one by then is of numbers.
 const WAITING: usize = 1000;
 
-impl<'s> Rows<'s> {
+impl<'s> CsvRows<'s> {
     fn new(source: &'s Source, names: Vec<String>, layout: Layout, options: &ReadOptions) -> Result<Self> {
         let mut kinds: Vec<Kind> = names.iter().map(|_| Kind::Open).collect();
         for wanted in &options.categorical {
@@ -186,10 +186,16 @@ impl<'s> Rows<'s> {
                     codes.push(TextColumn::MISSING);
                     f64::NAN
                 }
-                Kind::Text { levels, codes, .. } => {
-                    codes.push(levels.code(field));
-                    0.0
-                }
+                Kind::Text { levels, codes, .. } => match levels.code_of(field) {
+                    Ok(code) => {
+                        codes.push(code);
+                        0.0
+                    }
+                    Err(_) => {
+                        row.truncate(before);
+                        return Err(self.at(record, not_utf8(field)).in_column(&self.names[k]).into());
+                    }
+                },
                 _ => match number(field, self.layout.decimal) {
                     Some(value) if value.is_finite() => {
                         row.push(value);

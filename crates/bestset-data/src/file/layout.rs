@@ -1,5 +1,6 @@
 //! How the lines of a text file are laid out: delimiter, names, decimal sign.
 
+use super::delimiter::seen;
 use super::records::{Records, is_missing, number};
 use super::source::Source;
 use super::{Header, ReadOptions};
@@ -7,11 +8,9 @@ use crate::error::{Result, quoted};
 use ::csv::ByteRecord;
 use std::collections::HashSet;
 
-/// Delimiters that are known by sight, those that occur as often as another last.
-const KNOWN: [u8; 4] = [b'|', b'\t', b';', b','];
-
-/// Records and fields that are looked at.
+/// Records that are looked at: what a thousand do not show is not the layout of the file.
 const RECORDS: usize = 1000;
+/// Fields that are looked at, three records at least: wide files have millions in each.
 const FIELDS: usize = 1_000_000;
 
 /// What was found out.
@@ -83,49 +82,6 @@ fn delimiter(source: &Source) -> u8 {
         return b'\t';
     }
     seen(source.start()).unwrap_or(b',')
-}
-
-/// Whether text has columns.
-pub fn is_table(start: &[u8]) -> bool {
-    let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
-    !text.contains(&0)
-        && memchr::memchr2(b'\n', b'\r', text).is_some_and(|end| end + 1 < text.len())
-        && seen(text).is_some()
-}
-
-/// The delimiter that the beginning of a file shows.
-fn seen(start: &[u8]) -> Option<u8> {
-    let mut lines = start.split_inclusive(|b| matches!(b, b'\n' | b'\r')).filter(|line| line.len() > 1);
-    let first = lines.next()?;
-    let mut quotes = false;
-    let mut counts = [0usize; KNOWN.len()];
-    for byte in first {
-        quotes ^= *byte == b'"';
-        if let Some(k) = KNOWN.iter().position(|d| d == byte && !quotes) {
-            counts[k] += 1;
-        }
-    }
-    let best = (0..KNOWN.len()).max_by_key(|&k| counts[k]).unwrap_or_default();
-    if counts[best] > 0 {
-        return Some(KNOWN[best]);
-    }
-    // A row may have a name of its own, which the line of names has not; a line without an end may be cut.
-    let width = words(first);
-    let whole = |line: &[u8]| matches!(line.last(), Some(b'\n' | b'\r'));
-    let like = |line: &[u8]| words(line) == width || words(line) == width + 1 || (!whole(line) && words(line) <= width);
-    (width > 1 && (!whole(first) || lines.next().is_none_or(like))).then_some(b' ')
-}
-
-/// Words of a line; what is quoted is one.
-fn words(line: &[u8]) -> usize {
-    let (mut count, mut quotes, mut inside) = (0, false, false);
-    for byte in line {
-        quotes ^= *byte == b'"';
-        let blank = !quotes && matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-        count += usize::from(!blank && !inside);
-        inside = !blank;
-    }
-    count
 }
 
 /// Whether the first line has names: if none of its fields is a number (Na may be sodium: one name that is nothing else is

@@ -1,6 +1,7 @@
 //! Reading files: the format is told, or known by the name or the first bytes; compression is known by the first bytes.
 
 mod csv;
+mod delimiter;
 mod fill;
 mod layout;
 mod libsvm;

@@ -1,5 +1,6 @@
 //! Parquet, column by column: a column goes straight to its place in the matrix.
 
+use super::records::not_utf8;
 use super::source::Source;
 use super::{ReadOptions, check_memory};
 use crate::error::{FileError, Result};
@@ -19,12 +20,12 @@ use std::sync::Arc;
 const BATCH: usize = 1 << 14;
 
 /// What is made of a column.
-enum Values {
+enum ColumnValues {
     Numbers(Vec<f64>),
     Texts { levels: Levels, codes: Vec<u32> },
 }
 
-struct Columns<'s> {
+struct ParquetColumns<'s> {
     source: &'s Source,
     reader: Box<dyn FileReader>,
     gaps: BTreeMap<usize, Gap>,
@@ -48,7 +49,7 @@ fn read_columns(source: &Source, options: &ReadOptions) -> Result<Table> {
     let reader = reader.map_err(|e| source.bad(format!("is not Parquet: {e}")))?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let columns = schema.num_columns();
-    let mut all = Columns { source, reader, gaps: BTreeMap::new() };
+    let mut all = ParquetColumns { source, reader, gaps: BTreeMap::new() };
     let (mut names, mut texts) = (Vec::new(), Vec::new());
     let (mut data, mut rows) = (Vec::new(), None);
     let numeric = (0..columns).filter(|&k| !is_text(&schema.column(k))).count();
@@ -57,15 +58,15 @@ fn read_columns(source: &Source, options: &ReadOptions) -> Result<Table> {
         let name = description.path().string();
         let values = all.column(position, &description, &name)?;
         let found = match &values {
-            Values::Numbers(values) => values.len(),
-            Values::Texts { codes, .. } => codes.len(),
+            ColumnValues::Numbers(values) => values.len(),
+            ColumnValues::Texts { codes, .. } => codes.len(),
         };
         if *rows.get_or_insert(found) != found {
             let problem = format!("the column has {found} rows, others {}", rows.unwrap_or_default());
             return Err(source.bad(problem).in_column(name).into());
         }
         match values {
-            Values::Numbers(values) => {
+            ColumnValues::Numbers(values) => {
                 if data.is_empty() {
                     check_memory(&source.path, 8 * found as u128 * numeric as u128, options)?;
                     data.reserve_exact(found * numeric);
@@ -73,7 +74,7 @@ fn read_columns(source: &Source, options: &ReadOptions) -> Result<Table> {
                 data.extend_from_slice(&values);
                 names.push(name);
             }
-            Values::Texts { levels, codes } => {
+            ColumnValues::Texts { levels, codes } => {
                 texts.push(TextColumn { name, position, levels: levels.texts, codes });
             }
         }
@@ -89,20 +90,20 @@ fn is_text(column: &ColumnDescriptor) -> bool {
     column.physical_type() == Type::BYTE_ARRAY
 }
 
-impl Columns<'_> {
+impl ParquetColumns<'_> {
     fn bad(&self, name: &str, problem: impl Into<String>) -> FileError {
         self.source.bad(problem).in_column(name)
     }
 
     /// All rows of one column.
-    fn column(&mut self, position: usize, column: &Arc<ColumnDescriptor>, name: &str) -> Result<Values> {
+    fn column(&mut self, position: usize, column: &Arc<ColumnDescriptor>, name: &str) -> Result<ColumnValues> {
         if column.max_rep_level() > 0 {
             return Err(self.bad(name, "holds lists; a column must have one value in each row").into());
         }
         let scale = self.scale(column, name)?;
         let mut values = match is_text(column) {
-            true => Values::Texts { levels: Levels::default(), codes: Vec::new() },
-            false => Values::Numbers(Vec::new()),
+            true => ColumnValues::Texts { levels: Levels::default(), codes: Vec::new() },
+            false => ColumnValues::Numbers(Vec::new()),
         };
         for group in 0..self.reader.num_row_groups() {
             let failed = |e: ::parquet::errors::ParquetError| self.bad(name, format!("cannot be read: {e}"));
@@ -117,33 +118,7 @@ impl Columns<'_> {
                     .into());
             }
             let reader = group.get_column_reader(position).map_err(failed)?;
-            let levels = column.max_def_level();
-            let read = match (reader, &mut values) {
-                (ColumnReader::BoolColumnReader(r), Values::Numbers(to)) => {
-                    numbers(r, levels, to, |x| f64::from(u8::from(*x)))
-                }
-                (ColumnReader::Int32ColumnReader(r), Values::Numbers(to)) if is_unsigned(column) => {
-                    numbers(r, levels, to, |x| f64::from(*x as u32))
-                }
-                (ColumnReader::Int32ColumnReader(r), Values::Numbers(to)) => {
-                    numbers(r, levels, to, |x| f64::from(*x) * scale)
-                }
-                (ColumnReader::Int64ColumnReader(r), Values::Numbers(to)) if is_unsigned(column) => {
-                    numbers(r, levels, to, |x| *x as u64 as f64)
-                }
-                (ColumnReader::Int64ColumnReader(r), Values::Numbers(to)) => {
-                    numbers(r, levels, to, |x| *x as f64 * scale)
-                }
-                (ColumnReader::FloatColumnReader(r), Values::Numbers(to)) => numbers(r, levels, to, |x| f64::from(*x)),
-                (ColumnReader::DoubleColumnReader(r), Values::Numbers(to)) => numbers(r, levels, to, |x| *x),
-                (ColumnReader::FixedLenByteArrayColumnReader(r), Values::Numbers(to)) => numbers(r, levels, to, half),
-                (ColumnReader::ByteArrayColumnReader(r), Values::Texts { levels: texts, codes }) => {
-                    let mut code = |text: &ByteArray| texts.code(text.data());
-                    batches(r, levels, |text| codes.push(text.map_or(TextColumn::MISSING, &mut code)))
-                }
-                _ => Err("is of a type that cannot be read as numbers".to_owned()),
-            };
-            read.map_err(|problem| self.bad(name, problem))?;
+            take(reader, column, scale, &mut values).map_err(|problem| self.bad(name, problem))?;
         }
         self.find_gaps(position, name, &values)?;
         Ok(values)
@@ -162,17 +137,17 @@ impl Columns<'_> {
         }
     }
 
-    fn find_gaps(&mut self, position: usize, name: &str, values: &Values) -> Result<()> {
+    fn find_gaps(&mut self, position: usize, name: &str, values: &ColumnValues) -> Result<()> {
         let mut gaps: Vec<usize> = Vec::new();
         match values {
-            Values::Numbers(values) => {
+            ColumnValues::Numbers(values) => {
                 if let Some(row) = values.iter().position(|x| x.is_infinite()) {
                     let error = self.bad(name, format!("{} is not finite", values[row]));
                     return Err(error.at_row(row as u64 + 1).into());
                 }
                 gaps.extend((0..values.len()).filter(|&i| values[i].is_nan()));
             }
-            Values::Texts { codes, .. } => {
+            ColumnValues::Texts { codes, .. } => {
                 gaps.extend((0..codes.len()).filter(|&i| codes[i] == TextColumn::MISSING));
             }
         }
@@ -212,6 +187,48 @@ fn numbers<T: DataType>(
     convert: impl Fn(&T::T) -> f64,
 ) -> std::result::Result<(), String> {
     batches(reader, levels, |value| to.push(value.map_or(f64::NAN, &convert)))
+}
+
+/// Reads a chunk of a column to the end of its values.
+fn take(
+    reader: ColumnReader,
+    column: &ColumnDescriptor,
+    scale: f64,
+    values: &mut ColumnValues,
+) -> std::result::Result<(), String> {
+    use ColumnReader::*;
+    use ColumnValues::{Numbers, Texts};
+    let levels = column.max_def_level();
+    match (reader, values) {
+        (BoolColumnReader(r), Numbers(to)) => numbers(r, levels, to, |x| f64::from(u8::from(*x))),
+        (Int32ColumnReader(r), Numbers(to)) if is_unsigned(column) => numbers(r, levels, to, |x| f64::from(*x as u32)),
+        (Int32ColumnReader(r), Numbers(to)) => numbers(r, levels, to, |x| f64::from(*x) * scale),
+        (Int64ColumnReader(r), Numbers(to)) if is_unsigned(column) => numbers(r, levels, to, |x| *x as u64 as f64),
+        (Int64ColumnReader(r), Numbers(to)) => numbers(r, levels, to, |x| *x as f64 * scale),
+        (FloatColumnReader(r), Numbers(to)) => numbers(r, levels, to, |x| f64::from(*x)),
+        (DoubleColumnReader(r), Numbers(to)) => numbers(r, levels, to, |x| *x),
+        (FixedLenByteArrayColumnReader(r), Numbers(to)) => numbers(r, levels, to, half),
+        (ByteArrayColumnReader(r), Texts { levels: known, codes }) => texts(r, levels, known, codes),
+        _ => Err("is of a type that cannot be read as numbers".to_owned()),
+    }
+}
+
+/// Texts by their codes; an error that shows the first one of another encoding.
+fn texts<T: DataType<T = ByteArray>>(
+    reader: ColumnReaderImpl<T>,
+    levels: i16,
+    known: &mut Levels,
+    codes: &mut Vec<u32>,
+) -> std::result::Result<(), String> {
+    let mut foreign = None;
+    let mut code = |text: &ByteArray| {
+        known.code_of(text.data()).unwrap_or_else(|_| {
+            foreign.get_or_insert_with(|| not_utf8(text.data()));
+            TextColumn::MISSING
+        })
+    };
+    batches(reader, levels, |text| codes.push(text.map_or(TextColumn::MISSING, &mut code)))?;
+    foreign.map_or(Ok(()), Err)
 }
 
 /// Hands every row of a column to `sink`, in order.

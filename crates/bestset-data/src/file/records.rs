@@ -1,9 +1,17 @@
 //! Lines as records, and fields as numbers.
 
 use super::source::Source;
-use crate::error::Result;
+use crate::error::{Result, quoted};
 use ::csv::{ByteRecord, Reader, ReaderBuilder};
 use std::io::{self, BufRead, Read};
+
+/// What is wrong with a text of another encoding, and what to do.
+pub fn not_utf8(text: &[u8]) -> String {
+    format!(
+        "{} is not UTF-8: convert the file, for instance by iconv -f LATIN1 -t UTF-8",
+        quoted(String::from_utf8_lossy(text))
+    )
+}
 
 /// What stands for a missing value, in any case of letters.
 const MISSING: [&[u8]; 8] = [b"", b"na", b"n/a", b"nan", b"null", b"none", b"?", b"."];

@@ -1,6 +1,6 @@
 //! A file that may be compressed, and what format it is.
 
-use super::layout;
+use super::delimiter;
 use crate::error::{FileError, Result};
 use bytes::Bytes;
 use std::fs::File;
@@ -196,8 +196,8 @@ impl Source {
         let by_bytes = Format::of_bytes(&self.start);
         match by_bytes.or_else(|| Format::of_name(&self.path)) {
             Some(format) => Ok(format),
-            None if self.start.is_empty() => Err(self.bad("the file is empty").into()),
-            None if layout::is_table(&self.start) => Ok(Format::Csv),
+            None if self.start.trim_ascii().is_empty() => Err(self.bad("the file is empty").into()),
+            None if delimiter::is_table(&self.start) => Ok(Format::Csv),
             None => Err(self.bad("the format is not known by name or first bytes; give it with --format").into()),
         }
     }
@@ -232,8 +232,11 @@ fn foreign(path: &Path, start: &[u8]) -> Option<&'static str> {
     const R: &str =
         "is a file of R, which is not read: write.csv(data, \"data.csv\", row.names = FALSE) makes one that is";
     const FRAME: &str = "is not read: write it as CSV or Parquet, in Python by to_csv or to_parquet";
-    if start.starts_with(&[0x6c, 0x1b, 0x01]) {
-        return Some(PLINK);
+    const WIDE: &str = "is UTF-16: save it as UTF-8, or convert it by iconv -f UTF-16 -t UTF-8";
+    match start {
+        [0x6c, 0x1b, 0x01, ..] => return Some(PLINK),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => return Some(WIDE),
+        _ => {}
     }
     match extension(path).as_str() {
         "bed" | "bim" | "fam" | "pgen" => Some(PLINK),

@@ -74,6 +74,7 @@ fn at_least(s: &Subset) -> String {
 }
 
 fn names(list: &[String]) -> Markup {
+    // Two lines on a phone; the rest is counted.
     const MOST: usize = 12;
     html! {
         span.names {

@@ -65,6 +65,7 @@ fn purpose(report: &Report) -> String {
 
 /// A name that does not fill the whole headline.
 fn cut(name: &str) -> String {
+    // Half of the line that the headline has on a desk.
     const MOST: usize = 32;
     if name.chars().count() <= MOST { name.to_owned() } else { name.chars().take(MOST - 1).chain(['…']).collect() }
 }

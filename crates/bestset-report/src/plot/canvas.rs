@@ -6,6 +6,7 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+/// In pixels: the width of a page's text.
 pub(super) const WIDTH: u32 = 960;
 const FONT: &str = "Inter, system-ui, sans-serif";
 pub(super) const INK: RGBColor = RGBColor(21, 26, 36);

@@ -89,7 +89,7 @@ fn quantiles(residuals: &[f64]) -> Vec<(Option<f64>, Option<f64>)> {
         let share = (k as f64 + 0.5) / n;
         (short(normal_quantile(share)), short((sorted[k] - mean) / deviation))
     };
-    super::thin(sorted.len(), MOST_QUANTILES).into_iter().map(at).collect()
+    crate::thin::thin(sorted.len(), MOST_QUANTILES).into_iter().map(at).collect()
 }
 
 /// The x with Φ(x) = share, by Acklam's rational approximation (relative error below 1.2e-9).

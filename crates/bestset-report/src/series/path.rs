@@ -1,6 +1,7 @@
 //! Paths and sizes.
 
-use super::{short, shorts, thin, useful};
+use super::{short, shorts, useful};
+use crate::thin::thin;
 use crate::{Path, Subset};
 use serde::Serialize;
 

@@ -1,7 +1,8 @@
 //! Scores on samples left out: a curve over the number of features for each λ2.
 
 use super::path::MOST_POINTS;
-use super::{short, thin};
+use super::short;
+use crate::thin::thin;
 use crate::{CrossValidation, CvPoint, Path};
 use serde::Serialize;
 

@@ -1,6 +1,7 @@
 //! The proof over time.
 
-use super::{short, shorts, thin, useful};
+use super::{short, shorts, useful};
+use crate::thin::thin;
 use crate::{Certificate, TraceRow};
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! How well the model fits, sample by sample and as a whole.
 
 use crate::number::{finite, finite_list};
-use crate::series::thin;
+use crate::thin::thin;
 use serde::{Deserialize, Serialize};
 
 /// The most samples a report keeps: figures are of all samples, only the dots are fewer.

@@ -56,8 +56,7 @@ impl Folds {
 
 fn check_folds(folds: usize, n: usize) -> Result<()> {
     if folds < 2 || folds > n {
-        let range = "between 2 and the number of samples";
-        return Err(Error::Range { name: "folds", value: folds as f64, range });
+        return Err(Error::Folds { folds, samples: n });
     }
     Ok(())
 }

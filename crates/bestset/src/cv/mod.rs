@@ -288,7 +288,7 @@ impl Work<'_, '_> {
         let (problem, options, start) = (self.problem, self.options, Instant::now());
         let score = options.score.unwrap_or(Score::of(problem.loss()));
         score.validate(problem.loss())?;
-        let most = options.path.max_size.unwrap_or_else(|| crate::path::usual_size(problem)).min(problem.ncols());
+        let most = options.path.max_size.unwrap_or_else(|| crate::criteria::usual_size(problem)).min(problem.ncols());
         let settings = PathOptions { max_size: Some(most), ..options.path.clone() };
         let mut whole = whole(&settings)?;
         whole.points.retain(|p| p.solution.support().len() <= most);

@@ -73,7 +73,7 @@ pub fn stability(problem: &Problem<'_>, options: &StabilityOptions) -> Result<St
     }
     options.path.validate(problem)?;
     let start = std::time::Instant::now();
-    let most = options.path.max_size.unwrap_or_else(|| crate::path::usual_size(problem)).min(problem.ncols());
+    let most = options.path.max_size.unwrap_or_else(|| crate::criteria::usual_size(problem)).min(problem.ncols());
     let lambda2 = options.path.lambda2.first().map(|l| vec![*l]).unwrap_or_default();
     let path = PathOptions { lambda2, ..options.path.clone() };
     let draws = draws(problem, options);

@@ -25,12 +25,19 @@ struct File<M> {
     format: String,
     version: u32,
     model: M,
+    /// What front ends keep beside the model; the core passes over it.
+    #[serde(skip_serializing_if = "Option::is_none", skip_deserializing)]
+    encoding: Option<serde_json::Value>,
 }
 
 impl Model {
     /// The model as JSON.
     pub fn to_json(&self) -> String {
-        let file = File { format: FORMAT.to_owned(), version: VERSION, model: self };
+        self.written(None)
+    }
+
+    fn written(&self, encoding: Option<serde_json::Value>) -> String {
+        let file = File { format: FORMAT.to_owned(), version: VERSION, model: self, encoding };
         serde_json::to_string_pretty(&file).expect("a model is plain data") + "\n"
     }
 
@@ -66,12 +73,9 @@ impl Model {
     /// As [`Model::save`], with a JSON object of the name `encoding` beside the model: what front ends know of the columns and the
     /// target it was made of. Those who read the model alone pass over it.
     pub fn save_encoded(&self, path: impl AsRef<Path>, encoding: &str) -> Result<()> {
-        let bad =
-            |e: serde_json::Error| Error::File { what: "model", reason: format!("the encoding is not JSON: {e}") };
-        let mut file: serde_json::Value = serde_json::from_str(&self.to_json()).map_err(bad)?;
-        file["encoding"] = serde_json::from_str(encoding).map_err(bad)?;
-        let text = serde_json::to_string_pretty(&file).map_err(bad)? + "\n";
-        crate::file::write_whole(path.as_ref(), "model", text.as_bytes())
+        let encoding = serde_json::from_str(encoding)
+            .map_err(|e| Error::File { what: "model", reason: format!("the encoding is not JSON: {e}") })?;
+        crate::file::write_whole(path.as_ref(), "model", self.written(Some(encoding)).as_bytes())
     }
 
     /// Reads a model from a file.

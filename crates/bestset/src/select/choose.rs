@@ -1,12 +1,12 @@
 //! Which point of a path is the model, and that it stays the one chosen.
 
+use super::run::Run;
+use super::{By, Chosen, Folded, Progress, Remark, Selected};
 use crate::control::Observer;
-use crate::criteria::Criterion;
-use crate::cv::{CrossValidation, CvOptions};
+use crate::criteria::{Counted, Criterion, usual_size};
+use crate::cv::{CrossValidation, CvOptions, Division, Work};
 use crate::error::Result;
-use crate::path::{Grid, Path, Point, usual_size};
-use crate::select::run::Run;
-use crate::select::{By, Chosen, Folded, Progress, Remark, Selected};
+use crate::path::{Grid, Path, Point};
 use crate::solution::{Solution, Status};
 
 /// Cross-validation compares so many sizes at least: samples left out judge larger models than a criterion can.
@@ -17,9 +17,6 @@ const ROUNDS: usize = 6;
 
 /// Where the last point of a path is solved, in units of its price.
 const BELOW: f64 = 0.995;
-
-/// Folds unless told otherwise.
-const FOLDS: usize = 10;
 
 impl Run<'_, '_> {
     /// The model at the point that the criterion chooses.
@@ -35,15 +32,14 @@ impl Run<'_, '_> {
 
     /// The model at the point that cross-validation chooses.
     pub(super) fn by_cross_validation(&self, folded: &Folded, observer: &mut dyn Observer) -> Result<Selected> {
-        let (problem, n) = (&self.posed.problem, self.posed.problem.nrows());
+        let problem = &self.posed.problem;
+        let n = Counted::new(problem).samples as usize;
         let most = self.most(usual_size(problem).max(FOLDED_SIZE.min(n / 2)).max(1))?;
         let ridges = match self.options.lambda2.is_empty() {
             true => self.posed.ridges(),
             false => self.options.lambda2.clone(),
         };
-        let loss = problem.loss();
-        let folds = folded.folds.clone().unwrap_or_else(|| Folded::parts(loss, FOLDS.min(n), 1));
-        let path = self.path_options(most, ridges);
+        let (path, folds) = (self.path_options(most, ridges), folded.parts(problem));
         let options = CvOptions { path, folds, score: folded.score, seed: folded.seed };
         let found = self.cross_validated(&options, folded)?;
         if found.path.points.is_empty() {
@@ -80,11 +76,14 @@ impl Run<'_, '_> {
     fn cross_validated(&self, options: &CvOptions, folded: &Folded) -> Result<CrossValidation> {
         let problem = &self.posed.problem;
         let show = |done: usize, all: usize| (self.progress)(Progress::Folds(done, all));
-        match (self.path_checkpoint(), folded.splits.is_empty()) {
-            (Some(file), true) => crate::checkpoint::cross_validate(problem, options, file),
-            (Some(file), false) => crate::checkpoint::cross_validate_splits(problem, options, &folded.splits, file),
-            (None, true) => crate::cv::cross_validate_observed(problem, options, &show),
-            (None, false) => crate::cv::cross_validate_splits(problem, options, &folded.splits),
+        let parts = match folded.splits.is_empty() {
+            true => Division::drawn(problem, options)?,
+            false => Division::given(problem, &folded.splits)?,
+        };
+        let work = Work { problem, options, parts };
+        match self.path_checkpoint() {
+            Some(file) => crate::checkpoint::cross_validate_work(work, file, &show),
+            None => work.observed(&show),
         }
     }
 
@@ -93,7 +92,7 @@ impl Run<'_, '_> {
         let problem = &self.posed.problem;
         let u = problem.null_margins();
         let lambda0 = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
-        let mut found = self.at_price(lambda0, self.posed.lambda2(), None, observer)?;
+        let mut found = self.at_price(lambda0, self.ridge(), None, observer)?;
         // Or every answer of the path is larger than the largest size.
         if status != Status::Converged {
             found.remarks.push(Remark::Path(status));
@@ -107,7 +106,6 @@ impl Run<'_, '_> {
     /// Solves and proves at the price chosen. An answer that is better there takes its place among the points, and the choice is
     /// made again: the model returned is the best in its table by what chose it.
     fn conclude(&self, mut judged: Judged, most: usize, observer: &mut dyn Observer) -> Result<Selected> {
-        let is_dynamic = self.options.grid.as_ref().is_none_or(|g| matches!(g, Grid::Dynamic { .. }));
         let mut solved: Vec<Selected> = Vec::new();
         for _ in 0..ROUNDS {
             let (k, point) = judged.best(&self.posed.problem)?;
@@ -122,14 +120,7 @@ impl Run<'_, '_> {
             if limit.is_some_and(|t| t.is_zero()) || self.options.solve.cancel.is_cancelled() {
                 break;
             }
-            let (high, low) = judged.prices(&self.posed.problem, self.posed.groups(), k);
-            // The roots apart: products of prices may be too large or too small for a number.
-            let lambda0 = match is_dynamic {
-                true if low < high => (high.sqrt() * low.sqrt()).clamp(low, high),
-                // Of the last of its path no lower end is known: just below its own, so that what is found comes beside it.
-                true => BELOW * point.lambda0,
-                false => point.lambda0,
-            };
+            let lambda0 = self.price(&judged, k, point.lambda0);
             let start = Some(point.solution.coefficients.clone());
             let found = self.at_price(lambda0, point.lambda2, start, observer)?;
             let own = self.value_at(&point, lambda0);
@@ -154,7 +145,19 @@ impl Run<'_, '_> {
         Ok(self.finish(own, judged, k, most))
     }
 
-    /// fit(S) + λ0 f(S) (MATH 10.1): P of a point's answer at another price.
+    /// The price at which point k is solved: the middle of those at which the path has it, or its own where prices were given.
+    fn price(&self, judged: &Judged, k: usize, own: f64) -> f64 {
+        let (high, low) = judged.prices(&self.posed.problem, self.posed.groups(), k);
+        match self.options.grid.as_ref().is_none_or(|g| matches!(g, Grid::Dynamic { .. })) {
+            // The roots apart: products of prices may be too large or too small for a number.
+            true if low < high => (high.sqrt() * low.sqrt()).clamp(low, high),
+            // Of the last of its path no lower end is known: just below its own, so that what is found comes beside it.
+            true => BELOW * own,
+            false => own,
+        }
+    }
+
+    /// P of a point's answer at another price.
     fn value_at(&self, point: &Point, lambda0: f64) -> f64 {
         let cost = crate::path::cost(&self.posed.problem, self.posed.groups(), &point.solution.coefficients);
         point.solution.objective() + (lambda0 - point.lambda0) * cost

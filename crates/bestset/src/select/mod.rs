@@ -5,6 +5,7 @@
 //!
 //! | file | what it decides |
 //! |---|---|
+//! | `check` | what a selection could not use, which is refused |
 //! | `pose` | the scale inside, λ2 where none is given, coefficients on the scale of the columns given |
 //! | `choose` | which point of the path is the model, and that it stays the one chosen |
 //! | `run` | one after the other: path, solve, proof, within the limits |
@@ -12,6 +13,7 @@
 //! | `standing` | what that proves, in words |
 //! | `stability` | how often features are selected on subsamples |
 
+mod check;
 mod choose;
 mod pose;
 mod prove;
@@ -29,6 +31,7 @@ use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::path::{Grid, Path, Search};
 use crate::solution::{Solution, Status};
+use check::Task;
 use run::Run;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -53,8 +56,11 @@ pub enum How {
 /// How cross-validation is done.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Folded {
-    /// The parts; ten, by class for classification, unless given. There are never more than samples.
-    pub folds: Option<Folds>,
+    /// The number of parts, by class for classification; `None` for ten, or one for each sample where there are fewer. More than
+    /// samples are an error.
+    pub folds: Option<usize>,
+    /// How often a division into parts is drawn.
+    pub repeats: usize,
     /// Splits in place of the parts.
     pub splits: Vec<Split>,
     /// The score; `None` for the usual one of the loss.
@@ -67,14 +73,18 @@ pub struct Folded {
 
 impl Default for Folded {
     fn default() -> Self {
-        Self { folds: None, splits: Vec::new(), score: None, rule: Rule::Min, seed: 0 }
+        Self { folds: None, repeats: 1, splits: Vec::new(), score: None, rule: Rule::Min, seed: 0 }
     }
 }
 
 impl Folded {
-    /// So many parts, drawn so often: by class for classification; there are never more than samples.
-    pub fn parts(loss: crate::Loss, folds: usize, repeats: usize) -> Folds {
-        match loss.is_classification() {
+    /// Parts unless told otherwise: fewer leave too little to fit, more differ too little from all samples.
+    const USUAL: usize = 10;
+
+    /// The parts of the samples of a problem.
+    fn parts(&self, problem: &crate::Problem<'_>) -> Folds {
+        let (folds, repeats) = (self.folds.unwrap_or(Self::USUAL.min(problem.nrows())), self.repeats);
+        match problem.loss().is_classification() {
             true => Folds::Stratified { folds, repeats },
             false => Folds::Random { folds, repeats },
         }
@@ -101,8 +111,8 @@ pub enum Prove {
 /// |---|---|---|
 /// | `how` | EBIC | what decides the number of features |
 /// | `grid` | dynamic | the prices of the path |
-/// | `max_size` | [`usual_size`](crate::path::usual_size), in cross-validation 20 at least | the largest size compared |
-/// | `lambda2` | as the setup says | the λ2 compared, inside, in place of that |
+/// | `max_size` | [`usual_size`](crate::criteria::usual_size), in cross-validation 20 at least | the largest size compared |
+/// | `lambda2` | as the setup says | λ2 inside, in place of that; several are for cross-validation and paths |
 /// | `search` | neighbours | how much is spent on each point |
 /// | `prove` | usual | how much is spent on closing the gap |
 /// | `checkpoint` | none | file that paths and cross-validations, or with [`Method::Exact`] the search, go on from |
@@ -115,7 +125,7 @@ pub struct Selection {
     pub grid: Option<Grid>,
     /// The largest size compared.
     pub max_size: Option<usize>,
-    /// The λ2 compared; empty for the setup's.
+    /// λ2, or those compared; empty for the setup's.
     pub lambda2: Vec<f64>,
     /// How much is spent on each point.
     pub search: Search,
@@ -142,6 +152,29 @@ impl Default for Selection {
     }
 }
 
+impl Selection {
+    /// The prices that the words of an interface ask for: those given; or evenly spaced logarithms down to `ratio` times the largest;
+    /// or at most `points` where answers change. `None`, the usual ones, where nothing is said.
+    ///
+    /// ```
+    /// use bestset::path::Grid;
+    /// use bestset::select::Selection;
+    ///
+    /// assert_eq!(Selection::prices(&[], None, None), None);
+    /// assert_eq!(Selection::prices(&[2.0, 1.0], None, None), Some(Grid::Given(vec![2.0, 1.0])));
+    /// assert!(matches!(Selection::prices(&[], Some(0.01), None), Some(Grid::Log { points: 100, .. })));
+    /// ```
+    pub fn prices(given: &[f64], ratio: Option<f64>, points: Option<usize>) -> Option<Grid> {
+        let Grid::Dynamic { points: usual, shrink } = Grid::default() else { return None };
+        match (ratio, points) {
+            _ if !given.is_empty() => Some(Grid::Given(given.to_vec())),
+            (Some(ratio), points) => Some(Grid::Log { points: points.unwrap_or(usual), ratio }),
+            (None, Some(points)) => Some(Grid::Dynamic { points, shrink }),
+            (None, None) => None,
+        }
+    }
+}
+
 /// The model, and all that led to it.
 #[derive(Debug, Clone)]
 pub struct Selected {
@@ -163,6 +196,19 @@ pub struct Selected {
     pub standing: Standing,
     /// What the user should know.
     pub remarks: Vec<Remark>,
+}
+
+/// How good given coefficients are.
+#[derive(Debug, Clone)]
+pub struct Certified {
+    /// P of the coefficients and a bound on that of any subset.
+    pub certificate: crate::Certificate,
+    /// `Optimal` when they are proved best, else `Converged`.
+    pub status: Status,
+    /// What they stand for.
+    pub standing: Standing,
+    /// The answer that was found on the way.
+    pub found: Selected,
 }
 
 /// A path from which the model was chosen.
@@ -205,6 +251,15 @@ pub enum Remark {
     NoFolds,
     /// A limit cut the path short.
     Path(Status),
+    /// A limit left some of the best subsets that were asked for unknown.
+    Ranks {
+        /// Subsets whose rank is proved.
+        known: usize,
+        /// Subsets asked for.
+        asked: usize,
+        /// The limit.
+        status: Status,
+    },
     /// Branch and bound could not start.
     Unproved(Error),
 }
@@ -226,6 +281,7 @@ impl std::fmt::Display for Remark {
                 write!(f, "A limit struck before a fold was done: EBIC chose in place of cross-validation.")
             }
             Self::Path(status) => write!(f, "The path was cut short ({status}): a later point may be better."),
+            Self::Ranks { known, asked, status } => write!(f, "{known} of {asked} ranks known: {status}."),
             Self::Unproved(error) => write!(f, "Not proved: {error}."),
         }
     }
@@ -261,9 +317,10 @@ impl<'a> Posed<'a> {
         observer: &mut dyn Observer,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Selected> {
+        options.check(self, Task::of(&options.how))?;
         let run = Run::new(self, options, progress);
         match &options.how {
-            How::Price(lambda0) => run.at_price(*lambda0, self.lambda2(), None, observer),
+            How::Price(lambda0) => run.at_price(*lambda0, run.ridge(), None, observer),
             How::Size(k) => run.at_size(*k, observer),
             How::Criterion(criterion) => run.by_criterion(*criterion, observer),
             How::CrossValidation(folded) => run.by_cross_validation(folded, observer),
@@ -272,8 +329,9 @@ impl<'a> Posed<'a> {
 
     /// The path alone, with λ2 and the sizes of a selection.
     pub fn path(&self, options: &Selection) -> Result<Path> {
+        options.check(self, Task::Path)?;
         let run = Run::new(self, options, &|_| ());
-        run.path(&run.path_options(run.most(crate::path::usual_size(&self.problem))?, options.lambda2.clone()))
+        run.path(&run.path_options(run.most(crate::criteria::usual_size(&self.problem))?, options.lambda2.clone()))
     }
 
     /// A bound and gaps for any coefficients on the scale inside, at the price or the size of the selection; and the answer that
@@ -283,14 +341,15 @@ impl<'a> Posed<'a> {
         coefficients: &crate::Coefficients,
         options: &Selection,
         observer: &mut dyn Observer,
-    ) -> Result<(crate::Certificate, Selected)> {
+    ) -> Result<Certified> {
+        options.check(self, Task::of(&options.how))?;
         let run = Run::new(self, options, &|_| ());
         let (found, problem) = match options.how {
             How::Price(lambda0) => {
                 let start = Some(coefficients.clone());
-                (run.at_price(lambda0, self.lambda2(), start, observer)?, self.priced(lambda0, self.lambda2())?)
+                (run.at_price(lambda0, run.ridge(), start, observer)?, self.priced(lambda0, run.ridge())?)
             }
-            How::Size(k) => (run.at_size(k, observer)?, self.limited(k.min(self.problem.ncols()))?),
+            How::Size(k) => (run.at_size(k, observer)?, self.limited(k.min(self.problem.ncols()), run.ridge())?),
             _ => {
                 let reason = "needs a price or a size: the objective that coefficients are judged by";
                 return Err(Error::Unsupported { method: "certify", reason });
@@ -300,7 +359,10 @@ impl<'a> Posed<'a> {
         let own = problem.certify(coefficients, &dual.into_iter().collect::<Vec<_>>())?;
         // Branch and bound proves more than its dual point does.
         let lower_bound = own.lower_bound.max(found.solution.certificate.lower_bound);
-        Ok((crate::Certificate { lower_bound, ..own }, found))
+        let certificate = crate::Certificate { lower_bound, ..own };
+        let status = certificate.status(Status::Converged, options.solve.absolute(&problem), options.solve.gap);
+        let standing = Standing::new(&problem, coefficients, &certificate, status);
+        Ok(Certified { certificate, status, standing, found })
     }
 
     /// The model of a selection, on the scale of the columns given.

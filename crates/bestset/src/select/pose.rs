@@ -195,18 +195,9 @@ impl<'a> Posed<'a> {
         self.problem.with_penalty(Penalty { lambda0, lambda2, ..self.problem.penalty().clone() })
     }
 
-    /// The problem with at most k features in place of a price.
-    pub fn limited(&self, k: usize) -> Result<Problem<'a>> {
-        self.problem.clone().with_max_size(k)
-    }
-
-    /// Refuses a size where features differ in price: a size counts every feature the same, whatever it costs.
-    pub(super) fn check_counted(&self) -> Result<()> {
-        if self.setup.always.is_empty() && self.setup.price == Factors::One {
-            return Ok(());
-        }
-        let reason = "counts every feature the same: features that are always in, or have a price of their own, need a price, a criterion or cross-validation";
-        Err(Error::Unsupported { method: "a largest size", reason })
+    /// The problem with at most k features in place of a price, and a λ2.
+    pub fn limited(&self, k: usize, lambda2: f64) -> Result<Problem<'a>> {
+        self.priced(0.0, lambda2)?.with_max_size(k)
     }
 
     /// λ2 of the problem.

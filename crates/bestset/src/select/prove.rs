@@ -39,7 +39,14 @@ impl Proof<'_, '_> {
         if first.status != Status::Optimal || top > 1 {
             match self.search(first, top, observer) {
                 Ok(Some(proved)) => take(self.problem, first, proved, self.options, top),
-                Ok(None) => return Ok(None),
+                Ok(None) => {
+                    // A proof that was demanded and could not begin has been cut short, however well the fit ended.
+                    if self.prove == Prove::Fully {
+                        let cancelled = self.options.cancel.is_cancelled();
+                        first.status = if cancelled { Status::Interrupted } else { Status::TimeLimit };
+                    }
+                    return Ok(None);
+                }
                 // Where branch and bound cannot start, the answer has the bound it has.
                 Err(
                     error @ (Error::Unsupported { .. }

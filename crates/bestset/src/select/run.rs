@@ -7,7 +7,7 @@ use crate::path::{Grid, Path, PathOptions};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
 use crate::select::{Posed, Progress, Prove, Remark, Selected, Selection, Standing, prove};
-use crate::solution::Solution;
+use crate::solution::{Local, Solution, Status};
 use crate::solve::solve_observed;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -66,6 +66,11 @@ impl<'a> Run<'_, 'a> {
         }
     }
 
+    /// λ2 of a single solve: the one given, or the setup's. Only cross-validation has several; without a path it takes the first.
+    pub(super) fn ridge(&self) -> f64 {
+        self.options.lambda2.first().copied().unwrap_or(self.posed.lambda2())
+    }
+
     /// The largest size compared: the one given, or the usual one beside the features that are always in.
     pub(super) fn most(&self, usual: usize) -> Result<usize> {
         let (always, p) = (self.posed.setup.always.len(), self.posed.problem.ncols());
@@ -82,13 +87,10 @@ impl<'a> Run<'_, 'a> {
     }
 
     pub(super) fn path(&self, options: &PathOptions) -> Result<Path> {
+        let mut show = |point: &crate::path::Point| (self.progress)(Progress::Path(point.solution.support().len()));
         let mut found = match self.path_checkpoint() {
-            Some(file) => crate::checkpoint::path(&self.posed.problem, options, file)?,
-            None => {
-                let mut show =
-                    |point: &crate::path::Point| (self.progress)(Progress::Path(point.solution.support().len()));
-                crate::path::path_observed(&self.posed.problem, options, &mut show)?
-            }
+            Some(file) => crate::checkpoint::path_observed(&self.posed.problem, options, file, &mut show)?,
+            None => crate::path::path_observed(&self.posed.problem, options, &mut show)?,
         };
         let most = options.max_size.unwrap_or(usize::MAX);
         // A path ends at the first answer of the size or a larger one; what is larger was not asked for.
@@ -107,7 +109,8 @@ impl<'a> Run<'_, 'a> {
         (self.progress)(Progress::Solving);
         let (problem, mut solve) = (self.posed.priced(lambda0, lambda2)?, self.solve_options());
         if let Some(groups) = self.posed.groups() {
-            let solution = Solution::from(solve_groups(&problem, groups, &Options { warm_start: start, ..solve })?);
+            let warm_start = start.or(solve.warm_start);
+            let solution = Solution::from(solve_groups(&problem, groups, &Options { warm_start, ..solve })?);
             return Ok(self.selected(&problem, solution, Method::Incremental, Vec::new()));
         }
         solve.warm_start = start.or(solve.warm_start);
@@ -119,31 +122,37 @@ impl<'a> Run<'_, 'a> {
 
     /// The best found with at most k features, and its proof.
     pub(super) fn at_size(&self, k: usize, observer: &mut dyn Observer) -> Result<Selected> {
-        if self.posed.groups().is_some() {
-            let reason = "counts features; groups are chosen as a whole by a price, a criterion or cross-validation";
-            return Err(Error::Unsupported { method: "a largest size", reason });
-        }
         self.posed.check_counted()?;
         (self.progress)(Progress::Solving);
         let k = k.min(self.posed.problem.ncols());
-        let limited = self.posed.limited(k)?;
+        let limited = self.posed.limited(k, self.ridge())?;
         let (first, prove) = self.methods();
         let solve = self.solve_options();
         let mut solution = match first {
-            Method::Incremental => {
-                let begun = Instant::now();
-                let found = crate::sizes::sizes(&self.posed.problem, &[k], &Options { method: first, ..solve })?;
-                let one = found.solutions.into_iter().next();
-                let features = self.posed.problem.ncols();
-                let mut solution = one.ok_or(Error::Size { k, features })?;
-                solution.seconds = begun.elapsed().as_secs_f64();
-                solution
-            }
+            Method::Incremental => self.of_size(k, &limited, solve)?,
             _ => solve_observed(&limited, &Options { method: first, top: 1, ..solve }, observer)?,
         };
         let remarks = self.prove(&limited, &mut solution, prove, observer)?;
         let found = self.selected(&limited, solution, self.options.solve.method, remarks);
         Ok(Selected { k: Some(k), ..found })
+    }
+
+    /// The best found by exchanges, or the coefficients to start from where they are better.
+    fn of_size(&self, k: usize, limited: &Problem<'_>, mut options: Options) -> Result<Solution> {
+        let (begun, start) = (Instant::now(), options.warm_start.take());
+        options.method = Method::Incremental;
+        let found = crate::sizes::sizes(&self.posed.priced(0.0, self.ridge())?, &[k], &options)?;
+        let features = self.posed.problem.ncols();
+        let mut solution = found.solutions.into_iter().next().ok_or(Error::Size { k, features })?;
+        if let Some(start) = start.filter(|start| start.nonzeros() <= k) {
+            let objective = limited.objective(&start)?;
+            if objective < solution.certificate.objective {
+                (solution.coefficients, solution.certificate.objective) = (start, objective);
+                solution.local = Local::None;
+            }
+        }
+        solution.seconds = begun.elapsed().as_secs_f64();
+        Ok(solution)
     }
 
     /// The method that looks for the answer, and the proof that follows: published algorithms are left as they are.
@@ -175,8 +184,16 @@ impl<'a> Run<'_, 'a> {
             // Where a proof was demanded, that there cannot be one is an error; where time was set aside for it, a remark.
             (Some(error), Prove::Fully) => Err(error),
             (Some(error), Prove::For(_)) => Ok(vec![Remark::Unproved(error)]),
+            (None, Prove::Fully) => Ok(self.missing_ranks(solution).into_iter().collect()),
             _ => Ok(Vec::new()),
         }
+    }
+
+    /// What is to be said where fewer of the best subsets are proved than were asked for, though there may be more.
+    fn missing_ranks(&self, solution: &Solution) -> Option<Remark> {
+        let (asked, status) = (self.options.solve.top, solution.status);
+        let known = solution.ranked.iter().filter(|r| r.proved).count();
+        (asked > 1 && known < asked && status != Status::Optimal).then_some(Remark::Ranks { known, asked, status })
     }
 
     pub(super) fn selected(

@@ -231,7 +231,7 @@ fn limits_and_bad_settings() {
     assert_eq!((none.status, none.scores.len()), (Status::TimeLimit, 0));
     let fails = |options: CvOptions| cross_validate(&problem, &options).unwrap_err();
     let many = settings(8, Folds::Random { folds: 31, repeats: 1 });
-    assert!(matches!(fails(many), Error::Range { name: "folds", .. }));
+    assert!(matches!(fails(many), Error::Folds { folds: 31, samples: 30 }));
     let auc = CvOptions { score: Some(Score::Auc), ..settings(8, Folds::default()) };
     assert!(matches!(fails(auc), Error::Unsupported { method: "AUC", .. }));
     let short = settings(8, Folds::Given(vec![0; 3]));

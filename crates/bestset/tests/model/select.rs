@@ -4,8 +4,10 @@ use crate::common::{RngExt, assert_close, normal, rng};
 use bestset::criteria::{Criterion, Fit};
 use bestset::cv::Rule;
 use bestset::design::Dense;
+use bestset::groups::Groups;
 use bestset::select::{By, Folded, How, Prove, Remark, Samples, Scale, Selected, Selection, Setup};
-use bestset::{Bounds, Error, Loss, Method, Options, Status};
+use bestset::{Bounds, Coefficients, Error, Loss, Method, Options, Status};
+use common::{RngExt, assert_close, normal, rng};
 
 /// Correlated columns of different scales, a few of which matter.
 fn data(seed: u64, n: usize, p: usize, rho: f64) -> (Vec<f64>, Vec<f64>) {
@@ -216,7 +218,8 @@ fn sizes_bounds_and_methods() {
     let two = Setup { always: vec![1, 2], ..Setup::default() };
     let run = |options: Selection| two.pose(&samples, |posed| posed.select(&options, &mut ()));
     let sized = run(Selection { how: How::Size(3), ..Selection::default() });
-    assert!(matches!(sized, Err(bestset::Error::Unsupported { method: "a largest size", .. })));
+    let message = sized.unwrap_err().to_string();
+    assert!(message.starts_with("a largest size cannot be used where features are always in"), "{message}");
     let small = run(Selection { max_size: Some(1), ..Selection::default() });
     assert_eq!(small.unwrap_err(), bestset::Error::SizeBelowAlways { k: 1, always: 2 });
     assert!([1, 2].iter().all(|j| run(Selection::default()).unwrap().solution.support().contains(j)));
@@ -279,4 +282,222 @@ fn criteria_where_they_are_not_defined() {
         let (found, ..) = select(&x, &[3.3; 6], &Setup::default(), &options);
         assert!(found.solution.support().is_empty(), "{}", criterion.name());
     }
+}
+
+/// What a selection says when it is refused.
+fn refusal(setup: &Setup, options: &Selection) -> String {
+    let (values, y) = data(4, 30, 8, 0.5);
+    let x = Dense::new(30, 8, values).unwrap();
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    let found = setup.pose(&samples, |posed| posed.select(options, &mut ()));
+    found.map(|found| found.solution.support().to_vec()).unwrap_err().to_string()
+}
+
+/// One λ2 is used wherever it is given; several have nobody to choose among them but samples left out.
+#[test]
+fn the_ridge_of_a_selection_is_used_or_refused() {
+    let (values, y) = data(4, 30, 8, 0.5);
+    let x = Dense::new(30, 8, values).unwrap();
+    for how in [How::Price(2.0), How::Size(2), How::Criterion(Criterion::Bic)] {
+        let options = Selection { how: how.clone(), lambda2: vec![0.25], ..Selection::default() };
+        let (found, ..) = select(&x, &y, &Setup::default(), &options);
+        let given = Setup { lambda2: Some(0.25), ..Setup::default() };
+        let (same, ..) = select(&x, &y, &given, &Selection { lambda2: Vec::new(), ..options.clone() });
+        assert_eq!((found.lambda2, &found.solution.coefficients), (0.25, &same.solution.coefficients), "{how:?}");
+        let message = refusal(&Setup::default(), &Selection { lambda2: vec![0.25, 0.5], ..options });
+        assert!(message.starts_with("lambda2 with the values 0.25, 0.5 cannot be used"), "{message}");
+    }
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    let options = Selection { lambda2: vec![0.25, 0.5], ..Selection::default() };
+    let stable = Setup::default().pose(&samples, |posed| posed.stability(&options, 4, 0.5, 0));
+    assert!(matches!(stable, Err(Error::Unused { place: "in stability selection", .. })));
+    let path = Setup::default().pose(&samples, |posed| posed.path(&options)).unwrap();
+    assert_eq!(path.strands().count(), 2);
+}
+
+/// A file, a method or a start that nothing would come of is an error, not passed over.
+#[test]
+fn settings_without_effect_are_refused() {
+    let file = std::env::temp_dir().join(format!("bestset-unused-{}.json", std::process::id()));
+    let kept = |how: How| Selection { how, checkpoint: Some(file.clone()), ..Selection::default() };
+    let grouped = Setup { groups: Some(Groups::new(&[0, 0, 1, 1, 2, 2, 3, 3])), ..Setup::default() };
+    let start = Options { warm_start: Some(Coefficients::default()), ..Options::default() };
+    let cases = [
+        (refusal(&Setup::default(), &kept(How::Price(1.0))), "at a price: a single solve has nothing to go on from"),
+        (refusal(&Setup::default(), &kept(How::Size(2))), "with a largest size: a single solve"),
+        (refusal(&grouped, &kept(How::Criterion(Criterion::Bic))), "for a path with groups"),
+        (
+            refusal(&grouped, &Selection { how: How::Size(2), ..Selection::default() }),
+            "a largest size cannot be used with",
+        ),
+        (
+            refusal(&grouped, &Selection { solve: Options::with_method(Method::Exact), ..Selection::default() }),
+            "method exact cannot be used with groups",
+        ),
+        (
+            refusal(&Setup::default(), &Selection { solve: start, ..Selection::default() }),
+            "a warm start cannot be used",
+        ),
+        (
+            refusal(
+                &Setup::default(),
+                &Selection {
+                    how: How::CrossValidation(Folded { folds: Some(31), ..Folded::default() }),
+                    ..Selection::default()
+                },
+            ),
+            "folds is 31; it must be at least 2 and at most 30",
+        ),
+    ];
+    for (message, expected) in cases {
+        assert!(message.contains(expected), "{message}");
+    }
+    assert!(!file.exists());
+}
+
+/// A start counts where a size is given: the answer is never worse.
+#[test]
+fn starts_are_taken() {
+    let (values, y) = data(4, 30, 8, 0.5);
+    let x = Dense::new(30, 8, values).unwrap();
+    let (best, ..) = select(&x, &y, &Setup::default(), &Selection { how: How::Size(3), ..Selection::default() });
+    // No time for anything but the start.
+    let mut options = Selection { how: How::Size(3), prove: Prove::No, ..Selection::default() };
+    options.solve.time_limit = Some(std::time::Duration::ZERO);
+    options.solve.warm_start = Some(best.solution.coefficients.clone());
+    let (found, ..) = select(&x, &y, &Setup::default(), &options);
+    assert!(found.solution.objective() <= best.solution.objective());
+    assert!(found.solution.certificate.lower_bound <= best.solution.objective());
+}
+
+/// How many of the subsets asked for are known is said where a limit struck, and only there.
+#[test]
+fn missing_ranks_are_told() {
+    let (values, y) = data(11, 40, 14, 0.9);
+    let x = Dense::new(40, 14, values).unwrap();
+    let mut options =
+        Selection { solve: Options::with_method(Method::Exact), how: How::Price(1.0), ..Selection::default() };
+    (options.solve.top, options.solve.max_nodes) = (200, Some(1));
+    let (found, ..) = select(&x, &y, &Setup::default(), &options);
+    let known = found.solution.ranked.iter().filter(|r| r.proved).count();
+    assert_eq!(found.remarks, [Remark::Ranks { known, asked: 200, status: Status::NodeLimit }]);
+    assert_eq!(found.remarks[0].to_string(), format!("{known} of 200 ranks known: node limit."));
+    (options.solve.top, options.solve.max_nodes) = (3, None);
+    let (found, ..) = select(&x, &y, &Setup::default(), &options);
+    assert!(found.remarks.is_empty() && found.solution.ranked.len() == 3, "{:?}", found.remarks);
+}
+
+/// Weights that are no counts are known up to a factor: with all penalties multiplied by it, nothing changes.
+#[test]
+fn a_factor_of_all_weights_and_penalties_changes_nothing() {
+    let (values, y) = data(12, 60, 10, 0.5);
+    let x = Dense::new(60, 10, values).unwrap();
+    let signs: Vec<f64> = y.iter().map(|y| if *y > 0.0 { 1.0 } else { -1.0 }).collect();
+    let mut rng = rng(3);
+    let weights: Vec<f64> = (0..60).map(|i| if i % 9 == 0 { 0.0 } else { rng.random_range(0.2..3.0) }).collect();
+    let total: f64 = weights.iter().sum();
+    for (loss, y) in [(Loss::Squared, &y), (Loss::Logistic, &signs), (Loss::Huber { delta: 1.345 }, &y)] {
+        let supports = |factor: f64| -> Vec<Vec<usize>> {
+            let weights: Vec<f64> = weights.iter().map(|w| factor * w).collect();
+            let samples = Samples { x: &x, y, weights: Some(&weights), offset: None };
+            let setup = Setup {
+                loss,
+                scale: Scale::None,
+                lambda2: Some(0.1 * factor),
+                lambda1: 0.2 * factor,
+                ..Setup::default()
+            };
+            let chosen = |how: How| {
+                let options = Selection { how, prove: Prove::No, ..Selection::default() };
+                let found = setup.pose(&samples, |posed| posed.select(&options, &mut ())).unwrap();
+                found.solution.support().to_vec()
+            };
+            let criteria = Criterion::ALL.into_iter().filter(|c| c.is_defined(loss) && *c != Criterion::R2);
+            let mut all: Vec<Vec<usize>> = criteria.map(|c| chosen(How::Criterion(c))).collect();
+            all.extend([chosen(How::Price(1.5 * factor)), chosen(folded(Rule::Min))]);
+            all
+        };
+        let own = supports(1.0);
+        assert!(own.iter().filter(|s| !s.is_empty()).count() > own.len() / 2, "{loss:?} {own:?}");
+        for factor in [1.0 / total, 2f64.powi(-20), 37.5] {
+            assert_eq!(supports(factor), own, "{loss:?} times {factor}");
+        }
+    }
+}
+
+/// Whole weights are counts: the model is that of repeated rows, whichever criterion chooses it.
+#[test]
+fn whole_weights_are_repeated_rows() {
+    let (n, p) = (40, 8);
+    let (values, y) = data(6, n, p, 0.5);
+    let weights: Vec<f64> = (0..n).map(|i| f64::from((i * 7 % 4) as u32)).collect();
+    let source: Vec<usize> = (0..n).flat_map(|i| vec![i; weights[i] as usize]).collect();
+    let long: Vec<f64> = (0..p).flat_map(|j| source.iter().map(move |&i| j * n + i)).map(|k| values[k]).collect();
+    let (x, long) = (Dense::new(n, p, values.clone()).unwrap(), Dense::new(source.len(), p, long).unwrap());
+    let repeated: Vec<f64> = source.iter().map(|&i| y[i]).collect();
+    for criterion in [Criterion::Aic, Criterion::Bic, Criterion::Ebic { gamma: 1.0 }, Criterion::Gic, Criterion::Cp] {
+        let options = Selection { how: How::Criterion(criterion), ..Selection::default() };
+        let samples = Samples { x: &x, y: &y, weights: Some(&weights), offset: None };
+        let weighted = Setup::default().pose(&samples, |posed| posed.select(&options, &mut ())).unwrap();
+        let (plain, ..) = select(&long, &repeated, &Setup::default(), &options);
+        assert_eq!(weighted.solution.support(), plain.solution.support(), "{}", criterion.name());
+    }
+}
+
+/// With a checkpoint, progress is shown as without.
+#[test]
+fn progress_is_shown_with_a_checkpoint() {
+    let (values, y) = data(4, 30, 8, 0.5);
+    let x = Dense::new(30, 8, values).unwrap();
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    for how in [Selection::default().how, folded(Rule::Min)] {
+        let seen = |checkpoint: Option<std::path::PathBuf>| {
+            let heard = std::sync::Mutex::new(Vec::new());
+            let options = Selection { how: how.clone(), checkpoint, prove: Prove::No, ..Selection::default() };
+            let show = |progress| heard.lock().unwrap().push(format!("{progress:?}"));
+            Setup::default().pose(&samples, |posed| posed.select_observed(&options, &mut (), &show)).unwrap();
+            let mut heard = heard.into_inner().unwrap();
+            heard.sort();
+            heard
+        };
+        let file = std::env::temp_dir().join(format!("bestset-progress-{}.json", std::process::id()));
+        let (plain, kept) = (seen(None), seen(Some(file.clone())));
+        assert_eq!(kept, plain);
+        assert!(plain.len() > 2, "{plain:?}");
+        std::fs::remove_file(&file).unwrap();
+    }
+}
+
+/// Calls `cancel` at its last row.
+struct Last {
+    rows: usize,
+    cancel: bestset::CancelFlag,
+}
+
+impl bestset::Observer for Last {
+    fn record(&mut self, _: &bestset::TraceRow) {
+        self.rows = self.rows.saturating_sub(1);
+        if self.rows == 0 {
+            self.cancel.cancel();
+        }
+    }
+}
+
+/// Cancelled between the fit and the proof that was demanded, an answer is an interrupted one.
+#[test]
+fn a_proof_that_could_not_begin_was_cut_short() {
+    let (values, y) = data(11, 40, 14, 0.9);
+    let x = Dense::new(40, 14, values).unwrap();
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    let run = |method: Method, rows: usize| {
+        let mut options = Selection { how: How::Price(1.0), prove: Prove::No, ..Selection::default() };
+        options.solve = Options { trace: true, ..Options::with_method(method) };
+        let mut observer = Last { rows, cancel: options.solve.cancel.clone() };
+        Setup::default().pose(&samples, |posed| posed.select(&options, &mut observer)).unwrap().solution
+    };
+    let fit = run(Method::Incremental, usize::MAX);
+    assert_ne!(fit.status, Status::Optimal, "the fit alone proves it: the test shows nothing");
+    let cut = run(Method::Exact, fit.trace.len());
+    assert_eq!(cut.status, Status::Interrupted, "{} rows", fit.trace.len());
+    assert!(cut.certificate.lower_bound <= cut.objective());
 }

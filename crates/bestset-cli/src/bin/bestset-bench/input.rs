@@ -1,8 +1,7 @@
 //! Reading a problem directory.
 
-use crate::Failure;
-use bestset::design::Element;
-use bestset::design::{Csc, Dense, Design};
+use crate::BenchFailure;
+use bestset::design::{Csc, Dense, Design, Element};
 use bestset::{Coefficients, Loss, Method, Penalty, Problem};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::fs::File;
@@ -146,17 +145,17 @@ impl Input {
 }
 
 /// Reads and checks the directory.
-pub fn read(directory: &Path) -> Result<Input, Failure> {
+pub fn read(directory: &Path) -> Result<Input, BenchFailure> {
     let path = directory.join("problem.json");
-    let text = std::fs::read_to_string(&path).map_err(|source| Failure::File { path: path.clone(), source })?;
-    let header: Header = serde_json::from_str(&text).map_err(|source| Failure::Header { path, source })?;
+    let text = std::fs::read_to_string(&path).map_err(|source| BenchFailure::File { path: path.clone(), source })?;
+    let header: Header = serde_json::from_str(&text).map_err(|source| BenchFailure::Header { path, source })?;
     for (name, value) in [("repeats", header.repeats), ("threads", header.threads)] {
         if value == 0 {
-            return Err(Failure::Zero { name, value });
+            return Err(BenchFailure::Zero { name, value });
         }
     }
     if let Some(value) = header.time_limit.filter(|s| !(*s > 0.0 && s.is_finite())) {
-        return Err(Failure::TimeLimit { value });
+        return Err(BenchFailure::TimeLimit { value });
     }
     let y = read_array(&directory.join("y.f64"), header.n, f64::from_le_bytes)?;
     let design = match header.storage {
@@ -172,7 +171,7 @@ fn read_design<T: Element>(
     directory: &Path,
     header: &Header,
     convert: impl Fn([u8; 8]) -> T,
-) -> Result<Box<dyn Design>, Failure> {
+) -> Result<Box<dyn Design>, BenchFailure> {
     let (n, p) = (header.n, header.p);
     if header.format == Format::Dense {
         let x = read_array(&directory.join("x.f64"), n.saturating_mul(p), convert)?;
@@ -191,13 +190,13 @@ fn read_array<T, const WIDTH: usize>(
     path: &Path,
     count: usize,
     convert: impl Fn([u8; WIDTH]) -> T,
-) -> Result<Vec<T>, Failure> {
-    let failed = |source| Failure::File { path: path.to_owned(), source };
+) -> Result<Vec<T>, BenchFailure> {
+    let failed = |source| BenchFailure::File { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(failed)?;
     let found = file.metadata().map_err(failed)?.len();
     let expected = (count as u64).saturating_mul(WIDTH as u64);
     if found != expected {
-        return Err(Failure::Size { path: path.to_owned(), found, expected });
+        return Err(BenchFailure::Size { path: path.to_owned(), found, expected });
     }
     let mut values = Vec::with_capacity(count);
     let mut block = vec![0u8; WIDTH << 15];

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 /// Why there is no measurement.
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+enum BenchFailure {
     #[error("usage: bestset-bench DIRECTORY")]
     Usage,
     #[error("{path}: {source}", path = path.display())]
@@ -47,10 +47,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), Failure> {
+fn run() -> Result<(), BenchFailure> {
     let mut arguments = std::env::args_os().skip(1);
     let (Some(directory), None) = (arguments.next(), arguments.next()) else {
-        return Err(Failure::Usage);
+        return Err(BenchFailure::Usage);
     };
     let directory = Path::new(&directory);
     let input = input::read(directory)?;
@@ -62,7 +62,7 @@ fn run() -> Result<(), Failure> {
     Ok(writeln!(out)?)
 }
 
-fn write_array(path: PathBuf, values: &[f64]) -> Result<(), Failure> {
+fn write_array(path: PathBuf, values: &[f64]) -> Result<(), BenchFailure> {
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    std::fs::write(&path, bytes).map_err(|source| Failure::File { path, source })
+    std::fs::write(&path, bytes).map_err(|source| BenchFailure::File { path, source })
 }

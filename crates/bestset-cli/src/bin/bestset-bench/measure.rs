@@ -1,6 +1,6 @@
 //! Timed solves, timed passes over X, and memory.
 
-use crate::Failure;
+use crate::BenchFailure;
 use crate::input::{Input, Phase};
 use bestset::internals::{Monitor, Workspace, convex};
 use bestset::{Certificate, Coefficients, Method, Options, Status, TraceRow};
@@ -74,7 +74,7 @@ impl Times {
 }
 
 /// An answer of either phase.
-struct Answer {
+struct Measured {
     coefficients: Coefficients,
     certificate: Certificate,
     status: Status,
@@ -85,10 +85,10 @@ struct Answer {
 }
 
 /// Runs the solves; returns the figures, the dense coefficients and the dual point of the last one.
-pub fn measure(input: &Input) -> Result<(Figures, Vec<f64>, Vec<f64>), Failure> {
+pub fn measure(input: &Input) -> Result<(Figures, Vec<f64>, Vec<f64>), BenchFailure> {
     let header = &input.header;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(header.threads).build();
-    let pool = pool.map_err(|source| Failure::Threads { threads: header.threads, source })?;
+    let pool = pool.map_err(|source| BenchFailure::Threads { threads: header.threads, source })?;
     memory::reset_peak();
     let before = memory::resident();
     let (answer, times) = repeat(input, header.phase, &pool)?;
@@ -127,7 +127,7 @@ pub fn measure(input: &Input) -> Result<(Figures, Vec<f64>, Vec<f64>), Failure> 
 }
 
 /// One solve that is not timed, if wanted, then the timed ones: the last answer and all times.
-fn repeat(input: &Input, phase: Phase, pool: &ThreadPool) -> Result<(Answer, Times), Failure> {
+fn repeat(input: &Input, phase: Phase, pool: &ThreadPool) -> Result<(Measured, Times), BenchFailure> {
     let mut last = None;
     if input.header.warm_up {
         last = Some(pool.install(|| answer(input, phase))?);
@@ -156,7 +156,7 @@ fn processor_seconds() -> Option<f64> {
 }
 
 /// Solves a fresh problem.
-fn answer(input: &Input, phase: Phase) -> bestset::Result<Answer> {
+fn answer(input: &Input, phase: Phase) -> bestset::Result<Measured> {
     let header = &input.header;
     // The published ascents are given all the time there is: only their P counts.
     let published = Published { stop: Stop::Patient, ..Published::default() };
@@ -173,7 +173,7 @@ fn answer(input: &Input, phase: Phase) -> bestset::Result<Answer> {
     let mut observer = |row: &TraceRow| active = active.max(row.active);
     if phase == Phase::Both || header.method != Method::Incremental {
         let solution = solve_observed(&problem, &options, &mut observer)?;
-        return Ok(Answer {
+        return Ok(Measured {
             coefficients: solution.coefficients,
             certificate: solution.certificate,
             status: solution.status,
@@ -195,10 +195,10 @@ fn answer(input: &Input, phase: Phase) -> bestset::Result<Answer> {
     let certificate = Certificate { objective, relaxation, lower_bound: relaxed.lower_bound };
     let status = certificate.status(relaxed.ended, options.gap_absolute, options.gap);
     let (passes, iterations) = (monitor.passes, relaxed.iterations);
-    Ok(Answer { coefficients, certificate, status, dual: relaxed.dual, passes, iterations, active })
+    Ok(Measured { coefficients, certificate, status, dual: relaxed.dual, passes, iterations, active })
 }
 
-impl Answer {
+impl Measured {
     /// Memory it takes.
     fn bytes(&self) -> usize {
         let Coefficients { support, values, .. } = &self.coefficients;

@@ -2,7 +2,7 @@
 
 mod simulated;
 
-use crate::args::{Cli, Command};
+use super::{Cli, Command};
 use crate::exit::{Exit, Failure};
 use crate::work::encoding::write_whole;
 use bestset::CancelFlag;

@@ -39,7 +39,7 @@ pub struct Simulated {
 
 /// The JSON of `bestset demo --simulated`.
 #[derive(Serialize)]
-struct Report<'a> {
+struct SimulatedJson<'a> {
     simulation: &'a Simulator,
     problem: Terms,
     #[serde(flatten)]
@@ -89,7 +89,7 @@ impl Simulated {
         let recovery = recovery(&truth.support, solution.support());
         let estimation_error = estimation_error(truth, &solution.coefficients);
         let summary = Summary::new(self.method, solution, self.trace);
-        let report = Report { simulation, problem, summary, truth, recovery, estimation_error };
+        let report = SimulatedJson { simulation, problem, summary, truth, recovery, estimation_error };
         serde_json::to_writer_pretty(&mut *out, &report)?;
         Ok(writeln!(out)?)
     }

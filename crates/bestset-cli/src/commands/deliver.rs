@@ -1,9 +1,9 @@
 //! What becomes of an answer: tables or JSON, the model file, the report.
 
-use super::{Answer, Encoding, Posed, Session, encoding, report};
 use crate::args::{FittingArgs, InputArgs, OutputArgs};
 use crate::exit::{Exit, Failure};
 use crate::output::answer;
+use crate::work::{Answer, Encoding, Posed, Session, encoding, report};
 use std::io::Write;
 
 /// Writes everything that was asked for and returns the exit code.
@@ -23,7 +23,7 @@ pub fn deliver(
     out.flush()?;
     let mut written = Vec::new();
     if let Some(path) = &output.model {
-        let (scale, intercept) = (fitting.standardize, !fitting.no_intercept);
+        let (scale, intercept) = (fitting.scale(), !fitting.no_intercept);
         let known = Encoding::new(posed.data, scale, intercept, found.terms.k, input.offset.clone());
         encoding::save(posed, found, &known, path)?;
         written.push(format!("Model: {}", path.display()));
