@@ -19,8 +19,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// The first words of a file.
 const FORMAT: &str = "bestset checkpoint";
-const VERSION: u32 = 4;
+/// Raised whenever a file of before could not be gone on from: 5 has the floor of coherence.
+const VERSION: u32 = 5;
 
 /// Branch and bound writes no more often than this, and spends a twentieth of its time on it at most.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -28,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// What the file holds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Progress {
+struct StoredWork {
     format: String,
     version: u32,
     /// Of the problem and the settings, in hexadecimal.
@@ -41,10 +43,10 @@ struct Progress {
     search: Option<Saved>,
 }
 
-/// Progress and the file it is kept in.
+/// What was done, and the file it is kept in.
 struct Keeper<'f> {
     file: &'f std::path::Path,
-    progress: Mutex<Progress>,
+    progress: Mutex<StoredWork>,
 }
 
 impl<'f> Keeper<'f> {
@@ -56,7 +58,7 @@ impl<'f> Keeper<'f> {
         let progress = if file.is_file() {
             let text = crate::file::read(file, "checkpoint")?;
             let (json, sum) = text.trim_end().rsplit_once('\n').unwrap_or((&text, ""));
-            let known: Progress = serde_json::from_str(json).map_err(|e| bad(format!("it is damaged: {e}")))?;
+            let known: StoredWork = serde_json::from_str(json).map_err(|e| bad(format!("it is damaged: {e}")))?;
             if known.format != FORMAT || known.version != VERSION {
                 return Err(bad(format!("it is {:?} version {}", known.format, known.version)));
             }
@@ -69,13 +71,13 @@ impl<'f> Keeper<'f> {
             known
         } else {
             let (format, version) = (FORMAT.to_owned(), VERSION);
-            Progress { format, version, fingerprint, strands: Vec::new(), folds: BTreeMap::new(), search: None }
+            StoredWork { format, version, fingerprint, strands: Vec::new(), folds: BTreeMap::new(), search: None }
         };
         Ok(Self { file, progress: Mutex::new(progress) })
     }
 
     /// Changes the progress and writes it.
-    fn note(&self, change: impl FnOnce(&mut Progress)) -> Result<()> {
+    fn note(&self, change: impl FnOnce(&mut StoredWork)) -> Result<()> {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut progress);
         let mut text =
@@ -85,7 +87,7 @@ impl<'f> Keeper<'f> {
         crate::file::write_whole(self.file, "checkpoint", text.as_bytes())
     }
 
-    fn known(&self) -> Progress {
+    fn known(&self) -> StoredWork {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -207,6 +209,7 @@ fn hashed(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
+/// The hash of nothing, by which FNV-1a starts.
 const EMPTY: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// Of a file's text: a number changed by accident must not pass for a bound.

@@ -7,7 +7,6 @@ use bestset::design::Dense;
 use bestset::groups::Groups;
 use bestset::select::{By, Folded, How, Prove, Remark, Samples, Scale, Selected, Selection, Setup};
 use bestset::{Bounds, Coefficients, Error, Loss, Method, Options, Status};
-use common::{RngExt, assert_close, normal, rng};
 
 /// Correlated columns of different scales, a few of which matter.
 fn data(seed: u64, n: usize, p: usize, rho: f64) -> (Vec<f64>, Vec<f64>) {
