@@ -39,6 +39,7 @@ demo: rust
 
 $(VENV)/bin/python:
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) was not found; install Python 3.10 or newer" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments; install its venv (Debian, Ubuntu: apt install python3-venv)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
 
@@ -53,8 +54,13 @@ test: test-rust test-python
 test-rust: rust
 	$(CARGO) test --workspace
 
-test-python: python
-	$(VENV)/bin/python -m pytest
+# The module as the tests of Rust were compiled: nothing is compiled twice, and `make python` is for use. Building the tests of the
+# workspace beside it gives every crate the features it has there.
+test-python: rust $(VENV)/bin/python
+	$(CARGO) build --workspace --lib --bins --tests
+	$(VENV)/bin/python -m pip install --quiet $$($(VENV)/bin/python python/requirements.py test)
+	cp target/debug/lib_core.so python/bestset/_core.abi3.so 2>/dev/null || cp target/debug/lib_core.dylib python/bestset/_core.abi3.so
+	PYTHONPATH=python $(VENV)/bin/python -m pytest
 
 # Every test of a module called attack, on other seeds than `make test`; what fails names its seed.
 attack: rust
