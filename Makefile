@@ -109,10 +109,10 @@ report-assets:
 experiments: rust
 	$(CARGO) run --release -p bestset-experiments -- $(EXPERIMENTS_ARGS)
 
-EXPERIMENTS_PROFILE ?= release
+EXPERIMENTS ?= $(CARGO) run --release -p bestset-experiments --
 
 experiments-quick: rust
-	$(CARGO) run --profile $(EXPERIMENTS_PROFILE) -p bestset-experiments -- --out target/experiments-quick --fresh --check --replicates 3 --cap 0.5 \
+	$(EXPERIMENTS) --out target/experiments-quick --fresh --check --replicates 3 --cap 0.5 \
 		--settings snr20-n200,snr5-n300,p2000-n200,snr5-rho0.4-n150,snr5-rho0.9-n150,rho0.35-snr2.07
 
 ci:
