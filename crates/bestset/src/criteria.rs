@@ -152,7 +152,8 @@ impl Counted {
     }
 }
 
-/// The largest model that the samples can support: n / (log p · log log n), at least 1, at most p and n/2, with the n of the criteria.
+/// min(n/2, n/(max(1, log p) · max(1, log log n))), at least 1, at most p (MATH 10.17): the largest model that the samples can support,
+/// with the n of the criteria.
 ///
 /// Beyond it a criterion judges how well noise was fitted: the best of many subsets nearly interpolates.
 pub fn usual_size(problem: &Problem<'_>) -> usize {

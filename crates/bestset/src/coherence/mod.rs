@@ -34,7 +34,7 @@ const SHARES: [f64; 3] = [0.5, 0.75, 0.25];
 /// What is proved of the subsets that add m features to those of a point, for m = 0, 1, …
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Coherent {
-    /// Entry m: no P of such a subset is lower. Infinite where there is none.
+    /// Entry m: no P of such a subset is lower.
     pub by_added: Vec<f64>,
     /// Entry m: what m features cost at least.
     pub costs: Vec<f64>,
@@ -68,9 +68,13 @@ pub(crate) fn applies(problem: &Problem<'_>, memory: &Memory) -> bool {
     problem.loss().is_quadratic() && memory.allows(rows::BYTES * entries, 2)
 }
 
+/// Multiplications of double precision that take as long as [`bounds`] may.
+pub(crate) fn cost(problem: &Problem<'_>) -> f64 {
+    SHARES.len() as f64 * problem.nrows() as f64 * (problem.ncols() as f64).powi(2) / rows::RATE
+}
+
 /// Bounds around the point; `target` is the P that is to be reached, and `best` the best P known, from which it follows how many
-/// features a better subset can have. Nothing where columns are constant on Â, dependent, or have too few digits, or where there is
-/// no time.
+/// features a better subset can have. Nothing where columns are constant in Â, dependent, or have too few digits.
 pub(crate) fn bounds(
     problem: &Problem<'_>,
     point: &Coefficients,
@@ -81,12 +85,13 @@ pub(crate) fn bounds(
     let around = Around::new(problem, &frame, point)?;
     let mut found: Option<Coherent> = None;
     for share in SHARES {
-        if found.as_ref().is_some_and(|f| f.bound() >= target) || !limits.has_time_for(around.work() / rows::RATE) {
+        if found.as_ref().is_some_and(|f| f.bound() >= target) || limits.stop(0).is_some() {
             break;
         }
         let delta = share * around.least;
-        let rows = Curvatures::new(problem, &frame, &around, delta)?;
-        let now = Terms::new(problem, &around, &rows, delta).bounds(problem, best);
+        // Another share may leave less to rounding.
+        let Some(rows) = Curvatures::new(problem, &frame, &around, delta) else { continue };
+        let now = Terms::new(problem, &around, &rows, delta)?.bounds(problem, best);
         found = Some(match found {
             Some(before) => before.better_of(now),
             None => now,
@@ -108,10 +113,10 @@ struct Around {
     slack: f64,
     /// Not more than the least eigenvalue of Q_ÂÂ.
     least: f64,
+    /// What rounding may have done to the eigenvalues of Q_ÂÂ.
+    rounding: f64,
     /// Q_ÂÂ.
     gram: Mat<f64>,
-    /// Multiplications of one look at all rows.
-    work: f64,
 }
 
 impl Around {
@@ -127,15 +132,15 @@ impl Around {
         }
         let (n, count) = (problem.nrows() as f64, columns.len());
         let reach = columns.iter().map(|u| u.reach).fold(1.0, f64::max);
-        // Each entry is a sum of |Â| + 1 products, each column rounded as what it is the difference of; squared, and summed.
-        let slack = f64::EPSILON * (n.sqrt() + 8.0 * (count + 8) as f64) * reach * size * size;
+        // Each entry is a sum of |Â| + 1 products, each column rounded as what it is the difference of; squared, and summed in
+        // sixteen lanes.
+        let slack = f64::EPSILON * (n / 8.0 + 8.0 * (count + 8) as f64) * reach * size * size;
         let gram = Mat::from_fn(count, count, |a, b| kernel::dot(&columns[a].values, &columns[b].values));
         let rounding = f64::EPSILON * count as f64 * (n + 64.0 * reach + 64.0 * count as f64);
         let least = match count {
             0 => 1.0,
             _ => gram.self_adjoint_eigenvalues(Side::Lower).ok()?.into_iter().fold(f64::INFINITY, f64::min) - rounding,
         };
-        let work = n * (problem.ncols() as f64).powi(2);
         let support = point.support.clone();
         (least > 1e-3 && slack.is_finite()).then_some(Self {
             support,
@@ -144,12 +149,8 @@ impl Around {
             residual,
             slack,
             least,
+            rounding,
             gram,
-            work,
         })
-    }
-
-    fn work(&self) -> f64 {
-        self.work
     }
 }

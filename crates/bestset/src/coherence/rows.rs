@@ -48,7 +48,7 @@ impl Curvatures {
         self.curvature[place * (LARGEST + 1) + m - 1]
     }
 
-    /// One look at all pairs; nothing where columns have too few digits.
+    /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) (MATH 13.1): one look at all pairs; nothing where columns have too few digits.
     pub fn new(problem: &Problem<'_>, frame: &Frame<'_>, around: &Around, delta: f64) -> Option<Self> {
         let (n, count) = (problem.nrows(), around.support.len());
         let may_enter = |j: &usize| {
@@ -63,8 +63,8 @@ impl Curvatures {
             None if is_constant(problem, j) => Some(None),
             _ => None,
         };
-        let made: Option<Vec<Option<(usize, Made)>>> = outside.par_iter().map(one).collect();
-        let made: Vec<(usize, Made)> = made?.into_iter().flatten().collect();
+        let made: Option<Vec<Option<(usize, OutsideColumn)>>> = outside.par_iter().map(one).collect();
+        let made: Vec<(usize, OutsideColumn)> = made?.into_iter().flatten().collect();
         // Sums of at most SAMPLES products in single precision, and sums of these, of columns rounded to it.
         let single = 1.01 * SINGLE * (SAMPLES.min(n) + n / SAMPLES + 8) as f64;
         let largest_reach = made.iter().map(|(_, m)| m.reach).fold(1.0, f64::max);
@@ -108,8 +108,8 @@ fn left(own: f64, mut sizes: Vec<f64>, error: f64) -> Vec<f64> {
         .collect()
 }
 
-/// A column outside A, as the look at all pairs needs it.
-struct Made {
+/// A column outside Â, as the look at all pairs needs it.
+struct OutsideColumn {
     column: Vec<f32>,
     /// x − X_Â (Q_ÂÂ − ϱ Id)⁻¹ X_Âᵀx.
     rest: Vec<f32>,
@@ -137,13 +137,14 @@ impl Shifted {
         }
         let shifted = Mat::from_fn(count, count, |a, b| around.gram[(a, b)] - if a == b { delta } else { 0.0 });
         let factor = shifted.llt(Side::Lower).ok()?;
-        // A solution is off by |Â| ε ‖M⁻¹‖² ‖q‖, ‖q‖² ≤ |Â|, and is multiplied by another q; M itself is off by what ϱ was not given.
+        // A solution is off by |Â| ε ‖M⁻¹‖² ‖q‖, ‖q‖² ≤ |Â|, and is multiplied by another q; M itself is
+        // off by the rounding of Q_ÂÂ (`Terms::new`).
         let inverse = 1.0 / (around.least - delta);
         let error = 64.0 * f64::EPSILON * (count as f64).powi(2) * inverse * inverse;
         (error < 1e-6).then_some(Self { factor: Some(factor), error })
     }
 
-    fn take_from(&self, around: &Around, unit: crate::problem::whitened::Unit) -> Made {
+    fn take_from(&self, around: &Around, unit: crate::problem::whitened::Unit) -> OutsideColumn {
         let n = unit.values.len() as f64;
         let products: Vec<f64> = around.columns.iter().map(|a| kernel::dot(&a.values, &unit.values)).collect();
         let mut rest = unit.values.clone();
@@ -160,7 +161,7 @@ impl Shifted {
         let pull = kernel::dot(&unit.values, &around.residual).abs() + f64::EPSILON * (n + 64.0) * unit.reach * length;
         let single = |v: &[f64]| v.iter().map(|x| *x as f32).collect::<Vec<f32>>();
         let (column, rest) = (single(&unit.values), single(&rest));
-        Made { column, rest, rest_length, own, scale: unit.scale, reach: unit.reach, pull }
+        OutsideColumn { column, rest, rest_length, own, scale: unit.scale, reach: unit.reach, pull }
     }
 }
 

@@ -23,7 +23,10 @@ fn of_unit(coordinate: Coordinate, scale: f64) -> Coordinate {
 }
 
 impl<'r> Terms<'r> {
-    pub fn new(problem: &Problem<'_>, around: &Around, rows: &'r Curvatures, delta: f64) -> Self {
+    /// Nothing where a term is no number: penalties of columns that are next to nothing may be too large for one.
+    pub fn new(problem: &Problem<'_>, around: &Around, rows: &'r Curvatures, delta: f64) -> Option<Self> {
+        // M is off by the rounding of Q_ÂÂ, which the curvature left to Â is less by.
+        let delta = delta - around.rounding;
         let outside =
             rows.features.iter().zip(&rows.scales).map(|(&j, s)| of_unit(problem.coordinate(j), *s)).collect();
         let loss = 0.5 * kernel::squares(&around.residual);
@@ -45,7 +48,8 @@ impl<'r> Terms<'r> {
             dropping.push(dropped - kept - rounding);
         }
         dropping.sort_unstable_by(f64::total_cmp);
-        Self { rows, outside, base, dropping }
+        let are_numbers = base.is_finite() && dropping.iter().all(|d| d.is_finite());
+        are_numbers.then_some(Self { rows, outside, base, dropping })
     }
 
     /// φ_j^m = λ0 − (|x_jᵀr| − λ1)₊² / (4λ2 + 2d_j^m) of the feature at a place; −∞ where that is not convex (MATH 13.3).
@@ -55,7 +59,8 @@ impl<'r> Terms<'r> {
         if curvature <= 0.0 || curvature.is_nan() {
             return f64::NEG_INFINITY;
         }
-        c.l0 - (self.rows.pulls[place] - c.l1).max(0.0).powi(2) / curvature * (1.0 + 8.0 * f64::EPSILON)
+        let cost = c.l0 - (self.rows.pulls[place] - c.l1).max(0.0).powi(2) / curvature * (1.0 + 8.0 * f64::EPSILON);
+        if cost.is_nan() { f64::NEG_INFINITY } else { cost }
     }
 
     /// The sum of the m least φ_j^m.
@@ -78,17 +83,19 @@ impl<'r> Terms<'r> {
                 Some(*sum)
             }))
             .collect();
-        let reach = outside.min(most).min(LARGEST + 1);
+        let most_added = outside.min(most).min(LARGEST + 1);
         let of = |m: usize| {
             // With m more, so many at least must go.
             let gone = (inside + m).saturating_sub(most);
             let dropped = prefix.get(gone..).into_iter().flatten().copied().fold(f64::INFINITY, f64::min);
             let added = if m == 0 { 0.0 } else { self.adding_least(m) };
-            if dropped == f64::INFINITY { dropped } else { self.base + dropped + added - 1e-13 * added.abs() }
+            let sum = self.base + dropped + added - 1e-13 * added.abs();
+            // The least of a number and NaN is the number: what is not known would prove everything.
+            if sum.is_nan() { f64::NEG_INFINITY } else { sum }
         };
-        let by_added: Vec<f64> = (0..=reach).map(of).collect();
-        let costs = least_costs(problem, reach + 1);
-        Coherent { by_added, costs, is_complete: outside.min(most) <= reach }
+        let by_added: Vec<f64> = (0..=most_added).map(of).collect();
+        let costs = least_costs(problem, most_added + 1);
+        Coherent { by_added, costs, is_complete: outside.min(most) <= most_added }
     }
 }
 
@@ -99,10 +106,15 @@ fn prices(problem: &Problem<'_>) -> Vec<f64> {
     prices
 }
 
+/// By which share a sum of prices may be too large.
+fn rounding_of_sums(problem: &Problem<'_>) -> f64 {
+    f64::max(1e-13, f64::EPSILON * problem.ncols() as f64)
+}
+
 /// What 0, 1, …, `most` features cost at least.
 fn least_costs(problem: &Problem<'_>, most: usize) -> Vec<f64> {
-    let mut prices = prices(problem).into_iter();
-    let next = |cost: &f64| Some(cost + prices.next().unwrap_or(0.0) * (1.0 - 1e-13));
+    let (mut prices, less) = (prices(problem).into_iter(), 1.0 - rounding_of_sums(problem));
+    let next = |cost: &f64| Some(cost + prices.next().unwrap_or(0.0) * less);
     std::iter::successors(Some(0.0), next).take(most + 1).collect()
 }
 
@@ -111,7 +123,7 @@ fn most_features(problem: &Problem<'_>, best: f64) -> usize {
     let (mut cost, prices) = (0.0, prices(problem));
     let paid = prices.iter().take_while(|price| {
         cost += **price;
-        cost * (1.0 - 1e-13) < best
+        cost * (1.0 - rounding_of_sums(problem)) < best
     });
     paid.count().min(problem.max_size().unwrap_or(usize::MAX))
 }

@@ -39,6 +39,32 @@ fn incoherent(rng: &mut ChaCha8Rng) -> Case {
     case
 }
 
+/// A column that is next to nothing, and costs nothing: its penalty in units of its length is no number.
+#[test]
+fn columns_of_next_to_nothing_prove_nothing() {
+    let mut rng = rng(77);
+    let (n, p) = (30, 12);
+    let common: Vec<f64> = (0..n).map(|_| normal(&mut rng)).collect();
+    let mut x: Vec<f64> = (0..n * p).map(|i| common[i % n] + 0.3 * normal(&mut rng)).collect();
+    x[..n].iter_mut().for_each(|x| *x *= 1e-160);
+    let y: Vec<f64> = (0..n).map(|i| x[n + i] - x[2 * n + i] + 0.3 * normal(&mut rng)).collect();
+    let design = crate::design::Dense::new(n, p, x).unwrap();
+    let price = (0..p).map(|j| if j == 0 { 0.0 } else { 1.0 }).collect();
+    let penalty = Penalty::new(0.02, 0.0, 0.003).with_price(price);
+    let problem = Problem::new(&design, y, penalty).unwrap();
+    let mut silent = ();
+    let monitor = Monitor::new(&Options::default(), &mut silent);
+    let point = Coefficients::from_pairs(vec![(0, 1.0), (5, 0.3)], 0.0);
+    let best = problem.value(&point);
+    let found = bounds(&problem, &point, (best, f64::INFINITY), &monitor);
+    assert!(found.is_none_or(|f| f.bound() < best), "a bound made of what is no number");
+    let options = Options { method: crate::Method::Exact, ..Options::default() };
+    let proved = crate::solve(&problem, &options).unwrap();
+    let others = Options { max_nodes: Some(1), ..options };
+    let cut = crate::solve(&problem, &others).unwrap();
+    assert!(cut.certificate.lower_bound <= proved.objective() * (1.0 + 1e-9));
+}
+
 #[test]
 fn no_subset_is_below_its_bound() {
     let mut proved = 0;

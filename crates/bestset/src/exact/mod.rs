@@ -19,6 +19,7 @@
 //! | — `decide`, `branch`, `round` | what the rules decide; the feature to split on; answers out of a node | 5.4, 5.5, 11.4 |
 //! | `curvature/` | curvature moved from the loss to the penalty: `diagonal`, `split`, `barrier`, `budget` | 11.6–11.14, 11.20–11.22 |
 //! | `probe/` | a member put in and out while the others answer: `reduced`, `members` | 11.15–11.19 |
+//! | — `look_at_coherence` | once, a floor for all subsets around the best answer | 13.3 |
 //! | `strengthen` | moves of curvature, rules and probes by turns | |
 //! | `recheck` | the certificate once more, from the design | 11.27 |
 //!

@@ -89,16 +89,6 @@ impl PathOptions {
     }
 }
 
-/// The largest model that the samples can support (MATH 10.17): n / (log p · log log n), at least 1, at most p and n/2, n = Σ w.
-///
-/// Beyond it a criterion judges how well noise was fitted: the best of many subsets nearly interpolates.
-pub fn usual_size(problem: &Problem<'_>) -> usize {
-    let samples = problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum);
-    let p = problem.ncols();
-    let slack = (p.max(2) as f64).ln().max(1.0) * samples.max(3.0).ln().ln().max(1.0);
-    ((samples / 2.0).min(samples / slack) as usize).clamp(1, p.max(1))
-}
-
 /// f(S) = Σ_{j∈S} f_j, or Σ of the prices of the groups (MATH 10.1): what an answer costs in units of λ0, the part of P that
 /// changes with it.
 pub(crate) fn cost(problem: &Problem<'_>, groups: Option<&Groups>, coefficients: &Coefficients) -> f64 {

@@ -126,12 +126,15 @@ fn near_one(values: &[f64]) -> (f64, f64) {
     (2f64.powi(-exponent), 2f64.powi(exponent))
 }
 
-/// Whether the entries of feature j are one number.
+/// Whether the entries of feature j, but for those of weight zero, are one number.
 pub fn is_constant(problem: &Problem<'_>, j: usize) -> bool {
     let (mut column, mut values) = (Column::default(), vec![0.0; problem.nrows()]);
     problem.design().column(j, &mut column);
     column.to_dense(&mut values);
-    values.windows(2).all(|pair| pair[0] == pair[1])
+    let is_counted = |i: &usize| problem.weights().is_none_or(|w| w[*i] > 0.0);
+    let mut counted = (0..values.len()).filter(is_counted).map(|i| values[i]);
+    let first = counted.next();
+    counted.all(|x| Some(x) == first)
 }
 
 #[cfg(test)]

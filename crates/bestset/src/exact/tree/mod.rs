@@ -55,8 +55,8 @@ pub struct Tree<'p, 'a> {
     searched: bool,
     /// What coherence proves of all subsets (MATH 13.3), −∞ before it was looked at.
     floor: f64,
-    /// Whether it has been.
-    is_floored: bool,
+    /// Whether it has been looked at.
+    has_looked_at_coherence: bool,
     /// Whether memory had no room for features that a node needed.
     starved: bool,
     /// Whether there was no time left for a look at all features.
@@ -85,7 +85,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             made: 0,
             searched: false,
             floor: f64::NEG_INFINITY,
-            is_floored: false,
+            has_looked_at_coherence: false,
             starved: false,
             out_of_time: false,
             memory,
@@ -181,8 +181,8 @@ impl<'p, 'a> Tree<'p, 'a> {
         if limit.is_finite() { (limit - 0.5 * self.room()).min(limit.next_down()) } else { f64::INFINITY }
     }
 
-    /// max(D_root, floor, min(bounds of open and closed nodes, P of the answer)) (MATH 11.26): what no subset outside the pool can beat,
-    /// nor one in it by more than rounding.
+    /// max(D_root, min(max(bounds of open and closed nodes, floor), P of the answer)) (MATH 11.26, 13.3): what no subset outside the pool
+    /// can beat, nor one in it by more than rounding.
     fn lower_bound(&self) -> f64 {
         let best = self.pool.entries().first().map_or(f64::INFINITY, |e| e.0);
         self.frontier.bound().max(self.floor).min(best).max(self.root_bound())
@@ -193,16 +193,19 @@ impl<'p, 'a> Tree<'p, 'a> {
         let Setting { problem, size, ref tuning, .. } = self.setting;
         let work = problem.nrows() as f64 * (problem.ncols() as f64).powi(2);
         let is_due = self.processed as f64 * tuning.coherence_work_per_node >= work;
-        if self.is_floored || !is_due || self.frontier.len() == 0 || !coherence::applies(problem, &self.memory) {
+        let is_made = self.has_looked_at_coherence || self.setting.options.top > 1;
+        let has_time = monitor.has_time_for(coherence::cost(problem));
+        if is_made || !is_due || !has_time || self.frontier.len() == 0 || !coherence::applies(problem, &self.memory) {
             return;
         }
-        self.is_floored = true;
         let limited = size.map(|k| problem.clone().with_max_size(k)).transpose();
         let (Ok(limited), Some((best, answer))) = (limited, self.pool.entries().first()) else { return };
         let around = (*best, self.cutoff());
         let found = coherence::bounds(limited.as_ref().unwrap_or(problem), answer, around, monitor.limits());
-        // Of subsets that are no better than the answer nothing is said.
+        // Of subsets that are no better than the answer nothing is said. A look that a limit cut short is none: a search that goes on
+        // from here makes it.
         self.floor = found.map_or(f64::NEG_INFINITY, |f| f.bound().min(*best));
+        self.has_looked_at_coherence = monitor.stop(0).is_none();
     }
 
     /// D_root: the bound before branching.

@@ -40,7 +40,7 @@ pub(crate) struct SavedTree {
     searched: bool,
     #[serde(with = "float")]
     floor: f64,
-    is_floored: bool,
+    has_looked_at_coherence: bool,
     root: SavedRoot,
 }
 
@@ -170,7 +170,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             made: self.made,
             searched: self.searched,
             floor: self.floor,
-            is_floored: self.is_floored,
+            has_looked_at_coherence: self.has_looked_at_coherence,
             root: self.outcome.clone().into(),
         }
     }
@@ -192,7 +192,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         open_nodes(links, fars, moves, open).into_iter().for_each(|node| tree.frontier.push(node));
         (tree.frontier.closed, tree.frontier.unseen) = (saved.closed, saved.unseen);
         (tree.processed, tree.made, tree.searched) = (saved.processed, saved.made, saved.searched);
-        (tree.floor, tree.is_floored) = (saved.floor, saved.is_floored);
+        (tree.floor, tree.has_looked_at_coherence) = (saved.floor, saved.has_looked_at_coherence);
         Ok(tree)
     }
 }
