@@ -60,7 +60,7 @@ test-python: rust $(VENV)/bin/python
 	$(CARGO) build --workspace --lib --bins --tests
 	$(VENV)/bin/python -m pip install --quiet $$($(VENV)/bin/python python/requirements.py test)
 	cp target/debug/lib_core.so python/bestset/_core.abi3.so 2>/dev/null || cp target/debug/lib_core.dylib python/bestset/_core.abi3.so
-	PYTHONPATH=python $(VENV)/bin/python -m pytest
+	PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest
 
 # Every test of a module called attack, on other seeds than `make test`; what fails names its seed.
 attack: rust

@@ -180,7 +180,9 @@ def cv_curve(model: Any, ax: Axes | None = None) -> Axes:
         size = int(path.sizes[place])
         label = f"{name}: {size} feature{'s' if size != 1 else ''}, $\\lambda_2$ = {ridge:.3g}"
         ax.axvline(size, color=MARK, ls=dashes, lw=1.2, label=label)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("features")
     ax.set_ylabel("score" if maximised else "error on samples left out")
     ax.legend(frameon=False, fontsize="small")
