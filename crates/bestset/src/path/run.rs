@@ -12,6 +12,7 @@ use crate::solution::{Coefficients, Local, Solution, Status};
 use crate::solver::Outcome;
 use crate::solver::incremental;
 use crate::solver::incremental::{Draft, Root};
+use std::time::Duration;
 
 /// Points whose bounds and looks at all of X are done in one sweep.
 const SWEEP: usize = 8;
@@ -68,7 +69,10 @@ impl Strand<'_, '_> {
         observer: &mut (dyn FnMut(&Point) + Send),
         keep: &mut dyn FnMut(&State) -> Result<()>,
     ) -> Result<Vec<Point>> {
-        let null = null_model(&self.base, &self.options.solve)?;
+        let solve = &self.options.solve;
+        // Of the time for all λ2, what the paths before have left.
+        let left = |limit: Duration| limit.saturating_sub(Duration::from_secs_f64(monitor.limits().seconds()));
+        let null = null_model(&self.base, &Options { time_limit: solve.time_limit.map(left), ..solve.clone() })?;
         let first = self.largest(&null);
         let mut state = known.unwrap_or_else(|| State::new(null.clone()));
         state.points.iter().for_each(&mut *observer);
