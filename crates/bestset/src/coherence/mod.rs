@@ -90,7 +90,7 @@ pub(crate) fn bounds(
         }
         let delta = share * around.least;
         // Another share may leave less to rounding.
-        let Some(rows) = Curvatures::new(problem, &frame, &around, delta) else { continue };
+        let Some(rows) = Curvatures::new(problem, &frame, &around, delta, limits) else { continue };
         let now = Terms::new(problem, &around, &rows, delta)?.bounds(problem, best);
         found = Some(match found {
             Some(before) => before.better_of(now),

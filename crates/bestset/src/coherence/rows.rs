@@ -3,6 +3,7 @@
 //!   Q̃ = Q_FF − Q_FÂ (Q_ÂÂ − ϱ Id)⁻¹ Q_ÂF,        d_j^m = Q̃_jj − sum of the m − 1 largest |Q̃_jk|, k ≠ j.
 
 use super::Around;
+use crate::control::Limits;
 use crate::kernel;
 use crate::problem::Problem;
 use crate::problem::whitened::{Frame, is_constant};
@@ -48,8 +49,9 @@ impl Curvatures {
         self.curvature[place * (LARGEST + 1) + m - 1]
     }
 
-    /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) (MATH 13.1): one look at all pairs; nothing where columns have too few digits.
-    pub fn new(problem: &Problem<'_>, frame: &Frame<'_>, around: &Around, delta: f64) -> Option<Self> {
+    /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) (MATH 13.1): one look at all pairs; nothing where columns have too few digits, or
+    /// where the limits end it.
+    pub fn new(problem: &Problem<'_>, frame: &Frame<'_>, around: &Around, delta: f64, limits: &Limits) -> Option<Self> {
         let (n, count) = (problem.nrows(), around.support.len());
         let may_enter = |j: &usize| {
             let c = problem.coordinate(*j);
@@ -72,7 +74,10 @@ impl Curvatures {
         let columns = Mat::from_fn(n, made.len(), |i, k| made[k].1.column[i]);
         let rests = Mat::from_fn(n, made.len(), |i, k| made[k].1.rest[i]);
         let blocks: Vec<usize> = (0..made.len()).step_by(BLOCK).collect();
-        let curvature = blocks.into_par_iter().flat_map_iter(|first| {
+        let block = |first: usize| {
+            if limits.stop(0).is_some() {
+                return None;
+            }
             let width = BLOCK.min(made.len() - first);
             let products = products(rests.as_ref().subcols(first, width), columns.as_ref());
             let row = |a: usize| {
@@ -82,9 +87,10 @@ impl Curvatures {
                 let sizes = (0..made.len()).filter(|&k| k != first + a).map(|k| f64::from(products[(k, a)].abs()));
                 left(own.own - error, sizes.collect(), error)
             };
-            (0..width).flat_map(row).collect::<Vec<f64>>()
-        });
-        let curvature = curvature.collect();
+            Some((0..width).flat_map(row).collect::<Vec<f64>>())
+        };
+        let curvature: Option<Vec<Vec<f64>>> = blocks.into_par_iter().map(block).collect();
+        let curvature = curvature?.concat();
         let (features, scales) = made.iter().map(|(j, m)| (*j, m.scale)).unzip();
         let pulls = made.iter().map(|(_, m)| m.pull).collect();
         Some(Self { features, scales, pulls, curvature })

@@ -58,7 +58,7 @@ impl Proof<'_, '_> {
             }
         }
         let wanted = self.options.top > top && first.status == Status::Optimal && self.prove != Prove::No;
-        if let (true, Ok(Some(found))) = (wanted, self.search(first, self.options.top, observer)) {
+        if wanted && let Ok(Some(found)) = self.search(first, self.options.top, observer) {
             first.ranked = found.ranked;
         }
         Ok(None)

@@ -1,0 +1,178 @@
+//! What a selection proves of its answer, and what it says where it cannot.
+
+use super::{data, select};
+use crate::common::assert_close;
+use bestset::criteria::{Criterion, Fit};
+use bestset::design::Dense;
+use bestset::select::{How, Prove, Remark, Samples, Selection, Setup};
+use bestset::{Error, Method, Options, Status};
+
+/// Where branch and bound cannot start, a fit has the bound it has; only who demands a proof hears of it, as an error.
+#[test]
+fn what_cannot_be_proved_is_fitted_all_the_same() {
+    let (x, y) = data(3, 15, 20, 0.3);
+    let x = Dense::new(15, 20, x).unwrap();
+    let setup = Setup { lambda2: Some(0.0), ..Setup::default() };
+    for how in [How::Price(2.0), How::Criterion(Criterion::Ebic { gamma: 1.0 })] {
+        let usual = Selection { how: how.clone(), ..Selection::default() };
+        let (found, ..) = select(&x, &y, &setup, &usual);
+        assert!(found.remarks.iter().all(|r| !matches!(r, Remark::Unproved(_))));
+        let timed = Selection { prove: Prove::For(std::time::Duration::from_secs(60)), ..usual.clone() };
+        let (found, ..) = select(&x, &y, &setup, &timed);
+        assert!(found.remarks.iter().any(|r| matches!(r, Remark::Unproved(Error::TooWide { .. }))), "{how:?}");
+        let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+        let fully = Selection { solve: Options::with_method(Method::Exact), ..usual };
+        let failed = setup.pose(&samples, |posed| posed.select(&fully, &mut ()));
+        assert!(matches!(failed, Err(Error::TooWide { .. })));
+    }
+}
+
+/// A fit of few features is proved without being asked; the standing says what its numbers say.
+#[test]
+fn fits_are_proved_where_that_is_cheap() {
+    let (x, y) = data(3, 97, 8, 0.4);
+    let x = Dense::new(97, 8, x).unwrap();
+    let (found, ..) = select(&x, &y, &Setup::default(), &Selection::default());
+    assert_eq!(found.solution.status, Status::Optimal);
+    assert!(found.standing.is_best && found.standing.to_string().contains("best possible"));
+    let none = Selection { prove: Prove::No, ..Selection::default() };
+    let (open, ..) = select(&x, &y, &Setup::default(), &none);
+    assert_eq!(open.solution.support(), found.solution.support());
+    let gap = open.solution.certificate.gap();
+    assert!(gap >= 0.0 && open.solution.certificate.lower_bound <= found.solution.objective());
+    let mean = y.iter().sum::<f64>() / 97.0;
+    let null: f64 = 0.5 * y.iter().map(|y| (y - mean).powi(2)).sum::<f64>();
+    assert_close(open.standing.r2_limit, (open.standing.r2 + gap / null).min(1.0), 1e-12, &());
+}
+
+/// No subset of at most the penalty of the answer has an R² above the limit: against enumeration.
+#[test]
+fn the_limit_of_r2_holds_for_every_subset() {
+    for seed in 0..20 {
+        let (n, p) = (25, 7);
+        let (values, y) = data(seed, n, p, 0.8);
+        let x = Dense::new(n, p, values).unwrap();
+        let options = Selection { how: How::Price(1.0), prove: Prove::No, ..Selection::default() };
+        let (found, ..) = select(&x, &y, &Setup::default(), &options);
+        let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+        let limit = found.standing.r2_limit + 1e-9;
+        let checked = Setup::default().pose(&samples, |posed| {
+            let penalty = |c: &bestset::Coefficients| {
+                c.support.len() as f64 + posed.lambda2() * c.values.iter().map(|b| b * b).sum::<f64>()
+            };
+            let own = penalty(&found.solution.coefficients);
+            let mut counted = 0;
+            for mask in 0..1usize << p {
+                let support: Vec<usize> = (0..p).filter(|j| mask >> j & 1 == 1).collect();
+                let fit = bestset::criteria::refit(&posed.problem, &support, &Options::default())?;
+                // Shrunk until it pays no more than the answer.
+                let fixed = support.len() as f64;
+                let size = penalty(&fit) - fixed;
+                if fixed > own {
+                    continue;
+                }
+                let shrink = if size > 0.0 { ((own - fixed) / size).sqrt().min(1.0) } else { 1.0 };
+                let fit = bestset::Coefficients { values: fit.values.iter().map(|b| shrink * b).collect(), ..fit };
+                let r2 = Fit::new(&posed.problem, &fit).value(Criterion::R2, f64::NAN);
+                assert!(r2 <= limit, "{seed} {support:?}: {r2} above {limit}");
+                counted += 1;
+            }
+            Ok::<_, bestset::Error>(counted)
+        });
+        assert!(checked.unwrap() > 1);
+    }
+}
+
+/// Runners-up that a limit leaves unproved are not called optimal; a second search has a file of its own, or none.
+#[test]
+fn ranks_and_checkpoints_of_a_choice() {
+    let (values, y) = data(11, 40, 14, 0.9);
+    let x = Dense::new(40, 14, values).unwrap();
+    let mut options = Selection { solve: Options::with_method(Method::Exact), ..Selection::default() };
+    (options.solve.top, options.solve.max_nodes) = (200, Some(1));
+    let (found, ..) = select(&x, &y, &Setup::default(), &options);
+    let complete = found.solution.ranked.len() == 200 && found.solution.ranked.iter().all(|r| r.proved);
+    assert!(complete || found.solution.status != Status::Optimal, "{:?}", found.solution.status);
+    for seed in 0..6 {
+        let (values, y) = data(20 + seed, 30, 14, 0.95);
+        let x = Dense::new(30, 14, values).unwrap();
+        let file = std::env::temp_dir().join(format!("bestset-select-{}-{seed}.json", std::process::id()));
+        let options = Selection { solve: Options::with_method(Method::Exact), ..Selection::default() };
+        let plain = select(&x, &y, &Setup::default(), &options).0;
+        let kept = Selection { checkpoint: Some(file.clone()), ..options };
+        for _ in 0..2 {
+            let found = select(&x, &y, &Setup::default(), &kept).0;
+            assert_eq!((found.solution.support(), found.lambda0), (plain.solution.support(), plain.lambda0));
+        }
+        // It is there unless the relaxation proved the answer already.
+        let _ = std::fs::remove_file(&file);
+    }
+}
+
+/// How many of the subsets asked for are known is said where a limit struck, and only there.
+#[test]
+fn missing_ranks_are_told() {
+    let (values, y) = data(11, 40, 14, 0.9);
+    let x = Dense::new(40, 14, values).unwrap();
+    let mut options =
+        Selection { solve: Options::with_method(Method::Exact), how: How::Price(1.0), ..Selection::default() };
+    (options.solve.top, options.solve.max_nodes) = (200, Some(1));
+    let (found, ..) = select(&x, &y, &Setup::default(), &options);
+    let known = found.solution.ranked.iter().filter(|r| r.proved).count();
+    assert_eq!(found.remarks, [Remark::Ranks { known, asked: 200, status: Status::NodeLimit }]);
+    assert_eq!(found.remarks[0].to_string(), format!("{known} of 200 ranks known: node limit."));
+    (options.solve.top, options.solve.max_nodes) = (3, None);
+    let (found, ..) = select(&x, &y, &Setup::default(), &options);
+    assert!(found.remarks.is_empty() && found.solution.ranked.len() == 3, "{:?}", found.remarks);
+}
+
+/// Calls `cancel` at its last row.
+struct Last {
+    rows: usize,
+    cancel: bestset::CancelFlag,
+}
+
+impl bestset::Observer for Last {
+    fn record(&mut self, _: &bestset::TraceRow) {
+        self.rows = self.rows.saturating_sub(1);
+        if self.rows == 0 {
+            self.cancel.cancel();
+        }
+    }
+}
+
+/// Cancelled between the fit and the proof that was demanded, an answer is an interrupted one.
+#[test]
+fn a_proof_that_could_not_begin_was_cut_short() {
+    let (values, y) = data(11, 40, 14, 0.9);
+    let x = Dense::new(40, 14, values).unwrap();
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    let run = |method: Method, rows: usize| {
+        let mut options = Selection { how: How::Price(1.0), prove: Prove::No, ..Selection::default() };
+        options.solve = Options { trace: true, ..Options::with_method(method) };
+        let mut observer = Last { rows, cancel: options.solve.cancel.clone() };
+        Setup::default().pose(&samples, |posed| posed.select(&options, &mut observer)).unwrap().solution
+    };
+    let fit = run(Method::Incremental, usize::MAX);
+    assert_ne!(fit.status, Status::Optimal, "the fit alone proves it: the test shows nothing");
+    let cut = run(Method::Exact, fit.trace.len());
+    assert_eq!(cut.status, Status::Interrupted, "{} rows", fit.trace.len());
+    assert!(cut.certificate.lower_bound <= cut.objective());
+}
+
+/// The best is proved once; runners-up are searched for only where they were asked for. What is thrown away would be seen.
+#[test]
+fn nothing_is_proved_twice() {
+    let (x, y) = data(12, 40, 14, 0.9);
+    let x = Dense::new(40, 14, x).unwrap();
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    for (top, more) in [(1, false), (3, true)] {
+        let mut options = Selection { how: How::Price(2.0), ..Selection::default() };
+        (options.solve.top, options.solve.trace) = (top, true);
+        let mut seen = 0;
+        let mut count = |_: &bestset::TraceRow| seen += 1;
+        let found = Setup::default().pose(&samples, |posed| posed.select(&options, &mut count)).unwrap();
+        assert_eq!(found.solution.status, Status::Optimal);
+        assert_eq!(seen > found.solution.trace.len(), more, "{seen} rows seen, {} kept", found.solution.trace.len());
+    }
+}
