@@ -28,8 +28,12 @@ use terms::Terms;
 const REACH: f64 = 1e5;
 
 /// Shares of the least curvature on Â that are left to Â; the rest stands against the correlations of Â with the others. Tried in
-/// turn until one proves the answer.
+/// turn until one proves the answer, or until all of Â is worth keeping and a better subset must add more features than there is
+/// curvature for: what is left to Â hardly changes that.
 const SHARES: [f64; 3] = [0.5, 0.75, 0.25];
+
+/// Added features up to which all is closed where no other share is tried. Not tuned.
+const ENOUGH: usize = 4;
 
 /// What is proved of the subsets that add m features to those of a point, for m = 0, 1, …
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +57,11 @@ impl Coherent {
         }
         let beyond = if self.is_complete { f64::INFINITY } else { self.costs[self.by_added.len()] };
         inside.min(beyond).max(bound)
+    }
+
+    /// m₀: subsets that add fewer features are not below the target.
+    pub fn closes(&self, target: f64) -> usize {
+        self.by_added.iter().take_while(|b| **b > target).count()
     }
 
     /// Bounds by either: both are valid for every number of features.
@@ -85,7 +94,9 @@ pub(crate) fn bounds(
     let around = Around::new(problem, &frame, point)?;
     let mut found: Option<Coherent> = None;
     for share in SHARES {
-        if found.as_ref().is_some_and(|f| f.bound() >= target) || limits.stop(0).is_some() {
+        let is_enough =
+            |f: &Coherent| f.bound() >= target || (problem.max_size().is_none() && f.closes(target) > ENOUGH);
+        if found.as_ref().is_some_and(is_enough) || limits.stop(0).is_some() {
             break;
         }
         let delta = share * around.least;

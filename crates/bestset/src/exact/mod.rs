@@ -60,7 +60,7 @@ pub(crate) fn solve(
     mut journal: Option<&mut Journal<'_, SavedTree>>,
 ) -> Result<Outcome> {
     let unlimited = problem.without_max_size();
-    let setting = Setting { problem: &unlimited, size: problem.max_size(), options, tuning: Tuning::default() };
+    let setting = Setting::new(&unlimited, problem.max_size(), options, Tuning::default());
     let tree = match journal.as_mut().and_then(|j| j.start.take()) {
         Some(saved) => Tree::restore(setting, saved, monitor)?,
         None => Tree::plant(setting.clone(), Seed::new(&setting, monitor)),

@@ -27,6 +27,9 @@ pub struct Tuning {
     /// n p² of a look at all pairs of features, for coherence, that each node makes up for: about 0.1 s for each at 20 multiplications
     /// of single precision in a nanosecond, so that a tree which ends soon does without. Not tuned.
     pub coherence_work_per_node: f64,
+    /// Nodes of a tree for what coherence leaves open (MATH 13.5), splitting on the answer's features first: all subsets of ten of them are
+    /// 1024. Not tuned.
+    pub region_nodes: usize,
 
     // Columns and memory.
     /// Open features up to this many all come into memory; nodes look at more by passes over X. Not tuned: at n = 1000 they take 32 MB.
@@ -147,6 +150,7 @@ impl Default for Tuning {
             rounded_every: 16,
             search_from: 64,
             coherence_work_per_node: 2e9,
+            region_nodes: 2048,
             most_near: 4000,
             first_near: 256,
             most_core: 1500,

@@ -11,7 +11,7 @@
 use crate::exact::node::{Choice, NodeContext, NodeRelaxation};
 
 /// ½c_jβ_j² · (π_j(β_j) − ρ_j(β_j)) ½c_j/(½c_j + λ2_j), the largest (MATH 11.4): the free member whose sides both raise the bound
-/// most, `None` when nothing is free. When no free coefficient lies strictly between 0 and its knee, the one nearest to a change.
+/// most, `None` when nothing is free; those that come first before the others. When no free coefficient lies strictly between 0 and its knee, the one nearest to a change.
 ///
 /// Leaving j out costs about ½c_jβ_j² with c_j the curvature of the loss along it; putting it in replaces ρ by π, which the
 /// coefficient can answer by growing.
@@ -28,7 +28,11 @@ pub fn branch(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> Optio
         let rise = (c.value(b) - c.envelope(b)).max(0.0) * half / (half + c.l2);
         (rise * half * b * b, -b.abs())
     };
-    let free = (0..members.len()).filter(|&a| members.choices[a] == Choice::Free).map(|a| (score(a), a));
-    let best = free.max_by(|x, y| x.0.0.total_cmp(&y.0.0).then(x.0.1.total_cmp(&y.0.1)).then(y.1.cmp(&x.1)))?;
+    let mut free = context.first_free(node);
+    if free.is_empty() {
+        free = (0..members.len()).filter(|&a| members.choices[a] == Choice::Free).collect();
+    }
+    let scored = free.into_iter().map(|a| (score(a), a));
+    let best = scored.max_by(|x, y| x.0.0.total_cmp(&y.0.0).then(x.0.1.total_cmp(&y.0.1)).then(y.1.cmp(&x.1)))?;
     Some(best.1)
 }

@@ -29,6 +29,8 @@ pub struct NodeContext<'g, 'p, 'a> {
     pub memory: &'g Memory,
     /// What steers the search.
     pub tuning: &'g Tuning,
+    /// Features that nodes are split on before any other, ascending.
+    pub first: &'g [usize],
 }
 
 impl<'p, 'a> NodeContext<'_, 'p, 'a> {
@@ -46,6 +48,14 @@ impl<'p, 'a> NodeContext<'_, 'p, 'a> {
             Choice::In => alone.selected().curved(members.moved[a]),
             _ => alone.priced(node.multiplier).curved(members.moved[a]),
         }
+    }
+
+    /// The free members that are split on before any other.
+    pub fn first_free(&self, node: &NodeRelaxation) -> Vec<usize> {
+        let is_first = |a: &usize| {
+            node.members.choices[*a] == Choice::Free && self.first.binary_search(&self.feature(node, *a)).is_ok()
+        };
+        if self.first.is_empty() { Vec::new() } else { (0..node.members.len()).filter(is_first).collect() }
     }
 
     /// The feature that a member stands for.

@@ -6,10 +6,12 @@
 //! | `tree` | every node of a tree against the subsets that it holds |
 //! | `curvature` | moved curvature, the bounds for one member alone, the budget |
 //! | `probe` | probes |
+//! | `region` | the tree for subsets that add many features |
 //! | `rough` | correlations in single precision, and carried from another dual point |
 
 mod curvature;
 mod probe;
+mod region;
 mod rough;
 mod tree;
 
@@ -104,7 +106,7 @@ fn planted<'p, 'a>(
     monitor: &mut Monitor<'_>,
 ) -> Tree<'p, 'a> {
     let root = incremental::root(&mut Workspace::new(problem), options, monitor);
-    Tree::plant(Setting { problem, size: None, options, tuning }, Seed { root, multiplier: 0.0 })
+    Tree::plant(Setting::new(problem, None, options, tuning), Seed { root, multiplier: 0.0 })
 }
 
 /// The node with a member put in or out.

@@ -40,7 +40,7 @@ fn forget_answer(problem: &Problem<'_>, root: &mut Root, objective: f64, bare: b
 }
 
 /// P of the best fit on every subset.
-fn costs(case: &Case) -> Vec<f64> {
+pub(super) fn costs(case: &Case) -> Vec<f64> {
     let model = case.model();
     let one = |mask: usize| {
         let subset: Vec<usize> = (0..case.p).filter(|j| mask >> j & 1 == 1).collect();
@@ -53,7 +53,7 @@ fn costs(case: &Case) -> Vec<f64> {
 
 /// A hostile problem of one of six kinds: as they come; with hardly a ridge; targets far from zero; boxes in place of the ridge;
 /// the same with fewer samples than features; these with a ridge.
-fn draw(rng: &mut ChaCha8Rng, kind: u64, losses: &[Loss]) -> Case {
+pub(super) fn draw(rng: &mut ChaCha8Rng, kind: u64, losses: &[Loss]) -> Case {
     let mut case = hostile(rng, if kind < 3 { losses } else { &[Loss::Squared] }, if kind == 5 { 9 } else { 7 });
     if kind > 3 {
         let n = rng.random_range(1..=case.p.div_ceil(2)).min(case.n);
@@ -169,7 +169,7 @@ impl Attack {
         let (options, mut observer) = (Options { method: Method::Exact, gap, top, ..Options::default() }, ());
         let mut monitor = Monitor::new(&options, &mut observer);
         let tuning = Tuning { most_near: self.most_near, ..tuning() };
-        let setting = Setting { problem, size: self.k, options: &options, tuning };
+        let setting = Setting::new(problem, self.k, &options, tuning);
         let seed = self.seed_for(&setting, &mut monitor);
         let mut tree = Tree::plant(setting, seed);
         // A search that is cut short ends nodes away from their minimisers, where far features take most from the bound.
@@ -289,7 +289,7 @@ fn grow(problem: &Problem<'_>, most_near: usize, known: Option<f64>, (least, bes
     forget_answer(problem, &mut root, 0.0, known.is_some());
     root.objective = known.unwrap_or_else(|| problem.value(&root.outcome.coefficients));
     let tuning = Tuning { most_near, ..tuning() };
-    let setting = Setting { problem, size: None, options: &options, tuning };
+    let setting = Setting::new(problem, None, &options, tuning);
     let mut tree = Tree::plant(setting, Seed { root, multiplier: 0.0 });
     while let Some(batch) = tree.next_batch() {
         tree.process(batch, &mut monitor);

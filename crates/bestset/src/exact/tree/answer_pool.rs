@@ -7,22 +7,30 @@ use crate::solution::Coefficients;
 pub struct AnswerPool {
     capacity: usize,
     entries: Vec<(f64, Coefficients)>,
+    /// P above which no subset is of interest, +∞ where all are.
+    ceiling: f64,
 }
 
 impl AnswerPool {
     /// Room for `capacity` ≥ 1 subsets.
-    pub fn new(capacity: usize) -> Self {
-        Self { capacity, entries: Vec::new() }
+    pub fn new(capacity: usize, ceiling: f64) -> Self {
+        Self { capacity, entries: Vec::new(), ceiling }
     }
 
-    /// P that a subset must be below to be taken: that of the last one; +∞ while there is room.
+    /// P that a subset must be below to be of interest: that of the last one, or the ceiling.
     pub fn limit(&self) -> f64 {
-        if self.entries.len() < self.capacity { f64::INFINITY } else { self.entries[self.capacity - 1].0 }
+        let last = self.entries.get(self.capacity - 1).map_or(f64::INFINITY, |e| e.0);
+        last.min(self.ceiling)
+    }
+
+    /// What no bound is above: P of the best, or the ceiling.
+    pub fn best(&self) -> f64 {
+        self.entries.first().map_or(f64::INFINITY, |e| e.0).min(self.ceiling)
     }
 
     /// Takes the coefficients if their P is among the best; one entry for each support. Returns whether it is the best of all.
     pub fn offer(&mut self, objective: f64, coefficients: Coefficients) -> bool {
-        if objective.is_nan() || objective >= self.limit() {
+        if objective.is_nan() || self.entries.get(self.capacity - 1).is_some_and(|last| objective >= last.0) {
             return false;
         }
         if let Some(same) = self.entries.iter().position(|e| e.1.support == coefficients.support) {
@@ -58,7 +66,7 @@ mod tests {
 
     #[test]
     fn keeps_the_best_of_each_support() {
-        let mut pool = AnswerPool::new(2);
+        let mut pool = AnswerPool::new(2, f64::INFINITY);
         assert!(pool.offer(5.0, point(&[1])));
         assert_eq!(pool.limit(), f64::INFINITY);
         assert!(!pool.offer(6.0, point(&[1])));

@@ -8,7 +8,9 @@ use crate::solver::Outcome;
 impl Tree<'_, '_> {
     /// A row of the trace.
     pub(super) fn record(&self, monitor: &mut Monitor<'_>) {
-        let (objective, lower_bound) = (self.pool.entries().first().map_or(f64::INFINITY, |e| e.0), self.lower_bound());
+        let own = || self.pool.entries().first().map_or((f64::INFINITY, 0), |e| (e.0, e.1.nonzeros()));
+        let (objective, support) = self.outer.as_ref().map_or_else(own, |o| (o.objective, o.support));
+        let lower_bound = self.outer.as_ref().map_or(self.lower_bound(), |o| o.bound(self.lower_bound()));
         monitor.record(TraceRow {
             seconds: 0.0,
             iteration: self.processed,
@@ -17,7 +19,7 @@ impl Tree<'_, '_> {
             lower_bound,
             gap: objective - lower_bound,
             active: self.frontier.len(),
-            support: self.pool.entries().first().map_or(0, |e| e.1.nonzeros()),
+            support,
         });
     }
 

@@ -9,6 +9,7 @@
 //! | `far` | the same for nodes with open features whose columns are not in memory |
 //! | `answers`, `answer_pool` | answers that the tree comes by, and the best of them |
 //! | `harvest` | what a tree shows on its way and hands over at its end |
+//! | `region` | a tree of its own for the subsets that coherence leaves open |
 //! | `snapshot` | the tree in a form that a file holds |
 
 mod answer_pool;
@@ -18,6 +19,7 @@ mod frontier;
 mod harvest;
 mod plant;
 mod process;
+pub(super) mod region;
 pub mod snapshot;
 
 use crate::coherence;
@@ -31,6 +33,7 @@ use crate::solution::Status;
 use crate::solver::Outcome;
 use answer_pool::AnswerPool;
 use frontier::Frontier;
+use region::Outer;
 use snapshot::SavedTree;
 
 /// Bytes for each pair of the core's features: inner products with room to grow, without the tableaus of a search.
@@ -50,13 +53,15 @@ pub struct Tree<'p, 'a> {
     /// Nodes that were looked at.
     processed: usize,
     /// Nodes that were made: the next one's id.
-    made: usize,
+    pub(super) made: usize,
     /// Whether answers have been looked for outside the active set.
     searched: bool,
     /// What coherence proves of all subsets (MATH 13.3), −∞ before it was looked at.
     floor: f64,
     /// Whether it has been looked at.
     has_looked_at_coherence: bool,
+    /// The tree of all subsets, where this is one for a part of them.
+    outer: Option<Outer>,
     /// Whether memory had no room for features that a node needed.
     starved: bool,
     /// Whether there was no time left for a look at all features.
@@ -80,12 +85,13 @@ impl<'p, 'a> Tree<'p, 'a> {
             near,
             core,
             frontier: Frontier::new(),
-            pool: AnswerPool::new(setting.options.top),
+            pool: AnswerPool::new(setting.options.top, setting.ceiling),
             processed: 0,
             made: 0,
             searched: false,
             floor: f64::NEG_INFINITY,
             has_looked_at_coherence: false,
+            outer: None,
             starved: false,
             out_of_time: false,
             memory,
@@ -96,11 +102,17 @@ impl<'p, 'a> Tree<'p, 'a> {
     }
 
     /// Splits nodes until none is open or a limit strikes.
-    pub fn grow(
-        mut self,
+    pub fn grow(mut self, monitor: &mut Monitor<'_>, journal: Option<&mut Journal<'_, SavedTree>>) -> Result<Outcome> {
+        let ended = self.grow_on(monitor, journal)?;
+        Ok(self.harvest(ended))
+    }
+
+    /// As [`Tree::grow`]; why it ended.
+    fn grow_on(
+        &mut self,
         monitor: &mut Monitor<'_>,
         mut journal: Option<&mut Journal<'_, SavedTree>>,
-    ) -> Result<Outcome> {
+    ) -> Result<Status> {
         let mut ended = self.outcome.ended;
         while let Some(batch) = self.next_batch() {
             if let Some(status) = self.limit(monitor) {
@@ -112,7 +124,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             if self.processed >= self.setting.tuning.search_from {
                 self.search(monitor);
             }
-            self.look_at_coherence(monitor);
+            self.look_at_coherence(monitor)?;
             self.record(monitor);
             if let Some(journal) = &mut journal
                 && monitor.stop(0).is_none()
@@ -125,7 +137,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             ended = Status::MemoryLimit;
         }
         // The limit may have struck inside the last nodes.
-        Ok(self.harvest(monitor.stop(0).unwrap_or(ended)))
+        Ok(monitor.stop(0).unwrap_or(ended))
     }
 
     /// The open nodes with the lowest bounds; those that the best answer has meanwhile closed are dropped. A node with far features
@@ -184,28 +196,31 @@ impl<'p, 'a> Tree<'p, 'a> {
     /// max(D_root, min(max(bounds of open and closed nodes, floor), P of the answer)) (MATH 11.26, 13.3): what no subset outside the pool
     /// can beat, nor one in it by more than rounding.
     fn lower_bound(&self) -> f64 {
-        let best = self.pool.entries().first().map_or(f64::INFINITY, |e| e.0);
-        self.frontier.bound().max(self.floor).min(best).max(self.root_bound())
+        self.frontier.bound().max(self.floor).min(self.pool.best()).max(self.root_bound())
     }
 
     /// Bounds all subsets by coherence around the best answer (MATH 13.3), once: when the tree has done as much work as that takes.
-    fn look_at_coherence(&mut self, monitor: &Monitor<'_>) {
+    fn look_at_coherence(&mut self, monitor: &mut Monitor<'_>) -> Result<()> {
         let Setting { problem, size, ref tuning, .. } = self.setting;
         let work = problem.nrows() as f64 * (problem.ncols() as f64).powi(2);
         let is_due = self.processed as f64 * tuning.coherence_work_per_node >= work;
         let is_made = self.has_looked_at_coherence || self.setting.options.top > 1;
         let has_time = monitor.has_time_for(coherence::cost(problem));
         if is_made || !is_due || !has_time || self.frontier.len() == 0 || !coherence::applies(problem, &self.memory) {
-            return;
+            return Ok(());
         }
         let limited = size.map(|k| problem.clone().with_max_size(k)).transpose();
-        let (Ok(limited), Some((best, answer))) = (limited, self.pool.entries().first()) else { return };
+        let (Ok(limited), Some((best, answer))) = (limited, self.pool.entries().first()) else { return Ok(()) };
         let around = (*best, self.cutoff());
         let found = coherence::bounds(limited.as_ref().unwrap_or(problem), answer, around, monitor.limits());
         // Of subsets that are no better than the answer nothing is said. A look that a limit cut short is none: a search that goes on
         // from here makes it.
-        self.floor = found.map_or(f64::NEG_INFINITY, |f| f.bound().min(*best));
+        self.floor = found.as_ref().map_or(f64::NEG_INFINITY, |f| f.bound().min(*best));
+        if let Some(found) = found {
+            self.search_region(&found, monitor)?;
+        }
         self.has_looked_at_coherence = monitor.stop(0).is_none();
+        Ok(())
     }
 
     /// D_root: the bound before branching.
@@ -218,7 +233,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         let scale = self.pool.entries().first().map_or(0.0, |e| e.0.abs());
         let (near, core, size, memory) = (&self.near, &self.core, self.setting.size, &self.memory);
         let (most_curved, tuning) = (self.most_curved(), &self.setting.tuning);
-        NodeContext { near, core, size, most_curved, scale, memory, tuning }
+        NodeContext { near, core, size, most_curved, scale, memory, tuning, first: &self.setting.first }
     }
 
     /// The most members m among which curvature is moved: min(n, m)² m multiplications must be worth it, and in a tree that may end

@@ -112,7 +112,10 @@ fn look_at(
     if relaxed.bound <= goal.cutoff {
         decide(context, &mut relaxed, goal.best);
     }
-    let relaxed = strengthen(context, relaxed, goal, limits);
+    // Where features wait that are to be split on first, that is what raises the bound most.
+    if context.first_free(&relaxed).is_empty() {
+        relaxed = strengthen(context, relaxed, goal, limits);
+    }
     let tuning = context.tuning;
     let has_turn = node.id < tuning.rounded_nodes || node.id.is_multiple_of(tuning.rounded_every);
     let is_rounded = relaxed.bound <= goal.cutoff && has_turn;

@@ -1,0 +1,52 @@
+//! The tree for subsets that add many features to an answer (MATH 13.5), against the fit on every subset.
+
+use super::tree::{costs, draw};
+use crate::common::{Convex, RngExt, pick, rng};
+use crate::control::Monitor;
+use crate::design::Dense;
+use crate::exact::setting::Setting;
+use crate::exact::tests::tuning;
+use crate::exact::tree::Tree;
+use crate::exact::tree::region::{Cheap, Outer};
+use crate::exact::tuning::Tuning;
+use crate::{Coefficients, Loss, Method, Options};
+
+/// No subset with m₀ features outside Â, or more, is below the bound, whatever Â, the prices and the ceiling; and where the tree ended
+/// below its ceiling, the bound is the least P_ψ there is.
+#[test]
+fn no_subset_that_adds_many_is_below_the_bound() {
+    let (mut tried, mut split, mut cut) = (0, 0, 0);
+    for seed in 0..1000 {
+        let mut rng = rng(91_000 + seed);
+        let kind = pick(&mut rng, &[0, 1, 2, 5]);
+        let case = draw(&mut rng, kind, &[Loss::Squared]);
+        let (cost, design) = (costs(&case), Dense::new(case.n, case.p, case.x.clone()).unwrap());
+        let problem = case.problem(&design);
+        let support: Vec<usize> = (0..case.p).filter(|_| rng.random_bool(0.4)).collect();
+        let penalties: Vec<Convex> = support.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
+        let fit = case.model().minimise(&support, &penalties);
+        let answer = Coefficients::from_pairs(support.iter().copied().zip(fit.beta).collect(), fit.intercept);
+        let outside = |mask: usize| (0..case.p).filter(|j| mask >> j & 1 == 1 && !answer.support.contains(j)).count();
+        let added = rng.random_range(1..=case.p);
+        let Some(cheap) = Cheap::new(&problem, &answer.support, added, pick(&mut rng, &[0.4, 0.1])) else { continue };
+        let (options, mut silent) = (Options { gap: 1e-6, ..Options::with_method(Method::Exact) }, ());
+        let mut monitor = Monitor::new(&options, &mut silent);
+        let Some((root, _)) = cheap.root(&answer, &options, &mut monitor) else { continue };
+        let least = (0..cost.len()).filter(|m| outside(*m) >= added).map(|m| cost[m]).fold(f64::INFINITY, f64::min);
+        let tuning = Tuning { most_near: pick(&mut rng, &[2, 4000]), ..tuning() };
+        let mut setting = Setting::new(&cheap.problem, None, &options, tuning);
+        let reach = pick(&mut rng, &[0.7, 1.0, 1.3]);
+        let ceiling = reach * least - cheap.saved;
+        (setting.ceiling, setting.first) = (ceiling, answer.support.clone());
+        let no_limit = f64::INFINITY;
+        let outer = Outer { bound: -no_limit, others: no_limit, saved: cheap.saved, objective: no_limit, support: 0 };
+        let mut tree = Tree::of_part(setting, root, outer);
+        let bound = tree.grow_as_part(&mut monitor).unwrap();
+        let slack = 1e-9 * (least.abs() + cost[0].abs());
+        assert!(bound <= least + slack, "{seed}: {added} added, {bound} above {least}, {case:?}");
+        tried += 1;
+        split += usize::from(tree.made > 1);
+        cut += usize::from(bound >= reach * least * (1.0 - 1e-5) && reach < 1.0);
+    }
+    assert!(tried > 500 && split > 100 && cut > 100, "{tried} tried, {split} split, {cut} ended at the ceiling");
+}

@@ -1,0 +1,144 @@
+//! What coherence leaves open: subsets that add many features to those of the best answer (MATH 13.5). They pay for all of them, so that a
+//! tree of its own, in which features outside the answer are cheap, closes them.
+
+use crate::coherence::Coherent;
+use crate::control::{Monitor, Options};
+use crate::error::Result;
+use crate::exact::seed::Seed;
+use crate::exact::setting::Setting;
+use crate::exact::tree::Tree;
+use crate::penalty::{Factors, Penalty};
+use crate::problem::Problem;
+use crate::relaxation::convex;
+use crate::relaxation::workspace::Workspace;
+use crate::solution::Coefficients;
+use crate::solver::incremental;
+use crate::solver::incremental::Root;
+
+/// Prices outside the answer that are tried, as shares of their own.
+const PRICES: [f64; 3] = [0.4, 0.2, 0.1];
+
+/// By which share the sum of what was saved may be too large.
+const ROUNDING: f64 = 1e-12;
+
+/// A tree for a part of the subsets, seen from the tree of all.
+pub(in crate::exact) struct Outer {
+    /// The bound of all subsets before.
+    pub bound: f64,
+    /// That of the subsets outside the part.
+    pub others: f64,
+    /// What P exceeds the problem of the part by.
+    pub saved: f64,
+    /// P of the best answer, and how many features it has.
+    pub objective: f64,
+    pub support: usize,
+}
+
+impl Outer {
+    /// A bound of all subsets, from one of the part.
+    pub fn bound(&self, part: f64) -> f64 {
+        (part + self.saved - ROUNDING * self.saved).min(self.others).min(self.objective).max(self.bound)
+    }
+}
+
+/// The problem with cheap features outside a subset Â.
+pub(in crate::exact) struct Cheap<'a> {
+    pub problem: Problem<'a>,
+    /// What those who add m₀ features at least pay less here.
+    pub saved: f64,
+}
+
+impl<'a> Cheap<'a> {
+    /// P_ψ with the prices ψλ0 outside Â, and (1 − ψ)(the m₀ least prices outside Â).
+    pub fn new(problem: &Problem<'a>, inside: &[usize], added: usize, share: f64) -> Option<Self> {
+        let is_outside = |j: usize| inside.binary_search(&j).is_err();
+        let penalty = problem.penalty();
+        let factor = |j: usize| penalty.price.at(j) * if is_outside(j) { share } else { 1.0 };
+        let price = Factors::Each((0..problem.ncols()).map(factor).collect());
+        let cheap = problem.with_penalty(Penalty { price, ..penalty.clone() }).ok()?;
+        let saved = |j: usize| problem.coordinate(j).l0 - cheap.coordinate(j).l0;
+        let mut saved: Vec<f64> = (0..problem.ncols()).filter(|j| is_outside(*j)).map(saved).collect();
+        saved.sort_unstable_by(f64::total_cmp);
+        // Fewer than so many cannot be added at all.
+        let saved = saved.get(..added)?.iter().sum::<f64>() * (1.0 - ROUNDING);
+        Some(Self { problem: cheap, saved })
+    }
+
+    /// The root, and what the bounds of nodes will come to when all of Â is decided: in, D + Σ_Â (π_j(β_j) − ρ_j(β_j)), or out.
+    pub fn root(&self, answer: &Coefficients, options: &Options, monitor: &mut Monitor<'_>) -> Option<(Root, f64)> {
+        let started = Options { warm_start: Some(answer.clone()), ..options.clone() };
+        let root = incremental::sketch(&mut self.workspace(&self.problem, options), &started, monitor);
+        let rise = |(j, b): (usize, f64)| {
+            let c = self.problem.coordinate(j);
+            c.value(b) - c.envelope(b)
+        };
+        let of_answer = root.minimiser.iter().filter(|(j, _)| answer.support.binary_search(j).is_ok());
+        let inside = root.outcome.lower_bound + of_answer.map(rise).sum::<f64>();
+        let penalty = self.problem.penalty().clone().never(&answer.support, self.problem.ncols()).ok()?;
+        let without = self.problem.with_penalty(penalty).ok()?;
+        let outside = convex::solve(&mut self.workspace(&without, options), options, monitor).lower_bound;
+        Some((root, inside.min(outside)))
+    }
+
+    fn workspace<'p>(&self, problem: &'p Problem<'a>, options: &Options) -> Workspace<'p, 'a> {
+        Workspace::new(problem).within(options.memory())
+    }
+}
+
+impl<'p, 'a> Tree<'p, 'a> {
+    /// P ≥ min(the bounds of fewer than m₀ added features, min P_ψ + (1 − ψ)(the m₀ least prices outside Â)) (MATH 13.5), where m₀ is
+    /// the first number whose bound does not close: raises the floor, if a tree of P_ψ promises to close.
+    pub(super) fn search_region(&mut self, coherent: &Coherent, monitor: &mut Monitor<'_>) -> Result<()> {
+        let Setting { problem, size, options, .. } = self.setting;
+        let Some((objective, answer)) = self.pool.entries().first().cloned() else { return Ok(()) };
+        let cutoff = self.cutoff();
+        let added = coherent.closes(cutoff);
+        if added < 2 || size.is_some() || problem.penalty().lambda0 == 0.0 || self.floor > cutoff {
+            return Ok(());
+        }
+        let Some((cheap, root)) = self.cheapest(&answer, added, monitor) else { return Ok(()) };
+        let most = self.processed + self.setting.tuning.region_nodes;
+        let options = Options { max_nodes: Some(options.max_nodes.map_or(most, |m| m.min(most))), ..options.clone() };
+        let mut setting = Setting::new(&cheap.problem, None, &options, self.setting.tuning.clone());
+        // A room above what closes the part: half of it is left below.
+        (setting.ceiling, setting.first) = (cutoff - cheap.saved + self.room(), answer.support.clone());
+        let others = coherent.by_added[..added].iter().copied().fold(f64::INFINITY, f64::min);
+        let (bound, support) = (self.lower_bound(), answer.support.len());
+        let outer = Outer { bound, others, saved: cheap.saved, objective, support };
+        let mut tree = Tree::of_part(setting, root, outer);
+        tree.processed = self.processed;
+        let bound = tree.grow_as_part(monitor)?;
+        (self.floor, self.processed) = (self.floor.max(bound), tree.processed);
+        Ok(())
+    }
+
+    /// The prices outside the answer that promise most, `None` where none promises to close what is left.
+    fn cheapest(&self, answer: &Coefficients, added: usize, monitor: &mut Monitor<'_>) -> Option<(Cheap<'a>, Root)> {
+        let Setting { problem, options, .. } = self.setting;
+        let (was_muted, mut best) = (std::mem::replace(&mut monitor.muted, true), None);
+        for share in PRICES {
+            let Some(cheap) = Cheap::new(problem, &answer.support, added, share) else { break };
+            let Some((root, promise)) = cheap.root(answer, options, monitor) else { break };
+            let promise = promise + cheap.saved - self.cutoff();
+            if promise > best.as_ref().map_or(0.0, |(most, ..): &(f64, _, _)| *most) {
+                best = Some((promise, cheap, root));
+            }
+        }
+        monitor.muted = was_muted;
+        best.filter(|_| monitor.stop(0).is_none()).map(|(_, cheap, root)| (cheap, root))
+    }
+
+    /// A tree for a part of the subsets: it looks for no answers outside of its nodes, and has no part of its own.
+    pub(in crate::exact) fn of_part(setting: Setting<'p, 'a>, root: Root, outer: Outer) -> Self {
+        let mut tree = Tree::plant(setting, Seed { root, multiplier: 0.0 });
+        (tree.searched, tree.has_looked_at_coherence, tree.outer) = (true, true, Some(outer));
+        tree
+    }
+
+    /// The bound of all subsets when this tree has grown.
+    pub(in crate::exact) fn grow_as_part(&mut self, monitor: &mut Monitor<'_>) -> Result<f64> {
+        self.grow_on(monitor, None)?;
+        let own = self.lower_bound();
+        Ok(self.outer.as_ref().map_or(own, |o| o.bound(own)))
+    }
+}
