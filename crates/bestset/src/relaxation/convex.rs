@@ -46,28 +46,43 @@ pub struct Relaxed {
 
 /// Minimises R until R − D ≤ `relaxation_gap` · |R| (MATH 7.1); leaves the minimiser in the workspace.
 pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Relaxed {
+    let mut state = Relaxed::new(work);
+    refine(&mut state, work, options, &|_, _| false, monitor);
+    state
+}
+
+/// Goes on with [`solve`], until `is_enough` at the latest; whether it was that which ended it.
+pub fn refine(
+    state: &mut Relaxed,
+    work: &mut Workspace<'_, '_>,
+    options: &Options,
+    is_enough: &dyn Fn(&Relaxed, &Workspace<'_, '_>) -> bool,
+    monitor: &mut Monitor<'_>,
+) -> bool {
     let problem = work.problem;
     let p = problem.ncols();
-    let mut state = Relaxed::new(work);
     // Without a ridge term or bounds D may stay −∞; the gap shares then measure stationarity.
     let unbounded = !problem.penalty().has_certificate(p);
     let (mut previous, mut tightening) = (f64::INFINITY, 0.1);
     loop {
         let gap = state.pass(work, monitor);
-        record(work, &state, monitor);
+        record(work, state, monitor);
         state.iterations += 1;
         let target = options.relaxation_gap * state.relaxation.abs();
         if state.relaxation - state.lower_bound <= target || (unbounded && gap <= 1e-3 * target) {
-            break;
+            return false;
+        }
+        if is_enough(state, work) {
+            return true;
         }
         if let Some(status) = monitor.stop(state.iterations) {
             state.ended = status;
-            break;
+            return false;
         }
         state.screen(work);
         let Some(added) = state.include(work) else {
             state.ended = Status::MemoryLimit;
-            break;
+            return false;
         };
         // The same gap twice with nothing to add: the sub-problem must be solved more tightly, or rounding is reached.
         // Zero twice and NaN (nothing stops a coefficient) are stalls as well.
@@ -76,7 +91,7 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
             tightening *= 0.1;
             if tightening < 1e-9 {
                 state.ended = Status::Stalled;
-                break;
+                return false;
             }
         }
         previous = gap;
@@ -84,10 +99,14 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
         let tolerance = (tightening * gap.min(state.relaxation.abs())).max(0.2 * target * tightening.min(0.1) * 10.0);
         work.relax(gradients, tolerance, monitor);
     }
-    state
 }
 
 impl Relaxed {
+    /// R − D, or R where D says nothing: P is not negative.
+    pub fn gap(&self) -> f64 {
+        self.relaxation - self.lower_bound.max(0.0)
+    }
+
     /// Nothing proved yet, every feature in play.
     pub(crate) fn new(work: &Workspace<'_, '_>) -> Self {
         let p = work.problem.ncols();

@@ -69,6 +69,18 @@ pub fn search(
     (best, rules, None)
 }
 
+/// An answer within the active set before the rules are known: the best of the usual starts after descent, improved by exchanges. Leaves
+/// the workspace where it was.
+pub fn first(work: &mut Workspace<'_, '_>, others: &[Coefficients], monitor: &mut Monitor<'_>) -> Incumbent {
+    let (root, mut best) = (work.coefficients(), Incumbent::none());
+    descend_from(work, &starts(work, &root, others), &mut best, monitor);
+    work.load(&best.coefficients);
+    improve(work, monitor);
+    best.offer(work);
+    work.load(&root);
+    best
+}
+
 /// λ0 = 0, nothing to choose: P is R, and its minimiser, once found, leaves nothing to any move.
 fn take_convex(work: &mut Workspace<'_, '_>, others: &[Coefficients], relaxed: &Relaxed, best: &mut Incumbent) {
     best.offer(work);
