@@ -76,7 +76,9 @@ impl Precision {
     fn new(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, goal: &Goal) -> Self {
         let scale = if goal.cutoff.is_finite() { goal.cutoff.abs() } else { context.scale }.max(f64::MIN_POSITIVE);
         let price = context.problem().penalty().lambda0 + node.multiplier;
-        let tolerance = 0.05 * if price > 0.0 { price.min(1e-2 * scale) } else { 1e-2 * scale };
+        // Where it is known what to split on, a part of what that brings is enough.
+        let part = if context.first_free(node).is_empty() { 0.05 } else { 0.5 };
+        let tolerance = part * if price > 0.0 { price.min(1e-2 * scale) } else { 1e-2 * scale };
         Self { tolerance, scale }
     }
 
