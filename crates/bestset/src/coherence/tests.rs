@@ -65,6 +65,17 @@ fn columns_of_next_to_nothing_prove_nothing() {
     assert!(cut.certificate.lower_bound <= proved.objective() * (1.0 + 1e-9));
 }
 
+/// What coherence does not reach is bounded by what it costs.
+#[test]
+fn features_beyond_reach_cost_what_they_cost() {
+    let (by_added, costs) = (vec![8.0, 9.0], vec![0.0, 2.0, 4.0]);
+    let found = Coherent { by_added, costs, is_complete: false };
+    assert_eq!((found.bound(), found.closes(8.5), found.closes(7.0)), (4.0, 0, 2));
+    assert_eq!(Coherent { is_complete: true, ..found.clone() }.bound(), 8.0);
+    // The bound of few added features is low: so many are better bounded by what they cost.
+    assert_eq!(Coherent { by_added: vec![8.0, 3.0], costs: vec![0.0, 5.0, 6.0], is_complete: true }.bound(), 5.0);
+}
+
 #[test]
 fn no_subset_is_below_its_bound() {
     let mut proved = 0;
