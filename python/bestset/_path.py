@@ -130,9 +130,10 @@ def subsets(
 
     The objective of each size is that of `solve` without :math:`\lambda_0`, subject to at most this many features; the
     parameters that are not listed here are those of `solve`. Least squares (``lambda1 = lambda2 = 0``) is searched by
-    leaps and bounds where there are more samples than features, or as many or a few more features than samples, or where
-    the sizes asked for are small; an error names the sizes that can be searched. Everything else needs ``lambda2 > 0`` or
-    bounds on every coefficient. `lambda2` is zero unless given where that will do.
+    leaps and bounds where there are more samples than features, or as many or a few more features than samples; with
+    ``lambda2=0`` and many more features, small sizes are proved by looking at all subsets (three features of thousands, five
+    of a few hundred); an error names the sizes that can be searched. Everything else needs ``lambda2 > 0`` or bounds on every
+    coefficient. `lambda2` is zero unless given where leaps and bounds will do.
 
     Parameters
     ----------

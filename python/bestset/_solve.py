@@ -79,7 +79,8 @@ def solve(
         Price of absolute size.
     lambda2 : float, optional
         Price of squared size; None for 0.01 of the sum of squares of a column: a coefficient alone is shrunk by two
-        percent. A lower bound needs ``lambda2 > 0`` or bounds on every coefficient.
+        percent. A lower bound needs ``lambda2 > 0`` or bounds on every coefficient, or least squares and a size `k` of which
+        ``method="exact"`` can look at all subsets.
     k : int, optional
         The largest number of features, in place of a price.
     loss : {"squared", "huber", "logistic", "squared_hinge"}

@@ -69,6 +69,7 @@ mod control;
 pub mod criteria;
 pub mod cv;
 pub mod design;
+mod enumerate;
 mod error;
 mod exact;
 pub mod file;
@@ -115,4 +116,6 @@ pub mod internals {
     pub use crate::relaxation::workspace::Workspace;
     pub use crate::search::rules::{Rules, Verdict};
     pub use crate::search::tableau::Tableau;
+    pub use crate::solve::solve_by_enumeration;
+    pub use crate::subsets::enumerated;
 }

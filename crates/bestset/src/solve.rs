@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use crate::snapshot::{Journal, misfit};
 use crate::solution::Solution;
 use crate::solver::{Outcome, incremental, published};
-use crate::{exact, leaps};
+use crate::{enumerate, exact, leaps};
 use serde::{Deserialize, Serialize};
 
 /// Solves the problem with the method of the options.
@@ -20,6 +20,15 @@ pub fn solve(problem: &Problem<'_>, options: &Options) -> Result<Solution> {
 /// As [`solve`], with an observer that sees every trace row as it is made.
 pub fn solve_observed(problem: &Problem<'_>, options: &Options, observer: &mut dyn Observer) -> Result<Solution> {
     solve_kept(problem, options, observer, None)
+}
+
+/// As [`solve`] with [`Method::Exact`], by looking at all subsets, whatever else could prove them and however many there are.
+pub fn solve_by_enumeration(problem: &Problem<'_>, options: &Options) -> Result<Solution> {
+    let (options, mut observer) = (Options { method: Method::Exact, ..options.clone() }, ());
+    options.validate_ranges(problem)?;
+    let mut monitor = Monitor::new(&options, &mut observer);
+    let outcome = on_threads(options.threads, || enumerate::solve(problem, &options, &mut monitor))?;
+    Ok(finish(problem, &options, monitor, outcome))
 }
 
 /// As [`solve_observed`]; branch and bound goes on from the journal and keeps it up to date.
@@ -56,14 +65,24 @@ pub(crate) enum Saved {
     Leaps(Box<leaps::SavedLeaps>),
 }
 
-/// Leaps and bounds where nothing else has a bound, branch and bound on the relaxation elsewhere.
+/// Leaps and bounds, or a look at all subsets, where nothing else has a bound; branch and bound on the relaxation elsewhere.
 fn prove(
     problem: &Problem<'_>,
     options: &Options,
     monitor: &mut Monitor<'_>,
     journal: Option<&mut Journal<'_, Saved>>,
 ) -> Result<Outcome> {
-    let (is_least_squares, journal) = (leaps::is_needed(problem), journal);
+    let is_least_squares = leaps::is_needed(problem);
+    if !is_least_squares && enumerate::is_needed(problem) {
+        return match journal {
+            None => enumerate::solve(problem, options, monitor),
+            Some(_) => Err(Error::Unused {
+                setting: "a checkpoint".to_owned(),
+                place: "where all subsets of a size are looked at",
+                advice: "it takes minutes at most; leave it out, or set lambda2 > 0 for branch and bound",
+            }),
+        };
+    }
     let Some(Journal { start, keep }) = journal else {
         return match is_least_squares {
             true => leaps::solve(problem, options, monitor, None),
@@ -94,14 +113,14 @@ impl Options {
 
     fn validate_method(&self, problem: &Problem<'_>) -> Result<()> {
         let method = self.method.name();
-        if self.method == Method::Exact && leaps::is_needed(problem) {
+        if self.method == Method::Exact && (leaps::is_needed(problem) || enumerate::is_needed(problem)) {
             return Ok(());
         }
         let needs_dual =
             matches!(self.method, Method::Exact | Method::PrimalDual { .. } | Method::DualAscent | Method::DualIht);
         if needs_dual && !problem.penalty().has_certificate(problem.ncols()) {
             if self.method == Method::Exact && leaps::is_plain(problem) {
-                let most = leaps::largest_size(problem);
+                let most = leaps::largest_size(problem).max(enumerate::largest_size(problem));
                 return Err(Error::TooWide { samples: problem.nrows(), features: problem.ncols(), most });
             }
             let reason = match self.method {

@@ -4,12 +4,12 @@ use crate::certificate::Certificate;
 use crate::control::{Method, Monitor, Options, on_threads};
 use crate::criteria::{Counted, Criterion, Fit};
 use crate::error::{Error, Result};
-use crate::leaps;
 use crate::loss::Loss;
 use crate::penalty::Penalty;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Status};
 use crate::solve::solve;
+use crate::{enumerate, leaps};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -85,7 +85,8 @@ pub struct Criteria {
 
 /// The best subset of at most k features for every k = 1..=most; λ0 plays no part.
 ///
-/// Least squares with more samples than features, or a few more features, goes by leaps and bounds, everything else by [`Method::Exact`] with
+/// Least squares with more samples than features, or a few more features, goes by leaps and bounds; without a ridge and with many more
+/// features small sizes are proved by looking at all subsets. Everything else goes by [`Method::Exact`] with
 /// [`Problem::with_max_size`], each size started from the one before. Limits on time and nodes are for all sizes together.
 ///
 /// ```
@@ -103,16 +104,33 @@ pub fn subsets(problem: &Problem<'_>, most: usize, options: &Options) -> Result<
     if most == 0 || most > problem.ncols() {
         return Err(Error::Size { k: most, features: problem.ncols() });
     }
-    let penalty = Penalty { lambda0: 0.0, ..problem.penalty().clone() };
-    let problem = problem.with_penalty(penalty)?;
-    let options = Options { method: Method::Exact, ..options.clone() };
     let start = Instant::now();
-    let (sizes, nodes, dependent) = match leaps::applies(&problem, most) {
-        true => on_threads(options.threads, || by_leaps(&problem, most, &options))?,
-        false => one_by_one(&problem, most, &options)?,
+    let (problem, options) = unpriced(problem, options)?;
+    let without_bound = !problem.penalty().has_certificate(problem.ncols());
+    let (sizes, nodes, dependent) = if leaps::applies(&problem, most) {
+        on_threads(options.threads, || by_leaps(&problem, most, &options))?
+    } else if without_bound && enumerate::applies(&problem, most) {
+        on_threads(options.threads, || by_enumeration(&problem, most, &options))?
+    } else {
+        one_by_one(&problem, most, &options)?
     };
     let (seconds, lambda2) = (start.elapsed().as_secs_f64(), problem.penalty().lambda2);
     Ok(Subsets { sizes, nodes, seconds, lambda2, dependent })
+}
+
+/// As [`subsets`], by looking at all of them, whatever else could prove them and however many there are.
+pub fn enumerated(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Subsets> {
+    let start = Instant::now();
+    let (problem, options) = unpriced(problem, options)?;
+    let (sizes, nodes, dependent) = on_threads(options.threads, || by_enumeration(&problem, most, &options))?;
+    let (seconds, lambda2) = (start.elapsed().as_secs_f64(), problem.penalty().lambda2);
+    Ok(Subsets { sizes, nodes, seconds, lambda2, dependent })
+}
+
+/// The problem without λ0, and the options of a proof.
+fn unpriced<'a>(problem: &Problem<'a>, options: &Options) -> Result<(Problem<'a>, Options)> {
+    let penalty = Penalty { lambda0: 0.0, ..problem.penalty().clone() };
+    Ok((problem.with_penalty(penalty)?, Options { method: Method::Exact, ..options.clone() }))
 }
 
 /// The subsets, the nodes they took, and the columns taken for combinations of others.
@@ -123,14 +141,33 @@ fn by_leaps(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Sea
     let mut observer = ();
     let mut monitor = Monitor::new(options, &mut observer);
     let (bests, full, dependent) = leaps::sizes(problem, most, options, &mut monitor)?;
-    let measure = Measure::new(problem, Some(full));
+    Ok(measured(&Measure::new(problem, Some(full)), bests, dependent, options))
+}
+
+fn by_enumeration(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Searched> {
+    options.validate_ranges(problem)?;
+    let mut observer = ();
+    let mut monitor = Monitor::new(options, &mut observer);
+    let (bests, dependent) = enumerate::sizes(problem, most, options, &mut monitor)?;
+    // With more columns than samples determine, the fit on all features is perfect.
+    let rank = leaps::determined(problem);
+    let full = (problem.ncols() > rank).then_some(leaps::Full { loss: 0.0, rank });
+    Ok(measured(&Measure::new(problem, full), bests, dependent, options))
+}
+
+fn measured(
+    measure: &Measure<'_, '_>,
+    bests: Vec<leaps::BestOfSize>,
+    dependent: Vec<Vec<usize>>,
+    options: &Options,
+) -> Searched {
     let nodes = bests.iter().map(|b| b.nodes).sum();
     let subset = |(k, best): (usize, leaps::BestOfSize)| {
-        let objective = problem.value(&best.coefficients);
+        let objective = measure.problem.value(&best.coefficients);
         let certificate = Certificate::new(objective, None, best.lower_bound);
         measure.subset(k + 1, best.coefficients, certificate, best.ended, options)
     };
-    Ok((bests.into_iter().enumerate().map(subset).collect(), nodes, dependent))
+    (bests.into_iter().enumerate().map(subset).collect(), nodes, dependent)
 }
 
 fn one_by_one(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Searched> {

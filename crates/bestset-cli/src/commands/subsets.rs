@@ -17,11 +17,13 @@ use std::io::Write;
 /// Find the best subset of every size, each proved, with the measures that choose between them.
 ///
 /// Least squares has lambda2 = 0 unless given wherever it can do without, as with more samples than features: the classical best
-/// subsets.
+/// subsets. With --lambda2 0 and more features than samples small sizes are proved by looking at all subsets: three features of
+/// thousands, five of a few hundred.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: bestset subsets trial.csv --target outcome
-          bestset subsets trial.csv --target outcome --max-size 8 --json")]
+          bestset subsets trial.csv --target outcome --max-size 8 --json
+          bestset subsets genes.csv --target outcome --lambda2 0 --max-size 3")]
 pub struct Subsets {
     #[command(flatten)]
     input: InputArgs,

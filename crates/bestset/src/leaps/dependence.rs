@@ -5,22 +5,11 @@
 //! one dependence less each; what is left when there is none is searched.
 
 use crate::error::{Error, Result};
-use crate::kernel;
 use crate::leaps::cell::Cell;
 use crate::leaps::cover::{cover, determined};
 use crate::leaps::equations::Equations;
 use crate::problem::Problem;
-
-/// A column of which less than this share of its square is left when others are projected out is not told from a combination of
-/// them by inner products: fits with it would be made of rounding.
-const DEPENDENT: f64 = 1e-11;
-
-/// What is left of a combination of columns, relative to its terms, when it is zero but for rounding: that of a file with fifteen
-/// digits, and of the combination itself. Columns further apart than this differ, and what they differ by could be fitted.
-const EXACT: f64 = 4e-15;
-
-/// Coefficients below this are rounding.
-const NOTHING: f64 = 1e-8;
+use crate::problem::refit::{DEPENDENT, circuit};
 
 /// More families than this are more than a few columns too many.
 const MOST: usize = 256;
@@ -90,28 +79,9 @@ impl<'p, 'a> Equations<'p, 'a> {
         positions.iter().map(|&k| self.features[k as usize]).collect()
     }
 
-    /// Column j and the columns of which it is a combination, if it is one exactly: an error if not. Never with a ridge, under which
-    /// two copies fit better than one.
+    /// Column j and the columns of which it is a combination, if it is one exactly: an error if not.
     fn circuit(&self, j: u32, others: &[u32]) -> Result<Vec<u32>> {
-        let target = self.column(j);
-        let rough = self.least_squares(others, &target);
-        let circuit: Vec<u32> = (0..others.len()).filter(|&a| rough[a].abs() > NOTHING).map(|a| others[a]).collect();
-        let gamma = self.least_squares(&circuit, &target);
-        let mut rest = target;
-        for (&k, g) in circuit.iter().zip(&gamma) {
-            rest.iter_mut().zip(self.column(k)).for_each(|(r, x)| *r -= g * x);
-        }
-        let left = kernel::squares(&rest).sqrt();
-        // The entries were rounded when they were made, and centring does not make that less.
-        let before = |k: u32| self.reach[k as usize];
-        let terms = before(j) + circuit.iter().zip(&gamma).map(|(&k, g)| g.abs() * before(k)).sum::<f64>();
-        if self.ridge == 0.0 && left <= EXACT * terms {
-            return Ok([&[j], &circuit[..]].concat());
-        }
-        // The others are told by the part they have in it.
-        let large = 1e-3 * gamma.iter().fold(0.0f64, |most, g| most.max(g.abs()));
-        let (_, named): (Vec<f64>, Vec<u32>) = gamma.iter().zip(&circuit).filter(|p| p.0.abs() >= large).unzip();
-        let (column, others) = (self.features[j as usize], self.features_of(&named));
-        Err(Error::Dependent { column, others, share: left * left })
+        let places = circuit(&self.term(j), &self.terms(others))?;
+        Ok(std::iter::once(j).chain(places.into_iter().map(|a| others[a])).collect())
     }
 }

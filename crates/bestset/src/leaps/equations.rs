@@ -7,6 +7,7 @@ use crate::leaps::cover;
 use crate::leaps::family::Family;
 use crate::leaps::form::Form;
 use crate::problem::Problem;
+use crate::problem::refit::rounding;
 use crate::problem::whitened::{Frame, Unit, is_constant};
 use crate::relaxation::quadratic::Gram;
 use faer::linalg::matmul::matmul;
@@ -15,12 +16,6 @@ use faer::{Accum, Mat, Par, Side};
 
 /// Columns of which inner products are made together.
 const BLOCK: usize = 64;
-
-/// 16 + √n, the rounding of a fit in units of ε ‖A⁻¹‖ ½‖ŷ‖² (MATH 11.34): an error err in the entries of A moves fit(S) by
-/// ½ err ‖β‖², and ‖β‖² ≤ ‖A⁻¹‖ ‖ŷ‖². Sums over n samples are off by about √n ε.
-pub fn rounding(n: usize) -> f64 {
-    16.0 + (n as f64).sqrt()
-}
 
 /// A, Υ and ½‖ŷ‖² of the columns that vary, each of length one.
 pub struct Equations<'p, 'a> {

@@ -33,6 +33,7 @@ use equations::Equations;
 use incumbents::{Contender, Incumbents};
 use tree::Leaps;
 
+pub(crate) use cover::determined;
 pub(crate) use tree::SavedLeaps;
 
 /// Whether this is least squares without λ1 and bounds, every feature at the same price.

@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 mod bound;
 mod columns;
 mod point;
+pub(crate) mod refit;
 pub mod screening;
 pub(crate) mod whitened;
 

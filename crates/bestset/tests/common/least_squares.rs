@@ -157,3 +157,43 @@ pub fn near_copies(rng: &mut ChaCha8Rng) -> Case {
     });
     case
 }
+
+/// More columns than samples, of all kinds: plain, far from zero, tiny, huge, constant, zero, nearly or exactly one or the sum of two
+/// before, of two values; weights that leave out samples, targets of any size, with a ridge or not.
+pub fn wide_columns(rng: &mut ChaCha8Rng, most: usize) -> Case {
+    let p = rng.random_range(4..=most);
+    let n = rng.random_range(3..p);
+    let (wild, near) = (rng.random_bool(0.6), pick(rng, &[1e-1, 1e-2, 1e-3, 1e-4]));
+    let mut x: Vec<f64> = Vec::new();
+    for j in 0..p {
+        let kind = if wild { rng.random_range(0..12) } else { 11 };
+        let other = if j > 0 { rng.random_range(0..j) } else { 0 };
+        let column: Vec<f64> = (0..n)
+            .map(|i| match kind {
+                0 => 300.0 + normal(rng),
+                1 => 1e-6 * normal(rng),
+                2 => 1e6 * normal(rng),
+                3 | 4 if j > 0 => x[other * n + i] + near * normal(rng),
+                5 if j > 0 => -2.0 * x[other * n + i],
+                6 if j > 1 => x[other * n + i] + x[(other + 1) % j * n + i],
+                7 => pick(rng, &[-1.0, 1.0]),
+                8 => 3.0,
+                9 if j % 2 == 0 => 0.0,
+                _ => normal(rng),
+            })
+            .collect();
+        x.extend(column);
+    }
+    let (noise, unit) = (pick(rng, &[0.01, 0.3, 3.0]), pick(rng, &[1.0, 1.0, 1e-6, 1e6]));
+    let length = |j: usize| x[j * n..(j + 1) * n].iter().map(|v| v * v).sum::<f64>().sqrt().max(1e-300);
+    let chosen: Vec<f64> = (0..p).map(|j| if rng.random_bool(0.3) { 1.0 / length(j) } else { 0.0 }).collect();
+    let shift = pick(rng, &[0.0, 5.0]);
+    let signal = |i: usize| (0..p).map(|j| x[j * n + i] * chosen[j]).sum::<f64>();
+    let y: Vec<f64> = (0..n).map(|i| unit * (signal(i) + shift + noise * normal(rng))).collect();
+    let weights = (n > 4 && rng.random_bool(0.4))
+        .then(|| (0..n).map(|i| if i == 0 { 0.0 } else { power(rng, -1.0, 1.0) }).collect());
+    let l2 = if rng.random_bool(0.3) { power(rng, -3.0, 1.0) } else { 0.0 };
+    let mut case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, l2));
+    (case.weights, case.intercept) = (weights, rng.random_bool(0.6));
+    case
+}

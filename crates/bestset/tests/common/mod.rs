@@ -19,6 +19,7 @@
 //! | [`tangled`], [`chain`] | correlated columns whose local minima are not best; a chain of stand-ins |
 //! | [`awkward_columns`] | least squares with columns far from zero, tiny, huge, zero, near copies, of two values |
 //! | [`near_copies`] | least squares with columns alike to five digits, copies, constants |
+//! | [`wide_columns`] | least squares with fewer samples than features, columns of all these kinds |
 //! | [`few_samples`], [`noise`] | least squares with p ≥ n; without signal, so that the tree is deep |
 //!
 //! A generator draws from the seed it is given and nothing else: a failure names its seed or trial and comes back with it.
@@ -39,7 +40,7 @@ pub use claims::{Tally, holds, holds_between, seeds};
 pub use enumerate::{Enumeration, brackets, cost, enumerate, fit, least_of, members, refit, relaxed};
 pub use generate::{Shape, case};
 pub use hostile::{chain, dependent, hostile, nearly_dependent, tangled};
-pub use least_squares::{awkward_columns, few_samples, near_copies, noise, twofold_fits, twofold_sizes};
+pub use least_squares::{awkward_columns, few_samples, near_copies, noise, twofold_fits, twofold_sizes, wide_columns};
 pub use reference::{Convex, Fit, Model, dual_value, loss_at, price};
 pub use twofold::Twofold;
 

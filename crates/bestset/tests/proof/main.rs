@@ -1,7 +1,8 @@
-//! Proofs: branch and bound, leaps and bounds, given sizes and the best subset of every size.
+//! Proofs: branch and bound, leaps and bounds, all subsets of small sizes, given sizes and the best subset of every size.
 
 #[path = "../common/mod.rs"]
 mod common;
+mod enumerate;
 mod exact;
 mod leaps;
 mod sizes;

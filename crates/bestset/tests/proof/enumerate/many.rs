@@ -1,0 +1,170 @@
+//! More columns than enumeration in twice the precision has time for: against plain loops, whatever the memory and the threads; limits;
+//! real data; what is refused.
+
+use crate::common::{Case, normal, rng};
+use bestset::design::Dense;
+use bestset::internals::enumerated;
+use bestset::{CancelFlag, Error, Method, Options, Penalty, Problem, Status, checkpoint, solve, subsets};
+use std::path::Path;
+use std::time::Duration;
+
+/// Columns around a common one and a target of three of them; an intercept.
+fn many(n: usize, p: usize, seed: u64) -> Case {
+    let rng = &mut rng(seed);
+    let common: Vec<f64> = (0..n).map(|_| normal(rng)).collect();
+    let x: Vec<f64> = (0..n * p).map(|k| normal(rng) + common[k % n]).collect();
+    let y = (0..n).map(|i| x[i] - x[5 * n + i] + 0.5 * x[9 * n + i] + normal(rng)).collect();
+    let mut case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));
+    case.intercept = true;
+    case
+}
+
+/// The least residual sum of squares of pairs, triples and quadruples, halved: features projected out one after the other.
+fn by_loops(case: &Case, size: usize) -> f64 {
+    let centred = |v: &[f64]| {
+        let mean = v.iter().sum::<f64>() / v.len() as f64;
+        v.iter().map(|x| x - mean).collect::<Vec<f64>>()
+    };
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let columns: Vec<Vec<f64>> = (0..case.p).map(|j| centred(case.col(j))).collect();
+    let y = centred(&case.y);
+    let q: Vec<f64> = columns.iter().map(|c| dot(c, &y)).collect();
+    let a: Vec<Vec<f64>> = columns.iter().map(|c| columns.iter().map(|d| dot(c, d)).collect()).collect();
+    fn gain(a: &[Vec<f64>], q: &[f64], size: usize) -> f64 {
+        let m = q.len();
+        if size == 1 {
+            return (0..m).filter(|&j| a[j][j] > 1e-9).map(|j| q[j] * q[j] / a[j][j]).fold(0.0, f64::max);
+        }
+        let mut best = 0.0f64;
+        // A copy of what is in leaves nothing.
+        for i in (0..m).filter(|&i| a[i][i] > 1e-9) {
+            let left: Vec<usize> = (i + 1..m).collect();
+            let b: Vec<Vec<f64>> =
+                left.iter().map(|&j| left.iter().map(|&k| a[j][k] - a[j][i] * a[i][k] / a[i][i]).collect()).collect();
+            let r: Vec<f64> = left.iter().map(|&j| q[j] - a[j][i] * q[i] / a[i][i]).collect();
+            best = best.max(q[i] * q[i] / a[i][i] + gain(&b, &r, size - 1));
+        }
+        best
+    }
+    0.5 * (dot(&y, &y) - gain(&a, &q, size))
+}
+
+/// Several blocks of columns, with copies among them.
+#[test]
+fn blocks_of_columns_equal_plain_loops() {
+    for (n, p, most, seed) in [(20, 150, 3, 1), (12, 70, 4, 2), (25, 130, 3, 3), (9, 24, 5, 4)] {
+        let mut case = many(n, p, seed);
+        if seed == 3 {
+            case.edit(|x| x.copy_within(5 * n..6 * n, 100 * n));
+        }
+        let least: Vec<f64> = (2..=most).map(|k| by_loops(&case, k)).collect();
+        case.with_problem(|problem| {
+            let found = subsets(problem, most, &Options::default()).unwrap();
+            assert!(found.sizes.iter().all(|s| s.status == Status::Optimal), "{n} {p}: {found:?}");
+            for (s, least) in found.sizes[1..].iter().zip(&least) {
+                assert!((s.certificate.objective - least).abs() <= 1e-9 * least, "{n} {p}: {s:?}, {least}");
+                assert!(s.certificate.lower_bound <= least * (1.0 + 1e-12) && s.criteria.cp.is_none());
+            }
+            assert_eq!(found.dependent.is_empty(), seed != 3, "{:?}", found.dependent);
+            let one = Options { threads: Some(1), ..Options::default() };
+            assert_eq!(subsets(problem, most, &one).unwrap().sizes, found.sizes);
+            let exact =
+                solve(&problem.clone().with_max_size(most).unwrap(), &Options::with_method(Method::Exact)).unwrap();
+            assert_eq!((exact.status, &exact.coefficients), (Status::Optimal, &found.sizes[most - 1].coefficients));
+        });
+    }
+}
+
+/// Products that are not kept are made again.
+#[test]
+fn little_memory_gives_the_same_answer() {
+    let case = many(6, 1100, 5);
+    case.with_problem(|problem| {
+        let found = enumerated(problem, 3, &Options::default()).unwrap();
+        let small = enumerated(problem, 3, &Options { max_memory: Some(1), ..Options::default() }).unwrap();
+        assert_eq!(found.sizes, small.sizes);
+        assert!(found.sizes.iter().all(|s| s.status == Status::Optimal));
+    });
+    // For larger sizes the products of all columns are needed: without them there is the first answer.
+    let case = many(14, 400, 6);
+    case.with_problem(|problem| {
+        let small = enumerated(problem, 4, &Options { max_memory: Some(1), ..Options::default() }).unwrap();
+        let ended: Vec<Status> = small.sizes.iter().map(|s| s.status).collect();
+        assert_eq!(ended, [Status::Optimal, Status::Optimal, Status::Optimal, Status::MemoryLimit]);
+        assert_eq!((small.sizes[3].coefficients.nonzeros(), small.sizes[3].certificate.lower_bound), (4, 0.0));
+    });
+}
+
+#[test]
+fn limits_and_interrupts_return_valid_bounds() {
+    let case = many(15, 200, 7);
+    case.with_problem(|problem| {
+        let most = 4;
+        let truth = subsets(problem, most, &Options::default()).unwrap();
+        assert!(truth.sizes.iter().all(|s| s.status == Status::Optimal) && truth.nodes > 200);
+        let mut ended = Vec::new();
+        let mut try_with = |options: Options| {
+            let found = subsets(problem, most, &options).unwrap();
+            for (s, t) in found.sizes.iter().zip(&truth.sizes) {
+                let (c, least) = (s.certificate, t.certificate.objective);
+                assert!(c.lower_bound <= least * (1.0 + 1e-12) && c.objective >= least * (1.0 - 1e-12), "{s:?}");
+                assert!(s.status != Status::Optimal || c.objective <= least * (1.0 + 1e-6), "{s:?}");
+                ended.push(s.status);
+            }
+            let limited = problem.clone().with_max_size(most).unwrap();
+            let one = solve(&limited, &Options { method: Method::Exact, ..options }).unwrap();
+            let (c, least) = (one.certificate, truth.sizes[most - 1].certificate.objective);
+            assert!(c.lower_bound <= least * (1.0 + 1e-12) && c.objective >= least * (1.0 - 1e-12), "{c:?}");
+        };
+        for max_nodes in [1, 2, 5, 10, 100] {
+            try_with(Options { max_nodes: Some(max_nodes), ..Options::default() });
+        }
+        for step in 0..12 {
+            let time_limit = Some(Duration::from_micros(300 * step * step));
+            try_with(Options { time_limit, ..Options::default() });
+        }
+        let cancel = CancelFlag::default();
+        cancel.cancel();
+        try_with(Options { cancel, ..Options::default() });
+        for status in [Status::NodeLimit, Status::TimeLimit, Status::Interrupted, Status::Optimal] {
+            assert!(ended.contains(&status), "{status}");
+        }
+    });
+}
+
+/// 120 samples of 200 gene probes: the sizes that lassos and leaps cannot prove.
+#[test]
+fn eyedata() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/eyedata.csv");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        eprintln!("skipped: there is no {}", path.display());
+        return;
+    };
+    let rows: Vec<Vec<f64>> =
+        text.lines().skip(1).map(|line| line.split(',').map(|x| x.trim().parse().unwrap()).collect()).collect();
+    let (n, p) = (rows.len(), rows[0].len() - 1);
+    let x: Vec<f64> = (0..p).flat_map(|j| rows.iter().map(move |row| row[j])).collect();
+    let y: Vec<f64> = rows.iter().map(|row| row[p]).collect();
+    let design = Dense::new(n, p, x).unwrap();
+    let problem = Problem::new(&design, y, Penalty::new(0.0, 0.0, 0.0)).unwrap().with_intercept(true);
+    let found = subsets(&problem, 4, &Options::default()).unwrap();
+    assert!(found.sizes.iter().all(|s| s.status == Status::Optimal), "{found:?}");
+    assert!(found.sizes.windows(2).all(|w| w[1].loss < w[0].loss));
+}
+
+/// What is out of reach says which sizes are not; checkpoints are refused.
+#[test]
+fn what_is_out_of_reach_names_the_sizes() {
+    let case = many(20, 60, 8);
+    case.with_problem(|problem| {
+        let error = subsets(problem, 15, &Options::default()).unwrap_err();
+        let Error::TooWide { samples: 20, features: 60, most } = error else { panic!("{error}") };
+        assert!((5..15).contains(&most), "{most}");
+        assert!(error.to_string().contains(&format!("ask for at most {most} features")), "{error}");
+        let limited = problem.clone().with_max_size(3).unwrap();
+        let file = std::env::temp_dir().join(format!("enumerated-{}.json", std::process::id()));
+        let refused = checkpoint::exact(&limited, &Options::with_method(Method::Exact), &file).unwrap_err();
+        assert!(matches!(refused, Error::Unused { .. }) && refused.to_string().contains("checkpoint"), "{refused}");
+        let _ = std::fs::remove_file(file);
+    });
+}
