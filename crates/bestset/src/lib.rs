@@ -92,6 +92,7 @@ mod solution;
 mod solve;
 pub mod solver;
 mod subsets;
+mod wide;
 
 pub use certificate::Certificate;
 pub use control::{CancelFlag, Method, Observer, Options, Published, Step, Stop};

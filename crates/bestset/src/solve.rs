@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use crate::snapshot::{Journal, misfit};
 use crate::solution::Solution;
 use crate::solver::{Outcome, incremental, published};
-use crate::{enumerate, exact, leaps};
+use crate::{enumerate, exact, leaps, wide};
 use serde::{Deserialize, Serialize};
 
 /// Solves the problem with the method of the options.
@@ -72,10 +72,22 @@ fn prove(
     monitor: &mut Monitor<'_>,
     journal: Option<&mut Journal<'_, Saved>>,
 ) -> Result<Outcome> {
-    let is_least_squares = leaps::is_needed(problem);
-    if !is_least_squares && enumerate::is_needed(problem) {
+    let (is_least_squares, is_small) = (leaps::is_needed(problem), enumerate::is_needed(problem));
+    let has_other_way = is_least_squares || is_small || problem.penalty().has_certificate(problem.ncols());
+    let looks = journal.is_none() && wide::applies(problem, options) && (!has_other_way || wide::is_quick(problem));
+    let seen = if looks { wide::look(problem, options, monitor) } else { None };
+    if let Some(seen) = &seen
+        && (!has_other_way || wide::is_proved(problem, options, seen))
+    {
+        return Ok(seen.clone());
+    }
+    if !has_other_way {
+        let most = leaps::largest_size(problem).max(enumerate::largest_size(problem));
+        return Err(Error::TooWide { samples: problem.nrows(), features: problem.ncols(), most });
+    }
+    if !is_least_squares && is_small {
         return match journal {
-            None => enumerate::solve(problem, options, monitor),
+            None => Ok(wide::better_of(problem, enumerate::solve(problem, options, monitor)?, seen)),
             Some(_) => Err(Error::Unused {
                 setting: "a checkpoint".to_owned(),
                 place: "where all subsets of a size are looked at",
@@ -85,7 +97,7 @@ fn prove(
     }
     let Some(Journal { start, keep }) = journal else {
         return match is_least_squares {
-            true => leaps::solve(problem, options, monitor, None),
+            true => Ok(wide::better_of(problem, leaps::solve(problem, options, monitor, None)?, seen)),
             false => exact::solve(problem, options, monitor, None),
         };
     };
@@ -113,16 +125,12 @@ impl Options {
 
     fn validate_method(&self, problem: &Problem<'_>) -> Result<()> {
         let method = self.method.name();
-        if self.method == Method::Exact && (leaps::is_needed(problem) || enumerate::is_needed(problem)) {
+        if self.method == Method::Exact && leaps::is_plain(problem) {
             return Ok(());
         }
         let needs_dual =
             matches!(self.method, Method::Exact | Method::PrimalDual { .. } | Method::DualAscent | Method::DualIht);
         if needs_dual && !problem.penalty().has_certificate(problem.ncols()) {
-            if self.method == Method::Exact && leaps::is_plain(problem) {
-                let most = leaps::largest_size(problem).max(enumerate::largest_size(problem));
-                return Err(Error::TooWide { samples: problem.nrows(), features: problem.ncols(), most });
-            }
             let reason = match self.method {
                 Method::Exact => {
                     "needs lambda2 > 0, bounds on every coefficient, or least squares without lambda1 and factors"

@@ -41,9 +41,15 @@ mod tuning;
 
 pub(crate) use tree::snapshot::SavedTree;
 
-use crate::control::{Monitor, Options};
+/// Lowers P by moves of one feature that keep the size within k.
+pub(crate) fn improve_within_size(work: &mut Workspace<'_, '_>, k: usize, limits: &Limits) {
+    size::improve(work, k, Tuning::default().moves_within_size, limits);
+}
+
+use crate::control::{Limits, Monitor, Options};
 use crate::error::Result;
 use crate::problem::Problem;
+use crate::relaxation::workspace::Workspace;
 use crate::snapshot::Journal;
 use crate::solver::Outcome;
 use seed::Seed;

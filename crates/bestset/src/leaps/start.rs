@@ -13,7 +13,8 @@ const EXCHANGES: usize = 4;
 /// Splits that are walked through; the search looks at all of them.
 const CELLS: usize = 4;
 
-/// Offers subsets of sizes 1..=most, found on the way up and on the way down again. Every size has one afterwards.
+/// Offers subsets of sizes 1..=most, found on the way up and on the way down again. Every size has one afterwards; at a price those that
+/// could be the best, as far as the limits allow.
 pub fn offer_all(equations: &Equations<'_, '_>, incumbents: &mut Incumbents, limits: &Limits) {
     for cell in equations.cells.iter().take(CELLS) {
         let mut members = cell.members();
@@ -32,11 +33,18 @@ fn walk(equations: &Equations<'_, '_>, members: &[u32], gram: &Gram, incumbents:
     let gradients: Vec<f64> = members.iter().map(|&k| -equations.moments[k as usize]).collect();
     let Some(tableau) = Tableau::new(gram, &coordinates, &vec![0.0; members.len()], &gradients) else { return };
     let mut walk = Walk { equations, members, tableau, inside: Vec::new(), margin: 1e-12 * equations.total };
-    for _ in 0..incumbents.most() {
+    // At a price, larger ones cost more than what is known.
+    let is_over = |incumbents: &Incumbents, size: usize| {
+        incumbents.price().is_some() && (incumbents.threshold(size) <= 0.0 || limits.stop(0).is_some())
+    };
+    for size in 1..=incumbents.most() {
+        if is_over(incumbents, size) {
+            break;
+        }
         walk.add();
         walk.settle(incumbents, limits);
     }
-    while walk.inside.len() > 1 {
+    while walk.inside.len() > 1 && !(incumbents.price().is_some() && limits.stop(0).is_some()) {
         walk.drop();
         walk.settle(incumbents, limits);
     }

@@ -12,19 +12,24 @@ use bestset::{Error, Method, Options, Status};
 fn what_cannot_be_proved_is_fitted_all_the_same() {
     let (x, y) = data(3, 15, 20, 0.3);
     let x = Dense::new(15, 20, x).unwrap();
-    let setup = Setup { lambda2: Some(0.0), ..Setup::default() };
+    let setup = Setup { lambda1: 0.1, lambda2: Some(0.0), ..Setup::default() };
     for how in [How::Price(2.0), How::Criterion(Criterion::Ebic { gamma: 1.0 })] {
         let usual = Selection { how: how.clone(), ..Selection::default() };
         let (found, ..) = select(&x, &y, &setup, &usual);
         assert!(found.remarks.iter().all(|r| !matches!(r, Remark::Unproved(_))));
         let timed = Selection { prove: Prove::For(std::time::Duration::from_secs(60)), ..usual.clone() };
         let (found, ..) = select(&x, &y, &setup, &timed);
-        assert!(found.remarks.iter().any(|r| matches!(r, Remark::Unproved(Error::TooWide { .. }))), "{how:?}");
+        assert!(found.remarks.iter().any(|r| matches!(r, Remark::Unproved(Error::Unsupported { .. }))), "{how:?}");
         let samples = Samples { x: &x, y: &y, weights: None, offset: None };
         let fully = Selection { solve: Options::with_method(Method::Exact), ..usual };
         let failed = setup.pose(&samples, |posed| posed.select(&fully, &mut ()));
-        assert!(matches!(failed, Err(Error::TooWide { .. })));
+        assert!(matches!(failed, Err(Error::Unsupported { .. })));
     }
+    // Without λ1 a subset at a price is bounded by what features cost.
+    let fully = Selection { how: How::Price(2.0), solve: Options::with_method(Method::Exact), ..Selection::default() };
+    let (found, ..) = select(&x, &y, &Setup { lambda2: Some(0.0), ..Setup::default() }, &fully);
+    let certificate = &found.solution.certificate;
+    assert!(certificate.lower_bound > 0.0 && certificate.lower_bound <= certificate.objective);
 }
 
 /// A fit of few features is proved without being asked; the standing says what its numbers say.
