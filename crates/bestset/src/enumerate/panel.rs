@@ -78,7 +78,7 @@ pub struct Panels {
 }
 
 impl Panels {
-    /// One look at all pairs of columns, which drops copies; a status where a limit ended it.
+    /// One look at all pairs of columns, which finds copies; a status where a limit ended it.
     pub fn new(columns: &mut Columns<'_, '_>, memory: &Memory, limits: &Limits) -> crate::Result<Result<Self, Status>> {
         let count = columns.len();
         let keeps = memory.allows(2.0 * count as f64 * count as f64, 2);
@@ -96,7 +96,7 @@ impl Panels {
             Err(status) => return Ok(Err(status)),
         };
         let (kept, close): (Vec<Option<Panel>>, Vec<Vec<(usize, usize)>>) = made.into_iter().unzip();
-        columns.drop_copies(&close.concat())?;
+        columns.note_copies(&close.concat())?;
         let mut kept: Option<Vec<Panel>> = kept.into_iter().collect();
         let copies: Vec<usize> = (0..count).filter(|&k| columns.is_copy(k)).collect();
         for panel in kept.iter_mut().flatten() {
