@@ -98,6 +98,20 @@ pub fn is_needed(problem: &Problem<'_>) -> bool {
     without && problem.max_size().is_some_and(|k| applies(problem, k))
 }
 
+/// Fewer columns than this are few for branch and bound too.
+const MANY: usize = 500;
+
+/// Steps of the work that one node of branch and bound takes for each entry of X, about.
+const NODE: f64 = 200.0;
+
+/// With a ridge: the nodes of branch and bound after which it is better to look at all subsets of a size of at most three, as many as
+/// take about as long; none where that is no way.
+pub fn nodes_before(problem: &Problem<'_>) -> Option<usize> {
+    let (n, p) = (problem.nrows(), problem.ncols());
+    let k = problem.max_size().filter(|&k| k <= 3 && p >= MANY && applies(problem, k))?;
+    Some((steps(n, p, k) / (NODE * n as f64 * p as f64)).max(100.0) as usize)
+}
+
 /// The best subsets of sizes 1..=most, λ0 left aside, and the columns that others stand for.
 pub fn sizes(
     problem: &Problem<'_>,
@@ -170,16 +184,11 @@ pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>
     let seeds = prepared.starts(reached, options);
     // Without a price a subset is no worse than any part of it: of the best one only the largest size is looked at.
     let free = price == 0.0 && options.top == 1;
-    let sizes = if !free {
-        1..=reached
-    } else if perfect.is_some() {
-        1..=0
-    } else {
-        reached.max(1)..=reached
-    };
+    let first = if free { reached.max(1) } else { 1 };
+    let last = if free && perfect.is_some() { 0 } else { reached };
     // What sizes cost at the least that are not looked at to the end.
     let (mut beyond, mut ended) = (perfect.map_or(f64::INFINITY, |k| price * k as f64), Status::Converged);
-    for size in sizes {
+    for size in first..=last {
         if let Some(status) = prepared.search(size, &seeds, price, &mut pool, options, monitor)? {
             (beyond, ended) = (beyond.min(price * size as f64), status);
             break;
