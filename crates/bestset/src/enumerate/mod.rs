@@ -41,11 +41,14 @@ use columns::Columns;
 use pool::{Candidate, Pool};
 use prepare::Prepared;
 
-/// Steps that are within reach: 10¹⁰ take a second or two on one processor.
+/// Steps that are within reach: some minutes on one processor, which takes 5·10⁹ in a second.
 const REACH: f64 = 1e12;
 
 /// Steps that it takes to project out all but three features of a subset.
 const LEAF: f64 = 5e4;
+
+/// Steps that one subset of more than three features takes: rows are short there.
+const SHORT: f64 = 8.0;
 
 /// Whether this is least squares without λ1, every feature that may be in free and at the same price.
 fn is_plain(problem: &Problem<'_>) -> bool {
@@ -62,14 +65,14 @@ fn has_no_ridge(problem: &Problem<'_>) -> bool {
     (0..problem.ncols()).all(|j| problem.coordinate(j).l2 == 0.0)
 }
 
-/// n p²/2 + binom(p, k) + 5·10⁴ binom(p, k − 3) (MATH 14.9), the last for k > 3: what all subsets of a size cost.
+/// n p²/2 + binom(p, k), for k > 3 n p² + 8 binom(p, k) + 5·10⁴ binom(p, k − 3) (MATH 14.9): what all subsets of a size cost.
 fn steps(samples: usize, features: usize, size: usize) -> f64 {
     let (n, p) = (samples as f64, features as f64);
     let choose = |k: usize| (0..k).map(|i| (p - i as f64).max(0.0) / (i + 1) as f64).product::<f64>();
     match size {
         0 | 1 => n * p,
         2 | 3 => 0.5 * n * p * p + choose(size),
-        _ => n * p * p + choose(size) + LEAF * choose(size - 3),
+        _ => n * p * p + SHORT * choose(size) + LEAF * choose(size - 3),
     }
 }
 
