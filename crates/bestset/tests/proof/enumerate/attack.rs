@@ -11,9 +11,12 @@ use bestset::{Error, Options, Status};
 /// Columns of all kinds with p > n, and columns alike to five digits; a column is at times the sum of others but for a little.
 fn problem(rng: &mut ChaCha8Rng) -> Case {
     let mut case = if rng.random_bool(0.7) { wide_columns(rng, 9) } else { near_copies(rng) };
-    // Of columns of like sizes: the rounding of a sum with a far larger one would be all that is left of the smaller.
-    let size = |j: usize| case.col(j).iter().fold(0.0f64, |most, x| most.max(x.abs()));
-    if case.p > 3 && rng.random_bool(0.2) && size(0) < 1e3 * size(1) && size(1) < 1e3 * size(0) {
+    // Of columns that vary and are of like sizes: a column of nothing but the rounding of its entries is taken for none, and named.
+    let ends = |j: usize| case.col(j).iter().fold((f64::MAX, f64::MIN), |(a, b), x| (x.min(a), x.max(b)));
+    let spread = |j: usize| ends(j).1 - ends(j).0;
+    let size = |j: usize| ends(j).1.abs().max(ends(j).0.abs());
+    let is_plain = |j: usize, k: usize| size(j) < 1e3 * spread(j) && size(j) < 1e3 * size(k);
+    if case.p > 3 && rng.random_bool(0.2) && is_plain(0, 1) && is_plain(1, 0) {
         let (n, off) = (case.n, pick(rng, &[0.0, 1e-12, 1e-8, 1e-5, 1e-3]));
         let noise: Vec<f64> = (0..n).map(|_| off * (rng.random::<f64>() - 0.5)).collect();
         case.edit(|x| (0..n).for_each(|i| x[3 * n + i] = x[i] - 0.5 * x[n + i] + noise[i]));
