@@ -1,5 +1,6 @@
 """solve, path, subsets and certify against their definitions."""
 
+import itertools
 import math
 
 import numpy as np
@@ -152,6 +153,22 @@ def test_subsets_of_every_size():
     ridge = bestset.subsets(X, np.where(y > 0, 1, 0), 2, loss="logistic", lambda2=0.5)
     assert [len(s.support) for s in ridge] == [1, 2] and ridge[0].bic is not None
     assert "optimal" in repr(found) and "<table>" in found._repr_html_()
+
+
+def test_small_sizes_of_many_columns_need_no_ridge():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((15, 40))
+    y = X[:, 3] - X[:, 17] + rng.standard_normal(15)
+    found = bestset.subsets(X, y, 3, lambda2=0)
+    assert [s.size for s in found if s.proved] == [1, 2, 3]
+    centred, target = X - X.mean(axis=0), y - y.mean()
+    for s in found:
+        fits = (np.linalg.lstsq(centred[:, S], target)[1][0] for S in itertools.combinations(range(40), s.size))
+        assert 2 * s.objective == pytest.approx(min(fits), rel=1e-9)
+    exact = bestset.solve(X, y, k=3, lambda2=0, method="exact")
+    assert exact.proved and exact.support.tolist() == found[2].support.tolist()
+    with pytest.raises(ValueError, match="ask for at most"):
+        bestset.subsets(X, y, 20, lambda2=0)
 
 
 def test_sizes_that_a_limit_did_not_reach_are_not_compared():

@@ -5,7 +5,7 @@ use crate::control::{Method, Monitor, Observer, Options, on_threads};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::snapshot::{Journal, misfit};
-use crate::solution::Solution;
+use crate::solution::{Solution, Status};
 use crate::solver::{Outcome, incremental, published};
 use crate::{enumerate, exact, leaps, wide};
 use serde::{Deserialize, Serialize};
@@ -98,7 +98,7 @@ fn prove(
     let Some(Journal { start, keep }) = journal else {
         return match is_least_squares {
             true => Ok(wide::better_of(problem, leaps::solve(problem, options, monitor, None)?, seen)),
-            false => exact::solve(problem, options, monitor, None),
+            false => prove_size(problem, options, monitor),
         };
     };
     match (is_least_squares, start.take()) {
@@ -116,6 +116,30 @@ fn prove(
     }
 }
 
+/// Branch and bound and, where that has not proved a small size among many columns by the time in which all subsets could be looked
+/// at, that look. What is proved within these nodes is the same as without it.
+fn prove_size(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
+    let nodes = enumerate::nodes_before(problem).filter(|nodes| options.max_nodes.is_none_or(|most| most > *nodes));
+    let Some(nodes) = nodes else { return exact::solve(problem, options, monitor, None) };
+    let tree = exact::solve(problem, &Options { max_nodes: Some(nodes), ..options.clone() }, monitor, None)?;
+    if tree.ended != Status::NodeLimit {
+        return Ok(tree);
+    }
+    let max_nodes = options.max_nodes.map(|most| most.saturating_sub(tree.iterations).max(1));
+    let warm_start = Some(tree.coefficients.clone());
+    let looked = match enumerate::solve(problem, &Options { max_nodes, warm_start, ..options.clone() }, monitor) {
+        Ok(looked) => looked,
+        // Columns that are told apart by the ridge alone.
+        Err(Error::Dependent { .. }) => return exact::solve(problem, options, monitor, None),
+        Err(error) => return Err(error),
+    };
+    let (lower_bound, iterations) =
+        (looked.lower_bound.max(tree.lower_bound), looked.iterations.saturating_add(tree.iterations));
+    let is_worse = problem.value(&tree.coefficients) < problem.value(&looked.coefficients);
+    let best = if is_worse { Outcome { ended: looked.ended, ..tree.clone() } } else { looked };
+    Ok(Outcome { lower_bound, iterations, dual: tree.dual, screened: tree.screened, ..best })
+}
+
 impl Options {
     /// Checks every field against its range and the method against the problem.
     pub fn validate(&self, problem: &Problem<'_>) -> Result<()> {
@@ -125,7 +149,7 @@ impl Options {
 
     fn validate_method(&self, problem: &Problem<'_>) -> Result<()> {
         let method = self.method.name();
-        if self.method == Method::Exact && leaps::is_plain(problem) {
+        if self.method == Method::Exact && (leaps::is_plain(problem) || enumerate::is_needed(problem)) {
             return Ok(());
         }
         let needs_dual =

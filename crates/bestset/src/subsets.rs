@@ -171,6 +171,8 @@ fn measured(
 }
 
 fn one_by_one(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Searched> {
+    // What cannot be searched is said before smaller sizes are.
+    options.validate(&problem.clone().with_max_size(most)?)?;
     let (start, mut options, mut nodes) = (Instant::now(), options.clone(), 0);
     let (time, node_limit) = (options.time_limit, options.max_nodes);
     let measure = Measure::new(problem, None);

@@ -2,6 +2,7 @@
 //! what is left.
 
 use crate::control::Limits;
+use crate::enumerate::columns::LISTS;
 use crate::enumerate::judge::{Judge, Verdict};
 use crate::enumerate::panel::{LANES, Panel};
 use crate::enumerate::pool::Pool;
@@ -91,9 +92,6 @@ pub struct Finder<'f, 'p, 'a> {
     thirds: Thirds,
     largest: Vec<f32>,
 }
-
-/// Lists of dependent columns that are kept: they are for people to read.
-pub const LISTS: usize = 256;
 
 impl<'f, 'p, 'a> Finder<'f, 'p, 'a> {
     /// Starts from what is known.
@@ -218,13 +216,15 @@ impl<'f, 'p, 'a> Finder<'f, 'p, 'a> {
         let mut members = leaf.prefix.clone();
         members.extend(a.map(|a| leaf.position(a)));
         members.push(leaf.position(j));
-        if members.iter().any(|&m| columns.is_copy(m as usize)) {
+        if members.iter().enumerate().any(|(i, &m)| columns.is_copy(m as usize) || columns.repeats(m, &members[..i])) {
             return Ok(());
         }
-        for k in thirds.map(|k| leaf.position(k)).filter(|&k| !columns.is_copy(k as usize)) {
-            members.push(k);
-            self.look(&members)?;
-            members.pop();
+        for k in thirds.map(|k| leaf.position(k)) {
+            if !columns.is_copy(k as usize) && !columns.repeats(k, &members) {
+                members.push(k);
+                self.look(&members)?;
+                members.pop();
+            }
         }
         Ok(())
     }

@@ -8,7 +8,11 @@ use crate::problem::refit::{Targets, Term, circuit, rounding};
 use crate::problem::whitened::{Frame, Unit, is_constant};
 use faer::Mat;
 use rayon::prelude::*;
+use std::collections::HashSet;
 use std::ops::Range;
+
+/// Lists of dependent columns that are kept: they are for people to read.
+pub const LISTS: usize = 256;
 
 /// The columns that vary and may be in, A_jj = 1 with the ridge, and ŷ.
 pub struct Columns<'p, 'a> {
@@ -24,6 +28,8 @@ pub struct Columns<'p, 'a> {
     stored: Option<Vec<f64>>,
     /// The features of every dependence that was taken for exact.
     pub dependent: Vec<Vec<usize>>,
+    /// Pairs of positions of which one is a multiple of the other but for its last digits, the smaller one first.
+    copies: HashSet<(u32, u32)>,
     /// (16 + √n) ε: the rounding of an inner product of two columns, times what a sparse column's parts exceed it.
     pub rounding: f64,
 }
@@ -41,7 +47,7 @@ struct Entry {
     effort: f64,
     /// The share of A_jj = 1 that is not the ridge, its root.
     share: f64,
-    /// Whether another stands for it.
+    /// Whether an earlier one is the same to the last digit.
     is_copy: bool,
 }
 
@@ -70,7 +76,8 @@ impl<'p, 'a> Columns<'p, 'a> {
         let is_sparse = problem.design().is_sparse();
         let excess = if is_sparse { entries.iter().map(|e| e.effort).fold(1.0, f64::max) } else { 1.0 };
         let rounding = rounding(problem.nrows()) * f64::EPSILON * excess;
-        let mut columns = Self { problem, frame, target, total, entries, stored: None, dependent, rounding };
+        let mut columns =
+            Self { problem, frame, target, total, entries, stored: None, dependent, copies: HashSet::new(), rounding };
         if memory.allows(8.0 * problem.nrows() as f64 * columns.len() as f64, 4) {
             let values: Vec<Vec<f64>> = (0..columns.len()).into_par_iter().map(|k| columns.made(k)).collect();
             columns.stored = Some(values.concat());
@@ -93,7 +100,7 @@ impl<'p, 'a> Columns<'p, 'a> {
         if self.entries[k].is_copy { 0.0 } else { self.entries[k].pull }
     }
 
-    /// Whether another column stands for the one at a position.
+    /// Whether the column at a position is an earlier one to the last digit.
     pub fn is_copy(&self, k: usize) -> bool {
         self.entries[k].is_copy
     }
@@ -178,17 +185,32 @@ impl<'p, 'a> Columns<'p, 'a> {
         Ok(features)
     }
 
-    /// Leaves out the second of each two columns that are copies: a subset with both fits no better than with one, and one with the
-    /// second as well as with the first. An error where two are nearly, but not exactly, copies.
-    pub fn drop_copies(&mut self, close: &[(usize, usize)]) -> Result<()> {
+    /// Whether a column is a multiple of one of the others but for their last digits: a subset with both fits no better than with
+    /// one.
+    pub fn repeats(&self, k: u32, others: &[u32]) -> bool {
+        !self.copies.is_empty() && others.iter().any(|&j| self.copies.contains(&(j.min(k), j.max(k))))
+    }
+
+    /// Notes the pairs of columns that are copies, and leaves out those that are so to the last digit. An error where two are nearly,
+    /// but not exactly, copies.
+    pub fn note_copies(&mut self, close: &[(usize, usize)]) -> Result<()> {
+        let n = self.problem.nrows();
         for &(j, k) in close {
             if self.is_copy(j) || self.is_copy(k) {
                 continue;
             }
-            let features = self.circuit(k as u32, &[j as u32])?;
-            self.dependent.push(features);
+            let pair = (j as u32, k as u32);
+            let features = self.circuit(pair.1, &[pair.0])?;
+            if self.dependent.len() < LISTS {
+                self.dependent.push(features);
+            }
+            let (first, second) = (self.values(pair.0), self.values(pair.1));
+            let same = |sign: f64| first.iter().zip(&second).all(|(a, b)| *a == sign * b);
+            if !(same(1.0) || same(-1.0)) {
+                self.copies.insert(pair);
+                continue;
+            }
             self.entries[k].is_copy = true;
-            let n = self.problem.nrows();
             if let Some(all) = &mut self.stored {
                 all[k * n..(k + 1) * n].fill(0.0);
             }

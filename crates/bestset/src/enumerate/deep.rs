@@ -128,3 +128,66 @@ impl Beside {
         4.0 * (self.prefix.len() + 1) as f64 * rounding * std::f64::consts::E / self.volume
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::common::{Case, Twofold, normal, pick, rng};
+    use crate::control::{Memory, Monitor, Options};
+    use crate::enumerate::judge::Judge;
+    use crate::enumerate::pool::Pool;
+    use crate::penalty::Penalty;
+
+    /// A_{jk|I} of unit columns in twice the precision, the targets last.
+    fn projected(data: &Case, prefix: &[usize]) -> Vec<Vec<f64>> {
+        let all: Vec<&[f64]> = (0..data.p).map(|j| data.col(j)).chain([&data.y[..]]).collect();
+        let mut form: Vec<Vec<Twofold>> =
+            all.iter().map(|a| all.iter().map(|b| Twofold::dot(a, b)).collect()).collect();
+        let lengths: Vec<f64> = (0..all.len()).map(|j| form[j][j].wide().sqrt()).collect();
+        for &i in prefix {
+            let own = form[i].clone();
+            for row in &mut form {
+                let factor = row[i] / own[i];
+                row.iter_mut().zip(&own).for_each(|(x, o)| *x = *x - factor * *o);
+            }
+        }
+        (0..all.len())
+            .map(|j| (0..all.len()).map(|k| form[j][k].wide() / (lengths[j] * lengths[k])).collect())
+            .collect()
+    }
+
+    /// What is left beside a prefix is off by no more than (14.3), whatever the columns, and at times by a good part of it.
+    #[test]
+    fn projections_are_within_their_rounding() {
+        let (mut rng, mut largest, options, mut observer) = (rng(16), 0.0f64, Options::default(), ());
+        let monitor = Monitor::new(&options, &mut observer);
+        for trial in 0..300 {
+            let (n, p, near) = (12, 7, pick(&mut rng, &[1.0, 0.1, 1e-2, 1e-3]));
+            let common: Vec<f64> = (0..n).map(|_| normal(&mut rng)).collect();
+            let x = (0..n * p).map(|k| common[k % n] + near * normal(&mut rng)).collect();
+            let y = (0..n).map(|_| normal(&mut rng)).collect();
+            let data = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));
+            data.with_problem(|problem| {
+                let columns = Columns::new(problem, &Memory::default());
+                let gram = all_products(&columns);
+                let judge = Judge { columns: &columns, gram: Some(&gram), price: 0.0 };
+                let mut finder = Finder::new(&judge, Pool::new(1), monitor.limits());
+                let mut beside = Beside::nothing(&columns, &gram);
+                for _ in 0..3 {
+                    beside = beside.with(trial % 2, &mut finder).unwrap();
+                    let prefix: Vec<usize> = beside.prefix.iter().map(|&k| columns.feature(k)).collect();
+                    let (exact, rough, m) = (projected(&data, &prefix), beside.rough(columns.rounding), beside.len());
+                    let at = |j: usize| columns.feature(beside.positions[j]);
+                    for j in 0..m {
+                        let pull = (beside.pulls[j] - exact[at(j)][p]).abs();
+                        let entry = |k: usize| (beside.form[j * m + k] - exact[at(j)][at(k)]).abs();
+                        let off = (0..m).map(entry).fold(pull, f64::max);
+                        assert!(off <= rough, "{trial}: {off:e} {rough:e}");
+                        largest = largest.max(off / rough);
+                    }
+                }
+            });
+        }
+        assert!(largest > 1e-3, "{largest:e}");
+    }
+}

@@ -85,3 +85,33 @@ fn sweep(form: &mut [f64], size: usize, l: usize, pivot: f64) {
     form[l * width..(l + 1) * width].copy_from_slice(&row);
     form[l * width + l] = 1.0 / pivot;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::common::{rng, twofold_fits_beyond, wide_columns};
+    use crate::control::Memory;
+
+    /// fit(S) in twice the precision is between the two ends, of every subset that is not told to be dependent.
+    #[test]
+    fn every_fit_is_between_its_ends() {
+        let (mut rng, mut judged) = (rng(15), 0);
+        for trial in 0..150 {
+            let data = wide_columns(&mut rng, 8);
+            let fits = twofold_fits_beyond(&data, 1e-14);
+            data.with_problem(|problem| {
+                let columns = Columns::new(problem, &Memory::default());
+                let judge = Judge { columns: &columns, gram: None, price: 0.0 };
+                for mask in 1u32..1 << columns.len() {
+                    let members: Vec<u32> = (0..columns.len() as u32).filter(|k| mask >> k & 1 == 1).collect();
+                    let Ok(Verdict::Independent(found)) = judge.judge(&members) else { continue };
+                    let fit = fits[members.iter().map(|&k| 1 << columns.feature(k)).sum::<usize>()];
+                    let context = format!("{trial}, {members:?}: {fit:e} {found:?}");
+                    assert!(found.low <= fit.max(1e-24 * fits[0]) && fit <= found.high, "{context}");
+                    judged += 1;
+                }
+            });
+        }
+        assert!(judged > 5000, "{judged}");
+    }
+}

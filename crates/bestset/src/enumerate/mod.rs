@@ -41,11 +41,14 @@ use columns::Columns;
 use pool::{Candidate, Pool};
 use prepare::Prepared;
 
-/// Steps that are within reach: 10¹⁰ take a second or two on one processor.
+/// Steps that are within reach: some minutes on one processor, which takes 5·10⁹ in a second.
 const REACH: f64 = 1e12;
 
 /// Steps that it takes to project out all but three features of a subset.
 const LEAF: f64 = 5e4;
+
+/// Steps that one subset of more than three features takes: rows are short there.
+const SHORT: f64 = 8.0;
 
 /// Whether this is least squares without λ1, every feature that may be in free and at the same price.
 fn is_plain(problem: &Problem<'_>) -> bool {
@@ -62,14 +65,14 @@ fn has_no_ridge(problem: &Problem<'_>) -> bool {
     (0..problem.ncols()).all(|j| problem.coordinate(j).l2 == 0.0)
 }
 
-/// n p²/2 + binom(p, k) + 5·10⁴ binom(p, k − 3) (MATH 14.9), the last for k > 3: what all subsets of a size cost.
+/// n p²/2 + binom(p, k), for k > 3 n p² + 8 binom(p, k) + 5·10⁴ binom(p, k − 3) (MATH 14.9): what all subsets of a size cost.
 fn steps(samples: usize, features: usize, size: usize) -> f64 {
     let (n, p) = (samples as f64, features as f64);
     let choose = |k: usize| (0..k).map(|i| (p - i as f64).max(0.0) / (i + 1) as f64).product::<f64>();
     match size {
         0 | 1 => n * p,
         2 | 3 => 0.5 * n * p * p + choose(size),
-        _ => n * p * p + choose(size) + LEAF * choose(size - 3),
+        _ => n * p * p + SHORT * choose(size) + LEAF * choose(size - 3),
     }
 }
 
@@ -96,6 +99,20 @@ pub fn largest_size(problem: &Problem<'_>) -> usize {
 pub fn is_needed(problem: &Problem<'_>) -> bool {
     let without = !problem.penalty().has_certificate(problem.ncols());
     without && problem.max_size().is_some_and(|k| applies(problem, k))
+}
+
+/// Fewer columns than this are few for branch and bound too.
+const MANY: usize = 500;
+
+/// Steps of the work that one node of branch and bound takes for each entry of X, about.
+const NODE: f64 = 200.0;
+
+/// With a ridge: the nodes of branch and bound after which it is better to look at all subsets of a size of at most three, as many as
+/// take about as long; none where that is no way.
+pub fn nodes_before(problem: &Problem<'_>) -> Option<usize> {
+    let (n, p) = (problem.nrows(), problem.ncols());
+    let k = problem.max_size().filter(|&k| k <= 3 && p >= MANY && applies(problem, k))?;
+    Some((steps(n, p, k) / (NODE * n as f64 * p as f64)).max(100.0) as usize)
 }
 
 /// The best subsets of sizes 1..=most, λ0 left aside, and the columns that others stand for.
@@ -170,16 +187,11 @@ pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>
     let seeds = prepared.starts(reached, options);
     // Without a price a subset is no worse than any part of it: of the best one only the largest size is looked at.
     let free = price == 0.0 && options.top == 1;
-    let sizes = if !free {
-        1..=reached
-    } else if perfect.is_some() {
-        1..=0
-    } else {
-        reached.max(1)..=reached
-    };
+    let first = if free { reached.max(1) } else { 1 };
+    let last = if free && perfect.is_some() { 0 } else { reached };
     // What sizes cost at the least that are not looked at to the end.
     let (mut beyond, mut ended) = (perfect.map_or(f64::INFINITY, |k| price * k as f64), Status::Converged);
-    for size in sizes {
+    for size in first..=last {
         if let Some(status) = prepared.search(size, &seeds, price, &mut pool, options, monitor)? {
             (beyond, ended) = (beyond.min(price * size as f64), status);
             break;

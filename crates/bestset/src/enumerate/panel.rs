@@ -71,6 +71,9 @@ impl Panel {
     }
 }
 
+/// A panel, if it is kept, and the pairs j < k of which one leaves next to nothing of the other.
+type Made = (Option<Panel>, Vec<(usize, usize)>);
+
 /// All panels, kept or made when they are asked for.
 pub struct Panels {
     kept: Option<Vec<Panel>>,
@@ -78,7 +81,7 @@ pub struct Panels {
 }
 
 impl Panels {
-    /// One look at all pairs of columns, which drops copies; a status where a limit ended it.
+    /// One look at all pairs of columns, which finds copies; a status where a limit ended it.
     pub fn new(columns: &mut Columns<'_, '_>, memory: &Memory, limits: &Limits) -> crate::Result<Result<Self, Status>> {
         let count = columns.len();
         let keeps = memory.allows(2.0 * count as f64 * count as f64, 2);
@@ -89,14 +92,14 @@ impl Panels {
             let (panel, close) = Panel::new(columns, b * ROWS..((b + 1) * ROWS).min(count));
             Ok((keeps.then_some(panel), close))
         };
-        let made: Result<Vec<(Option<Panel>, Vec<(usize, usize)>)>, Status> =
-            (0..count.div_ceil(ROWS)).into_par_iter().map(one).collect();
+        let made: Result<Vec<Made>, Status> = (0..count.div_ceil(ROWS)).into_par_iter().map(one).collect();
         let made = match made {
             Ok(made) => made,
             Err(status) => return Ok(Err(status)),
         };
-        let (kept, close): (Vec<Option<Panel>>, Vec<Vec<(usize, usize)>>) = made.into_iter().unzip();
-        columns.drop_copies(&close.concat())?;
+        let close: Vec<(usize, usize)> = made.iter().flat_map(|m| m.1.iter().copied()).collect();
+        let kept: Vec<Option<Panel>> = made.into_iter().map(|m| m.0).collect();
+        columns.note_copies(&close)?;
         let mut kept: Option<Vec<Panel>> = kept.into_iter().collect();
         let copies: Vec<usize> = (0..count).filter(|&k| columns.is_copy(k)).collect();
         for panel in kept.iter_mut().flatten() {

@@ -167,8 +167,12 @@ impl<'p, 'a> Prepared<'p, 'a> {
         let with = outside.take(TRIED).map(|k| [members, &[k]].concat());
         let whole = self.seeds.get(determined(problem).wrapping_sub(1)).cloned();
         let fits = whole.into_iter().chain(with.filter(|_| members.len() < determined(problem)));
+        // Of columns that depend on each other a fit would be made of rounding.
+        let judge = Judge { columns: &self.columns, gram: self.gram.as_deref(), price: 0.0 };
+        let fits = fits.filter(|m| matches!(judge.judge(m), Ok(Verdict::Independent(_))));
         let fits = fits.map(|m| targets.refit(&self.columns.terms(&m)).coefficients);
-        fits.map(|c| (problem.loss_at(&c), c)).reduce(|a, b| if b.0 < a.0 { b } else { a }).map(|best| best.1)
+        let fits = fits.map(|c| (problem.loss_at(&c), c)).filter(|fit| fit.0.is_finite());
+        fits.reduce(|a, b| if b.0 < a.0 { b } else { a }).map(|best| best.1)
     }
 
     /// The perfect fit of a size, beside the best of the size before.

@@ -1,8 +1,8 @@
 //! The enumeration of one size: tasks in fixed batches, so that the answer does not depend on the number of threads.
 
 use crate::control::Limits;
-use crate::enumerate::block::{Finder, LISTS, Leaf};
-use crate::enumerate::columns::Columns;
+use crate::enumerate::block::{Finder, Leaf};
+use crate::enumerate::columns::{Columns, LISTS};
 use crate::enumerate::deep::Beside;
 use crate::enumerate::judge::Judge;
 use crate::enumerate::panel::Panels;

@@ -40,7 +40,10 @@ pub use claims::{Tally, holds, holds_between, seeds};
 pub use enumerate::{Enumeration, brackets, cost, enumerate, fit, least_of, members, refit, relaxed};
 pub use generate::{Shape, case};
 pub use hostile::{chain, dependent, hostile, nearly_dependent, tangled};
-pub use least_squares::{awkward_columns, few_samples, near_copies, noise, twofold_fits, twofold_sizes, wide_columns};
+pub use least_squares::{
+    awkward_columns, few_samples, least_of_sizes, near_copies, noise, twofold_fits, twofold_fits_beyond, twofold_sizes,
+    wide_columns,
+};
 pub use reference::{Convex, Fit, Model, dual_value, loss_at, price};
 pub use twofold::Twofold;
 

