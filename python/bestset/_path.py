@@ -122,6 +122,7 @@ def subsets(
     shrinkage: ArrayLike | None = None,
     always: Sequence[int | str] | None = None,
     never: Sequence[int | str] | None = None,
+    groups: ArrayLike | None = None,
     max_nodes: int | None = None,
     max_memory: int | None = None,
     on_interrupt: str = "raise",
@@ -133,7 +134,8 @@ def subsets(
     leaps and bounds where there are more samples than features, or as many or a few more features than samples; with
     ``lambda2=0`` and many more features, small sizes are proved by looking at all subsets (three features of thousands, five
     of a few hundred); an error names the sizes that can be searched. Everything else needs ``lambda2 > 0`` or bounds on every
-    coefficient. `lambda2` is zero unless given where leaps and bounds will do.
+    coefficient. `lambda2` is zero unless given where leaps and bounds will do. With `groups` a size
+    counts the features of the groups that are in; a size that no choice of groups has repeats the answer of the size before.
 
     Parameters
     ----------
@@ -165,7 +167,7 @@ def subsets(
     names = _input.feature_names(X)
     setup = _problem.setup(
         p, names, lambda1=lambda1, lambda2=lambda2, loss=loss, delta=delta, bounds=bounds, fit_intercept=fit_intercept,
-        standardize=standardize, price=price, shrinkage=shrinkage, always=always, never=never,
+        standardize=standardize, price=price, shrinkage=shrinkage, always=always, never=never, groups=groups,
     )  # fmt: skip
     control = _problem.control(
         "exact", threads, on_interrupt, gap=gap, time_limit=time_limit, max_nodes=max_nodes, max_memory=max_memory

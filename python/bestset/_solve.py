@@ -132,9 +132,11 @@ def solve(
     always, never : sequence of int or str, optional
         Features free of `lambda0`, and features kept out: indices, or column names of a data frame.
     groups : array of shape (n_features,), optional
-        Labels; features with the same label are selected together, at ``lambda0`` times the size of the group.
+        Labels; features with the same label are selected together, at ``lambda0`` times the size of the group. With `k`
+        a group counts for as many features as it has.
     group_prices : array, optional
-        Other prices of the groups, in units of `lambda0`, in the order of ``numpy.unique(groups)``.
+        Other prices of the groups, in units of `lambda0`, in the order of ``numpy.unique(groups)``; times the mean of the
+        factors `price` of their features.
     top : int
         How many of the best subsets ``"exact"`` looks for (``Result.ranked``).
     stop : {"literal", "patient"}
@@ -147,7 +149,7 @@ def solve(
         Whether to keep the trace.
     checkpoint : path, optional
         A file that keeps what is done, and from which an interrupted call goes on: of the path, or with
-        ``method="exact"`` of branch and bound. A single solve by another method, and a path with groups, have none.
+        ``method="exact"`` of branch and bound. A single solve by another method, and anything with groups, have none.
     on_interrupt : {"raise", "return"}
         What Ctrl-C does: raise KeyboardInterrupt, or return the best answer so far.
 

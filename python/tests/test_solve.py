@@ -193,6 +193,15 @@ def test_features_always_never_priced_and_grouped():
     grouped = bestset.solve(X, y, lambda0=2.0, lambda2=0.5, standardize=False, groups=labels)
     assert grouped.groups.tolist() == ["d"] and set(grouped.support) <= {3, 7, 11, 15, 19}
     assert grouped.lower_bound <= grouped.objective
+    proved = bestset.solve(X, y, lambda0=2.0, lambda2=0.01, groups=labels, method="exact", top=2)
+    assert proved.status == "optimal" and len(proved.ranked) == 2
+    few = bestset.solve(X, y, k=12, groups=labels)
+    assert few.status == "optimal" and len(few.support) in (5, 10)
+    sizes = bestset.subsets(X, y, 12, groups=labels)
+    assert all(s.proved for s in sizes) and np.array_equal(sizes[9].support, few.support)
+    assert np.array_equal(sizes[5].support, sizes[4].support)
+    with pytest.raises(ValueError, match="the same group"):
+        bestset.solve(X, y, lambda0=1.0, groups=labels, always=[0])
     shifted = bestset.solve(X, y, lambda0=1.0, offset=y)
     assert len(shifted.support) == 0 and shifted.objective == pytest.approx(0.0)
 

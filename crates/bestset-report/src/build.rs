@@ -134,7 +134,7 @@ fn cross_validation(
 fn ranked(posed: &Posed<'_>, selected: &Selected, problem: &Problem<'_>, subject: &Subject<'_>) -> Vec<Ranked> {
     let Selected { solution, k, .. } = selected;
     let mut found = solution.ranked.clone();
-    if found.len() < 2 && solution.status == Status::Optimal && posed.groups().is_none() {
+    if found.len() < 2 && solution.status == Status::Optimal {
         let options = Options {
             method: Method::Exact,
             top: RUNNERS_UP + 1,
@@ -145,7 +145,11 @@ fn ranked(posed: &Posed<'_>, selected: &Selected, problem: &Problem<'_>, subject
         };
         let limited = k.map_or_else(|| Ok(problem.clone()), |k| posed.limited(k, selected.lambda2));
         // Where the search cannot start there are no runners-up to show; the answer has its certificate already.
-        found = limited.and_then(|p| bestset::solve(&p, &options)).map_or_else(|_| Vec::new(), |s| s.ranked);
+        let search = |p: Problem<'_>| match posed.groups() {
+            Some(groups) => bestset::groups::solve_groups(&p, groups, &options).map(|s| s.ranked),
+            None => bestset::solve(&p, &options).map(|s| s.ranked),
+        };
+        found = limited.and_then(search).unwrap_or_default();
         found.truncate(if found.first().is_some_and(|r| r.coefficients.support == *solution.support()) {
             found.len()
         } else {

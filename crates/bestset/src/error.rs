@@ -144,6 +144,17 @@ pub enum Error {
         /// Number of features without a price.
         always: usize,
     },
+    /// A group of which some features cost nothing and others do not.
+    #[error(
+        "feature {free} costs nothing (it is always in, or has a price factor of 0), but feature {other} of the same group does not: \
+         a group is in or out as a whole; name all of its features or none"
+    )]
+    PartlyFree {
+        /// A feature without a price.
+        free: usize,
+        /// One of the same group that has one.
+        other: usize,
+    },
     /// A row or feature index outside the design, or out of order.
     #[error("index {index} at position {position} of {what}: {problem}")]
     Index {

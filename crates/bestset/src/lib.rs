@@ -103,7 +103,7 @@ pub use problem::Problem;
 pub use problem::screening;
 pub use solution::{Coefficients, Local, Ranked, Screened, Solution, Status, StopRule, TraceRow};
 pub use solve::{solve, solve_observed};
-pub use subsets::{Criteria, Subset, Subsets, needs_no_ridge, subsets};
+pub use subsets::{Criteria, Subset, Subsets, needs_no_ridge, subsets, subsets_of_groups};
 
 /// Not part of the interface and free to change: what the tests, the benches and the generator of simulated data beside this crate
 /// need of its inside.

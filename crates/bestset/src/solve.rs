@@ -73,7 +73,7 @@ fn prove(
     journal: Option<&mut Journal<'_, Saved>>,
 ) -> Result<Outcome> {
     let (is_least_squares, is_small) = (leaps::is_needed(problem), enumerate::is_needed(problem));
-    let has_other_way = is_least_squares || is_small || problem.penalty().has_certificate(problem.ncols());
+    let has_other_way = check_searchable(problem).is_ok();
     let looks = journal.is_none() && wide::applies(problem, options) && (!has_other_way || wide::is_quick(problem));
     let seen = if looks { wide::look(problem, options, monitor) } else { None };
     if let Some(seen) = &seen
@@ -81,10 +81,7 @@ fn prove(
     {
         return Ok(seen.clone());
     }
-    if !has_other_way {
-        let most = leaps::largest_size(problem).max(enumerate::largest_size(problem));
-        return Err(Error::TooWide { samples: problem.nrows(), features: problem.ncols(), most });
-    }
+    check_searchable(problem)?;
     if !is_least_squares && is_small {
         return match journal {
             None => Ok(wide::better_of(problem, enumerate::solve(problem, options, monitor)?, seen)),
@@ -114,6 +111,16 @@ fn prove(
             exact::solve(problem, options, monitor, Some(&mut Journal { start, keep: &mut keep }))
         }
     }
+}
+
+/// Whether a search, rather than one look, can prove the problem; the error names the sizes for which one can.
+pub(crate) fn check_searchable(problem: &Problem<'_>) -> Result<()> {
+    let has_bound = problem.penalty().has_certificate(problem.ncols());
+    if has_bound || leaps::is_needed(problem) || enumerate::is_needed(problem) {
+        return Ok(());
+    }
+    let most = leaps::largest_size(problem).max(enumerate::largest_size(problem));
+    Err(Error::TooWide { samples: problem.nrows(), features: problem.ncols(), most })
 }
 
 /// Branch and bound and, where that has not proved a small size among many columns by the time in which all subsets could be looked

@@ -4,11 +4,12 @@ use crate::certificate::Certificate;
 use crate::control::{Method, Monitor, Options, on_threads};
 use crate::criteria::{Counted, Criterion, Fit};
 use crate::error::{Error, Result};
+use crate::groups::{Grouped, Groups, is_single, of_features, solve_groups_observed};
 use crate::loss::Loss;
 use crate::penalty::Penalty;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Status};
-use crate::solve::solve;
+use crate::solution::{Coefficients, Solution, Status};
+use crate::solve::{check_searchable, solve};
 use crate::{enumerate, leaps};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -112,7 +113,7 @@ pub fn subsets(problem: &Problem<'_>, most: usize, options: &Options) -> Result<
     } else if without_bound && enumerate::applies(&problem, most) {
         on_threads(options.threads, || by_enumeration(&problem, most, &options))?
     } else {
-        one_by_one(&problem, most, &options)?
+        one_by_one(&problem, most, &options, None, |limited, options| solve(limited, options))?
     };
     let (seconds, lambda2) = (start.elapsed().as_secs_f64(), problem.penalty().lambda2);
     Ok(Subsets { sizes, nodes, seconds, lambda2, dependent })
@@ -125,6 +126,54 @@ pub fn enumerated(problem: &Problem<'_>, most: usize, options: &Options) -> Resu
     let (sizes, nodes, dependent) = on_threads(options.threads, || by_enumeration(&problem, most, &options))?;
     let (seconds, lambda2) = (start.elapsed().as_secs_f64(), problem.penalty().lambda2);
     Ok(Subsets { sizes, nodes, seconds, lambda2, dependent })
+}
+
+/// As [`subsets`], where features are in or out by groups: the best choice of groups of at most k features for every k = 1..=most. A
+/// group counts for as many features as it has; prices of groups play no part. Where no choice has exactly k features, the answer is
+/// that of the size before.
+///
+/// ```
+/// use bestset::design::Dense;
+/// use bestset::groups::Groups;
+/// use bestset::{Options, Penalty, Problem, Status, subsets_of_groups};
+///
+/// let x = Dense::new(5, 3, vec![1.0, 2.0, 3.0, 4.0, 6.0, 1.0, -1.0, 1.0, -1.0, 0.0, 0.5, 0.5, -0.5, 0.0, 1.0])?;
+/// let problem = Problem::new(&x, vec![2.1, 3.9, 6.0, 8.1, 12.2], Penalty::new(0.0, 0.0, 0.0))?;
+/// let best = subsets_of_groups(&problem, &Groups::new(&[0, 1, 1]), 3, &Options::default())?;
+/// assert_eq!(best.sizes[0].coefficients.support, [0]);
+/// assert!(best.sizes.iter().all(|s| s.status == Status::Optimal));
+/// # Ok::<(), bestset::Error>(())
+/// ```
+pub fn subsets_of_groups(problem: &Problem<'_>, groups: &Groups, most: usize, options: &Options) -> Result<Subsets> {
+    if most == 0 || most > problem.ncols() {
+        return Err(Error::Size { k: most, features: problem.ncols() });
+    }
+    let (problem, options) = unpriced(problem, options)?;
+    if is_single(groups) {
+        return subsets(&of_features(&Grouped { problem: &problem, groups })?, most, &options);
+    }
+    let (start, mut dependent) = (Instant::now(), Vec::new());
+    let (sizes, nodes, _) = one_by_one(&problem, most, &options, Some(groups), |limited, options| {
+        let found = solve_groups_observed(limited, groups, options, &mut ())?;
+        dependent.extend(found.dependent.iter().cloned());
+        Ok(found)
+    })?;
+    dependent.sort();
+    dependent.dedup();
+    let (seconds, lambda2) = (start.elapsed().as_secs_f64(), problem.penalty().lambda2);
+    Ok(Subsets { sizes, nodes, seconds, lambda2, dependent })
+}
+
+/// Which numbers of features choices of groups can have, by number.
+fn reachable(groups: &Groups, most: usize) -> Vec<bool> {
+    let mut is_reached = vec![false; most + 1];
+    is_reached[0] = true;
+    for members in &groups.members {
+        for size in (members.len()..=most).rev() {
+            is_reached[size] |= is_reached[size - members.len()];
+        }
+    }
+    is_reached
 }
 
 /// The problem without λ0, and the options of a proof.
@@ -170,17 +219,33 @@ fn measured(
     (bests.into_iter().enumerate().map(subset).collect(), nodes, dependent)
 }
 
-fn one_by_one(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Searched> {
+/// Each size by a search of its own, `of_size`; sizes that no choice of groups has are those before.
+fn one_by_one(
+    problem: &Problem<'_>,
+    most: usize,
+    options: &Options,
+    groups: Option<&Groups>,
+    mut of_size: impl FnMut(&Problem<'_>, &Options) -> Result<Solution>,
+) -> Result<Searched> {
     // What cannot be searched is said before smaller sizes are.
-    options.validate(&problem.clone().with_max_size(most)?)?;
+    if groups.is_none() {
+        let limited = problem.clone().with_max_size(most)?;
+        options.validate(&limited)?;
+        check_searchable(&limited)?;
+    }
     let (start, mut options, mut nodes) = (Instant::now(), options.clone(), 0);
     let (time, node_limit) = (options.time_limit, options.max_nodes);
     let measure = Measure::new(problem, None);
-    let mut sizes = Vec::new();
+    let mut sizes: Vec<Subset> = Vec::new();
+    let is_reached = groups.map(|groups| reachable(groups, most));
     for size in 1..=most {
+        if let (Some(last), Some(false)) = (sizes.last(), is_reached.as_ref().map(|r| r[size])) {
+            sizes.push(Subset { size, ..last.clone() });
+            continue;
+        }
         options.time_limit = time.map(|t| t.saturating_sub(start.elapsed()));
         options.max_nodes = node_limit.map(|most| most.saturating_sub(nodes).max(1));
-        let solution = solve(&problem.clone().with_max_size(size)?, &options)?;
+        let solution = of_size(&problem.clone().with_max_size(size)?, &options)?;
         nodes += solution.iterations;
         options.warm_start = Some(solution.coefficients.clone());
         // Losses and penalties are never negative: a search that a limit ends at once has this bound at least.

@@ -5,7 +5,6 @@ use crate::args::{
     ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, SizeArgs, count, only_without_size,
 };
 use crate::exit::{Exit, Failure};
-use crate::work::answer::refuse_groups;
 use crate::work::{Loaded, Session, answer};
 use bestset::{CancelFlag, Method};
 use clap::Args;
@@ -13,7 +12,8 @@ use std::io::Write;
 
 /// Prove the best subset by branch and bound; a limit or Ctrl-C returns the best answer and its gap.
 ///
-/// Without --lambda0 and -k the price of a feature is chosen along a path by a criterion first.
+/// Without --lambda0 and -k the price of a feature is chosen along a path by a criterion first. A category is in or out as a whole and
+/// counts for as many features as it has indicators.
 #[derive(Debug, Args)]
 #[command(mut_args(only_without_size))]
 #[command(after_help = "\
@@ -46,7 +46,6 @@ impl Exact {
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {
-            refuse_groups(posed, "branch and bound")?;
             let how = self.size.how().unwrap_or_else(|| self.choice.how());
             let mut options = self.path.selection(how, None, session.options(Method::Exact));
             options.solve.top = self.best;

@@ -4,7 +4,6 @@ use crate::args::{FittingArgs, InputArgs, LimitArgs, OutputArgs, count};
 use crate::exit::{Exit, Failure};
 use crate::output::answer::{DataJson, write_data};
 use crate::output::{self, number, percent};
-use crate::work::answer::refuse_groups;
 use crate::work::{Loaded, Posed, Session, report};
 use bestset::CancelFlag;
 use bestset::select::SUBSET_SIZES;
@@ -18,7 +17,7 @@ use std::io::Write;
 ///
 /// Least squares has lambda2 = 0 unless given wherever it can do without, as with more samples than features: the classical best
 /// subsets. With --lambda2 0 and more features than samples small sizes are proved by looking at all subsets: three features of
-/// thousands, five of a few hundred.
+/// thousands, five of a few hundred. A category is in or out as a whole and counts for as many features as it has indicators.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: bestset subsets trial.csv --target outcome
@@ -79,7 +78,6 @@ impl Subsets {
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {
-            refuse_groups(posed, "subsets of a size")?;
             let most = self.max_size.unwrap_or(SUBSET_SIZES).min(posed.features());
             session.progress.start(format!("best subsets of 1 to {most} features"));
             let found = posed.subsets(most, &session.options(Method::Exact))?;

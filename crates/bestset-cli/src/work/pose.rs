@@ -105,6 +105,12 @@ pub fn named(error: &Error, data: &Loaded) -> Option<String> {
              families of subsets; drop copies of columns, and one column of every category (--drop), or give a --lambda2 above 0",
             list(columns)
         )),
+        Error::PartlyFree { free, other } => Some(format!(
+            "{} costs nothing (--always, or a price of 0), but {} of the same category does not: a category is in or out as a whole; \
+             name all of its levels or none, or give --no-groups",
+            data.name(*free),
+            data.name(*other)
+        )),
         _ => None,
     }
 }

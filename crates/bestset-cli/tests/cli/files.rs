@@ -376,7 +376,11 @@ fn bad_input_is_named_and_exits_2() {
         ),
         ("exact flats.csv --target rent -k 2 -o .", "cannot be written: it is a folder"),
         ("exact flats.csv --target rent -k 2 --checkpoint no/such/file", "there is no folder no/such"),
-        ("exact group.csv", "category \"r\" with 3 levels would be chosen as a whole"),
+        (
+            "fit group.csv --always r=v",
+            "r=v costs nothing (--always, or a price of 0), but r=w of the same category does not",
+        ),
+        ("exact group.csv --lambda0 0.1 --checkpoint tree.json", "for branch and bound over groups"),
     ] {
         let shown = place.refused(line);
         assert!(shown.contains(named), "{line}: {shown}");
@@ -398,6 +402,31 @@ fn bad_input_is_named_and_exits_2() {
         .filter(|f| f["name"].as_str().unwrap().starts_with("r="))
         .count();
     assert!([0, 2].contains(&chosen), "the category as a whole or not at all: {grouped}");
+}
+
+/// Categories as a whole in branch and bound, with a largest size, of every size and of several ranks: each proved.
+#[test]
+fn categories_are_proved_as_a_whole() {
+    let place = Place::new();
+    let kind = |i: usize| ["a", "b", "c", "d"][i * 7 % 4];
+    let value = |i: usize| 3.0 * f64::from(kind(i) == "b") + (i % 5) as f64 + 0.3 * ((i * i) as f64).sin();
+    let row = |i: usize| format!("{},{},{},{}\n", value(i), i % 5, (i * 3) % 7, kind(i));
+    place.write("kinds.csv", &format!("y,x,z,kind\n{}", (0..40).map(row).collect::<String>()));
+    let levels = |found: &Value| {
+        let names = found["features"].as_array().unwrap().iter().map(|f| f["name"].as_str().unwrap().to_owned());
+        names.filter(|name| name.starts_with("kind=")).count()
+    };
+    let best = place.json("exact kinds.csv --target y -k 4 --json");
+    assert_eq!((&best["status"], levels(&best)), (&Value::from("optimal"), 3), "{best}");
+    let small = place.json("fit kinds.csv --target y -k 3 --json");
+    assert_eq!(&small["status"], &Value::from("optimal"), "{small}");
+    let ranked = place.json("exact kinds.csv --target y --lambda0 0.1 --best 3 --json");
+    assert_eq!(&ranked["status"], &Value::from("optimal"), "{ranked}");
+    let sizes = place.json("subsets kinds.csv --target y --json");
+    let sizes = sizes["sizes"].as_array().unwrap();
+    assert!(sizes.len() == 5 && sizes.iter().all(|s| s["status"] == "optimal"), "{sizes:?}");
+    let free = place.json("exact kinds.csv --target y --lambda0 1 --always kind=b,kind=c,kind=d --never z --json");
+    assert_eq!((&free["status"], levels(&free)), (&Value::from("optimal"), 3), "{free}");
 }
 
 #[test]

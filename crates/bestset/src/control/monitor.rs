@@ -57,6 +57,11 @@ impl Limits {
         self.start.elapsed().as_secs_f64()
     }
 
+    /// What is left of the time limit.
+    pub(crate) fn left(&self) -> Option<Duration> {
+        self.time_limit.map(|limit| limit.saturating_sub(self.start.elapsed()))
+    }
+
     /// Whether so many multiplications, which nothing interrupts, fit into the time that is left: asked before they begin, so that a
     /// limit is kept.
     pub fn has_time_for(&self, multiplications: f64) -> bool {

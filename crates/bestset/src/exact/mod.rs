@@ -26,7 +26,7 @@
 //! Arrows: `tree` → `seed`, `strengthen` → `probe`, `curvature` → `node` → `multiplier`, `tuning`.
 
 mod curvature;
-mod multiplier;
+pub(crate) mod multiplier;
 mod node;
 mod probe;
 mod recheck;

@@ -1,4 +1,4 @@
-//! Whole groups of features in or out (MATH 9.3–9.6).
+//! Whole groups of features in or out (MATH 9.3–9.11, 11.36–11.41).
 //!
 //! P(β, β₀) = L(β, β₀) + Σ_g λ0_g [β_g ≠ 0] + λ1‖β‖₁ + λ2‖β‖². With τ = Xᵀα and φ_j⁰ the φ_j without λ0 (MATH 3.1):
 //!
@@ -6,15 +6,30 @@
 //!   ρ_g(β) = λ1‖β‖₁ + { 2√(λ0_g λ2) ‖β‖₂  if ‖β‖₂ ≤ √(λ0_g/λ2),  λ0_g + λ2‖β‖₂²  otherwise },
 //!
 //! so that the envelope of a group is that of a single coefficient in the length of β_g, after λ1 has taken its part.
+//!
+//! | file | what |
+//! |---|---|
+//! | `grouped` | prices, P, and D of a node |
+//! | `block` | the envelope of one group, whatever its factors and bounds, and the step of descent |
+//! | `relax` | the relaxation minimised, its dual points |
+//! | `search` | fits, and groups added, dropped and exchanged |
+//! | `tree/`, `prove` | branch and bound |
+mod block;
+mod grouped;
+mod prove;
 pub(crate) mod relax;
 pub(crate) mod search;
+mod tree;
+
+pub(crate) use grouped::{Decision, Grouped, Part};
+pub(crate) use prove::of_features;
 
 use crate::certificate::Certificate;
-use crate::control::{Limits, Monitor, Options};
+use crate::control::{Limits, Method, Monitor, Observer, Options};
 use crate::error::{Error, Result, check_length};
-use crate::penalty::{Coordinate, Factors};
+use crate::penalty::Factors;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Solution, Status};
+use crate::solution::{Coefficients, Ranked, Solution, Status};
 
 /// Which features belong together, and what each group costs.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +75,11 @@ impl Groups {
     }
 }
 
+/// Whether every group has one feature.
+pub(crate) fn is_single(groups: &Groups) -> bool {
+    groups.members.iter().all(|members| members.len() == 1)
+}
+
 /// An answer whose support is made of groups.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupSolution {
@@ -71,94 +91,28 @@ pub struct GroupSolution {
     pub certificate: Certificate,
     /// How it ended.
     pub status: Status,
-    /// The dual point that gives the bound.
+    /// The dual point that gives the bound; after branch and bound, the bound before branching.
     pub dual: Vec<f64>,
+    /// Branch-and-bound nodes.
+    pub nodes: usize,
+    /// The best choices of groups, best first, as many as [`Options::top`] asks branch and bound for.
+    pub ranked: Vec<Ranked>,
     /// Wall-clock seconds.
     pub seconds: f64,
 }
 
-impl From<GroupSolution> for Solution {
-    fn from(group: GroupSolution) -> Self {
-        let GroupSolution { coefficients, certificate, status, dual, seconds, .. } = group;
-        Self { seconds, ..Self::new(coefficients, certificate, status, dual) }
-    }
-}
-
-/// A problem with groups.
-pub(crate) struct Grouped<'p, 'a> {
-    pub(crate) problem: &'p Problem<'a>,
-    pub(crate) groups: &'p Groups,
-}
-
-impl Grouped<'_, '_> {
-    /// λ0_g.
-    pub(crate) fn price(&self, g: usize) -> f64 {
-        self.groups.prices[g] * self.problem.penalty().lambda0
-    }
-
-    /// The penalty of feature j once its group is paid for.
-    pub(crate) fn selected(&self, j: usize) -> Coordinate {
-        self.problem.coordinate(j).selected()
-    }
-
-    /// The penalty of the length of β_g, without λ1 (MATH 9.6).
-    pub(crate) fn radial(&self, g: usize) -> Coordinate {
-        let l2 = self.problem.penalty().lambda2;
-        Coordinate { l0: self.price(g), l1: 0.0, l2, lower: f64::NEG_INFINITY, upper: f64::INFINITY }
-    }
-
-    /// P of coefficients (MATH 9.3), from scratch.
-    pub(crate) fn objective(&self, coefficients: &Coefficients) -> f64 {
-        let problem = self.problem;
-        let loss = problem.loss_at(coefficients);
-        let shrinkage: f64 = coefficients.iter().map(|(j, b)| self.selected(j).value(b)).sum();
-        loss + shrinkage + self.chosen(coefficients).iter().map(|&g| self.price(g)).sum::<f64>()
-    }
-
-    /// The groups with a non-zero coefficient.
-    pub(crate) fn chosen(&self, coefficients: &Coefficients) -> Vec<usize> {
-        let nonzero: std::collections::HashSet<usize> =
-            coefficients.iter().filter(|c| c.1 != 0.0).map(|c| c.0).collect();
-        (0..self.groups.len()).filter(|&g| self.groups.members[g].iter().any(|j| nonzero.contains(j))).collect()
-    }
-
-    /// A bound on the curvature of the loss along β_g (MATH 9.7): ‖X_g‖² ≤ Σ‖x_j‖², over μ.
-    pub(crate) fn curvature(&self, g: usize) -> f64 {
-        let squares: f64 = self.groups.members[g].iter().map(|&j| self.problem.squares(j)).sum();
-        squares / self.problem.loss().mu()
-    }
-
-    /// D(α) = −Σ_i ℓ*_i(α_i) + Σ_g Ψ_g(X_gᵀα) (MATH 9.4), less the most that rounding can have added.
-    ///
-    /// The Ψ_j of a problem whose features pay nothing is φ_j⁰, and its bound leaves room for rounding: taking it for the
-    /// features of the groups with Ψ_g < 0 alone, at their prices, does the same for groups.
-    pub(crate) fn lower_bound(&self, alpha: &[f64]) -> f64 {
-        let (problem, groups) = (self.problem, self.groups);
-        let (features, tau) = (problem.features(), problem.correlations(alpha));
-        let outer = problem.outer_correlations(alpha, &features, &tau, |j| problem.coordinate(j));
-        let worth = |g: usize| groups.members[g].iter().map(|&j| self.selected(j).phi(outer[j])).sum::<f64>();
-        let worths: Vec<f64> = (0..groups.len()).map(worth).collect();
-        let paid: Vec<usize> = (0..groups.len()).filter(|&g| self.price(g) + worths[g] < 0.0).collect();
-        let inside: Vec<usize> = paid.iter().flat_map(|&g| groups.members[g].iter().copied()).collect();
-        let inside_tau: Vec<f64> = inside.iter().map(|&j| tau[j]).collect();
-        let bound = problem.dual_value_with(alpha, &inside, &inside_tau, |k| self.selected(inside[k]));
-        let prices: f64 = paid.iter().map(|&g| self.price(g)).sum();
-        // Rounding may have put a group on the wrong side of zero: by no more than that of its sum.
-        let close = |&g: &usize| worths[g] < -0.5 * self.price(g);
-        let size: f64 = (0..groups.len()).filter(close).map(|g| self.price(g)).sum();
-        let slack = f64::EPSILON * (features.len() as f64 + 16.0) * (bound.abs() + prices + size);
-        if bound.is_finite() { bound + prices - slack } else { bound }
-    }
-}
-
-/// The best found with whole groups in or out, and a bound that no choice of groups can beat.
+/// The best found with whole groups in or out, and a bound that no choice of groups can beat; with [`Method::Exact`] branch and bound
+/// closes the gap, and ranks the best [`Options::top`] choices.
 ///
-/// Needs λ2 > 0, and no bounds on the coefficients, no factors of features and no limit on the size: groups have prices.
+/// A group costs λ0 times its price, times the mean of the price factors of its features, of which all or none may be zero. Factors of
+/// shrinkage and bounds are those of the features. A largest size ([`Problem::with_max_size`]) is for [`Method::Exact`]; a group counts
+/// for as many features as it has. The bound needs λ2 > 0 or bounds on every coefficient; branch and bound does without for least
+/// squares that has neither λ1 nor bounds.
 ///
 /// ```
 /// use bestset::design::Dense;
 /// use bestset::groups::{Groups, solve_groups};
-/// use bestset::{Options, Penalty, Problem};
+/// use bestset::{Method, Options, Penalty, Problem, Status};
 ///
 /// let x = Dense::new(4, 3, vec![1.0, 2.0, 3.0, 4.0, 1.0, -1.0, 1.0, -1.0, 0.5, 0.5, -0.5, 0.0])?;
 /// let problem = Problem::new(&x, vec![2.1, 3.9, 6.0, 8.1], Penalty::new(0.2, 0.0, 0.01))?;
@@ -166,19 +120,81 @@ impl Grouped<'_, '_> {
 ///
 /// assert_eq!(found.selected, [7]);
 /// assert!(found.certificate.lower_bound <= found.certificate.objective);
+///
+/// let proved = solve_groups(&problem, &Groups::new(&[7, 3, 7]), &Options::with_method(Method::Exact))?;
+/// assert_eq!((proved.selected, proved.status), (vec![7], Status::Optimal));
 /// # Ok::<(), bestset::Error>(())
 /// ```
 pub fn solve_groups(problem: &Problem<'_>, groups: &Groups, options: &Options) -> Result<GroupSolution> {
-    validate(problem, groups)?;
-    let mut silent = ();
-    let limits = Monitor::new(options, &mut silent).limits().clone();
+    let found = solve_groups_observed(problem, groups, options, &mut ())?;
     let grouped = Grouped { problem, groups };
-    let run = || -> Result<GroupSolution> {
-        let relaxed = relax::minimise(&grouped, None, options, &limits);
-        let coefficients = search::search(&grouped, &relaxed, options.warm_start.as_ref(), options, &limits)?;
+    let selected = grouped.chosen(&found.coefficients).iter().map(|&g| groups.labels[g]).collect();
+    let Solution { coefficients, certificate, status, dual, iterations: nodes, ranked, seconds, .. } = found;
+    Ok(GroupSolution { coefficients, selected, certificate, status, dual, nodes, ranked, seconds })
+}
+
+/// As [`solve_groups`], with an observer that sees every trace row of branch and bound; all that is known of the answer.
+pub fn solve_groups_observed(
+    problem: &Problem<'_>,
+    groups: &Groups,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Solution> {
+    let plain = problem.without_max_size();
+    let grouped = Grouped { problem: &plain, groups };
+    validate_groups(&grouped)?;
+    options.validate_ranges(problem)?;
+    if options.method == Method::Exact {
+        if is_single(groups) {
+            let mut features = of_features(&grouped)?;
+            if let Some(k) = problem.max_size() {
+                features = features.with_max_size(k)?;
+            }
+            return crate::solve_observed(&features, options, observer);
+        }
+        let mut monitor = Monitor::new(options, observer);
+        return crate::control::on_threads(options.threads, || prove::prove(problem, &grouped, options, &mut monitor));
+    }
+    validate(problem, groups)?;
+    let limits = Monitor::new(options, observer).limits().clone();
+    let run = || -> Result<Solution> {
+        let relaxed = root(&grouped, None, options, &limits);
+        let coefficients = first(&grouped, &relaxed, options.warm_start.as_ref(), options, &limits)?;
         Ok(conclude(&grouped, &relaxed, coefficients, options, &limits))
     };
     crate::control::on_threads(options.threads, run)
+}
+
+/// R minimised over all groups, from the minimiser of another λ0 if there is one.
+pub(crate) fn root(
+    grouped: &Grouped<'_, '_>,
+    start: Option<&relax::GroupRelaxation>,
+    options: &Options,
+    limits: &Limits,
+) -> relax::GroupRelaxation {
+    let choices = vec![Decision::Open; grouped.groups.len()];
+    let start = start.map(|s| (s.beta.as_slice(), s.intercept));
+    let (part, until) = (Part { choices: &choices, price: (0.0, 0.0) }, (options.relaxation_gap, &never as &_));
+    relax::minimise(grouped, &part, &relax::columns(grouped), start, until, limits)
+}
+
+fn never(_: f64, _: f64) -> bool {
+    false
+}
+
+/// The best found from the relaxation rounded at several shares, and from `start`.
+pub(crate) fn first(
+    grouped: &Grouped<'_, '_>,
+    relaxed: &relax::GroupRelaxation,
+    start: Option<&Coefficients>,
+    options: &Options,
+    limits: &Limits,
+) -> Result<Coefficients> {
+    let choices = vec![Decision::Open; grouped.groups.len()];
+    let part = Part { choices: &choices, price: (0.0, 0.0) };
+    let mut starts = [0.0, 0.25, 0.5, 0.9].map(|share| relaxed.rounded(grouped, &part, share)).to_vec();
+    starts.extend(start.cloned());
+    Ok(search::search(&mut search::Fits::new(grouped, options, limits), &starts, None, limits)?.coefficients)
 }
 
 pub(crate) fn conclude(
@@ -187,29 +203,39 @@ pub(crate) fn conclude(
     coefficients: Coefficients,
     options: &Options,
     limits: &Limits,
-) -> GroupSolution {
+) -> Solution {
     let objective = grouped.objective(&coefficients);
-    let (relaxation, lower_bound) = (Some(relaxed.value), relaxed.bound);
-    let certificate = Certificate::new(objective, relaxation, lower_bound);
+    let certificate = Certificate::new(objective, Some(relaxed.value), relaxed.bound);
     let ended = limits.stop(0).unwrap_or(Status::Converged);
-    let selected = grouped.chosen(&coefficients).iter().map(|&g| grouped.groups.labels[g]).collect();
     let status = certificate.status(ended, options.absolute(grouped.problem), options.gap);
-    let (dual, seconds) = (relaxed.dual.clone(), limits.seconds());
-    GroupSolution { coefficients, selected, certificate, status, dual, seconds }
+    Solution { seconds: limits.seconds(), ..Solution::new(coefficients, certificate, status, relaxed.dual.clone()) }
 }
 
+/// What the relaxation of all groups needs.
 pub(crate) fn validate(problem: &Problem<'_>, groups: &Groups) -> Result<()> {
+    validate_groups(&Grouped { problem, groups })?;
+    let unsupported = |reason| Err(Error::Unsupported { method: "groups", reason });
+    if !problem.penalty().has_certificate(problem.ncols()) {
+        return unsupported("needs lambda2 > 0 or bounds on every coefficient");
+    }
+    if problem.max_size().is_some() {
+        return unsupported("has a largest size with method exact only");
+    }
+    Ok(())
+}
+
+/// What groups need: every feature in one, and of the features of a group all or none free.
+pub(crate) fn validate_groups(grouped: &Grouped<'_, '_>) -> Result<()> {
+    let Grouped { problem, groups } = *grouped;
     let p = problem.ncols();
     check_length("group labels", groups.members.iter().map(Vec::len).sum(), p)?;
     check_length("group prices", groups.prices.len(), groups.len())?;
-    let penalty = problem.penalty();
-    let unsupported = |reason| Err(Error::Unsupported { method: "groups", reason });
-    if penalty.lambda2 <= 0.0 {
-        return unsupported("needs lambda2 > 0");
-    }
-    let plain = (&penalty.price, &penalty.shrinkage) == (&Factors::One, &Factors::One);
-    if !plain || penalty.bounds != crate::penalty::Bounds::Free || problem.max_size().is_some() {
-        return unsupported("cannot have bounds, factors or a largest size");
+    let Factors::Each(factors) = &problem.penalty().price else { return Ok(()) };
+    for members in &groups.members {
+        let is_free = |j: &&usize| factors[**j] == 0.0;
+        if let (Some(&free), Some(&other)) = (members.iter().find(is_free), members.iter().find(|j| !is_free(j))) {
+            return Err(Error::PartlyFree { free, other });
+        }
     }
     Ok(())
 }

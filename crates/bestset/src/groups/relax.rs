@@ -1,10 +1,11 @@
 //! The relaxation with groups: block coordinate descent on R, whose dual points give the bound.
 //!
-//! Step of a group with curvature L ≥ ‖X_g‖²/μ: z = β_g − ∇_g/L, soft-thresholded by λ1/L, then scaled to the length that
-//! minimises ½L(m − ‖z‖)² + ρ_g(m).
+//! Step of an open group with curvature c ≥ ‖X_g‖²/μ: [`Block::step`]. The features of a group that is in are descended on one by
+//! one: nothing ties them together any more.
 
-use crate::control::{Limits, Options};
-use crate::groups::Grouped;
+use crate::control::Limits;
+use crate::groups::block::Block;
+use crate::groups::{Decision, Grouped, Part};
 use crate::relaxation::active_set::ActiveSet;
 use crate::solution::Coefficients;
 
@@ -20,6 +21,8 @@ pub(crate) struct GroupRelaxation {
     pub(crate) value: f64,
     /// The best D met.
     pub(crate) bound: f64,
+    /// λ0_g + νs_g + Σφ_j⁰ of the open groups at its dual point.
+    pub(crate) worths: Vec<f64>,
     /// Its dual point.
     pub(crate) dual: Vec<f64>,
     /// R's minimiser, by feature.
@@ -28,104 +31,176 @@ pub(crate) struct GroupRelaxation {
     pub(crate) intercept: f64,
 }
 
-/// Minimises R, from the minimiser of another λ0 if there is one, until (R − D)/|R| is at most the tolerance of the options.
+/// Columns and penalties of the groups that are not out.
+struct GroupDescent<'d, 'p, 'a> {
+    grouped: &'d Grouped<'p, 'a>,
+    part: &'d Part<'d>,
+    columns: &'d ActiveSet,
+    blocks: Vec<Option<Block>>,
+    curvatures: Vec<f64>,
+}
+
+/// The columns of all features, in their order.
+pub(crate) fn columns(grouped: &Grouped<'_, '_>) -> ActiveSet {
+    let (design, p) = (grouped.problem.design(), grouped.problem.ncols());
+    let mut columns = ActiveSet::new(design);
+    (0..p).for_each(|j| columns.push(design, j));
+    columns
+}
+
+/// Minimises R, from other coefficients and their intercept if there are any, until (R − D)/|R| is at most `gap` or `enough` says
+/// so of R and D.
 pub(crate) fn minimise(
     grouped: &Grouped<'_, '_>,
-    start: Option<&GroupRelaxation>,
-    options: &Options,
+    part: &Part<'_>,
+    columns: &ActiveSet,
+    start: Option<(&[f64], f64)>,
+    (gap, enough): (f64, &dyn Fn(f64, f64) -> bool),
     limits: &Limits,
 ) -> GroupRelaxation {
-    let (problem, groups) = (grouped.problem, grouped.groups);
+    let (problem, descent) = (grouped.problem, GroupDescent::new(grouped, part, columns));
     let p = problem.ncols();
-    let mut columns = ActiveSet::new(problem.design());
-    (0..p).for_each(|j| columns.push(problem.design(), j));
-    let curvatures: Vec<f64> = (0..groups.len()).map(|g| grouped.curvature(g)).collect();
-    let mut beta = start.map_or_else(|| vec![0.0; p], |s| s.beta.clone());
+    let mut beta = start.map_or_else(|| vec![0.0; p], |s| s.0.to_vec());
+    descent.outside().for_each(|j| beta[j] = 0.0);
     let mut u = problem.null_margins();
     (0..p).filter(|&j| beta[j] != 0.0).for_each(|j| columns.axpy(j, beta[j], &mut u));
     let mut alpha = vec![0.0; u.len()];
-    let mut intercept = problem.best_intercept(&u, start.map_or(0.0, |s| s.intercept));
-    let mut state =
-        GroupRelaxation { value: f64::INFINITY, bound: f64::NEG_INFINITY, dual: vec![], beta: vec![], intercept };
+    let mut intercept = problem.best_intercept(&u, start.map_or(0.0, |s| s.1));
+    let mut state = GroupRelaxation {
+        value: f64::INFINITY,
+        bound: f64::NEG_INFINITY,
+        worths: vec![],
+        dual: vec![],
+        beta: vec![],
+        intercept,
+    };
     for sweep in 0..SWEEPS {
         if sweep % LOOK == 0 {
             intercept = problem.best_intercept(&u, intercept);
             problem.dual_point(&u, intercept, &mut alpha);
-            state.look(grouped, &beta, &u, intercept, &alpha);
-            let target = options.relaxation_gap.max(1e-9) * state.value.abs();
-            if state.value - state.bound <= target || limits.stop(0).is_some() {
+            state.look(&descent, &beta, &u, intercept, &alpha);
+            let target = gap.max(1e-9) * state.value.abs();
+            let is_done = state.value - state.bound <= target || enough(state.value, state.bound);
+            if is_done || limits.stop(0).is_some() {
                 break;
             }
         }
-        for g in (0..groups.len()).filter(|&g| curvatures[g] > 0.0) {
-            problem.loss().derivatives(&u, intercept, problem.y(), problem.weights(), &mut alpha);
-            step(grouped, g, curvatures[g], &columns, &alpha, &mut beta, &mut u);
-        }
+        descent.sweep(intercept, &mut alpha, &mut beta, &mut u);
         intercept = problem.best_intercept(&u, intercept);
     }
     state
 }
 
+impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
+    fn new(grouped: &'d Grouped<'p, 'a>, part: &'d Part<'d>, columns: &'d ActiveSet) -> Self {
+        let (nu, _) = part.price;
+        let charge =
+            |g: usize| if nu > 0.0 { grouped.price(g) + nu * grouped.size(g) as f64 } else { grouped.price(g) };
+        let is_open = |g: &usize| part.choices[*g] == Decision::Open;
+        let all = 0..grouped.groups.len();
+        let blocks = all.clone().map(|g| is_open(&g).then(|| Block::new(grouped, g, charge(g)))).collect();
+        let curvatures = all.map(|g| grouped.curvature(g)).collect();
+        Self { grouped, part, columns, blocks, curvatures }
+    }
+
+    /// The features of the groups that are out.
+    fn outside(&self) -> impl Iterator<Item = usize> {
+        let out = (0..self.blocks.len()).filter(|&g| self.part.choices[g] == Decision::Out);
+        out.flat_map(|g| self.grouped.groups.members[g].iter().copied())
+    }
+
+    /// A step of every group; the margins follow.
+    fn sweep(&self, intercept: f64, alpha: &mut [f64], beta: &mut [f64], u: &mut [f64]) {
+        let problem = self.grouped.problem;
+        let slopes = |u: &[f64], alpha: &mut [f64]| {
+            problem.loss().derivatives(u, intercept, problem.y(), problem.weights(), alpha);
+        };
+        for g in (0..self.blocks.len()).filter(|&g| self.curvatures[g] > 0.0) {
+            let members = &self.grouped.groups.members[g];
+            match (&self.blocks[g], self.part.choices[g]) {
+                (Some(block), _) => {
+                    slopes(u, alpha);
+                    let tau: Vec<f64> = members.iter().map(|&j| self.columns.dot(j, alpha)).collect();
+                    let own: Vec<f64> = members.iter().map(|&j| beta[j]).collect();
+                    let next = block.step(self.curvatures[g], &own, &tau);
+                    members.iter().zip(next).for_each(|(&j, b)| self.change(j, b, beta, u));
+                }
+                (None, Decision::In) => {
+                    for &j in members {
+                        let curvature = problem.squares(j) / problem.loss().mu();
+                        if curvature > 0.0 {
+                            slopes(u, alpha);
+                            let pull = curvature * beta[j] - self.columns.dot(j, alpha);
+                            self.change(j, self.grouped.selected(j).prox_selected(curvature, pull), beta, u);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn change(&self, j: usize, b: f64, beta: &mut [f64], u: &mut [f64]) {
+        let change = b - beta[j];
+        if change != 0.0 {
+            beta[j] += change;
+            self.columns.axpy(j, change, u);
+        }
+    }
+
+    /// Σ_open ρ_g(β_g) + Σ_in (λ0_g + νs_g + Σ_{j∈g} (λ1|β_j| + λ2β_j²)) − νk (MATH 11.36).
+    fn penalty(&self, beta: &[f64]) -> f64 {
+        let (nu, most) = self.part.price;
+        let one = |g: usize| {
+            let members = &self.grouped.groups.members[g];
+            let own: Vec<f64> = members.iter().map(|&j| beta[j]).collect();
+            match (&self.blocks[g], self.part.choices[g]) {
+                (Some(block), _) => block.envelope(&own),
+                (None, Decision::In) => {
+                    let shrunk = members.iter().map(|&j| self.grouped.selected(j).value(beta[j])).sum::<f64>();
+                    self.grouped.price(g) + nu * members.len() as f64 + shrunk
+                }
+                _ => 0.0,
+            }
+        };
+        (0..self.blocks.len()).map(one).sum::<f64>() - nu * most
+    }
+}
+
 impl GroupRelaxation {
     /// R and D at a point, the better of each kept.
-    fn look(&mut self, grouped: &Grouped<'_, '_>, beta: &[f64], u: &[f64], intercept: f64, alpha: &[f64]) {
-        let envelope: f64 = (0..grouped.groups.len()).map(|g| envelope(grouped, g, beta)).sum();
-        let value = grouped.problem.loss_sum(u, intercept) + envelope;
+    fn look(&mut self, descent: &GroupDescent<'_, '_, '_>, beta: &[f64], u: &[f64], intercept: f64, alpha: &[f64]) {
+        let grouped = descent.grouped;
+        let value = grouped.problem.loss_sum(u, intercept) + descent.penalty(beta);
         if value < self.value {
             (self.value, self.beta, self.intercept) = (value, beta.to_vec(), intercept);
         }
-        let bound = grouped.lower_bound(alpha);
-        if bound > self.bound || self.dual.is_empty() {
-            (self.bound, self.dual) = (bound, alpha.to_vec());
+        let bound = grouped.bound(alpha, descent.part);
+        if bound.value > self.bound || self.dual.is_empty() {
+            (self.bound, self.worths, self.dual) = (bound.value, bound.worths, alpha.to_vec());
         }
     }
 
-    /// The minimiser as coefficients, with the groups whose length is at least `share` of their knee.
-    pub(crate) fn rounded(&self, grouped: &Grouped<'_, '_>, share: f64) -> Coefficients {
-        let large = |g: &usize| {
-            let length = length(grouped, *g, &self.beta);
-            length > 0.0 && length >= share * grouped.radial(*g).knee(true)
+    /// The share of its price that the envelope charges for every open group, at the prices of a part.
+    pub(crate) fn shares(&self, grouped: &Grouped<'_, '_>, part: &Part<'_>) -> Vec<f64> {
+        let (nu, _) = part.price;
+        let one = |g: usize| match part.choices[g] {
+            Decision::Open => {
+                let own: Vec<f64> = grouped.groups.members[g].iter().map(|&j| self.beta[j]).collect();
+                Block::new(grouped, g, grouped.price(g) + nu * grouped.size(g) as f64).share(&own)
+            }
+            Decision::In => 1.0,
+            Decision::Out => 0.0,
         };
-        let chosen = (0..grouped.groups.len()).filter(large);
+        (0..grouped.groups.len()).map(one).collect()
+    }
+
+    /// The minimiser as coefficients, with the groups of which the envelope charges at least `share` of the price.
+    pub(crate) fn rounded(&self, grouped: &Grouped<'_, '_>, part: &Part<'_>, share: f64) -> Coefficients {
+        let shares = self.shares(grouped, part);
+        let is_large = |g: &usize| shares[*g] > 0.0 && shares[*g] >= share;
+        let chosen = (0..grouped.groups.len()).filter(is_large);
         let pairs = chosen.flat_map(|g| grouped.groups.members[g].iter().map(|&j| (j, self.beta[j]))).collect();
         Coefficients::from_pairs(pairs, self.intercept)
-    }
-}
-
-fn length(grouped: &Grouped<'_, '_>, g: usize, beta: &[f64]) -> f64 {
-    grouped.groups.members[g].iter().map(|&j| beta[j] * beta[j]).sum::<f64>().sqrt()
-}
-
-/// ρ_g(β_g) = λ1‖β_g‖₁ + ρ(‖β_g‖) with λ0_g, λ1 = 0, λ2 (MATH 9.6).
-fn envelope(grouped: &Grouped<'_, '_>, g: usize, beta: &[f64]) -> f64 {
-    let absolute: f64 = grouped.groups.members[g].iter().map(|&j| beta[j].abs()).sum();
-    grouped.problem.penalty().lambda1 * absolute + grouped.radial(g).envelope(length(grouped, g, beta))
-}
-
-/// β_g ← (m/‖q⁺‖) q⁺ (MATH 9.7): the step of one group; the margins follow.
-fn step(
-    grouped: &Grouped<'_, '_>,
-    g: usize,
-    curvature: f64,
-    columns: &ActiveSet,
-    alpha: &[f64],
-    beta: &mut [f64],
-    u: &mut [f64],
-) {
-    let l1 = grouped.problem.penalty().lambda1;
-    let members = &grouped.groups.members[g];
-    let target = |&j: &usize| {
-        let z = beta[j] - columns.dot(j, alpha) / curvature;
-        z.signum() * (z.abs() - l1 / curvature).max(0.0)
-    };
-    let z: Vec<f64> = members.iter().map(target).collect();
-    let size = z.iter().map(|z| z * z).sum::<f64>().sqrt();
-    let scale = if size > 0.0 { grouped.radial(g).prox_envelope(curvature, curvature * size) / size } else { 0.0 };
-    for (&j, z) in members.iter().zip(&z) {
-        let change = scale * z - beta[j];
-        if change != 0.0 {
-            beta[j] += change;
-            columns.axpy(j, change, u);
-        }
     }
 }

@@ -3,7 +3,6 @@
 use crate::control::{Limits, Options};
 use crate::error::Result;
 use crate::groups::Grouped;
-use crate::groups::relax::GroupRelaxation;
 use crate::penalty::{Bounds, Penalty};
 use crate::solution::Coefficients;
 use std::collections::HashMap;
@@ -11,75 +10,128 @@ use std::collections::HashMap;
 /// Groups outside that are tried in each round: those that the dual point would pay most for.
 const CANDIDATES: usize = 8;
 
-/// The best found from the relaxation rounded at several sizes, and from `start`.
+/// Fits that are kept; then all are forgotten.
+const KNOWN: usize = 20_000;
+
+/// The best fit on some groups.
+#[derive(Debug, Clone)]
+pub(crate) struct GroupFit {
+    /// P.
+    pub(crate) objective: f64,
+    /// What no fit on these groups is below, their prices included.
+    pub(crate) bound: f64,
+    pub(crate) coefficients: Coefficients,
+}
+
+/// The best found from several choices of groups, of at most `size` features where that is limited.
 pub(crate) fn search(
-    grouped: &Grouped<'_, '_>,
-    relaxed: &GroupRelaxation,
-    start: Option<&Coefficients>,
-    options: &Options,
+    fits: &mut Fits<'_, '_, '_>,
+    starts: &[Coefficients],
+    size: Option<usize>,
     limits: &Limits,
-) -> Result<Coefficients> {
-    let mut fits = Fits { grouped, options, known: HashMap::new() };
+) -> Result<GroupFit> {
     let mut best = fits.fit(&[])?;
-    let rounded = [0.0, 0.25, 0.5, 0.9].map(|share| relaxed.rounded(grouped, share));
-    for start in rounded.iter().chain(start) {
-        let start = grouped.chosen(start);
+    for start in starts {
+        let start = fits.within(start, size);
         let mut current = fits.fit(&start)?;
         while limits.stop(0).is_none() {
-            let Some(next) = fits.better(&current)? else { break };
+            let Some(next) = fits.better(&current, size)? else { break };
             current = next;
         }
-        if current.0 < best.0 {
+        if current.objective < best.objective {
             best = current;
         }
     }
-    Ok(best.1)
+    Ok(best)
 }
 
-/// Fits of choices of groups, each made once: P and the coefficients.
-struct Fits<'f, 'p, 'a> {
+/// Fits of choices of groups, each made once.
+pub(crate) struct Fits<'f, 'p, 'a> {
     grouped: &'f Grouped<'p, 'a>,
     options: &'f Options,
-    known: HashMap<Vec<usize>, (f64, Coefficients)>,
+    limits: &'f Limits,
+    known: HashMap<Vec<usize>, GroupFit>,
 }
 
-impl Fits<'_, '_, '_> {
+impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
+    pub(crate) fn new(grouped: &'f Grouped<'p, 'a>, options: &'f Options, limits: &'f Limits) -> Self {
+        Self { grouped, options, limits, known: HashMap::new() }
+    }
+
     /// The fit with these groups, ascending, in the model.
-    fn fit(&mut self, chosen: &[usize]) -> Result<(f64, Coefficients)> {
+    pub(crate) fn fit(&mut self, chosen: &[usize]) -> Result<GroupFit> {
         if let Some(known) = self.known.get(chosen) {
             return Ok(known.clone());
         }
-        let problem = self.grouped.problem;
+        let (grouped, problem) = (self.grouped, self.grouped.problem);
         let (mut lower, mut upper) = (vec![0.0; problem.ncols()], vec![0.0; problem.ncols()]);
-        for &j in chosen.iter().flat_map(|&g| &self.grouped.groups.members[g]) {
-            (lower[j], upper[j]) = (f64::NEG_INFINITY, f64::INFINITY);
+        for &j in chosen.iter().flat_map(|&g| &grouped.groups.members[g]) {
+            (lower[j], upper[j]) = problem.penalty().bounds.at(j);
         }
-        let Penalty { lambda1, lambda2, .. } = *problem.penalty();
-        let penalty = Penalty::new(0.0, lambda1, lambda2).with_bounds(Bounds::Each(lower, upper));
+        let penalty = Penalty { lambda0: 0.0, ..problem.penalty().clone() }.with_bounds(Bounds::Each(lower, upper));
         // A fit is the answer itself: the tolerance of the relaxation is not for it.
         let (gap, method) = (self.options.relaxation_gap.min(1e-11), crate::Method::Incremental);
-        let options = Options { method, warm_start: None, relaxation_gap: gap, gap, ..self.options.clone() };
-        let found = crate::solve(&problem.with_penalty(penalty)?, &options)?.coefficients;
-        let fit = (self.grouped.objective(&found), found);
+        let time_limit = self.limits.left();
+        let options = Options {
+            method,
+            warm_start: None,
+            relaxation_gap: gap,
+            gap,
+            time_limit,
+            trace: false,
+            top: 1,
+            ..self.options.clone()
+        };
+        let found = crate::solve(&problem.with_penalty(penalty)?, &options)?;
+        let prices: f64 = chosen.iter().map(|&g| grouped.price(g)).sum();
+        let bound = found.certificate.lower_bound + prices * (1.0 - f64::EPSILON * (chosen.len() as f64 + 4.0));
+        let (objective, coefficients) = (grouped.objective(&found.coefficients), found.coefficients);
+        let fit = GroupFit { objective, bound, coefficients };
+        if self.known.len() >= KNOWN {
+            self.known.clear();
+        }
         self.known.insert(chosen.to_vec(), fit.clone());
         Ok(fit)
     }
 
+    /// The groups of a start, the longest coefficients first, as far as the size allows.
+    pub(crate) fn within(&self, start: &Coefficients, size: Option<usize>) -> Vec<usize> {
+        let chosen = self.grouped.chosen(start);
+        let Some(most) = size else { return chosen };
+        let beta = start.to_dense(self.grouped.problem.ncols());
+        let worth = |g: usize| {
+            let term = |&j: &usize| beta[j] * beta[j] * self.grouped.problem.squares(j);
+            self.grouped.groups.members[g].iter().map(term).sum::<f64>()
+        };
+        let mut order: Vec<(f64, usize)> = chosen.into_iter().map(|g| (worth(g), g)).collect();
+        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let (mut left, mut kept) = (most, Vec::new());
+        for (_, g) in order {
+            if self.grouped.size(g) <= left {
+                left -= self.grouped.size(g);
+                kept.push(g);
+            }
+        }
+        kept.sort_unstable();
+        kept
+    }
+
     /// The best of the choices one group away, if it is better.
-    fn better(&mut self, current: &(f64, Coefficients)) -> Result<Option<(f64, Coefficients)>> {
-        let chosen = self.grouped.chosen(&current.1);
-        let adding = self.promising(&current.1, &chosen);
+    fn better(&mut self, current: &GroupFit, size: Option<usize>) -> Result<Option<GroupFit>> {
+        let chosen = self.grouped.chosen(&current.coefficients);
+        let adding = self.promising(&current.coefficients, &chosen);
         let without = |i: usize| chosen.iter().copied().filter(|&g| g != i).collect::<Vec<usize>>();
         let mut choices: Vec<Vec<usize>> = chosen.iter().map(|&i| without(i)).collect();
         for &j in &adding {
             choices.push([chosen.as_slice(), &[j]].concat());
             choices.extend(chosen.iter().map(|&i| [without(i), vec![j]].concat()));
         }
-        let mut best: Option<(f64, Coefficients)> = None;
+        choices.retain(|choice| size.is_none_or(|most| self.grouped.size_of(choice) <= most));
+        let mut best: Option<GroupFit> = None;
         for mut choice in choices {
             choice.sort_unstable();
             let fit = self.fit(&choice)?;
-            if fit.0 < best.as_ref().unwrap_or(current).0 * (1.0 - 1e-12) {
+            if fit.objective < best.as_ref().unwrap_or(current).objective * (1.0 - 1e-12) {
                 best = Some(fit);
             }
         }

@@ -57,7 +57,7 @@ impl<'p, 'a> Equations<'p, 'a> {
     }
 
     /// A column that independent others determine as far as inner products can tell, and those others.
-    fn dependent(&self, cell: &Cell) -> Option<(u32, Vec<u32>)> {
+    pub fn dependent(&self, cell: &Cell) -> Option<(u32, Vec<u32>)> {
         let (mut members, mut others) = (cell.members(), Vec::new());
         let mut form = self.form(&members);
         while let Some(last) = form.len().checked_sub(1) {
@@ -80,7 +80,7 @@ impl<'p, 'a> Equations<'p, 'a> {
     }
 
     /// Column j and the columns of which it is a combination, if it is one exactly: an error if not.
-    fn circuit(&self, j: u32, others: &[u32]) -> Result<Vec<u32>> {
+    pub fn circuit(&self, j: u32, others: &[u32]) -> Result<Vec<u32>> {
         let places = circuit(&self.term(j), &self.terms(others))?;
         Ok(std::iter::once(j).chain(places.into_iter().map(|a| others[a])).collect())
     }

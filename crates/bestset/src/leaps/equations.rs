@@ -88,12 +88,17 @@ impl<'p, 'a> Equations<'p, 'a> {
 
     /// slack = (16 + √n) ε ‖A⁻¹‖ ½‖ŷ‖² (MATH 11.34), ‖A⁻¹‖ that of the families: what rounding may do to a fit.
     pub fn measure(&mut self) -> Result<()> {
+        self.inverse = self.inverse_norm()?;
+        self.slack = self.slack_of(self.inverse);
+        Ok(())
+    }
+
+    /// (16 + √n) ε ‖A⁻¹‖ ½‖ŷ‖² (MATH 11.34) of columns with this ‖A⁻¹‖.
+    pub fn slack_of(&self, inverse: f64) -> f64 {
         // A sparse column is the sum of parts that may be larger, and rounded as they are.
         let is_sparse = self.problem.design().is_sparse();
         let excess = if is_sparse { self.effort.iter().copied().fold(1.0, f64::max) } else { 1.0 };
-        self.inverse = self.inverse_norm()?;
-        self.slack = rounding(self.problem.nrows()) * f64::EPSILON * excess * self.inverse * self.total;
-        Ok(())
+        rounding(self.problem.nrows()) * f64::EPSILON * excess * inverse * self.total
     }
 
     fn take(&mut self, j: usize, unit: &Unit) {
@@ -189,7 +194,7 @@ impl<'p, 'a> Equations<'p, 'a> {
     }
 
     /// Eliminates the last `count` positions; with the fit on them.
-    fn eliminate(&self, mut form: Form, count: usize) -> (Form, f64) {
+    pub fn eliminate(&self, mut form: Form, count: usize) -> (Form, f64) {
         let mut fit = self.total;
         for _ in 0..count {
             fit -= form.price(form.len() - 1);

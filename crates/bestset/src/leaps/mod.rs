@@ -28,12 +28,13 @@ use crate::problem::Problem;
 use crate::snapshot::Journal;
 use crate::solution::{Coefficients, Ranked, Status, TraceRow};
 use crate::solver::{Outcome, incremental};
-use cell::Cell;
-use equations::Equations;
 use incumbents::{Contender, Incumbents};
 use tree::Leaps;
 
+pub(crate) use cell::Cell;
 pub(crate) use cover::determined;
+pub(crate) use equations::Equations;
+pub(crate) use form::Form;
 pub(crate) use tree::SavedLeaps;
 
 /// Whether this is least squares without λ1 and bounds, every feature at the same price.

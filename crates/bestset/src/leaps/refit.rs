@@ -20,7 +20,8 @@ impl<'p, 'a> Equations<'p, 'a> {
         members.iter().map(|&m| self.term(m)).collect()
     }
 
-    fn targets(&self) -> Targets<'_, 'p, 'a> {
+    /// ŷ.
+    pub fn targets(&self) -> Targets<'_, 'p, 'a> {
         Targets { problem: self.problem, frame: &self.frame, values: &self.target, total: self.total }
     }
 

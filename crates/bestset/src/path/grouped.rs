@@ -2,9 +2,9 @@
 
 use crate::control::{Limits, Monitor};
 use crate::error::Result;
-use crate::groups::relax;
 use crate::groups::relax::GroupRelaxation;
-use crate::groups::{Grouped, Groups, conclude, search, validate};
+use crate::groups::search::Fits;
+use crate::groups::{Grouped, Groups, conclude, first, root, validate};
 use crate::path::{Path, PathOptions, Point};
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution, Status};
@@ -42,19 +42,19 @@ fn strand(
     observer: &mut (dyn FnMut(&Point) + Send),
 ) -> Result<()> {
     validate(base, groups)?;
-    let first = lambda0_max(&Grouped { problem: base, groups });
+    let largest = lambda0_max(&Grouped { problem: base, groups }, options, limits)?;
     let most = options.max_size.unwrap_or(base.nrows().min(base.ncols()));
     let (mut last, mut next, mut same) = (f64::INFINITY, f64::INFINITY, 0);
     let mut before: Option<(GroupRelaxation, Coefficients)> = None;
     for k in 0.. {
-        let Some(lambda0) = options.grid.at(k, first, last, next, same) else { break };
+        let Some(lambda0) = options.grid.at(k, largest, last, next, same) else { break };
         let mut penalty = base.penalty().clone();
         penalty.lambda0 = lambda0;
         let problem = base.with_penalty(penalty)?;
         let grouped = Grouped { problem: &problem, groups };
         let begun = limits.seconds();
-        let relaxed = relax::minimise(&grouped, before.as_ref().map(|b| &b.0), &options.solve, limits);
-        let found = search::search(&grouped, &relaxed, before.as_ref().map(|b| &b.1), &options.solve, limits)?;
+        let relaxed = root(&grouped, before.as_ref().map(|b| &b.0), &options.solve, limits);
+        let found = first(&grouped, &relaxed, before.as_ref().map(|b| &b.1), &options.solve, limits)?;
         // As on paths of features, a point cut short is left out.
         if limits.stop(0).is_some() {
             break;
@@ -63,7 +63,7 @@ fn strand(
         same = if unchanged { same + 1 } else { 0 };
         (last, next) = (lambda0, entry(&grouped, &found));
         let group = conclude(&grouped, &relaxed, found.clone(), &options.solve, limits);
-        let solution = Solution { seconds: limits.seconds() - begun, ..group.into() };
+        let solution = Solution { seconds: limits.seconds() - begun, ..group };
         let point = Point { lambda0, lambda1: base.penalty().lambda1, lambda2: base.penalty().lambda2, solution };
         observer(&point);
         let size = found.nonzeros();
@@ -76,26 +76,36 @@ fn strand(
     Ok(())
 }
 
-/// max_g −Σ_{j∈g} φ_j⁰(τ_j)/f_g (MATH 9.8): the least λ0 at which nothing is best by its own dual point.
-fn lambda0_max(grouped: &Grouped<'_, '_>) -> f64 {
+/// max_g −Σ_{j∈g} φ_j⁰(τ_j)/f_g (MATH 9.8) at the fit of the groups that cost nothing: the least λ0 at which it is best by its own
+/// dual point.
+fn lambda0_max(grouped: &Grouped<'_, '_>, options: &PathOptions, limits: &Limits) -> Result<f64> {
     let (problem, groups) = (grouped.problem, grouped.groups);
-    let intercept = problem.best_intercept(&problem.null_margins(), 0.0);
-    let tau = grouped.problem.correlations_at(&Coefficients { intercept, ..Coefficients::default() });
+    let free: Vec<usize> = (0..groups.len()).filter(|&g| grouped.factor(g) == 0.0).collect();
+    let null = match free.is_empty() {
+        true => {
+            let intercept = problem.best_intercept(&problem.null_margins(), 0.0);
+            Coefficients { intercept, ..Coefficients::default() }
+        }
+        false => Fits::new(grouped, &options.solve, limits).fit(&free)?.coefficients,
+    };
+    let tau = problem.correlations_at(&null);
     let worth = |g: usize| groups.members[g].iter().map(|&j| grouped.selected(j).phi(tau[j])).sum::<f64>();
-    let priced = (0..groups.len()).filter(|&g| groups.prices[g] > 0.0);
-    priced.map(|g| -worth(g) / groups.prices[g]).fold(0.0, f64::max)
+    let priced = (0..groups.len()).filter(|&g| grouped.factor(g) > 0.0);
+    Ok(priced.map(|g| -worth(g) / grouped.factor(g)).fold(0.0, f64::max))
 }
 
 /// max_g Σ_{j∈g} (|τ_j| − λ1)₊² / (2(c + 2λ2) f_g) with c ≥ ‖X_g‖²/μ (MATH 9.8): the largest λ0 at which one more group lowers P
 /// for sure, the other coefficients as they are.
 fn entry(grouped: &Grouped<'_, '_>, answer: &Coefficients) -> f64 {
-    let (problem, groups) = (grouped.problem, grouped.groups);
+    let groups = grouped.groups;
     let (tau, chosen) = (grouped.problem.correlations_at(answer), grouped.chosen(answer));
-    let (l1, l2) = (problem.penalty().lambda1, problem.penalty().lambda2);
+    // Bounds may hold it back: it is where the path goes on, not part of a proof.
     let worth = |g: usize| {
-        let pull: f64 = groups.members[g].iter().map(|&j| (tau[j].abs() - l1).max(0.0).powi(2)).sum();
-        0.5 * pull / (grouped.curvature(g) + 2.0 * l2) / groups.prices[g]
+        let pull = |&j: &usize| (tau[j].abs() - grouped.selected(j).l1).max(0.0).powi(2);
+        let ridge = groups.members[g].iter().map(|&j| grouped.selected(j).l2).fold(0.0, f64::max);
+        let pull: f64 = groups.members[g].iter().map(pull).sum();
+        0.5 * pull / (grouped.curvature(g) + 2.0 * ridge) / grouped.factor(g)
     };
-    let outside = (0..groups.len()).filter(|g| groups.prices[*g] > 0.0 && chosen.binary_search(g).is_err());
+    let outside = (0..groups.len()).filter(|&g| grouped.factor(g) > 0.0 && chosen.binary_search(&g).is_err());
     outside.map(worth).fold(0.0, f64::max)
 }

@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 /// | `max_size` | min(n, p) | a path ends after the first answer with this many features | ≥ 1 |
 /// | `backward` | true | the points of a sweep take each other's answers | |
 /// | `search` | neighbours | how much is spent on the answer of each point | |
-/// | `groups` | none | features that are in or out together | λ2 > 0, no bounds or factors |
+/// | `groups` | none | features that are in or out together | λ2 > 0 or bounds on every coefficient |
 /// | `solve` | relaxation gap 1e-4 | tolerances, threads, time limit (of the whole path) and cancellation | |
 #[derive(Debug, Clone)]
 pub struct PathOptions {
@@ -94,8 +94,8 @@ impl PathOptions {
 pub(crate) fn cost(problem: &Problem<'_>, groups: Option<&Groups>, coefficients: &Coefficients) -> f64 {
     match groups {
         Some(groups) => {
-            let chosen = crate::groups::Grouped { problem, groups }.chosen(coefficients);
-            chosen.iter().map(|&g| groups.prices[g]).sum()
+            let grouped = crate::groups::Grouped { problem, groups };
+            grouped.chosen(coefficients).iter().map(|&g| grouped.factor(g)).sum()
         }
         None => coefficients.support.iter().map(|&j| problem.penalty().price.at(j)).sum(),
     }

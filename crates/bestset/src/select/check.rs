@@ -52,7 +52,7 @@ impl Selection {
     /// Refuses settings that the task would pass over.
     pub(super) fn check(&self, posed: &Posed<'_>, task: Task) -> Result<()> {
         self.check_ridges(task)?;
-        self.check_groups(posed, task)?;
+        self.check_groups(posed)?;
         self.check_checkpoint(posed, task)?;
         if self.solve.warm_start.is_some() && !matches!(task, Task::Price | Task::Size) {
             return unused("a warm start", task.place(), "paths start from the null model; give a price or a size");
@@ -70,18 +70,13 @@ impl Selection {
         unused(format!("lambda2 with the values {}", values.join(", ")), task.place(), advice)
     }
 
-    fn check_groups(&self, posed: &Posed<'_>, task: Task) -> Result<()> {
-        if posed.groups().is_none() {
-            return Ok(());
-        }
-        if task == Task::Size {
-            let advice = "groups are chosen as a whole; give a price, a criterion or cross-validation";
-            return unused("a largest size", "with groups", advice);
-        }
+    fn check_groups(&self, posed: &Posed<'_>) -> Result<()> {
         match self.solve.method {
-            Method::Incremental => Ok(()),
+            _ if posed.groups().is_none() => Ok(()),
+            Method::Incremental | Method::Exact => Ok(()),
             other => {
-                unused(format!("method {}", other.name()), "with groups", "groups are selected by method incremental")
+                let advice = "groups are selected by method incremental or exact";
+                unused(format!("method {}", other.name()), "with groups", advice)
             }
         }
     }
@@ -97,6 +92,9 @@ impl Selection {
             Task::Criterion | Task::Path if posed.groups().is_some() => {
                 unused(setting(), "for a path with groups", "it cannot go on from a file; leave it out")
             }
+            Task::Price | Task::Size if posed.groups().is_some() => {
+                unused(setting(), "for branch and bound over groups", "it cannot go on from a file; leave it out")
+            }
             Task::Stability => unused(setting(), task.place(), "it cannot go on from a file; leave it out"),
             _ => Ok(()),
         }
@@ -106,11 +104,13 @@ impl Selection {
 impl Posed<'_> {
     /// Refuses a size where features differ in price: a size counts every feature the same, whatever it costs.
     pub(super) fn check_counted(&self) -> Result<()> {
-        if self.setup.always.is_empty() && self.setup.price == Factors::One {
+        let is_size = |(members, price): (&Vec<usize>, &f64)| *price == members.len() as f64;
+        let are_sizes = self.setup.groups.as_ref().is_none_or(|g| g.members.iter().zip(&g.prices).all(is_size));
+        if self.setup.always.is_empty() && self.setup.price == Factors::One && are_sizes {
             return Ok(());
         }
-        let place = "where features are always in or have prices of their own";
-        let advice = "it counts every feature the same; give a price, a criterion or cross-validation, or leave out always and price";
+        let place = "where features are always in, or features or groups have prices of their own";
+        let advice = "it counts every feature the same; give a price, a criterion or cross-validation, or leave out always and prices";
         unused("a largest size", place, advice)
     }
 }

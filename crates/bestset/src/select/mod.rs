@@ -375,9 +375,18 @@ impl<'a> Posed<'a> {
     pub fn subsets(&self, most: usize, options: &Options) -> Result<crate::Subsets> {
         self.check_counted()?;
         let most = most.min(self.problem.ncols());
-        let plain = self.setup.lambda2.is_none() && crate::subsets::needs_no_ridge(&self.problem, most);
-        let lambda2 = if plain { 0.0 } else { self.lambda2() };
-        crate::subsets(&self.priced(0.0, lambda2)?, most, options)
+        let plain = self.setup.lambda2.is_none() && self.needs_no_ridge(most);
+        let problem = self.priced(0.0, if plain { 0.0 } else { self.lambda2() })?;
+        match self.groups() {
+            Some(groups) => crate::subsets_of_groups(&problem, groups, most, options),
+            None => crate::subsets(&problem, most, options),
+        }
+    }
+
+    /// Whether least squares of this shape can be searched without λ2; by groups, where there are more samples than features.
+    fn needs_no_ridge(&self, most: usize) -> bool {
+        let is_narrow = self.groups().is_none() || crate::leaps::determined(&self.problem) > self.problem.ncols();
+        is_narrow && crate::subsets::needs_no_ridge(&self.problem, most)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Standardising and back: the problem on the scale it is solved on, coefficients on the scale of the columns given.
 
 use crate::design::{Design, Standardized};
-use crate::error::{Error, Result};
-use crate::groups::Groups;
+use crate::error::{Error, Result, check_length};
+use crate::groups::{Groups, is_single};
 use crate::loss::Loss;
 use crate::penalty::{Bounds, Factors, Penalty};
 use crate::problem::Problem;
@@ -172,6 +172,9 @@ impl Setup {
         if !self.never.is_empty() {
             penalty = penalty.never(&self.never, p)?;
         }
+        if let Some(groups) = &self.groups {
+            penalty = self.single(groups, penalty, p)?;
+        }
         let mut problem = Problem::new(x, samples.y, penalty)?.with_intercept(self.intercept);
         if let Some(weights) = samples.weights {
             problem = problem.with_weights(weights)?;
@@ -180,6 +183,20 @@ impl Setup {
             problem = problem.with_offset(offset)?;
         }
         problem.with_loss(self.loss)
+    }
+}
+
+impl Setup {
+    /// Groups of one feature each are features: what they cost is a factor of the price of the feature.
+    fn single(&self, groups: &Groups, mut penalty: Penalty, p: usize) -> Result<Penalty> {
+        check_length("group labels", groups.members.iter().map(Vec::len).sum(), p)?;
+        check_length("group prices", groups.prices.len(), groups.len())?;
+        if is_single(groups) && groups.prices.iter().any(|f| *f != 1.0) {
+            let mut factors: Vec<f64> = (0..p).map(|j| penalty.price.at(j)).collect();
+            groups.members.iter().zip(&groups.prices).for_each(|(m, f)| factors[m[0]] *= f);
+            penalty = penalty.with_price(factors);
+        }
+        Ok(penalty)
     }
 }
 
@@ -218,7 +235,7 @@ impl<'a> Posed<'a> {
 
     /// The groups, if features are in or out together.
     pub fn groups(&self) -> Option<&'a Groups> {
-        self.setup.groups.as_ref()
+        self.setup.groups.as_ref().filter(|groups| !is_single(groups))
     }
 
     /// Coefficients for the columns given.

@@ -2,6 +2,7 @@
 
 use crate::control::{Method, Observer, Options};
 use crate::error::{Error, Result};
+use crate::groups::{Groups, solve_groups_observed};
 use crate::problem::Problem;
 use crate::select::Prove;
 use crate::solution::{Solution, Status, TraceRow};
@@ -18,6 +19,8 @@ const USUAL_TIME: Duration = Duration::from_secs(2);
 /// A proof to be made of an answer that took `fit` so far.
 pub(super) struct Proof<'p, 'a> {
     pub(super) problem: &'p Problem<'a>,
+    /// Features that are in or out together.
+    pub(super) groups: Option<&'p Groups>,
     pub(super) prove: Prove,
     pub(super) fit: Duration,
     /// What earlier proofs of the same selection took.
@@ -87,9 +90,10 @@ impl Proof<'_, '_> {
         let warm_start = Some(first.coefficients.clone());
         let settings =
             Options { method: Method::Exact, warm_start, time_limit, max_nodes, top, ..self.options.clone() };
-        let mut proved = match self.file {
-            Some(file) => crate::checkpoint::exact_observed(self.problem, &settings, file, observer)?,
-            None => solve_observed(self.problem, &settings, observer)?,
+        let mut proved = match (self.groups, self.file) {
+            (Some(groups), _) => solve_groups_observed(self.problem, groups, &settings, observer)?,
+            (None, Some(file)) => crate::checkpoint::exact_observed(self.problem, &settings, file, observer)?,
+            (None, None) => solve_observed(self.problem, &settings, observer)?,
         };
         // What was set aside for the proof is no limit that the user gave.
         let own_time = proved.status == Status::TimeLimit && time_limit != left;

@@ -2,7 +2,7 @@
 
 use crate::control::{Method, Observer, Options};
 use crate::error::{Error, Result};
-use crate::groups::solve_groups;
+use crate::groups::{Groups, solve_groups_observed};
 use crate::path::{Grid, Path, PathOptions};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
@@ -108,14 +108,13 @@ impl<'a> Run<'_, 'a> {
     ) -> Result<Selected> {
         (self.progress)(Progress::Solving);
         let (problem, mut solve) = (self.posed.priced(lambda0, lambda2)?, self.solve_options());
-        if let Some(groups) = self.posed.groups() {
-            let warm_start = start.or(solve.warm_start);
-            let solution = Solution::from(solve_groups(&problem, groups, &Options { warm_start, ..solve })?);
-            return Ok(self.selected(&problem, solution, Method::Incremental, Vec::new()));
-        }
         solve.warm_start = start.or(solve.warm_start);
         let (first, prove) = self.methods();
-        let mut solution = solve_observed(&problem, &Options { method: first, top: 1, ..solve.clone() }, observer)?;
+        let options = Options { method: first, top: 1, ..solve };
+        let mut solution = match self.posed.groups() {
+            Some(groups) => self.of_groups(&problem, groups, options, observer)?,
+            None => solve_observed(&problem, &options, observer)?,
+        };
         let remarks = self.prove(&problem, &mut solution, prove, observer)?;
         Ok(self.selected(&problem, solution, self.options.solve.method, remarks))
     }
@@ -128,13 +127,37 @@ impl<'a> Run<'_, 'a> {
         let limited = self.posed.limited(k, self.ridge())?;
         let (first, prove) = self.methods();
         let solve = self.solve_options();
-        let mut solution = match first {
-            Method::Incremental => self.of_size(k, &limited, solve)?,
+        let mut solution = match (first, self.posed.groups()) {
+            (_, Some(groups)) => {
+                self.of_groups(&limited, groups, Options { method: first, top: 1, ..solve }, observer)?
+            }
+            (Method::Incremental, None) => self.of_size(k, &limited, solve)?,
             _ => solve_observed(&limited, &Options { method: first, top: 1, ..solve }, observer)?,
         };
         let remarks = self.prove(&limited, &mut solution, prove, observer)?;
         let found = self.selected(&limited, solution, self.options.solve.method, remarks);
         Ok(Selected { k: Some(k), ..found })
+    }
+
+    /// The best choice of groups found before a proof: that of the relaxation, or, where there is none or the size is limited, the one
+    /// that branch and bound starts from.
+    fn of_groups(
+        &self,
+        problem: &Problem<'_>,
+        groups: &Groups,
+        options: Options,
+        observer: &mut dyn Observer,
+    ) -> Result<Solution> {
+        let has_relaxation = problem.penalty().has_certificate(problem.ncols());
+        if has_relaxation && problem.max_size().is_none() {
+            return solve_groups_observed(problem, groups, &options, observer);
+        }
+        let options = Options { method: Method::Exact, max_nodes: Some(1), ..options };
+        let mut found = solve_groups_observed(problem, groups, &options, observer)?;
+        if found.status == Status::NodeLimit {
+            found.status = Status::Converged;
+        }
+        Ok(Solution { ranked: Vec::new(), ..found })
     }
 
     /// The best found by exchanges, or the coefficients to start from where they are better.
@@ -177,7 +200,8 @@ impl<'a> Run<'_, 'a> {
         // The file is of one search: the path has it unless branch and bound was asked for, and later rounds have other prices.
         let file = self.options.checkpoint.as_deref();
         let file = file.filter(|_| is_first && self.options.solve.method == Method::Exact);
-        let proof = prove::Proof { problem, prove, fit, spent: spent.proofs, begun, options: &solve, file };
+        let groups = self.posed.groups();
+        let proof = prove::Proof { problem, groups, prove, fit, spent: spent.proofs, begun, options: &solve, file };
         let failed = proof.raise(solution, observer)?;
         spent.proofs += begun.elapsed();
         match (failed, prove) {

@@ -3,7 +3,8 @@
 
 use crate::common::{Shape, assert_close, case, enumerate, holds, normal, rng};
 use bestset::design::Dense;
-use bestset::{Loss, Options, Penalty, Problem, Status, Subsets, subsets};
+use bestset::groups::Groups;
+use bestset::{Loss, Options, Penalty, Problem, Status, Subsets, subsets, subsets_of_groups};
 use std::path::{Path, PathBuf};
 
 /// A file of the data folder beside the project, if it is there.
@@ -80,6 +81,59 @@ fn hitters() {
 #[test]
 fn diabetes() {
     reproduces("diabetes64", "diabetes64.csv", 8);
+}
+
+/// The columns with some of them cut into bands, indicators of all but the first, and the labels of their groups.
+fn banded(columns: &[Vec<f64>], cut: &[(usize, usize)]) -> (Vec<Vec<f64>>, Vec<usize>) {
+    let (mut all, mut labels) = (Vec::new(), Vec::new());
+    for (j, column) in columns.iter().enumerate() {
+        let Some(&(_, bands)) = cut.iter().find(|c| c.0 == j) else {
+            (all.push(column.clone()), labels.push(j));
+            continue;
+        };
+        let mut sorted = column.clone();
+        sorted.sort_by(f64::total_cmp);
+        let ends: Vec<f64> = (1..bands).map(|b| sorted[sorted.len() * b / bands]).collect();
+        let band = |x: &f64| ends.iter().filter(|end| x >= *end).count();
+        for b in 1..bands {
+            all.push(column.iter().map(|x| f64::from(u8::from(band(x) == b))).collect());
+            labels.push(j);
+        }
+    }
+    (all, labels)
+}
+
+/// Every size with categories as a whole is proved, and fits no better than with each level on its own.
+fn proves_categories(file: &str, cut: &[(usize, usize)], most: usize) {
+    let Some(data) = data_file(file) else { return };
+    let mut columns = table(&data).columns;
+    let y = columns.pop().unwrap();
+    let (columns, labels) = banded(&columns, cut);
+    let design = Dense::new(y.len(), columns.len(), columns.concat()).unwrap();
+    let problem = Problem::new(&design, y, Penalty::new(0.0, 0.0, 0.0)).unwrap().with_intercept(true);
+    let (most, groups) = (most.min(columns.len()), Groups::new(&labels));
+    let whole = subsets_of_groups(&problem, &groups, most, &Options::default()).unwrap();
+    let alone = subsets(&problem, most, &Options::default()).unwrap();
+    println!("{file}: {} nodes", whole.nodes);
+    for (w, a) in whole.sizes.iter().zip(&alone.sizes) {
+        assert_eq!(w.status, Status::Optimal, "{file} {}", w.size);
+        let is_in = |j: &usize| w.coefficients.support.contains(j);
+        let is_whole = |members: &Vec<usize>| members.iter().all(is_in) || !members.iter().any(is_in);
+        assert!(groups.members.iter().all(is_whole), "{file} {}", w.size);
+        assert!(w.certificate.objective >= a.certificate.lower_bound * (1.0 - 1e-9), "{file} {}", w.size);
+    }
+}
+
+#[test]
+fn hitters_with_categories() {
+    // Years in four bands, Walks in three.
+    proves_categories("hitters.csv", &[(6, 4), (5, 3)], usize::MAX);
+}
+
+#[test]
+fn diabetes_with_categories() {
+    // Age in five bands, body mass index and blood pressure in four.
+    proves_categories("diabetes64.csv", &[(0, 5), (2, 4), (3, 4)], 8);
 }
 
 /// Three samples of weight two are six samples, for every criterion.

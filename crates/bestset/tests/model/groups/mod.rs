@@ -1,6 +1,7 @@
 //! Groups: bounds and answers against the enumeration of all choices of groups; labels in any order.
 
 mod attack;
+mod tree;
 
 use crate::common::{
     Case, ChaCha8Rng, RngExt, Shape, assert_close, brackets, case, enumerate, holds, least_of, members, normal, pick,
@@ -107,8 +108,10 @@ fn bad_groups_are_named() {
     let fails = |penalty, groups: &Groups| solve_groups(&problem(penalty), groups, &Options::default()).unwrap_err();
     assert_eq!(fails(plain.clone(), &Groups::new(&[1])), Error::Shape { what: "group labels", found: 1, expected: 2 });
     assert!(matches!(fails(Penalty::new(0.1, 0.0, 0.0), &pair), Error::Unsupported { method: "groups", .. }));
-    let bounded = plain.with_bounds(Bounds::All(0.0, 1.0));
+    let bounded = Penalty::new(0.1, 0.0, 0.0).with_bounds(Bounds::All(0.0, f64::INFINITY));
     assert!(matches!(fails(bounded, &pair), Error::Unsupported { method: "groups", .. }));
+    let half = plain.with_price(vec![0.0, 1.0]);
+    assert_eq!(fails(half, &pair), Error::PartlyFree { free: 0, other: 1 });
     assert!(matches!(pair.clone().with_prices(vec![-1.0]), Err(Error::Factor { name: "group price", .. })));
     assert!(matches!(pair.with_prices(vec![]), Err(Error::Shape { what: "group prices", .. })));
 }

@@ -225,18 +225,24 @@ fn settings_without_effect_are_refused() {
     let file = std::env::temp_dir().join(format!("bestset-unused-{}.json", std::process::id()));
     let kept = |how: How| Selection { how, checkpoint: Some(file.clone()), ..Selection::default() };
     let grouped = Setup { groups: Some(Groups::new(&[0, 0, 1, 1, 2, 2, 3, 3])), ..Setup::default() };
+    let prices = Groups::new(&[0, 0, 1, 1, 2, 2, 3, 3]).with_prices(vec![1.0, 2.0, 1.0, 1.0]).unwrap();
+    let priced = Setup { groups: Some(prices), ..Setup::default() };
     let start = Options { warm_start: Some(Coefficients::default()), ..Options::default() };
     let cases = [
         (refusal(&Setup::default(), &kept(How::Price(1.0))), "at a price: a single solve has nothing to go on from"),
         (refusal(&Setup::default(), &kept(How::Size(2))), "with a largest size: a single solve"),
         (refusal(&grouped, &kept(How::Criterion(Criterion::Bic))), "for a path with groups"),
         (
-            refusal(&grouped, &Selection { how: How::Size(2), ..Selection::default() }),
-            "a largest size cannot be used with",
+            refusal(&priced, &Selection { how: How::Size(2), ..Selection::default() }),
+            "a largest size cannot be used where features are always in, or features or groups have prices of their own",
         ),
         (
-            refusal(&grouped, &Selection { solve: Options::with_method(Method::Exact), ..Selection::default() }),
-            "method exact cannot be used with groups",
+            refusal(&grouped, &Selection { solve: Options::with_method(Method::Cdss), ..Selection::default() }),
+            "method cdss cannot be used with groups",
+        ),
+        (
+            refusal(&grouped, &Selection { solve: Options::with_method(Method::Exact), ..kept(How::Price(1.0)) }),
+            "for branch and bound over groups",
         ),
         (
             refusal(&Setup::default(), &Selection { solve: start, ..Selection::default() }),

@@ -4,8 +4,9 @@ use super::{data, select};
 use crate::common::assert_close;
 use bestset::criteria::{Criterion, Fit};
 use bestset::design::Dense;
+use bestset::groups::Groups;
 use bestset::select::{How, Prove, Remark, Samples, Selection, Setup};
-use bestset::{Error, Method, Options, Status};
+use bestset::{Error, Factors, Method, Options, Status};
 
 /// Where branch and bound cannot start, a fit has the bound it has; only who demands a proof hears of it, as an error.
 #[test]
@@ -48,6 +49,44 @@ fn fits_are_proved_where_that_is_cheap() {
     let mean = y.iter().sum::<f64>() / 97.0;
     let null: f64 = 0.5 * y.iter().map(|y| (y - mean).powi(2)).sum::<f64>();
     assert_close(open.standing.r2_limit, (open.standing.r2 + gap / null).min(1.0), 1e-12, &());
+}
+
+/// So is one of categories as a whole, at a price, of a size, by a criterion; who wants no proof has the bound of the relaxation.
+#[test]
+fn fits_of_groups_are_proved_where_that_is_cheap() {
+    let (x, y) = data(5, 60, 9, 0.6);
+    let x = Dense::new(60, 9, x).unwrap();
+    let groups = Groups::new(&[0, 0, 0, 1, 2, 2, 3, 4, 4]);
+    let setup = Setup { groups: Some(groups), ..Setup::default() };
+    let mut open = 0;
+    for how in [How::Price(0.5), How::Size(5), How::Criterion(Criterion::Bic)] {
+        let usual = Selection { how, ..Selection::default() };
+        let (found, ..) = select(&x, &y, &setup, &usual);
+        assert!(found.solution.status == Status::Optimal && found.standing.is_best, "{:?}", usual.how);
+        let none = Selection { prove: Prove::No, ..usual.clone() };
+        let (bare, ..) = select(&x, &y, &setup, &none);
+        assert!(bare.solution.certificate.lower_bound <= found.solution.objective() * (1.0 + 1e-12));
+        open += usize::from(bare.solution.status != Status::Optimal);
+        let solve = Options { top: 3, ..Options::with_method(Method::Exact) };
+        let (exact, ..) = select(&x, &y, &setup, &Selection { solve, ..usual.clone() });
+        assert_eq!((exact.solution.status, exact.solution.ranked.len()), (Status::Optimal, 3), "{:?}", usual.how);
+        assert_eq!(exact.solution.support(), found.solution.support(), "{:?}", usual.how);
+    }
+    assert!(open > 0, "the relaxation alone proved everything");
+}
+
+/// Groups of one feature each are features, at the prices of the groups.
+#[test]
+fn groups_of_one_are_selected_as_features() {
+    let (x, y) = data(4, 40, 6, 0.4);
+    let x = Dense::new(40, 6, x).unwrap();
+    let prices: Vec<f64> = (0..6).map(|j| 1.0 + 0.5 * f64::from(j)).collect();
+    let single = Groups::new(&(0..6).collect::<Vec<_>>()).with_prices(prices.clone()).unwrap();
+    let grouped = Setup { groups: Some(single), ..Setup::default() };
+    let priced = Setup { price: Factors::Each(prices), ..Setup::default() };
+    let (a, ..) = select(&x, &y, &grouped, &Selection::default());
+    let (b, ..) = select(&x, &y, &priced, &Selection::default());
+    assert_eq!((a.solution.coefficients, a.solution.certificate), (b.solution.coefficients, b.solution.certificate));
 }
 
 /// No subset of at most the penalty of the answer has an R² above the limit: against enumeration.

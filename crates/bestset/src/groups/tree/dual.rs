@@ -1,0 +1,136 @@
+//! Nodes bounded by the relaxation (MATH 11.36, 11.37).
+
+use super::{Bounding, GroupNode, Look, Start, drop_large, is_too_large, of_kind};
+use crate::control::Limits;
+use crate::error::Result;
+use crate::exact::multiplier::Multiplier;
+use crate::groups::block::Block;
+use crate::groups::relax::{GroupRelaxation, minimise};
+use crate::groups::search::Fits;
+use crate::groups::{Decision, Grouped, Part};
+use crate::problem::screening::MARGIN;
+use crate::relaxation::active_set::ActiveSet;
+use std::sync::Arc;
+
+/// The relaxation of a node ends at this gap, relative to R.
+const GAP: f64 = 1e-6;
+
+/// Or at this share of what R is below the value to beat: the node will be split whatever the rest is.
+const SHARE: f64 = 0.1;
+
+/// Prices ν tried in a node at the most, and the share of the gap that another must be able to close.
+const PRICES: (usize, f64) = (12, 0.05);
+
+/// The relaxations of nodes.
+pub(crate) struct DualNodes<'d, 'p, 'a> {
+    pub(crate) grouped: &'d Grouped<'p, 'a>,
+    pub(crate) columns: ActiveSet,
+    pub(crate) fits: Fits<'d, 'p, 'a>,
+    /// At most so many features.
+    pub(crate) size: Option<usize>,
+}
+
+impl Bounding for DualNodes<'_, '_, '_> {
+    fn look(&mut self, node: &GroupNode, cutoff: f64, limits: &Limits) -> Result<Look> {
+        let (grouped, mut choices) = (self.grouped, node.choices.clone());
+        drop_large(grouped, self.size, &mut choices);
+        let mut look = Look { cut: f64::INFINITY, ..Look::default() };
+        if of_kind(&choices, Decision::Open).is_empty() {
+            look.leaf = Some(self.fits.fit(&of_kind(&choices, Decision::In))?);
+            return Ok(look);
+        }
+        let (relaxed, nu) = self.relax(&choices, node.start.as_deref(), cutoff, limits);
+        if relaxed.bound > cutoff {
+            look.cut = relaxed.bound;
+            return Ok(look);
+        }
+        let price = (nu, self.size.unwrap_or(0) as f64);
+        let rounded = relaxed.rounded(grouped, &Part { choices: &choices, price }, 0.5);
+        let chosen = self.fits.within(&rounded, self.size);
+        look.found.push(self.fits.fit(&chosen)?);
+        look.cut = decide(&relaxed, &mut choices, cutoff);
+        if is_too_large(grouped, self.size, &choices) {
+            return Ok(look);
+        }
+        drop_large(grouped, self.size, &mut choices);
+        if of_kind(&choices, Decision::Open).is_empty() {
+            look.leaf = Some(self.fits.fit(&of_kind(&choices, Decision::In))?);
+            return Ok(look);
+        }
+        let g = self.branch(&relaxed, &choices, nu);
+        for side in [Decision::Out, Decision::In] {
+            let mut child = choices.clone();
+            child[g] = side;
+            look.children.push((relaxed.bound, child));
+        }
+        look.start = Some(Arc::new(Start { beta: relaxed.beta, intercept: relaxed.intercept, nu }));
+        Ok(look)
+    }
+}
+
+impl DualNodes<'_, '_, '_> {
+    /// The relaxation with the price ν of the best bound (MATH 11.5), and that ν.
+    pub(crate) fn relax(
+        &self,
+        choices: &[Decision],
+        start: Option<&Start>,
+        cutoff: f64,
+        limits: &Limits,
+    ) -> (GroupRelaxation, f64) {
+        let grouped = self.grouped;
+        let all: usize = (0..choices.len()).filter(|&g| choices[g] != Decision::Out).map(|g| grouped.size(g)).sum();
+        let size = self.size.filter(|&most| all > most);
+        let enough = |value: f64, bound: f64| {
+            bound > cutoff || cutoff.is_finite() && value < cutoff && value - bound <= SHARE * (cutoff - value)
+        };
+        let once = |nu: f64, from: Option<(&[f64], f64)>| {
+            let part = Part { choices, price: (nu, size.unwrap_or(0) as f64) };
+            let relaxed = minimise(grouped, &part, &self.columns, from, (GAP, &enough), limits);
+            let shares = relaxed.shares(grouped, &part);
+            let count: f64 = (0..shares.len()).map(|g| shares[g] * grouped.size(g) as f64).sum();
+            (relaxed, count)
+        };
+        let mut multiplier = Multiplier::new(size, PRICES.0, PRICES.1);
+        let mut nu = if size.is_some() { start.map_or(0.0, |s| s.nu) } else { 0.0 };
+        let (mut best, mut count) = once(nu, start.map(|s| (s.beta.as_slice(), s.intercept)));
+        let (mut own, mut last) = (nu, (best.beta.clone(), best.intercept));
+        while best.bound <= cutoff && limits.stop(0).is_none() {
+            // From nothing, ν is sought on the scale of what there is to gain.
+            let wanted = if cutoff.is_finite() { cutoff - best.bound } else { best.value.abs() };
+            let Some(next) = multiplier.next(nu, count, wanted) else { break };
+            let (relaxed, taken) = once(next, Some((&last.0, last.1)));
+            (nu, count, last) = (next, taken, (relaxed.beta.clone(), relaxed.intercept));
+            if relaxed.bound > best.bound {
+                (best, own) = (relaxed, next);
+            }
+        }
+        (best, own)
+    }
+
+    /// The open group whose penalty the envelope falls shortest of, the first of equals.
+    fn branch(&self, relaxed: &GroupRelaxation, choices: &[Decision], nu: f64) -> usize {
+        let grouped = self.grouped;
+        let open = of_kind(choices, Decision::Open);
+        let excess = |&g: &usize| {
+            let own: Vec<f64> = grouped.groups.members[g].iter().map(|&j| relaxed.beta[j]).collect();
+            Block::new(grouped, g, grouped.price(g) + nu * grouped.size(g) as f64).excess(&own)
+        };
+        let scored = open.iter().map(|g| (excess(g), *g));
+        scored.reduce(|a, b| if b.0 > a.0 { b } else { a }).map_or(0, |best| best.1)
+    }
+}
+
+/// D + max(0, ω_g) > P̂ ⇒ g is out, D + max(0, −ω_g) > P̂ ⇒ g is in (MATH 11.37), ω_g = λ0_g + νs_g + Σφ_j⁰; the least bound of
+/// what that cuts off.
+fn decide(relaxed: &GroupRelaxation, choices: &mut [Decision], best: f64) -> f64 {
+    let (mut cut, margin) = (f64::INFINITY, MARGIN * (best.abs() + relaxed.bound.abs()));
+    for g in of_kind(choices, Decision::Open) {
+        let (with, without) = (relaxed.bound + relaxed.worths[g].max(0.0), relaxed.bound - relaxed.worths[g].min(0.0));
+        if with > best + margin {
+            (choices[g], cut) = (Decision::Out, cut.min(with - margin));
+        } else if without > best + margin {
+            (choices[g], cut) = (Decision::In, cut.min(without - margin));
+        }
+    }
+    cut
+}
