@@ -3,7 +3,7 @@
 
 use crate::control::Limits;
 use crate::enumerate::columns::LISTS;
-use crate::enumerate::judge::{Judge, Verdict};
+use crate::enumerate::judge::{Judge, Judgement};
 use crate::enumerate::panel::{LANES, Panel};
 use crate::enumerate::pool::Pool;
 use crate::enumerate::sweep::{FAR, Pair, SINGLE, Second, Thirds, sweep};
@@ -32,7 +32,7 @@ pub struct Leaf {
 }
 
 impl Leaf {
-    /// Columns of given pulls; those of which nothing is said in single precision have none.
+    /// UnitColumns of given pulls; those of which nothing is said in single precision have none.
     pub fn new(
         prefix: Vec<u32>,
         positions: Option<Vec<u32>>,
@@ -84,7 +84,7 @@ pub struct Finder<'f, 'p, 'a> {
     pub judge: &'f Judge<'f, 'p, 'a>,
     /// The best subsets known.
     pub pool: Pool,
-    /// Columns taken for combinations of others on the way.
+    /// UnitColumns taken for combinations of others on the way.
     pub dependent: Vec<Vec<usize>>,
     /// The limit that struck: what is left was not looked at.
     pub stopped: Option<Status>,
@@ -116,8 +116,8 @@ impl<'f, 'p, 'a> Finder<'f, 'p, 'a> {
     /// Judges a subset and keeps it if it may be among the best.
     pub fn look(&mut self, members: &[u32]) -> Result<()> {
         match self.judge.judge(members)? {
-            Verdict::Independent(candidate) => self.pool.offer(candidate),
-            Verdict::Dependent(features) => self.name(features),
+            Judgement::Independent(candidate) => self.pool.offer(candidate),
+            Judgement::Dependent(features) => self.name(features),
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use std::ops::Range;
 pub const LISTS: usize = 256;
 
 /// The columns that vary and may be in, A_jj = 1 with the ridge, and ŷ.
-pub struct Columns<'p, 'a> {
+pub struct UnitColumns<'p, 'a> {
     /// The problem.
     pub problem: &'p Problem<'a>,
     frame: Frame<'p>,
@@ -51,7 +51,7 @@ struct Entry {
     is_copy: bool,
 }
 
-impl<'p, 'a> Columns<'p, 'a> {
+impl<'p, 'a> UnitColumns<'p, 'a> {
     /// Two passes over X at the most.
     pub fn new(problem: &'p Problem<'a>, memory: &Memory) -> Self {
         let frame = Frame::new(problem);

@@ -1,14 +1,14 @@
 //! Sizes of four and more: the first features are projected out in double precision, the last three are enumerated (MATH 14.2, 14.3).
 
 use crate::enumerate::block::{Finder, Leaf, ROUGH};
-use crate::enumerate::columns::Columns;
+use crate::enumerate::columns::UnitColumns;
 use crate::enumerate::panel::{Panel, ROWS};
 use crate::error::Result;
 use crate::problem::refit::DEPENDENT;
 use rayon::prelude::*;
 
 /// A of all columns that are no copies, by rows.
-pub fn all_products(columns: &Columns<'_, '_>) -> Vec<f64> {
+pub fn all_products(columns: &UnitColumns<'_, '_>) -> Vec<f64> {
     let one = |k: usize| {
         let mut row = columns.products(k as u32);
         row[k] = 1.0;
@@ -36,7 +36,7 @@ pub struct Beside {
 
 impl Beside {
     /// All columns but copies, beside nothing.
-    pub fn nothing(columns: &Columns<'_, '_>, gram: &[f64]) -> Self {
+    pub fn nothing(columns: &UnitColumns<'_, '_>, gram: &[f64]) -> Self {
         let positions: Vec<u32> = (0..columns.len() as u32).filter(|&k| !columns.is_copy(k as usize)).collect();
         let at = |j: u32, k: u32| gram[j as usize * columns.len() + k as usize];
         let form = positions.iter().flat_map(|&j| positions.iter().map(move |&k| at(j, k))).collect();
@@ -168,7 +168,7 @@ mod tests {
             let y = (0..n).map(|_| normal(&mut rng)).collect();
             let data = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));
             data.with_problem(|problem| {
-                let columns = Columns::new(problem, &Memory::default());
+                let columns = UnitColumns::new(problem, &Memory::default());
                 let gram = all_products(&columns);
                 let judge = Judge { columns: &columns, gram: Some(&gram), price: 0.0 };
                 let mut finder = Finder::new(&judge, Pool::new(1), monitor.limits());

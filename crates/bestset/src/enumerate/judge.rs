@@ -1,12 +1,12 @@
 //! One subset in double precision (MATH 14.8).
 
-use crate::enumerate::columns::Columns;
+use crate::enumerate::columns::UnitColumns;
 use crate::enumerate::pool::Candidate;
 use crate::error::Result;
 use crate::problem::refit::DEPENDENT;
 
 /// What is known of a subset.
-pub enum Verdict {
+pub enum Judgement {
     /// It costs this.
     Independent(Candidate),
     /// One of its columns is a combination of others: it fits no better than without one of them.
@@ -15,7 +15,7 @@ pub enum Verdict {
 
 /// The columns and the price of a feature.
 pub struct Judge<'j, 'p, 'a> {
-    pub columns: &'j Columns<'p, 'a>,
+    pub columns: &'j UnitColumns<'p, 'a>,
     /// A, where it is kept.
     pub gram: Option<&'j [f64]>,
     /// λ0.
@@ -32,7 +32,7 @@ impl Judge<'_, '_, '_> {
 
     /// fit(S) = ½‖ŷ‖² (1 − Σ p²) ± (16 + √n) ε ‖A_SS⁻¹‖ ½‖ŷ‖² (MATH 11.34), the largest pivot first; an error where a column is
     /// nearly, but not exactly, a combination of others.
-    pub fn judge(&self, members: &[u32]) -> Result<Verdict> {
+    pub fn judge(&self, members: &[u32]) -> Result<Judgement> {
         let size = members.len();
         // The sweep operator: A⁻¹ in place of A, less its sign, and the solution in place of the pulls, which are the last column.
         let width = size + 1;
@@ -54,7 +54,7 @@ impl Judge<'_, '_, '_> {
             let pivot = form[l * width + l];
             if pivot.is_nan() || pivot <= DEPENDENT {
                 let others: Vec<u32> = done.iter().map(|&i| members[i]).collect();
-                return Ok(Verdict::Dependent(self.columns.circuit(members[l], &others)?));
+                return Ok(Judgement::Dependent(self.columns.circuit(members[l], &others)?));
             }
             explained += form[l * width + size].powi(2) / pivot;
             sweep(&mut form, size, l, pivot);
@@ -67,7 +67,7 @@ impl Judge<'_, '_, '_> {
         let (low, high) = ((fit - slack).max(0.0) + cost, fit + slack + cost);
         let mut members = members.to_vec();
         members.sort_unstable();
-        Ok(Verdict::Independent(Candidate { members, low, high, inverse }))
+        Ok(Judgement::Independent(Candidate { members, low, high, inverse }))
     }
 }
 
@@ -100,11 +100,11 @@ mod tests {
             let data = wide_columns(&mut rng, 8);
             let fits = twofold_fits_beyond(&data, 1e-14);
             data.with_problem(|problem| {
-                let columns = Columns::new(problem, &Memory::default());
+                let columns = UnitColumns::new(problem, &Memory::default());
                 let judge = Judge { columns: &columns, gram: None, price: 0.0 };
                 for mask in 1u32..1 << columns.len() {
                     let members: Vec<u32> = (0..columns.len() as u32).filter(|k| mask >> k & 1 == 1).collect();
-                    let Ok(Verdict::Independent(found)) = judge.judge(&members) else { continue };
+                    let Ok(Judgement::Independent(found)) = judge.judge(&members) else { continue };
                     let fit = fits[members.iter().map(|&k| 1 << columns.feature(k)).sum::<usize>()];
                     let context = format!("{trial}, {members:?}: {fit:e} {found:?}");
                     assert!(found.low <= fit.max(1e-24 * fits[0]) && fit <= found.high, "{context}");

@@ -37,7 +37,7 @@ use crate::problem::Problem;
 use crate::problem::refit::Refit;
 use crate::solution::{Coefficients, Ranked, Status};
 use crate::solver::Outcome;
-use columns::Columns;
+use columns::UnitColumns;
 use pool::{Candidate, Pool};
 use prepare::Prepared;
 
@@ -162,7 +162,7 @@ fn at_most(problem: &Problem<'_>, before: &BestOfSize, own: BestOfSize) -> BestO
 }
 
 /// The subsets known, refitted by QR, each with P and with what it is at least (MATH 11.35), the least first.
-fn refitted(columns: &Columns<'_, '_>, pool: &Pool, price: f64) -> Vec<(Refit, f64, Vec<u32>)> {
+fn refitted(columns: &UnitColumns<'_, '_>, pool: &Pool, price: f64) -> Vec<(Refit, f64, Vec<u32>)> {
     let targets = columns.targets();
     let one = |c: &Candidate| {
         let size = c.members.len();

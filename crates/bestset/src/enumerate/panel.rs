@@ -1,7 +1,7 @@
 //! Rows of A in single precision: made from sums in double precision, kept where there is room, made again where there is not.
 
 use crate::control::{Limits, Memory};
-use crate::enumerate::columns::Columns;
+use crate::enumerate::columns::UnitColumns;
 use crate::problem::refit::DEPENDENT;
 use crate::solution::Status;
 use faer::linalg::matmul::matmul;
@@ -16,7 +16,7 @@ pub const ROWS: usize = 64;
 /// As many numbers as any instruction takes: rows are followed by so many zeros.
 pub const LANES: usize = 16;
 
-/// Columns multiplied together.
+/// UnitColumns multiplied together.
 const WIDTH: usize = 512;
 
 /// A_jk of consecutive j with all k from the first j on.
@@ -48,7 +48,7 @@ impl Panel {
     }
 
     /// The products of the columns, and the pairs j < k of which one leaves next to nothing of the other.
-    fn new(columns: &Columns<'_, '_>, rows: Range<usize>) -> (Self, Vec<(usize, usize)>) {
+    fn new(columns: &UnitColumns<'_, '_>, rows: Range<usize>) -> (Self, Vec<(usize, usize)>) {
         let (count, mut close) = (columns.len(), Vec::new());
         let mut panel = Self::zeros(rows.clone(), count);
         let own = columns.block(rows.clone());
@@ -82,7 +82,11 @@ pub struct Panels {
 
 impl Panels {
     /// One look at all pairs of columns, which finds copies; a status where a limit ended it.
-    pub fn new(columns: &mut Columns<'_, '_>, memory: &Memory, limits: &Limits) -> crate::Result<Result<Self, Status>> {
+    pub fn new(
+        columns: &mut UnitColumns<'_, '_>,
+        memory: &Memory,
+        limits: &Limits,
+    ) -> crate::Result<Result<Self, Status>> {
         let count = columns.len();
         let keeps = memory.allows(2.0 * count as f64 * count as f64, 2);
         let one = |b: usize| {
@@ -122,7 +126,7 @@ impl Panels {
     }
 
     /// The panel of a number.
-    pub fn get(&self, columns: &Columns<'_, '_>, b: usize) -> Cow<'_, Panel> {
+    pub fn get(&self, columns: &UnitColumns<'_, '_>, b: usize) -> Cow<'_, Panel> {
         match &self.kept {
             Some(kept) => Cow::Borrowed(&kept[b]),
             None => Cow::Owned(Panel::new(columns, b * ROWS..((b + 1) * ROWS).min(self.count)).0),

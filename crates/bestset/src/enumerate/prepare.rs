@@ -1,25 +1,25 @@
 //! What the enumeration of every size starts from: columns, their products, and an answer of each size, as far as limits allow.
 
 use crate::control::{Limits, Monitor, Options};
-use crate::enumerate::columns::Columns;
+use crate::enumerate::columns::UnitColumns;
 use crate::enumerate::deep::{Beside, all_products};
 use crate::enumerate::has_no_ridge;
-use crate::enumerate::judge::{Judge, Verdict};
+use crate::enumerate::judge::{Judge, Judgement};
 use crate::enumerate::panel::Panels;
 use crate::enumerate::pool::{Candidate, Pool};
-use crate::enumerate::search::Search;
-use crate::enumerate::seed::Walk;
+use crate::enumerate::search::SizeSearch;
+use crate::enumerate::seed::GreedyWalk;
 use crate::error::Result;
 use crate::leaps::{BestOfSize, determined};
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Status};
 
-/// Columns that are tried beside a subset for a perfect fit.
+/// UnitColumns that are tried beside a subset for a perfect fit.
 const TRIED: usize = 200;
 
-/// Columns, products and first answers.
+/// UnitColumns, products and first answers.
 pub struct Prepared<'p, 'a> {
-    pub columns: Columns<'p, 'a>,
+    pub columns: UnitColumns<'p, 'a>,
     panels: Option<Panels>,
     gram: Option<Vec<f64>>,
     root: Option<Beside>,
@@ -35,7 +35,7 @@ impl<'p, 'a> Prepared<'p, 'a> {
     /// For subsets of at most `most` features.
     pub fn new(problem: &'p Problem<'a>, most: usize, options: &Options, limits: &Limits) -> Result<Self> {
         let memory = options.memory();
-        let columns = Columns::new(problem, &memory);
+        let columns = UnitColumns::new(problem, &memory);
         let (panels, gram, root, seeds) = (None, None, None, Vec::new());
         let mut prepared = Self { columns, panels, gram, root, seeds, stopped: limits.stop(0), nodes: 0 };
         // Larger ones fit perfectly.
@@ -63,7 +63,7 @@ impl<'p, 'a> Prepared<'p, 'a> {
 
     /// An answer of every size.
     fn plant(&mut self, largest: usize, limits: &Limits) -> Result<()> {
-        let mut walk = Walk::new(&self.columns);
+        let mut walk = GreedyWalk::new(&self.columns);
         for _ in 0..largest {
             self.stopped = self.stopped.or_else(|| limits.stop(0));
             if self.stopped.is_some() || !walk.grow(limits)? {
@@ -128,7 +128,7 @@ impl<'p, 'a> Prepared<'p, 'a> {
     ) -> Result<Option<Status>> {
         let judge = Judge { columns: &self.columns, gram: self.gram.as_deref(), price };
         for start in starts.iter().filter(|s| s.len() == size) {
-            if let Verdict::Independent(candidate) = judge.judge(start)? {
+            if let Judgement::Independent(candidate) = judge.judge(start)? {
                 pool.offer(candidate);
             }
         }
@@ -142,7 +142,7 @@ impl<'p, 'a> Prepared<'p, 'a> {
         if size > 3 && self.root.is_none() {
             return Ok(Some(Status::MemoryLimit));
         }
-        let mut search = Search::new(&judge, self.panels.as_ref(), self.root.as_ref(), size);
+        let mut search = SizeSearch::new(&judge, self.panels.as_ref(), self.root.as_ref(), size);
         let most = options.max_nodes.map_or(usize::MAX, |most| most.saturating_sub(self.nodes));
         let stopped = search.run(pool, monitor.limits(), most)?;
         let (done, dependent) = (search.done, std::mem::take(&mut search.dependent));
@@ -169,7 +169,7 @@ impl<'p, 'a> Prepared<'p, 'a> {
         let fits = whole.into_iter().chain(with.filter(|_| members.len() < determined(problem)));
         // Of columns that depend on each other a fit would be made of rounding.
         let judge = Judge { columns: &self.columns, gram: self.gram.as_deref(), price: 0.0 };
-        let fits = fits.filter(|m| matches!(judge.judge(m), Ok(Verdict::Independent(_))));
+        let fits = fits.filter(|m| matches!(judge.judge(m), Ok(Judgement::Independent(_))));
         let fits = fits.map(|m| targets.refit(&self.columns.terms(&m)).coefficients);
         let fits = fits.map(|c| (problem.loss_at(&c), c)).filter(|fit| fit.0.is_finite());
         fits.reduce(|a, b| if b.0 < a.0 { b } else { a }).map(|best| best.1)

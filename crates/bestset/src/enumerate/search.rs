@@ -2,7 +2,7 @@
 
 use crate::control::Limits;
 use crate::enumerate::block::{Finder, Leaf};
-use crate::enumerate::columns::{Columns, LISTS};
+use crate::enumerate::columns::{LISTS, UnitColumns};
 use crate::enumerate::deep::Beside;
 use crate::enumerate::judge::Judge;
 use crate::enumerate::panel::Panels;
@@ -16,7 +16,7 @@ const BATCH: usize = 64;
 
 /// What one task looks at.
 #[derive(Debug, Clone, Copy)]
-enum Task {
+enum Chunk {
     /// Every feature alone.
     Singles,
     /// Pairs with the first feature in a panel.
@@ -28,20 +28,20 @@ enum Task {
 }
 
 /// All subsets of one size.
-pub struct Search<'s, 'p, 'a> {
+pub struct SizeSearch<'s, 'p, 'a> {
     judge: &'s Judge<'s, 'p, 'a>,
     panels: Option<&'s Panels>,
     root: Option<&'s Beside>,
     leaf: Leaf,
     size: usize,
-    tasks: Vec<Task>,
+    tasks: Vec<Chunk>,
     /// Tasks done.
     pub done: usize,
-    /// Columns taken for combinations of others on the way.
+    /// UnitColumns taken for combinations of others on the way.
     pub dependent: Vec<Vec<usize>>,
 }
 
-impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
+impl<'s, 'p, 'a> SizeSearch<'s, 'p, 'a> {
     /// The tasks of a size; panels for two and three features, all columns beside nothing for more.
     pub fn new(
         judge: &'s Judge<'s, 'p, 'a>,
@@ -56,11 +56,11 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         let (blocks, count) = (panels.map_or(0, Panels::len), root.map_or(0, Beside::len));
         let tasks = match size {
             0 => Vec::new(),
-            1 => vec![Task::Singles],
-            2 => (0..blocks).map(Task::Pairs).collect(),
-            3 => (0..blocks).flat_map(|a| (a..blocks).map(move |b| Task::Triples(a, b))).collect(),
-            4 => (0..count).map(|i| Task::Deep(i, None)).collect(),
-            _ => (0..count).flat_map(|i| (0..count - i - 1).map(move |l| Task::Deep(i, Some(l)))).collect(),
+            1 => vec![Chunk::Singles],
+            2 => (0..blocks).map(Chunk::Pairs).collect(),
+            3 => (0..blocks).flat_map(|a| (a..blocks).map(move |b| Chunk::Triples(a, b))).collect(),
+            4 => (0..count).map(|i| Chunk::Deep(i, None)).collect(),
+            _ => (0..count).flat_map(|i| (0..count - i - 1).map(move |l| Chunk::Deep(i, Some(l)))).collect(),
         };
         Self { judge, panels, root, leaf, size, tasks, done: 0, dependent: Vec::new() }
     }
@@ -72,7 +72,7 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
                 return Ok(Some(Status::NodeLimit));
             }
             let batch = &self.tasks[self.done..(self.done + BATCH).min(most).min(self.tasks.len())];
-            let one = |task: &Task| self.one(*task, pool.clone(), limits);
+            let one = |task: &Chunk| self.one(*task, pool.clone(), limits);
             let found: Vec<Result<Found>> = batch.par_iter().map(one).collect();
             let count = found.len();
             for found in found {
@@ -92,16 +92,16 @@ impl<'s, 'p, 'a> Search<'s, 'p, 'a> {
         Ok(None)
     }
 
-    fn one(&self, task: Task, pool: Pool, limits: &Limits) -> Result<Found> {
+    fn one(&self, task: Chunk, pool: Pool, limits: &Limits) -> Result<Found> {
         let columns = self.judge.columns;
         let mut finder = Finder::new(self.judge, pool, limits);
         match (task, self.panels) {
-            (Task::Singles, _) => singles(columns, &mut finder)?,
-            (Task::Pairs(b), Some(panels)) => finder.pairs(&self.leaf, &panels.get(columns, b))?,
-            (Task::Triples(a, b), Some(panels)) => {
+            (Chunk::Singles, _) => singles(columns, &mut finder)?,
+            (Chunk::Pairs(b), Some(panels)) => finder.pairs(&self.leaf, &panels.get(columns, b))?,
+            (Chunk::Triples(a, b), Some(panels)) => {
                 finder.triples(&self.leaf, &panels.get(columns, a), &panels.get(columns, b))?;
             }
-            (Task::Deep(i, next), _) => self.deep(i, next, &mut finder)?,
+            (Chunk::Deep(i, next), _) => self.deep(i, next, &mut finder)?,
             _ => {}
         }
         Ok(Found { pool: finder.pool, dependent: finder.dependent, stopped: finder.stopped })
@@ -128,7 +128,7 @@ struct Found {
 }
 
 /// Every feature alone.
-fn singles(columns: &Columns<'_, '_>, finder: &mut Finder<'_, '_, '_>) -> Result<()> {
+fn singles(columns: &UnitColumns<'_, '_>, finder: &mut Finder<'_, '_, '_>) -> Result<()> {
     for k in (0..columns.len()).filter(|&k| !columns.is_copy(k)) {
         let fit = columns.total * (1.0 - columns.pull(k).powi(2) - columns.rounding);
         if finder.pool.may_want(fit + finder.judge.price) {

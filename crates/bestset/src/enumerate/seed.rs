@@ -1,7 +1,7 @@
 //! Good subsets of every size before the enumeration: features added one by one, with exchanges in between.
 
 use crate::control::Limits;
-use crate::enumerate::columns::Columns;
+use crate::enumerate::columns::UnitColumns;
 use crate::error::Result;
 use crate::problem::refit::DEPENDENT;
 
@@ -12,14 +12,14 @@ const EXCHANGES: usize = 4;
 const PLAIN: f64 = 1e-6;
 
 /// A subset with the products of its columns with all.
-pub struct Walk<'w, 'p, 'a> {
-    columns: &'w Columns<'p, 'a>,
+pub struct GreedyWalk<'w, 'p, 'a> {
+    columns: &'w UnitColumns<'p, 'a>,
     members: Vec<(u32, Vec<f64>)>,
 }
 
-impl<'w, 'p, 'a> Walk<'w, 'p, 'a> {
+impl<'w, 'p, 'a> GreedyWalk<'w, 'p, 'a> {
     /// The empty subset.
-    pub fn new(columns: &'w Columns<'p, 'a>) -> Self {
+    pub fn new(columns: &'w UnitColumns<'p, 'a>) -> Self {
         Self { columns, members: Vec::new() }
     }
 
