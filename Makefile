@@ -9,7 +9,8 @@ EXPERIMENTS_ARGS ?=
 ATTACK ?= 0..2000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo python test test-rust test-python attack pictures traces lint doc bench bench-exact bench-prediction kernels experiments experiments-quick report-assets report-sample ci rust
+.PHONY: help demo python test test-rust test-python attack pictures traces lint doc bench bench-exact bench-prediction kernels experiments experiments-quick report-assets report-sample ci rust \
+	docs docs-module docs-test docs-look
 
 help:
 	@echo "make demo     the built-in example from file to report: a table, its certificate, a page"
@@ -21,6 +22,8 @@ help:
 	@echo "make traces   every algorithm's trace on the paper's simulation (n=200, p=3000, SNR 20)"
 	@echo "make lint     formatting and lints, warnings as errors; the code and docs/MATH.md cite each other truly"
 	@echo "make doc      the library's documentation, into target/doc"
+	@echo "make docs     the documentation site, into target/site; every block of its pages is run, its links are checked"
+	@echo "make docs-test  the blocks of the pages alone; make docs-look opens the site in Chromium (needs npm ci in crates/bestset-report/web)"
 	@echo "make bench    timing against installed peers (BENCH_ARGS=--quick for the small problems)"
 	@echo "make bench-exact  branch and bound to proof on the simulation, and against el0ps; about half an hour"
 	@echo "make bench-prediction  default settings beside the lasso, the elastic net and abess on samples left out; minutes"
@@ -79,6 +82,34 @@ lint: rust
 
 doc: rust
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+
+# The site is built from what is compiled: the command and the module as `make test` has them, unless others are there already.
+DOCS_VENV := .venv-docs
+SITE := target/site
+DOCS_ENV := PYTHONPATH=$(CURDIR)/python MPLBACKEND=Agg PYTHONHASHSEED=0
+
+$(DOCS_VENV)/ready: docs/requirements.txt
+	$(PYTHON) -m venv $(DOCS_VENV)
+	$(DOCS_VENV)/bin/python -m pip install --quiet -r docs/requirements.txt
+	touch $@
+
+docs-module: rust $(DOCS_VENV)/ready
+	$(CARGO) build --workspace --lib --bins --tests
+	cp target/debug/lib_core.so python/bestset/_core.abi3.so 2>/dev/null || cp target/debug/lib_core.dylib python/bestset/_core.abi3.so
+
+docs-test: docs-module
+	$(DOCS_ENV) $(DOCS_VENV)/bin/python docs/site/blocks.py
+
+docs: docs-test
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+	rm -rf target/site-extra && mkdir -p target/site-extra/rust && cp -R target/doc/. target/site-extra/rust
+	target/debug/bestset demo --directory target/site-extra/report > /dev/null
+	$(DOCS_ENV) BESTSET_SITE_EXTRA=$(CURDIR)/target/site-extra $(DOCS_VENV)/bin/python -m sphinx -W --keep-going -q -b html -d target/site-doctrees docs/site $(SITE)
+	$(DOCS_VENV)/bin/python docs/site/links.py $(SITE)
+	@echo "make docs: open $(SITE)/index.html"
+
+docs-look:
+	node docs/site/look.mjs $(SITE) target/site-pictures
 
 bench: rust
 	$(CARGO) build --release -p bestset-cli

@@ -12,6 +12,8 @@ from bestset._report import About
 
 __version__: str
 
+def command(words: Sequence[str]) -> int: ...
+
 class Kept: ...
 
 class CoefficientsDict(TypedDict):

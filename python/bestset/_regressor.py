@@ -32,7 +32,7 @@ class _Regression(RegressorMixin, BestSubsetBase):
         self.support_ = result.support
 
     def predict(self, X: Any, offset: ArrayLike | None = None) -> Floats:
-        """X @ coef_ + intercept_ + offset.
+        """``X @ coef_ + intercept_ + offset``.
 
         Parameters
         ----------
@@ -59,7 +59,7 @@ class BestSubsetRegressor(_Regression):
         \min_{\beta, b}\; \sum_i w_i\,\ell(x_i^\top\beta + b, y_i) + \lambda_0\|\beta\|_0
             + \lambda_1\sum_j s_j|\beta_j| + \lambda_2\sum_j s_j^2\beta_j^2
 
-    with a sum of losses (squared: :math:`\tfrac12(y-u)^2`) and :math:`s_j` the norm of the centred column j, or 1 with
+    with a sum of losses (squared: :math:`\tfrac{1}{2}(y-u)^2`) and :math:`s_j` the norm of the centred column j, or 1 with
     ``standardize=False``.
 
     Parameters

@@ -61,7 +61,7 @@ def solve(
             + \lambda_0 \sum_j f_j [\beta_j \ne 0] + \lambda_1 \sum_j g_j |\beta_j| + \lambda_2 \sum_j g_j \beta_j^2
 
     is minimised, subject to the bounds and, if `k` is given, to at most `k` non-zero coefficients. Losses are summed,
-    never averaged; the squared loss is :math:`\tfrac12 (y - u)^2`; the ridge term has no ½. Weights, factors
+    never averaged; the squared loss is :math:`\tfrac{1}{2} (y - u)^2`; the ridge term has no ½. Weights, factors
     :math:`f, g` and offsets are one, one and zero unless given. The penalty is put on columns of norm one
     (`standardize`); coefficients are those of the columns given. Without `lambda0` and `k` a path over `lambda0` is
     computed and `criterion` chooses, as in `BestSubsetRegressor` and on the command line.
@@ -85,7 +85,7 @@ def solve(
         The largest number of features, in place of a price.
     loss : {"squared", "huber", "logistic", "squared_hinge"}
         With labels :math:`y = \pm 1`: :math:`\log(1 + e^{-yu})` and :math:`\max(0, 1 - yu)^2`. Huber: ½r² for a residual
-        :math:`|r| \le \delta`, :math:`\delta|r| - \tfrac12\delta^2` beyond.
+        :math:`|r| \le \delta`, :math:`\delta|r| - \tfrac{1}{2}\delta^2` beyond.
     method : str
         ``"incremental"``: the relaxation on a growing set of features, then a search, then `prove`. ``"exact"``:
         branch and bound until the gap is closed or a limit strikes. The published algorithms: ``"primal_dual"``,

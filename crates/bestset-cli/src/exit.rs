@@ -2,7 +2,6 @@
 
 use bestset::{Solution, Status};
 use std::io;
-use std::process::ExitCode;
 
 /// Exit codes of every command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,12 +31,6 @@ impl Exit {
             // Time, nodes, iterations, and limits yet to come.
             _ => Self::Limit,
         }
-    }
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
     }
 }
 

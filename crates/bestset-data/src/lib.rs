@@ -37,3 +37,8 @@ pub use write::write;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The examples of the site, run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/site/ten-minutes.md")]
+struct TenMinutes;

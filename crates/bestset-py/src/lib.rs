@@ -13,10 +13,18 @@ mod report;
 mod run;
 
 use pyo3::prelude::*;
+use std::ffi::OsString;
+
+/// The command `bestset` with these words, the first of them its name; its exit code.
+#[pyfunction]
+fn command(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    py.detach(|| bestset_cli::run(words))
+}
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(calls::select, module)?)?;
     module.add_function(wrap_pyfunction!(calls::certify, module)?)?;
     module.add_function(wrap_pyfunction!(calls::path, module)?)?;

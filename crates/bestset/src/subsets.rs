@@ -113,7 +113,7 @@ pub fn subsets(problem: &Problem<'_>, most: usize, options: &Options) -> Result<
     } else if without_bound && enumerate::applies(&problem, most) {
         on_threads(options.threads, || by_enumeration(&problem, most, &options))?
     } else {
-        one_by_one(&problem, most, &options, None, |limited, options| solve(limited, options))?
+        one_by_one(&problem, most, &options, None, solve)?
     };
     let (seconds, lambda2) = (start.elapsed().as_secs_f64(), problem.penalty().lambda2);
     Ok(Subsets { sizes, nodes, seconds, lambda2, dependent })

@@ -37,7 +37,8 @@ pub fn command_line() -> String {
         true => word,
         false => format!("'{}'", word.replace('\'', "'\\''")),
     };
-    let words = std::env::args().skip(1).map(quote);
+    let given = crate::WORDS.get().into_iter().flatten().skip(1);
+    let words = given.map(|word| quote(word.to_string_lossy().into_owned()));
     std::iter::once("bestset".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 

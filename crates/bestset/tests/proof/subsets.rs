@@ -88,7 +88,8 @@ fn banded(columns: &[Vec<f64>], cut: &[(usize, usize)]) -> (Vec<Vec<f64>>, Vec<u
     let (mut all, mut labels) = (Vec::new(), Vec::new());
     for (j, column) in columns.iter().enumerate() {
         let Some(&(_, bands)) = cut.iter().find(|c| c.0 == j) else {
-            (all.push(column.clone()), labels.push(j));
+            all.push(column.clone());
+            labels.push(j);
             continue;
         };
         let mut sorted = column.clone();
