@@ -273,8 +273,10 @@ def test_proof_as_asked():
     proved = bestset.solve(X, y, lambda0=5.0)
     assert proved.proved and proved.lower_bound >= bare.lower_bound and "proved best possible" in proved.standing
     assert bestset.solve(X, y, lambda0=5.0, prove=60.0).proved
+    # Without a ridge, what features cost bounds all subsets; with lambda1 as well nothing has a bound.
+    assert 0.0 < bestset.solve(X[:15], y[:15], lambda0=5.0, lambda2=0.0, prove=1.0).lower_bound
     with pytest.warns(UserWarning, match="Not proved"):
-        bestset.solve(X[:15], y[:15], lambda0=5.0, lambda2=0.0, prove=1.0)
+        bestset.solve(X[:15], y[:15], lambda0=5.0, lambda1=0.1, lambda2=0.0, prove=1.0)
 
 
 def test_a_limit_and_an_edge_are_said():
