@@ -24,7 +24,7 @@ pub struct Tuning {
     /// Nodes after which answers are looked for in all of X, with a walk past the minimum that exchanges led to: a tree that ends
     /// before has no use for it. Not tuned.
     pub search_from: usize,
-    /// n p² of a look at all pairs of features, for coherence, that each node makes up for: about 0.1 s for each at 50 multiplications
+    /// n p² of a look at all pairs of features, for coherence, that each node makes up for: about 0.1 s for each at 20 multiplications
     /// of single precision in a nanosecond, so that a tree which ends soon does without. Not tuned.
     pub coherence_work_per_node: f64,
     /// Nodes of a tree for what coherence leaves open (MATH 13.5), splitting on the answer's features first: all subsets of ten of them are
@@ -149,7 +149,7 @@ impl Default for Tuning {
             rounded_nodes: 256,
             rounded_every: 16,
             search_from: 64,
-            coherence_work_per_node: 5e9,
+            coherence_work_per_node: 2e9,
             region_nodes: 2048,
             most_near: 4000,
             first_near: 256,
