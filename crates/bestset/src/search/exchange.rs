@@ -204,6 +204,10 @@ fn verified_moves(
     let (mut start, mut count, mut failures) = (work.coefficients(), 0, 0);
     let mut touched = HashSet::new();
     for (_, step) in moves {
+        // Each move is a fit, which on a large support takes its time.
+        if monitor.stop(0).is_some() {
+            return Some((count, false));
+        }
         let step = Move { drop: step.drop.map(|k| view[k]), add: step.add.map(|k| view[k]) };
         // One pricing serves several moves as long as they concern different features.
         if failures > 3 || [step.drop, step.add].into_iter().flatten().any(|k| !touched.insert(k)) {
