@@ -47,6 +47,8 @@ const RATE: f64 = 1e9;
 pub struct Limits {
     start: Instant,
     time_limit: Option<Duration>,
+    /// Of the time limit, kept for what comes after the search.
+    kept_back: Duration,
     max_iterations: usize,
     cancel: CancelFlag,
 }
@@ -59,21 +61,20 @@ impl Limits {
 
     /// What is left of the time limit.
     pub(crate) fn left(&self) -> Option<Duration> {
-        self.time_limit.map(|limit| limit.saturating_sub(self.start.elapsed()))
+        self.time_limit.map(|limit| limit.saturating_sub(self.kept_back).saturating_sub(self.start.elapsed()))
     }
 
     /// Whether so many multiplications, which nothing interrupts, fit into the time that is left: asked before they begin, so that a
     /// limit is kept.
     pub fn has_time_for(&self, multiplications: f64) -> bool {
-        let left = self.time_limit.map(|limit| limit.saturating_sub(self.start.elapsed()).as_secs_f64());
-        !self.cancel.is_cancelled() && left.is_none_or(|left| multiplications <= RATE * left)
+        !self.cancel.is_cancelled() && self.left().is_none_or(|left| multiplications <= RATE * left.as_secs_f64())
     }
 
     /// Why the loop must end now, if it must: cancelled, out of time, or `iteration` reached the limit.
     pub fn stop(&self, iteration: usize) -> Option<Status> {
         if self.cancel.is_cancelled() {
             Some(Status::Interrupted)
-        } else if self.time_limit.is_some_and(|limit| self.start.elapsed() >= limit) {
+        } else if self.left().is_some_and(|left| left.is_zero()) {
             Some(Status::TimeLimit)
         } else if iteration >= self.max_iterations {
             Some(Status::IterationLimit)
@@ -113,6 +114,7 @@ impl<'o> Monitor<'o> {
             limits: Limits {
                 start: Instant::now(),
                 time_limit: options.time_limit,
+                kept_back: Duration::ZERO,
                 max_iterations: options.max_iterations.unwrap_or(usize::MAX),
                 cancel: options.cancel.clone(),
             },
@@ -124,6 +126,13 @@ impl<'o> Monitor<'o> {
             passes: 0.0,
             rule: None,
         }
+    }
+
+    /// From here on the limit is earlier by what so many multiplications take, a tenth of it at the most: they are done whatever
+    /// ended the search. Nothing is kept back with 0.
+    pub(crate) fn keep_back(&mut self, multiplications: f64) {
+        let most = self.limits.time_limit.unwrap_or_default() / 10;
+        self.limits.kept_back = most.min(Duration::from_secs_f64(multiplications / RATE));
     }
 
     /// The limits alone.
@@ -177,6 +186,21 @@ mod tests {
     fn row(objective: f64, lower_bound: f64) -> TraceRow {
         let gap = objective - lower_bound;
         TraceRow { seconds: 0.0, iteration: 0, objective, relaxation: 1.0, lower_bound, gap, active: 4, support: 3 }
+    }
+
+    #[test]
+    fn what_is_kept_back_makes_the_limit_earlier() {
+        let (hour, mut observer) = (Duration::from_secs(3600), ());
+        let mut monitor = Monitor::new(&Options { time_limit: Some(hour), ..Options::default() }, &mut observer);
+        assert!(monitor.left().unwrap() > hour / 2);
+        monitor.keep_back(RATE * 60.0);
+        assert!(monitor.left().unwrap() <= hour - Duration::from_secs(60));
+        monitor.keep_back(RATE * 3600.0);
+        let left = monitor.left().unwrap();
+        assert!(left <= hour - hour / 10 && left > hour / 2, "a tenth at the most: {left:?}");
+        assert!(!monitor.has_time_for(RATE * 3500.0));
+        monitor.keep_back(0.0);
+        assert!(monitor.left().unwrap() > hour - hour / 10);
     }
 
     #[test]

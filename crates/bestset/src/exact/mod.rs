@@ -66,6 +66,8 @@ pub(crate) fn solve(
     mut journal: Option<&mut Journal<'_, SavedTree>>,
 ) -> Result<Outcome> {
     let unlimited = problem.without_max_size();
+    // The answer is checked once more, by one pass over X.
+    monitor.keep_back(problem.design().stored() as f64);
     let setting = Setting::new(&unlimited, problem.max_size(), options, Tuning::default());
     let tree = match journal.as_mut().and_then(|j| j.start.take()) {
         Some(saved) => Tree::restore(setting, saved, monitor)?,
@@ -74,6 +76,7 @@ pub(crate) fn solve(
     let root = tree.root_bound();
     let outcome = tree.grow(monitor, journal)?;
     recheck::recheck(problem, &outcome, root)?;
+    monitor.keep_back(0.0);
     monitor.passes += 1.0;
     Ok(outcome)
 }

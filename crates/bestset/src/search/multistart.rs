@@ -6,7 +6,7 @@ use crate::relaxation::workspace::Workspace;
 use crate::search::exchange::{Priced, exchange, exchange_all, is_by_pivots};
 use crate::search::fit::{BUDGET, Incumbent, descend};
 use crate::search::rules::Rules;
-use crate::search::widen;
+use crate::search::widen::{self, Known};
 use crate::solution::{Coefficients, Local};
 use std::collections::HashSet;
 
@@ -21,7 +21,8 @@ pub fn solve(
     let mut budget = BUDGET;
     let (mut best, rules, priced) = search(work, others, relaxed, &mut budget, monitor);
     if work.problem.penalty().lambda0 > 0.0 {
-        search_outside(work, &mut best, relaxed, (&rules, priced), options, &mut budget, monitor);
+        let known = Known { rules: &rules, priced };
+        search_outside(work, &mut best, relaxed, known, options, &mut budget, monitor);
     }
     best
 }
@@ -136,7 +137,7 @@ fn search_outside(
     work: &mut Workspace<'_, '_>,
     best: &mut Incumbent,
     relaxed: &mut Relaxed,
-    known: (&Rules, Option<Priced>),
+    known: Known<'_>,
     options: &Options,
     budget: &mut f64,
     monitor: &mut Monitor<'_>,
@@ -175,7 +176,8 @@ pub fn neighbour(
         best.offer(work);
     }
     let rules = Rules::new(work.problem, relaxed, best.objective, monitor);
-    search_outside(work, &mut best, relaxed, (&rules, None), options, &mut BUDGET.clone(), monitor);
+    let known = Known { rules: &rules, priced: None };
+    search_outside(work, &mut best, relaxed, known, options, &mut BUDGET.clone(), monitor);
     best
 }
 

@@ -7,6 +7,14 @@ use crate::search::fit::{BUDGET, Incumbent, descend, margin};
 use crate::search::rules::{Rules, Verdict};
 use crate::solution::Local;
 
+/// What the first part of the primal phase has found out.
+pub(crate) struct Known<'r> {
+    /// Which features can still matter.
+    pub rules: &'r Rules,
+    /// The tableau at the best point, where there is one.
+    pub priced: Option<Priced>,
+}
+
 /// A dual point, all features, and their correlations with it.
 pub type Met<'m> = (&'m [f64], &'m [usize], &'m [f64]);
 
@@ -18,13 +26,12 @@ const ROUNDS: usize = 20;
 
 /// Walks on from the best point, then looks at the features outside the active set: what could enter alone or in exchange is
 /// taken in, and both are repeated until nothing lowers P. `bound` is told every dual point met, with its correlations, and says
-/// what P is known not to be below; features that the rules settle are left as they are. The tableau beside the rules may be
-/// the one at the best point.
+/// what P is known not to be below; features that the rules settle are left as they are.
 pub(crate) fn search_outside(
     work: &mut Workspace<'_, '_>,
     best: &mut Incumbent,
     bound: &mut dyn FnMut(Option<Met<'_>>) -> f64,
-    (rules, mut known): (&Rules, Option<Priced>),
+    Known { rules, mut priced }: Known<'_>,
     options: &Options,
     budget: &mut f64,
     monitor: &mut Monitor<'_>,
@@ -35,7 +42,7 @@ pub(crate) fn search_outside(
         work.load(&best.coefficients);
         let whole = take_in(work, rules, best.objective);
         let is_wanted = |best: &Incumbent| !is_proved(best, bound(None), tolerances);
-        let mut inescapable = walk_on(work, best, (rules, &mut known), is_wanted, budget, monitor);
+        let mut inescapable = walk_on(work, best, (rules, &mut priced), is_wanted, budget, monitor);
         work.load(&best.coefficients);
         if monitor.stop(0).is_some() {
             return;

@@ -7,7 +7,7 @@ use crate::exact::tree::Tree;
 use crate::search::fit::{BUDGET, Incumbent, refit};
 use crate::search::multistart;
 use crate::search::rules::Rules;
-use crate::search::widen;
+use crate::search::widen::{self, Known};
 use crate::solution::{Coefficients, Local};
 
 impl Tree<'_, '_> {
@@ -59,8 +59,8 @@ impl Tree<'_, '_> {
         };
         work.forget();
         let mut best = Incumbent { objective, coefficients, local: Local::None };
-        let (rules, mut budget) = (Rules::none(), BUDGET);
-        widen::search_outside(&mut work, &mut best, &mut |_| bound, (&rules, None), options, &mut budget, monitor);
+        let (known, mut budget) = (Known { rules: &Rules::none(), priced: None }, BUDGET);
+        widen::search_outside(&mut work, &mut best, &mut |_| bound, known, options, &mut budget, monitor);
         drop(work);
         self.core.forget();
         self.core.load(&best.coefficients);
