@@ -1,7 +1,7 @@
 //! Nodes with more open features than memory holds columns of: their relaxation is closed by passes over the rest of X (MATH 11.23–11.25).
 //! A feature is *near* when its column is in memory, *far* when it is not.
 
-use crate::control::Monitor;
+use crate::control::{Limits, Monitor};
 use crate::exact::node::bound::{correlate, measure, solves};
 use crate::exact::node::branch::branch;
 use crate::exact::node::decide::decide;
@@ -11,6 +11,7 @@ use crate::exact::node::start::start;
 use crate::exact::node::{Link, Members, Node, NodeRelaxation};
 use crate::exact::tree::Tree;
 use crate::problem::screening;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// A node relaxed on the near features alone.
@@ -43,7 +44,7 @@ impl Tree<'_, '_> {
     pub(super) fn look_far(&mut self, node: Node, monitor: &mut Monitor<'_>) {
         // Of all nodes that it is split into.
         let open = node.far.clone();
-        let mut pending = vec![self.relax_near(node, monitor)];
+        let mut pending = vec![self.relax_near(node, monitor.limits())];
         self.dive(&mut pending, monitor);
         while !pending.is_empty() {
             let far: Vec<usize> = open.iter().copied().filter(|&j| self.near.position(j).is_none()).collect();
@@ -51,15 +52,25 @@ impl Tree<'_, '_> {
                 return self.postpone(pending.into_iter().map(|p| p.node));
             }
             let unfinished = self.pass(pending, &far, monitor);
-            pending = Vec::with_capacity(unfinished.len());
-            let mut unfinished = unfinished.into_iter();
-            while let Some(node) = unfinished.next() {
-                // It starts with the inner products of all columns in memory.
-                if !monitor.has_time_for((self.near.active.len() * self.setting.problem.nrows()) as f64) {
-                    return self.postpone(pending.into_iter().map(|p| p.node).chain([node]).chain(unfinished));
-                }
-                pending.push(self.relax_near(node, monitor));
+            match self.relax_all(unfinished, monitor.limits()) {
+                Ok(relaxed) => pending = relaxed,
+                Err(nodes) => return self.postpone(nodes),
             }
+        }
+    }
+
+    /// All relaxed on the near features, or all given back where there is no time left for one of them.
+    fn relax_all(&self, nodes: Vec<Node>, limits: &Limits) -> Result<Vec<Pending>, Vec<Node>> {
+        // Each starts with the inner products of all columns in memory.
+        let work = (self.near.active.len() * self.setting.problem.nrows()) as f64;
+        let one = |node: Node| match limits.has_time_for(work) {
+            true => Ok(self.relax_near(node, limits)),
+            false => Err(node),
+        };
+        let relaxed: Vec<Result<Pending, Node>> = nodes.into_par_iter().map(one).collect();
+        match relaxed.iter().all(Result::is_ok) {
+            true => Ok(relaxed.into_iter().flatten().collect()),
+            false => Err(relaxed.into_iter().map(|one| one.map_or_else(|node| node, |p| p.node)).collect()),
         }
     }
 
@@ -85,9 +96,9 @@ impl Tree<'_, '_> {
     }
 
     /// The node's relaxation as if the near features were all.
-    pub(in crate::exact) fn relax_near(&self, node: Node, monitor: &Monitor<'_>) -> Pending {
+    pub(in crate::exact) fn relax_near(&self, node: Node, limits: &Limits) -> Pending {
         let context = self.context();
-        let relaxed = relax(&context, start(&context, &node), &self.goal(), monitor.limits());
+        let relaxed = relax(&context, start(&context, &node), &self.goal(), limits);
         Pending { node, relaxed }
     }
 
@@ -106,13 +117,17 @@ impl Tree<'_, '_> {
             });
             self.extend_core();
             let parent = Node { beta, multiplier: relaxed.multiplier, ..node };
-            for (inside, outside) in [(vec![], vec![position]), (vec![position], vec![])] {
-                let child = self.child(&parent, Link { parent: parent.link.clone(), inside, outside });
-                self.processed += 1;
-                let mut child = self.relax_near(child, monitor);
-                self.blend_with_parent(&mut child.relaxed, &relaxed);
-                pending.push(child);
-            }
+            let [without, with] = [(vec![], vec![position]), (vec![position], vec![])]
+                .map(|(inside, outside)| self.child(&parent, Link { parent: parent.link.clone(), inside, outside }));
+            self.processed += 2;
+            let (this, limits) = (&*self, monitor.limits());
+            let relax = |child: Node| {
+                let mut child = this.relax_near(child, limits);
+                this.blend_with_parent(&mut child.relaxed, &relaxed);
+                child
+            };
+            let (without, with) = rayon::join(|| relax(without), || relax(with));
+            pending.extend([without, with]);
         }
     }
 
