@@ -359,6 +359,8 @@ def selected(found: SelectedDict, p: int, names: tuple[str, ...] | None, setup: 
 def warn(remarks: Sequence[tuple[str, str]], stacklevel: int) -> None:
     """A warning for each remark of the engine: of convergence where a limit struck."""
     for kind, text in remarks:
+        if kind == "provable":
+            continue  # No trouble: the summary has it.
         category: type[Warning] = UserWarning
         if kind == "limit":
             from sklearn.exceptions import ConvergenceWarning

@@ -115,12 +115,13 @@ impl Shown {
     }
 }
 
-/// What a remark is about: a limit that struck, the edge of what was compared, or a proof that cannot be.
+/// What a remark is about: a limit that struck, the edge of what was compared, a proof that cannot be, or one that could.
 fn kind(remark: &Remark) -> &'static str {
     match remark {
         Remark::Folds { .. } | Remark::NoFolds | Remark::Path(_) | Remark::Ranks { .. } => "limit",
         Remark::LargestSize(_) | Remark::LargestRidge(_) => "edge",
         Remark::Unproved(_) => "unproved",
+        Remark::Provable { .. } => "provable",
     }
 }
 

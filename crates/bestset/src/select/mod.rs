@@ -10,12 +10,14 @@
 //! | `choose` | which point of the path is the model, and that it stays the one chosen |
 //! | `run` | one after the other: path, solve, proof, within the limits |
 //! | `prove` | how much is spent on closing the gap |
+//! | `provable` | what would be proved where that was not enough |
 //! | `standing` | what that proves, in words |
 //! | `stability` | how often features are selected on subsamples |
 
 mod check;
 mod choose;
 mod pose;
+mod provable;
 mod prove;
 mod run;
 mod stability;
@@ -262,6 +264,13 @@ pub enum Remark {
     },
     /// Branch and bound could not start.
     Unproved(Error),
+    /// A limit left the answer unproved; what would be proved.
+    Provable {
+        /// A larger λ2 at which a proof was soon made.
+        lambda2: Option<f64>,
+        /// The largest size whose subsets can all be looked at, where that asked for is larger.
+        most: Option<usize>,
+    },
 }
 
 impl std::fmt::Display for Remark {
@@ -283,8 +292,18 @@ impl std::fmt::Display for Remark {
             Self::Path(status) => write!(f, "The path was cut short ({status}): a later point may be better."),
             Self::Ranks { known, asked, status } => write!(f, "{known} of {asked} ranks known: {status}."),
             Self::Unproved(error) => write!(f, "Not proved: {error}."),
+            Self::Provable { lambda2, most } => {
+                let ridge = lambda2.map(|lambda2| format!("with lambda2 = {lambda2} it is soon made"));
+                let size = most.map(|most| format!("with at most {} all subsets can be looked at", features(most)));
+                let ways: Vec<String> = ridge.into_iter().chain(size).collect();
+                write!(f, "A limit ended the proof: {}.", ways.join("; "))
+            }
         }
     }
+}
+
+fn features(count: usize) -> String {
+    if count == 1 { "1 feature".to_owned() } else { format!("{count} features") }
 }
 
 impl<'a> Posed<'a> {

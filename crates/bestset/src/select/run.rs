@@ -6,12 +6,15 @@ use crate::groups::{Groups, solve_groups_observed};
 use crate::path::{Grid, Path, PathOptions};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
-use crate::select::{Posed, Progress, Prove, Remark, Selected, Selection, Standing, prove};
+use crate::select::{Posed, Progress, Prove, Remark, Selected, Selection, Standing, provable, prove};
 use crate::solution::{Local, Solution, Status};
 use crate::solve::solve_observed;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+/// What is kept of a time limit, a tenth at the most, to find out what would be proved.
+const ADVICE: Duration = Duration::from_secs(1);
 
 /// A selection under way.
 pub(super) struct Run<'r, 'a> {
@@ -195,7 +198,11 @@ impl<'a> Run<'_, 'a> {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Remark>> {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        let (solve, is_first) = (self.solve_options(), spent.fit.is_none());
+        let (mut solve, is_first) = (self.solve_options(), spent.fit.is_none());
+        if prove == Prove::Fully {
+            // What would be proved, if this is not, is worth a little of the time.
+            solve.time_limit = solve.time_limit.map(|limit| limit - ADVICE.min(limit / 10));
+        }
         let (fit, begun) = (*spent.fit.get_or_insert_with(|| self.start.elapsed()), Instant::now());
         // The file is of one search: the path has it unless branch and bound was asked for, and later rounds have other prices.
         let file = self.options.checkpoint.as_deref();
@@ -208,9 +215,19 @@ impl<'a> Run<'_, 'a> {
             // Where a proof was demanded, that there cannot be one is an error; where time was set aside for it, a remark.
             (Some(error), Prove::Fully) => Err(error),
             (Some(error), Prove::For(_)) => Ok(vec![Remark::Unproved(error)]),
-            (None, Prove::Fully) => Ok(self.missing_ranks(solution).into_iter().collect()),
+            (None, Prove::Fully) => {
+                Ok(self.missing_ranks(solution).or_else(|| self.provable(problem, solution)).into_iter().collect())
+            }
             _ => Ok(Vec::new()),
         }
+    }
+
+    /// What would be proved, where a limit left this unproved.
+    fn provable(&self, problem: &Problem<'_>, solution: &Solution) -> Option<Remark> {
+        let was_cut = matches!(solution.status, Status::TimeLimit | Status::NodeLimit | Status::MemoryLimit);
+        let options = self.solve_options();
+        let can_tell = was_cut && self.posed.groups().is_none() && !options.cancel.is_cancelled();
+        can_tell.then(|| provable::provable(problem, &solution.coefficients, &options, options.time_limit)).flatten()
     }
 
     /// What is to be said where fewer of the best subsets are proved than were asked for, though there may be more.

@@ -220,3 +220,26 @@ fn nothing_is_proved_twice() {
         assert_eq!(seen > found.solution.trace.len(), more, "{seen} rows seen, {} kept", found.solution.trace.len());
     }
 }
+
+/// n < p and hardly a ridge: one node proves nothing, a larger λ2 does, and that is said.
+#[test]
+fn what_would_be_proved_is_said_and_true() {
+    let mut said = 0;
+    for seed in 0..6 {
+        let (x, y) = data(100 + seed, 40, 60, 0.3);
+        let x = Dense::new(40, 60, x).unwrap();
+        let setup = Setup { lambda2: Some(1e-4), ..Setup::default() };
+        let limited = |most: usize| Options { max_nodes: Some(most), ..Options::with_method(Method::Exact) };
+        let cut = Selection { how: How::Price(0.5), solve: limited(1), ..Selection::default() };
+        let (found, ..) = select(&x, &y, &setup, &cut);
+        let Some(Remark::Provable { lambda2: Some(lambda2), most: None }) = found.remarks.first() else { continue };
+        said += 1;
+        assert_ne!(found.solution.status, Status::Optimal);
+        assert!(*lambda2 > 1e-4 && found.remarks[0].to_string().contains(&format!("lambda2 = {lambda2}")));
+        let larger = Selection { lambda2: vec![*lambda2], solve: limited(50), ..cut };
+        let (proved, ..) = select(&x, &y, &setup, &larger);
+        assert_eq!(proved.solution.status, Status::Optimal);
+        assert!(proved.remarks.is_empty());
+    }
+    assert!(said >= 3, "{said}");
+}
