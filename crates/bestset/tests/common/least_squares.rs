@@ -70,6 +70,31 @@ pub fn least_of_sizes(p: usize, fits: &[f64]) -> Vec<f64> {
     best
 }
 
+/// Row i of the columns before, one of which is looked at.
+struct Before<'x> {
+    x: &'x [f64],
+    n: usize,
+    other: usize,
+    i: usize,
+}
+
+/// An entry of a column of one of eight kinds: far from zero, tiny, huge, nearly or exactly one or the sum of two before, of two values;
+/// plain where there are none before.
+fn unusual(rng: &mut ChaCha8Rng, kind: i32, near: f64, before: Before<'_>) -> f64 {
+    let Before { x, n, other, i } = before;
+    let j = x.len() / n;
+    match kind {
+        0 => 300.0 + normal(rng),
+        1 => 1e-6 * normal(rng),
+        2 => 1e6 * normal(rng),
+        3 | 4 if j > 0 => x[other * n + i] + near * normal(rng),
+        5 if j > 0 => -2.0 * x[other * n + i],
+        6 if j > 1 => x[other * n + i] + x[(other + 1) % j * n + i],
+        7 => pick(rng, &[-1.0, 1.0]),
+        _ => normal(rng),
+    }
+}
+
 /// Columns of all kinds: plain, far from zero, tiny, huge, zero, nearly or exactly one or the sum of two before, and with two
 /// values only, so that subsets tie.
 pub fn awkward_columns(rng: &mut ChaCha8Rng, most: usize, ridge: bool) -> Case {
@@ -82,13 +107,7 @@ pub fn awkward_columns(rng: &mut ChaCha8Rng, most: usize, ridge: bool) -> Case {
         let other = if j > 0 { rng.random_range(0..j) } else { 0 };
         let column: Vec<f64> = (0..n)
             .map(|i| match kind {
-                0 => 300.0 + normal(rng),
-                1 => 1e-6 * normal(rng),
-                2 => 1e6 * normal(rng),
-                3 | 4 if j > 0 => x[other * n + i] + near * normal(rng),
-                5 if j > 0 => -2.0 * x[other * n + i],
-                6 if j > 1 => x[other * n + i] + x[(other + 1) % j * n + i],
-                7 => pick(rng, &[-1.0, 1.0]),
+                0..8 => unusual(rng, kind, near, Before { x: &x, n, other, i }),
                 8 => 0.0,
                 _ => normal(rng),
             })
@@ -180,13 +199,7 @@ pub fn wide_columns(rng: &mut ChaCha8Rng, most: usize) -> Case {
         let other = if j > 0 { rng.random_range(0..j) } else { 0 };
         let column: Vec<f64> = (0..n)
             .map(|i| match kind {
-                0 => 300.0 + normal(rng),
-                1 => 1e-6 * normal(rng),
-                2 => 1e6 * normal(rng),
-                3 | 4 if j > 0 => x[other * n + i] + near * normal(rng),
-                5 if j > 0 => -2.0 * x[other * n + i],
-                6 if j > 1 => x[other * n + i] + x[(other + 1) % j * n + i],
-                7 => pick(rng, &[-1.0, 1.0]),
+                0..8 => unusual(rng, kind, near, Before { x: &x, n, other, i }),
                 8 => 3.0,
                 9 if j % 2 == 0 => 0.0,
                 _ => normal(rng),

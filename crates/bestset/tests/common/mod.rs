@@ -8,6 +8,7 @@
 //! | `enumerate` | [`enumerate`], [`brackets`], [`cost`]: all subsets, choices of groups, or one subset, fitted by the reference; [`relaxed`]: the minimum of R | P*, R*, and what every rule and bound claims |
 //! | `least_squares` | [`twofold_fits`], [`twofold_sizes`]: all subsets in twice the precision | leaps and bounds, whose claims hold to the last digit |
 //! | `twofold` | [`Twofold`]: numbers of 32 digits | what rounding does to a bound |
+//! | `real_data` | [`data_file`], [`table`]: files beside the project | answers that are known |
 //! | `claims` | [`holds`]: bound ≤ P* ≤ objective, and `optimal` only if it is | every answer |
 //! |  | [`seeds`], [`Tally`]: which seeds an attack draws, what came of them | the `attack` modules, `make attack` |
 //!
@@ -32,6 +33,7 @@ mod enumerate;
 mod generate;
 mod hostile;
 mod least_squares;
+mod real_data;
 mod reference;
 mod twofold;
 
@@ -44,6 +46,7 @@ pub use least_squares::{
     awkward_columns, few_samples, least_of_sizes, near_copies, noise, twofold_fits, twofold_fits_beyond, twofold_sizes,
     wide_columns,
 };
+pub use real_data::{Table, data_file, table};
 pub use reference::{Convex, Fit, Model, dual_value, loss_at, price};
 pub use twofold::Twofold;
 

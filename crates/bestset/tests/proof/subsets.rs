@@ -1,40 +1,10 @@
 //! Best subsets of every size: real data with known answers, the criteria by their definitions, and every kind of problem
 //! against enumeration.
 
-use crate::common::{Shape, assert_close, case, enumerate, holds, normal, rng};
+use crate::common::{Shape, Table, assert_close, case, data_file, enumerate, holds, normal, rng, table};
 use bestset::design::Dense;
 use bestset::groups::Groups;
 use bestset::{Loss, Options, Penalty, Problem, Status, Subsets, subsets, subsets_of_groups};
-use std::path::{Path, PathBuf};
-
-/// A file of the data folder beside the project, if it is there.
-fn data_file(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: there is no {}", path.display());
-    None
-}
-
-struct Table {
-    names: Vec<String>,
-    columns: Vec<Vec<f64>>,
-}
-
-/// A file of numbers with a line of quoted names; the target is the last column.
-fn table(path: &Path) -> Table {
-    let text = std::fs::read_to_string(path).unwrap();
-    let mut lines = text.lines();
-    let names: Vec<String> = lines.next().unwrap().split(',').map(|s| s.trim_matches('"').to_owned()).collect();
-    let mut columns = vec![Vec::new(); names.len()];
-    for line in lines.filter(|l| !l.is_empty()) {
-        for (column, entry) in columns.iter_mut().zip(line.split(',')) {
-            column.push(entry.parse().unwrap());
-        }
-    }
-    Table { names, columns }
-}
 
 /// Runs all sizes up to `most` and compares those that the list of certified subsets has.
 fn reproduces(name: &str, file: &str, most: usize) -> Option<Subsets> {

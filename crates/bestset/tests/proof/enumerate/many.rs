@@ -1,11 +1,10 @@
 //! More columns than enumeration in twice the precision has time for: against plain loops, whatever the memory and the threads; limits;
 //! real data; what is refused.
 
-use crate::common::{Case, normal, rng};
+use crate::common::{Case, data_file, normal, rng, table};
 use bestset::design::Dense;
-use bestset::internals::enumerated;
+use bestset::internals::{enumerated, solve_by_enumeration};
 use bestset::{CancelFlag, Error, Method, Options, Penalty, Problem, Status, checkpoint, solve, subsets};
-use std::path::Path;
 use std::time::Duration;
 
 /// Columns around a common one and a target of three of them; an intercept.
@@ -132,20 +131,37 @@ fn limits_and_interrupts_return_valid_bounds() {
     });
 }
 
+/// With a ridge branch and bound begins; what it leaves open after as many nodes as a look at all subsets takes is looked at.
+#[test]
+fn what_branch_and_bound_leaves_open_is_looked_at() {
+    let (n, p) = (30, 500);
+    let rng = &mut rng(11);
+    let x: Vec<f64> = (0..n * p).map(|_| normal(rng)).collect();
+    let y = (0..n).map(|_| normal(rng)).collect();
+    let case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 1e-4));
+    case.with_problem(|problem| {
+        let limited = problem.clone().with_max_size(3).unwrap();
+        let looked = solve_by_enumeration(&limited, &Options::default()).unwrap();
+        let exact = Options::with_method(Method::Exact);
+        let found = solve(&limited, &exact).unwrap();
+        assert_eq!((found.status, looked.status), (Status::Optimal, Status::Optimal));
+        assert_eq!(found.coefficients.support, looked.coefficients.support);
+        let (ours, theirs) = (found.certificate, looked.certificate);
+        assert!((ours.objective - theirs.objective).abs() <= 1e-9 * theirs.objective, "{ours:?} {theirs:?}");
+        assert!(ours.lower_bound <= theirs.objective && found.iterations > looked.iterations, "both were at work");
+        // A limit below what branch and bound may take is its own: nothing is looked at.
+        let few = solve(&limited, &Options { max_nodes: Some(3), ..exact }).unwrap();
+        assert!(few.status == Status::NodeLimit && few.certificate.lower_bound <= theirs.objective, "{few:?}");
+    });
+}
+
 /// 120 samples of 200 gene probes: the sizes that lassos and leaps cannot prove.
 #[test]
 fn eyedata() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/eyedata.csv");
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        eprintln!("skipped: there is no {}", path.display());
-        return;
-    };
-    let rows: Vec<Vec<f64>> =
-        text.lines().skip(1).map(|line| line.split(',').map(|x| x.trim().parse().unwrap()).collect()).collect();
-    let (n, p) = (rows.len(), rows[0].len() - 1);
-    let x: Vec<f64> = (0..p).flat_map(|j| rows.iter().map(move |row| row[j])).collect();
-    let y: Vec<f64> = rows.iter().map(|row| row[p]).collect();
-    let design = Dense::new(n, p, x).unwrap();
+    let Some(path) = data_file("eyedata.csv") else { return };
+    let mut columns = table(&path).columns;
+    let y = columns.pop().unwrap();
+    let design = Dense::new(y.len(), columns.len(), columns.concat()).unwrap();
     let problem = Problem::new(&design, y, Penalty::new(0.0, 0.0, 0.0)).unwrap().with_intercept(true);
     let found = subsets(&problem, 4, &Options::default()).unwrap();
     assert!(found.sizes.iter().all(|s| s.status == Status::Optimal), "{found:?}");

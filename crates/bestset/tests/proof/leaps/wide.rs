@@ -1,9 +1,8 @@
 //! As many features as samples, and more: against enumeration in twice the precision.
 
 use super::check;
-use crate::common::{Case, few_samples, normal, power, rng, twofold_sizes};
+use crate::common::{Case, data_file, few_samples, normal, power, rng, table, twofold_sizes};
 use bestset::{Error, Method, Options, Penalty, Status, solve, subsets};
-use std::path::Path;
 
 /// Sizes that leave a degree of freedom are proved; from there on the fit is perfect and says so.
 #[test]
@@ -55,16 +54,10 @@ fn prices_choose_among_all_sizes() {
 /// The Detroit homicide data, 13 years and 13 variables: every size against all subsets.
 #[test]
 fn detroit() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/Detroit.csv");
-    let Ok(text) = std::fs::read_to_string(&path) else {
-        eprintln!("skipped: there is no {}", path.display());
-        return;
-    };
-    let rows: Vec<Vec<f64>> =
-        text.lines().skip(1).map(|line| line.split(',').map(|x| x.trim().parse().unwrap()).collect()).collect();
-    let (n, p) = (rows.len(), rows[0].len() - 1);
-    let x = (0..p).flat_map(|j| rows.iter().map(move |row| row[j])).collect();
-    let y = rows.iter().map(|row| row[p]).collect();
+    let Some(path) = data_file("Detroit.csv") else { return };
+    let mut columns = table(&path).columns;
+    let (y, p) = (columns.pop().unwrap(), columns.len());
+    let (n, x) = (y.len(), columns.concat());
     let mut data = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));
     data.intercept = true;
     let mut best = twofold_sizes(&data);
