@@ -134,3 +134,79 @@ fn decide(relaxed: &GroupRelaxation, choices: &mut [Decision], best: f64) -> f64
     }
     cut
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::common::{Case, RngExt, brackets, least_of, normal, power, rng};
+    use crate::control::{Monitor, Options};
+    use crate::groups::{Groups, relax};
+    use crate::penalty::Penalty;
+
+    /// What MATH 11.37 says of every group, of the least P with it and without it, at prices and at sizes, at the root and where one group
+    /// is in; `decide` cuts off no more than that.
+    #[test]
+    fn what_is_said_of_a_group_bounds_every_choice_with_it_or_without_it() {
+        let (mut outs, mut ins) = (0, 0);
+        for seed in 0..150 {
+            let mut rng = rng(61_000 + seed);
+            let (n, p) = (rng.random_range(6..=30), rng.random_range(4..=9));
+            let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+            let y: Vec<f64> = (0..n).map(|i| 2.0 * x[i] - x[2 * n + i] + 0.7 * normal(&mut rng)).collect();
+            let lambda0 = n as f64 * power(&mut rng, -2.0, 0.0);
+            let case = Case::dense(n, p, x, y, Penalty::new(lambda0, 0.0, n as f64 * power(&mut rng, -2.0, 0.0)));
+            let groups = Groups::new(&(0..p).map(|j| j / 2).collect::<Vec<_>>());
+            let fits = brackets(&case, &groups.members);
+            let k = rng.random_bool(0.5).then(|| rng.random_range(2..=p));
+            let first = rng.random_bool(0.3).then_some(0);
+            let (options, mut silent) = (Options::default(), ());
+            let monitor = Monitor::new(&options, &mut silent);
+            let limits = monitor.limits().clone();
+            case.with_problem(|problem| {
+                let grouped = Grouped { problem, groups: &groups };
+                let nodes = DualNodes {
+                    grouped: &grouped,
+                    columns: relax::columns(&grouped),
+                    fits: Fits::new(&grouped, &options, &limits),
+                    size: k,
+                };
+                let mut choices = vec![Decision::Open; groups.len()];
+                first.into_iter().for_each(|g: usize| choices[g] = Decision::In);
+                let (relaxed, _) = nodes.relax(&choices, None, f64::INFINITY, &limits);
+                let least = |g: usize, is_in: bool| {
+                    let size = |mask: usize| {
+                        (0..groups.len()).filter(|g| mask >> g & 1 == 1).map(|g| grouped.size(g)).sum::<usize>()
+                    };
+                    let price = |mask: usize| {
+                        (0..groups.len()).filter(|g| mask >> g & 1 == 1).map(|g| grouped.price(g)).sum::<f64>()
+                    };
+                    let is_allowed = |mask: usize| {
+                        (mask >> g & 1 == 1) == is_in
+                            && first.is_none_or(|g| mask >> g & 1 == 1)
+                            && k.is_none_or(|k| size(mask) <= k)
+                    };
+                    least_of(&fits, |mask| if is_allowed(mask) { price(mask) } else { f64::INFINITY }).1
+                };
+                for g in of_kind(&choices, Decision::Open) {
+                    let (with, without) = (least(g, true), least(g, false));
+                    let room = 1e-9 * with.min(without).abs();
+                    let worth = relaxed.worths[g];
+                    assert!(relaxed.bound + worth.max(0.0) <= with + room, "{seed}: {g} in, {worth}, {with}");
+                    assert!(relaxed.bound - worth.min(0.0) <= without + room, "{seed}: {g} out, {worth}, {without}");
+                    // A value to beat between the two decides, and what it cuts off is what was said.
+                    for best in [0.5 * (relaxed.bound + with), 0.5 * (relaxed.bound + without), relaxed.bound] {
+                        let mut decided = choices.clone();
+                        let cut = decide(&relaxed, &mut decided, best);
+                        assert!(decided[g] != Decision::Out || cut <= with + room, "{seed}: {g}");
+                        assert!(decided[g] != Decision::In || cut <= without + room, "{seed}: {g}");
+                        assert!(decided[g] != Decision::Out || best <= with + room, "{seed}: {g} was wanted");
+                        assert!(decided[g] != Decision::In || best <= without + room, "{seed}: {g} was not wanted");
+                        outs += usize::from(decided[g] == Decision::Out);
+                        ins += usize::from(decided[g] == Decision::In);
+                    }
+                }
+            });
+        }
+        assert!(outs > 100 && ins > 100, "{outs} out, {ins} in");
+    }
+}
