@@ -27,13 +27,14 @@ def test_example(example, capsys):
     assert capsys.readouterr().out
 
 
-def test_readme(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["README.md", "python/README.md"])
+def test_readme(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.S)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text("utf-8"), flags=re.S)
     assert blocks, "the README shows Python"
     space = {}
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), space)
+        exec(compile(block, name, "exec"), space)
 
 
 def test_types():
