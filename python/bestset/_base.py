@@ -150,7 +150,7 @@ class BestSubsetBase(BaseEstimator):
             data = Data(matrix, y, weights, fixed)
             found = _core.select(data, setup, choice, control)
             result = _result.selected(found, p, self._names(), setup, target=self._target)
-            result._seen = _report.seen(seen, data, found["kept"], f"{self!r}.fit(X, {self._target})")
+            result._seen = _report.seen(seen, data, found["kept"], self)
             fits.append(Fitted(result, found["remarks"], self._scores(found["validation"], loss)))
         self._warn(fits)
         return fits

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from typing import Any, TypeAlias, Union
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 Floats: TypeAlias = NDArray[np.float64]
 #: (number of rows, column starts, row indices, values)
@@ -26,7 +26,7 @@ def matrix(X: Any) -> tuple[Matrix, int, int]:
     of these types with sorted 32-bit row indices. Everything else is copied once.
     """
     check(X, "X")
-    if sparse.issparse(X):
+    if is_sparse(X):
         return _sparse(X)
     if hasattr(X, "to_numpy"):
         X = X.to_numpy()
@@ -40,15 +40,26 @@ def matrix(X: Any) -> tuple[Matrix, int, int]:
     return array, array.shape[0], array.shape[1]
 
 
+def is_sparse(values: Any) -> bool:
+    """Whether it is a sparse matrix. scipy takes its time to import, and before somebody did, there are none."""
+    known = getattr(sys.modules.get("scipy.sparse"), "issparse", None)
+    return known is not None and bool(known(values))
+
+
+def is_masked(values: Any) -> bool:
+    """Whether entries are masked; numpy imports what knows it when it is first asked for, too."""
+    return "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
+
+
 def check(values: Any, name: str) -> None:
     """Refuses what numpy and scipy would take without a word: masked entries, and sparse matrices that are none."""
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+    if is_masked(values):
         masked = np.argwhere(np.ma.getmaskarray(values))
         place = ", ".join(str(k) for k in masked[0])
         raise ValueError(
             f"{name}[{place}] is masked, the first of {len(masked)} such entries: fill them or leave out their rows or columns"
         )
-    if sparse.issparse(values):
+    if is_sparse(values):
         _check_places(values, name)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -257,7 +256,8 @@ def load(path: str | os.PathLike[str]) -> Model:
     >>> bool(np.all(bestset.load(file).predict(X) == found.predict(X)))
     True
     """
-    text = Path(path).read_text(encoding="utf-8")
+    with open(os.fspath(path), encoding="utf-8") as file:
+        text = file.read()
     try:
         found: dict[str, Any] = dict(_core.read_model(text))
     except ValueError as error:

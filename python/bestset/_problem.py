@@ -23,7 +23,7 @@ LIMITS = ("time_limit", "iteration_limit", "node_limit", "memory_limit", "interr
 CRITERIA = ("aic", "bic", "ebic", "gic", "cp", "adjusted_r2")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Data:
     """The samples."""
 
@@ -33,7 +33,7 @@ class Data:
     offset: Floats | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Setup:
     """The problem, but for the number of features."""
 
@@ -52,7 +52,7 @@ class Setup:
     group_prices: list[float] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Folding:
     """How cross-validation is done."""
 
@@ -63,7 +63,7 @@ class Folding:
     seed: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Draws:
     """The subsamples of stability selection."""
 
@@ -72,7 +72,7 @@ class Draws:
     seed: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Choice:
     """What decides the number of features: a price, a size, or else `folding` or the criterion along a path."""
 
@@ -89,7 +89,7 @@ class Choice:
     full: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Control:
     """How it is solved."""
 

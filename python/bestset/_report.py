@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import weakref
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _core, _input
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from ._result import Result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class About:
     """What the samples are called; the engine reads it attribute by attribute."""
 
@@ -28,7 +27,7 @@ class About:
     seconds: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Seen:
     """What a report needs again. X is not kept alive."""
 
@@ -37,16 +36,17 @@ class Seen:
     sample_weight: Floats | None
     offset: Floats | None
     kept: _core.Kept
-    command: str
+    estimator: Any
 
 
-def seen(X: Any, data: Data, kept: _core.Kept, command: str) -> Seen:
-    """What is kept of a call."""
+def seen(X: Any, data: Data, kept: _core.Kept, estimator: Any = None) -> Seen:
+    """What is kept of a call; of an estimator its parameters, which a report puts into words: that takes longer than a small fit."""
+    asked = None if estimator is None else type(estimator)(**estimator.get_params(deep=False))
     try:
         x: Any = weakref.ref(X)
     except TypeError:
         x = None
-    return Seen(x, data.y, data.sample_weight, data.offset, kept, command)
+    return Seen(x, data.y, data.sample_weight, data.offset, kept, asked)
 
 
 def write(result: Result, path: str | os.PathLike[str], X: Any, source: str) -> None:
@@ -62,7 +62,9 @@ def write(result: Result, path: str | os.PathLike[str], X: Any, source: str) -> 
     if (n, p) != (len(known.y), result.n_features):
         raise ValueError(f"X has shape {(n, p)}; the model was fitted to {(len(known.y), result.n_features)}")
     classes = None if result.classes is None else (str(result.classes[0]), str(result.classes[1]))
-    about = About(source, result.target, classes, result.feature_names, known.command, result.seconds)
+    command = "" if known.estimator is None else f"{known.estimator!r}.fit(X, {result.target})"
+    about = About(source, result.target, classes, result.feature_names, command, result.seconds)
     data = Data(matrix, known.y, known.sample_weight, known.offset)
     page = _core.report(data, result.setup, known.kept, about)
-    Path(path).write_text(page, encoding="utf-8")
+    with open(os.fspath(path), "w", encoding="utf-8") as file:
+        file.write(page)

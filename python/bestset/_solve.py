@@ -189,7 +189,7 @@ def solve(
     found = _core.select(data, setup, choice, control, callback)
     _result.warn(found["remarks"], stacklevel=2)
     result = _result.selected(found, p, names, setup, target=_input.target_name(y), classes=_input.two_labels(y, loss))
-    result._seen = _report.seen(X, data, found["kept"], "")
+    result._seen = _report.seen(X, data, found["kept"])
     if groups is not None:
         result.groups = np.unique(np.asarray(groups)[result.support])
     return result

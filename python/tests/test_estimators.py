@@ -219,6 +219,9 @@ def test_summary_save_and_report(tmp_path):
         model.report(tmp_path / "page.html")
         page = (tmp_path / "page.html").read_text()
         assert "gene3" in page and type(model).__name__ in page
+    model = BestSubsetRegressor(k=2).fit(frame, y)
+    model.set_params(k=3).report(tmp_path / "page.html")
+    assert "BestSubsetRegressor(k=2).fit(X, y)" in (tmp_path / "page.html").read_text("utf-8"), "as it was fitted"
     with pytest.raises(ValueError, match="fit again"):
         pickle.loads(pickle.dumps(model)).report(tmp_path / "page.html")
     three = BestSubsetClassifier().fit(*load_iris(return_X_y=True))
