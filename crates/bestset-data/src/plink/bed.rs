@@ -6,7 +6,7 @@ use crate::file::{ReadOptions, check_memory};
 use bestset::design::{Counts, People};
 use rayon::prelude::*;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// Bytes that are read at once.
@@ -105,10 +105,36 @@ fn open(path: &Path, people: usize, variants: usize) -> Result<File> {
         "has {found} bytes; {variants} variants (.bim) of {people} people (.fam) take {expected}, {stride} bytes each"
     );
     let hint = match found < expected {
-        true => format!("it ends after variant {whole}: the file is cut off, or the .bim or .fam file is of another cohort"),
+        true => {
+            format!("it ends after variant {whole}: the file is cut off, or the .bim or .fam file is of another cohort")
+        }
         false => "the .bim or .fam file is cut off, or of another cohort".to_owned(),
     };
     Err(bad(format!("{what}; {hint}")).into())
+}
+
+/// Single columns of a file.
+pub struct Columns<'p> {
+    path: &'p Path,
+    file: File,
+    people: usize,
+}
+
+impl<'p> Columns<'p> {
+    pub fn open(path: &'p Path, people: usize, variants: usize) -> Result<Self> {
+        Ok(Self { path, file: open(path, people, variants)?, people })
+    }
+
+    /// Copies of the first allele of a variant, `None` where they are not known.
+    pub fn copies(&mut self, variant: usize) -> Result<Vec<Option<f64>>> {
+        let stride = self.people.div_ceil(4);
+        let mut packed = vec![0; stride];
+        let place = SeekFrom::Start(3 + stride as u64 * variant as u64);
+        let read = self.file.seek(place).and_then(|_| self.file.read_exact(&mut packed));
+        read.map_err(|e| FileError::new(self.path, format!("variant {} cannot be read: {e}", variant + 1)))?;
+        let code = |i: usize| (packed[i / 4] >> (2 * (i % 4))) as usize & 3;
+        Ok((0..self.people).map(|i| [Some(2.0), None, Some(1.0), Some(0.0)][code(i)]).collect())
+    }
 }
 
 /// Reads what a filter keeps.

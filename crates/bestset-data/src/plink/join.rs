@@ -35,7 +35,8 @@ impl Traits {
             let key = (family.to_owned(), fields[first - 1].to_owned());
             let values = fields[first..].iter().map(|f| (*f).to_owned()).collect();
             if let Some((before, _)) = rows.insert(key.clone(), (line, values)) {
-                let who = if *families { format!("FID {}, IID {}", quoted(key.0), quoted(key.1)) } else { quoted(key.1) };
+                let who =
+                    if *families { format!("FID {}, IID {}", quoted(key.0), quoted(key.1)) } else { quoted(key.1) };
                 return Err(bad(format!("{who} has been there before, on line {before}")).into());
             }
             Ok(())
@@ -45,7 +46,9 @@ impl Traits {
         };
         let names = header[1 + usize::from(families)..].to_vec();
         if let Some(k) = (1..names.len()).find(|&k| names[..k].contains(&names[k])) {
-            return Err(FileError::new(path, format!("two columns have the name {}", quoted(&names[k]))).at_line(1).into());
+            return Err(FileError::new(path, format!("two columns have the name {}", quoted(&names[k])))
+                .at_line(1)
+                .into());
         }
         Ok(Self { path: path.to_owned(), names, families, rows })
     }

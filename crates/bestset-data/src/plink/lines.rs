@@ -54,7 +54,9 @@ pub fn each(path: &Path, mut body: impl FnMut(u64, &str) -> Result<()>) -> Resul
         }
         number += 1;
         if line.len() == LONGEST {
-            return Err(FileError::new(path, "the line is longer than a text file of PLINK has them").at_line(number).into());
+            return Err(FileError::new(path, "the line is longer than a text file of PLINK has them")
+                .at_line(number)
+                .into());
         }
         let text = std::str::from_utf8(&line).map_err(|_| {
             let problem = format!("{} is not UTF-8 text", quoted(String::from_utf8_lossy(&line)));

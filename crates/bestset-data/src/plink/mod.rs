@@ -4,11 +4,13 @@
 mod bed;
 mod bim;
 mod fam;
+mod find;
 mod join;
 mod lines;
 
 pub use bim::{Fit, Variant};
 pub use fam::Person;
+pub use find::{KnownVariant, find_variants};
 
 use crate::dataset::{Dataset, Roles, Target};
 use crate::error::{FileError, Result};
@@ -20,7 +22,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// What is read of a cohort, and of whom.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CohortOptions {
     /// Table of traits; without one the trait is the last column of the `.fam` file.
     pub traits: Option<PathBuf>,
@@ -38,6 +40,21 @@ pub struct CohortOptions {
     pub positive: Option<String>,
     /// Most bytes that the packed genotypes may take; `None` for what the system gives.
     pub max_memory: Option<usize>,
+}
+
+impl Default for CohortOptions {
+    fn default() -> Self {
+        Self {
+            traits: None,
+            trait_name: None,
+            needs_trait: true,
+            covariates: None,
+            least_frequency: 0.0,
+            most_missing: 1.0,
+            positive: None,
+            max_memory: None,
+        }
+    }
 }
 
 /// Packed genotypes and what their columns are.
@@ -65,9 +82,11 @@ impl CohortFiles {
     pub fn of(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?;
         let with = |ending: &str| path.with_extension(ending);
-        ["bed", "bim", "fam"]
-            .contains(&ending.to_ascii_lowercase().as_str())
-            .then(|| Self { bed: with("bed"), bim: with("bim"), fam: with("fam") })
+        ["bed", "bim", "fam"].contains(&ending.to_ascii_lowercase().as_str()).then(|| Self {
+            bed: with("bed"),
+            bim: with("bim"),
+            fam: with("fam"),
+        })
     }
 }
 
@@ -108,8 +127,8 @@ pub fn read_cohort(files: &CohortFiles, options: &CohortOptions) -> Result<Datas
     }
     names.extend(more);
     let rows = mask.kept();
-    let genotypes = Genotypes::new(rows, variants.len(), read.packed)
-        .map_err(|e| FileError::new(&files.bed, e.to_string()))?;
+    let genotypes =
+        Genotypes::new(rows, variants.len(), read.packed).map_err(|e| FileError::new(&files.bed, e.to_string()))?;
     let columns = covariates.len() / rows;
     Ok(Dataset {
         source: files.bed.clone(),
@@ -153,7 +172,8 @@ fn choose(files: &CohortFiles, people: &[Person], options: &CohortOptions) -> Re
     }
     if !keep.contains(&true) {
         let by = options.traits.as_ref().or(options.covariates.as_ref()).unwrap_or(&files.fam);
-        let problem = "nobody is left: no person of the .fam file has the trait and all covariates; compare FID and IID of both";
+        let problem =
+            "nobody is left: no person of the .fam file has the trait and all covariates; compare FID and IID of both";
         return Err(FileError::new(by, problem).into());
     }
     let kept = |i: &usize| keep[*i];
@@ -190,12 +210,8 @@ fn target(source: &Path, name: String, values: Vec<String>, options: &CohortOpti
     let nothing = Matrix::Dense { rows, columns: 0, data: Vec::new() };
     let mut table = Table::of_numbers(source.to_owned(), nothing, Names::Listed(Vec::new()), None);
     table.texts.push(TextColumn { name: name.clone(), position: 0, levels, codes });
-    let roles = Roles {
-        target: Some(name),
-        positive: options.positive.clone(),
-        needs_features: false,
-        ..Roles::default()
-    };
+    let roles =
+        Roles { target: Some(name), positive: options.positive.clone(), needs_features: false, ..Roles::default() };
     let found = table.into_dataset(&roles)?.target;
     found.ok_or_else(|| FileError::new(source, "there is no trait").into())
 }

@@ -54,7 +54,7 @@ pub struct Genotypes<'a> {
     people: usize,
     stride: usize,
     packed: Cow<'a, [u8]>,
-    counts: Vec<Counts>,
+    counts: Cow<'a, [Counts]>,
 }
 
 /// Σ_i x_ij a_i over the people whose genotype is known, and Σ_i a_i over those whose is not.
@@ -80,8 +80,8 @@ impl<'a> Genotypes<'a> {
         let stride = people.div_ceil(4);
         check_length("packed genotypes", packed.len(), stride.saturating_mul(variants))?;
         let all = People::new(people, |_| true);
-        let counts = packed.par_chunks_exact(stride).map(|column| all.count(column)).collect();
-        Ok(Self { people, stride, packed, counts })
+        let counts: Vec<Counts> = packed.par_chunks_exact(stride).map(|column| all.count(column)).collect();
+        Ok(Self { people, stride, packed, counts: Cow::Owned(counts) })
     }
 
     /// How many people have which genotype of variant j.
@@ -94,9 +94,33 @@ impl<'a> Genotypes<'a> {
         &self.packed[j * self.stride..(j + 1) * self.stride]
     }
 
-    /// All packed codes.
-    pub fn into_packed(self) -> Vec<u8> {
-        self.packed.into_owned()
+    /// The same genotypes, not copied.
+    pub fn borrowed(&self) -> Genotypes<'_> {
+        Genotypes { packed: Cow::Borrowed(&*self.packed), counts: Cow::Borrowed(&*self.counts), ..*self }
+    }
+
+    /// Standard deviation of variant j.
+    pub fn deviation(&self, j: usize) -> f64 {
+        (self.own_moments(j).centred / self.people as f64).sqrt()
+    }
+
+    /// r² of variant j with each of the others, over all people; zero where one does not vary.
+    pub fn r2(&self, j: usize, others: &[usize]) -> Vec<f64> {
+        let (mut column, own, mut found) = (Column::default(), self.own_moments(j), vec![0.0; others.len()]);
+        self.column(j, &mut column);
+        column.values.iter_mut().for_each(|x| *x -= own.mean);
+        self.correlate(others, &column.values, &mut found);
+        for (found, &k) in found.iter_mut().zip(others) {
+            let product = own.centred * self.own_moments(k).centred;
+            *found = if product > 0.0 { (*found * *found / product).min(1.0) } else { 0.0 };
+        }
+        found
+    }
+
+    /// Moments of variant j over all people.
+    fn own_moments(&self, j: usize) -> Moments {
+        let Counts { two, one, none, missing } = self.counts[j];
+        moments([two, one, none, missing].map(f64::from), self.counts[j].mean())
     }
 
     /// What the codes 00, 01, 10, 11 of variant j stand for.
@@ -177,11 +201,11 @@ impl<'a> Genotypes<'a> {
 
     /// Moments over people of weight one, the others of weight zero: from counts.
     fn counted_moments(&self, people: Option<&People>) -> Vec<Moments> {
-        let one = |j: usize| {
-            let (mean, own) = (self.counts[j].mean(), self.counts[j]);
-            let counts = people.map_or(own, |people| people.count(self.packed(j)));
-            let weights = [counts.two, counts.one, counts.none, counts.missing].map(f64::from);
-            moments(weights, mean)
+        let one = |j: usize| match people.map(|people| people.count(self.packed(j))) {
+            None => self.own_moments(j),
+            Some(Counts { two, one, none, missing }) => {
+                moments([two, one, none, missing].map(f64::from), self.counts[j].mean())
+            }
         };
         (0..self.counts.len()).into_par_iter().map(one).collect()
     }
@@ -301,8 +325,7 @@ impl Design for Genotypes<'_> {
     }
 
     fn squared_norm(&self, j: usize, _buffer: &mut Column) -> f64 {
-        let Counts { two, one, none, missing } = self.counts[j];
-        moments([two, one, none, missing].map(f64::from), self.counts[j].mean()).squares
+        self.own_moments(j).squares
     }
 
     fn all_moments(&self, weights: Option<&[f64]>) -> Option<Vec<Moments>> {

@@ -187,7 +187,7 @@ mod tests {
     fn registers_of_every_width_give_the_exact_sums() {
         let counts = [2, 0, 1, 2];
         let table = Table::new(counts.map(|c| c as u8));
-        for n in [1, 4, 7, 255, 256, 257, 3840, 3841, 9999] {
+        for n in [1usize, 4, 7, 255, 256, 257, 3840, 3841, 9999] {
             let (stride, p) = (n.div_ceil(4), 37);
             let packed: Vec<u8> = (0..stride * p).map(|k| mixed(k) as u8).collect();
             let columns: Vec<usize> = (0..p).rev().chain([3, 3]).collect();
