@@ -8,9 +8,11 @@ pub use roles::Roles;
 
 use crate::error::{FileError, Result, quoted};
 use crate::matrix::{Matrix, Names};
+use crate::plink::{Genotyped, Variant};
 use crate::table::{Gap, Table};
-use bestset::design::Design;
+use bestset::design::{Beside, Column, Design, Genotypes};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// What becomes of missing values among the features.
@@ -41,9 +43,11 @@ pub enum Usual {
 pub struct Dataset {
     /// The file.
     pub source: PathBuf,
-    /// X.
+    /// X, or the part of it that follows the variants.
     pub matrix: Matrix,
-    /// Names of its columns, all different.
+    /// Genotypes, the first columns of X, where the file has them.
+    pub genotyped: Option<Genotyped>,
+    /// Names of the columns of X, all different.
     pub names: Names,
     /// y.
     pub target: Option<Target>,
@@ -57,6 +61,8 @@ pub struct Dataset {
     pub imputed: Vec<Imputed>,
     /// Rows that were left out because they had no target.
     pub without_target: u64,
+    /// What was left out of the data besides, one sentence each.
+    pub remarks: Vec<String>,
     /// What was taken for granted in reading the file, one sentence each.
     pub notes: Vec<String>,
 }
@@ -162,12 +168,57 @@ impl Dataset {
 
     /// Number of features.
     pub fn features(&self) -> usize {
-        self.matrix.columns()
+        self.variants().len() + self.matrix.columns()
+    }
+
+    /// The variants that the first features are.
+    pub fn variants(&self) -> &[Variant] {
+        self.genotyped.as_ref().map_or(&[], |g| &g.variants)
     }
 
     /// X as a design.
     pub fn design(&self) -> bestset::Result<Box<dyn Design + '_>> {
-        self.matrix.design()
+        let Some(Genotyped { genotypes, .. }) = &self.genotyped else { return self.matrix.design() };
+        Ok(match self.matrix.columns() {
+            0 => Box::new(genotypes.borrowed()),
+            _ => Box::new(Beside::new(Box::new(genotypes.borrowed()), self.matrix.design()?)?),
+        })
+    }
+
+    /// The part of X that has feature j, and its number there.
+    fn part(&self, j: usize) -> std::result::Result<(&Genotypes<'static>, usize), usize> {
+        match &self.genotyped {
+            Some(g) if j < g.variants.len() => Ok((&g.genotypes, j)),
+            _ => Err(j - self.variants().len()),
+        }
+    }
+
+    /// All entries of feature j.
+    pub fn column(&self, j: usize) -> Cow<'_, [f64]> {
+        match self.part(j) {
+            Err(j) => self.matrix.column(j),
+            Ok((genotypes, j)) => {
+                let mut column = Column::default();
+                genotypes.column(j, &mut column);
+                Cow::Owned(column.values)
+            }
+        }
+    }
+
+    /// Mean of feature j.
+    pub fn mean(&self, j: usize) -> f64 {
+        match self.part(j) {
+            Ok((genotypes, j)) => genotypes.counts(j).mean(),
+            Err(j) => self.matrix.mean(j),
+        }
+    }
+
+    /// Standard deviation of feature j.
+    pub fn deviation(&self, j: usize) -> f64 {
+        match self.part(j) {
+            Ok((genotypes, j)) => genotypes.deviation(j),
+            Err(j) => self.matrix.deviation(j),
+        }
     }
 
     /// The group of each feature: those made of one column of texts together, every other feature alone. `None` where every
@@ -203,6 +254,7 @@ impl Table {
         Ok(Dataset {
             source,
             matrix: numbers,
+            genotyped: None,
             names,
             target,
             weights,
@@ -210,6 +262,7 @@ impl Table {
             categories,
             imputed,
             without_target,
+            remarks: Vec::new(),
             notes,
         })
     }

@@ -2,6 +2,7 @@
 //!
 //! - [`read`]: CSV, Parquet, LIBSVM, NPY, NPZ and Matrix Market files, plain or compressed, as a [`Table`] of columns.
 //! - [`Table::into_dataset`]: which column is the target, the weights, the offset; texts coded as numbers: a [`Dataset`].
+//! - [`read_cohort`]: genotypes as PLINK packs them, with traits and covariates joined to them: a [`Dataset`] as well.
 //! - [`write()`]: a table into any of these formats.
 //! - [`Simulator`]: data with a known truth; [`recovery`]: how much of it was found.
 //!
@@ -19,6 +20,7 @@ mod error;
 mod file;
 mod levels;
 mod matrix;
+mod plink;
 mod recovery;
 mod simulation;
 mod table;
@@ -28,6 +30,9 @@ pub use dataset::{Category, Classes, Dataset, Impute, Imputed, Roles, Target, Us
 pub use error::{Error, FileError, Result};
 pub use file::{Compression, Format, Header, ReadOptions, read};
 pub use matrix::{Matrix, Names};
+pub use plink::{
+    CohortFiles, CohortOptions, Fit, Genotyped, KnownVariant, Person, Variant, find_variants, read_cohort,
+};
 pub use recovery::{Pssr, Recovery, estimation_error, pssr, recovery};
 pub use simulation::{Response, Scaling, Simulation, Simulator, SupportSize, Task, Values};
 pub use table::{Gap, Label, Table, TextColumn};

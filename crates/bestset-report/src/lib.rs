@@ -27,8 +27,9 @@ mod types;
 
 pub use build::{Subject, build, chosen_by};
 pub use types::{
-    Calibration, Certificate, Classification, Confusion, Criterion, CrossValidation, CvPoint, Data, Diagnostics, Model,
-    Path, PathPoint, Ranked, Regression, Report, Row, Rule, Screening, Subset, Task, Term, TraceRow,
+    Calibration, Certificate, Chromosome, Classification, Confusion, Criterion, CrossValidation, CvPoint, Data,
+    Diagnostics, Genome, Locus, Model, Neighbour, Path, PathPoint, Ranked, Regression, Report, Row, Rule, Screening,
+    Subset, Task, Term, TraceRow,
 };
 
 mod page;

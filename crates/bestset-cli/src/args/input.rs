@@ -1,5 +1,6 @@
 //! Arguments that say where the data are and which column is what.
 
+use super::CohortArgs;
 use crate::exit::Failure;
 use bestset_data::{Format, Header, Impute, ReadOptions, Roles};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -40,7 +41,7 @@ pub enum HeaderName {
 #[command(next_help_heading = "Data")]
 pub struct InputArgs {
     /// CSV, TSV, Parquet, LIBSVM, NPY, NPZ or Matrix Market file; text may be compressed by gzip, bzip2 or zstd; - is standard
-    /// input.
+    /// input. Or genotypes of PLINK: the .bed file, with .bim and .fam beside it.
     pub file: PathBuf,
     #[command(flatten)]
     pub read: ReadArgs,
@@ -78,6 +79,8 @@ pub struct InputArgs {
     /// Scale the target linearly to this range, for instance -10,10.
     #[arg(long, value_name = "LOW,HIGH", value_parser = range, allow_hyphen_values = true)]
     pub scale_target: Option<(f64, f64)>,
+    #[command(flatten)]
+    pub cohort: CohortArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -123,6 +126,7 @@ impl InputArgs {
 
     /// Refuses a model file or a directory that was meant for another argument early, with its name.
     pub fn check(&self) -> Result<(), Failure> {
+        self.cohort.check(&self.file)?;
         match self.scale_target {
             Some((low, high)) if low >= high => {
                 Err(Failure::Message(format!("--scale-target {low},{high}: the first number must be below the second")))

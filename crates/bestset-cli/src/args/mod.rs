@@ -1,6 +1,7 @@
 //! Arguments: the groups that commands share.
 
 mod choice;
+mod cohort;
 mod fitting;
 mod input;
 mod limits;
@@ -8,6 +9,7 @@ mod result;
 mod simulated;
 
 pub use choice::{ChoiceArgs, CvArgs, PathArgs, only_without_size, proof};
+pub use cohort::{CohortArgs, TraitArgs};
 pub use fitting::{FittingArgs, SizeArgs};
 pub use input::{InputArgs, ReadArgs, format_parser};
 pub use limits::{Clock, LimitArgs};

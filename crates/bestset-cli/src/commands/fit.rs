@@ -19,7 +19,8 @@ use std::time::Duration;
 #[command(after_help = "\
 Examples: bestset fit trial.csv --target outcome
           bestset fit trial.csv --target outcome -k 5 --prove 10 -o model.json
-          bestset fit counts.libsvm.bz2 --lambda0 0.1 --lambda1 0.15 --lambda2 1 --no-intercept")]
+          bestset fit counts.libsvm.bz2 --lambda0 0.1 --lambda1 0.15 --lambda2 1 --no-intercept
+          bestset fit cohort.bed --pheno traits.tsv --pheno-name BMI --covar pcs.tsv --maf 0.01")]
 pub struct Fit {
     #[command(flatten)]
     input: InputArgs,

@@ -35,6 +35,7 @@ pub struct Cli {
 
 const EXIT_CODES: &str = "\
 Files: CSV and TSV (gzip, bzip2, zstd), Parquet, LIBSVM, NPY, NPZ, Matrix Market; - is standard input.
+Genotypes: a .bed file of PLINK with .bim and .fam beside it.
 Start: bestset demo, then bestset report YOUR.csv --target COLUMN
 Exit codes: 0 done, 2 bad input or usage, or output that cannot be written;
 with a valid result: 3 a limit struck, 130 interrupted.

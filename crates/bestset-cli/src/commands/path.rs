@@ -2,7 +2,7 @@
 
 use crate::args::{ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs};
 use crate::exit::{Exit, Failure};
-use crate::output::answer::{DataJson, write_data};
+use crate::output::answer::{DataJson, VariantJson, write_data};
 use crate::output::{self, number, percent};
 use crate::work::{Answer, Encoding, Loaded, Posed, Session, answer, encoding, report};
 use bestset::CancelFlag;
@@ -11,6 +11,7 @@ use bestset::select::{By, Chosen};
 use bestset::{Method, Status};
 use clap::Args;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::Write;
 
 /// Fit along a path of prices of a feature, each answer with its bound.
@@ -40,6 +41,9 @@ struct PathJson<'a> {
     chosen: usize,
     status: Status,
     points: Vec<PointJson>,
+    /// The variants that the points have, by name, where features are genotypes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    variants: BTreeMap<String, VariantJson>,
 }
 
 #[derive(Serialize)]
@@ -113,8 +117,11 @@ impl Path {
         });
         let points: Vec<PointJson> = points.collect();
         if self.output.json {
+            let features = chosen.path.points.iter().flat_map(|point| point.solution.support());
+            let variants =
+                features.filter_map(|&j| Some((posed.data.name(j), VariantJson::new(posed.data, j)?))).collect();
             let (data, criterion, chosen) = (DataJson::new(posed.data), title, chosen.point);
-            serde_json::to_writer_pretty(&mut *out, &PathJson { data, criterion, chosen, status, points })?;
+            serde_json::to_writer_pretty(&mut *out, &PathJson { data, criterion, chosen, status, points, variants })?;
             writeln!(out)?;
             return Ok(status);
         }

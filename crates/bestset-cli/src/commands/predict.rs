@@ -1,13 +1,15 @@
 //! `bestset predict`: a saved model applied to a file.
 
-use crate::args::{ReadArgs, bytes};
+use crate::args::{ReadArgs, TraitArgs, bytes};
 use crate::exit::{Exit, Failure};
 use crate::output::number;
 use crate::work::load::{counted, say};
 use crate::work::{Encoding, encoding};
 use bestset::Loss;
 use bestset::model::Model;
-use bestset_data::{Dataset, Impute, Imputed, Roles, Table, Usual, read};
+use bestset_data::{
+    CohortFiles, CohortOptions, Dataset, Impute, Imputed, Person, Roles, Table, Usual, find_variants, read,
+};
 use clap::Args;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -16,12 +18,14 @@ use std::path::PathBuf;
 
 /// Predict the rows of a file with a saved model.
 ///
-/// Columns are found by their names; those that the model does not use are not looked at.
+/// Columns are found by their names; those that the model does not use are not looked at. Variants of a model of genotypes are found
+/// in another cohort by chromosome, position and alleles, exchanged or of the other strand where that is certain.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: bestset predict model.json new.csv
           bestset predict model.json new.csv --output predictions.csv
-          zcat new.csv.gz | bestset predict model.json -")]
+          zcat new.csv.gz | bestset predict model.json -
+          bestset predict bmi.json other.bed --covar pcs.tsv")]
 pub struct Predict {
     /// Model saved by fit, path, cv, exact or report.
     model: PathBuf,
@@ -29,6 +33,8 @@ pub struct Predict {
     file: PathBuf,
     #[command(flatten)]
     read: ReadArgs,
+    #[command(flatten)]
+    traits: TraitArgs,
     /// Put what was usual in the data of the fit in the place of missing values: the mean, or the most frequent text.
     #[arg(long, help_heading = "Data")]
     impute: bool,
@@ -47,6 +53,9 @@ pub struct Predict {
 #[derive(Serialize)]
 struct Predictions {
     target: String,
+    /// FID and IID of each, where they are people of a cohort.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    people: Vec<(String, String)>,
     predictions: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     probabilities: Option<Vec<f64>>,
@@ -70,9 +79,14 @@ struct Score {
 impl Predict {
     pub fn run(&self, out: &mut dyn Write) -> Result<Exit, Failure> {
         let (model, known) = encoding::load(&self.model)?;
-        let data = self.read_data(&model, known.as_ref())?;
+        self.traits.check(&self.file)?;
+        let (data, people) = match CohortFiles::of(&self.file) {
+            Some(files) => self.read_cohort(&files, &model, known.as_ref())?,
+            None => (self.read_data(&model, known.as_ref())?, Vec::new()),
+        };
         let u = margins(&model, &data)?;
-        let found = predictions(&model, known.as_ref(), &data, u);
+        let people = people.into_iter().map(|p| (p.family, p.name)).collect();
+        let found = Predictions { people, ..predictions(&model, known.as_ref(), &data, u) };
         match &self.output {
             Some(path) => {
                 encoding::write_whole(path, csv(&found).as_bytes())?;
@@ -89,6 +103,34 @@ impl Predict {
         }
         out.flush()?;
         Ok(Exit::Done)
+    }
+
+    /// The variants that the model uses, and covariates, of the people of a cohort.
+    fn read_cohort(
+        &self,
+        files: &CohortFiles,
+        model: &Model,
+        known: Option<&Encoding>,
+    ) -> Result<(Dataset, Vec<Person>), Failure> {
+        let bad = |problem: String| Failure::Message(format!("{}: {problem}", self.model.display()));
+        let variants = known.map_or(&[][..], |known| &known.variants);
+        if variants.is_empty() && model.coefficients.nonzeros() > 0 {
+            return Err(bad("is no model of genotypes: fit one to a .bed file, or predict a table".to_owned()));
+        }
+        let options = CohortOptions {
+            positive: known.and_then(|k| k.classes.as_ref()).map(|c| c.positive.clone()),
+            ..self.traits.options(false, self.max_memory)
+        };
+        let (data, people) = find_variants(files, variants, &options)?;
+        say(&data.remarks);
+        let missing = |j: &&usize| data.names.find(&model.name(**j), data.features()).is_none();
+        match model.coefficients.support.iter().find(missing) {
+            Some(&j) if options.covariates.is_none() => {
+                Err(bad(format!("uses the covariate {:?}: give the table that has it by --covar", model.name(j))))
+            }
+            Some(&j) => Err(bad(format!("uses the covariate {:?}, which --covar does not have", model.name(j)))),
+            None => Ok((data, people)),
+        }
     }
 
     /// The columns that the model uses, in the form it knows.
@@ -162,7 +204,7 @@ fn margins(model: &Model, data: &Dataset) -> Result<Vec<f64>, Failure> {
         let Some(place) = place else {
             return Err(Failure::Message(format!("there is no feature {:?}, which the model uses", model.name(j))));
         };
-        u.iter_mut().zip(data.matrix.column(place).iter()).for_each(|(u, x)| *u += b * x);
+        u.iter_mut().zip(data.column(place).iter()).for_each(|(u, x)| *u += b * x);
     }
     Ok(u)
 }
@@ -176,6 +218,7 @@ fn predictions(model: &Model, known: Option<&Encoding>, data: &Dataset, u: Vec<f
         let score = observed.map(|y| Score { name: "R²", value: r2(y, &values) });
         return Predictions {
             target,
+            people: Vec::new(),
             predictions: values.into_iter().map(Value::Number).collect(),
             probabilities: None,
             score,
@@ -193,7 +236,8 @@ fn predictions(model: &Model, known: Option<&Encoding>, data: &Dataset, u: Vec<f
         let right = truth.iter().zip(&u).filter(|(positive, u)| **positive == (**u > 0.0)).count();
         Score { name: "accuracy", value: right as f64 / u.len() as f64 }
     });
-    Predictions { target, predictions: u.iter().map(|u| name(*u > 0.0)).collect(), probabilities, score }
+    let predictions = u.iter().map(|u| name(*u > 0.0)).collect();
+    Predictions { target, people: Vec::new(), predictions, probabilities, score }
 }
 
 /// Which rows are of the positive class; numbers are compared with its name.
@@ -214,9 +258,13 @@ fn csv(found: &Predictions) -> String {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_owned(),
     };
-    let mut text = quote(&found.target);
+    let mut text = if found.people.is_empty() { String::new() } else { "FID,IID,".to_owned() };
+    text.push_str(&quote(&found.target));
     text.push_str(if found.probabilities.is_some() { ",probability\n" } else { "\n" });
     for (i, value) in found.predictions.iter().enumerate() {
+        if let Some((family, name)) = found.people.get(i) {
+            text.push_str(&format!("{},{},", quote(family), quote(name)));
+        }
         match value {
             Value::Number(value) => text.push_str(&value.to_string()),
             Value::Class(class) => text.push_str(&quote(class)),

@@ -6,6 +6,7 @@ use crate::exit::Failure;
 use crate::work::{Answer, Loaded, Posed};
 use bestset::select::{By, Chosen, Standing};
 use bestset::{Local, Screened, Status, TraceRow};
+use bestset_data::{KnownVariant, Variant};
 use serde::Serialize;
 use std::io::Write;
 
@@ -42,6 +43,37 @@ pub struct FeatureJson {
     index: usize,
     coefficient: f64,
     standardized: f64,
+    /// The variant, where features are genotypes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variant: Option<VariantJson>,
+}
+
+/// A variant with the allele that the coefficient is of.
+#[derive(Debug, Serialize)]
+pub struct VariantJson {
+    id: String,
+    chromosome: String,
+    position: i64,
+    effect_allele: String,
+    other_allele: String,
+    frequency: f64,
+}
+
+impl VariantJson {
+    /// The variant that feature j is.
+    pub fn new(data: &Loaded, j: usize) -> Option<Self> {
+        let KnownVariant { variant, frequency, .. } = data.variant(j)?;
+        let Variant { chromosome, position, id, effect, other } = variant;
+        Some(Self { id, chromosome, position, effect_allele: effect, other_allele: other, frequency })
+    }
+
+    /// Name, effect allele and its frequency, for a table.
+    fn cells(variant: Option<&Self>) -> Vec<String> {
+        match variant {
+            Some(v) => vec![v.id.clone(), v.effect_allele.clone(), format!("{:.4}", v.frequency)],
+            None => vec![String::new(); 3],
+        }
+    }
 }
 
 /// The answer; values that are not finite become `null`.
@@ -90,7 +122,8 @@ pub fn features(posed: &Posed<'_>, answer: &Answer) -> Vec<FeatureJson> {
         name: posed.data.name(j),
         index: j,
         coefficient: b,
-        standardized: b * posed.data.set.matrix.deviation(j),
+        standardized: b * posed.data.set.deviation(j),
+        variant: VariantJson::new(posed.data, j),
     };
     let mut all: Vec<FeatureJson> = answer.coefficients.iter().map(one).collect();
     all.sort_by(|a, b| b.standardized.abs().total_cmp(&a.standardized.abs()).then(a.index.cmp(&b.index)));
@@ -186,12 +219,25 @@ pub fn write_tables(
 fn write_features(posed: &Posed<'_>, answer: &Answer, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
     let all = features(posed, answer);
     heading(out, &format!("Selected features: {} of {}", all.len(), posed.features()))?;
+    let genotyped = !posed.data.set.variants().is_empty();
+    let row = |name: &str, coefficient: f64, standardized: String, variant: Option<&VariantJson>| {
+        let mut cells = vec![name.to_owned(), number(coefficient), standardized];
+        if genotyped {
+            cells.splice(1..1, VariantJson::cells(variant));
+        }
+        cells
+    };
     let mut rows: Vec<Vec<String>> = Vec::new();
     if posed.problem.has_intercept() {
-        rows.push(vec!["(intercept)".to_owned(), number(answer.coefficients.intercept), String::new()]);
+        rows.push(row("(intercept)", answer.coefficients.intercept, String::new(), None));
     }
-    rows.extend(all.iter().take(top).map(|f| vec![f.name.clone(), number(f.coefficient), number(f.standardized)]));
-    writeln!(out, "{}", table(&["feature", "coefficient", "per standard deviation"], rows.into_iter()))?;
+    let shown = all.iter().take(top);
+    rows.extend(shown.map(|f| row(&f.name, f.coefficient, number(f.standardized), f.variant.as_ref())));
+    let mut titles = vec!["feature", "coefficient", "per standard deviation"];
+    if genotyped {
+        titles.splice(1..1, ["id", "effect allele", "frequency"]);
+    }
+    writeln!(out, "{}", table(&titles, rows.into_iter()))?;
     if all.len() > top {
         writeln!(out, "... and {} smaller ones (--top {})", all.len() - top, all.len())?;
     }

@@ -5,7 +5,7 @@ use super::{Answer, Loaded, Posed};
 use crate::exit::Failure;
 use bestset::model::Model;
 use bestset::select::Scale;
-use bestset_data::{Category, Classes, Impute, Imputed, Names, Roles, Usual};
+use bestset_data::{Category, Classes, Impute, Imputed, KnownVariant, Names, Roles, Usual};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,6 +36,9 @@ pub struct Encoding {
     pub k: Option<usize>,
     /// Column with the offset.
     pub offset: Option<String>,
+    /// The variants that the model uses, where features are genotypes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<KnownVariant>,
 }
 
 impl Encoding {
@@ -56,14 +59,17 @@ impl Encoding {
             intercept,
             k,
             offset,
+            variants: Vec::new(),
         }
     }
 
-    /// With the means of the columns that these features are: what is missing in new data is not what is usual there.
+    /// With the means of the columns that these features are, and their variants: what is missing in new data is not what is
+    /// usual there.
     fn with_means(mut self, data: &Loaded, features: &[usize]) -> Self {
         let numbers: Vec<usize> = features.iter().copied().filter(|j| self.category(*j).is_none()).collect();
+        self.variants = features.iter().filter_map(|&j| data.variant(j)).collect();
         for j in numbers {
-            self.means.entry(data.name(j)).or_insert_with(|| data.set.matrix.mean(j));
+            self.means.entry(data.name(j)).or_insert_with(|| data.set.mean(j));
         }
         self
     }

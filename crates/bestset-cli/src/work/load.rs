@@ -5,7 +5,7 @@ use crate::args::{FittingArgs, InputArgs};
 use crate::exit::Failure;
 use anstream::eprintln;
 use bestset::Loss;
-use bestset_data::{Dataset, Target, Usual, read};
+use bestset_data::{CohortFiles, Dataset, KnownVariant, Target, Usual, Variant, read, read_cohort};
 use serde::{Deserialize, Serialize};
 
 /// Data with a target that fits the loss.
@@ -53,8 +53,11 @@ impl Loaded {
         input.check()?;
         session.progress.start(format!("reading {}", input.file.display()));
         let start = std::time::Instant::now();
-        let options = input.read.options(session.limits.max_memory);
-        let mut set = read(&input.file, &options)?.into_dataset(&input.roles())?;
+        let max_memory = session.limits.max_memory;
+        let mut set = match CohortFiles::of(&input.file) {
+            Some(files) => read_cohort(&files, &input.cohort.options(input, max_memory)?)?,
+            None => read(&input.file, &input.read.options(max_memory))?.into_dataset(&input.roles())?,
+        };
         if let Some(file) = &input.target_file {
             set.target = Some(target_from(file, input, session)?);
         }
@@ -108,13 +111,20 @@ impl Loaded {
             true => format!(", {} non-zeros", self.set.matrix.stored()),
             false => String::new(),
         };
-        format!(
-            "{}: {} samples, {} features{stored}, target {}{classes}",
-            file.display(),
-            self.set.rows(),
-            self.set.features(),
-            self.target.name,
-        )
+        let (rows, columns) = (self.set.rows(), self.set.matrix.columns());
+        let what = match (self.set.variants().len(), columns) {
+            (0, _) => format!("{rows} samples, {columns} features{stored}"),
+            (variants, 0) => format!("{rows} people, {variants} variants"),
+            (variants, _) => format!("{rows} people, {variants} variants, {}", counted(columns as u64, "covariate")),
+        };
+        format!("{}: {what}, target {}{classes}", file.display(), self.target.name)
+    }
+
+    /// The variant that feature j is, with the frequency of its effect allele.
+    pub fn variant(&self, j: usize) -> Option<KnownVariant> {
+        let variant: &Variant = self.set.variants().get(j)?;
+        let frequency = self.set.mean(j) / 2.0;
+        Some(KnownVariant { name: self.name(j), variant: variant.clone(), frequency })
     }
 
     /// Remarks on what was done to the data, one sentence each.
@@ -139,6 +149,7 @@ impl Loaded {
         if self.set.without_target > 0 {
             notes.push(format!("Left out: {} without a target.", counted(self.set.without_target, "row")));
         }
+        notes.extend(self.set.remarks.iter().cloned());
         if let Some(scaling) = &self.scaling {
             notes.push(format!("The target was scaled: {} became {}.", scaling.from, scaling.low));
         }

@@ -2,6 +2,7 @@
 
 pub mod answer;
 pub mod encoding;
+pub mod genome;
 pub mod load;
 pub mod pose;
 pub mod remark;

@@ -51,6 +51,13 @@ impl FittingArgs {
             }
             Ok(bestset::Factors::Each(all))
         };
+        // Covariates of genotypes are there to be allowed for, not to be chosen.
+        let mut always = features(&self.always, "--always")?;
+        if !data.set.variants().is_empty() {
+            always.extend(data.set.variants().len()..data.set.features());
+            always.sort_unstable();
+            always.dedup();
+        }
         Ok(Setup {
             loss: data.loss,
             intercept: !self.no_intercept,
@@ -64,7 +71,7 @@ impl FittingArgs {
             },
             price: factors(&self.price, "--price")?,
             shrinkage: factors(&self.shrinkage, "--shrinkage")?,
-            always: features(&self.always, "--always")?,
+            always,
             never: features(&self.never, "--never")?,
             groups: data.groups().map(|labels| Groups::new(&labels)),
         })

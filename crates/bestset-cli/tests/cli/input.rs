@@ -270,7 +270,7 @@ fn wrong_files_get_short_answers() {
     place.write("wide.csv", &format!("a,y\n1,2\n{},3\n", wide("_")));
     assert!(place.refused("fit wide.csv").len() < 2000);
     std::fs::write(place.path("snps.bed"), [0x6c, 0x1b, 1, 0]).unwrap();
-    assert!(place.refused("fit snps.bed").contains("plink --bfile NAME --recode A"));
+    assert!(place.refused("convert snps.bed snps.csv").contains("plink --bfile NAME --recode A"));
     assert!(place.refused("fit flats.csv --target Rend").contains("among its 28 columns: \"rent\""));
 }
 

@@ -1,6 +1,7 @@
 //! The binaries from the outside: one file per command.
 
 mod bench;
+mod cohort;
 mod compare;
 mod demo;
 mod files;

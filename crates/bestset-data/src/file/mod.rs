@@ -12,6 +12,8 @@ mod parquet;
 mod records;
 mod source;
 
+pub(crate) use records::is_missing;
+pub(crate) use source::Source;
 pub use source::{Compression, Format};
 
 use crate::error::{FileError, Result};
@@ -93,7 +95,7 @@ fn size(bytes: u128) -> String {
 }
 
 /// Refuses what would not fit into memory, before it is asked for.
-fn check_memory(path: &Path, bytes: u128, options: &ReadOptions) -> Result<()> {
+pub(crate) fn check_memory(path: &Path, bytes: u128, options: &ReadOptions) -> Result<()> {
     let refuse = |limit: String| {
         let problem = format!("its numbers would take {}, {limit}", size(bytes));
         Err(FileError::new(path, problem).into())

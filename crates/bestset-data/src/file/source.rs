@@ -226,8 +226,9 @@ impl Source {
 
 /// What to do with files that other programs write for themselves.
 fn foreign(path: &Path, start: &[u8]) -> Option<&'static str> {
-    const PLINK: &str = "is a binary file of PLINK, which is not read: `plink --bfile NAME --recode A` writes NAME.raw, which is; \
-                         then --target PHENOTYPE --drop FID,IID,PAT,MAT,SEX";
+    const PLINK: &str = "is a file of PLINK: fit, path, cv, exact, subsets, report and predict read NAME.bed, NAME.bim and NAME.fam; for \
+                         others `plink --bfile NAME --recode A` writes NAME.raw, which is read with --target PHENOTYPE --drop \
+                         FID,IID,PAT,MAT,SEX";
     const SHEET: &str = "is a workbook, which is not read: save the sheet as CSV";
     const R: &str =
         "is a file of R, which is not read: write.csv(data, \"data.csv\", row.names = FALSE) makes one that is";

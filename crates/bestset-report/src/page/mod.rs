@@ -5,6 +5,7 @@ mod answer;
 mod choice;
 mod embed;
 mod fit;
+mod genome;
 mod glossary;
 mod model;
 mod parts;
@@ -47,6 +48,7 @@ impl Report {
         let series = Series::new(self);
         let sections: Vec<Section> = [
             model::section(self),
+            genome::section(self),
             proof::section(self, &series),
             choice::section(self, &series),
             alternatives::section(self, &series),

@@ -1,12 +1,14 @@
 //! The data of a report.
 
 mod diagnostics;
+mod genome;
 mod model;
 mod proof;
 mod selection;
 
 pub use diagnostics::{Calibration, Classification, Confusion, Diagnostics, Regression};
 pub(crate) use diagnostics::{FITTED_ON, LEFT_OUT, brief};
+pub use genome::{Chromosome, Genome, Locus, Neighbour};
 pub use model::{Model, Ranked, Term};
 pub use proof::{Certificate, Rule, Screening, TraceRow};
 pub(crate) use proof::{gain, limit, measure, room};
@@ -52,6 +54,8 @@ pub struct Report {
     pub ranked: Vec<Ranked>,
     /// How well the model fits.
     pub diagnostics: Option<Diagnostics>,
+    /// Where the chosen features are on the genome, if they are variants.
+    pub genome: Option<Genome>,
     /// A sentence for the methods section of a paper; empty if there is none.
     pub methods: String,
 }

@@ -4,14 +4,18 @@
 //! columns copied into the active set. Views (standardised, row and column subsets) wrap any other
 //! design and translate these operations.
 
+mod beside;
 mod csc;
 mod dense;
+mod genotypes;
 mod standardized;
 mod subset;
 
 pub use crate::kernel::Element;
+pub use beside::Beside;
 pub use csc::Csc;
 pub use dense::Dense;
+pub use genotypes::{Counts, Genotypes, People, WholeSums};
 pub use standardized::Standardized;
 pub use subset::{ColumnSubset, RowSubset};
 
@@ -63,6 +67,12 @@ pub trait Design: Send + Sync {
     fn squared_norm(&self, j: usize, buffer: &mut Column) -> f64 {
         self.column(j, buffer);
         buffer.moments(self.nrows(), None, self.nrows() as f64).squares
+    }
+
+    /// Weighted moments of every column, where the design has them without a copy of each; weights default to one.
+    fn all_moments(&self, weights: Option<&[f64]>) -> Option<Vec<Moments>> {
+        let _ = weights;
+        None
     }
 
     /// How much larger than those of column j the entries are that [`Design::correlate`] adds up, and takes away again:
@@ -171,6 +181,9 @@ pub fn predict(design: &dyn Design, support: &[usize], values: &[f64], intercept
 
 /// Moments of every column, in parallel.
 pub fn moments(design: &dyn Design, weights: Option<&[f64]>) -> Vec<Moments> {
+    if let Some(all) = design.all_moments(weights) {
+        return all;
+    }
     let n = design.nrows();
     let total = weights.map_or(n as f64, kernel::sum);
     each_column(design, |buffer, j| {
@@ -181,15 +194,20 @@ pub fn moments(design: &dyn Design, weights: Option<&[f64]>) -> Vec<Moments> {
 
 /// Σ_i w_i x_ij² of every column, in parallel; weights default to one.
 pub fn squares(design: &dyn Design, weights: Option<&[f64]>) -> Vec<f64> {
-    match weights {
-        None => each_column(design, |buffer, j| design.squared_norm(j, buffer)),
-        Some(_) => moments(design, weights).iter().map(|m| m.squares).collect(),
+    match design.all_moments(weights) {
+        None if weights.is_none() => each_column(design, |buffer, j| design.squared_norm(j, buffer)),
+        None => moments(design, weights).iter().map(|m| m.squares).collect(),
+        Some(all) => all.iter().map(|m| m.squares).collect(),
     }
 }
 
 /// x_jᵀv into `out` and Σ_i x_ij² of every column in one reading of X: what is read for the first is still near for the second.
 pub fn correlate_and_square(design: &dyn Design, v: &[f64], out: &mut [f64]) -> Vec<f64> {
     let (n, all) = (design.nrows(), (0..design.ncols()).collect::<Vec<usize>>());
+    if let Some(known) = design.all_moments(None) {
+        design.correlate(&all, v, out);
+        return known.iter().map(|m| m.squares).collect();
+    }
     // Views do some work over the rows in each call, which eight columns make little of.
     let (block, mut squares) = ((NEARBY / n).max(8), vec![0.0; all.len()]);
     let body = |((features, out), squares): ((&[usize], &mut [f64]), &mut [f64])| {

@@ -1,6 +1,6 @@
 //! Centring and scaling as a view: nothing is copied, sparse columns stay sparse.
 
-use crate::design::{Column, Design, moments};
+use crate::design::{Column, Design, Moments, moments};
 use crate::error::{Error, Result, check_finite, check_length, check_weights};
 use crate::kernel;
 
@@ -109,6 +109,15 @@ impl Design for Standardized<'_> {
             out.values.iter_mut().for_each(|x| *x = (*x + shift) / scale);
             out.shift = 0.0;
         }
+    }
+
+    fn all_moments(&self, weights: Option<&[f64]>) -> Option<Vec<Moments>> {
+        let total = weights.map_or(self.nrows() as f64, kernel::sum);
+        let own = |(j, m): (usize, &Moments)| {
+            let (mean, centred) = ((m.mean - self.centre[j]) / self.scale[j], m.centred / self.scale[j].powi(2));
+            Moments { mean, squares: centred + total * mean * mean, centred }
+        };
+        Some(self.inner.all_moments(weights)?.iter().enumerate().map(own).collect())
     }
 
     fn offset(&self, j: usize) -> f64 {

@@ -1,6 +1,6 @@
 //! Some rows or some columns of another design, without copying it.
 
-use crate::design::{Column, Design};
+use crate::design::{Column, Design, Moments};
 use crate::error::{Error, Result};
 
 fn check_indices(what: &'static str, indices: &[usize], end: usize) -> Result<()> {
@@ -58,6 +58,11 @@ impl Design for ColumnSubset<'_> {
 
     fn column(&self, j: usize, out: &mut Column) {
         self.inner.column(self.columns[j], out);
+    }
+
+    fn all_moments(&self, weights: Option<&[f64]>) -> Option<Vec<Moments>> {
+        let all = self.inner.all_moments(weights)?;
+        Some(self.columns.iter().map(|&j| all[j]).collect())
     }
 
     fn offset(&self, j: usize) -> f64 {
@@ -145,6 +150,12 @@ impl Design for RowSubset<'_> {
             }
             out.values.truncate(self.rows.len());
         }
+    }
+
+    fn all_moments(&self, weights: Option<&[f64]>) -> Option<Vec<Moments>> {
+        let mut scattered = vec![0.0; self.inner.nrows()];
+        self.rows.iter().enumerate().for_each(|(k, &i)| scattered[i] = weights.map_or(1.0, |w| w[k]));
+        self.inner.all_moments(Some(&scattered))
     }
 
     fn offset(&self, j: usize) -> f64 {

@@ -1,0 +1,230 @@
+//! Genotypes as PLINK keeps them: `cohort.bed` with two bits a person, `cohort.bim` with a line a variant, `cohort.fam` with a line
+//! a person; traits and covariates in tables beside them, joined by the names of the people.
+
+mod bed;
+mod bim;
+mod fam;
+mod find;
+mod join;
+mod lines;
+
+pub use bim::{Fit, Variant};
+pub use fam::Person;
+pub use find::{KnownVariant, find_variants};
+
+use crate::dataset::{Dataset, Roles, Target};
+use crate::error::{FileError, Result};
+use crate::matrix::{Matrix, Names};
+use crate::table::{Table, TextColumn};
+use bestset::design::{Genotypes, People};
+use join::Traits;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// What is read of a cohort, and of whom.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CohortOptions {
+    /// Table of traits; without one the trait is the last column of the `.fam` file.
+    pub traits: Option<PathBuf>,
+    /// Which of its columns; `None` where there is one alone.
+    pub trait_name: Option<String>,
+    /// Whether people without a trait are left out; where not, no trait is read.
+    pub needs_trait: bool,
+    /// Table of covariates, all of them features that follow the variants.
+    pub covariates: Option<PathBuf>,
+    /// Least frequency of a variant's rarer allele.
+    pub least_frequency: f64,
+    /// Largest share of people whose genotype of a variant is not known.
+    pub most_missing: f64,
+    /// The class that +1 stands for, where the trait is made of texts.
+    pub positive: Option<String>,
+    /// Most bytes that the packed genotypes may take; `None` for what the system gives.
+    pub max_memory: Option<usize>,
+}
+
+impl Default for CohortOptions {
+    fn default() -> Self {
+        Self {
+            traits: None,
+            trait_name: None,
+            needs_trait: true,
+            covariates: None,
+            least_frequency: 0.0,
+            most_missing: 1.0,
+            positive: None,
+            max_memory: None,
+        }
+    }
+}
+
+/// Packed genotypes and what their columns are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Genotyped {
+    /// People by variants.
+    pub genotypes: Genotypes<'static>,
+    /// One for each column.
+    pub variants: Vec<Variant>,
+}
+
+/// The three files of a cohort, by the name of any of them or without an ending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CohortFiles {
+    /// Packed genotypes.
+    pub bed: PathBuf,
+    /// Variants.
+    pub bim: PathBuf,
+    /// People.
+    pub fam: PathBuf,
+}
+
+impl CohortFiles {
+    /// The files of a cohort, if the name is that of its `.bed`, `.bim` or `.fam`.
+    pub fn of(path: &Path) -> Option<Self> {
+        let ending = path.extension()?.to_str()?;
+        let with = |ending: &str| path.with_extension(ending);
+        ["bed", "bim", "fam"].contains(&ending.to_ascii_lowercase().as_str()).then(|| Self {
+            bed: with("bed"),
+            bim: with("bim"),
+            fam: with("fam"),
+        })
+    }
+}
+
+/// The people of a `.fam` file that are kept, with what is known of them.
+struct Chosen {
+    keep: Vec<bool>,
+    target: Option<Target>,
+    /// By columns.
+    covariates: Vec<f64>,
+    names: Vec<String>,
+    remarks: Vec<String>,
+}
+
+/// Reads a cohort with its trait and its covariates; genotypes stay packed.
+///
+/// People without a trait or without a covariate are left out and counted; so are variants that are too rare or too often not
+/// known among the people who are left.
+pub fn read_cohort(files: &CohortFiles, options: &CohortOptions) -> Result<Dataset> {
+    let people = fam::read(&files.fam)?;
+    let variants = bim::read(&files.bim)?;
+    let chosen = choose(files, &people, options)?;
+    let mask = People::new(people.len(), |i| chosen.keep[i]);
+    let filter = bed::Filter {
+        people: &mask,
+        least_frequency: options.least_frequency,
+        most_missing: options.most_missing,
+        max_memory: options.max_memory,
+    };
+    let read = bed::read(&files.bed, people.len(), variants.len(), &filter)?;
+    let mut kept = read.kept.iter();
+    let variants: Vec<Variant> = variants.into_iter().filter(|_| kept.next() == Some(&true)).collect();
+    let Chosen { target, covariates, names: more, mut remarks, .. } = chosen;
+    remarks.extend(read.remarks(options));
+    let mut names = unique(variants.iter().map(Variant::name).collect());
+    if let Some(name) = more.iter().find(|name| names.contains(name)) {
+        let problem = format!("the covariate {name:?} has the name of a variant");
+        return Err(FileError::new(&files.bed, problem).into());
+    }
+    names.extend(more);
+    let rows = mask.kept();
+    let genotypes =
+        Genotypes::new(rows, variants.len(), read.packed).map_err(|e| FileError::new(&files.bed, e.to_string()))?;
+    let columns = covariates.len() / rows;
+    Ok(Dataset {
+        source: files.bed.clone(),
+        matrix: Matrix::Dense { rows, columns, data: covariates },
+        genotyped: Some(Genotyped { genotypes, variants }),
+        names: Names::Listed(names),
+        target,
+        weights: None,
+        offset: None,
+        categories: Vec::new(),
+        imputed: Vec::new(),
+        without_target: 0,
+        remarks,
+        notes: Vec::new(),
+    })
+}
+
+/// Who is kept: those with a trait, if one is needed, and with all covariates.
+fn choose(files: &CohortFiles, people: &[Person], options: &CohortOptions) -> Result<Chosen> {
+    let mut keep = vec![true; people.len()];
+    let mut remarks = Vec::new();
+    let mut left_out = |keep: &mut Vec<bool>, known: &dyn Fn(usize) -> bool, what: &str| {
+        let gone: Vec<usize> = (0..keep.len()).filter(|&i| keep[i] && !known(i)).collect();
+        gone.iter().for_each(|&i| keep[i] = false);
+        if !gone.is_empty() {
+            remarks.push(format!("Left out: {} of {} people without {what}.", gone.len(), people.len()));
+        }
+    };
+    let values = match &options.traits {
+        _ if !options.needs_trait => None,
+        Some(path) => Some(Traits::read(path)?.column(options.trait_name.as_deref(), people)?),
+        None => Some(fam::phenotype(people)),
+    };
+    if let Some((name, values)) = &values {
+        left_out(&mut keep, &|i| values[i].is_some(), name);
+    }
+    let (mut names, mut columns) = (Vec::new(), Vec::new());
+    if let Some(path) = &options.covariates {
+        (names, columns) = Traits::read(path)?.numbers(people)?;
+        left_out(&mut keep, &|i| columns.iter().all(|c: &Vec<f64>| c[i].is_finite()), "all covariates");
+    }
+    if !keep.contains(&true) {
+        let by = options.traits.as_ref().or(options.covariates.as_ref()).unwrap_or(&files.fam);
+        let problem =
+            "nobody is left: no person of the .fam file has the trait and all covariates; compare FID and IID of both";
+        return Err(FileError::new(by, problem).into());
+    }
+    let kept = |i: &usize| keep[*i];
+    let covariates = columns.iter().flat_map(|c| (0..people.len()).filter(kept).map(|i| c[i])).collect();
+    let source = options.traits.as_ref().unwrap_or(&files.fam);
+    let target = values.map(|(name, values)| {
+        let known = values.into_iter().enumerate().filter(|x| keep[x.0]).filter_map(|x| x.1).collect();
+        target(source, name, known, options)
+    });
+    Ok(Chosen { target: target.transpose()?, keep, covariates, names, remarks })
+}
+
+/// A trait of numbers, or of texts, which are classes.
+fn target(source: &Path, name: String, values: Vec<String>, options: &CohortOptions) -> Result<Target> {
+    let numbers: Option<Vec<f64>> = values.iter().map(|v| v.parse().ok().filter(|x: &f64| x.is_finite())).collect();
+    if let Some(values) = numbers {
+        return Ok(Target { name, values, classes: None });
+    }
+    if let Some(number) = values.iter().find(|v| v.parse::<f64>().is_ok()) {
+        let text = values.iter().find(|v| v.parse::<f64>().is_err()).map_or("", String::as_str);
+        let problem = format!("holds numbers such as {number} and texts such as {}", crate::error::quoted(text));
+        return Err(FileError::new(source, problem).in_column(name).into());
+    }
+    let (mut levels, mut codes) = (Vec::<String>::new(), Vec::new());
+    let mut known: HashMap<String, u32> = HashMap::new();
+    for value in values {
+        let code = *known.entry(value.clone()).or_insert(levels.len() as u32);
+        if code as usize == levels.len() {
+            levels.push(value);
+        }
+        codes.push(code);
+    }
+    let rows = codes.len();
+    let nothing = Matrix::Dense { rows, columns: 0, data: Vec::new() };
+    let mut table = Table::of_numbers(source.to_owned(), nothing, Names::Listed(Vec::new()), None);
+    table.texts.push(TextColumn { name: name.clone(), position: 0, levels, codes });
+    let roles =
+        Roles { target: Some(name), positive: options.positive.clone(), needs_features: false, ..Roles::default() };
+    let found = table.into_dataset(&roles)?.target;
+    found.ok_or_else(|| FileError::new(source, "there is no trait").into())
+}
+
+/// Names that occur again have a number behind them.
+fn unique(mut names: Vec<String>) -> Vec<String> {
+    let mut seen: HashMap<String, usize> = HashMap::with_capacity(names.len());
+    for name in &mut names {
+        let count = seen.entry(name.clone()).or_insert(0);
+        *count += 1;
+        if *count > 1 {
+            *name = format!("{name}#{count}");
+        }
+    }
+    names
+}

@@ -1,0 +1,110 @@
+//! Two designs side by side.
+
+use crate::design::{Column, Design, Moments, moments};
+use crate::error::{Error, Result, check_length};
+
+/// The columns of one design, then those of another with the same samples: genotypes and covariates.
+///
+/// ```
+/// use bestset::design::{Beside, Dense, Design, Genotypes};
+///
+/// let variants = Genotypes::new(3, 1, vec![0b00_11_10_00])?;
+/// let ages = Dense::new(3, 1, vec![31.0, 47.0, 62.0])?;
+/// let both = Beside::new(Box::new(variants), Box::new(ages))?;
+/// let mut tau = [0.0; 2];
+/// both.correlate(&[1, 0], &[1.0, 0.0, 0.0], &mut tau);
+/// assert_eq!(tau, [31.0, 2.0]);
+/// # Ok::<(), bestset::Error>(())
+/// ```
+pub struct Beside<'a> {
+    first: Box<dyn Design + 'a>,
+    second: Box<dyn Design + 'a>,
+}
+
+impl<'a> Beside<'a> {
+    /// Both must have the same samples, and both be sparse or neither.
+    pub fn new(first: Box<dyn Design + 'a>, second: Box<dyn Design + 'a>) -> Result<Self> {
+        check_length("rows of the second design", second.nrows(), first.nrows())?;
+        match first.is_sparse() == second.is_sparse() {
+            true => Ok(Self { first, second }),
+            false => {
+                Err(Error::Unsupported { method: "Beside", reason: "takes two sparse designs or two that are not" })
+            }
+        }
+    }
+
+    /// The design that has feature j, and its number there.
+    fn at(&self, j: usize) -> (&dyn Design, usize) {
+        match j.checked_sub(self.first.ncols()) {
+            None => (self.first.as_ref(), j),
+            Some(k) => (self.second.as_ref(), k),
+        }
+    }
+}
+
+impl Design for Beside<'_> {
+    fn nrows(&self) -> usize {
+        self.first.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.first.ncols() + self.second.ncols()
+    }
+
+    fn is_sparse(&self) -> bool {
+        self.first.is_sparse()
+    }
+
+    fn stored(&self) -> usize {
+        self.first.stored() + self.second.stored()
+    }
+
+    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) {
+        self.correlate_many(features, &[v], out);
+    }
+
+    fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) {
+        let (split, count) = (self.first.ncols(), vectors.len());
+        if features.iter().all(|j| *j < split) || count == 0 {
+            return self.first.correlate_many(features, vectors, out);
+        }
+        for (design, from) in [(&self.first, 0), (&self.second, split)] {
+            let own = |j: usize| (j >= split) == (from > 0);
+            let mine: Vec<usize> = features.iter().filter(|j| own(**j)).map(|j| j - from).collect();
+            let mut found = vec![0.0; mine.len() * count];
+            design.correlate_many(&mine, vectors, &mut found);
+            let places = features.iter().zip(out.chunks_exact_mut(count)).filter(|(j, _)| own(**j));
+            places.zip(found.chunks_exact(count)).for_each(|((_, out), found)| out.copy_from_slice(found));
+        }
+    }
+
+    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) {
+        let (design, j) = self.at(j);
+        design.axpy(j, a, out);
+    }
+
+    fn column(&self, j: usize, out: &mut Column) {
+        let (design, j) = self.at(j);
+        design.column(j, out);
+    }
+
+    fn squared_norm(&self, j: usize, buffer: &mut Column) -> f64 {
+        let (design, j) = self.at(j);
+        design.squared_norm(j, buffer)
+    }
+
+    fn all_moments(&self, weights: Option<&[f64]>) -> Option<Vec<Moments>> {
+        let (first, second) = (self.first.all_moments(weights), self.second.all_moments(weights));
+        if first.is_none() && second.is_none() {
+            return None;
+        }
+        let mut all = first.unwrap_or_else(|| moments(self.first.as_ref(), weights));
+        all.extend(second.unwrap_or_else(|| moments(self.second.as_ref(), weights)));
+        Some(all)
+    }
+
+    fn offset(&self, j: usize) -> f64 {
+        let (design, j) = self.at(j);
+        design.offset(j)
+    }
+}
