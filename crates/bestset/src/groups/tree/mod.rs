@@ -7,10 +7,13 @@
 //! | `dual` | nodes bounded by the relaxation: λ2 > 0 or bounds on every coefficient, any loss |
 //! | `least_squares` | nodes bounded by the fit on all their groups: least squares, without λ2 too |
 //! | `family` | that fit, and what it costs to drop a group |
+//! | `tests` | what a look promises, against all choices |
 
 pub(crate) mod dual;
 mod family;
 pub(crate) mod least_squares;
+#[cfg(test)]
+mod tests;
 
 use crate::control::{Limits, Memory, Monitor, Options};
 use crate::error::Result;
