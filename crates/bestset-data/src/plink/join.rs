@@ -6,13 +6,16 @@ use crate::error::{FileError, Result, quoted};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+/// A line of a table: its number, and its fields behind the names of the person.
+type Line = (u64, Vec<String>);
+
 /// A table by the names of people.
 pub struct Traits {
     path: PathBuf,
     names: Vec<String>,
     /// Whether the names of families count.
     families: bool,
-    rows: HashMap<(String, String), (u64, Vec<String>)>,
+    rows: HashMap<(String, String), Line>,
 }
 
 impl Traits {
@@ -54,7 +57,7 @@ impl Traits {
     }
 
     /// For each person the line and the fields of the table.
-    fn joined<'t>(&'t self, people: &[Person]) -> Result<Vec<Option<&'t (u64, Vec<String>)>>> {
+    fn joined<'t>(&'t self, people: &[Person]) -> Result<Vec<Option<&'t Line>>> {
         let key = |p: &Person| (if self.families { p.family.clone() } else { String::new() }, p.name.clone());
         if !self.families {
             let mut seen = HashMap::new();
@@ -84,14 +87,14 @@ impl Traits {
         let Some(at) = at else {
             return Err(bad(format!("there is no trait {}; there are {}", quoted(name.unwrap_or("")), listed())).into());
         };
-        let known = |row: Option<&(u64, Vec<String>)>| row.map(|r| r.1[at].clone()).filter(|v| !is_missing(v));
+        let known = |row: Option<&Line>| row.map(|r| r.1[at].clone()).filter(|v| !is_missing(v));
         Ok((self.names[at].clone(), self.joined(people)?.into_iter().map(known).collect()))
     }
 
     /// All columns as numbers, NaN where one is not known.
     pub fn numbers(&self, people: &[Person]) -> Result<(Vec<String>, Vec<Vec<f64>>)> {
         let rows = self.joined(people)?;
-        let number = |row: &Option<&(u64, Vec<String>)>, k: usize| -> Result<f64> {
+        let number = |row: &Option<&Line>, k: usize| -> Result<f64> {
             let Some((line, fields)) = row else { return Ok(f64::NAN) };
             match fields[k].parse::<f64>() {
                 _ if is_missing(&fields[k]) => Ok(f64::NAN),

@@ -146,6 +146,7 @@ pub fn regression() -> Report {
         subsets: (1..=6).map(subset).collect(),
         ranked: (0..4).map(ranked).collect(),
         diagnostics: Some(Diagnostics::Regression(Regression::new(&observed, &fitted))),
+        genome: None,
         methods: "Features were selected by best subset selection.".into(),
     }
 }
