@@ -166,13 +166,13 @@ mod tests {
                 let grouped = Grouped { problem, groups: &groups };
                 let nodes = DualNodes {
                     grouped: &grouped,
-                    columns: relax::columns(&grouped),
+                    columns: relax::columns(&grouped).unwrap(),
                     fits: Fits::new(&grouped, &options, &limits),
                     size: k,
                 };
                 let mut choices = vec![Decision::Open; groups.len()];
                 first.into_iter().for_each(|g: usize| choices[g] = Decision::In);
-                let (relaxed, _) = nodes.relax(&choices, None, f64::INFINITY, &limits);
+                let (relaxed, _) = nodes.relax(&choices, None, f64::INFINITY, &limits).unwrap();
                 let least = |g: usize, is_in: bool| {
                     let size = |mask: usize| {
                         (0..groups.len()).filter(|g| mask >> g & 1 == 1).map(|g| grouped.size(g)).sum::<usize>()
