@@ -76,7 +76,7 @@ impl<'a> Posed<'a> {
         let (setting, certificate) = (self.setting, &solution.certificate);
         let truth = self.data.truth.as_ref();
         let found = truth.map(|truth| recovery(&truth.support, solution.support()));
-        let screened = (algorithm == DEFAULT).then(|| self.screened(solution));
+        let screened = (algorithm == DEFAULT).then(|| self.screened(solution)).transpose()?;
         let capped = matches!(solution.status, Status::Interrupted | Status::TimeLimit);
         let entry = if self.design.is_sparse() { 12.0 } else { 8.0 };
         Ok(Row {
@@ -123,19 +123,18 @@ impl<'a> Posed<'a> {
 
     /// Share of all features that the ball around the default solver's dual point screens, with the radius from P as
     /// published and with the radius from R (MATH §5).
-    fn screened(&self, solution: &Solution) -> [f64; 2] {
+    fn screened(&self, solution: &Solution) -> bestset::Result<[f64; 2]> {
         let (problem, certificate) = (&self.priced, &solution.certificate);
         let features: Vec<usize> = (0..problem.ncols()).collect();
         let mut tau = vec![0.0; features.len()];
-        self.design.correlate(&features, &solution.dual, &mut tau);
-        let bound = problem.lower_bound(&solution.dual);
-        [certificate.objective, certificate.relaxation.unwrap_or(f64::NAN)].map(|upper| {
+        self.design.correlate(&features, &solution.dual, &mut tau)?;
+        let (bound, lengths) = (problem.lower_bound(&solution.dual)?, problem.lengths()?);
+        Ok([certificate.objective, certificate.relaxation.unwrap_or(f64::NAN)].map(|upper| {
             let radius = screening::radius(upper, bound, problem.loss().mu());
-            let zero = |j: &&usize| {
-                screening::zero_in_relaxation(problem.coordinate(**j), tau[**j], problem.length(**j), radius)
-            };
+            let zero =
+                |j: &&usize| screening::zero_in_relaxation(problem.coordinate(**j), tau[**j], lengths.of(**j), radius);
             features.iter().filter(zero).count() as f64 / features.len() as f64
-        })
+        }))
     }
 }
 

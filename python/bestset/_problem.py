@@ -18,7 +18,7 @@ STOPS = ("literal", "patient")
 LOSSES = ("squared", "huber", "logistic", "squared_hinge")
 CLASSIFICATION = ("logistic", "squared_hinge")
 #: How a solve can be cut short.
-LIMITS = ("time_limit", "iteration_limit", "node_limit", "memory_limit", "interrupted")
+LIMITS = ("time_limit", "iteration_limit", "node_limit", "memory_limit", "interrupted", "read_failed")
 #: What chooses a point of a path.
 CRITERIA = ("aic", "bic", "ebic", "gic", "cp", "adjusted_r2")
 

@@ -113,7 +113,8 @@ class Result(Coefficients):
     status : str
         ``"optimal"``: the gap is within the tolerance. ``"converged"``: the method met its own stopping rule and the
         gap says how good the answer is. ``"stalled"``: rounding kept it from that. Otherwise the limit that struck:
-        ``"time_limit"``, ``"iteration_limit"``, ``"node_limit"``, ``"memory_limit"`` or ``"interrupted"``.
+        ``"time_limit"``, ``"iteration_limit"``, ``"node_limit"``, ``"memory_limit"`` or ``"interrupted"``; or
+        ``"read_failed"``: columns could not be read any more.
     seconds : float
         Wall-clock time of the engine.
     n_iter : int

@@ -199,7 +199,7 @@ impl Dataset {
             Err(j) => self.matrix.column(j),
             Ok((genotypes, j)) => {
                 let mut column = Column::default();
-                genotypes.column(j, &mut column);
+                genotypes.copy(j, &mut column);
                 Cow::Owned(column.values)
             }
         }

@@ -35,7 +35,7 @@ pub fn select<'py>(
         input.pose(|posed| {
             let options = choice.selection(posed, &control, &cancel)?;
             let kept = Kept::new(posed, posed.select(&options, rows)?);
-            Ok((output::Shown::new(posed, kept.selected.clone()), kept))
+            Ok((output::Shown::new(posed, kept.selected.clone())?, kept))
         })
     })?;
     let dict = found.to_python(py)?;
@@ -63,7 +63,7 @@ pub fn certify<'py>(
             let inside = posed.inward(&outside);
             let options = choice.selection(posed, &control, &cancel)?;
             let judged = posed.certify(&inside, &options, &mut ())?;
-            let found = output::Shown::new(posed, judged.found.clone());
+            let found = output::Shown::new(posed, judged.found.clone())?;
             Ok((judged, found))
         })
     })?;
@@ -89,7 +89,7 @@ pub fn path<'py>(
     let found = run(py, &caller, |_| {
         input.pose(|posed| {
             let found = posed.path(&choice.selection(posed, &control, &cancel)?)?;
-            Ok(output::ShownPath::new(posed, &found, None))
+            Ok(output::ShownPath::new(posed, &found, None)?)
         })
     })?;
     found.to_python(py, true)

@@ -40,6 +40,7 @@ impl Stored {
             Status::IterationLimit,
             Status::Stalled,
             Status::Interrupted,
+            Status::ReadFailed,
         ];
         let status = known.into_iter().find(|s| output::status(*s) == self.status);
         let unknown = || PyValueError::new_err(format!("there is no status named {:?}", self.status));

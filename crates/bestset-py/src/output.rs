@@ -18,18 +18,22 @@ pub struct ShownPath {
 
 impl ShownPath {
     /// Of a path on the scale inside; the criterion that chose, if one did, with its own γ.
-    pub fn new(posed: &Posed<'_>, inside: &Path, chose: Option<Criterion>) -> Self {
+    pub fn new(posed: &Posed<'_>, inside: &Path, chose: Option<Criterion>) -> bestset::Result<Self> {
         let problem = &posed.problem;
         // A criterion that is not defined for the loss has no value anywhere.
-        let values = |c: Criterion| c.along(problem, inside).unwrap_or_else(|_| vec![f64::NAN; inside.points.len()]);
+        let values = |c: Criterion| match c.along(problem, inside) {
+            Err(error) if error.is_of_reading() => Err(error),
+            values => Ok(values.unwrap_or_else(|_| vec![f64::NAN; inside.points.len()])),
+        };
         let own = |c: Criterion| chose.filter(|own| own.name() == c.name()).unwrap_or(c);
-        let criteria = Criterion::ALL.into_iter().map(|c| (c.name(), values(own(c)))).collect();
+        let named = |c: Criterion| Ok((c.name(), values(own(c))?));
+        let criteria = Criterion::ALL.into_iter().map(named).collect::<bestset::Result<_>>()?;
         let standing =
             |p: &Point| Standing::new(problem, &p.solution.coefficients, &p.solution.certificate, p.solution.status);
         let standings = inside.points.iter().map(standing).collect();
         let mut path = inside.clone();
         path.points.iter_mut().for_each(|p| p.solution = posed.outward_solution(&p.solution));
-        Self { path, standings, criteria }
+        Ok(Self { path, standings, criteria })
     }
 
     /// As a dictionary; the dual points, one number per sample each, only if asked for.
@@ -68,7 +72,7 @@ pub struct Shown {
 
 impl Shown {
     /// Of a selection on the scale inside.
-    pub fn new(posed: &Posed<'_>, mut selected: Selected) -> Self {
+    pub fn new(posed: &Posed<'_>, mut selected: Selected) -> bestset::Result<Self> {
         let path = selected.chosen.as_ref().map(|chosen| {
             let criterion = match &chosen.by {
                 By::Criterion(criterion, _) => Some(*criterion),
@@ -76,6 +80,7 @@ impl Shown {
             };
             ShownPath::new(posed, &chosen.path, criterion)
         });
+        let path = path.transpose()?;
         selected.solution = posed.outward_solution(&selected.solution);
         let support = selected.solution.support();
         let frequencies = match selected.chosen.as_ref().map(|chosen| &chosen.by) {
@@ -86,7 +91,7 @@ impl Shown {
             }
             _ => Vec::new(),
         };
-        Self { selected, path, frequencies }
+        Ok(Self { selected, path, frequencies })
     }
 
     /// As a dictionary.
@@ -118,7 +123,9 @@ impl Shown {
 /// What a remark is about: a limit that struck, the edge of what was compared, a proof that cannot be, or one that could.
 fn kind(remark: &Remark) -> &'static str {
     match remark {
-        Remark::Folds { .. } | Remark::NoFolds | Remark::Path(_) | Remark::Ranks { .. } => "limit",
+        Remark::Folds { .. } | Remark::NoFolds | Remark::Path(_) | Remark::Ranks { .. } | Remark::ReadFailed(_) => {
+            "limit"
+        }
         Remark::LargestSize(_) | Remark::LargestRidge(_) => "edge",
         Remark::Unproved(_) => "unproved",
         Remark::Provable { .. } => "provable",

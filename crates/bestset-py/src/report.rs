@@ -26,7 +26,7 @@ impl Kept {
                 found.path.points.iter_mut().for_each(|p| p.solution.dual = Vec::new());
             }
         }
-        let loss = posed.problem.loss_at(&selected.solution.coefficients);
+        let loss = posed.problem.loss_of(&selected.solution.coefficients, selected.solution.objective());
         Self { selected, loss }
     }
 }
@@ -56,7 +56,7 @@ pub fn report<'py>(
     let kept: &Kept = &kept;
     let page = run(py, &caller, |_| {
         input.pose(|posed| {
-            let loss = posed.problem.loss_at(&kept.selected.solution.coefficients);
+            let loss = posed.problem.loss_at(&kept.selected.solution.coefficients)?;
             if (loss - kept.loss).abs() > 1e-9 * kept.loss.abs() {
                 let text =
                     "X is not what was fitted, or has been changed since: the report would not belong to the model";

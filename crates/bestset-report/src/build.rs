@@ -74,8 +74,8 @@ pub fn build(posed: &Posed<'_>, selected: &Selected, subject: &Subject<'_>) -> b
         screening: Some(Screening::of(&solution.screened, problem.ncols(), inside.nonzeros())),
         path: chosen.as_ref().map(|c| path(posed, c, subject)),
         cv: folded(selected).map(|found| cross_validation(found, selected, subject)),
-        ranked: ranked(posed, selected, &problem, subject),
-        diagnostics: Some(diagnostics(&problem, selected)),
+        ranked: ranked(posed, selected, &problem, subject)?,
+        diagnostics: Some(diagnostics(&problem, selected)?),
         asked: asked(posed, selected),
         methods: crate::methods::sentence(posed, selected, &opening.data, &opening.version),
         ..opening
@@ -101,7 +101,7 @@ fn model(
     let dropped = inside.support.len() <= MOST_DROPPED && posed.groups().is_none();
     let rises = if dropped { importance(problem, inside, &Options::default())? } else { Vec::new() };
     let outside: Coefficients = posed.outward(inside);
-    let spread: Vec<f64> = deviations(problem, &inside.support);
+    let spread: Vec<f64> = deviations(problem, &inside.support)?;
     // Per unit of the column outside: what the coefficient inside times its deviation is.
     let ratio = |k: usize| if outside.values[k] != 0.0 { inside.values[k] / outside.values[k] } else { 0.0 };
     let spread: Vec<f64> = spread.iter().enumerate().map(|(k, d)| d * ratio(k)).collect();
@@ -131,7 +131,12 @@ fn cross_validation(
 
 /// The best subsets in order, the answer first: those that were asked for, or a few that a short search ranks after an answer that
 /// is proved best.
-fn ranked(posed: &Posed<'_>, selected: &Selected, problem: &Problem<'_>, subject: &Subject<'_>) -> Vec<Ranked> {
+fn ranked(
+    posed: &Posed<'_>,
+    selected: &Selected,
+    problem: &Problem<'_>,
+    subject: &Subject<'_>,
+) -> bestset::Result<Vec<Ranked>> {
     let Selected { solution, k, .. } = selected;
     let mut found = solution.ranked.clone();
     if found.len() < 2 && solution.status == Status::Optimal {
@@ -157,12 +162,12 @@ fn ranked(posed: &Posed<'_>, selected: &Selected, problem: &Problem<'_>, subject
         });
     }
     if found.len() < 2 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let one = |r: &bestset::Ranked| {
-        let fit = bestset::criteria::Fit::new(problem, &r.coefficients);
+        let fit = bestset::criteria::Fit::new(problem, &r.coefficients)?;
         let r2 = (fit.null_deviance > 0.0).then(|| 1.0 - fit.deviance / fit.null_deviance);
-        Ranked { r2, ..Ranked::of(r, subject.names) }
+        Ok(Ranked { r2, ..Ranked::of(r, subject.names) })
     };
     found.iter().map(one).collect()
 }
@@ -178,19 +183,19 @@ pub fn folds(found: &bestset::cv::CrossValidation) -> String {
 }
 
 /// Samples left out where there are any: fits flatter themselves on their own.
-fn diagnostics(problem: &Problem<'_>, selected: &Selected) -> Diagnostics {
+fn diagnostics(problem: &Problem<'_>, selected: &Selected) -> bestset::Result<Diagnostics> {
     let inside = &selected.solution.coefficients;
     if let Some(found) = folded(selected) {
-        let left_out = found.left_out(problem, selected.lambda2, inside.support.len());
+        let left_out = found.left_out(problem, selected.lambda2, inside.support.len())?;
         if !left_out.is_empty() {
             let y: Vec<f64> = left_out.iter().map(|s| problem.y()[s.0]).collect();
             let u: Vec<f64> = left_out.iter().map(|s| s.1).collect();
-            return Diagnostics::of(problem.loss(), &y, &u).of_samples(LEFT_OUT);
+            return Ok(Diagnostics::of(problem.loss(), &y, &u).of_samples(LEFT_OUT));
         }
     }
-    let mut u = problem.margins(inside);
+    let mut u = problem.margins(inside)?;
     u.iter_mut().for_each(|u| *u += inside.intercept);
-    Diagnostics::of(problem.loss(), problem.y(), &u)
+    Ok(Diagnostics::of(problem.loss(), problem.y(), &u))
 }
 
 fn path(posed: &Posed<'_>, chosen: &Chosen, subject: &Subject<'_>) -> Path {

@@ -107,9 +107,10 @@ impl Model {
 }
 
 /// Standard deviations of the selected features over the samples, weighted as they are in the problem.
-pub fn deviations(problem: &Problem<'_>, support: &[usize]) -> Vec<f64> {
+pub fn deviations(problem: &Problem<'_>, support: &[usize]) -> bestset::Result<Vec<f64>> {
+    let moments = problem.moments()?;
     let total: f64 = problem.weights().map_or(problem.nrows() as f64, |w| w.iter().sum());
-    support.iter().map(|&j| (problem.moments()[j].centred / total).sqrt()).collect()
+    Ok(support.iter().map(|&j| (moments[j].centred / total).sqrt()).collect())
 }
 
 /// How much P rises when each selected feature in turn is dropped and the others are fitted again.

@@ -28,7 +28,7 @@ fn importance_is_what_the_objective_loses() {
         let expected = problem.objective(&without.coefficients).unwrap() - solution.objective();
         assert!((rise - expected).abs() < 1e-5 && *rise > 0.0, "x{j}: {rise} against {expected}");
     }
-    let model = Model::of(&solution.coefficients, true, &names, &deviations(&problem, support), &rises);
+    let model = Model::of(&solution.coefficients, true, &names, &deviations(&problem, support).unwrap(), &rises);
     let column = &data.x[support[0] * 60..(support[0] + 1) * 60];
     let mean = column.iter().sum::<f64>() / 60.0;
     let deviation = (column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 60.0).sqrt();

@@ -54,7 +54,7 @@ fn correlate(bencher: Bencher<'_, '_>, design: &dyn Design, entry_bytes: usize) 
     let mut out = vec![0.0; features.len()];
     bencher
         .counter(BytesCount::new(design.stored() * entry_bytes))
-        .bench_local(|| design.correlate(black_box(&features), black_box(&v), &mut out));
+        .bench_local(|| design.correlate(black_box(&features), black_box(&v), &mut out).expect("memory"));
 }
 
 #[divan::bench]
@@ -85,7 +85,7 @@ impl Active {
     fn new() -> Self {
         let design = dense();
         let mut set = ActiveSet::new(&design);
-        (0..ACTIVE).for_each(|j| set.push(&design, j));
+        set.extend(&design, &(0..ACTIVE).collect::<Vec<_>>()).expect("memory");
         let metric = Metric::new(&set, None, false);
         // A price at which some exchanges pay and most do not.
         let coordinates = vec![Penalty::new(0.15, 0.02, 1.0).at(0); ACTIVE];

@@ -118,7 +118,7 @@ pub fn path_observed(
     file: impl AsRef<std::path::Path>,
     observer: &mut (dyn FnMut(&Point) + Send),
 ) -> Result<Path> {
-    let fingerprint = fingerprint(problem, &settings(options));
+    let fingerprint = fingerprint(problem, &settings(options))?;
     Keeper::open(file.as_ref(), fingerprint)?.path(problem, options, observer)
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn cross_validate_work(
     let Work { problem, options, parts } = &work;
     let (problem, total) = (*problem, parts.splits.len());
     let settings = format!("{} {:?} {:?}", settings(&options.path), options.score, parts.splits);
-    let keeper = Keeper::open(file, fingerprint(problem, &settings))?;
+    let keeper = Keeper::open(file, fingerprint(problem, &settings)?)?;
     let known = keeper.known().folds;
     let count = AtomicUsize::new(known.len());
     let done = |fold: usize, fit: &FoldFit| {
@@ -182,7 +182,7 @@ pub fn exact_observed(
     let Options { gap, gap_absolute, relaxation_gap, warm_start, top, .. } = &options;
     let tolerances = (gap, gap_absolute, relaxation_gap);
     let settings = format!("exact {:?} {tolerances:?} {warm_start:?} {top}", problem.max_size());
-    let keeper = Keeper::open(file.as_ref(), fingerprint(problem, &settings))?;
+    let keeper = Keeper::open(file.as_ref(), fingerprint(problem, &settings)?)?;
     let start = keeper.progress.lock().unwrap_or_else(PoisonError::into_inner).search.take();
     let mut next = Instant::now();
     let mut keep = |state: &dyn Fn() -> Saved| {
@@ -219,7 +219,7 @@ fn check_sum(text: &str) -> String {
 
 /// The hash of the problem and the settings; X enters by the lengths of its columns and their products with y and with a vector
 /// that treats no two samples alike: with y alone, samples of the same y could exchange their values.
-fn fingerprint(problem: &Problem<'_>, settings: &str) -> u64 {
+fn fingerprint(problem: &Problem<'_>, settings: &str) -> Result<u64> {
     let mut hash = EMPTY;
     let mut add = |bytes: &[u8]| hash = hashed(hash, bytes);
     let p = problem.ncols();
@@ -228,17 +228,17 @@ fn fingerprint(problem: &Problem<'_>, settings: &str) -> u64 {
     add(settings.as_bytes());
     let features: Vec<usize> = (0..p).collect();
     let mut products = vec![0.0; p];
-    problem.design().correlate(&features, problem.y(), &mut products);
-    let lengths: Vec<f64> = features.iter().map(|&j| problem.squares(j)).collect();
+    problem.design().correlate(&features, problem.y(), &mut products)?;
+    let lengths = problem.squares()?;
     let probe: Vec<f64> =
         (0..problem.nrows()).map(|i| hashed(EMPTY, &i.to_le_bytes()) as f64 / 2f64.powi(64)).collect();
     let mut probed = vec![0.0; p];
-    problem.design().correlate(&features, &probe, &mut probed);
+    problem.design().correlate(&features, &probe, &mut probed)?;
     let (weights, offset) = (problem.weights().unwrap_or(&[]), problem.offset().unwrap_or(&[]));
-    let vectors = [problem.y(), weights, offset, &products, &probed, &lengths];
+    let vectors = [problem.y(), weights, offset, &products, &probed, lengths];
     for vector in vectors {
         add(&vector.len().to_le_bytes());
         vector.iter().for_each(|x| add(&x.to_bits().to_le_bytes()));
     }
-    hash
+    Ok(hash)
 }

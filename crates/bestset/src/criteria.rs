@@ -78,12 +78,12 @@ pub struct Fit {
 
 impl Fit {
     /// The fit of these coefficients.
-    pub fn new(problem: &Problem<'_>, coefficients: &Coefficients) -> Self {
+    pub fn new(problem: &Problem<'_>, coefficients: &Coefficients) -> Result<Self> {
         let u = problem.null_margins();
         let null = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
         let Counted { samples, share } = Counted::new(problem);
-        Self {
-            deviance: 2.0 * share * problem.loss_at(coefficients),
+        Ok(Self {
+            deviance: 2.0 * share * problem.loss_at(coefficients)?,
             null_deviance: 2.0 * share * null,
             samples,
             features: candidates(problem),
@@ -91,7 +91,7 @@ impl Fit {
             free: coefficients.support.iter().filter(|j| problem.penalty().price.at(**j) == 0.0).count(),
             intercept: problem.has_intercept(),
             squared: problem.loss().is_quadratic(),
-        }
+        })
     }
 
     /// K, the coefficients fitted.
@@ -258,7 +258,8 @@ impl Criterion {
         if !self.is_defined(problem.loss()) {
             return Err(Error::Unsupported { method: "Cp", reason: "needs the squared loss" });
         }
-        let fits: Vec<Fit> = path.points.iter().map(|p| Fit::new(problem, &p.solution.coefficients)).collect();
+        let fit = |p: &Point| Fit::new(problem, &p.solution.coefficients);
+        let fits = path.points.iter().map(fit).collect::<Result<Vec<Fit>>>()?;
         // σ² of the largest model that leaves degrees of freedom.
         let free = |fit: &&Fit| fit.fitted() < fit.samples;
         let largest = fits.iter().filter(free).max_by_key(|fit| fit.size);
@@ -288,7 +289,8 @@ pub fn refit(problem: &Problem<'_>, support: &[usize], options: &Options) -> Res
     for &j in support {
         (bounds.0[j], bounds.1[j]) = problem.penalty().bounds.at(j);
     }
-    let largest = support.iter().map(|&j| problem.squares(j)).fold(0.0, f64::max);
+    let squares = problem.squares()?;
+    let largest = support.iter().map(|&j| squares[j]).fold(0.0, f64::max);
     let penalty = Penalty::new(0.0, 0.0, 1e-12 * largest).with_bounds(Bounds::Each(bounds.0, bounds.1));
     let options = Options { method: crate::Method::Incremental, ..options.clone() };
     Ok(solve(&problem.with_penalty(penalty)?, &options)?.coefficients)

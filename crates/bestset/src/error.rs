@@ -183,6 +183,19 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
+    /// Columns that could not be read.
+    #[error("cannot read {what} at {place}: {reason}")]
+    Read {
+        /// The file, or what else holds the columns.
+        what: String,
+        /// Where in it.
+        place: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// A limit struck in the middle of a pass over the columns.
+    #[error("a limit struck in the middle of a pass over X")]
+    Stopped,
     /// A name that no method has.
     #[error("there is no method named {name:?}")]
     UnknownMethod {
@@ -280,6 +293,24 @@ pub enum Error {
         /// What it would need.
         reason: &'static str,
     },
+}
+
+impl Error {
+    /// The same of a matrix of which the columns from `first` on were looked at.
+    pub(crate) fn in_columns_from(self, first: usize) -> Self {
+        match self {
+            Self::NonFiniteDesign { row, column, value } => {
+                Self::NonFiniteDesign { row, column: column + first, value }
+            }
+            Self::Overflow { column } => Self::Overflow { column: column + first },
+            other => other,
+        }
+    }
+
+    /// Whether columns could not be read, or not to the end: what there was before still stands.
+    pub fn is_of_reading(&self) -> bool {
+        matches!(self, Self::Read { .. } | Self::Stopped)
+    }
 }
 
 /// The result of a fallible call of this crate.

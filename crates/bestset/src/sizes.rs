@@ -70,9 +70,9 @@ pub fn sizes(problem: &Problem<'_>, sizes: &[usize], options: &Options) -> Resul
         let mut silent = ();
         let mut monitor = Monitor::new(options, &mut silent);
         let found = path(&problem, &settings)?;
-        let mut climb = Climb::new(&problem, &found, largest, options);
-        climb.walk(sizes, &monitor);
-        let bounds = climb.bounds(&found, sizes, &mut monitor);
+        let mut climb = Climb::new(&problem, &found, largest, options)?;
+        climb.walk(sizes, &monitor)?;
+        let bounds = climb.bounds(&found, sizes, &mut monitor)?;
         let mut solutions = Vec::with_capacity(sizes.len());
         for (&k, (lower_bound, dual)) in sizes.iter().zip(bounds) {
             solutions.push(climb.solution(k, lower_bound, dual, options, &monitor)?);
@@ -90,15 +90,15 @@ struct Climb<'p, 'a> {
 }
 
 impl<'p, 'a> Climb<'p, 'a> {
-    fn new(problem: &'p Problem<'a>, path: &Path, largest: usize, options: &Options) -> Self {
+    fn new(problem: &'p Problem<'a>, path: &Path, largest: usize, options: &Options) -> Result<Self> {
         let work = Workspace::new(problem).within(options.memory());
         let null = work.coefficients();
         let mut climb = Self { best: vec![(work.objective(), null); largest + 1], work };
         for point in &path.points {
-            climb.work.load(&point.solution.coefficients);
+            climb.work.load(&point.solution.coefficients)?;
             climb.offer();
         }
-        climb
+        Ok(climb)
     }
 
     fn problem(&self) -> &'p Problem<'a> {
@@ -117,36 +117,37 @@ impl<'p, 'a> Climb<'p, 'a> {
     }
 
     /// Up from the smaller size and down from the larger one, only where an asked size needs it.
-    fn walk(&mut self, sizes: &[usize], monitor: &Monitor<'_>) {
+    fn walk(&mut self, sizes: &[usize], monitor: &Monitor<'_>) -> Result<()> {
         let largest = self.best.len() - 1;
         let mut asked = vec![false; largest + 1];
         sizes.iter().for_each(|&k| asked[k] = true);
         let wanted: Vec<usize> = (1..=largest).filter(|&k| asked[k]).collect();
         for &k in &wanted {
-            self.settle(k, monitor);
+            self.settle(k, monitor)?;
         }
         for &k in wanted.iter().rev() {
             // The answer of the next size asked for, without the features it misses least.
             let Some(above) = (k + 1..=largest).find(|&l| asked[l]) else { continue };
             let start = self.best[above].1.clone();
-            self.work.load(&start);
+            self.work.load(&start)?;
             if start.nonzeros() > k && monitor.stop(0).is_none() {
                 self.shrink(k, monitor);
-                self.exchange(k, monitor);
+                self.exchange(k, monitor)?;
             }
         }
+        Ok(())
     }
 
     /// From the best known with at most k features, filled up to k.
-    fn settle(&mut self, k: usize, monitor: &Monitor<'_>) {
+    fn settle(&mut self, k: usize, monitor: &Monitor<'_>) -> Result<()> {
         if monitor.stop(0).is_some() {
-            return;
+            return Ok(());
         }
         let start = self.best[k].1.clone();
-        self.work.load(&start);
-        self.widen();
-        while self.work.support().len() < k && monitor.stop(0).is_none() && self.take(|m| m.drop.is_none(), monitor) {}
-        self.exchange(k, monitor);
+        self.work.load(&start)?;
+        self.widen()?;
+        while self.work.support().len() < k && monitor.stop(0).is_none() && self.take(|m| m.drop.is_none(), monitor)? {}
+        self.exchange(k, monitor)
     }
 
     /// Drops the features that the fit misses least until k are left.
@@ -164,30 +165,32 @@ impl<'p, 'a> Climb<'p, 'a> {
     }
 
     /// Exchanges one feature for another until none lowers P.
-    fn exchange(&mut self, k: usize, monitor: &Monitor<'_>) {
+    fn exchange(&mut self, k: usize, monitor: &Monitor<'_>) -> Result<()> {
         self.offer();
-        while monitor.stop(0).is_none() && self.take(|m| m.drop.is_some() && m.add.is_some(), monitor) {}
+        while monitor.stop(0).is_none() && self.take(|m| m.drop.is_some() && m.add.is_some(), monitor)? {}
         // From the new place other features may look good.
-        self.widen();
-        while monitor.stop(0).is_none() && self.take(|m| m.drop.is_some() && m.add.is_some(), monitor) {}
+        self.widen()?;
+        while monitor.stop(0).is_none() && self.take(|m| m.drop.is_some() && m.add.is_some(), monitor)? {}
         debug_assert!(self.work.support().len() <= k || self.best[k].1.nonzeros() <= k);
+        Ok(())
     }
 
     /// Takes the first of the best moves of the kind asked for whose refit lowers P; whether there was one.
-    fn take(&mut self, kind: impl Fn(&Move) -> bool, monitor: &Monitor<'_>) -> bool {
+    fn take(&mut self, kind: impl Fn(&Move) -> bool, monitor: &Monitor<'_>) -> Result<bool> {
+        let squares = self.problem().squares()?;
         let (before, start) = (self.work.objective(), self.work.coefficients());
         let margin = margin(before);
         let moves = self.priced(|tableau| tableau.improving(margin, usize::MAX).0).unwrap_or_default();
         for (_, step) in moves.into_iter().filter(|m| kind(&m.1)).take(ATTEMPTS) {
-            apply(&mut self.work, step);
+            apply(&mut self.work, squares, step);
             self.refit(monitor);
             if self.work.objective() < before - margin {
                 self.offer();
-                return true;
+                return Ok(true);
             }
-            self.work.load(&start);
+            self.work.load(&start)?;
         }
-        false
+        Ok(false)
     }
 
     fn priced<T>(&mut self, body: impl FnOnce(&Tableau) -> T) -> Option<T> {
@@ -211,42 +214,44 @@ impl<'p, 'a> Climb<'p, 'a> {
     }
 
     /// Takes in the features that would gain most alone at the current point: one pass over X.
-    fn widen(&mut self) {
+    fn widen(&mut self) -> Result<()> {
         let problem = self.problem();
+        let squares = problem.squares()?;
         let outside: Vec<usize> = (0..problem.ncols()).filter(|&j| self.work.position(j).is_none()).collect();
         let mut tau = vec![0.0; outside.len()];
-        problem.design().correlate(&outside, &self.work.alpha, &mut tau);
+        problem.design().correlate(&outside, &self.work.alpha, &mut tau)?;
         let gain = |(&j, &t): (&usize, &f64)| {
-            let (c, curvature) = (problem.coordinate(j), problem.squares(j) / problem.loss().mu());
+            let (c, curvature) = (problem.coordinate(j), squares[j] / problem.loss().mu());
             let b = c.prox_selected(curvature, -t);
             (-(0.5 * curvature * b + t) * b - c.value(b), j)
         };
         let mut gains: Vec<(f64, usize)> = outside.iter().zip(&tau).map(gain).filter(|g| g.0 > 0.0).collect();
         gains.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        gains.iter().take(CANDIDATES).for_each(|g| {
-            self.work.include(g.1);
-        });
+        self.work.include_all(&gains.iter().take(CANDIDATES).map(|g| g.1).collect::<Vec<_>>())
     }
 
     /// The best D_k (MATH 6.5, 10.4) over the dual points of the path and of the answer itself: one pass over X for each dual
     /// point.
-    fn bounds(&self, path: &Path, sizes: &[usize], monitor: &mut Monitor<'_>) -> Vec<(f64, Vec<f64>)> {
+    fn bounds(&self, path: &Path, sizes: &[usize], monitor: &mut Monitor<'_>) -> Result<Vec<(f64, Vec<f64>)>> {
         let problem = self.problem();
         let features = problem.features();
         let limited: Vec<Option<Problem<'_>>> = sizes.iter().map(|&k| problem.clone().with_max_size(k).ok()).collect();
         let mut found = vec![(f64::NEG_INFINITY, Vec::new()); sizes.len()];
         for point in &path.points {
             let alpha = &point.solution.dual;
-            let tau = problem.correlations(alpha);
+            let tau = problem.correlations(alpha)?;
             monitor.passes += 1.0;
             for (best, limited) in found.iter_mut().zip(&limited) {
-                let bound = limited.as_ref().map_or(f64::NEG_INFINITY, |l| l.dual_value(alpha, &features, &tau));
+                let bound = match limited {
+                    Some(limited) => limited.dual_value(alpha, &features, &tau)?,
+                    None => f64::NEG_INFINITY,
+                };
                 if bound > best.0 || best.1.is_empty() {
                     *best = (bound, alpha.clone());
                 }
             }
         }
-        found
+        Ok(found)
     }
 
     fn solution(
@@ -258,7 +263,7 @@ impl<'p, 'a> Climb<'p, 'a> {
         monitor: &Monitor<'_>,
     ) -> Result<Solution> {
         let coefficients = self.best[k].1.clone();
-        let objective = self.problem().clone().with_max_size(k)?.value(&coefficients);
+        let objective = self.problem().clone().with_max_size(k)?.value(&coefficients)?;
         let certificate = Certificate::new(objective, None, lower_bound);
         let ended = monitor.stop(0).unwrap_or(Status::Converged);
         let status = certificate.status(ended, options.absolute(self.problem()), options.gap);

@@ -90,6 +90,8 @@ pub enum Status {
     Stalled,
     /// The caller cancelled.
     Interrupted,
+    /// A column could not be read; the answer is the best so far, the bound the last that was proved.
+    ReadFailed,
 }
 
 impl std::fmt::Display for Status {
@@ -103,6 +105,7 @@ impl std::fmt::Display for Status {
             Self::IterationLimit => "iteration limit",
             Self::Stalled => "stalled",
             Self::Interrupted => "interrupted",
+            Self::ReadFailed => "read failed",
         })
     }
 }
@@ -196,6 +199,9 @@ pub struct Solution {
     pub certificate: Certificate,
     /// How it ended.
     pub status: Status,
+    /// Why it ended, in words, where the status is [`Status::ReadFailed`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// The rule by which a published ascent ended; none where a limit did, nor from other methods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<StopRule>,
@@ -230,6 +236,7 @@ impl Solution {
             coefficients,
             certificate,
             status,
+            cause: None,
             rule: None,
             dual,
             iterations: 0,

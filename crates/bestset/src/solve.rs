@@ -1,11 +1,11 @@
 //! One way to solve a problem: [`solve`].
 
 use crate::certificate::Certificate;
-use crate::control::{Method, Monitor, Observer, Options, on_threads};
+use crate::control::{Method, Monitor, Observer, Options, SoFar, on_threads};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::snapshot::{Journal, misfit};
-use crate::solution::{Solution, Status};
+use crate::solution::{Coefficients, Solution, Status};
 use crate::solver::{Outcome, incremental, published};
 use crate::{enumerate, exact, leaps, wide};
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,18 @@ pub fn solve_by_enumeration(problem: &Problem<'_>, options: &Options) -> Result<
     options.validate_ranges(problem)?;
     let mut monitor = Monitor::new(&options, &mut observer);
     let outcome = on_threads(options.threads, || enumerate::solve(problem, &options, &mut monitor))?;
-    Ok(finish(problem, &options, monitor, outcome))
+    finish(problem, &options, monitor, outcome)
+}
+
+/// As [`solve`], an error also where columns could not be read after an answer was found: for fits that are part of something else.
+pub(crate) fn solve_whole(problem: &Problem<'_>, options: &Options) -> Result<Solution> {
+    let mut observer = ();
+    let mut monitor = Monitor::new(options, &mut observer);
+    match run(problem, options, &mut monitor, None) {
+        Ok(outcome) => finish(problem, options, monitor, outcome),
+        Err(Error::Stopped) => rescued(problem, monitor, Error::Stopped),
+        Err(error) => Err(error),
+    }
 }
 
 /// As [`solve_observed`]; branch and bound goes on from the journal and keeps it up to date.
@@ -38,21 +49,53 @@ pub(crate) fn solve_kept(
     observer: &mut dyn Observer,
     journal: Option<&mut Journal<'_, Saved>>,
 ) -> Result<Solution> {
-    options.validate(problem)?;
     let mut monitor = Monitor::new(options, observer);
-    let run = |monitor: &mut Monitor<'_>| {
-        Ok(match options.method {
-            Method::Incremental => incremental::solve(problem, options, monitor),
-            Method::Exact => prove(problem, options, monitor, journal)?,
-            Method::PrimalDual { dynamic: true } => published::dynamic::solve(problem, options, monitor),
-            Method::PrimalDual { dynamic: false } => published::primal_dual::solve(problem, options, monitor, true),
-            Method::DualAscent => published::primal_dual::solve(problem, options, monitor, false),
-            Method::DualIht => published::dual_iht::solve(problem, options, monitor),
-            Method::Cdss => published::cdss::solve(problem, options, monitor),
-        })
+    let ended = run(problem, options, &mut monitor, journal).and_then(|outcome| outcome.certified(problem, options));
+    match ended {
+        Ok(solution) => Ok(concluded(solution, monitor)),
+        Err(error) => rescued(problem, monitor, error),
+    }
+}
+
+fn run(
+    problem: &Problem<'_>,
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+    journal: Option<&mut Journal<'_, Saved>>,
+) -> Result<Outcome> {
+    options.validate(problem)?;
+    monitor.so_far.most = problem.max_size().unwrap_or(usize::MAX);
+    on_threads(options.threads, || match options.method {
+        Method::Incremental => incremental::solve(problem, options, monitor),
+        Method::Exact => prove(problem, options, monitor, journal),
+        Method::PrimalDual { dynamic: true } => published::dynamic::solve(problem, options, monitor),
+        Method::PrimalDual { dynamic: false } => published::primal_dual::solve(problem, options, monitor, true),
+        Method::DualAscent => published::primal_dual::solve(problem, options, monitor, false),
+        Method::DualIht => published::dual_iht::solve(problem, options, monitor),
+        Method::Cdss => published::cdss::solve(problem, options, monitor),
+    })
+}
+
+/// What there was when columns could not be read, or when a limit struck in the middle of a pass: the best answer and the last bound
+/// proved. An error without an answer; of a limit the null model is one.
+pub(crate) fn rescued(problem: &Problem<'_>, monitor: Monitor<'_>, error: Error) -> Result<Solution> {
+    let (status, cause) = match error {
+        Error::Stopped => (monitor.stop(0).unwrap_or(Status::Interrupted), None),
+        error if error.is_of_reading() && monitor.so_far.answer.is_some() => {
+            (Status::ReadFailed, Some(error.to_string()))
+        }
+        error => return Err(error),
     };
-    let outcome = on_threads(options.threads, || run(&mut monitor))?;
-    Ok(finish(problem, options, monitor, outcome))
+    let SoFar { answer, lower_bound, mut dual, .. } = monitor.so_far.clone();
+    let null = || {
+        let u = problem.null_margins();
+        let intercept = problem.best_intercept(&u, 0.0);
+        (problem.loss_sum(&u, intercept), Coefficients { intercept, ..Coefficients::default() })
+    };
+    let (objective, coefficients) = answer.unwrap_or_else(null);
+    dual.resize(problem.nrows(), 0.0);
+    let certificate = Certificate::new(objective, None, lower_bound);
+    Ok(concluded(Solution { cause, ..Solution::new(coefficients, certificate, status, dual) }, monitor))
 }
 
 /// The state of one of the two searches that end with a proof.
@@ -75,16 +118,16 @@ fn prove(
     let (is_least_squares, is_small) = (leaps::is_needed(problem), enumerate::is_needed(problem));
     let has_other_way = check_searchable(problem).is_ok();
     let looks = journal.is_none() && wide::applies(problem, options) && (!has_other_way || wide::is_quick(problem));
-    let seen = if looks { wide::look(problem, options, monitor) } else { None };
+    let seen = if looks { wide::look(problem, options, monitor)? } else { None };
     if let Some(seen) = &seen
-        && (!has_other_way || wide::is_proved(problem, options, seen))
+        && (!has_other_way || wide::is_proved(problem, options, seen)?)
     {
         return Ok(seen.clone());
     }
     check_searchable(problem)?;
     if !is_least_squares && is_small {
         return match journal {
-            None => Ok(wide::better_of(problem, enumerate::solve(problem, options, monitor)?, seen)),
+            None => wide::better_of(problem, enumerate::solve(problem, options, monitor)?, seen),
             Some(_) => Err(Error::Unused {
                 setting: "a checkpoint".to_owned(),
                 place: "where all subsets of a size are looked at",
@@ -94,7 +137,7 @@ fn prove(
     }
     let Some(Journal { start, keep }) = journal else {
         return match is_least_squares {
-            true => Ok(wide::better_of(problem, leaps::solve(problem, options, monitor, None)?, seen)),
+            true => wide::better_of(problem, leaps::solve(problem, options, monitor, None)?, seen),
             false => prove_size(problem, options, monitor),
         };
     };
@@ -142,7 +185,7 @@ fn prove_size(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_
     };
     let (lower_bound, iterations) =
         (looked.lower_bound.max(tree.lower_bound), looked.iterations.saturating_add(tree.iterations));
-    let is_worse = problem.value(&tree.coefficients) < problem.value(&looked.coefficients);
+    let is_worse = problem.value(&tree.coefficients)? < problem.value(&looked.coefficients)?;
     let best = if is_worse { Outcome { ended: looked.ended, ..tree.clone() } } else { looked };
     Ok(Outcome { lower_bound, iterations, dual: tree.dual, screened: tree.screened, ..best })
 }
@@ -179,8 +222,12 @@ impl Options {
     }
 }
 
-fn finish(problem: &Problem<'_>, options: &Options, mut monitor: Monitor<'_>, outcome: Outcome) -> Solution {
-    let solution = outcome.certified(problem, options);
+fn finish(problem: &Problem<'_>, options: &Options, monitor: Monitor<'_>, outcome: Outcome) -> Result<Solution> {
+    Ok(concluded(outcome.certified(problem, options)?, monitor))
+}
+
+/// With what the monitor knows.
+fn concluded(solution: Solution, mut monitor: Monitor<'_>) -> Solution {
     let Certificate { objective, lower_bound, .. } = solution.certificate;
     monitor.conclude(objective, lower_bound, solution.iterations, solution.coefficients.nonzeros());
     Solution {

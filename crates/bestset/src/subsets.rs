@@ -190,7 +190,7 @@ fn by_leaps(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Sea
     let mut observer = ();
     let mut monitor = Monitor::new(options, &mut observer);
     let (bests, full, dependent) = leaps::sizes(problem, most, options, &mut monitor)?;
-    Ok(measured(&Measure::new(problem, Some(full)), bests, dependent, options))
+    measured(&Measure::new(problem, Some(full)), bests, dependent, options)
 }
 
 fn by_enumeration(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Searched> {
@@ -201,7 +201,7 @@ fn by_enumeration(problem: &Problem<'_>, most: usize, options: &Options) -> Resu
     // With more columns than samples determine, the fit on all features is perfect.
     let rank = leaps::determined(problem);
     let full = (problem.ncols() > rank).then_some(leaps::Full { loss: 0.0, rank });
-    Ok(measured(&Measure::new(problem, full), bests, dependent, options))
+    measured(&Measure::new(problem, full), bests, dependent, options)
 }
 
 fn measured(
@@ -209,14 +209,14 @@ fn measured(
     bests: Vec<leaps::BestOfSize>,
     dependent: Vec<Vec<usize>>,
     options: &Options,
-) -> Searched {
+) -> Result<Searched> {
     let nodes = bests.iter().map(|b| b.nodes).sum();
     let subset = |(k, best): (usize, leaps::BestOfSize)| {
-        let objective = measure.problem.value(&best.coefficients);
+        let objective = measure.problem.value(&best.coefficients)?;
         let certificate = Certificate::new(objective, None, best.lower_bound);
-        measure.subset(k + 1, best.coefficients, certificate, best.ended, options)
+        Ok(measure.subset(k + 1, best.coefficients, certificate, best.ended, options))
     };
-    (bests.into_iter().enumerate().map(subset).collect(), nodes, dependent)
+    Ok((bests.into_iter().enumerate().map(subset).collect::<Result<_>>()?, nodes, dependent))
 }
 
 /// Each size by a search of its own, `of_size`; sizes that no choice of groups has are those before.
@@ -245,7 +245,13 @@ fn one_by_one(
         }
         options.time_limit = time.map(|t| t.saturating_sub(start.elapsed()));
         options.max_nodes = node_limit.map(|most| most.saturating_sub(nodes).max(1));
-        let solution = of_size(&problem.clone().with_max_size(size)?, &options)?;
+        let solution = match of_size(&problem.clone().with_max_size(size)?, &options) {
+            Err(error) if error.is_of_reading() && !sizes.is_empty() => {
+                fill(&mut sizes, most, &[], &measure, Status::ReadFailed, &options)?;
+                break;
+            }
+            solution => solution?,
+        };
         nodes += solution.iterations;
         options.warm_start = Some(solution.coefficients.clone());
         // Losses and penalties are never negative: a search that a limit ends at once has this bound at least.
@@ -254,7 +260,7 @@ fn one_by_one(
         let certificate = Certificate { lower_bound, ..solution.certificate };
         sizes.push(measure.subset(size, solution.coefficients, certificate, status, &options));
         let out_of_nodes = status == Status::NodeLimit && node_limit.is_some_and(|most| nodes >= most);
-        if out_of_nodes || matches!(status, Status::TimeLimit | Status::Interrupted) {
+        if out_of_nodes || matches!(status, Status::TimeLimit | Status::Interrupted | Status::ReadFailed) {
             fill(&mut sizes, most, &dual, &measure, status, &options)?;
             break;
         }
@@ -276,9 +282,13 @@ fn fill(
     if first > most {
         return Ok(());
     }
-    let (features, tau) = (problem.features(), problem.correlations(dual));
+    let tau = if dual.is_empty() { None } else { problem.correlations(dual).ok() };
     for size in first..=most {
-        let bound = problem.clone().with_max_size(size)?.dual_value(dual, &features, &tau);
+        // Without the columns nothing is known but that P ≥ 0.
+        let bound = match &tau {
+            Some(tau) => problem.clone().with_max_size(size)?.dual_value(dual, &problem.features(), tau)?,
+            None => 0.0,
+        };
         let certificate = Certificate::new(objective, None, bound.max(0.0));
         sizes.push(measure.subset(size, coefficients.clone(), certificate, status, options));
     }
@@ -321,7 +331,7 @@ impl<'m, 'a> Measure<'m, 'a> {
         ended: Status,
         options: &Options,
     ) -> Subset {
-        let loss = self.problem.loss_at(&coefficients);
+        let loss = self.problem.loss_of(&coefficients, certificate.objective);
         let status = certificate.status(ended, options.absolute(self.problem), options.gap);
         let criteria = self.criteria(loss, coefficients.nonzeros());
         Subset { size, coefficients, certificate, status, loss, criteria }

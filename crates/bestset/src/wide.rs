@@ -4,6 +4,7 @@
 use crate::certificate::Certificate;
 use crate::coherence;
 use crate::control::{Monitor, Options};
+use crate::error::Result;
 use crate::exact::improve_within_size;
 use crate::leaps;
 use crate::problem::Problem;
@@ -35,72 +36,72 @@ pub fn is_quick(problem: &Problem<'_>) -> bool {
 }
 
 /// The answer with the bound of coherence; `None` where nothing is proved.
-pub fn look(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Option<Outcome> {
+pub fn look(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Option<Outcome>> {
     let unlimited = problem.without_max_size();
     let coefficients = match problem.max_size() {
-        None => incremental::solve(&unlimited, options, monitor).coefficients,
-        Some(k) => of_size(&unlimited, k, options, monitor),
+        None => incremental::solve(&unlimited, options, monitor)?.coefficients,
+        Some(k) => of_size(&unlimited, k, options, monitor)?,
     };
-    let objective = problem.value(&coefficients);
+    let objective = problem.value(&coefficients)?;
     // Half of the tolerance is left for the rounding of the final evaluation.
     let target = objective - 0.5 * options.absolute(problem).max(options.gap * objective.abs());
     let found = match monitor.has_time_for(coherence::cost(problem)) {
-        true => coherence::bounds(problem, &coefficients, (objective, target), monitor.limits()),
+        true => coherence::bounds(problem, &coefficients, (objective, target), monitor.limits())?,
         false => None,
     };
     let ended = monitor.stop(0);
     let bound = found.map_or(0.0, |f| f.bound().min(objective).max(0.0));
     if bound == 0.0 && ended.is_none() {
-        return None;
+        return Ok(None);
     }
     let mut dual = vec![0.0; problem.nrows()];
-    let (u, b) = problem.predictor(&coefficients);
+    let (u, b) = problem.predictor(&coefficients)?;
     problem.dual_point(&u, b, &mut dual);
-    Some(Outcome::new(coefficients, bound, dual, ended.unwrap_or(Status::Converged)))
+    Ok(Some(Outcome::new(coefficients, bound, dual, ended.unwrap_or(Status::Converged))))
 }
 
 /// Whether the outcome is proved within the tolerances.
-pub fn is_proved(problem: &Problem<'_>, options: &Options, outcome: &Outcome) -> bool {
-    let certificate = Certificate::new(problem.value(&outcome.coefficients), None, outcome.lower_bound);
-    certificate.status(outcome.ended, options.absolute(problem), options.gap) == Status::Optimal
+pub fn is_proved(problem: &Problem<'_>, options: &Options, outcome: &Outcome) -> Result<bool> {
+    let certificate = Certificate::new(problem.value(&outcome.coefficients)?, None, outcome.lower_bound);
+    Ok(certificate.status(outcome.ended, options.absolute(problem), options.gap) == Status::Optimal)
 }
 
 /// The better answer and the better bound of a search and a look.
-pub fn better_of(problem: &Problem<'_>, mut searched: Outcome, seen: Option<Outcome>) -> Outcome {
-    let Some(seen) = seen else { return searched };
-    if problem.value(&seen.coefficients) < problem.value(&searched.coefficients) {
+pub fn better_of(problem: &Problem<'_>, mut searched: Outcome, seen: Option<Outcome>) -> Result<Outcome> {
+    let Some(seen) = seen else { return Ok(searched) };
+    if problem.value(&seen.coefficients)? < problem.value(&searched.coefficients)? {
         (searched.coefficients, searched.local, searched.ranked) = (seen.coefficients, seen.local, seen.ranked);
     }
     searched.lower_bound = searched.lower_bound.max(seen.lower_bound);
-    searched
+    Ok(searched)
 }
 
 /// At most k features, from the caller's start or from none: those that pull most come into view, moves of one feature among all in view
 /// lower P, until neither helps.
-fn of_size(problem: &Problem<'_>, k: usize, options: &Options, monitor: &mut Monitor<'_>) -> Coefficients {
+fn of_size(problem: &Problem<'_>, k: usize, options: &Options, monitor: &mut Monitor<'_>) -> Result<Coefficients> {
     let mut work = Workspace::new(problem).within(options.memory());
     if let Some(start) = options.warm_start.as_ref().filter(|s| s.nonzeros() <= k) {
-        work.load(start);
+        work.load(start)?;
     }
-    let mut best = (problem.value(&work.coefficients()), work.coefficients());
+    let mut best = (problem.value(&work.coefficients())?, work.coefficients());
+    let lengths = problem.lengths()?;
     for _ in 0..ROUNDS {
-        let tau = problem.correlations(&work.alpha);
+        let tau = problem.correlations(&work.alpha)?;
         monitor.passes += 1.0;
-        let pull = |j: usize| tau[j].abs() / problem.length(j).max(f64::MIN_POSITIVE);
+        let pull = |j: usize| tau[j].abs() / lengths.of(j).max(f64::MIN_POSITIVE);
         let mut outside: Vec<usize> = (0..tau.len()).filter(|&j| work.position(j).is_none()).collect();
         outside.sort_unstable_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
         outside.truncate(PULLED.min(work.room()));
-        outside.into_iter().for_each(|j| {
-            work.include(j);
-        });
-        improve_within_size(&mut work, k, monitor);
-        let value = problem.value(&work.coefficients());
+        work.include_all(&outside)?;
+        improve_within_size(&mut work, k, monitor)?;
+        let value = problem.value(&work.coefficients())?;
         if value >= best.0 * (1.0 - 1e-10) || monitor.stop(0).is_some() {
             break;
         }
         best = (value, work.coefficients());
+        monitor.offer(best.0, || best.1.clone());
     }
-    best.1
+    Ok(best.1)
 }
 
 #[cfg(test)]
@@ -145,15 +146,17 @@ mod tests {
             let problem = case.problem(&design);
             let problem = if is_priced { problem } else { problem.with_max_size(k).unwrap() };
             let (options, mut silent) = (Options::with_method(crate::Method::Exact), ());
-            let Some(found) = look(&problem, &options, &mut Monitor::new(&options, &mut silent)) else { continue };
+            let Some(found) = look(&problem, &options, &mut Monitor::new(&options, &mut silent)).unwrap() else {
+                continue;
+            };
             // So many features as samples fit perfectly.
             let perfect = if k >= n { lambda0 * n as f64 } else { f64::INFINITY };
             let optimum = least(&case, k.min(n - 1)).min(perfect);
             looked += 1;
             assert!(found.lower_bound <= optimum * (1.0 + 1e-9), "{seed}: {} above {optimum}", found.lower_bound);
-            if is_proved(&problem, &options, &found) {
+            if is_proved(&problem, &options, &found).unwrap() {
                 proved += 1;
-                assert!(problem.value(&found.coefficients) <= optimum * (1.0 + 2e-6), "{seed}");
+                assert!(problem.value(&found.coefficients).unwrap() <= optimum * (1.0 + 2e-6), "{seed}");
             }
         }
         assert!(looked > 100 && proved > 50, "{looked} looked at, {proved} proved");

@@ -51,6 +51,11 @@ pub struct InputArgs {
     /// File with the target alone, for formats without one.
     #[arg(long, value_name = "FILE", conflicts_with = "target")]
     pub target_file: Option<PathBuf>,
+    /// Leave the columns where they are and read them in blocks as they are needed: an NPY file in Fortran order (f8, f4, i1), or a
+    /// folder with the parts of a sparse matrix (indptr.npy, indices.npy, data.npy, shape.npy). So is a file that is larger than
+    /// --max-memory. The target comes from --target-file.
+    #[arg(long, requires = "target_file")]
+    pub on_disk: bool,
     /// Columns to leave out, by name or number.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', allow_hyphen_values = true)]
     pub drop: Vec<String>,
@@ -122,6 +127,24 @@ impl InputArgs {
             most_levels: self.max_levels,
             ..Roles::default()
         }
+    }
+
+    /// Whether the columns stay on disk: as asked, or because memory has no room for them.
+    pub fn stays_on_disk(&self, max_memory: Option<usize>) -> Result<bool, Failure> {
+        let is_array = self.file.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
+        let size = || std::fs::metadata(&self.file).map_or(0, |facts| facts.len());
+        let is_large = || is_array && max_memory.is_some_and(|most| size() > most as u64);
+        let has_roles =
+            !self.drop.is_empty() || self.weights.is_some() || self.offset.is_some() || self.impute.is_some();
+        if !(self.on_disk || self.target_file.is_some() && (self.file.is_dir() || is_large() && !has_roles)) {
+            return Ok(false);
+        }
+        if has_roles {
+            return Err(Failure::Usage(
+                "--drop, --weights, --offset and --impute are for columns in memory, not on disk",
+            ));
+        }
+        Ok(true)
     }
 
     /// Refuses a model file or a directory that was meant for another argument early, with its name.

@@ -251,7 +251,7 @@ impl Given {
         let outside = Coefficients::from_pairs(pairs, self.intercept.unwrap_or(0.0));
         let mut inside = posed.inward(&outside);
         if self.intercept.is_none() && posed.problem.has_intercept() {
-            let u = posed.problem.margins(&inside);
+            let u = posed.problem.margins(&inside)?;
             inside.intercept = posed.problem.best_intercept(&u, 0.0);
         }
         inside.validate(count)?;

@@ -101,7 +101,7 @@ impl Path {
         let points = chosen.path.points.iter().zip(values).map(|(point, criterion)| {
             let outside = posed.outward(&point.solution.coefficients);
             let certificate = &point.solution.certificate;
-            PointJson {
+            Ok(PointJson {
                 lambda0: point.lambda0,
                 lambda1: point.lambda1,
                 lambda2: point.lambda2,
@@ -110,12 +110,12 @@ impl Path {
                 lower_bound: certificate.lower_bound + 0.0,
                 relative_gap: certificate.relative_gap(),
                 criterion: *criterion,
-                r2: Fit::new(&posed.problem, &point.solution.coefficients).value(Criterion::R2, f64::NAN),
+                r2: Fit::new(&posed.problem, &point.solution.coefficients)?.value(Criterion::R2, f64::NAN),
                 intercept: outside.intercept,
                 features: outside.iter().map(|(j, b)| (posed.data.name(j), b)).collect(),
-            }
+            })
         });
-        let points: Vec<PointJson> = points.collect();
+        let points = points.collect::<Result<Vec<PointJson>, Failure>>()?;
         if self.output.json {
             let features = chosen.path.points.iter().flat_map(|point| point.solution.support());
             let variants =

@@ -26,8 +26,8 @@ impl<'a> DataJson<'a> {
     pub fn new(data: &'a Loaded) -> Self {
         Self {
             source: data.set.source.display().to_string(),
-            samples: data.set.rows(),
-            features: data.set.features(),
+            samples: data.rows(),
+            features: data.features(),
             target: &data.target.name,
             classes: &data.target.classes,
             read_seconds: data.seconds,
@@ -117,17 +117,14 @@ struct RankedJson {
 }
 
 /// The selected features, largest standardised coefficient first.
-pub fn features(posed: &Posed<'_>, answer: &Answer) -> Vec<FeatureJson> {
-    let one = |(j, b): (usize, f64)| FeatureJson {
-        name: posed.data.name(j),
-        index: j,
-        coefficient: b,
-        standardized: b * posed.data.set.deviation(j),
-        variant: VariantJson::new(posed.data, j),
+pub fn features(posed: &Posed<'_>, answer: &Answer) -> Result<Vec<FeatureJson>, Failure> {
+    let one = |(j, b): (usize, f64)| -> Result<FeatureJson, Failure> {
+        let (standardized, variant) = (b * posed.data.spread(j)?.1, VariantJson::new(posed.data, j));
+        Ok(FeatureJson { name: posed.data.name(j), index: j, coefficient: b, standardized, variant })
     };
-    let mut all: Vec<FeatureJson> = answer.coefficients.iter().map(one).collect();
+    let mut all = answer.coefficients.iter().map(one).collect::<Result<Vec<FeatureJson>, Failure>>()?;
     all.sort_by(|a, b| b.standardized.abs().total_cmp(&a.standardized.abs()).then(a.index.cmp(&b.index)));
-    all
+    Ok(all)
 }
 
 /// Writes the answer as one JSON object.
@@ -155,7 +152,7 @@ pub fn write_json(posed: &Posed<'_>, answer: &Answer, output: &OutputArgs, out: 
         relative_gap: certificate.relative_gap(),
         nonzeros: answer.coefficients.nonzeros(),
         intercept: answer.coefficients.intercept,
-        features: features(posed, answer),
+        features: features(posed, answer)?,
         ranked: ranked.collect(),
         dependent: posed.data.names_of(&solution.dependent),
         iterations: solution.iterations,
@@ -206,6 +203,9 @@ pub fn write_tables(
     write_ranked(posed, answer, out)?;
     heading(out, "Certificate")?;
     writeln!(out, "{}", certificate::table(solution, output.verbose))?;
+    if let Some(reading) = posed.data.reading().filter(|_| output.verbose) {
+        writeln!(out, "{reading}")?;
+    }
     writeln!(out, "{}.", answer.selected.standing)?;
     // The sentence on the objective says more where there is a gap.
     if solution.status != Status::Optimal {
@@ -217,7 +217,7 @@ pub fn write_tables(
 }
 
 fn write_features(posed: &Posed<'_>, answer: &Answer, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
-    let all = features(posed, answer);
+    let all = features(posed, answer)?;
     heading(out, &format!("Selected features: {} of {}", all.len(), posed.features()))?;
     let genotyped = !posed.data.set.variants().is_empty();
     let row = |name: &str, coefficient: f64, standardized: String, variant: Option<&VariantJson>| {

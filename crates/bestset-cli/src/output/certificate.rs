@@ -22,6 +22,7 @@ pub fn table(solution: &Solution, verbose: bool) -> String {
         Some(row("gap P − D", with_share(certificate.gap(), certificate.relative_gap()))),
         relaxation_gap,
     ];
+    let cause = solution.cause.iter().map(|cause| row("cause", cause.clone()));
     let course = [row("status", solution.status.to_string()), row("seconds", seconds(solution.seconds))];
     let effort =
         [row("iterations", solution.iterations.to_string()), row("passes over X", format!("{:.1}", solution.passes))];
@@ -34,7 +35,7 @@ pub fn table(solution: &Solution, verbose: bool) -> String {
         ("proved inside every best subset", screened.included),
     ];
     let rules = rules.into_iter().filter(|rule| rule.1 > 0).map(|(name, count)| row(name, count.to_string()));
-    super::table(&[], numbers.into_iter().flatten().chain(course).chain(effort).chain(rules))
+    super::table(&[], numbers.into_iter().flatten().chain(course).chain(cause).chain(effort).chain(rules))
 }
 
 /// What a certificate proves, in a sentence.

@@ -65,13 +65,14 @@ impl Encoding {
 
     /// With the means of the columns that these features are, and their variants: what is missing in new data is not what is
     /// usual there.
-    fn with_means(mut self, data: &Loaded, features: &[usize]) -> Self {
+    fn with_means(mut self, data: &Loaded, features: &[usize]) -> Result<Self, Failure> {
         let numbers: Vec<usize> = features.iter().copied().filter(|j| self.category(*j).is_none()).collect();
         self.variants = features.iter().filter_map(|&j| data.variant(j)).collect();
         for j in numbers {
-            self.means.entry(data.name(j)).or_insert_with(|| data.set.mean(j));
+            let mean = data.spread(j)?.0;
+            self.means.entry(data.name(j)).or_insert(mean);
         }
-        self
+        Ok(self)
     }
 
     /// The column of the file that feature j is made of, where it is made of texts.
@@ -111,7 +112,7 @@ pub fn save(posed: &Posed<'_>, answer: &Answer, encoding: &Encoding, path: &Path
     if !matches!(posed.data.set.names, Names::Numbered { first: 0 }) {
         model = model.with_names(posed.data.set.names.list(posed.features()))?;
     }
-    let encoding = encoding.clone().with_means(posed.data, &model.coefficients.support);
+    let encoding = encoding.clone().with_means(posed.data, &model.coefficients.support)?;
     Ok(model.save_encoded(path, &serde_json::to_string(&encoding)?)?)
 }
 

@@ -5,13 +5,18 @@ use crate::args::{FittingArgs, InputArgs};
 use crate::exit::Failure;
 use anstream::eprintln;
 use bestset::Loss;
-use bestset_data::{CohortFiles, Dataset, KnownVariant, Target, Usual, Variant, read, read_cohort};
+use bestset::design::{Column, Design, Stored};
+use bestset_data::{
+    CohortFiles, Dataset, KnownVariant, Matrix, Names, Roles, Table, Target, Usual, Variant, read, read_cohort,
+};
 use serde::{Deserialize, Serialize};
 
 /// Data with a target that fits the loss.
 pub struct Loaded {
     /// X and what belongs to the samples.
     pub set: Dataset,
+    /// X where it stays on disk; the set has no columns then.
+    pub disk: Option<Stored>,
     /// y as it is fitted.
     pub target: Target,
     /// How the target was scaled, if it was.
@@ -54,9 +59,11 @@ impl Loaded {
         session.progress.start(format!("reading {}", input.file.display()));
         let start = std::time::Instant::now();
         let max_memory = session.limits.max_memory;
-        let mut set = match CohortFiles::of(&input.file) {
-            Some(files) => read_cohort(&files, &input.cohort.options(input, max_memory)?)?,
-            None => read(&input.file, &input.read.options(max_memory))?.into_dataset(&input.roles())?,
+        let disk = if input.stays_on_disk(max_memory)? { Some(Stored::open(&input.file)?) } else { None };
+        let mut set = match (&disk, CohortFiles::of(&input.file)) {
+            (Some(stored), _) => without_columns(&input.file, stored)?,
+            (None, Some(files)) => read_cohort(&files, &input.cohort.options(input, max_memory)?)?,
+            (None, None) => read(&input.file, &input.read.options(max_memory))?.into_dataset(&input.roles())?,
         };
         if let Some(file) = &input.target_file {
             set.target = Some(target_from(file, input, session)?);
@@ -87,7 +94,38 @@ impl Loaded {
             session.progress.done();
             say(&notes);
         }
-        Ok(Self { set, target, scaling, loss, no_groups: input.no_groups, seconds })
+        Ok(Self { set, disk, target, scaling, loss, no_groups: input.no_groups, seconds })
+    }
+
+    /// Number of samples.
+    pub fn rows(&self) -> usize {
+        self.set.rows()
+    }
+
+    /// Number of features.
+    pub fn features(&self) -> usize {
+        self.disk.as_ref().map_or_else(|| self.set.features(), |stored| stored.ncols())
+    }
+
+    /// Mean and standard deviation of feature j.
+    pub fn spread(&self, j: usize) -> Result<(f64, f64), Failure> {
+        let Some(stored) = &self.disk else { return Ok((self.set.mean(j), self.set.deviation(j))) };
+        let (rows, mut column) = (self.rows(), Column::default());
+        stored.column(j, &mut column)?;
+        let mut data = vec![0.0; rows];
+        column.to_dense(&mut data);
+        let one = Matrix::Dense { rows, columns: 1, data };
+        Ok((one.mean(0), one.deviation(0)))
+    }
+
+    /// What was read from disk, in a sentence.
+    pub fn reading(&self) -> Option<String> {
+        let reading = self.disk.as_ref()?.reading();
+        let gigabytes = reading.bytes as f64 / 1e9;
+        Some(format!(
+            "Read from disk: {gigabytes:.3} GB in {:.1} readings of all columns, {:.1} s waited for it.",
+            reading.passes, reading.waited
+        ))
     }
 
     /// The groups of the features, where categories are chosen as a whole.
@@ -107,11 +145,14 @@ impl Loaded {
             Some(classes) => format!(" ({} −1, {} +1)", classes.negative, classes.positive),
             None => String::new(),
         };
-        let stored = match self.set.matrix.is_sparse() {
-            true => format!(", {} non-zeros", self.set.matrix.stored()),
-            false => String::new(),
+        let stored = match (&self.disk, self.set.matrix.is_sparse()) {
+            (Some(stored), true | false) if stored.is_sparse() => format!(", {} non-zeros on disk", stored.stored()),
+            (Some(stored), _) => format!(" on disk ({})", stored.numbers()),
+            (None, true) => format!(", {} non-zeros", self.set.matrix.stored()),
+            (None, false) => String::new(),
         };
-        let (rows, columns) = (self.set.rows(), self.set.matrix.columns());
+        let (rows, columns) =
+            (self.rows(), self.disk.as_ref().map_or_else(|| self.set.matrix.columns(), |stored| stored.ncols()));
         let what = match (self.set.variants().len(), columns) {
             (0, _) => format!("{rows} samples, {columns} features{stored}"),
             (variants, 0) => format!("{rows} people, {variants} variants"),
@@ -184,6 +225,13 @@ pub fn counted(count: u64, thing: &str) -> String {
 /// Says on standard error what was taken for granted.
 pub fn say(notes: &[String]) {
     notes.iter().for_each(|note| eprintln!("note: {note}"));
+}
+
+/// The samples of a matrix that stays on disk.
+fn without_columns(file: &std::path::Path, stored: &Stored) -> Result<Dataset, Failure> {
+    let numbers = Matrix::Dense { rows: stored.nrows(), columns: 0, data: Vec::new() };
+    let table = Table::of_numbers(file.to_owned(), numbers, Names::Numbered { first: 1 }, None);
+    Ok(table.into_dataset(&Roles { needs_target: false, needs_features: false, ..Roles::default() })?)
 }
 
 /// A target from a file of its own: its only column, or its label.

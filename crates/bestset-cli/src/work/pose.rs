@@ -3,6 +3,7 @@
 use super::Loaded;
 use crate::args::FittingArgs;
 use crate::exit::Failure;
+use bestset::design::Design;
 use bestset::groups::Groups;
 use bestset::select::{Samples, Setup};
 use bestset::{Bounds, Error};
@@ -24,9 +25,16 @@ impl<'a> std::ops::Deref for Posed<'a> {
 impl FittingArgs {
     /// Poses the problem and hands it on: views on the data live as long as that takes.
     pub fn pose<T>(&self, data: &Loaded, body: impl FnOnce(&Posed<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
-        let design = data.set.design()?;
+        let own;
+        let x: &dyn Design = match &data.disk {
+            Some(stored) => stored,
+            None => {
+                own = data.set.design()?;
+                own.as_ref()
+            }
+        };
         let samples = Samples {
-            x: design.as_ref(),
+            x,
             y: &data.target.values,
             weights: data.set.weights.as_deref(),
             offset: data.set.offset.as_deref(),
@@ -45,7 +53,7 @@ impl FittingArgs {
             if given.is_empty() {
                 return Ok(bestset::Factors::One);
             }
-            let mut all = vec![1.0; data.set.features()];
+            let mut all = vec![1.0; data.features()];
             for (name, value) in given {
                 all[feature(data, name, what)?] = *value;
             }
@@ -80,7 +88,7 @@ impl FittingArgs {
 
 /// The feature of this name or number.
 fn feature(data: &Loaded, name: &str, what: &str) -> Result<usize, Failure> {
-    let count = data.set.features();
+    let count = data.features();
     let numbered = || name.parse::<usize>().ok().filter(|k| (1..=count).contains(k)).map(|k| k - 1);
     data.set.names.find(name, count).or_else(numbered).ok_or_else(|| {
         let some: Vec<String> = (0..count.min(5)).map(|j| data.name(j)).collect();

@@ -83,7 +83,7 @@ fn measure(changes: Value) -> (Value, Vec<f64>) {
         let loss = serde_json::from_value(header["loss"].clone()).unwrap();
         let lambda = |name: &str| header[name].as_f64().unwrap();
         let penalty = Penalty::new(lambda("lambda0"), lambda("lambda1"), lambda("lambda2"));
-        let bound = with_problem(loss, penalty, |problem| problem.lower_bound(&alpha));
+        let bound = with_problem(loss, penalty, |problem| problem.lower_bound(&alpha).unwrap());
         assert!((bound - figures["lower_bound"].as_f64().unwrap()).abs() < 1e-9 * bound.abs(), "{header}: {figures}");
     }
     (figures, beta)
@@ -207,7 +207,7 @@ fn the_test_matrix_is_the_same_dense_and_sparse() {
     let mut column = bestset::design::Column::default();
     let mut dense = vec![0.0; N];
     for j in 0..P {
-        sparse.column(j, &mut column);
+        sparse.column(j, &mut column).unwrap();
         column.to_dense(&mut dense);
         assert_eq!(dense, x[j * N..(j + 1) * N]);
     }

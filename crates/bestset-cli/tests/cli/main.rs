@@ -4,6 +4,7 @@ mod bench;
 mod cohort;
 mod compare;
 mod demo;
+mod disk;
 mod files;
 mod input;
 mod support;

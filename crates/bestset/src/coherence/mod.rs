@@ -16,6 +16,7 @@ mod terms;
 mod tests;
 
 use crate::control::{Limits, Memory};
+use crate::error::Result;
 use crate::kernel;
 use crate::problem::Problem;
 use crate::problem::whitened::{Frame, Unit};
@@ -89,9 +90,9 @@ pub(crate) fn bounds(
     point: &Coefficients,
     (best, target): (f64, f64),
     limits: &Limits,
-) -> Option<Coherent> {
+) -> Result<Option<Coherent>> {
     let frame = Frame::new(problem);
-    let around = Around::new(problem, &frame, point)?;
+    let Some(around) = Around::new(problem, &frame, point)? else { return Ok(None) };
     let mut found: Option<Coherent> = None;
     for share in SHARES {
         let is_enough =
@@ -101,14 +102,15 @@ pub(crate) fn bounds(
         }
         let delta = share * around.least;
         // Another share may leave less to rounding.
-        let Some(rows) = Curvatures::new(problem, &frame, &around, delta, limits) else { continue };
-        let now = Terms::new(problem, &around, &rows, delta)?.bounds(problem, best);
+        let Some(rows) = Curvatures::new(problem, &frame, &around, delta, limits)? else { continue };
+        let Some(terms) = Terms::new(problem, &around, &rows, delta) else { return Ok(None) };
+        let now = terms.bounds(problem, best);
         found = Some(match found {
             Some(before) => before.better_of(now),
             None => now,
         });
     }
-    found
+    Ok(found)
 }
 
 /// A sparse point, in units in which columns have length one.
@@ -131,9 +133,9 @@ struct Around {
 }
 
 impl Around {
-    fn new(problem: &Problem<'_>, frame: &Frame<'_>, point: &Coefficients) -> Option<Self> {
-        let columns: Option<Vec<Unit>> = point.support.iter().map(|&j| frame.unit(problem, j)).collect();
-        let columns = columns.filter(|c| c.iter().all(|u| u.reach < REACH))?;
+    fn new(problem: &Problem<'_>, frame: &Frame<'_>, point: &Coefficients) -> Result<Option<Self>> {
+        let columns = point.support.iter().map(|&j| frame.unit(problem, j)).collect::<Result<Option<Vec<Unit>>>>()?;
+        let Some(columns) = columns.filter(|c| c.iter().all(|u| u.reach < REACH)) else { return Ok(None) };
         let (mut residual, offset) = (frame.whiten(problem.y().to_vec()), frame.whiten(problem.null_margins()));
         residual.iter_mut().zip(&offset).for_each(|(y, o)| *y -= o);
         let beta: Vec<f64> = point.values.iter().zip(&columns).map(|(b, u)| b / u.scale).collect();
@@ -150,10 +152,13 @@ impl Around {
         let rounding = f64::EPSILON * count as f64 * (n + 64.0 * reach + 64.0 * count as f64);
         let least = match count {
             0 => 1.0,
-            _ => gram.self_adjoint_eigenvalues(Side::Lower).ok()?.into_iter().fold(f64::INFINITY, f64::min) - rounding,
+            _ => match gram.self_adjoint_eigenvalues(Side::Lower) {
+                Ok(values) => values.into_iter().fold(f64::INFINITY, f64::min) - rounding,
+                Err(_) => return Ok(None),
+            },
         };
         let support = point.support.clone();
-        (least > 1e-3 && slack.is_finite()).then_some(Self {
+        Ok((least > 1e-3 && slack.is_finite()).then_some(Self {
             support,
             columns,
             beta,
@@ -162,6 +167,6 @@ impl Around {
             least,
             rounding,
             gram,
-        })
+        }))
     }
 }

@@ -4,6 +4,7 @@
 
 use super::Around;
 use crate::control::Limits;
+use crate::error::Result;
 use crate::kernel;
 use crate::problem::Problem;
 use crate::problem::whitened::{Frame, is_constant};
@@ -51,22 +52,31 @@ impl Curvatures {
 
     /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) (MATH 13.1): one look at all pairs; nothing where columns have too few digits, or
     /// where the limits end it.
-    pub fn new(problem: &Problem<'_>, frame: &Frame<'_>, around: &Around, delta: f64, limits: &Limits) -> Option<Self> {
+    pub fn new(
+        problem: &Problem<'_>,
+        frame: &Frame<'_>,
+        around: &Around,
+        delta: f64,
+        limits: &Limits,
+    ) -> Result<Option<Self>> {
         let (n, count) = (problem.nrows(), around.support.len());
         let may_enter = |j: &usize| {
             let c = problem.coordinate(*j);
             around.support.binary_search(j).is_err() && (c.lower, c.upper) != (0.0, 0.0)
         };
         let outside: Vec<usize> = (0..problem.ncols()).filter(may_enter).collect();
-        let metric = Shifted::new(around, delta)?;
+        let Some(metric) = Shifted::new(around, delta) else { return Ok(None) };
         // A constant column lowers no loss; one of which nothing but rounding is left might.
-        let one = |&j: &usize| match frame.unit(problem, j) {
-            Some(unit) if unit.reach < super::REACH => Some(Some((j, metric.take_from(around, unit)))),
-            None if is_constant(problem, j) => Some(None),
-            _ => None,
+        let one = |&j: &usize| {
+            Ok(match frame.unit(problem, j)? {
+                Some(unit) if unit.reach < super::REACH => Some(Some((j, metric.take_from(around, unit)))),
+                None if is_constant(problem, j)? => Some(None),
+                _ => None,
+            })
         };
-        let made: Option<Vec<Option<(usize, OutsideColumn)>>> = outside.par_iter().map(one).collect();
-        let made: Vec<(usize, OutsideColumn)> = made?.into_iter().flatten().collect();
+        let made = outside.par_iter().map(one).collect::<Result<Vec<Option<Option<(usize, OutsideColumn)>>>>>()?;
+        let Some(made) = made.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let made: Vec<(usize, OutsideColumn)> = made.into_iter().flatten().collect();
         // Sums of at most SAMPLES products in single precision, and sums of these, of columns rounded to it.
         let single = 1.01 * SINGLE * (SAMPLES.min(n) + n / SAMPLES + 8) as f64;
         let largest_reach = made.iter().map(|(_, m)| m.reach).fold(1.0, f64::max);
@@ -90,10 +100,10 @@ impl Curvatures {
             Some((0..width).flat_map(row).collect::<Vec<f64>>())
         };
         let curvature: Option<Vec<Vec<f64>>> = blocks.into_par_iter().map(block).collect();
-        let curvature = curvature?.concat();
+        let Some(curvature) = curvature.map(|c| c.concat()) else { return Ok(None) };
         let (features, scales) = made.iter().map(|(j, m)| (*j, m.scale)).unzip();
         let pulls = made.iter().map(|(_, m)| m.pull).collect();
-        Some(Self { features, scales, pulls, curvature })
+        Ok(Some(Self { features, scales, pulls, curvature }))
     }
 }
 

@@ -55,8 +55,8 @@ fn columns_of_next_to_nothing_prove_nothing() {
     let mut silent = ();
     let monitor = Monitor::new(&Options::default(), &mut silent);
     let point = Coefficients::from_pairs(vec![(0, 1.0), (5, 0.3)], 0.0);
-    let best = problem.value(&point);
-    let found = bounds(&problem, &point, (best, f64::INFINITY), &monitor);
+    let best = problem.value(&point).unwrap();
+    let found = bounds(&problem, &point, (best, f64::INFINITY), &monitor).unwrap();
     assert!(found.is_none_or(|f| f.bound() < best), "a bound made of what is no number");
     let options = Options { method: crate::Method::Exact, ..Options::default() };
     let proved = crate::solve(&problem, &options).unwrap();
@@ -97,7 +97,7 @@ fn no_subset_is_below_its_bound() {
         let all = costs(&case, &point.support);
         let optimum = all.iter().map(|c| c.0).fold(f64::INFINITY, f64::min);
         for best in [f64::INFINITY, optimum * (1.0 + 1e-6) + f64::MIN_POSITIVE] {
-            let Some(found) = bounds(&problem, &point, (best, f64::INFINITY), &monitor) else { continue };
+            let Some(found) = bounds(&problem, &point, (best, f64::INFINITY), &monitor).unwrap() else { continue };
             for (m, bound) in found.by_added.iter().enumerate() {
                 let least = all.iter().filter(|c| c.1 == m && c.0 < best).map(|c| c.0).fold(f64::INFINITY, f64::min);
                 assert!(*bound <= least * (1.0 + 1e-9) + 1e-300, "{seed}: {m} added, {bound} above {least}");

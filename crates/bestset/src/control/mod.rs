@@ -7,6 +7,6 @@ mod threads;
 
 pub use memory::Memory;
 pub use monitor::{CancelFlag, Observer};
-pub use monitor::{Limits, Monitor};
+pub use monitor::{Limits, Monitor, SoFar};
 pub use options::{Method, Options, Published, Step, Stop};
 pub(crate) use threads::on_threads;

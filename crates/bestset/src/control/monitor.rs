@@ -2,7 +2,8 @@
 
 use crate::certificate::at_least_zero;
 use crate::control::Options;
-use crate::solution::{Status, StopRule, TraceRow};
+use crate::error::{Error, Result};
+use crate::solution::{Coefficients, Status, StopRule, TraceRow};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -70,6 +71,11 @@ impl Limits {
         !self.cancel.is_cancelled() && self.left().is_none_or(|left| multiplications <= RATE * left.as_secs_f64())
     }
 
+    /// An error where a limit struck: what a long pass asks between two blocks.
+    pub fn check(&self) -> Result<()> {
+        if self.stop(0).is_some() { Err(Error::Stopped) } else { Ok(()) }
+    }
+
     /// Why the loop must end now, if it must: cancelled, out of time, or `iteration` reached the limit.
     pub fn stop(&self, iteration: usize) -> Option<Status> {
         if self.cancel.is_cancelled() {
@@ -84,6 +90,37 @@ impl Limits {
     }
 }
 
+/// What a solve has to show at any moment: what it hands back when a pass over X fails or is stopped.
+#[derive(Debug, Clone)]
+pub struct SoFar {
+    /// The best answer met, with its P.
+    pub answer: Option<(f64, Coefficients)>,
+    /// The best bound proved, −∞ if none.
+    pub lower_bound: f64,
+    /// A dual point that gives it, or the bound before branching.
+    pub dual: Vec<f64>,
+    /// The most features that an answer may have.
+    pub most: usize,
+}
+
+impl SoFar {
+    /// Takes an answer to the problem as posed if its P is less.
+    pub fn offer(&mut self, objective: f64, coefficients: impl FnOnce() -> Coefficients) {
+        if objective.is_finite() && self.answer.as_ref().is_none_or(|known| objective < known.0) {
+            let answer = Some((objective, coefficients()));
+            self.answer = answer.filter(|(_, c)| c.nonzeros() <= self.most).or(self.answer.take());
+        }
+    }
+
+    /// Takes a bound on the problem as posed if it is higher, with its dual point.
+    pub fn offer_bound(&mut self, bound: f64, dual: &[f64]) {
+        if bound > self.lower_bound || self.dual.is_empty() {
+            self.lower_bound = self.lower_bound.max(bound);
+            self.dual = dual.to_vec();
+        }
+    }
+}
+
 /// Limits and trace of one solve.
 pub struct Monitor<'o> {
     limits: Limits,
@@ -92,6 +129,8 @@ pub struct Monitor<'o> {
     last: Option<TraceRow>,
     /// While set, rows are dropped: those of a side problem would pass for bounds on this one.
     pub muted: bool,
+    /// What there is to show so far, of the problem as posed.
+    pub so_far: SoFar,
     /// The rows recorded so far.
     pub trace: Vec<TraceRow>,
     /// Passes over X so far, in units of one full pass.
@@ -122,6 +161,7 @@ impl<'o> Monitor<'o> {
             observer,
             last: None,
             muted: false,
+            so_far: SoFar { answer: None, lower_bound: f64::NEG_INFINITY, dual: Vec::new(), most: usize::MAX },
             trace: Vec::new(),
             passes: 0.0,
             rule: None,
@@ -146,6 +186,13 @@ impl<'o> Monitor<'o> {
         (self.passes, self.trace) = (passes, trace);
     }
 
+    /// Takes an answer, unless it is one to a side problem.
+    pub(crate) fn offer(&mut self, objective: f64, coefficients: impl FnOnce() -> Coefficients) {
+        if !self.muted {
+            self.so_far.offer(objective, coefficients);
+        }
+    }
+
     /// Stamps a row with the time and hands it to the observer and the trace. Objective and bound are the best so far,
     /// whatever the iterate of the moment has.
     pub fn record(&mut self, mut row: TraceRow) {
@@ -154,6 +201,7 @@ impl<'o> Monitor<'o> {
         }
         row.seconds = self.seconds();
         row.lower_bound = at_least_zero(row.lower_bound);
+        self.so_far.lower_bound = self.so_far.lower_bound.max(row.lower_bound);
         row.gap = row.objective - row.lower_bound;
         if let Some(last) = &self.last {
             row.objective = row.objective.min(last.objective);

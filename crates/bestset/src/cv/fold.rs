@@ -25,6 +25,28 @@ impl FoldFit {
     }
 }
 
+/// How the fit of a fold ended.
+pub(super) enum FoldEnd {
+    Done(FoldFit),
+    /// A limit struck, or columns could not be read, and why.
+    Cut {
+        status: Status,
+        cause: Option<String>,
+    },
+}
+
+/// The fits that were done, and how the first of the others ended.
+pub(super) fn done(ends: Vec<FoldEnd>) -> (Vec<FoldFit>, Option<(Status, Option<String>)>) {
+    let (mut fits, mut cut) = (Vec::new(), None);
+    for end in ends {
+        match end {
+            FoldEnd::Done(fit) => fits.push(fit),
+            FoldEnd::Cut { status, cause } => cut = cut.or(Some((status, cause))),
+        }
+    }
+    (fits, cut)
+}
+
 /// λ1 → w̄λ1, λ2 → w̄λ2 (MATH 10.5): fits a fold, w̄ the share of the weight kept, up to `most` features; nothing where a limit
 /// struck.
 pub(super) fn fit(
@@ -33,7 +55,7 @@ pub(super) fn fit(
     split: &Split,
     most: usize,
     start: Instant,
-) -> Result<(Option<FoldFit>, Status)> {
+) -> Result<FoldEnd> {
     let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
     let mut kept = vec![0.0; problem.nrows()];
     split.train.iter().for_each(|&i| kept[i] += weight(i));
@@ -52,13 +74,18 @@ pub(super) fn fit(
         let left = |limit: std::time::Duration| limit.saturating_sub(start.elapsed());
         settings.solve.time_limit = settings.solve.time_limit.map(left);
         let training = training.with_penalty(penalty)?;
-        let found = path(&training, &settings)?;
+        let found = match path(&training, &settings) {
+            Err(error) if error.is_of_reading() => {
+                return Ok(FoldEnd::Cut { status: Status::ReadFailed, cause: Some(error.to_string()) });
+            }
+            found => found?,
+        };
         if found.status != Status::Converged {
-            return Ok((None, found.status));
+            return Ok(FoldEnd::Cut { status: found.status, cause: found.cause });
         }
         answers.push(by_size(&training, &found.points, options, most));
     }
-    Ok((Some(FoldFit { test: split.test.clone(), answers }), Status::Converged))
+    Ok(FoldEnd::Done(FoldFit { test: split.test.clone(), answers }))
 }
 
 /// argmin { P − λ0 f(S) : |S| ≤ k } (MATH 10.6): entry k is the best fit among the points up to the first that has k features.
@@ -87,15 +114,21 @@ fn by_size(problem: &Problem<'_>, points: &[Point], options: &PathOptions, most:
 
 /// Σ w_fold score_fold / Σ w_fold and its standard error (MATH 10.7, 10.8): the score of `size` features with a λ2, over the
 /// folds whose score is a number.
-pub(super) fn score(problem: &Problem<'_>, fits: &[FoldFit], strand: usize, size: usize, score: Score) -> SizeScore {
+pub(super) fn score(
+    problem: &Problem<'_>,
+    fits: &[FoldFit],
+    strand: usize,
+    size: usize,
+    score: Score,
+) -> Result<SizeScore> {
     let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
     let value = |fit: &FoldFit| {
         let coefficients = fit.answer(strand, size);
-        let u = problem.margins(coefficients);
+        let u = problem.margins(coefficients)?;
         let sample = |&i: &usize| (u[i] + coefficients.intercept, problem.y()[i], weight(i));
-        score.value(problem.loss(), &fit.test.iter().map(sample).collect::<Vec<_>>())
+        Ok(score.value(problem.loss(), &fit.test.iter().map(sample).collect::<Vec<_>>()))
     };
-    let folds: Vec<f64> = fits.iter().map(value).collect();
+    let folds = fits.iter().map(value).collect::<Result<Vec<f64>>>()?;
     let weights = fits.iter().map(|fit| fit.test.iter().map(|&i| weight(i)).sum::<f64>());
     let counted: Vec<(f64, f64)> =
         weights.zip(&folds).map(|(w, &s)| (w, s)).filter(|(w, s)| *w > 0.0 && !s.is_nan()).collect();
@@ -103,5 +136,5 @@ pub(super) fn score(problem: &Problem<'_>, fits: &[FoldFit], strand: usize, size
     let mean = counted.iter().map(|(w, s)| w * s).sum::<f64>() / total;
     let spread = counted.iter().map(|(w, s)| w * (s - mean).powi(2)).sum::<f64>() / total;
     let standard_error = (spread / (counted.len() as f64 - 1.0)).sqrt();
-    SizeScore { mean, standard_error, folds }
+    Ok(SizeScore { mean, standard_error, folds })
 }

@@ -23,6 +23,7 @@ pub use stability::{STABLE_SHARE, Stability, StabilityOptions, stability};
 
 pub(crate) use fold::FoldFit;
 
+use crate::cv::fold::FoldEnd;
 use crate::error::{Error, Result};
 use crate::path::{Path, PathOptions, Point, path};
 use crate::problem::Problem;
@@ -108,6 +109,8 @@ pub struct CrossValidation {
     pub parts: Vec<Vec<usize>>,
     /// `Converged`, or the limit that struck: folds that it cut short do not count.
     pub status: Status,
+    /// Why it ended, in words, where the status is [`Status::ReadFailed`].
+    pub cause: Option<String>,
     /// The score that was taken.
     pub score: Score,
     /// The λ2 compared, and the score of every size from 0 up with each of them.
@@ -157,14 +160,14 @@ impl CrossValidation {
 
     /// The samples left out and their margins by the fits that have not seen them, with this size and λ2; a sample comes as often
     /// as it was left out.
-    pub fn left_out(&self, problem: &Problem<'_>, lambda2: f64, size: usize) -> Vec<(usize, f64)> {
-        let Some(strand) = self.strand(lambda2) else { return Vec::new() };
+    pub fn left_out(&self, problem: &Problem<'_>, lambda2: f64, size: usize) -> Result<Vec<(usize, f64)>> {
+        let Some(strand) = self.strand(lambda2) else { return Ok(Vec::new()) };
         let margins = |fit: &FoldFit| {
             let coefficients = fit.answer(strand, size);
-            let u = problem.margins(coefficients);
-            fit.test.iter().map(|&i| (i, u[i] + coefficients.intercept)).collect::<Vec<_>>()
+            let u = problem.margins(coefficients)?;
+            Ok(fit.test.iter().map(|&i| (i, u[i] + coefficients.intercept)).collect::<Vec<_>>())
         };
-        self.fits.iter().flat_map(margins).collect()
+        Ok(self.fits.iter().map(margins).collect::<Result<Vec<_>>>()?.concat())
     }
 
     fn strand(&self, lambda2: f64) -> Option<usize> {
@@ -292,29 +295,42 @@ impl Work<'_, '_> {
         let settings = PathOptions { max_size: Some(most), ..options.path.clone() };
         let mut whole = whole(&settings)?;
         whole.points.retain(|p| p.solution.support().len() <= most);
-        let fold = |(k, split): (usize, &Split)| -> Result<(Option<FoldFit>, Status)> {
+        let fold = |(k, split): (usize, &Split)| -> Result<FoldEnd> {
             if let Some(fit) = known(k) {
-                return Ok((Some(fit), Status::Converged));
+                return Ok(FoldEnd::Done(fit));
             }
-            let (fit, status) = fold::fit(problem, &settings, split, most, start)?;
-            if let Some(fit) = &fit {
+            let end = fold::fit(problem, &settings, split, most, start)?;
+            if let FoldEnd::Done(fit) = &end {
                 done(k, fit)?;
             }
-            Ok((fit, status))
+            Ok(end)
         };
         let splits = if whole.points.is_empty() { &[][..] } else { &self.parts.splits };
-        let fits: Result<Vec<_>> =
+        let ends: Result<Vec<_>> =
             crate::control::on_threads(settings.solve.threads, || splits.par_iter().enumerate().map(fold).collect());
-        let fits = fits?;
-        let status = fits.iter().map(|f| f.1).find(|s| *s != Status::Converged).unwrap_or(whole.status);
-        let fits: Vec<FoldFit> = fits.into_iter().filter_map(|f| f.0).collect();
+        let (mut fits, mut cut) = fold::done(ends?);
         let own = [problem.penalty().lambda2];
         let ridges = if settings.lambda2.is_empty() { &own[..] } else { &settings.lambda2 };
-        let sizes = |strand: usize| (0..=most).map(|k| fold::score(problem, &fits, strand, k, score)).collect();
-        let by_size = ridges.iter().enumerate().map(|(strand, &lambda2)| (lambda2, sizes(strand))).collect();
+        let sizes = |fits: &[FoldFit], strand: usize| {
+            (0..=most).map(|k| fold::score(problem, fits, strand, k, score)).collect::<Result<Vec<_>>>()
+        };
+        let all = |fits: &[FoldFit]| {
+            let strands = ridges.iter().enumerate();
+            strands.map(|(strand, &lambda2)| Ok((lambda2, sizes(fits, strand)?))).collect::<Result<Vec<_>>>()
+        };
+        // A fold whose score could not be read is not done.
+        let by_size = match all(&fits) {
+            Err(error) if error.is_of_reading() => {
+                cut = Some((Status::ReadFailed, Some(error.to_string())));
+                fits.clear();
+                all(&fits)?
+            }
+            by_size => by_size?,
+        };
+        let (status, cause) = cut.unwrap_or_else(|| (whole.status, whole.cause.clone()));
         let (scores, parts) = (Vec::new(), self.parts.parts);
         let mut found =
-            CrossValidation { path: whole, scores, best: 0, one_se: 0, parts, status, score, by_size, fits };
+            CrossValidation { path: whole, scores, best: 0, one_se: 0, parts, status, cause, score, by_size, fits };
         found.judge();
         Ok(found)
     }

@@ -49,6 +49,8 @@ pub struct Stability {
     pub subsamples: usize,
     /// `Converged`, or the limit that struck.
     pub status: Status,
+    /// Why it ended, in words, where the status is [`Status::ReadFailed`].
+    pub cause: Option<String>,
 }
 
 impl Stability {
@@ -78,11 +80,10 @@ pub fn stability(problem: &Problem<'_>, options: &StabilityOptions) -> Result<St
     let path = PathOptions { lambda2, ..options.path.clone() };
     let draws = draws(problem, options);
     let one = |split: &Split| fold::fit(problem, &path, split, most, start);
-    let fits: Result<Vec<_>> =
+    let ends: Result<Vec<_>> =
         crate::control::on_threads(options.path.solve.threads, || draws.par_iter().map(one).collect());
-    let fits = fits?;
-    let status = fits.iter().map(|f| f.1).find(|s| *s != Status::Converged).unwrap_or(Status::Converged);
-    let fits: Vec<_> = fits.into_iter().filter_map(|f| f.0).collect();
+    let (fits, cut) = fold::done(ends?);
+    let (status, cause) = cut.unwrap_or((Status::Converged, None));
     let share = 1.0 / fits.len().max(1) as f64;
     let mut largest = std::collections::BTreeMap::new();
     let mut frequencies = Vec::with_capacity(most + 1);
@@ -97,7 +98,7 @@ pub fn stability(problem: &Problem<'_>, options: &StabilityOptions) -> Result<St
         }
         frequencies.push(shares);
     }
-    Ok(Stability { frequencies, largest: largest.into_iter().collect(), subsamples: fits.len(), status })
+    Ok(Stability { frequencies, largest: largest.into_iter().collect(), subsamples: fits.len(), status, cause })
 }
 
 /// The samples of each subsample; nothing is predicted.

@@ -12,7 +12,7 @@ use crate::error::{Error, Result, check_length};
 /// let ages = Dense::new(3, 1, vec![31.0, 47.0, 62.0])?;
 /// let both = Beside::new(Box::new(variants), Box::new(ages))?;
 /// let mut tau = [0.0; 2];
-/// both.correlate(&[1, 0], &[1.0, 0.0, 0.0], &mut tau);
+/// both.correlate(&[1, 0], &[1.0, 0.0, 0.0], &mut tau)?;
 /// assert_eq!(tau, [31.0, 2.0]);
 /// # Ok::<(), bestset::Error>(())
 /// ```
@@ -59,11 +59,11 @@ impl Design for Beside<'_> {
         self.first.stored() + self.second.stored()
     }
 
-    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) {
-        self.correlate_many(features, &[v], out);
+    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) -> Result<()> {
+        self.correlate_many(features, &[v], out)
     }
 
-    fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) {
+    fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) -> Result<()> {
         let (split, count) = (self.first.ncols(), vectors.len());
         if features.iter().all(|j| *j < split) || count == 0 {
             return self.first.correlate_many(features, vectors, out);
@@ -72,35 +72,37 @@ impl Design for Beside<'_> {
             let own = |j: usize| (j >= split) == (from > 0);
             let mine: Vec<usize> = features.iter().filter(|j| own(**j)).map(|j| j - from).collect();
             let mut found = vec![0.0; mine.len() * count];
-            design.correlate_many(&mine, vectors, &mut found);
+            design.correlate_many(&mine, vectors, &mut found)?;
             let places = features.iter().zip(out.chunks_exact_mut(count)).filter(|(j, _)| own(**j));
             places.zip(found.chunks_exact(count)).for_each(|((_, out), found)| out.copy_from_slice(found));
         }
+        Ok(())
     }
 
-    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) {
+    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) -> Result<()> {
         let (design, j) = self.at(j);
-        design.axpy(j, a, out);
+        design.axpy(j, a, out)
     }
 
-    fn column(&self, j: usize, out: &mut Column) {
+    fn column(&self, j: usize, out: &mut Column) -> Result<()> {
         let (design, j) = self.at(j);
-        design.column(j, out);
+        design.column(j, out)
     }
 
-    fn squared_norm(&self, j: usize, buffer: &mut Column) -> f64 {
+    fn squared_norm(&self, j: usize, buffer: &mut Column) -> Result<f64> {
         let (design, j) = self.at(j);
         design.squared_norm(j, buffer)
     }
 
-    fn all_moments(&self, weights: Option<&[f64]>) -> Option<Vec<Moments>> {
-        let (first, second) = (self.first.all_moments(weights), self.second.all_moments(weights));
+    fn all_moments(&self, weights: Option<&[f64]>) -> Result<Option<Vec<Moments>>> {
+        let (first, second) = (self.first.all_moments(weights)?, self.second.all_moments(weights)?);
         if first.is_none() && second.is_none() {
-            return None;
+            return Ok(None);
         }
-        let mut all = first.unwrap_or_else(|| moments(self.first.as_ref(), weights));
-        all.extend(second.unwrap_or_else(|| moments(self.second.as_ref(), weights)));
-        Some(all)
+        let known = |of: Option<Vec<Moments>>, design: &dyn Design| of.map_or_else(|| moments(design, weights), Ok);
+        let mut all = known(first, self.first.as_ref())?;
+        all.extend(known(second, self.second.as_ref())?);
+        Ok(Some(all))
     }
 
     fn offset(&self, j: usize) -> f64 {

@@ -87,7 +87,7 @@ impl<T: Element> Design for Csc<'_, T> {
         self.values.len()
     }
 
-    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) {
+    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) -> Result<()> {
         let operations = self.values.len() * features.len() / self.ncols();
         in_blocks(features, out, operations, |features, out| {
             for (&j, o) in features.iter().zip(out) {
@@ -95,16 +95,18 @@ impl<T: Element> Design for Csc<'_, T> {
                 *o = rows.iter().zip(values).map(|(&i, x)| x.wide() * v[i as usize]).sum();
             }
         });
+        Ok(())
     }
 
-    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) {
+    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) -> Result<()> {
         let (rows, values) = self.col(j);
         for (&i, x) in rows.iter().zip(values) {
             out[i as usize] += a * x.wide();
         }
+        Ok(())
     }
 
-    fn column(&self, j: usize, out: &mut Column) {
+    fn column(&self, j: usize, out: &mut Column) -> Result<()> {
         let (rows, values) = self.col(j);
         out.sparse = true;
         out.shift = 0.0;
@@ -118,9 +120,10 @@ impl<T: Element> Design for Csc<'_, T> {
             out.values.iter_mut().for_each(|x| *x -= far);
             out.shift = far;
         }
+        Ok(())
     }
 
-    fn squared_norm(&self, j: usize, _buffer: &mut Column) -> f64 {
-        kernel::squares(self.col(j).1)
+    fn squared_norm(&self, j: usize, _buffer: &mut Column) -> Result<f64> {
+        Ok(kernel::squares(self.col(j).1))
     }
 }

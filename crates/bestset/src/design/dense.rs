@@ -35,6 +35,13 @@ impl<'a, T: Element> Dense<'a, T> {
         Ok(Self { nrows, ncols, data })
     }
 
+    /// The same of entries that are known to be finite and to have this shape.
+    pub(crate) fn unchecked(nrows: usize, ncols: usize, data: impl Into<Cow<'a, [T]>>) -> Self {
+        let data = data.into();
+        debug_assert_eq!(data.len(), nrows * ncols);
+        Self { nrows, ncols, data }
+    }
+
     /// Builds a matrix from rows.
     pub fn from_rows(rows: &[Vec<T>]) -> Result<Self> {
         let ncols = rows.first().map_or(0, Vec::len);
@@ -68,44 +75,49 @@ impl<T: Element> Design for Dense<'_, T> {
         self.data.len()
     }
 
-    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) {
+    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) -> Result<()> {
         in_blocks(features, out, features.len() * self.nrows, |features, out| {
             kernel::dot_columns(&self.data, self.nrows, features, v, out);
         });
+        Ok(())
     }
 
-    fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) {
+    fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) -> Result<()> {
         if vectors.is_empty() {
-            return;
+            return Ok(());
         }
         in_blocks(features, out, features.len() * self.nrows * vectors.len(), |features, out| {
             kernel::dot_columns_many(&self.data, self.nrows, features, vectors, out);
         });
+        Ok(())
     }
 
-    fn correlate_roughly(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f32]) {
+    fn correlate_roughly(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f32]) -> Result<()> {
         if vectors.is_empty() {
-            return;
+            return Ok(());
         }
         let narrowed = kernel::rough::narrowed(vectors);
         in_blocks(features, out, features.len() * self.nrows * vectors.len(), |features, out| {
             kernel::rough::dot_columns(&self.data, self.nrows, features, &narrowed, out);
         });
+        Ok(())
     }
 
-    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) {
+    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) -> Result<()> {
         kernel::axpy(a, self.col(j), out);
+        Ok(())
     }
 
-    fn column(&self, j: usize, out: &mut Column) {
+    fn column(&self, j: usize, out: &mut Column) -> Result<()> {
         out.sparse = false;
         out.shift = 0.0;
         out.rows.clear();
         out.values.clear();
         out.values.extend(self.col(j).iter().map(|x| x.wide()));
+        Ok(())
     }
 
-    fn squared_norm(&self, j: usize, _buffer: &mut Column) -> f64 {
-        kernel::squares(self.col(j))
+    fn squared_norm(&self, j: usize, _buffer: &mut Column) -> Result<f64> {
+        Ok(kernel::squares(self.col(j)))
     }
 }

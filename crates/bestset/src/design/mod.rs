@@ -9,6 +9,7 @@ mod csc;
 mod dense;
 mod genotypes;
 mod standardized;
+mod stored;
 mod subset;
 
 pub use crate::kernel::Element;
@@ -17,10 +18,13 @@ pub use csc::Csc;
 pub use dense::Dense;
 pub use genotypes::{Counts, Genotypes, People, WholeSums};
 pub use standardized::Standardized;
+pub use stored::{Reading, Stored};
 pub use subset::{ColumnSubset, RowSubset};
 
+use crate::error::Result;
 use crate::kernel;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// A matrix of `nrows` samples and `ncols` features with finite entries.
 pub trait Design: Send + Sync {
@@ -37,42 +41,61 @@ pub trait Design: Send + Sync {
     fn stored(&self) -> usize;
 
     /// out_k = x_jᵀ v with j = features_k.
-    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]);
+    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) -> Result<()>;
 
     /// out_{k, v} = x_jᵀ vector_v with j = features_k, the vectors of a feature side by side, each with the bits that
     /// [`Design::correlate`] gives it.
-    fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) {
+    fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) -> Result<()> {
         let mut one = vec![0.0; features.len()];
         for (v, vector) in vectors.iter().enumerate() {
-            self.correlate(features, vector, &mut one);
+            self.correlate(features, vector, &mut one)?;
             one.iter().enumerate().for_each(|(k, x)| out[k * vectors.len() + v] = *x);
         }
+        Ok(())
     }
 
     /// As [`Design::correlate_many`], but each may be off by (1032 · 2⁻²⁴ + n ε) Σ_i |x_ij v_i| and by what is lost of numbers below
     /// the least of single precision; one that is too large for it is infinite or no number.
-    fn correlate_roughly(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f32]) {
+    fn correlate_roughly(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f32]) -> Result<()> {
         let mut exact = vec![0.0; out.len()];
-        self.correlate_many(features, vectors, &mut exact);
+        self.correlate_many(features, vectors, &mut exact)?;
         out.iter_mut().zip(&exact).for_each(|(o, x)| *o = *x as f32);
+        Ok(())
     }
 
     /// out += a x_j.
-    fn axpy(&self, j: usize, a: f64, out: &mut [f64]);
+    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) -> Result<()>;
 
     /// Copies column j.
-    fn column(&self, j: usize, out: &mut Column);
+    fn column(&self, j: usize, out: &mut Column) -> Result<()>;
+
+    /// Copies the columns of `features` and shows each with its place in the list, in order: one trip for many where columns are far.
+    fn columns(&self, features: &[usize], visit: &mut dyn FnMut(usize, &mut Column)) -> Result<()> {
+        let mut column = Column::default();
+        for (k, &j) in features.iter().enumerate() {
+            self.column(j, &mut column)?;
+            visit(k, &mut column);
+        }
+        Ok(())
+    }
 
     /// Σ_i x_ij²; `buffer` is for designs that must copy the column first.
-    fn squared_norm(&self, j: usize, buffer: &mut Column) -> f64 {
-        self.column(j, buffer);
-        buffer.moments(self.nrows(), None, self.nrows() as f64).squares
+    fn squared_norm(&self, j: usize, buffer: &mut Column) -> Result<f64> {
+        self.column(j, buffer)?;
+        Ok(buffer.moments(self.nrows(), None, self.nrows() as f64).squares)
+    }
+
+    /// Hands over the columns of `features` in blocks in memory, in their order, where they are not in memory already: the places of the
+    /// list that a block serves, which of its columns these are, and the block. Whether they were handed over.
+    fn each_block(&self, features: &[usize], body: BlockBody<'_>) -> Result<bool> {
+        let _ = (features, body);
+        Ok(false)
     }
 
     /// Weighted moments of every column, where the design has them without a copy of each; weights default to one.
-    fn all_moments(&self, weights: Option<&[f64]>) -> Option<Vec<Moments>> {
+    fn all_moments(&self, weights: Option<&[f64]>) -> Result<Option<Vec<Moments>>> {
         let _ = weights;
-        None
+        Ok(None)
     }
 
     /// How much larger than those of column j the entries are that [`Design::correlate`] adds up, and takes away again:
@@ -82,6 +105,9 @@ pub trait Design: Send + Sync {
         0.0
     }
 }
+
+/// What is done with a block of columns.
+pub type BlockBody<'b> = &'b mut dyn FnMut(Range<usize>, &[usize], &dyn Design) -> Result<()>;
 
 /// A copy of one column: x_i = values_i (dense) or values at `rows` (sparse), plus `shift` in every row.
 #[derive(Debug, Clone, Default)]
@@ -170,68 +196,164 @@ impl Column {
 }
 
 /// out = X β + b for coefficients given as (feature, value) pairs.
-pub fn predict(design: &dyn Design, support: &[usize], values: &[f64], intercept: f64, out: &mut [f64]) {
+pub fn predict(design: &dyn Design, support: &[usize], values: &[f64], intercept: f64, out: &mut [f64]) -> Result<()> {
     out.fill(intercept);
-    for (&j, &b) in support.iter().zip(values) {
-        if b != 0.0 {
-            design.axpy(j, b, out);
-        }
-    }
+    support.iter().zip(values).filter(|c| *c.1 != 0.0).try_for_each(|(&j, &b)| design.axpy(j, b, out))
 }
 
 /// Moments of every column, in parallel.
-pub fn moments(design: &dyn Design, weights: Option<&[f64]>) -> Vec<Moments> {
-    if let Some(all) = design.all_moments(weights) {
-        return all;
+pub fn moments(design: &dyn Design, weights: Option<&[f64]>) -> Result<Vec<Moments>> {
+    if let Some(all) = design.all_moments(weights)? {
+        return Ok(all);
     }
     let n = design.nrows();
     let total = weights.map_or(n as f64, kernel::sum);
-    each_column(design, |buffer, j| {
-        design.column(j, buffer);
-        buffer.moments(n, weights, total)
+    each_column(design, |design, buffer, j| {
+        design.column(j, buffer)?;
+        Ok(buffer.moments(n, weights, total))
     })
 }
 
 /// Σ_i w_i x_ij² of every column, in parallel; weights default to one.
-pub fn squares(design: &dyn Design, weights: Option<&[f64]>) -> Vec<f64> {
-    match design.all_moments(weights) {
-        None if weights.is_none() => each_column(design, |buffer, j| design.squared_norm(j, buffer)),
-        None => moments(design, weights).iter().map(|m| m.squares).collect(),
-        Some(all) => all.iter().map(|m| m.squares).collect(),
+pub fn squares(design: &dyn Design, weights: Option<&[f64]>) -> Result<Vec<f64>> {
+    match design.all_moments(weights)? {
+        None if weights.is_none() => each_column(design, |design, buffer, j| design.squared_norm(j, buffer)),
+        None => Ok(moments(design, weights)?.iter().map(|m| m.squares).collect()),
+        Some(all) => Ok(all.iter().map(|m| m.squares).collect()),
     }
 }
 
 /// x_jᵀv into `out` and Σ_i x_ij² of every column in one reading of X: what is read for the first is still near for the second.
-pub fn correlate_and_square(design: &dyn Design, v: &[f64], out: &mut [f64]) -> Vec<f64> {
-    let (n, all) = (design.nrows(), (0..design.ncols()).collect::<Vec<usize>>());
-    if let Some(known) = design.all_moments(None) {
-        design.correlate(&all, v, out);
-        return known.iter().map(|m| m.squares).collect();
+pub fn correlate_and_square(design: &dyn Design, v: &[f64], out: &mut [f64], check: Check<'_>) -> Result<Vec<f64>> {
+    let (all, mut squares) = ((0..design.ncols()).collect::<Vec<usize>>(), vec![0.0; design.ncols()]);
+    if let Some(known) = design.all_moments(None)? {
+        correlate(design, &all, v, out, check)?;
+        return Ok(known.iter().map(|m| m.squares).collect());
     }
+    let (part, mut places) = (long_part(design, 1), 0..0);
+    for features in all.chunks(part) {
+        if places.end > 0 {
+            check()?;
+        }
+        places = places.end..places.end + features.len();
+        let (out, squares) = (&mut out[places.clone()], &mut squares[places.clone()]);
+        let is_done = design.each_block(features, &mut |places, local, block| {
+            near_and_square(block, local, v, &mut out[places.clone()], &mut squares[places])
+        })?;
+        if !is_done {
+            near_and_square(design, features, v, out, squares)?;
+        }
+    }
+    Ok(squares)
+}
+
+/// x_jᵀv and Σ_i x_ij² of some columns in memory.
+fn near_and_square(
+    design: &dyn Design,
+    features: &[usize],
+    v: &[f64],
+    out: &mut [f64],
+    squares: &mut [f64],
+) -> Result<()> {
     // Views do some work over the rows in each call, which eight columns make little of.
-    let (block, mut squares) = ((NEARBY / n).max(8), vec![0.0; all.len()]);
+    let block = (NEARBY / design.nrows()).max(8);
     let body = |((features, out), squares): ((&[usize], &mut [f64]), &mut [f64])| {
-        design.correlate(features, v, out);
+        design.correlate(features, v, out)?;
         let mut buffer = Column::default();
-        features.iter().zip(squares).for_each(|(&j, s)| *s = design.squared_norm(j, &mut buffer));
+        for (&j, s) in features.iter().zip(squares) {
+            *s = design.squared_norm(j, &mut buffer)?;
+        }
+        Ok(())
     };
     if is_small(design.stored()) {
-        all.chunks(block).zip(out.chunks_mut(block)).zip(squares.chunks_mut(block)).for_each(body);
+        features.chunks(block).zip(out.chunks_mut(block)).zip(squares.chunks_mut(block)).try_for_each(body)
     } else {
-        all.par_chunks(block).zip(out.par_chunks_mut(block)).zip(squares.par_chunks_mut(block)).for_each(body);
+        let features = features.par_chunks(block);
+        features.zip(out.par_chunks_mut(block)).zip(squares.par_chunks_mut(block)).try_for_each(body)
     }
-    squares
+}
+
+/// What is asked between two parts of a long pass: an error ends it.
+pub type Check<'c> = &'c dyn Fn() -> Result<()>;
+
+/// Entries multiplied between two questions: some ten milliseconds.
+const LONG: usize = 1 << 26;
+
+/// Columns of a part of a long pass with so many vectors.
+fn long_part(design: &dyn Design, vectors: usize) -> usize {
+    (LONG / (design.stored() / design.ncols()).max(1) / vectors.max(1)).max(1)
+}
+
+/// As [`Design::correlate`], with a question between its parts where it is long.
+pub fn correlate(design: &dyn Design, features: &[usize], v: &[f64], out: &mut [f64], check: Check<'_>) -> Result<()> {
+    in_parts(features, out, long_part(design, 1), check, |features, out| design.correlate(features, v, out))
+}
+
+/// As [`Design::correlate_many`], with a question between its parts where it is long.
+pub fn correlate_many(
+    design: &dyn Design,
+    features: &[usize],
+    vectors: &[&[f64]],
+    out: &mut [f64],
+    check: Check<'_>,
+) -> Result<()> {
+    let part = long_part(design, vectors.len());
+    in_parts(features, out, part, check, |features, out| design.correlate_many(features, vectors, out))
+}
+
+/// As [`Design::correlate_roughly`], with a question between its parts where it is long.
+pub fn correlate_roughly(
+    design: &dyn Design,
+    features: &[usize],
+    vectors: &[&[f64]],
+    out: &mut [f32],
+    check: Check<'_>,
+) -> Result<()> {
+    let part = long_part(design, vectors.len());
+    in_parts(features, out, part, check, |features, out| design.correlate_roughly(features, vectors, out))
+}
+
+/// The same entries of `out` for every feature; no question before the first part, so that what is short is never cut.
+fn in_parts<T>(
+    features: &[usize],
+    out: &mut [T],
+    part: usize,
+    check: Check<'_>,
+    body: impl Fn(&[usize], &mut [T]) -> Result<()>,
+) -> Result<()> {
+    let each = out.len() / features.len().max(1);
+    if features.len() <= part || each == 0 {
+        return body(features, out);
+    }
+    for (k, (features, out)) in features.chunks(part).zip(out.chunks_mut(each * part)).enumerate() {
+        if k > 0 {
+            check()?;
+        }
+        body(features, out)?;
+    }
+    Ok(())
 }
 
 /// Entries that stay near the processor until they are read again.
 const NEARBY: usize = 1 << 15;
 
-fn each_column<T: Send>(design: &dyn Design, one: impl Fn(&mut Column, usize) -> T + Sync + Send) -> Vec<T> {
-    if is_small(design.stored()) {
-        let mut buffer = Column::default();
-        return (0..design.ncols()).map(|j| one(&mut buffer, j)).collect();
-    }
-    (0..design.ncols()).into_par_iter().map_init(Column::default, one).collect()
+fn each_column<T: Send>(
+    design: &dyn Design,
+    one: impl Fn(&dyn Design, &mut Column, usize) -> Result<T> + Sync + Send,
+) -> Result<Vec<T>> {
+    let of = |design: &dyn Design, features: &[usize]| -> Result<Vec<T>> {
+        if is_small(design.stored()) {
+            let mut buffer = Column::default();
+            return features.iter().map(|&j| one(design, &mut buffer, j)).collect();
+        }
+        features.par_iter().map_init(Column::default, |buffer, &j| one(design, buffer, j)).collect()
+    };
+    let (all, mut made) = ((0..design.ncols()).collect::<Vec<usize>>(), Vec::new());
+    let is_done = design.each_block(&all, &mut |_, local, block| {
+        made.extend(of(block, local)?);
+        Ok(())
+    })?;
+    if is_done { Ok(made) } else { of(design, &all) }
 }
 
 /// Work too small to be worth handing to other threads.
@@ -262,8 +384,9 @@ mod tests {
             let x = Dense::new(n, p, (0..n * p).map(|i| (i as f64 * 0.37).sin()).collect::<Vec<f64>>()).unwrap();
             let v: Vec<f64> = (0..n).map(|i| (i as f64 * 0.91).cos()).collect();
             let (mut found, mut expected) = (vec![0.0; p], vec![0.0; p]);
-            assert_eq!(correlate_and_square(&x, &v, &mut found), squares(&x, None));
-            x.correlate(&(0..p).collect::<Vec<_>>(), &v, &mut expected);
+            let square = correlate_and_square(&x, &v, &mut found, &|| Ok(())).unwrap();
+            assert_eq!(square, squares(&x, None).unwrap());
+            x.correlate(&(0..p).collect::<Vec<_>>(), &v, &mut expected).unwrap();
             assert_eq!(found, expected);
         }
     }

@@ -1,6 +1,6 @@
 //! Centring and scaling as a view: nothing is copied, sparse columns stay sparse.
 
-use crate::design::{Column, Design, Moments, moments};
+use crate::design::{BlockBody, Column, Design, Moments, moments};
 use crate::error::{Error, Result, check_finite, check_length, check_weights};
 use crate::kernel;
 
@@ -33,7 +33,7 @@ impl<'a> Standardized<'a> {
         if let Some(weights) = weights {
             check_weights(weights, inner.nrows())?;
         }
-        let all = moments(inner, weights);
+        let all = moments(inner, weights)?;
         let scale = all.iter().map(|m| {
             let (squares, floor) = if centre { (m.centred, 1e-28 * m.squares) } else { (m.squares, 0.0) };
             if squares > floor { squares.sqrt() / norm } else { 1.0 }
@@ -78,27 +78,77 @@ impl Design for Standardized<'_> {
         self.inner.stored()
     }
 
-    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) {
+    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) -> Result<()> {
         let total = kernel::sum(v);
-        self.inner.correlate(features, v, out);
+        self.inner.correlate(features, v, out)?;
         for (&j, o) in features.iter().zip(out) {
             *o = (*o - self.centre[j] * total) / self.scale[j];
         }
+        Ok(())
     }
 
-    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) {
+    fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) -> Result<()> {
+        let totals: Vec<f64> = vectors.iter().map(|v| kernel::sum(v)).collect();
+        self.inner.correlate_many(features, vectors, out)?;
+        for (&j, out) in features.iter().zip(out.chunks_exact_mut(totals.len().max(1))) {
+            out.iter_mut().zip(&totals).for_each(|(o, total)| *o = (*o - self.centre[j] * total) / self.scale[j]);
+        }
+        Ok(())
+    }
+
+    fn each_block(&self, features: &[usize], body: BlockBody<'_>) -> Result<bool> {
+        self.inner.each_block(features, &mut |places, local, block| {
+            let (mut centre, mut scale) = (vec![0.0; block.ncols()], vec![1.0; block.ncols()]);
+            for (&j, &k) in features[places.clone()].iter().zip(local) {
+                (centre[k], scale[k]) = (self.centre[j], self.scale[j]);
+            }
+            body(places, local, &Standardized { inner: block, centre, scale })
+        })
+    }
+
+    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) -> Result<()> {
         let a = a / self.scale[j];
-        self.inner.axpy(j, a, out);
+        self.inner.axpy(j, a, out)?;
         let shift = a * self.centre[j];
         if shift != 0.0 {
             for o in out {
                 *o -= shift;
             }
         }
+        Ok(())
     }
 
-    fn column(&self, j: usize, out: &mut Column) {
-        self.inner.column(j, out);
+    fn column(&self, j: usize, out: &mut Column) -> Result<()> {
+        self.inner.column(j, out)?;
+        self.scale_column(j, out);
+        Ok(())
+    }
+
+    fn columns(&self, features: &[usize], visit: &mut dyn FnMut(usize, &mut Column)) -> Result<()> {
+        self.inner.columns(features, &mut |k, column| {
+            self.scale_column(features[k], column);
+            visit(k, column);
+        })
+    }
+
+    fn all_moments(&self, weights: Option<&[f64]>) -> Result<Option<Vec<Moments>>> {
+        let total = weights.map_or(self.nrows() as f64, kernel::sum);
+        let own = |(j, m): (usize, &Moments)| {
+            let (mean, centred) = ((m.mean - self.centre[j]) / self.scale[j], m.centred / self.scale[j].powi(2));
+            Moments { mean, squares: centred + total * mean * mean, centred }
+        };
+        let all = self.inner.all_moments(weights)?;
+        Ok(all.map(|all| all.iter().enumerate().map(own).collect()))
+    }
+
+    fn offset(&self, j: usize) -> f64 {
+        (self.inner.offset(j) + self.centre[j].abs()) / self.scale[j].abs()
+    }
+}
+
+impl Standardized<'_> {
+    /// Centres and scales a copy of column j.
+    fn scale_column(&self, j: usize, out: &mut Column) {
         let (centre, scale) = (self.centre[j], self.scale[j]);
         // One that stores every row is centred as a dense one: its entries may be far from zero.
         if out.values.len() < self.nrows() {
@@ -109,18 +159,5 @@ impl Design for Standardized<'_> {
             out.values.iter_mut().for_each(|x| *x = (*x + shift) / scale);
             out.shift = 0.0;
         }
-    }
-
-    fn all_moments(&self, weights: Option<&[f64]>) -> Option<Vec<Moments>> {
-        let total = weights.map_or(self.nrows() as f64, kernel::sum);
-        let own = |(j, m): (usize, &Moments)| {
-            let (mean, centred) = ((m.mean - self.centre[j]) / self.scale[j], m.centred / self.scale[j].powi(2));
-            Moments { mean, squares: centred + total * mean * mean, centred }
-        };
-        Some(self.inner.all_moments(weights)?.iter().enumerate().map(own).collect())
-    }
-
-    fn offset(&self, j: usize) -> f64 {
-        (self.inner.offset(j) + self.centre[j].abs()) / self.scale[j].abs()
     }
 }

@@ -1,7 +1,8 @@
 //! Some rows or some columns of another design, without copying it.
 
-use crate::design::{Column, Design, Moments};
+use crate::design::{BlockBody, Column, Design, Moments};
 use crate::error::{Error, Result};
+use std::borrow::Cow;
 
 fn check_indices(what: &'static str, indices: &[usize], end: usize) -> Result<()> {
     match indices.iter().position(|&i| i >= end) {
@@ -47,22 +48,37 @@ impl Design for ColumnSubset<'_> {
         self.inner.stored() / self.inner.ncols().max(1) * self.columns.len()
     }
 
-    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) {
+    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) -> Result<()> {
         let mapped: Vec<usize> = features.iter().map(|&k| self.columns[k]).collect();
-        self.inner.correlate(&mapped, v, out);
+        self.inner.correlate(&mapped, v, out)
     }
 
-    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) {
-        self.inner.axpy(self.columns[j], a, out);
+    fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) -> Result<()> {
+        let mapped: Vec<usize> = features.iter().map(|&k| self.columns[k]).collect();
+        self.inner.correlate_many(&mapped, vectors, out)
     }
 
-    fn column(&self, j: usize, out: &mut Column) {
-        self.inner.column(self.columns[j], out);
+    fn each_block(&self, features: &[usize], body: BlockBody<'_>) -> Result<bool> {
+        let mapped: Vec<usize> = features.iter().map(|&k| self.columns[k]).collect();
+        self.inner.each_block(&mapped, body)
     }
 
-    fn all_moments(&self, weights: Option<&[f64]>) -> Option<Vec<Moments>> {
+    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) -> Result<()> {
+        self.inner.axpy(self.columns[j], a, out)
+    }
+
+    fn column(&self, j: usize, out: &mut Column) -> Result<()> {
+        self.inner.column(self.columns[j], out)
+    }
+
+    fn columns(&self, features: &[usize], visit: &mut dyn FnMut(usize, &mut Column)) -> Result<()> {
+        let mapped: Vec<usize> = features.iter().map(|&k| self.columns[k]).collect();
+        self.inner.columns(&mapped, visit)
+    }
+
+    fn all_moments(&self, weights: Option<&[f64]>) -> Result<Option<Vec<Moments>>> {
         let all = self.inner.all_moments(weights)?;
-        Some(self.columns.iter().map(|&j| all[j]).collect())
+        Ok(all.map(|all| self.columns.iter().map(|&j| all[j]).collect()))
     }
 
     fn offset(&self, j: usize) -> f64 {
@@ -74,9 +90,9 @@ impl Design for ColumnSubset<'_> {
 #[derive(Clone)]
 pub struct RowSubset<'a> {
     inner: &'a dyn Design,
-    rows: Vec<usize>,
+    rows: Cow<'a, [usize]>,
     /// Position in the subset of each inner row, `u32::MAX` when it is left out.
-    position: Vec<u32>,
+    position: Cow<'a, [u32]>,
 }
 
 impl<'a> RowSubset<'a> {
@@ -94,7 +110,7 @@ impl<'a> RowSubset<'a> {
         for (k, &i) in rows.iter().enumerate() {
             position[i] = k as u32;
         }
-        Ok(Self { inner, rows, position })
+        Ok(Self { inner, rows: rows.into(), position: position.into() })
     }
 }
 
@@ -115,24 +131,65 @@ impl Design for RowSubset<'_> {
         self.inner.stored()
     }
 
-    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) {
-        let mut scattered = vec![0.0; self.inner.nrows()];
-        for (&i, &x) in self.rows.iter().zip(v) {
-            scattered[i] = x;
-        }
-        self.inner.correlate(features, &scattered, out);
+    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) -> Result<()> {
+        self.inner.correlate(features, &self.scattered(v), out)
     }
 
-    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) {
+    fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) -> Result<()> {
+        let scattered: Vec<Vec<f64>> = vectors.iter().map(|v| self.scattered(v)).collect();
+        self.inner.correlate_many(features, &scattered.iter().map(Vec::as_slice).collect::<Vec<_>>(), out)
+    }
+
+    fn each_block(&self, features: &[usize], body: BlockBody<'_>) -> Result<bool> {
+        self.inner.each_block(features, &mut |places, local, block| {
+            let (rows, position) = (Cow::Borrowed(&*self.rows), Cow::Borrowed(&*self.position));
+            body(places, local, &RowSubset { inner: block, rows, position })
+        })
+    }
+
+    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) -> Result<()> {
         let mut column = Column::default();
-        self.column(j, &mut column);
+        self.column(j, &mut column)?;
         let mut dense = vec![0.0; self.rows.len()];
         column.to_dense(&mut dense);
         crate::kernel::axpy(a, &dense, out);
+        Ok(())
     }
 
-    fn column(&self, j: usize, out: &mut Column) {
-        self.inner.column(j, out);
+    fn column(&self, j: usize, out: &mut Column) -> Result<()> {
+        self.inner.column(j, out)?;
+        self.keep_rows(out);
+        Ok(())
+    }
+
+    fn columns(&self, features: &[usize], visit: &mut dyn FnMut(usize, &mut Column)) -> Result<()> {
+        self.inner.columns(features, &mut |k, column| {
+            self.keep_rows(column);
+            visit(k, column);
+        })
+    }
+
+    fn all_moments(&self, weights: Option<&[f64]>) -> Result<Option<Vec<Moments>>> {
+        let mut scattered = vec![0.0; self.inner.nrows()];
+        self.rows.iter().enumerate().for_each(|(k, &i)| scattered[i] = weights.map_or(1.0, |w| w[k]));
+        self.inner.all_moments(Some(&scattered))
+    }
+
+    fn offset(&self, j: usize) -> f64 {
+        self.inner.offset(j)
+    }
+}
+
+impl RowSubset<'_> {
+    /// A vector of the chosen rows among all, zero in the others.
+    fn scattered(&self, v: &[f64]) -> Vec<f64> {
+        let mut scattered = vec![0.0; self.inner.nrows()];
+        self.rows.iter().zip(v).for_each(|(&i, &x)| scattered[i] = x);
+        scattered
+    }
+
+    /// Leaves the chosen rows of a column alone.
+    fn keep_rows(&self, out: &mut Column) {
         if out.sparse {
             let mut kept = 0;
             for k in 0..out.rows.len() {
@@ -150,15 +207,5 @@ impl Design for RowSubset<'_> {
             }
             out.values.truncate(self.rows.len());
         }
-    }
-
-    fn all_moments(&self, weights: Option<&[f64]>) -> Option<Vec<Moments>> {
-        let mut scattered = vec![0.0; self.inner.nrows()];
-        self.rows.iter().enumerate().for_each(|(k, &i)| scattered[i] = weights.map_or(1.0, |w| w[k]));
-        self.inner.all_moments(Some(&scattered))
-    }
-
-    fn offset(&self, j: usize) -> f64 {
-        self.inner.offset(j)
     }
 }

@@ -53,7 +53,7 @@ struct Entry {
 
 impl<'p, 'a> UnitColumns<'p, 'a> {
     /// Two passes over X at the most.
-    pub fn new(problem: &'p Problem<'a>, memory: &Memory) -> Self {
+    pub fn new(problem: &'p Problem<'a>, memory: &Memory) -> Result<Self> {
         let frame = Frame::new(problem);
         // Each on its own: their difference would be rounded as the farther of the two.
         let (mut target, offset) = (frame.whiten(problem.y().to_vec()), frame.whiten(problem.null_margins()));
@@ -67,10 +67,15 @@ impl<'p, 'a> UnitColumns<'p, 'a> {
         let made: Vec<(usize, Option<Entry>)> = (0..problem.ncols())
             .into_par_iter()
             .filter(may_enter)
-            .map(|j| (j, frame.unit(problem, j).map(|unit| Entry::new(problem, j, &unit, &target, length))))
-            .collect();
+            .map(|j| Ok((j, frame.unit(problem, j)?.map(|unit| Entry::new(problem, j, &unit, &target, length)))))
+            .collect::<Result<_>>()?;
         let flat = made.iter().filter(|m| m.1.is_none()).map(|m| m.0);
-        let dependent = flat.filter(|&j| !is_constant(problem, j)).map(|j| vec![j]).collect();
+        let mut dependent = Vec::new();
+        for j in flat {
+            if !is_constant(problem, j)? {
+                dependent.push(vec![j]);
+            }
+        }
         let mut entries: Vec<Entry> = made.into_iter().filter_map(|m| m.1).collect();
         entries.sort_by(|a, b| b.pull.abs().total_cmp(&a.pull.abs()).then(a.feature.cmp(&b.feature)));
         let is_sparse = problem.design().is_sparse();
@@ -79,10 +84,11 @@ impl<'p, 'a> UnitColumns<'p, 'a> {
         let mut columns =
             Self { problem, frame, target, total, entries, stored: None, dependent, copies: HashSet::new(), rounding };
         if memory.allows(8.0 * problem.nrows() as f64 * columns.len() as f64, 4) {
-            let values: Vec<Vec<f64>> = (0..columns.len()).into_par_iter().map(|k| columns.made(k)).collect();
+            let values: Vec<Vec<f64>> =
+                (0..columns.len()).into_par_iter().map(|k| columns.made(k)).collect::<Result<_>>()?;
             columns.stored = Some(values.concat());
         }
-        columns
+        Ok(columns)
     }
 
     /// Number of columns.
@@ -110,62 +116,62 @@ impl<'p, 'a> UnitColumns<'p, 'a> {
         self.len() == self.problem.ncols() && self.dependent.is_empty()
     }
 
-    fn made(&self, k: usize) -> Vec<f64> {
+    fn made(&self, k: usize) -> Result<Vec<f64>> {
         let entry = &self.entries[k];
-        let unit = self.frame.unit(self.problem, entry.feature).filter(|_| !entry.is_copy);
+        let unit = self.frame.unit(self.problem, entry.feature)?.filter(|_| !entry.is_copy);
         let mut values = unit.map_or_else(|| vec![0.0; self.problem.nrows()], |unit| unit.values);
         if entry.share < 1.0 {
             values.iter_mut().for_each(|x| *x *= entry.share);
         }
-        values
+        Ok(values)
     }
 
     /// The columns of a range, as a matrix.
-    pub fn block(&self, range: Range<usize>) -> Mat<f64> {
+    pub fn block(&self, range: Range<usize>) -> Result<Mat<f64>> {
         let n = self.problem.nrows();
-        match &self.stored {
+        Ok(match &self.stored {
             Some(all) => Mat::from_fn(n, range.len(), |i, a| all[(range.start + a) * n + i]),
             None => {
-                let made: Vec<Vec<f64>> = range.clone().map(|k| self.made(k)).collect();
+                let made: Vec<Vec<f64>> = range.clone().map(|k| self.made(k)).collect::<Result<_>>()?;
                 Mat::from_fn(n, range.len(), |i, a| made[a][i])
             }
-        }
+        })
     }
 
     /// The column at a position.
-    fn values(&self, k: u32) -> Vec<f64> {
+    fn values(&self, k: u32) -> Result<Vec<f64>> {
         let (n, k) = (self.problem.nrows(), k as usize);
-        self.stored.as_ref().map_or_else(|| self.made(k), |all| all[k * n..(k + 1) * n].to_vec())
+        self.stored.as_ref().map_or_else(|| self.made(k), |all| Ok(all[k * n..(k + 1) * n].to_vec()))
     }
 
     /// A_jk of the columns at two different positions.
-    pub fn product(&self, j: u32, k: u32) -> f64 {
+    pub fn product(&self, j: u32, k: u32) -> Result<f64> {
         let n = self.problem.nrows();
-        match &self.stored {
+        Ok(match &self.stored {
             Some(all) => {
                 let at = |k: u32| &all[k as usize * n..(k as usize + 1) * n];
                 kernel::dot(at(j), at(k))
             }
-            None => kernel::dot(&self.values(j), &self.values(k)),
-        }
+            None => kernel::dot(&self.values(j)?, &self.values(k)?),
+        })
     }
 
     /// A_jk of one column with all.
-    pub fn products(&self, j: u32) -> Vec<f64> {
-        let own = self.values(j);
+    pub fn products(&self, j: u32) -> Result<Vec<f64>> {
+        let own = self.values(j)?;
         let n = own.len();
         let one = |k: usize| match &self.stored {
-            Some(all) => kernel::dot(&all[k * n..(k + 1) * n], &own),
-            None => kernel::dot(&self.made(k), &own),
+            Some(all) => Ok(kernel::dot(&all[k * n..(k + 1) * n], &own)),
+            None => Ok(kernel::dot(&self.made(k)?, &own)),
         };
         (0..self.len()).into_par_iter().map(one).collect()
     }
 
     /// The columns at some positions as fits take them.
-    pub fn terms(&self, members: &[u32]) -> Vec<Term> {
+    pub fn terms(&self, members: &[u32]) -> Result<Vec<Term>> {
         let term = |&m: &u32| {
             let Entry { feature, scale, ridge, reach, effort, .. } = self.entries[m as usize];
-            Term { feature, values: self.values(m), scale, ridge, reach, effort }
+            Ok(Term { feature, values: self.values(m)?, scale, ridge, reach, effort })
         };
         members.iter().map(term).collect()
     }
@@ -177,8 +183,8 @@ impl<'p, 'a> UnitColumns<'p, 'a> {
 
     /// The features of a column and those that it is a combination of, if it is one exactly; an error if not.
     pub fn circuit(&self, own: u32, others: &[u32]) -> Result<Vec<usize>> {
-        let terms = self.terms(others);
-        let places = circuit(&self.terms(&[own])[0], &terms)?;
+        let terms = self.terms(others)?;
+        let places = circuit(&self.terms(&[own])?[0], &terms)?;
         let mut features: Vec<usize> = places.into_iter().map(|a| terms[a].feature).collect();
         features.push(self.feature(own));
         features.sort_unstable();
@@ -204,7 +210,7 @@ impl<'p, 'a> UnitColumns<'p, 'a> {
             if self.dependent.len() < LISTS {
                 self.dependent.push(features);
             }
-            let (first, second) = (self.values(pair.0), self.values(pair.1));
+            let (first, second) = (self.values(pair.0)?, self.values(pair.1)?);
             let same = |sign: f64| first.iter().zip(&second).all(|(a, b)| *a == sign * b);
             if !(same(1.0) || same(-1.0)) {
                 self.copies.insert(pair);

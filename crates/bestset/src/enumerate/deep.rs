@@ -8,14 +8,14 @@ use crate::problem::refit::DEPENDENT;
 use rayon::prelude::*;
 
 /// A of all columns that are no copies, by rows.
-pub fn all_products(columns: &UnitColumns<'_, '_>) -> Vec<f64> {
+pub fn all_products(columns: &UnitColumns<'_, '_>) -> Result<Vec<f64>> {
     let one = |k: usize| {
-        let mut row = columns.products(k as u32);
+        let mut row = columns.products(k as u32)?;
         row[k] = 1.0;
-        row
+        Ok(row)
     };
-    let rows: Vec<Vec<f64>> = (0..columns.len()).into_par_iter().map(one).collect();
-    rows.concat()
+    let rows: Vec<Vec<f64>> = (0..columns.len()).into_par_iter().map(one).collect::<Result<_>>()?;
+    Ok(rows.concat())
 }
 
 /// The columns after the last of a prefix, which is projected out of them.
@@ -168,8 +168,8 @@ mod tests {
             let y = (0..n).map(|_| normal(&mut rng)).collect();
             let data = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));
             data.with_problem(|problem| {
-                let columns = UnitColumns::new(problem, &Memory::default());
-                let gram = all_products(&columns);
+                let columns = UnitColumns::new(problem, &Memory::default()).unwrap();
+                let gram = all_products(&columns).unwrap();
                 let judge = Judge { columns: &columns, gram: Some(&gram), price: 0.0 };
                 let mut finder = Finder::new(&judge, Pool::new(1), monitor.limits());
                 let mut beside = Beside::nothing(&columns, &gram);

@@ -23,9 +23,9 @@ pub struct Judge<'j, 'p, 'a> {
 }
 
 impl Judge<'_, '_, '_> {
-    fn product(&self, j: u32, k: u32) -> f64 {
+    fn product(&self, j: u32, k: u32) -> Result<f64> {
         match self.gram {
-            Some(gram) => gram[j as usize * self.columns.len() + k as usize],
+            Some(gram) => Ok(gram[j as usize * self.columns.len() + k as usize]),
             None => self.columns.product(j, k),
         }
     }
@@ -41,7 +41,7 @@ impl Judge<'_, '_, '_> {
             form[i * width + i] = 1.0;
             form[i * width + size] = self.columns.pull(j as usize);
             for (l, &k) in members.iter().enumerate().take(i) {
-                let product = self.product(j, k);
+                let product = self.product(j, k)?;
                 (form[i * width + l], form[l * width + i]) = (product, product);
             }
         }
@@ -100,7 +100,7 @@ mod tests {
             let data = wide_columns(&mut rng, 8);
             let fits = twofold_fits_beyond(&data, 1e-14);
             data.with_problem(|problem| {
-                let columns = UnitColumns::new(problem, &Memory::default());
+                let columns = UnitColumns::new(problem, &Memory::default()).unwrap();
                 let judge = Judge { columns: &columns, gram: None, price: 0.0 };
                 for mask in 1u32..1 << columns.len() {
                     let members: Vec<u32> = (0..columns.len() as u32).filter(|k| mask >> k & 1 == 1).collect();

@@ -126,11 +126,15 @@ pub fn sizes(
     let mut bests: Vec<BestOfSize> = Vec::with_capacity(most);
     for size in 1..=most {
         let own = match prepared.seed(size) {
-            Some(_) if prepared.is_perfect(size) => prepared.perfect(bests.last()),
+            Some(_) if prepared.is_perfect(size) => prepared.perfect(bests.last())?,
             Some(seed) => best_of_size(&mut prepared, size, seed, options, monitor)?,
             None => prepared.beyond(bests.last()),
         };
-        bests.push(bests.last().map_or(own.clone(), |before| at_most(problem, before, own)));
+        let own = match bests.last() {
+            Some(before) => at_most(problem, before, own)?,
+            None => own,
+        };
+        bests.push(own);
     }
     Ok((bests, prepared.columns.dependent))
 }
@@ -146,7 +150,7 @@ fn best_of_size(
     let mut pool = Pool::new(1);
     let before = prepared.nodes;
     let stopped = prepared.search(size, &[seed], 0.0, &mut pool, options, monitor)?;
-    let fits = refitted(&prepared.columns, &pool, 0.0);
+    let fits = refitted(&prepared.columns, &pool, 0.0)?;
     let bound = fits.iter().map(|f| f.1).fold(pool.others(), f64::min);
     let coefficients = fits.into_iter().next().map_or_else(|| prepared.null(), |f| f.0.coefficients);
     let (lower_bound, ended) = stopped.map_or((bound.max(0.0), Status::Converged), |status| (0.0, status));
@@ -154,26 +158,26 @@ fn best_of_size(
 }
 
 /// At most so many: where columns stand for others, or a limit struck, a smaller subset may be the better one.
-fn at_most(problem: &Problem<'_>, before: &BestOfSize, own: BestOfSize) -> BestOfSize {
+fn at_most(problem: &Problem<'_>, before: &BestOfSize, own: BestOfSize) -> Result<BestOfSize> {
     let lower_bound = own.lower_bound.min(before.lower_bound);
-    let is_worse = problem.value(&before.coefficients) < problem.value(&own.coefficients);
+    let is_worse = problem.value(&before.coefficients)? < problem.value(&own.coefficients)?;
     let coefficients = if is_worse { before.coefficients.clone() } else { own.coefficients };
-    BestOfSize { coefficients, lower_bound, ..own }
+    Ok(BestOfSize { coefficients, lower_bound, ..own })
 }
 
 /// The subsets known, refitted by QR, each with P and with what it is at least (MATH 11.35), the least first.
-fn refitted(columns: &UnitColumns<'_, '_>, pool: &Pool, price: f64) -> Vec<(Refit, f64, Vec<u32>)> {
+fn refitted(columns: &UnitColumns<'_, '_>, pool: &Pool, price: f64) -> Result<Vec<(Refit, f64, Vec<u32>)>> {
     let targets = columns.targets();
     let one = |c: &Candidate| {
         let size = c.members.len();
-        let mut fit = targets.refit(&columns.terms(&c.members));
+        let mut fit = targets.refit(&columns.terms(&c.members)?)?;
         let least = targets.at_least(&fit, size, c.inverse) + price * size as f64;
         fit.value += price * size as f64;
-        (fit, least, c.members.clone())
+        Ok((fit, least, c.members.clone()))
     };
-    let mut fits: Vec<(Refit, f64, Vec<u32>)> = pool.known().iter().map(one).collect();
+    let mut fits = pool.known().iter().map(one).collect::<Result<Vec<(Refit, f64, Vec<u32>)>>>()?;
     fits.sort_by(|a, b| a.0.value.total_cmp(&b.0.value).then_with(|| a.2.cmp(&b.2)));
-    fits
+    Ok(fits)
 }
 
 /// Minimises P of a problem with a limited size that [`applies`].
@@ -200,8 +204,11 @@ pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>
     if let Some(status) = prepared.stopped {
         (beyond, ended) = (beyond.min(price * (prepared.reached() + 1) as f64), status);
     }
-    let answer = perfect.and_then(|_| prepared.interpolation(pool.best().map(|c| &c.members[..]).unwrap_or(&[])));
-    Ok(outcome(problem, options, &prepared, &pool, (beyond, ended), answer))
+    let answer = match perfect {
+        Some(_) => prepared.interpolation(pool.best().map(|c| &c.members[..]).unwrap_or(&[]))?,
+        None => None,
+    };
+    outcome(problem, options, &prepared, &pool, (beyond, ended), answer)
 }
 
 /// The answers by their objectives as the data have them. They are proved where every other subset costs as much; columns that others
@@ -213,20 +220,22 @@ fn outcome(
     pool: &Pool,
     (beyond, ended): (f64, Status),
     perfect: Option<Coefficients>,
-) -> Outcome {
+) -> Result<Outcome> {
     let (columns, price) = (&prepared.columns, problem.coordinate(0).l0);
-    let fits = refitted(columns, pool, price);
+    let fits = refitted(columns, pool, price)?;
     let bound = fits.iter().map(|f| f.1).fold(pool.others().min(beyond), f64::min);
     let wanted = fits.len().min(options.top);
     let others = fits[wanted..].iter().map(|f| f.1).fold(pool.others().min(beyond), f64::min);
     let (complete, absolute) = (columns.is_complete(), options.absolute(problem));
     let one = |coefficients: Coefficients| {
-        let objective = problem.value(&coefficients);
+        let objective = problem.value(&coefficients)?;
         let room = absolute.max(options.gap * objective.abs());
-        Ranked { coefficients, objective, proved: complete && objective <= others + room }
+        Ok(Ranked { coefficients, objective, proved: complete && objective <= others + room })
     };
-    let mut ranked: Vec<Ranked> = fits.into_iter().take(wanted).map(|f| one(f.0.coefficients)).collect();
-    ranked.extend(perfect.map(|c| Ranked { proved: false, ..one(c) }));
+    let mut ranked = fits.into_iter().take(wanted).map(|f| one(f.0.coefficients)).collect::<Result<Vec<Ranked>>>()?;
+    if let Some(perfect) = perfect {
+        ranked.push(Ranked { proved: false, ..one(perfect)? });
+    }
     ranked.sort_by(|a, b| a.objective.total_cmp(&b.objective));
     // A column that lowers no fit has the coefficient zero: with it a subset is the same answer as without.
     let mut seen: Vec<Vec<usize>> = Vec::new();
@@ -237,14 +246,14 @@ fn outcome(
     });
     ranked.truncate(options.top);
     let coefficients = ranked.first().map_or_else(|| prepared.null(), |r| r.coefficients.clone());
-    let certificate = Certificate::new(problem.value(&coefficients), None, bound);
+    let certificate = Certificate::new(problem.value(&coefficients)?, None, bound);
     if let Some(first) = ranked.first_mut() {
         first.proved = certificate.status(ended, absolute, options.gap) == Status::Optimal;
     }
     let mut dual = vec![0.0; problem.nrows()];
-    let (u, b) = problem.predictor(&coefficients);
+    let (u, b) = problem.predictor(&coefficients)?;
     problem.dual_point(&u, b, &mut dual);
     let dependent = columns.dependent.clone();
     let known = Outcome::new(coefficients, bound.max(0.0), dual, ended);
-    Outcome { iterations: prepared.nodes, ranked, dependent, ..known }
+    Ok(Outcome { iterations: prepared.nodes, ranked, dependent, ..known })
 }

@@ -48,12 +48,12 @@ impl Panel {
     }
 
     /// The products of the columns, and the pairs j < k of which one leaves next to nothing of the other.
-    fn new(columns: &UnitColumns<'_, '_>, rows: Range<usize>) -> (Self, Vec<(usize, usize)>) {
+    fn new(columns: &UnitColumns<'_, '_>, rows: Range<usize>) -> crate::Result<(Self, Vec<(usize, usize)>)> {
         let (count, mut close) = (columns.len(), Vec::new());
         let mut panel = Self::zeros(rows.clone(), count);
-        let own = columns.block(rows.clone());
+        let own = columns.block(rows.clone())?;
         for from in (rows.start..count).step_by(WIDTH) {
-            let others = columns.block(from..(from + WIDTH).min(count));
+            let others = columns.block(from..(from + WIDTH).min(count))?;
             let mut products = faer::Mat::<f64>::zeros(others.ncols(), own.ncols());
             matmul(products.as_mut(), Accum::Replace, others.transpose(), own.as_ref(), 1.0, Par::Seq);
             for j in rows.clone() {
@@ -67,7 +67,7 @@ impl Panel {
                 }
             }
         }
-        (panel, close)
+        Ok((panel, close))
     }
 }
 
@@ -91,13 +91,14 @@ impl Panels {
         let keeps = memory.allows(2.0 * count as f64 * count as f64, 2);
         let one = |b: usize| {
             if let Some(status) = limits.stop(0) {
-                return Err(status);
+                return Ok(Err(status));
             }
-            let (panel, close) = Panel::new(columns, b * ROWS..((b + 1) * ROWS).min(count));
-            Ok((keeps.then_some(panel), close))
+            let (panel, close) = Panel::new(columns, b * ROWS..((b + 1) * ROWS).min(count))?;
+            Ok(Ok((keeps.then_some(panel), close)))
         };
-        let made: Result<Vec<Made>, Status> = (0..count.div_ceil(ROWS)).into_par_iter().map(one).collect();
-        let made = match made {
+        let made: crate::Result<Vec<Result<Made, Status>>> =
+            (0..count.div_ceil(ROWS)).into_par_iter().map(one).collect();
+        let made = match made?.into_iter().collect::<Result<Vec<Made>, Status>>() {
             Ok(made) => made,
             Err(status) => return Ok(Err(status)),
         };
@@ -126,10 +127,10 @@ impl Panels {
     }
 
     /// The panel of a number.
-    pub fn get(&self, columns: &UnitColumns<'_, '_>, b: usize) -> Cow<'_, Panel> {
-        match &self.kept {
+    pub fn get(&self, columns: &UnitColumns<'_, '_>, b: usize) -> crate::Result<Cow<'_, Panel>> {
+        Ok(match &self.kept {
             Some(kept) => Cow::Borrowed(&kept[b]),
-            None => Cow::Owned(Panel::new(columns, b * ROWS..((b + 1) * ROWS).min(self.count)).0),
-        }
+            None => Cow::Owned(Panel::new(columns, b * ROWS..((b + 1) * ROWS).min(self.count))?.0),
+        })
     }
 }

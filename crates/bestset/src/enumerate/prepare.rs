@@ -35,7 +35,7 @@ impl<'p, 'a> Prepared<'p, 'a> {
     /// For subsets of at most `most` features.
     pub fn new(problem: &'p Problem<'a>, most: usize, options: &Options, limits: &Limits) -> Result<Self> {
         let memory = options.memory();
-        let columns = UnitColumns::new(problem, &memory);
+        let columns = UnitColumns::new(problem, &memory)?;
         let (panels, gram, root, seeds) = (None, None, None, Vec::new());
         let mut prepared = Self { columns, panels, gram, root, seeds, stopped: limits.stop(0), nodes: 0 };
         // Larger ones fit perfectly.
@@ -54,7 +54,7 @@ impl<'p, 'a> Prepared<'p, 'a> {
         // A, what is projected out of it by every thread, and its copy in single precision.
         let room = 8.0 + 24.0 * rayon::current_num_threads() as f64;
         if largest > 3 && prepared.stopped.is_none() && memory.allows(room * p * p, 2) {
-            let gram = all_products(&prepared.columns);
+            let gram = all_products(&prepared.columns)?;
             prepared.root = Some(Beside::nothing(&prepared.columns, &gram));
             prepared.gram = Some(gram);
         }
@@ -160,7 +160,7 @@ impl<'p, 'a> Prepared<'p, 'a> {
     }
 
     /// A perfect fit: a first answer, or a subset with the column that fits best beside it.
-    pub fn interpolation(&self, members: &[u32]) -> Option<Coefficients> {
+    pub fn interpolation(&self, members: &[u32]) -> Result<Option<Coefficients>> {
         let (problem, targets) = (self.columns.problem, self.columns.targets());
         let outside =
             (0..self.columns.len() as u32).filter(|&k| !members.contains(&k) && !self.columns.is_copy(k as usize));
@@ -169,19 +169,29 @@ impl<'p, 'a> Prepared<'p, 'a> {
         let fits = whole.into_iter().chain(with.filter(|_| members.len() < determined(problem)));
         // Of columns that depend on each other a fit would be made of rounding.
         let judge = Judge { columns: &self.columns, gram: self.gram.as_deref(), price: 0.0 };
-        let fits = fits.filter(|m| matches!(judge.judge(m), Ok(Judgement::Independent(_))));
-        let fits = fits.map(|m| targets.refit(&self.columns.terms(&m)).coefficients);
-        let fits = fits.map(|c| (problem.loss_at(&c), c)).filter(|fit| fit.0.is_finite());
-        fits.reduce(|a, b| if b.0 < a.0 { b } else { a }).map(|best| best.1)
+        let mut best: Option<(f64, Coefficients)> = None;
+        for members in fits {
+            match judge.judge(&members) {
+                Ok(Judgement::Independent(_)) => {}
+                Err(error) if error.is_of_reading() => return Err(error),
+                _ => continue,
+            }
+            let fit = targets.refit(&self.columns.terms(&members)?)?.coefficients;
+            let loss = problem.loss_at(&fit)?;
+            if loss.is_finite() && best.as_ref().is_none_or(|b| loss < b.0) {
+                best = Some((loss, fit));
+            }
+        }
+        Ok(best.map(|best| best.1))
     }
 
     /// The perfect fit of a size, beside the best of the size before.
-    pub fn perfect(&self, before: Option<&BestOfSize>) -> BestOfSize {
+    pub fn perfect(&self, before: Option<&BestOfSize>) -> Result<BestOfSize> {
         let position = |j: &usize| (0..self.columns.len() as u32).find(|&k| self.columns.feature(k) == *j);
         let members: Vec<u32> =
             before.map_or_else(Vec::new, |b| b.coefficients.support.iter().filter_map(position).collect());
-        let coefficients = self.interpolation(&members).unwrap_or_else(|| self.null());
-        BestOfSize { coefficients, lower_bound: 0.0, ended: Status::Converged, nodes: 0 }
+        let coefficients = self.interpolation(&members)?.unwrap_or_else(|| self.null());
+        Ok(BestOfSize { coefficients, lower_bound: 0.0, ended: Status::Converged, nodes: 0 })
     }
 
     /// A size for which there is nothing to look at: no more independent columns, or no time.

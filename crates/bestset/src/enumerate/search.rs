@@ -97,9 +97,10 @@ impl<'s, 'p, 'a> SizeSearch<'s, 'p, 'a> {
         let mut finder = Finder::new(self.judge, pool, limits);
         match (task, self.panels) {
             (Chunk::Singles, _) => singles(columns, &mut finder)?,
-            (Chunk::Pairs(b), Some(panels)) => finder.pairs(&self.leaf, &panels.get(columns, b))?,
+            (Chunk::Pairs(b), Some(panels)) => finder.pairs(&self.leaf, panels.get(columns, b)?.as_ref())?,
             (Chunk::Triples(a, b), Some(panels)) => {
-                finder.triples(&self.leaf, &panels.get(columns, a), &panels.get(columns, b))?;
+                let (first, second) = (panels.get(columns, a)?, panels.get(columns, b)?);
+                finder.triples(&self.leaf, &first, &second)?;
             }
             (Chunk::Deep(i, next), _) => self.deep(i, next, &mut finder)?,
             _ => {}

@@ -42,7 +42,7 @@ impl<'w, 'p, 'a> GreedyWalk<'w, 'p, 'a> {
             }
             return Ok(false);
         };
-        self.members.push((added, self.columns.products(added)));
+        self.members.push((added, self.columns.products(added)?));
         for _ in 0..EXCHANGES * self.members.len() {
             if limits.stop(0).is_some() {
                 break;
@@ -50,7 +50,7 @@ impl<'w, 'p, 'a> GreedyWalk<'w, 'p, 'a> {
             let moves = (0..self.members.len()).filter_map(|i| self.best_beside(Some(i), PLAIN).map(|m| (m.0, i, m.1)));
             match moves.reduce(|a, b| if b.0 > a.0 { b } else { a }) {
                 Some((better, out, into)) if better > explained + 1e-12 => {
-                    self.members[out] = (into, self.columns.products(into));
+                    self.members[out] = (into, self.columns.products(into)?);
                     explained = better;
                 }
                 _ => break,

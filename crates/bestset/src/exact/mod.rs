@@ -42,8 +42,8 @@ mod tuning;
 pub(crate) use tree::snapshot::SavedTree;
 
 /// Lowers P by moves of one feature that keep the size within k.
-pub(crate) fn improve_within_size(work: &mut Workspace<'_, '_>, k: usize, limits: &Limits) {
-    size::improve(work, k, Tuning::default().moves_within_size, limits);
+pub(crate) fn improve_within_size(work: &mut Workspace<'_, '_>, k: usize, limits: &Limits) -> Result<()> {
+    size::improve(work, k, Tuning::default().moves_within_size, limits)
 }
 
 use crate::control::{Limits, Monitor, Options};
@@ -71,7 +71,7 @@ pub(crate) fn solve(
     let setting = Setting::new(&unlimited, problem.max_size(), options, Tuning::default());
     let tree = match journal.as_mut().and_then(|j| j.start.take()) {
         Some(saved) => Tree::restore(setting, saved, monitor)?,
-        None => Tree::plant(setting.clone(), Seed::new(&setting, monitor)),
+        None => Tree::plant(setting.clone(), Seed::new(&setting, monitor)?, monitor)?,
     };
     let root = tree.root_bound();
     let outcome = tree.grow(monitor, journal)?;

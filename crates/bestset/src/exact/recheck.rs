@@ -13,10 +13,10 @@ use crate::solver::Outcome;
 /// Bounds of the tree's nodes get no second look: each was computed from the columns at the node's own dual point, with room for
 /// rounding; where curvature was moved it rests on a factorisation besides (see [`crate::exact::curvature`]).
 pub fn recheck(problem: &Problem<'_>, outcome: &Outcome, root: f64) -> Result<()> {
-    let claimed = problem.value(&outcome.coefficients);
+    let claimed = problem.value(&outcome.coefficients)?;
     // n products and sums for each margin, and as many again for the loss.
     let grain = 16.0 * f64::EPSILON * (problem.nrows() + outcome.coefficients.nonzeros()) as f64;
-    let (found, size) = objective(problem, &outcome.coefficients, grain);
+    let (found, size) = objective(problem, &outcome.coefficients, grain)?;
     let slack = grain * size;
     // Where P overflows there is nothing to compare.
     let differs = |a: f64, b: f64| a.is_finite() && b.is_finite() && (a - b).abs() > slack;
@@ -26,8 +26,8 @@ pub fn recheck(problem: &Problem<'_>, outcome: &Outcome, root: f64) -> Result<()
     // At the very point: projecting it once more would move it by its rounding, which steep Ψ make into more than slack.
     let features: Vec<usize> = (0..problem.ncols()).collect();
     let mut tau = vec![0.0; features.len()];
-    problem.design().correlate(&features, &outcome.dual, &mut tau);
-    let bound = problem.dual_value(&outcome.dual, &features, &tau);
+    problem.design().correlate(&features, &outcome.dual, &mut tau)?;
+    let bound = problem.dual_value(&outcome.dual, &features, &tau)?;
     // D has terms of its own, which an answer without loss or price has not.
     let own =
         outcome.dual.iter().zip(problem.y()).map(|(a, y)| a.abs() * (a.abs() + y.abs())).sum::<f64>() + bound.abs();
@@ -43,11 +43,11 @@ pub fn recheck(problem: &Problem<'_>, outcome: &Outcome, root: f64) -> Result<()
 
 /// P by rows of the selected columns, read from the design one by one, and the size of what was added up, of which P may be off by
 /// the share `grain`.
-fn objective(problem: &Problem<'_>, coefficients: &Coefficients, grain: f64) -> (f64, f64) {
+fn objective(problem: &Problem<'_>, coefficients: &Coefficients, grain: f64) -> Result<(f64, f64)> {
     let (mut margins, mut column) = (problem.null_margins(), Column::default());
     let mut sizes: Vec<f64> = margins.iter().map(|u| u.abs() + coefficients.intercept.abs()).collect();
     for (j, b) in coefficients.iter() {
-        problem.design().column(j, &mut column);
+        problem.design().column(j, &mut column)?;
         let shift = b * column.shift;
         margins.iter_mut().for_each(|u| *u += shift);
         // What a view takes away again has been rounded as well.
@@ -71,7 +71,7 @@ fn objective(problem: &Problem<'_>, coefficients: &Coefficients, grain: f64) -> 
         size += term.abs() + weight(i) * (loss.derivative(u, y[i]).abs() + 0.5 * grain * own / loss.mu()) * own;
     }
     let penalty = problem.penalty_sum(coefficients);
-    (value + penalty, size + penalty.abs())
+    Ok((value + penalty, size + penalty.abs()))
 }
 
 #[cfg(test)]
@@ -90,10 +90,10 @@ mod tests {
         let mut observer = ();
         let mut monitor = Monitor::new(&options, &mut observer);
         let outcome = crate::exact::solve(&problem, &options, &mut monitor, None).unwrap();
-        let root = problem.lower_bound(&outcome.dual);
+        let root = problem.lower_bound(&outcome.dual).unwrap();
         assert!(recheck(&problem, &outcome, root).is_ok());
         assert!(matches!(recheck(&problem, &outcome, root + 1e-6), Err(Error::Recheck { .. })));
-        let proud = Outcome { lower_bound: problem.value(&outcome.coefficients) + 1e-9, ..outcome };
+        let proud = Outcome { lower_bound: problem.value(&outcome.coefficients).unwrap() + 1e-9, ..outcome };
         assert!(matches!(recheck(&problem, &proud, root), Err(Error::Recheck { what: "the lower bound", .. })));
         assert_eq!(solve(&problem, &options).unwrap().status, crate::Status::Optimal);
     }

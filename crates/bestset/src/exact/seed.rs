@@ -2,6 +2,7 @@
 //! relaxation takes k features (MATH 11.5).
 
 use crate::control::{Monitor, Options};
+use crate::error::Result;
 use crate::exact::multiplier::Multiplier;
 use crate::exact::setting::Setting;
 use crate::exact::size::{improve, largest};
@@ -22,11 +23,11 @@ pub struct Seed {
 
 impl Seed {
     /// The root of the problem, penalised or of a limited size.
-    pub fn new(setting: &Setting<'_, '_>, monitor: &mut Monitor<'_>) -> Self {
+    pub fn new(setting: &Setting<'_, '_>, monitor: &mut Monitor<'_>) -> Result<Self> {
         match setting.size {
             None => {
-                let root = incremental::sketch(&mut setting.workspace(), setting.options, monitor);
-                Self { root, multiplier: 0.0 }
+                let root = incremental::sketch(&mut setting.workspace(), setting.options, monitor)?;
+                Ok(Self { root, multiplier: 0.0 })
             }
             Some(k) => Self::within(setting, k, monitor),
         }
@@ -34,18 +35,18 @@ impl Seed {
 
     /// max_ν { min R_ν − νk } (MATH 11.5): solves the problem with λ0 + ν for prices ν until the relaxation takes about k features, keeps
     /// the best bound D − νk and the best answer of at most k features.
-    fn within(setting: &Setting<'_, '_>, k: usize, monitor: &mut Monitor<'_>) -> Self {
+    fn within(setting: &Setting<'_, '_>, k: usize, monitor: &mut Monitor<'_>) -> Result<Self> {
         let (problem, options, tuning) = (setting.problem, setting.options, &setting.tuning);
         // Beyond the largest price nothing is taken, and every feature pays it, whatever its factor of λ0 (which may be zero); the
         // first guess is a part of it, and 0 when λ0 alone is enough.
         let same = Penalty { price: Factors::One, ..problem.penalty().clone() };
-        let highest = problem.with_penalty(same).map_or(0.0, |p| p.lambda0_max());
+        let highest = problem.with_penalty(same)?.lambda0_max()?;
         let mut nu = if problem.penalty().lambda0 > 0.0 { 0.0 } else { tuning.first_price * highest };
         let mut prices = Multiplier::new(Some(k), tuning.root_prices, tuning.price_worth);
         let mut search = PriceSearch::new(setting, k);
         let absolute = options.absolute(problem);
         monitor.muted = true;
-        while let Some(count) = search.solve(nu, monitor) {
+        while let Some(count) = search.solve(nu, monitor)? {
             let gap = search.objective - search.last_bound;
             let closed = gap <= absolute.max(options.gap * search.objective.abs());
             match prices.next(nu, count, gap) {
@@ -54,7 +55,7 @@ impl Seed {
             }
         }
         monitor.muted = false;
-        search.conclude()
+        Ok(search.conclude())
     }
 }
 
@@ -90,45 +91,47 @@ impl<'s, 'p, 'a> PriceSearch<'s, 'p, 'a> {
     }
 
     /// The root at λ0 + ν; how many features its relaxation takes (MATH 11.5), `None` where ν is no price.
-    fn solve(&mut self, nu: f64, monitor: &mut Monitor<'_>) -> Option<f64> {
+    fn solve(&mut self, nu: f64, monitor: &mut Monitor<'_>) -> Result<Option<f64>> {
         let (problem, options) = (self.setting.problem, self.setting.options);
-        let priced = problem.with_penalty(problem.penalty().priced(nu)).ok()?;
+        let Ok(priced) = problem.with_penalty(problem.penalty().priced(nu)) else { return Ok(None) };
         let started = Options { warm_start: self.start.clone(), ..options.clone() };
         let mut work = Workspace::new(&priced).within(options.memory());
-        let mut root = incremental::root(&mut work, &started, monitor);
+        let mut root = incremental::root(&mut work, &started, monitor)?;
         drop(work);
         let (bound, back) = (root.outcome.lower_bound, nu * self.k as f64);
         root.outcome.lower_bound -= back + f64::EPSILON * (back + bound.abs());
         let charge = |j: usize, b: f64| priced.coordinate(j).fraction(b);
         let count: f64 = root.minimiser.iter().map(|(j, b)| charge(j, b)).sum();
-        self.answer_from(&root, charge, monitor);
+        self.answer_from(&root, charge, monitor)?;
         self.start = Some(root.minimiser.clone());
         self.last_bound = root.outcome.lower_bound;
+        // Muted for the sake of the priced problem: these are of the one that is posed.
+        monitor.so_far.offer_bound(self.last_bound, &root.outcome.dual);
+        monitor.so_far.offer(self.objective, || self.answer.clone());
         if self.best.as_ref().is_none_or(|b| b.root.outcome.lower_bound < self.last_bound) {
             self.best = Some(Seed { root, multiplier: nu });
         }
-        Some(count)
+        Ok(Some(count))
     }
 
     /// Answers of at most k features from the root's minimiser and from its answer.
-    fn answer_from(&mut self, root: &Root, charge: impl Fn(usize, f64) -> f64, monitor: &Monitor<'_>) {
+    fn answer_from(&mut self, root: &Root, charge: impl Fn(usize, f64) -> f64, monitor: &Monitor<'_>) -> Result<()> {
         let tuning = &self.setting.tuning;
         // Where they are too many for a tableau, those that are charged most.
         let charged = largest(&root.minimiser, tuning.most_charged.max(4 * self.k), &charge);
         if !self.core.has_room_for(self.core.active.len() + charged.support.len()) {
             self.core = self.setting.workspace();
         }
-        charged.support.iter().for_each(|&j| {
-            self.core.include(j);
-        });
+        self.core.include_all(&charged.support)?;
         for candidate in [&root.minimiser, &root.outcome.coefficients] {
-            self.core.load(&largest(candidate, self.k, &charge));
-            improve(&mut self.core, self.k, tuning.moves_within_size, monitor.limits());
-            let value = self.setting.problem.value(&self.core.coefficients());
+            self.core.load(&largest(candidate, self.k, &charge))?;
+            improve(&mut self.core, self.k, tuning.moves_within_size, monitor.limits())?;
+            let value = self.setting.problem.value(&self.core.coefficients())?;
             if value < self.objective {
                 (self.answer, self.objective) = (self.core.coefficients(), value);
             }
         }
+        Ok(())
     }
 
     /// The root with the best bound, and the best answer in place of its own.

@@ -110,7 +110,7 @@ fn probe_if_promising(
 fn may_fall(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, best: f64) -> bool {
     let members = &node.members;
     let could_fall = |&a: &usize| {
-        let square = context.problem().squares(context.feature(node, a));
+        let square = context.bounds.square(context.feature(node, a));
         let alone = context.coordinate(node, a).curved((square - members.moved[a]).max(0.0));
         members.beta[a] == 0.0 && members.choices[a] == Choice::Free && node.dual + alone.phi(members.tau[a]) > best
     };

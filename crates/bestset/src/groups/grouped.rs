@@ -1,5 +1,6 @@
 //! A problem with groups: what they cost, P, and D of a node, in which groups are in, out or open (MATH 9.4, 11.36).
 
+use crate::error::Result;
 use crate::groups::Groups;
 use crate::penalty::{Coordinate, Factors};
 use crate::problem::Problem;
@@ -73,11 +74,11 @@ impl Grouped<'_, '_> {
     }
 
     /// P of coefficients (MATH 9.3), from scratch.
-    pub(crate) fn objective(&self, coefficients: &Coefficients) -> f64 {
+    pub(crate) fn objective(&self, coefficients: &Coefficients) -> Result<f64> {
         let problem = self.problem;
-        let loss = problem.loss_at(coefficients);
+        let loss = problem.loss_at(coefficients)?;
         let shrinkage: f64 = coefficients.iter().map(|(j, b)| self.selected(j).value(b)).sum();
-        loss + shrinkage + self.chosen(coefficients).iter().map(|&g| self.price(g)).sum::<f64>()
+        Ok(loss + shrinkage + self.chosen(coefficients).iter().map(|&g| self.price(g)).sum::<f64>())
     }
 
     /// The groups with a non-zero coefficient.
@@ -88,9 +89,8 @@ impl Grouped<'_, '_> {
     }
 
     /// A bound on the curvature of the loss along β_g (MATH 9.7): ‖X_g‖² ≤ Σ‖x_j‖², over μ.
-    pub(crate) fn curvature(&self, g: usize) -> f64 {
-        let squares: f64 = self.groups.members[g].iter().map(|&j| self.problem.squares(j)).sum();
-        squares / self.problem.loss().mu()
+    pub(crate) fn curvature(&self, squares: &[f64], g: usize) -> f64 {
+        self.groups.members[g].iter().map(|&j| squares[j]).sum::<f64>() / self.problem.loss().mu()
     }
 
     /// D_node(α) = −Σℓ* + Σ_open min(0, λ0_g + νs_g + Σφ_j⁰(τ_j)) + Σ_in (λ0_g + νs_g + Σφ_j⁰(τ_j)) − νk (MATH 11.36), less the
@@ -98,7 +98,7 @@ impl Grouped<'_, '_> {
     ///
     /// The Ψ_j of a problem whose features pay nothing is φ_j⁰, and its bound leaves room for rounding: taking it for the
     /// features of the groups that are in or have Ψ_g < 0 alone, at their prices, does the same for groups.
-    pub(crate) fn bound(&self, alpha: &[f64], part: &Part<'_>) -> GroupBound {
+    pub(crate) fn bound(&self, alpha: &[f64], part: &Part<'_>) -> Result<GroupBound> {
         let (problem, groups, (nu, most)) = (self.problem, self.groups, part.price);
         let mut features: Vec<usize> = (0..groups.len())
             .filter(|&g| part.choices[g] != Decision::Out)
@@ -106,8 +106,9 @@ impl Grouped<'_, '_> {
             .collect();
         features.sort_unstable();
         let mut tau = vec![0.0; features.len()];
-        problem.design().correlate(&features, alpha, &mut tau);
-        let outer = problem.outer_correlations(alpha, &features, &tau, |k| self.selected(features[k]));
+        problem.design().correlate(&features, alpha, &mut tau)?;
+        let bounds = problem.lower_bounds()?;
+        let outer = bounds.outer_correlations(alpha, &features, &tau, |k| self.selected(features[k]));
         let mut places = vec![usize::MAX; problem.ncols()];
         features.iter().enumerate().for_each(|(k, &j)| places[j] = k);
         let charge = |g: usize| if nu > 0.0 { self.price(g) + nu * self.size(g) as f64 } else { self.price(g) };
@@ -119,7 +120,7 @@ impl Grouped<'_, '_> {
         let paid: Vec<usize> = (0..groups.len()).filter(is_paid).collect();
         let inside: Vec<usize> = paid.iter().flat_map(|&g| groups.members[g].iter().copied()).collect();
         let inside_tau: Vec<f64> = inside.iter().map(|&j| tau[places[j]]).collect();
-        let bound = problem.dual_value_with(alpha, &inside, &inside_tau, |k| self.selected(inside[k]));
+        let bound = bounds.dual_value_with(alpha, &inside, &inside_tau, |k| self.selected(inside[k]));
         let prices: f64 = paid.iter().map(|&g| charge(g)).sum();
         // Rounding may have put a group on the wrong side of zero: by no more than that of its sum.
         let close = |&g: &usize| worths[g] < -0.5 * charge(g);
@@ -129,6 +130,6 @@ impl Grouped<'_, '_> {
         let value = if bound.is_finite() { bound + prices - back - slack } else { bound };
         let is_open = |g: usize| part.choices[g] == Decision::Open;
         let worths = (0..groups.len()).map(|g| if is_open(g) { charge(g) + worths[g] } else { 0.0 }).collect();
-        GroupBound { value, worths }
+        Ok(GroupBound { value, worths })
     }
 }

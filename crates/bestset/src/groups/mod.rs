@@ -153,14 +153,16 @@ pub fn solve_groups_observed(
             return crate::solve_observed(&features, options, observer);
         }
         let mut monitor = Monitor::new(options, observer);
-        return crate::control::on_threads(options.threads, || prove::prove(problem, &grouped, options, &mut monitor));
+        let found =
+            crate::control::on_threads(options.threads, || prove::prove(problem, &grouped, options, &mut monitor));
+        return found.or_else(|error| crate::solve::rescued(problem, monitor, error));
     }
     validate(problem, groups)?;
     let limits = Monitor::new(options, observer).limits().clone();
     let run = || -> Result<Solution> {
-        let relaxed = root(&grouped, None, options, &limits);
+        let relaxed = root(&grouped, None, options, &limits)?;
         let coefficients = first(&grouped, &relaxed, options.warm_start.as_ref(), options, &limits)?;
-        Ok(conclude(&grouped, &relaxed, coefficients, options, &limits))
+        conclude(&grouped, &relaxed, coefficients, options, &limits)
     };
     crate::control::on_threads(options.threads, run)
 }
@@ -171,11 +173,11 @@ pub(crate) fn root(
     start: Option<&relax::GroupRelaxation>,
     options: &Options,
     limits: &Limits,
-) -> relax::GroupRelaxation {
+) -> Result<relax::GroupRelaxation> {
     let choices = vec![Decision::Open; grouped.groups.len()];
     let start = start.map(|s| (s.beta.as_slice(), s.intercept));
     let (part, until) = (Part { choices: &choices, price: (0.0, 0.0) }, (options.relaxation_gap, &never as &_));
-    relax::minimise(grouped, &part, &relax::columns(grouped), start, until, limits)
+    relax::minimise(grouped, &part, &relax::columns(grouped)?, start, until, limits)
 }
 
 fn never(_: f64, _: f64) -> bool {
@@ -203,12 +205,13 @@ pub(crate) fn conclude(
     coefficients: Coefficients,
     options: &Options,
     limits: &Limits,
-) -> Solution {
-    let objective = grouped.objective(&coefficients);
+) -> Result<Solution> {
+    let objective = grouped.objective(&coefficients)?;
     let certificate = Certificate::new(objective, Some(relaxed.value), relaxed.bound);
     let ended = limits.stop(0).unwrap_or(Status::Converged);
     let status = certificate.status(ended, options.absolute(grouped.problem), options.gap);
-    Solution { seconds: limits.seconds(), ..Solution::new(coefficients, certificate, status, relaxed.dual.clone()) }
+    let known = Solution::new(coefficients, certificate, status, relaxed.dual.clone());
+    Ok(Solution { seconds: limits.seconds(), ..known })
 }
 
 /// What the relaxation of all groups needs.

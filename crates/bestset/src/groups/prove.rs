@@ -72,7 +72,7 @@ fn by_least_squares(
     monitor: &mut Monitor<'_>,
 ) -> Result<Solution> {
     let (n, p) = (grouped.problem.nrows() as f64, grouped.problem.ncols() as f64);
-    let null = null_model(grouped);
+    let null = null_model(grouped)?;
     let has_room = options.memory().allows(64.0 * p * p, 1);
     let refused = if has_room { Status::TimeLimit } else { Status::MemoryLimit };
     if !has_room || !monitor.has_time_for(0.5 * n * p * p + p * p * p) {
@@ -80,7 +80,7 @@ fn by_least_squares(
         tree.offer(&null);
         return Ok(concluded(grouped, &tree, options, monitor.stop(0).unwrap_or(refused), Vec::new(), monitor));
     }
-    let mut nodes = LeastSquaresNodes::new(grouped, size);
+    let mut nodes = LeastSquaresNodes::new(grouped, size)?;
     let mut tree = GroupTree::new(grouped, options, 0.0, None);
     tree.offer(&null);
     let start = options.warm_start.iter().map(|warm| grouped.chosen(warm));
@@ -88,7 +88,7 @@ fn by_least_squares(
         tree.offer(&nodes.search(&start, monitor.limits())?);
     }
     let ended = tree.grow(&mut nodes, monitor)?;
-    let dual = dual_of(grouped, tree.best());
+    let dual = dual_of(grouped, tree.best())?;
     let mut solution = concluded(grouped, &tree, options, ended, dual, monitor);
     solution.dependent = nodes.dependent();
     // Choices that differ in combinations of other columns alone were not told apart: of the runners-up nothing is proved then.
@@ -104,9 +104,10 @@ fn by_relaxation(
 ) -> Result<Solution> {
     let limits: Limits = monitor.limits().clone();
     let fits = Fits::new(grouped, options, &limits);
-    let mut nodes = DualNodes { grouped, columns: relax::columns(grouped), fits, size };
+    let mut nodes = DualNodes { grouped, columns: relax::columns(grouped)?, fits, size };
     let open = vec![Decision::Open; grouped.groups.len()];
-    let (relaxed, nu) = nodes.relax(&open, None, f64::INFINITY, &limits);
+    let (relaxed, nu) = nodes.relax(&open, None, f64::INFINITY, &limits)?;
+    monitor.so_far.offer_bound(relaxed.bound, &relaxed.dual);
     let part = Part { choices: &open, price: (nu, size.unwrap_or(0) as f64) };
     let mut starts = [0.0, 0.25, 0.5, 0.9].map(|share| relaxed.rounded(grouped, &part, share)).to_vec();
     starts.extend(options.warm_start.clone());
@@ -114,28 +115,29 @@ fn by_relaxation(
     let (dual, root) = (relaxed.dual.clone(), relaxed.bound);
     let start = Start { beta: relaxed.beta, intercept: relaxed.intercept, nu };
     let mut tree = GroupTree::new(grouped, options, root, Some(Arc::new(start)));
-    tree.offer(&null_model(grouped));
+    tree.offer(&null_model(grouped)?);
     tree.offer(&first);
+    monitor.so_far.offer(first.objective, || first.coefficients.clone());
     let ended = tree.grow(&mut nodes, monitor)?;
     Ok(concluded(grouped, &tree, options, ended, dual, monitor))
 }
 
 /// Nothing but the intercept.
-fn null_model(grouped: &Grouped<'_, '_>) -> GroupFit {
+fn null_model(grouped: &Grouped<'_, '_>) -> Result<GroupFit> {
     let problem = grouped.problem;
     let intercept = problem.best_intercept(&problem.null_margins(), 0.0);
     let coefficients = Coefficients { intercept, ..Coefficients::default() };
-    GroupFit { objective: grouped.objective(&coefficients), bound: 0.0, coefficients }
+    Ok(GroupFit { objective: grouped.objective(&coefficients)?, bound: 0.0, coefficients })
 }
 
 /// The dual point of an answer.
-fn dual_of(grouped: &Grouped<'_, '_>, best: Option<&GroupFit>) -> Vec<f64> {
+fn dual_of(grouped: &Grouped<'_, '_>, best: Option<&GroupFit>) -> Result<Vec<f64>> {
     let (problem, mut dual) = (grouped.problem, vec![0.0; grouped.problem.nrows()]);
     if let Some(best) = best {
-        let (u, b) = problem.predictor(&best.coefficients);
+        let (u, b) = problem.predictor(&best.coefficients)?;
         problem.dual_point(&u, b, &mut dual);
     }
-    dual
+    Ok(dual)
 }
 
 fn concluded(

@@ -4,6 +4,7 @@
 //! one: nothing ties them together any more.
 
 use crate::control::Limits;
+use crate::error::Result;
 use crate::groups::block::Block;
 use crate::groups::{Decision, Grouped, Part};
 use crate::relaxation::active_set::ActiveSet;
@@ -38,14 +39,15 @@ struct GroupDescent<'d, 'p, 'a> {
     columns: &'d ActiveSet,
     blocks: Vec<Option<Block>>,
     curvatures: Vec<f64>,
+    squares: &'d [f64],
 }
 
 /// The columns of all features, in their order.
-pub(crate) fn columns(grouped: &Grouped<'_, '_>) -> ActiveSet {
+pub(crate) fn columns(grouped: &Grouped<'_, '_>) -> Result<ActiveSet> {
     let (design, p) = (grouped.problem.design(), grouped.problem.ncols());
     let mut columns = ActiveSet::new(design);
-    (0..p).for_each(|j| columns.push(design, j));
-    columns
+    columns.extend(design, &(0..p).collect::<Vec<_>>())?;
+    Ok(columns)
 }
 
 /// Minimises R, from other coefficients and their intercept if there are any, until (R − D)/|R| is at most `gap` or `enough` says
@@ -57,8 +59,8 @@ pub(crate) fn minimise(
     start: Option<(&[f64], f64)>,
     (gap, enough): (f64, &dyn Fn(f64, f64) -> bool),
     limits: &Limits,
-) -> GroupRelaxation {
-    let (problem, descent) = (grouped.problem, GroupDescent::new(grouped, part, columns));
+) -> Result<GroupRelaxation> {
+    let (problem, descent) = (grouped.problem, GroupDescent::new(grouped, part, columns)?);
     let p = problem.ncols();
     let mut beta = start.map_or_else(|| vec![0.0; p], |s| s.0.to_vec());
     descent.outside().for_each(|j| beta[j] = 0.0);
@@ -78,7 +80,7 @@ pub(crate) fn minimise(
         if sweep % LOOK == 0 {
             intercept = problem.best_intercept(&u, intercept);
             problem.dual_point(&u, intercept, &mut alpha);
-            state.look(&descent, &beta, &u, intercept, &alpha);
+            state.look(&descent, &beta, &u, intercept, &alpha)?;
             let target = gap.max(1e-9) * state.value.abs();
             let is_done = state.value - state.bound <= target || enough(state.value, state.bound);
             if is_done || limits.stop(0).is_some() {
@@ -88,19 +90,20 @@ pub(crate) fn minimise(
         descent.sweep(intercept, &mut alpha, &mut beta, &mut u);
         intercept = problem.best_intercept(&u, intercept);
     }
-    state
+    Ok(state)
 }
 
 impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
-    fn new(grouped: &'d Grouped<'p, 'a>, part: &'d Part<'d>, columns: &'d ActiveSet) -> Self {
+    fn new(grouped: &'d Grouped<'p, 'a>, part: &'d Part<'d>, columns: &'d ActiveSet) -> Result<Self> {
         let (nu, _) = part.price;
         let charge =
             |g: usize| if nu > 0.0 { grouped.price(g) + nu * grouped.size(g) as f64 } else { grouped.price(g) };
         let is_open = |g: &usize| part.choices[*g] == Decision::Open;
         let all = 0..grouped.groups.len();
         let blocks = all.clone().map(|g| is_open(&g).then(|| Block::new(grouped, g, charge(g)))).collect();
-        let curvatures = all.map(|g| grouped.curvature(g)).collect();
-        Self { grouped, part, columns, blocks, curvatures }
+        let squares = grouped.problem.squares()?;
+        let curvatures = all.map(|g| grouped.curvature(squares, g)).collect();
+        Ok(Self { grouped, part, columns, blocks, curvatures, squares })
     }
 
     /// The features of the groups that are out.
@@ -127,7 +130,7 @@ impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
                 }
                 (None, Decision::In) => {
                     for &j in members {
-                        let curvature = problem.squares(j) / problem.loss().mu();
+                        let curvature = self.squares[j] / problem.loss().mu();
                         if curvature > 0.0 {
                             slopes(u, alpha);
                             let pull = curvature * beta[j] - self.columns.dot(j, alpha);
@@ -169,16 +172,24 @@ impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
 
 impl GroupRelaxation {
     /// R and D at a point, the better of each kept.
-    fn look(&mut self, descent: &GroupDescent<'_, '_, '_>, beta: &[f64], u: &[f64], intercept: f64, alpha: &[f64]) {
+    fn look(
+        &mut self,
+        descent: &GroupDescent<'_, '_, '_>,
+        beta: &[f64],
+        u: &[f64],
+        intercept: f64,
+        alpha: &[f64],
+    ) -> Result<()> {
         let grouped = descent.grouped;
         let value = grouped.problem.loss_sum(u, intercept) + descent.penalty(beta);
         if value < self.value {
             (self.value, self.beta, self.intercept) = (value, beta.to_vec(), intercept);
         }
-        let bound = grouped.bound(alpha, descent.part);
+        let bound = grouped.bound(alpha, descent.part)?;
         if bound.value > self.bound || self.dual.is_empty() {
             (self.bound, self.worths, self.dual) = (bound.value, bound.worths, alpha.to_vec());
         }
+        Ok(())
     }
 
     /// The share of its price that the envelope charges for every open group, at the prices of a part.

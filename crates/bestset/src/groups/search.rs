@@ -32,7 +32,7 @@ pub(crate) fn search(
 ) -> Result<GroupFit> {
     let mut best = fits.fit(&[])?;
     for start in starts {
-        let start = fits.within(start, size);
+        let start = fits.within(start, size)?;
         let mut current = fits.fit(&start)?;
         while limits.stop(0).is_none() {
             let Some(next) = fits.better(&current, size)? else { break };
@@ -82,10 +82,10 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
             top: 1,
             ..self.options.clone()
         };
-        let found = crate::solve(&problem.with_penalty(penalty)?, &options)?;
+        let found = crate::solve::solve_whole(&problem.with_penalty(penalty)?, &options)?;
         let prices: f64 = chosen.iter().map(|&g| grouped.price(g)).sum();
         let bound = found.certificate.lower_bound + prices * (1.0 - f64::EPSILON * (chosen.len() as f64 + 4.0));
-        let (objective, coefficients) = (grouped.objective(&found.coefficients), found.coefficients);
+        let (objective, coefficients) = (grouped.objective(&found.coefficients)?, found.coefficients);
         let fit = GroupFit { objective, bound, coefficients };
         if self.known.len() >= KNOWN {
             self.known.clear();
@@ -95,12 +95,13 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
     }
 
     /// The groups of a start, the longest coefficients first, as far as the size allows.
-    pub(crate) fn within(&self, start: &Coefficients, size: Option<usize>) -> Vec<usize> {
+    pub(crate) fn within(&self, start: &Coefficients, size: Option<usize>) -> Result<Vec<usize>> {
         let chosen = self.grouped.chosen(start);
-        let Some(most) = size else { return chosen };
+        let Some(most) = size else { return Ok(chosen) };
+        let squares = self.grouped.problem.squares()?;
         let beta = start.to_dense(self.grouped.problem.ncols());
         let worth = |g: usize| {
-            let term = |&j: &usize| beta[j] * beta[j] * self.grouped.problem.squares(j);
+            let term = |&j: &usize| beta[j] * beta[j] * squares[j];
             self.grouped.groups.members[g].iter().map(term).sum::<f64>()
         };
         let mut order: Vec<(f64, usize)> = chosen.into_iter().map(|g| (worth(g), g)).collect();
@@ -113,13 +114,13 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
             }
         }
         kept.sort_unstable();
-        kept
+        Ok(kept)
     }
 
     /// The best of the choices one group away, if it is better.
     fn better(&mut self, current: &GroupFit, size: Option<usize>) -> Result<Option<GroupFit>> {
         let chosen = self.grouped.chosen(&current.coefficients);
-        let adding = self.promising(&current.coefficients, &chosen);
+        let adding = self.promising(&current.coefficients, &chosen)?;
         let without = |i: usize| chosen.iter().copied().filter(|&g| g != i).collect::<Vec<usize>>();
         let mut choices: Vec<Vec<usize>> = chosen.iter().map(|&i| without(i)).collect();
         for &j in &adding {
@@ -139,12 +140,12 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
     }
 
     /// The groups outside with the least λ0_g + Σ φ_j⁰ (MATH 9.4) at the current dual point.
-    fn promising(&self, coefficients: &Coefficients, chosen: &[usize]) -> Vec<usize> {
-        let (groups, tau) = (self.grouped.groups, self.grouped.problem.correlations_at(coefficients));
+    fn promising(&self, coefficients: &Coefficients, chosen: &[usize]) -> Result<Vec<usize>> {
+        let (groups, tau) = (self.grouped.groups, self.grouped.problem.correlations_at(coefficients)?);
         let worth = |g: usize| groups.members[g].iter().map(|&j| self.grouped.selected(j).phi(tau[j])).sum::<f64>();
         let outside = (0..groups.len()).filter(|g| !chosen.contains(g));
         let mut order: Vec<(f64, usize)> = outside.map(|g| (self.grouped.price(g) + worth(g), g)).collect();
         order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        order.iter().take(CANDIDATES).map(|o| o.1).collect()
+        Ok(order.iter().take(CANDIDATES).map(|o| o.1).collect())
     }
 }

@@ -3,6 +3,7 @@
 //! Sixteen partial sums in a fixed order and no fused multiply-add: the same bits on every machine and for any
 //! number of threads.
 
+pub(crate) mod each;
 pub(crate) mod rough;
 
 use pulp::{Arch, NullaryFnOnce};
@@ -21,6 +22,13 @@ impl Element for f64 {
 }
 
 impl Element for f32 {
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        f64::from(self)
+    }
+}
+
+impl Element for i8 {
     #[inline(always)]
     fn wide(self) -> f64 {
         f64::from(self)

@@ -18,7 +18,7 @@ impl<'p, 'a> Equations<'p, 'a> {
     /// The equations for subsets of at most `most` features, with what rounding may do to their fits (MATH 11.34); an error when
     /// columns are nearly, but not exactly, combinations of others.
     pub fn new(problem: &'p Problem<'a>, most: usize) -> Result<Self> {
-        let mut equations = Self::of_columns(problem);
+        let mut equations = Self::of_columns(problem)?;
         equations.separate(most)?;
         equations.measure()?;
         Ok(equations)
@@ -81,7 +81,7 @@ impl<'p, 'a> Equations<'p, 'a> {
 
     /// Column j and the columns of which it is a combination, if it is one exactly: an error if not.
     pub fn circuit(&self, j: u32, others: &[u32]) -> Result<Vec<u32>> {
-        let places = circuit(&self.term(j), &self.terms(others))?;
+        let places = circuit(&self.term(j)?, &self.terms(others)?)?;
         Ok(std::iter::once(j).chain(places.into_iter().map(|a| others[a])).collect())
     }
 }

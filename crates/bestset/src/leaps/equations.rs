@@ -52,7 +52,7 @@ pub struct Equations<'p, 'a> {
 
 impl<'p, 'a> Equations<'p, 'a> {
     /// A few passes over X; the families of independent columns and the rounding are still to be found.
-    pub fn of_columns(problem: &'p Problem<'a>) -> Self {
+    pub fn of_columns(problem: &'p Problem<'a>) -> Result<Self> {
         let (ridge, frame) = (problem.coordinate(0).l2, Frame::new(problem));
         // Each on its own: their difference would be rounded as the farther of the two.
         let (mut target, offset) = (frame.whiten(problem.y().to_vec()), frame.whiten(problem.null_margins()));
@@ -76,14 +76,14 @@ impl<'p, 'a> Equations<'p, 'a> {
             slack: 0.0,
         };
         for j in 0..problem.ncols() {
-            match equations.frame.unit(problem, j) {
+            match equations.frame.unit(problem, j)? {
                 Some(unit) => equations.take(j, &unit),
-                None if !is_constant(problem, j) => equations.dependent.push(vec![j]),
+                None if !is_constant(problem, j)? => equations.dependent.push(vec![j]),
                 None => {}
             }
         }
-        equations.gram = equations.products();
-        equations
+        equations.gram = equations.products()?;
+        Ok(equations)
     }
 
     /// slack = (16 + √n) ε ‖A⁻¹‖ ½‖ŷ‖² (MATH 11.34), ‖A⁻¹‖ that of the families: what rounding may do to a fit.
@@ -112,33 +112,33 @@ impl<'p, 'a> Equations<'p, 'a> {
     }
 
     /// √w ∘ (x − x̄) times the scale, of the column at a position.
-    pub fn column(&self, k: u32) -> Vec<f64> {
+    pub fn column(&self, k: u32) -> Result<Vec<f64>> {
         let (j, scale) = (self.features[k as usize], self.scales[k as usize]);
-        let Some(mut unit) = self.frame.unit(self.problem, j) else { return vec![0.0; self.problem.nrows()] };
+        let Some(mut unit) = self.frame.unit(self.problem, j)? else { return Ok(vec![0.0; self.problem.nrows()]) };
         if self.ridge > 0.0 {
             unit.values.iter_mut().for_each(|x| *x *= scale / unit.scale);
         }
-        unit.values
+        Ok(unit.values)
     }
 
     /// X̂ᵀX̂, by blocks of columns: not all of X̂ is held at once.
-    fn products(&self) -> Gram {
+    fn products(&self) -> Result<Gram> {
         let (n, count) = (self.problem.nrows(), self.features.len());
         let block = |from: usize| {
-            let columns: Vec<f64> = (from..(from + BLOCK).min(count)).flat_map(|k| self.column(k as u32)).collect();
-            let width = columns.len() / n;
-            Mat::from_fn(n, width, |i, a| columns[a * n + i])
+            let columns: Vec<Vec<f64>> =
+                (from..(from + BLOCK).min(count)).map(|k| self.column(k as u32)).collect::<Result<_>>()?;
+            Ok(Mat::from_fn(n, columns.len(), |i, a| columns[a][i]))
         };
         let mut all = Mat::zeros(count, count);
         for from in (0..count).step_by(BLOCK) {
-            let own = block(from);
+            let own: Mat<f64> = block(from)?;
             for above in (0..=from).step_by(BLOCK) {
-                let other = if above == from { own.clone() } else { block(above) };
+                let other = if above == from { own.clone() } else { block(above)? };
                 let target = all.as_mut().submatrix_mut(above, from, other.ncols(), own.ncols());
                 matmul(target, Accum::Replace, other.transpose(), own.as_ref(), 1.0, Par::Seq);
             }
         }
-        Gram::new(count, |k, l| all[(k.min(l), k.max(l))])
+        Ok(Gram::new(count, |k, l| all[(k.min(l), k.max(l))]))
     }
 
     /// Number of columns that vary.

@@ -114,10 +114,14 @@ pub fn sizes(
     let mut bests: Vec<BestOfSize> = Vec::with_capacity(most);
     for found in searched {
         let own = settled(&equations, &incumbents, found)?;
-        bests.push(bests.last().map_or(own.clone(), |before| at_most(problem, before, own)));
+        let own = match bests.last() {
+            Some(before) => at_most(problem, before, own)?,
+            None => own,
+        };
+        bests.push(own);
     }
     if equations.is_wide() {
-        let beyond = fit_perfectly(&equations, &incumbents, most - bests.len());
+        let beyond = fit_perfectly(&equations, &incumbents, most - bests.len())?;
         bests.extend(beyond);
         return Ok((bests, Full { loss: 0.0, rank: cover::determined(problem) }, equations.dependent));
     }
@@ -128,7 +132,7 @@ pub fn sizes(
     bests.resize(most, last);
     let all = equations.cells.first().map(Cell::members).unwrap_or_default();
     let full = equations.refit(&all, equations.fit(&all))?;
-    let full = Full { loss: problem.loss_at(&full), rank };
+    let full = Full { loss: problem.loss_at(&full)?, rank };
     Ok((bests, full, equations.dependent))
 }
 
@@ -151,22 +155,27 @@ fn settled(
 }
 
 /// At most so many: where columns stand for others, a smaller subset may have no larger one with its fit.
-fn at_most(problem: &Problem<'_>, before: &BestOfSize, own: BestOfSize) -> BestOfSize {
+fn at_most(problem: &Problem<'_>, before: &BestOfSize, own: BestOfSize) -> Result<BestOfSize> {
     let lower_bound = own.lower_bound.min(before.lower_bound);
-    let is_worse = problem.value(&before.coefficients) < problem.value(&own.coefficients);
+    let is_worse = problem.value(&before.coefficients)? < problem.value(&own.coefficients)?;
     let coefficients = if is_worse { before.coefficients.clone() } else { own.coefficients };
-    BestOfSize { coefficients, lower_bound, ..own }
+    Ok(BestOfSize { coefficients, lower_bound, ..own })
 }
 
 /// Sizes from the number of columns that fit any targets on: the perfect fit, if there is one, and no bound but 0.
-fn fit_perfectly(equations: &Equations<'_, '_>, incumbents: &Incumbents, count: usize) -> Vec<BestOfSize> {
+fn fit_perfectly(equations: &Equations<'_, '_>, incumbents: &Incumbents, count: usize) -> Result<Vec<BestOfSize>> {
     if count == 0 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let largest = incumbents.best(incumbents.most());
-    let perfect = equations.interpolate(&largest.members);
-    let coefficients = perfect.unwrap_or_else(|| equations.refit(&largest.members, largest.fit).unwrap_or_default());
-    vec![BestOfSize { coefficients, lower_bound: 0.0, ended: Status::Converged, nodes: 0 }; count]
+    let coefficients = match equations.interpolate(&largest.members)? {
+        Some(perfect) => perfect,
+        None => match equations.refit(&largest.members, largest.fit) {
+            Err(error) if error.is_of_reading() => return Err(error),
+            fit => fit.unwrap_or_default(),
+        },
+    };
+    Ok(vec![BestOfSize { coefficients, lower_bound: 0.0, ended: Status::Converged, nodes: 0 }; count])
 }
 
 /// Minimises P of a problem that [`applies`]: λ0 ≥ 0, the size limited or not.
@@ -177,7 +186,7 @@ pub(crate) fn solve(
     mut journal: Option<&mut Journal<'_, SavedLeaps>>,
 ) -> Result<Outcome> {
     if let Some(status) = refused(problem, options, monitor) {
-        return Ok(without_search(problem, options, monitor, status));
+        return without_search(problem, options, monitor, status);
     }
     let largest = problem.max_size().unwrap_or(usize::MAX);
     let equations = Equations::new(problem, largest)?;
@@ -206,7 +215,7 @@ pub(crate) fn solve(
     first.proved = certificate.status(ended, options.absolute(problem), options.gap) == Status::Optimal;
     let coefficients = first.coefficients.clone();
     let mut dual = vec![0.0; problem.nrows()];
-    let (u, b) = problem.predictor(&coefficients);
+    let (u, b) = problem.predictor(&coefficients)?;
     problem.dual_point(&u, b, &mut dual);
     let known = Outcome::new(coefficients, lower_bound, dual, ended);
     Ok(Outcome { iterations, ranked, dependent: equations.dependent, ..known })
@@ -227,16 +236,16 @@ fn best_of(
     let found = known.ranked().iter().filter(|found| found.members != cheapest.members);
     let one = |found: &Contender| {
         let coefficients = equations.refit(&found.members, found.fit)?;
-        let objective = problem.value(&coefficients);
+        let objective = problem.value(&coefficients)?;
         let room = absolute.max(options.gap * objective.abs());
         Ok(Ranked { coefficients, objective, proved: complete && objective <= others + room })
     };
     let mut ranked = std::iter::once(cheapest).chain(found).map(one).collect::<Result<Vec<_>>>()?;
     if beyond < f64::INFINITY
-        && let Some(coefficients) = equations.interpolate(&known.best(known.most()).members)
+        && let Some(coefficients) = equations.interpolate(&known.best(known.most()).members)?
     {
         // One of many: others of its size are not looked at.
-        ranked.push(Ranked { objective: problem.value(&coefficients), coefficients, proved: false });
+        ranked.push(Ranked { objective: problem.value(&coefficients)?, coefficients, proved: false });
     }
     ranked.sort_by(|a, b| a.objective.total_cmp(&b.objective));
     // A column that lowers no fit has the coefficient zero: with it a subset is the same answer as without.
@@ -269,13 +278,18 @@ fn unsearched(problem: &Problem<'_>, ended: Status) -> BestOfSize {
 }
 
 /// The answer of the default solver, with no bound but 0; of the null model where the size is limited.
-fn without_search(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>, ended: Status) -> Outcome {
+fn without_search(
+    problem: &Problem<'_>,
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+    ended: Status,
+) -> Result<Outcome> {
     let null = unsearched(problem, ended);
-    let mut outcome = incremental::solve(&problem.without_max_size(), options, monitor);
+    let mut outcome = incremental::solve(&problem.without_max_size(), options, monitor)?;
     if problem.max_size().is_some_and(|k| outcome.coefficients.nonzeros() > k) {
         outcome.coefficients = null.coefficients;
     }
-    Outcome { lower_bound: 0.0, ended, ..outcome }
+    Ok(Outcome { lower_bound: 0.0, ended, ..outcome })
 }
 
 /// Searches to the end or to a limit; `spent` nodes count already.

@@ -124,7 +124,7 @@ impl Model {
         check_length("columns of X", design.ncols(), self.features)?;
         let mut u = vec![0.0; design.nrows()];
         let Coefficients { support, values, intercept } = &self.coefficients;
-        design::predict(design, support, values, *intercept, &mut u);
+        design::predict(design, support, values, *intercept, &mut u)?;
         Ok(u)
     }
 

@@ -61,13 +61,13 @@ impl Strand<'_, '_> {
     ) -> Result<bool> {
         let problem = self.at(point.lambda0)?;
         let found = match &mut memory.ladder {
-            Some(ladder) => ladder.from(&problem, &start.support, &[], monitor),
+            Some(ladder) => ladder.from(&problem, &start.support, &[], monitor)?,
             None => memory.on_columns(&problem, |work| {
-                work.load(start);
-                crate::search::multistart::improve(work, monitor);
-                work.coefficients()
-            }),
+                work.load(start)?;
+                crate::search::multistart::improve(work, monitor)?;
+                Ok(work.coefficients())
+            })?,
         };
-        Ok(self.offer(&problem, point, found))
+        self.offer(&problem, point, found)
     }
 }

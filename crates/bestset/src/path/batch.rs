@@ -1,6 +1,8 @@
 //! The relaxations of several points at once: minimised on one active set, while one sweep over X looks at all of them.
 
 use crate::control::{Monitor, Options};
+use crate::design::correlate_many;
+use crate::error::Result;
 use crate::problem::Problem;
 use crate::relaxation::convex::Relaxed;
 use crate::relaxation::workspace::{Columns, Workspace};
@@ -39,8 +41,8 @@ pub(super) fn relax(
     start: &Coefficients,
     options: &Options,
     monitor: &mut Monitor<'_>,
-) -> (Vec<BatchPoint>, Option<Columns>) {
-    let Some(first) = problems.first() else { return (Vec::new(), columns) };
+) -> Result<(Vec<BatchPoint>, Option<Columns>)> {
+    let Some(first) = problems.first() else { return Ok((Vec::new(), columns)) };
     let features: Vec<usize> = (0..first.ncols()).collect();
     let mut drafts: Vec<Open> = Vec::new();
     for sweep in 0..SWEEPS {
@@ -51,12 +53,12 @@ pub(super) fn relax(
                 None => Workspace::new(problem),
             };
             if sweep == 0 {
-                work.load(&before);
+                work.load(&before)?;
                 drafts.push(Open::new(&work, options));
             }
             let draft = &mut drafts[k];
             if !draft.is_done {
-                draft.step(&mut work, sweep == 0, monitor);
+                draft.step(&mut work, sweep == 0, monitor)?;
             }
             before = draft.coefficients.clone();
             columns = Some(work.into_columns());
@@ -64,17 +66,17 @@ pub(super) fn relax(
         let open: Vec<usize> = (0..drafts.len()).filter(|&k| !drafts[k].is_done).collect();
         let vectors: Vec<&[f64]> = open.iter().map(|&k| drafts[k].alpha.as_slice()).collect();
         let mut swept = vec![0.0; features.len() * vectors.len()];
-        first.design().correlate_many(&features, &vectors, &mut swept);
+        correlate_many(first.design(), &features, &vectors, &mut swept, &|| monitor.check())?;
         monitor.passes += vectors.len() as f64;
         for (v, &k) in open.iter().enumerate() {
             let tau = swept.iter().skip(v).step_by(open.len()).copied().collect();
-            drafts[k].look(&problems[k], &features, tau, options);
+            drafts[k].look(&problems[k], &features, tau, options)?;
         }
         if drafts.iter().all(|d| d.is_done) || monitor.stop(0).is_some() {
             break;
         }
     }
-    (drafts.into_iter().map(Open::finish).collect(), columns)
+    Ok((drafts.into_iter().map(Open::finish).collect(), columns))
 }
 
 impl Open {
@@ -87,10 +89,10 @@ impl Open {
     }
 
     /// Takes in the features that the last sweep found wanting and minimises on the active set.
-    fn step(&mut self, work: &mut Workspace<'_, '_>, first: bool, monitor: &Monitor<'_>) {
+    fn step(&mut self, work: &mut Workspace<'_, '_>, first: bool, monitor: &Monitor<'_>) -> Result<()> {
         if !first {
-            work.load(&self.coefficients);
-            let added = self.relaxed.include(work).unwrap_or(0);
+            work.load(&self.coefficients)?;
+            let added = self.relaxed.include(work)?.unwrap_or(0);
             // The active set, which other points share, may hold what this one lacks.
             let gap = self.relaxed.relaxation - self.relaxed.lower_bound;
             if added == 0 && gap > 0.5 * self.gap {
@@ -103,18 +105,20 @@ impl Open {
         self.relaxed.relaxation = self.relaxed.relaxation.min(work.relaxation());
         (self.coefficients, self.alpha) = (work.coefficients(), work.alpha.clone());
         self.relaxed.iterations += 1;
+        Ok(())
     }
 
     /// The bound of the point, from τ over all features.
-    fn look(&mut self, problem: &Problem<'_>, features: &[usize], tau: Vec<f64>, options: &Options) {
+    fn look(&mut self, problem: &Problem<'_>, features: &[usize], tau: Vec<f64>, options: &Options) -> Result<()> {
         let before = self.relaxed.lower_bound;
-        self.relaxed.dual_value = self.relaxed.offer_dual(problem, &self.alpha, features, &tau);
+        self.relaxed.dual_value = self.relaxed.offer_dual(problem, &self.alpha, features, &tau)?;
         if self.relaxed.lower_bound > before {
             self.tau = tau.iter().map(|t| self.relaxed.scale * t).collect();
         }
         self.relaxed.tau = tau;
         let target = options.relaxation_gap * self.relaxed.relaxation.abs();
         self.is_done = self.relaxed.relaxation - self.relaxed.lower_bound <= target;
+        Ok(())
     }
 
     fn finish(self) -> BatchPoint {

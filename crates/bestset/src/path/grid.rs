@@ -98,29 +98,33 @@ const SEARCH_STEPS: usize = 12;
 /// coefficients as they are, over the features outside the support, with τ = Xᵀα and c_j the curvature of the loss along
 /// coefficient j. For a loss that is not quadratic c_j is a bound, and the most promising features are searched for what they can
 /// really bring.
-pub(super) fn entry(problem: &Problem<'_>, answer: &Coefficients, tau: &[f64]) -> f64 {
+pub(super) fn entry(problem: &Problem<'_>, answer: &Coefficients, tau: &[f64]) -> Result<f64> {
+    let lengths = problem.lengths()?;
     let price = |j: usize| problem.penalty().price.at(j);
-    let bound = |j: usize| problem.length(j).powi(2) / problem.loss().mu();
+    let bound = |j: usize| lengths.of(j).powi(2) / problem.loss().mu();
     let mut outside = vec![true; tau.len()];
     answer.support.iter().for_each(|&j| outside[j] = false);
     let candidates = (0..tau.len()).filter(|&j| outside[j] && price(j) > 0.0);
     let at = |j: usize, curvature: f64| gain(problem.coordinate(j), curvature, tau[j]) / price(j);
     let mut worth: Vec<(f64, usize)> = candidates.map(|j| (at(j, bound(j)), j)).filter(|w| w.0 > 0.0).collect();
     if problem.loss().is_quadratic() || worth.is_empty() {
-        return worth.iter().map(|w| w.0).fold(0.0, f64::max);
+        return Ok(worth.iter().map(|w| w.0).fold(0.0, f64::max));
     }
     // The bound of the curvature may be many times the curvature itself: the best are looked at along their whole line.
     worth.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     worth.truncate(SEARCHED);
-    let line = |&(least, j): &(f64, usize)| (searched_gain(problem, answer, j, tau[j]) / price(j)).max(least);
-    worth.iter().map(line).fold(0.0, f64::max)
+    let mut largest = 0.0f64;
+    for (least, j) in worth {
+        largest = largest.max((searched_gain(problem, answer, j, tau[j])? / price(j)).max(least));
+    }
+    Ok(largest)
 }
 
 /// The most that coefficient j alone can lower the loss and its shrinkage (MATH 10.3): regula falsi on the slope, which rises.
-fn searched_gain(problem: &Problem<'_>, answer: &Coefficients, j: usize, tau: f64) -> f64 {
-    let (coordinate, u) = (problem.coordinate(j).selected(), problem.margins(answer));
+fn searched_gain(problem: &Problem<'_>, answer: &Coefficients, j: usize, tau: f64) -> Result<f64> {
+    let (coordinate, u) = (problem.coordinate(j).selected(), problem.margins(answer)?);
     let (mut column, mut x) = (crate::design::Column::default(), vec![0.0; u.len()]);
-    problem.design().column(j, &mut column);
+    problem.design().column(j, &mut column)?;
     column.to_dense(&mut x);
     let (mut moved, mut slopes) = (u.clone(), vec![0.0; u.len()]);
     let mut at = |b: f64| {
@@ -129,9 +133,9 @@ fn searched_gain(problem: &Problem<'_>, answer: &Coefficients, j: usize, tau: f6
         let slope = crate::kernel::dot(&x, &slopes) + b.signum() * coordinate.l1 + 2.0 * coordinate.l2 * b;
         (problem.loss_sum(&moved, answer.intercept) + coordinate.value(b), b.signum() * slope)
     };
-    let (zero, first) = (at(0.0).0, coordinate.prox_selected(problem.squares(j) / problem.loss().mu(), -tau));
+    let (zero, first) = (at(0.0).0, coordinate.prox_selected(problem.squares()?[j] / problem.loss().mu(), -tau));
     if first == 0.0 || !first.is_finite() {
-        return 0.0;
+        return Ok(0.0);
     }
     // The majorised step ends before the minimum: from there outwards until the slope has turned.
     let reach = if first > 0.0 { coordinate.upper } else { coordinate.lower };
@@ -152,7 +156,7 @@ fn searched_gain(problem: &Problem<'_>, answer: &Coefficients, j: usize, tau: f6
             (false, false) => (low, high) = (high, (next, slope)),
         }
     }
-    zero - best
+    Ok(zero - best)
 }
 
 /// −min_b { ½cb² + τb + λ1|b| + λ2b² } over the bounds (MATH 10.3).
@@ -177,9 +181,9 @@ mod tests {
         let problem = Problem::new(&x, vec![3.0, 1.0], penalty).unwrap();
         // τ = −(3, 1, 2.6): (|τ| − 0.1)²/(2·2) over the price.
         let null = Coefficients::default();
-        assert!((entry(&problem, &null, &[-3.0, -1.0, -2.6]) - 2.9f64.powi(2) / 4.0).abs() < 1e-12);
+        assert!((entry(&problem, &null, &[-3.0, -1.0, -2.6]).unwrap() - 2.9f64.powi(2) / 4.0).abs() < 1e-12);
         let first = Coefficients::from_pairs(vec![(0, 1.0)], 0.0);
-        assert!((entry(&problem, &first, &[-3.0, -1.0, -2.6]) - 2.5f64.powi(2) / 8.0).abs() < 1e-12);
+        assert!((entry(&problem, &first, &[-3.0, -1.0, -2.6]).unwrap() - 2.5f64.powi(2) / 8.0).abs() < 1e-12);
     }
 
     #[test]

@@ -24,12 +24,12 @@ pub(crate) fn path(
     for &lambda2 in ridges {
         let mut penalty = problem.penalty().clone();
         penalty.lambda2 = lambda2;
-        strand(&problem.with_penalty(penalty)?, groups, options, &monitor, &mut points, observer)?;
-        if let Some(status) = monitor.stop(0) {
-            return Ok(Path { points, status });
+        let walked = strand(&problem.with_penalty(penalty)?, groups, options, &monitor, &mut points, observer);
+        if let Some(ended) = Path::ended(&mut points, walked, &monitor)? {
+            return Ok(ended);
         }
     }
-    Ok(Path { points, status: Status::Converged })
+    Ok(Path { points, status: Status::Converged, cause: None })
 }
 
 /// The points with one λ2.
@@ -53,7 +53,7 @@ fn strand(
         let problem = base.with_penalty(penalty)?;
         let grouped = Grouped { problem: &problem, groups };
         let begun = limits.seconds();
-        let relaxed = root(&grouped, before.as_ref().map(|b| &b.0), &options.solve, limits);
+        let relaxed = root(&grouped, before.as_ref().map(|b| &b.0), &options.solve, limits)?;
         let found = first(&grouped, &relaxed, before.as_ref().map(|b| &b.1), &options.solve, limits)?;
         // As on paths of features, a point cut short is left out.
         if limits.stop(0).is_some() {
@@ -61,8 +61,8 @@ fn strand(
         }
         let unchanged = before.as_ref().is_some_and(|b| b.1.support == found.support);
         same = if unchanged { same + 1 } else { 0 };
-        (last, next) = (lambda0, entry(&grouped, &found));
-        let group = conclude(&grouped, &relaxed, found.clone(), &options.solve, limits);
+        (last, next) = (lambda0, entry(&grouped, &found)?);
+        let group = conclude(&grouped, &relaxed, found.clone(), &options.solve, limits)?;
         let solution = Solution { seconds: limits.seconds() - begun, ..group };
         let point = Point { lambda0, lambda1: base.penalty().lambda1, lambda2: base.penalty().lambda2, solution };
         observer(&point);
@@ -88,7 +88,7 @@ fn lambda0_max(grouped: &Grouped<'_, '_>, options: &PathOptions, limits: &Limits
         }
         false => Fits::new(grouped, &options.solve, limits).fit(&free)?.coefficients,
     };
-    let tau = problem.correlations_at(&null);
+    let tau = problem.correlations_at(&null)?;
     let worth = |g: usize| groups.members[g].iter().map(|&j| grouped.selected(j).phi(tau[j])).sum::<f64>();
     let priced = (0..groups.len()).filter(|&g| grouped.factor(g) > 0.0);
     Ok(priced.map(|g| -worth(g) / grouped.factor(g)).fold(0.0, f64::max))
@@ -96,16 +96,17 @@ fn lambda0_max(grouped: &Grouped<'_, '_>, options: &PathOptions, limits: &Limits
 
 /// max_g Σ_{j∈g} (|τ_j| − λ1)₊² / (2(c + 2λ2) f_g) with c ≥ ‖X_g‖²/μ (MATH 9.8): the largest λ0 at which one more group lowers P
 /// for sure, the other coefficients as they are.
-fn entry(grouped: &Grouped<'_, '_>, answer: &Coefficients) -> f64 {
+fn entry(grouped: &Grouped<'_, '_>, answer: &Coefficients) -> Result<f64> {
     let groups = grouped.groups;
-    let (tau, chosen) = (grouped.problem.correlations_at(answer), grouped.chosen(answer));
+    let (tau, chosen) = (grouped.problem.correlations_at(answer)?, grouped.chosen(answer));
+    let squares = grouped.problem.squares()?;
     // Bounds may hold it back: it is where the path goes on, not part of a proof.
     let worth = |g: usize| {
         let pull = |&j: &usize| (tau[j].abs() - grouped.selected(j).l1).max(0.0).powi(2);
         let ridge = groups.members[g].iter().map(|&j| grouped.selected(j).l2).fold(0.0, f64::max);
         let pull: f64 = groups.members[g].iter().map(pull).sum();
-        0.5 * pull / (grouped.curvature(g) + 2.0 * ridge) / grouped.factor(g)
+        0.5 * pull / (grouped.curvature(squares, g) + 2.0 * ridge) / grouped.factor(g)
     };
     let outside = (0..groups.len()).filter(|&g| grouped.factor(g) > 0.0 && chosen.binary_search(&g).is_err());
-    outside.map(worth).fold(0.0, f64::max)
+    Ok(outside.map(worth).fold(0.0, f64::max))
 }

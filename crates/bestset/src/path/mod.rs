@@ -15,7 +15,7 @@ mod state;
 pub use grid::Grid;
 pub(crate) use state::State;
 
-use crate::control::Options;
+use crate::control::{Limits, Options};
 use crate::error::{Error, Result};
 use crate::groups::Groups;
 use crate::problem::Problem;
@@ -121,9 +121,23 @@ pub struct Path {
     pub points: Vec<Point>,
     /// `Converged`, or the limit that ended it early.
     pub status: Status,
+    /// Why it ended, in words, where the status is [`Status::ReadFailed`].
+    pub cause: Option<String>,
 }
 
 impl Path {
+    /// The path as it ended with these points, if it did: by a limit, or by columns that could not be read, which is an error where
+    /// there is no point yet.
+    fn ended(points: &mut Vec<Point>, walked: Result<()>, limits: &Limits) -> Result<Option<Self>> {
+        let cause = match walked {
+            Ok(()) | Err(Error::Stopped) => None,
+            Err(error) if error.is_of_reading() && !points.is_empty() => Some(error.to_string()),
+            Err(error) => return Err(error),
+        };
+        let status = cause.as_ref().map(|_| Status::ReadFailed).or(limits.stop(0));
+        Ok(status.map(|status| Self { points: std::mem::take(points), status, cause }))
+    }
+
     /// The points with each λ2 in turn.
     pub fn strands(&self) -> impl Iterator<Item = &[Point]> {
         self.points.chunk_by(|a, b| a.lambda2 == b.lambda2 && a.lambda0 > b.lambda0)

@@ -46,13 +46,12 @@ pub(super) fn run(
         penalty.lambda2 = lambda2;
         let strand = Strand { base: problem.with_penalty(penalty)?, options };
         let state = known.pop();
-        let found = strand.walk(state, &mut monitor, observer, &mut |state| keeper(number, state))?;
-        points.extend(found);
-        if let Some(status) = monitor.stop(0) {
-            return Ok(Path { points, status });
+        let walked = strand.walk(state, &mut points, &mut monitor, observer, &mut |state| keeper(number, state));
+        if let Some(ended) = Path::ended(&mut points, walked, &monitor)? {
+            return Ok(ended);
         }
     }
-    Ok(Path { points, status: Status::Converged })
+    Ok(Path { points, status: Status::Converged, cause: None })
 }
 
 /// A path with one λ2.
@@ -62,42 +61,61 @@ pub(super) struct Strand<'o, 'a> {
 }
 
 impl Strand<'_, '_> {
+    /// Adds the points of this strand, as far as their columns can be read.
     fn walk(
         &self,
         known: Option<State>,
+        points: &mut Vec<Point>,
         monitor: &mut Monitor<'_>,
         observer: &mut (dyn FnMut(&Point) + Send),
         keep: &mut dyn FnMut(&State) -> Result<()>,
-    ) -> Result<Vec<Point>> {
+    ) -> Result<()> {
         let solve = &self.options.solve;
         // Of the time for all λ2, what the paths before have left.
         let left = |limit: Duration| limit.saturating_sub(Duration::from_secs_f64(monitor.limits().seconds()));
         let null = null_model(&self.base, &Options { time_limit: solve.time_limit.map(left), ..solve.clone() })?;
-        let first = self.largest(&null);
         let mut state = known.unwrap_or_else(|| State::new(null.clone()));
         state.points.iter().for_each(&mut *observer);
-        let (mut memory, is_finished) = (self.memory(&state)?, state.done);
-        while !state.done && self.next(first, &null, &mut memory, &mut state, monitor)? {
+        let walked = self.walk_on(&null, &mut state, monitor, observer, keep);
+        // Where the columns of a sweep could not be read its points have the bounds of their own relaxations.
+        let shown = state.shown.min(state.points.len());
+        state.points[shown..].iter().for_each(&mut *observer);
+        let end = self.end(&state.points).map_or(state.points.len(), |last| last + 1);
+        state.points.truncate(end);
+        points.append(&mut state.points);
+        walked
+    }
+
+    /// Goes on from a state until the path is over or a limit strikes.
+    fn walk_on(
+        &self,
+        null: &Coefficients,
+        state: &mut State,
+        monitor: &mut Monitor<'_>,
+        observer: &mut (dyn FnMut(&Point) + Send),
+        keep: &mut dyn FnMut(&State) -> Result<()>,
+    ) -> Result<()> {
+        let first = self.largest(null)?;
+        let (mut memory, is_finished) = (self.memory(state)?, state.done);
+        while !state.done && self.next(first, null, &mut memory, state, monitor)? {
             if state.points.len().is_multiple_of(SWEEP) {
-                self.finish(&mut memory, &mut state, monitor, observer)?;
+                self.finish(&mut memory, state, monitor, observer)?;
                 state.done = self.end(&state.points).is_some();
             }
             // What a limit has cut short is not what the next run must go on from.
             if state.points.len().is_multiple_of(RENEWAL) && monitor.stop(0).is_none() {
-                keep(&state)?;
-                memory = self.memory(&state)?;
+                keep(state)?;
+                memory = self.memory(state)?;
             }
         }
         if !is_finished && !state.points.len().is_multiple_of(SWEEP) {
-            self.finish(&mut memory, &mut state, monitor, observer)?;
+            self.finish(&mut memory, state, monitor, observer)?;
         }
         if !is_finished && monitor.stop(0).is_none() {
             state.done = true;
-            keep(&state)?;
+            keep(state)?;
         }
-        let end = self.end(&state.points).map_or(state.points.len(), |last| last + 1);
-        state.points.truncate(end);
-        Ok(state.points)
+        Ok(())
     }
 
     /// The first point whose answer has the size at which the path ends.
@@ -138,22 +156,20 @@ impl Strand<'_, '_> {
         let done = state.points.len();
         let Some(lambda0) = at(done, state) else { return Ok(false) };
         let is_fixed = !matches!(self.options.grid, Grid::Dynamic { .. });
-        let from = if is_fixed && memory.ladder.is_some() {
+        let added = if is_fixed && memory.ladder.is_some() {
             let lambdas = (done..(done + 1).next_multiple_of(SWEEP)).map_while(|k| at(k, state)).collect::<Vec<_>>();
-            self.batch(&lambdas, memory, state, monitor)?;
-            done
+            self.batch(&lambdas, memory, state, monitor)
         } else {
             let before = state.points.last().map_or(null, |p| &p.solution.coefficients).clone();
-            let entry = self.point(lambda0, &before, memory, state, monitor)?;
-            state.advance(lambda0, entry, &before);
-            done
+            let entry = self.point(lambda0, &before, memory, state, monitor);
+            entry.map(|entry| state.advance(lambda0, entry, &before))
         };
         // Points cut short have valid bounds, but they are not the answers that the same path without a limit would have.
-        if monitor.stop(0).is_some() {
-            state.points.truncate(from);
-            memory.unsettled.truncate(from % SWEEP);
-            memory.known.truncate(from % SWEEP);
-            return Ok(false);
+        if added.is_err() || monitor.stop(0).is_some() {
+            state.points.truncate(done);
+            memory.unsettled.truncate(done % SWEEP);
+            memory.known.truncate(done % SWEEP);
+            return added.map(|()| false);
         }
         Ok(true)
     }
@@ -163,7 +179,7 @@ impl Strand<'_, '_> {
         let solve = &self.options.solve;
         let problems = lambdas.iter().map(|&lambda0| self.at(lambda0)).collect::<Result<Vec<_>>>()?;
         let (begun, before_passes) = (monitor.seconds(), std::mem::take(&mut monitor.passes));
-        let (found, columns) = batch::relax(&problems, memory.columns.take(), &state.minimiser, solve, monitor);
+        let (found, columns) = batch::relax(&problems, memory.columns.take(), &state.minimiser, solve, monitor)?;
         memory.columns = columns;
         let shared = lambdas.len() as f64;
         let (passes, mut seconds) = (monitor.passes / shared, (monitor.seconds() - begun) / shared);
@@ -174,14 +190,14 @@ impl Strand<'_, '_> {
             let (Some(ladder), before) = (ladder, answer.cloned().unwrap_or_default()) else { break };
             let candidates = [std::mem::take(&mut memory.candidates), minimiser.support.clone()].concat();
             let Draft { outcome, alpha, entry, minimiser } =
-                incremental::from_ladder(problem, relaxed, minimiser, ladder, &candidates, monitor);
+                incremental::from_ladder(problem, relaxed, minimiser, ladder, &candidates, monitor)?;
             state.minimiser = minimiser;
             // What a neighbour sees the backward pass brings here.
             let looks = (state.points.len() + 1).is_multiple_of(LOOK);
             memory.unsettled.push(if looks { alpha } else { Vec::new() });
             memory.known.push(tau);
             seconds += monitor.seconds() - begun;
-            let solution = solution(problem, outcome, solve, (passes, seconds));
+            let solution = solution(problem, outcome, solve, (passes, seconds))?;
             let Penalty { lambda0, lambda1, lambda2, .. } = *problem.penalty();
             state.points.push(Point { lambda0, lambda1, lambda2, solution });
             state.advance(lambda0, entry, &before);
@@ -196,19 +212,22 @@ impl Strand<'_, '_> {
             let last = state.points.last();
             let (lambda0, answer) = last.map_or((0.0, &state.minimiser), |p| (p.lambda0, &p.solution.coefficients));
             let problem = self.at(lambda0)?;
-            memory.candidates = features_of(&ladder.outside(&problem, &problem.correlations_at(answer)));
+            memory.candidates = features_of(&ladder.outside(&problem, &problem.correlations_at(answer)?)?);
             let limits = Monitor::new(&Options::default(), &mut ()).limits().clone();
             if last.is_some() {
-                ladder.from(&problem, &answer.support, &[], &limits);
+                ladder.from(&problem, &answer.support, &[], &limits)?;
             }
         }
         Ok(memory)
     }
 
     /// λ0 at which the null model is proved best (MATH 9.2); without a dual, at which it stops being coordinate-wise best.
-    fn largest(&self, null: &Coefficients) -> f64 {
-        let proved = self.base.lambda0_max_at(null);
-        if proved.is_finite() { proved } else { grid::entry(&self.base, null, &self.base.correlations_at(null)) }
+    fn largest(&self, null: &Coefficients) -> Result<f64> {
+        let proved = self.base.lambda0_max_at(null)?;
+        match proved.is_finite() {
+            true => Ok(proved),
+            false => grid::entry(&self.base, null, &self.base.correlations_at(null)?),
+        }
     }
 
     pub(super) fn at(&self, lambda0: f64) -> Result<Problem<'_>> {
@@ -234,12 +253,12 @@ impl Strand<'_, '_> {
             (Search::Neighbours, Some(ladder)) => {
                 let candidates = std::mem::take(&mut memory.candidates);
                 let draft = memory.on_columns(&problem, |work| {
-                    work.load(&state.minimiser);
+                    work.load(&state.minimiser)?;
                     incremental::on_ladder(work, ladder, candidates, solve, monitor)
-                });
+                })?;
                 let Draft { mut outcome, minimiser, mut alpha, mut entry } = draft;
                 // The next λ0 depends on the features outside as well: they cannot wait for a sweep.
-                let rung = look(&problem, ladder, &outcome.coefficients, alpha, entry, monitor);
+                let rung = look(&problem, ladder, &outcome.coefficients, alpha, entry, monitor)?;
                 (outcome.coefficients, entry, alpha) = (rung.coefficients, rung.entry, Vec::new());
                 memory.known.push(Vec::new());
                 memory.unsettled.push(alpha);
@@ -247,11 +266,11 @@ impl Strand<'_, '_> {
             }
             (search, _) => {
                 let Root { outcome, minimiser, .. } = match search {
-                    Search::Full => incremental::root(&mut Workspace::new(&problem), solve, monitor),
+                    Search::Full => incremental::root(&mut Workspace::new(&problem), solve, monitor)?,
                     Search::Neighbours => memory.on_columns(&problem, |work| {
-                        work.load(&state.minimiser);
+                        work.load(&state.minimiser)?;
                         incremental::neighbour(work, std::slice::from_ref(before), solve, monitor)
-                    }),
+                    })?,
                 };
                 (outcome, minimiser, None)
             }
@@ -259,8 +278,11 @@ impl Strand<'_, '_> {
         memory.ladder = ladder;
         state.minimiser = minimiser;
         let answer = &outcome.coefficients;
-        let entry = known.unwrap_or_else(|| grid::entry(&problem, answer, &problem.correlations_at(answer)));
-        let solution = solution(&problem, outcome, solve, (monitor.passes, monitor.seconds() - begun));
+        let entry = match known {
+            Some(entry) => entry,
+            None => grid::entry(&problem, answer, &problem.correlations_at(answer)?)?,
+        };
+        let solution = solution(&problem, outcome, solve, (monitor.passes, monitor.seconds() - begun))?;
         monitor.passes += before_passes;
         let (lambda1, lambda2) = (problem.penalty().lambda1, problem.penalty().lambda2);
         state.points.push(Point { lambda0, lambda1, lambda2, solution });
@@ -287,7 +309,7 @@ impl Strand<'_, '_> {
         let vectors: Vec<&[f64]> = duals.chain(looks.iter().map(|&k| alphas[k].as_slice())).collect();
         let (count, points) = (vectors.len(), state.points.len() - from);
         let mut swept = vec![0.0; features.len() * count];
-        design.correlate_many(&features, &vectors, &mut swept);
+        design.correlate_many(&features, &vectors, &mut swept)?;
         monitor.passes += count as f64;
         let tau = |v: usize| -> Vec<f64> { swept.iter().skip(v).step_by(count.max(1)).copied().collect() };
         unknown.iter().enumerate().for_each(|(v, &k)| known[k] = tau(v));
@@ -296,11 +318,11 @@ impl Strand<'_, '_> {
             let point = &mut state.points[from + k];
             let problem = self.at(point.lambda0)?;
             if let (Some(ladder), Ok(look)) = (&mut memory.ladder, looks.binary_search(&k)) {
-                let entering = ladder.outside(&problem, &tau(unknown.len() + look));
+                let entering = ladder.outside(&problem, &tau(unknown.len() + look))?;
                 let candidates = features_of(&entering);
                 if entering.first().is_some_and(|e| e.0 > 1.0) {
-                    let found = ladder.from(&problem, point.solution.support(), &candidates, monitor);
-                    self.offer(&problem, point, found);
+                    let found = ladder.from(&problem, point.solution.support(), &candidates, monitor)?;
+                    self.offer(&problem, point, found)?;
                     moved = true;
                 } else if k + 1 == points {
                     memory.candidates = candidates;
@@ -309,12 +331,12 @@ impl Strand<'_, '_> {
             let (own, best) = (&known[k], point.solution.objective());
             let solution = &mut point.solution;
             let screened = &mut solution.screened;
-            solution.certificate.lower_bound = incremental::judge(&problem, &solution.dual, own, best, screened);
+            solution.certificate.lower_bound = incremental::judge(&problem, &solution.dual, own, best, screened)?;
             let solve = &self.options.solve;
             solution.status = solution.certificate.status(solution.status, solve.absolute(&problem), solve.gap);
         }
         if let (true, Some(ladder), Some(last)) = (moved, &mut memory.ladder, state.points.last()) {
-            ladder.from(&self.at(last.lambda0)?, last.solution.support(), &[], monitor);
+            ladder.from(&self.at(last.lambda0)?, last.solution.support(), &[], monitor)?;
         }
         let shown = state.shown.min(state.points.len());
         state.points[shown..].iter().for_each(observer);
@@ -324,16 +346,16 @@ impl Strand<'_, '_> {
 
     /// Takes coefficients over if they are better than those of the point by more than rounding, or two equal supports would
     /// take turns.
-    pub(super) fn offer(&self, problem: &Problem<'_>, point: &mut Point, found: Coefficients) -> bool {
-        let (objective, solution) = (problem.value(&found), &mut point.solution);
+    pub(super) fn offer(&self, problem: &Problem<'_>, point: &mut Point, found: Coefficients) -> Result<bool> {
+        let (objective, solution) = (problem.value(&found)?, &mut point.solution);
         if objective >= solution.certificate.objective * (1.0 - 1e-12) {
-            return false;
+            return Ok(false);
         }
         solution.certificate.objective = objective;
         let solve = &self.options.solve;
         solution.status = solution.certificate.status(solution.status, solve.absolute(problem), solve.gap);
         (solution.local, solution.coefficients) = (Local::None, found);
-        true
+        Ok(true)
     }
 }
 
@@ -345,18 +367,18 @@ fn look(
     alpha: Vec<f64>,
     entry: f64,
     monitor: &mut Monitor<'_>,
-) -> Rung {
+) -> Result<Rung> {
     let mut rung = Rung { coefficients: answer.clone(), alpha, entry };
     loop {
-        let tau = problem.correlations(&rung.alpha);
+        let tau = problem.correlations_within(&rung.alpha, &|| monitor.check())?;
         monitor.passes += 1.0;
-        let entering = ladder.outside(problem, &tau);
+        let entering = ladder.outside(problem, &tau)?;
         let best = entering.first().map_or(0.0, |e| e.0);
         if best <= 1.0 + 1e-9 || monitor.stop(0).is_some() {
-            rung.entry = rung.entry.max(ladder.entry_outside(problem, &tau));
-            return rung;
+            rung.entry = rung.entry.max(ladder.entry_outside(problem, &tau)?);
+            return Ok(rung);
         }
-        rung = ladder.climb(problem, &features_of(&entering), monitor);
+        rung = ladder.climb(problem, &features_of(&entering), monitor)?;
     }
 }
 
@@ -364,8 +386,13 @@ fn features_of(entering: &[(f64, usize)]) -> Vec<usize> {
     entering.iter().map(|e| e.1).collect()
 }
 
-fn solution(problem: &Problem<'_>, outcome: Outcome, options: &Options, (passes, seconds): (f64, f64)) -> Solution {
-    Solution { passes, seconds, ..outcome.certified(problem, options) }
+fn solution(
+    problem: &Problem<'_>,
+    outcome: Outcome,
+    options: &Options,
+    (passes, seconds): (f64, f64),
+) -> Result<Solution> {
+    Ok(Solution { passes, seconds, ..outcome.certified(problem, options)? })
 }
 
 /// The null model (MATH 9.2): the fit of the features that cost nothing; β = 0 when there is none.
@@ -378,5 +405,5 @@ fn null_model(problem: &Problem<'_>, options: &Options) -> Result<Coefficients> 
     }
     let free = problem.with_penalty(penalty.clone().never(&priced, p)?)?;
     let options = Options { method: crate::Method::Incremental, warm_start: None, ..options.clone() };
-    Ok(crate::solve(&free, &options)?.coefficients)
+    Ok(crate::solve::solve_whole(&free, &options)?.coefficients)
 }

@@ -4,15 +4,18 @@
 //! Σ α_i = 0 holds up to an imbalance, and so does α_i = w_i · (end of the domain). For the first, Ψ is taken at the worse
 //! end of the interval that holds τ. For the others, the point meant is the feasible one next to α.
 
+use crate::error::Result;
+use crate::kernel::each::{chosen, each};
 use crate::kernel::rough::rounding;
 use crate::loss::Loss;
 use crate::penalty::Coordinate;
 use crate::problem::Problem;
+use crate::problem::columns::Measured;
 use crate::problem::screening::zero_in_relaxation;
 use crate::solution::Coefficients;
 
 /// A dual point, measured.
-struct Measured {
+struct MeasuredPoint {
     /// Σ w_i ℓ*(α_i / w_i).
     conjugates: f64,
     /// Σ of the absolute values of the parts of its terms: what rounding in it is relative to.
@@ -29,7 +32,7 @@ impl Problem<'_> {
     /// λ0_max = max_j −φ_j⁰(τ_j)/f_j at the dual point of β = 0 (MATH 9.2): the smallest λ0 at which that point proves that no
     /// feature is worth its price; +∞ when λ2 = 0 without bounds, and when a free feature (f_j = 0) is worth having: β = 0 is
     /// then no answer, and the fit of the free features takes its place ([`Problem::lambda0_max_at`]).
-    pub fn lambda0_max(&self) -> f64 {
+    pub fn lambda0_max(&self) -> Result<f64> {
         let u = self.null_margins();
         let mut alpha = vec![0.0; u.len()];
         self.dual_point(&u, self.best_intercept(&u, 0.0), &mut alpha);
@@ -38,30 +41,57 @@ impl Problem<'_> {
 
     /// As [`Problem::lambda0_max`] (MATH 9.2), at the fit of the free features: the smallest λ0 at which its dual point proves
     /// that no other feature is worth its price.
-    pub fn lambda0_max_at(&self, free: &Coefficients) -> f64 {
-        let u = self.margins(free);
+    pub fn lambda0_max_at(&self, free: &Coefficients) -> Result<f64> {
+        let u = self.margins(free)?;
         let mut alpha = vec![0.0; u.len()];
         self.dual_point(&u, self.best_intercept(&u, free.intercept), &mut alpha);
         self.largest_worth(&alpha, |price| price > 0.0)
     }
 
     /// max_j −φ_j⁰(x_jᵀα)/f_j (MATH 9.2), over the features whose price factor is `counted`.
-    fn largest_worth(&self, alpha: &[f64], counted: impl Fn(f64) -> bool) -> f64 {
+    fn largest_worth(&self, alpha: &[f64], counted: impl Fn(f64) -> bool) -> Result<f64> {
         let features: Vec<usize> = (0..self.ncols()).filter(|&j| counted(self.penalty.price.at(j))).collect();
         let mut tau = vec![0.0; features.len()];
-        self.design.correlate(&features, alpha, &mut tau);
+        self.design.correlate(&features, alpha, &mut tau)?;
         let worth = |(&j, &t): (&usize, &f64)| match -self.coordinate(j).selected().phi(t) {
             worth if worth > 0.0 => worth / self.penalty.price.at(j),
             _ => 0.0,
         };
-        features.iter().zip(&tau).map(worth).fold(0.0, f64::max)
+        Ok(features.iter().zip(&tau).map(worth).fold(0.0, f64::max))
     }
 
     /// D(α) = −Σ_i ℓ*_i(α_i) + Σ_j Ψ_j(x_jᵀα) (MATH 3.5), the k least Ψ_j only when the size is limited (MATH 6.5), less the most
     /// that rounding can have added (MATH 3.12): a valid lower bound for P (MATH 3.6), −∞ if α is outside the dual domain.
     /// `tau[k]` = x_jᵀα for j = `features[k]` as [`correlate`](crate::design::Design::correlate) computes it; features not listed
     /// must have Ψ = 0.
-    pub fn dual_value(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> f64 {
+    pub fn dual_value(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> Result<f64> {
+        Ok(self.lower_bounds()?.dual_value(alpha, features, tau))
+    }
+}
+
+/// The bounds of a problem whose columns are measured: what rounding can have added is relative to their lengths.
+#[derive(Clone, Copy)]
+pub(crate) struct LowerBounds<'p, 'a> {
+    pub(super) problem: &'p Problem<'a>,
+    pub(super) measured: &'p Measured,
+}
+
+impl<'a> std::ops::Deref for LowerBounds<'_, 'a> {
+    type Target = Problem<'a>;
+    fn deref(&self) -> &Problem<'a> {
+        self.problem
+    }
+}
+
+impl LowerBounds<'_, '_> {
+    /// Σ_i w_i x_ij².
+    #[inline]
+    pub(crate) fn square(&self, j: usize) -> f64 {
+        self.measured.squares[j]
+    }
+
+    /// As [`Problem::dual_value`].
+    pub(crate) fn dual_value(&self, alpha: &[f64], features: &[usize], tau: &[f64]) -> f64 {
         self.bound(alpha, features, tau, self.least_threshold(), |k| self.coordinate(features[k]))
     }
 
@@ -71,7 +101,7 @@ impl Problem<'_> {
         alpha: &[f64],
         features: &[usize],
         tau: &[f64],
-        coordinate: impl Fn(usize) -> Coordinate,
+        coordinate: impl Fn(usize) -> Coordinate + Sync,
     ) -> f64 {
         self.bound(alpha, features, tau, 0.0, coordinate)
     }
@@ -83,22 +113,20 @@ impl Problem<'_> {
         features: &[usize],
         tau: &[f64],
         least_threshold: f64,
-        coordinate: impl Fn(usize) -> Coordinate,
+        coordinate: impl Fn(usize) -> Coordinate + Sync,
     ) -> f64 {
         let Some(point) = self.measure(alpha) else {
             return f64::NEG_INFINITY;
         };
-        let (zero_below, mut terms) = (least_threshold - self.largest_error(&point), Vec::new());
-        for (k, (&j, &t)) in features.iter().zip(tau).enumerate() {
+        let zero_below = least_threshold - self.largest_error(&point);
+        let mut terms = chosen(features.len(), |k| {
             // Most features are far inside their threshold, whatever rounding did: one comparison for them.
-            if t.abs() * (1.0 + 16.0 * f64::EPSILON) < zero_below {
-                continue;
+            if tau[k].abs() * (1.0 + 16.0 * f64::EPSILON) < zero_below {
+                return None;
             }
-            let least = self.least_psi(coordinate(k), j, t, &point);
-            if least < 0.0 {
-                terms.push((least, k));
-            }
-        }
+            let least = self.least_psi(coordinate(k), features[k], tau[k], &point);
+            (least < 0.0).then_some((least, k))
+        });
         if let Some(k) = self.max_size
             && terms.len() > k
         {
@@ -121,17 +149,17 @@ impl Problem<'_> {
         alpha: &[f64],
         features: &[usize],
         tau: &[f64],
-        coordinate: impl Fn(usize) -> Coordinate,
+        coordinate: impl Fn(usize) -> Coordinate + Sync,
     ) -> f64 {
         let Some(point) = self.measure(alpha) else {
             return f64::NEG_INFINITY;
         };
         let zero_below = self.least_threshold() - self.largest_error(&point);
-        let one = |(k, (&j, &t)): (usize, (&usize, &f64))| match t.abs() * (1.0 + 16.0 * f64::EPSILON) < zero_below {
-            true => 0.0,
-            false => self.least_psi(coordinate(k), j, t, &point),
-        };
-        let sum: f64 = features.iter().zip(tau).enumerate().map(one).sum();
+        let terms = chosen(features.len(), |k| match tau[k].abs() * (1.0 + 16.0 * f64::EPSILON) < zero_below {
+            true => None,
+            false => Some(self.least_psi(coordinate(k), features[k], tau[k], &point)),
+        });
+        let sum: f64 = terms.iter().sum();
         sum * (1.0 + f64::EPSILON * features.len() as f64)
     }
 
@@ -142,14 +170,12 @@ impl Problem<'_> {
         alpha: &[f64],
         features: &[usize],
         tau: &[f64],
-        coordinate: impl Fn(usize) -> Coordinate,
+        coordinate: impl Fn(usize) -> Coordinate + Sync,
     ) -> Vec<f64> {
         let Some(point) = self.measure(alpha) else {
             return vec![f64::INFINITY; tau.len()];
         };
-        let outer =
-            |(k, (&j, &t)): (usize, (&usize, &f64))| outer_end(coordinate(k), t, self.correlation_error(j, t, &point));
-        features.iter().zip(tau).enumerate().map(outer).collect()
+        each(features.len(), |k| outer_end(coordinate(k), tau[k], self.correlation_error(features[k], tau[k], &point)))
     }
 
     /// The places of the features whose Ψ_j may be below zero, for all that `rough` tells (MATH 11.25), their correlations by
@@ -159,19 +185,19 @@ impl Problem<'_> {
         alpha: &[f64],
         features: &[usize],
         rough: &[f64],
-        coordinate: impl Fn(usize) -> Coordinate,
+        coordinate: impl Fn(usize) -> Coordinate + Sync,
     ) -> Vec<usize> {
         let Some(point) = self.measure(alpha) else {
             return (0..features.len()).collect();
         };
-        let error = self.rough_error(self.lengths().longest, &point) + self.largest_error(&point);
+        let error = self.rough_error(self.measured.longest, &point) + self.largest_error(&point);
         let zero_below = self.least_threshold() - error;
         let is_zero = |k: usize, t: f64| {
-            let error = self.rough_error(self.squares(features[k]).sqrt(), &point);
+            let error = self.rough_error(self.square(features[k]).sqrt(), &point);
             zero_in_relaxation(coordinate(k), t, 1.0, error + self.correlation_error(features[k], t, &point))
         };
         let sure = |k: usize| rough[k].abs() * (1.0 + 16.0 * f64::EPSILON) < zero_below || is_zero(k, rough[k]);
-        (0..features.len()).filter(|&k| !sure(k)).collect()
+        chosen(features.len(), |k| (!sure(k)).then_some(k))
     }
 
     /// For each feature the values that [`Problem::outer_correlations`] may give, for all that `rough` tells (MATH 11.25): the
@@ -181,28 +207,28 @@ impl Problem<'_> {
         alpha: &[f64],
         features: &[usize],
         rough: &[f64],
-        coordinate: impl Fn(usize) -> Coordinate,
+        coordinate: impl Fn(usize) -> Coordinate + Sync,
     ) -> Vec<(f64, f64)> {
         let Some(point) = self.measure(alpha) else {
             return vec![(f64::INFINITY, f64::INFINITY); rough.len()];
         };
-        let ends = |(k, (&j, &t)): (usize, (&usize, &f64))| {
+        each(features.len(), |k| {
+            let (j, t) = (features[k], rough[k]);
             // What single precision cannot hold says nothing: no φ excludes at no number, on either side of any box.
             if !t.is_finite() {
                 return (f64::NAN, 0.0);
             }
             // Those correlations are as far as their own error from the true ones.
-            let error = self.rough_error(self.squares(j).sqrt(), &point) + 2.0 * self.correlation_error(j, t, &point);
+            let error = self.rough_error(self.square(j).sqrt(), &point) + 2.0 * self.correlation_error(j, t, &point);
             (outer_end(coordinate(k), t, error), t - t.max(-error).min(error))
-        };
-        features.iter().zip(rough).enumerate().map(ends).collect()
+        })
     }
 
     /// γ_n ‖x‖ ‖α‖ ≥ γ_n Σ|x_i α_i| (MATH 11.25): how far the sums of
     /// [`correlate_roughly`](crate::design::Design::correlate_roughly) are off for a column of this length, and for each product
     /// what its numbers lose below the least of single precision.
-    fn rough_error(&self, length: f64, point: &Measured) -> f64 {
-        let (n, lightest) = (self.nrows() as f64, self.lengths().lightest);
+    fn rough_error(&self, length: f64, point: &MeasuredPoint) -> f64 {
+        let (n, lightest) = (self.nrows() as f64, self.measured.lightest);
         let lost = 1e-44 * (point.absolute + n + (n / lightest).sqrt() * length);
         1.01 * rounding(self.nrows()) * length * point.norm + lost
     }
@@ -222,26 +248,24 @@ impl Problem<'_> {
         // What rounding, also that of numbers near zero, may have taken from it.
         let distance =
             (squares.sum::<f64>() * (1.0 + sums) + 1e-290).sqrt() + 2.0 * f64::EPSILON * scale.abs() * start.norm;
-        let centred = self.moments.get().is_some();
-        let reach = |(j, &t): (usize, &f64)| {
-            let full = self.squares(j).sqrt();
+        // Moments are not worth a pass of their own.
+        let lengths = self.known_lengths(&self.measured.squares);
+        let reach = each(tau.len(), |j| {
+            let (t, full) = (tau[j], self.square(j).sqrt());
             // The squares of so short a column may be lost.
             if full < 1e-140 {
                 return f64::INFINITY;
             }
-            // The moments are not worth a pass of their own.
-            let length = if centred { self.length(j) } else { full };
-            (length + sums * full) * (1.0 + sums) * distance
+            (lengths.of(j) + sums * full) * (1.0 + sums) * distance
                 + scale.abs() * self.correlation_error(j, t, &start)
                 + self.correlation_error(j, scale * t, &end)
-        };
-        let reach = tau.iter().enumerate().map(reach).collect();
+        });
         Some((tau.iter().map(|t| scale * t).collect(), reach))
     }
 
     /// min(Ψ_j(τ − err), Ψ_j(τ + err)) (MATH 3.11): the least Ψ_j, which is concave, at a correlation that rounding may have made
     /// into `tau`.
-    fn least_psi(&self, coordinate: Coordinate, j: usize, tau: f64, point: &Measured) -> f64 {
+    fn least_psi(&self, coordinate: Coordinate, j: usize, tau: f64, point: &MeasuredPoint) -> f64 {
         let error = self.correlation_error(j, tau, point);
         let (low, high) = (tau - error, tau + error);
         if !(low.is_finite() && high.is_finite()) {
@@ -259,6 +283,28 @@ impl Problem<'_> {
         }
     }
 
+    /// The part of [`Problem::correlation_error`] (MATH 3.10) that does not depend on τ, for the longest column.
+    fn largest_error(&self, point: &MeasuredPoint) -> f64 {
+        let sums = f64::EPSILON * (0.5 * self.nrows() as f64 + 12.0);
+        let lengths = self.measured;
+        // Twice, for the rounding of all this.
+        2.0 * ((sums + point.imbalance) * lengths.longest * point.norm + 2.0 * sums * lengths.offset * point.absolute)
+    }
+
+    /// err_j = (ε(n/2 + 12) + imbalance)‖x_j‖‖α‖ + 2ε(n/2 + 12) shift_j Σ|α_i| + 8ε|τ_j| (MATH 3.10): how far x_jᵀα of the
+    /// feasible point next to α can be from the computed `tau`.
+    fn correlation_error(&self, j: usize, tau: f64, point: &MeasuredPoint) -> f64 {
+        // n products and n additions in any order, and the few operations of a view around them.
+        let sums = f64::EPSILON * (0.5 * self.nrows() as f64 + 12.0);
+        let (length, offset) = (self.square(j).sqrt(), self.design.offset(j));
+        // The last part covers the rounding of Ψ itself.
+        (sums + point.imbalance) * length * point.norm
+            + 2.0 * sums * offset * point.absolute
+            + 8.0 * f64::EPSILON * tau.abs()
+    }
+}
+
+impl Problem<'_> {
     /// A τ₀ that none is below (MATH 3.3): Ψ_j(τ) = 0 for |τ| under it. Zero where penalties differ between features.
     pub(crate) fn least_threshold(&self) -> f64 {
         match self.penalty.is_uniform() {
@@ -267,28 +313,8 @@ impl Problem<'_> {
         }
     }
 
-    /// The part of [`Problem::correlation_error`] (MATH 3.10) that does not depend on τ, for the longest column.
-    fn largest_error(&self, point: &Measured) -> f64 {
-        let sums = f64::EPSILON * (0.5 * self.nrows() as f64 + 12.0);
-        let lengths = self.lengths();
-        // Twice, for the rounding of all this.
-        2.0 * ((sums + point.imbalance) * lengths.longest * point.norm + 2.0 * sums * lengths.offset * point.absolute)
-    }
-
-    /// err_j = (ε(n/2 + 12) + imbalance)‖x_j‖‖α‖ + 2ε(n/2 + 12) shift_j Σ|α_i| + 8ε|τ_j| (MATH 3.10): how far x_jᵀα of the
-    /// feasible point next to α can be from the computed `tau`.
-    fn correlation_error(&self, j: usize, tau: f64, point: &Measured) -> f64 {
-        // n products and n additions in any order, and the few operations of a view around them.
-        let sums = f64::EPSILON * (0.5 * self.nrows() as f64 + 12.0);
-        let (length, offset) = (self.squares(j).sqrt(), self.design.offset(j));
-        // The last part covers the rounding of Ψ itself.
-        (sums + point.imbalance) * length * point.norm
-            + 2.0 * sums * offset * point.absolute
-            + 8.0 * f64::EPSILON * tau.abs()
-    }
-
     /// Σ_i { w_i ℓ*(α_i/w_i) − α_i o_i } (MATH 2.6) and the sizes and norms of α (MATH 3.12); `None` outside the dual domain.
-    fn measure(&self, alpha: &[f64]) -> Option<Measured> {
+    fn measure(&self, alpha: &[f64]) -> Option<MeasuredPoint> {
         let (centre, mut sum) = (self.target_centre(), CompensatedSum::default());
         let (mut conjugates, mut size, mut squares, mut absolute) = (0.0, 0.0, 0.0, 0.0f64);
         for (i, (&a, &y)) in alpha.iter().zip(self.y.iter()).enumerate() {
@@ -312,7 +338,7 @@ impl Problem<'_> {
         let inside = conjugates < f64::INFINITY && imbalance <= 8.0 * f64::EPSILON * alpha.len() as f64;
         let rounded = if self.weights.is_some() { 8.0 * f64::EPSILON } else { 0.0 };
         let imbalance = imbalance + rounded;
-        inside.then_some(Measured { conjugates, size, norm: squares.sqrt(), absolute, imbalance })
+        inside.then_some(MeasuredPoint { conjugates, size, norm: squares.sqrt(), absolute, imbalance })
     }
 
     /// a/w (MATH 2.6), brought back to the end of the domain when only the rounding of w·(a/w) put it outside.

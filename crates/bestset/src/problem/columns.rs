@@ -1,12 +1,14 @@
 //! What a problem knows of the columns of its design: their moments and lengths, each computed once.
 
 use crate::design;
-use crate::design::Moments;
-use crate::problem::Problem;
+use crate::design::{Check, Moments};
+use crate::error::Result;
+use crate::problem::{LowerBounds, Problem};
 use crate::solution::Coefficients;
+use std::sync::OnceLock;
 
 /// What the bound needs to know of all columns.
-pub(super) struct Lengths {
+pub(super) struct Measured {
     /// Σ_i w_i x_ij².
     pub(super) squares: Vec<f64>,
     /// √ of the largest of them.
@@ -17,7 +19,7 @@ pub(super) struct Lengths {
     pub(super) lightest: f64,
 }
 
-impl Lengths {
+impl Measured {
     fn new(problem: &Problem<'_>, squares: Vec<f64>) -> Self {
         let longest = squares.iter().copied().fold(0.0, f64::max).sqrt();
         let offset = (0..problem.ncols()).map(|j| problem.design.offset(j)).fold(0.0, f64::max);
@@ -27,32 +29,73 @@ impl Lengths {
     }
 }
 
-impl Problem<'_> {
+/// ‖x̂_j‖ of every column (MATH 1.4): the length in the norm of the ball (MATH 5.1).
+#[derive(Clone, Copy)]
+pub struct Lengths<'p> {
+    squares: &'p [f64],
+    /// Where there is an intercept.
+    moments: Option<&'p [Moments]>,
+}
+
+impl Lengths<'_> {
+    /// ‖x̂_j‖ = √(Σ w_i (x_ij − x̄_j)²), x̄_j = 0 without an intercept (MATH 1.4), so that |x_jᵀ(α − ᾱ)| ≤ ‖x̂_j‖ r; with an
+    /// intercept the dual directions are orthogonal to the ones vector.
+    #[inline]
+    pub fn of(&self, j: usize) -> f64 {
+        let squares = self.squares[j];
+        self.moments.map_or(squares, |m| m[j].centred.min(squares)).sqrt()
+    }
+}
+
+/// What is there, or what `make` gives, which is then kept; a failure is not.
+fn known<T>(place: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    match place.get() {
+        Some(known) => Ok(known),
+        None => make().map(|made| place.get_or_init(|| made)),
+    }
+}
+
+impl<'a> Problem<'a> {
     /// Weighted moments of every column, computed once: one pass over X.
-    pub fn moments(&self) -> &[Moments] {
-        self.moments.get_or_init(|| design::moments(self.design, self.weights()))
+    pub fn moments(&self) -> Result<&[Moments]> {
+        known(&self.moments, || design::moments(self.design, self.weights())).map(Vec::as_slice)
     }
 
-    /// Σ_i w_i x_ij²: the curvature of the loss along coefficient j is at most this over μ (MATH 1.5). Computed once for all
-    /// columns, apart from the other moments, which only problems with an intercept need.
-    #[inline]
-    pub fn squares(&self, j: usize) -> f64 {
-        self.lengths().squares[j]
+    /// Σ_i w_i x_ij² of every column: the curvature of the loss along coefficient j is at most this over μ (MATH 1.5). Computed once,
+    /// apart from the other moments, which only problems with an intercept need.
+    pub fn squares(&self) -> Result<&[f64]> {
+        Ok(&self.measured()?.squares)
     }
 
-    #[inline]
-    pub(super) fn lengths(&self) -> &Lengths {
-        self.lengths.get_or_init(|| Lengths::new(self, design::squares(self.design, self.weights())))
+    /// The lengths of all columns; with an intercept these are moments.
+    pub fn lengths(&self) -> Result<Lengths<'_>> {
+        let moments = if self.intercept { Some(self.moments()?) } else { None };
+        Ok(Lengths { squares: self.squares()?, moments })
+    }
+
+    /// The same without a pass of their own: as far as moments are known already.
+    pub(super) fn known_lengths<'p>(&'p self, squares: &'p [f64]) -> Lengths<'p> {
+        let moments = self.moments.get().filter(|_| self.intercept).map(Vec::as_slice);
+        Lengths { squares, moments }
+    }
+
+    /// The bounds of this problem, once its columns are measured.
+    pub(crate) fn lower_bounds(&self) -> Result<LowerBounds<'_, 'a>> {
+        Ok(LowerBounds { problem: self, measured: self.measured()? })
+    }
+
+    fn measured(&self) -> Result<&Measured> {
+        known(&self.measured, || Ok(Measured::new(self, design::squares(self.design, self.weights())?)))
     }
 
     /// τ = Xᵀα of every feature; also the squares of the columns, in the same reading of X, where nobody has asked for them yet.
-    pub(crate) fn correlate_all(&self, alpha: &[f64], tau: &mut [f64]) {
-        if self.lengths.get().is_none() && self.weights.is_none() && !self.design.is_sparse() {
-            let squares = design::correlate_and_square(self.design, alpha, tau);
-            self.lengths.get_or_init(|| Lengths::new(self, squares));
-        } else {
-            self.design.correlate(&(0..self.ncols()).collect::<Vec<_>>(), alpha, tau);
+    pub(crate) fn correlate_all(&self, alpha: &[f64], tau: &mut [f64], check: Check<'_>) -> Result<()> {
+        if self.measured.get().is_none() && self.weights.is_none() && !self.design.is_sparse() {
+            let squares = design::correlate_and_square(self.design, alpha, tau, check)?;
+            self.measured.get_or_init(|| Measured::new(self, squares));
+            return Ok(());
         }
+        design::correlate(self.design, &self.features(), alpha, tau, check)
     }
 
     /// Every feature, in order.
@@ -61,23 +104,21 @@ impl Problem<'_> {
     }
 
     /// τ = Xᵀα of every feature (MATH 3.1): one pass over X.
-    pub(crate) fn correlations(&self, alpha: &[f64]) -> Vec<f64> {
+    pub(crate) fn correlations(&self, alpha: &[f64]) -> Result<Vec<f64>> {
+        self.correlations_within(alpha, &|| Ok(()))
+    }
+
+    /// The same, with a question between the parts of a long pass.
+    pub(crate) fn correlations_within(&self, alpha: &[f64], check: Check<'_>) -> Result<Vec<f64>> {
         let mut tau = vec![0.0; self.ncols()];
-        self.design.correlate(&self.features(), alpha, &mut tau);
-        tau
+        design::correlate(self.design, &self.features(), alpha, &mut tau, check)?;
+        Ok(tau)
     }
 
     /// τ = Xᵀα of every feature at the dual point of the coefficients, with the best intercept.
-    pub(crate) fn correlations_at(&self, coefficients: &Coefficients) -> Vec<f64> {
-        let (u, mut alpha) = (self.margins(coefficients), vec![0.0; self.nrows()]);
+    pub(crate) fn correlations_at(&self, coefficients: &Coefficients) -> Result<Vec<f64>> {
+        let (u, mut alpha) = (self.margins(coefficients)?, vec![0.0; self.nrows()]);
         self.dual_point(&u, self.best_intercept(&u, coefficients.intercept), &mut alpha);
         self.correlations(&alpha)
-    }
-
-    /// ‖x̂_j‖ = √(Σ w_i (x_ij − x̄_j)²), x̄_j = 0 without an intercept (MATH 1.4): length of column j in the norm of the ball
-    /// (MATH 5.1), so that |x_jᵀ(α − ᾱ)| ≤ ‖x̂_j‖ r; with an intercept the dual directions are orthogonal to the ones vector.
-    pub fn length(&self, j: usize) -> f64 {
-        let squares = self.squares(j);
-        if self.intercept { self.moments()[j].centred.min(squares).sqrt() } else { squares.sqrt() }
     }
 }

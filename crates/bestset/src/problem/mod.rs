@@ -6,7 +6,7 @@ use crate::error::{Error, Result, check_finite, check_length, check_weights};
 use crate::loss::Loss;
 use crate::penalty::{Coordinate, Penalty};
 use crate::solution::Coefficients;
-use columns::Lengths;
+use columns::Measured;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
@@ -17,7 +17,8 @@ pub(crate) mod refit;
 pub mod screening;
 pub(crate) mod whitened;
 
-pub(crate) use bound::outer_end;
+pub(crate) use bound::{LowerBounds, outer_end};
+pub use columns::Lengths;
 
 /// minimise P(β, β₀) = Σ_i w_i ℓ(o_i + (Xβ)_i + β₀, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖² (MATH 1.1), optionally within bounds and
 /// ‖β‖₀ ≤ k (MATH 1.6).
@@ -33,7 +34,7 @@ pub struct Problem<'a> {
     offset: Option<Cow<'a, [f64]>>,
     intercept: bool,
     max_size: Option<usize>,
-    lengths: Arc<OnceLock<Lengths>>,
+    measured: Arc<OnceLock<Measured>>,
     moments: Arc<OnceLock<Vec<Moments>>>,
 }
 
@@ -48,8 +49,8 @@ impl<'a> Problem<'a> {
         check_finite("y", &y)?;
         penalty.validate(design.ncols())?;
         let (loss, weights, offset, intercept, max_size) = (Loss::Squared, None, None, false, None);
-        let (lengths, moments) = (Arc::default(), Arc::default());
-        let problem = Self { design, y, loss, penalty, weights, offset, intercept, max_size, lengths, moments };
+        let (measured, moments) = (Arc::default(), Arc::default());
+        let problem = Self { design, y, loss, penalty, weights, offset, intercept, max_size, measured, moments };
         problem.check_squares()?;
         Ok(problem)
     }
@@ -71,7 +72,7 @@ impl<'a> Problem<'a> {
         let weights = weights.into();
         check_weights(&weights, self.nrows())?;
         self.weights = Some(weights);
-        (self.lengths, self.moments) = (Arc::default(), Arc::default());
+        (self.measured, self.moments) = (Arc::default(), Arc::default());
         self.check_labels()?;
         self.check_squares()?;
         Ok(self)
@@ -221,12 +222,12 @@ impl<'a> Problem<'a> {
     /// P(β, b), from scratch; +∞ outside the bounds or the allowed size. Features must ascend and be those of the design.
     pub fn objective(&self, coefficients: &Coefficients) -> Result<f64> {
         coefficients.check_places(self.ncols())?;
-        Ok(self.value(coefficients))
+        self.value(coefficients)
     }
 
     /// P(β, β₀) (MATH 1.1), from scratch, of coefficients whose features are known to be those of the design.
-    pub(crate) fn value(&self, coefficients: &Coefficients) -> f64 {
-        self.loss_at(coefficients) + self.penalty_sum(coefficients)
+    pub(crate) fn value(&self, coefficients: &Coefficients) -> Result<f64> {
+        Ok(self.loss_at(coefficients)? + self.penalty_sum(coefficients))
     }
 
     /// P of the null model, β = 0 with the best intercept.
@@ -243,15 +244,16 @@ impl<'a> Problem<'a> {
 
     /// R(β, β₀) = L(β, β₀) + Σ_j ρ_j(β_j) (MATH 4.3), from scratch; `None` when the size is limited, for which R is not the
     /// relaxation.
-    pub fn relaxation(&self, coefficients: &Coefficients) -> Option<f64> {
-        self.max_size.is_none().then(|| self.loss_at(coefficients) + self.envelope_sum(coefficients))
+    pub fn relaxation(&self, coefficients: &Coefficients) -> Result<Option<f64>> {
+        let value = || Ok(self.loss_at(coefficients)? + self.envelope_sum(coefficients));
+        self.max_size.is_none().then(value).transpose()
     }
 
     /// D(α) (MATH 3.5) from scratch: projects α onto the dual domain, one pass over X.
-    pub fn lower_bound(&self, alpha: &[f64]) -> f64 {
+    pub fn lower_bound(&self, alpha: &[f64]) -> Result<f64> {
         let mut alpha = alpha.to_vec();
         self.project(&mut alpha);
-        self.dual_value(&alpha, &self.features(), &self.correlations(&alpha))
+        self.dual_value(&alpha, &self.features(), &self.correlations(&alpha)?)
     }
 
     /// A bound and gaps (MATH 4.10) for any coefficients, from any solver: the best of the dual points given and the one of the
@@ -259,13 +261,16 @@ impl<'a> Problem<'a> {
     pub fn certify(&self, coefficients: &Coefficients, dual_points: &[&[f64]]) -> Result<Certificate> {
         coefficients.check_places(self.ncols())?;
         dual_points.iter().try_for_each(|a| check_length("dual point", a.len(), self.nrows()))?;
-        let (u, b) = self.predictor(coefficients);
+        let (u, b) = self.predictor(coefficients)?;
         let loss = self.loss_sum(&u, b);
         let mut own = vec![0.0; self.nrows()];
         self.dual_point(&u, self.best_intercept(&u, b), &mut own);
-        let bounds = dual_points.iter().copied().chain([own.as_slice()]).map(|a| self.lower_bound(a));
+        let mut bound = f64::NEG_INFINITY;
+        for point in dual_points.iter().copied().chain([own.as_slice()]) {
+            bound = bound.max(self.lower_bound(point)?);
+        }
         let relaxation = self.max_size.is_none().then(|| loss + self.envelope_sum(coefficients));
         let objective = loss + self.penalty_sum(coefficients);
-        Ok(Certificate::new(objective, relaxation, bounds.fold(f64::NEG_INFINITY, f64::max)))
+        Ok(Certificate::new(objective, relaxation, bound))
     }
 }

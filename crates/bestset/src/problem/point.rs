@@ -2,6 +2,7 @@
 
 use crate::design;
 use crate::design::Column;
+use crate::error::Result;
 use crate::loss::Loss;
 use crate::problem::{Problem, bound};
 use crate::solution::Coefficients;
@@ -16,18 +17,18 @@ impl Problem<'_> {
     }
 
     /// u = o + Xβ, without the intercept.
-    pub fn margins(&self, coefficients: &Coefficients) -> Vec<f64> {
+    pub fn margins(&self, coefficients: &Coefficients) -> Result<Vec<f64>> {
         let mut u = self.null_margins();
         for (j, b) in coefficients.iter().filter(|c| c.1 != 0.0) {
-            self.design.axpy(j, b, &mut u);
+            self.design.axpy(j, b, &mut u)?;
         }
-        u
+        Ok(u)
     }
 
     /// (u, b) with u + b = o + Σ_j β_j(x_j − x°_j) + (β₀ + Σ_j β_jx°_j) (MATH 12.1): of columns and offsets far from zero b has
     /// the far part, u keeps the digits of what varies.
-    pub fn predictor(&self, coefficients: &Coefficients) -> (Vec<f64>, f64) {
-        let (mut u, mut column) = (self.null_margins(), Column::default());
+    pub fn predictor(&self, coefficients: &Coefficients) -> Result<(Vec<f64>, f64)> {
+        let mut u = self.null_margins();
         let mut b = bound::CompensatedSum::default();
         b.add(coefficients.intercept);
         let far = design::anchor(&u, self.weights());
@@ -35,8 +36,9 @@ impl Problem<'_> {
             b.add(far);
             u.iter_mut().for_each(|u| *u -= far);
         }
-        for (j, value) in coefficients.iter().filter(|c| c.1 != 0.0) {
-            self.design.column(j, &mut column);
+        let (features, values): (Vec<usize>, Vec<f64>) = coefficients.iter().filter(|c| c.1 != 0.0).unzip();
+        let mut add = |k: usize, column: &mut Column| {
+            let value = values[k];
             let anchor = column.anchor(self.nrows(), self.weights());
             b.add_product(value, anchor);
             b.add_product(value, column.shift);
@@ -45,17 +47,24 @@ impl Problem<'_> {
             } else {
                 u.iter_mut().zip(&column.values).for_each(|(u, x)| *u += value * (x - anchor));
             }
-        }
+        };
+        self.design.columns(&features, &mut add)?;
         // What the last digit of b has no room for.
         let (value, left) = b.split();
         u.iter_mut().filter(|_| left != 0.0).for_each(|u| *u += left);
-        (u, value)
+        Ok((u, value))
     }
 
     /// Σ_i w_i ℓ(o_i + x_iᵀβ + b, y_i).
-    pub fn loss_at(&self, coefficients: &Coefficients) -> f64 {
-        let (u, b) = self.predictor(coefficients);
-        self.loss_sum(&u, b)
+    pub fn loss_at(&self, coefficients: &Coefficients) -> Result<f64> {
+        let (u, b) = self.predictor(coefficients)?;
+        Ok(self.loss_sum(&u, b))
+    }
+
+    /// As [`Problem::loss_at`], of coefficients whose P is known: what is left of it without the penalties, where the columns cannot be
+    /// read any more.
+    pub fn loss_of(&self, coefficients: &Coefficients, objective: f64) -> f64 {
+        self.loss_at(coefficients).unwrap_or_else(|_| objective - self.penalty_sum(coefficients))
     }
 
     /// Σ_i w_i ℓ(u_i + b, y_i) (MATH 1.3).

@@ -67,23 +67,23 @@ pub struct Refit {
 
 impl Targets<'_, '_, '_> {
     /// The fit by QR, its value from the data, and how far the rounding of that evaluation reaches (MATH 11.35).
-    pub fn refit(&self, terms: &[Term]) -> Refit {
+    pub fn refit(&self, terms: &[Term]) -> Result<Refit> {
         let problem = self.problem;
         let solution = least_squares(terms, self.values);
         let pair = |(t, g): (&Term, &f64)| (t.feature, g * t.scale);
         let mut coefficients = Coefficients::from_pairs(terms.iter().zip(&solution).map(pair).collect(), 0.0);
-        let (u, far) = problem.predictor(&coefficients);
+        let (u, far) = problem.predictor(&coefficients)?;
         if problem.has_intercept() {
             coefficients.intercept = problem.best_intercept(&u, far) - far;
         }
         let shrunk: f64 = terms.iter().zip(&solution).map(|(t, g)| t.ridge * g * g).sum();
-        let value = problem.loss_at(&coefficients) + shrunk;
+        let value = problem.loss_at(&coefficients)? + shrunk;
         // The evaluation rounds too: a residual is as exact as the terms it is the rest of, and an intercept as its last digit.
         let sizes: f64 = terms.iter().zip(&solution).map(|(t, g)| g.abs() * t.effort).sum();
         let length = (2.0 * self.total).sqrt() + self.frame.length(&self.frame.whiten(problem.null_margins()));
         let digit = f64::EPSILON * (far.abs() + coefficients.intercept.abs());
         let evaluation = rounding(u.len()) * f64::EPSILON * (sizes + length) * (2.0 * value).sqrt();
-        Refit { coefficients, value, evaluation: evaluation + 4.0 * self.frame.total() * digit * digit }
+        Ok(Refit { coefficients, value, evaluation: evaluation + 4.0 * self.frame.total() * digit * digit })
     }
 
     /// A value that fit(S) of the columns is not below, `inverse` ≥ ‖A⁻¹‖: QR is backward stable, the fit it ends at is above the

@@ -5,6 +5,7 @@
 //! exact where x is near m, its own mean is small, and what is rounded now is relative to the spread.
 
 use crate::design::Column;
+use crate::error::Result;
 use crate::kernel;
 use crate::problem::Problem;
 
@@ -76,9 +77,9 @@ impl<'w> Frame<'w> {
     }
 
     /// Column j, `None` where nothing but rounding is left of it.
-    pub fn unit(&self, problem: &Problem<'_>, j: usize) -> Option<Unit> {
+    pub fn unit(&self, problem: &Problem<'_>, j: usize) -> Result<Option<Unit>> {
         let mut column = Column::default();
-        problem.design().column(j, &mut column);
+        problem.design().column(j, &mut column)?;
         let mut raw = vec![0.0; self.rows];
         column.to_dense(&mut raw);
         // In units of a power of two, which is exact: squares of the largest and of the smallest columns are numbers.
@@ -92,13 +93,13 @@ impl<'w> Frame<'w> {
         let before = own.max(problem.design().offset(j) * shrink * self.total().sqrt());
         let scale = shrink / length;
         if !(length > CONSTANT * before && scale.is_finite() && (grow * length).is_finite()) {
-            return None;
+            return Ok(None);
         }
         values.iter_mut().for_each(|x| *x /= length);
         let reach = before / length;
         let effort =
             if column.values.len() < self.rows { own / length } else { self.varying(&column, shrink) / length };
-        Some(Unit { values, scale, reach, effort })
+        Ok(Some(Unit { values, scale, reach, effort }))
     }
 
     /// The length of what a prediction multiplies of a column that stores all rows.
@@ -127,14 +128,14 @@ fn near_one(values: &[f64]) -> (f64, f64) {
 }
 
 /// Whether the entries of feature j, but for those of weight zero, are one number.
-pub fn is_constant(problem: &Problem<'_>, j: usize) -> bool {
+pub fn is_constant(problem: &Problem<'_>, j: usize) -> Result<bool> {
     let (mut column, mut values) = (Column::default(), vec![0.0; problem.nrows()]);
-    problem.design().column(j, &mut column);
+    problem.design().column(j, &mut column)?;
     column.to_dense(&mut values);
     let is_counted = |i: &usize| problem.weights().is_none_or(|w| w[*i] > 0.0);
     let mut counted = (0..values.len()).filter(is_counted).map(|i| values[i]);
     let first = counted.next();
-    counted.all(|x| Some(x) == first)
+    Ok(counted.all(|x| Some(x) == first))
 }
 
 #[cfg(test)]
@@ -156,7 +157,7 @@ mod tests {
                 let problem = Problem::new(design, vec![0.0; 64], Penalty::new(0.0, 0.0, 0.0)).unwrap();
                 let problem = problem.with_intercept(true).with_weights(weights.clone()).unwrap();
                 let frame = Frame::new(&problem);
-                frame.unit(&problem, 0).unwrap()
+                frame.unit(&problem, 0).unwrap().unwrap()
             });
             for (a, b) in units[0].values.iter().zip(&units[1].values) {
                 assert!((a - b).abs() < 1e-14, "{far:e} {scale:e}: {a} {b}");
@@ -165,6 +166,6 @@ mod tests {
         }
         let flat = Dense::new(3, 1, vec![0.1 + 0.2, 0.3, 0.3]).unwrap();
         let problem = Problem::new(&flat, vec![0.0; 3], Penalty::new(0.0, 0.0, 0.0)).unwrap().with_intercept(true);
-        assert!(Frame::new(&problem).unit(&problem, 0).is_none() && !is_constant(&problem, 0));
+        assert!(Frame::new(&problem).unit(&problem, 0).unwrap().is_none() && !is_constant(&problem, 0).unwrap());
     }
 }

@@ -1,6 +1,7 @@
 //! The active set: a compact in-memory copy of the columns in play.
 
 use crate::design::{Column, Design};
+use crate::error::Result;
 use crate::kernel;
 
 /// Columns copied out of a design, in the order they were added.
@@ -15,7 +16,6 @@ pub struct ActiveSet {
     rows: Vec<u32>,
     values: Vec<f64>,
     shifts: Vec<f64>,
-    buffer: Column,
 }
 
 impl ActiveSet {
@@ -29,7 +29,6 @@ impl ActiveSet {
             rows: Vec::new(),
             values: Vec::new(),
             shifts: Vec::new(),
-            buffer: Column::default(),
         }
     }
 
@@ -53,16 +52,18 @@ impl ActiveSet {
         self.values.len()
     }
 
-    /// Copies feature j in.
-    pub fn push(&mut self, design: &dyn Design, j: usize) {
-        design.column(j, &mut self.buffer);
+    /// Copies features in, in this order; those that could not be read, and all after them, are left out.
+    pub fn extend(&mut self, design: &dyn Design, features: &[usize]) -> Result<()> {
+        design.columns(features, &mut |k, column| self.take(features[k], column))
+    }
+
+    fn take(&mut self, j: usize, column: &Column) {
         if self.sparse {
-            self.rows.extend_from_slice(&self.buffer.rows);
-            self.values.extend_from_slice(&self.buffer.values);
-            self.shifts.push(self.buffer.shift);
+            self.rows.extend_from_slice(&column.rows);
+            self.values.extend_from_slice(&column.values);
+            self.shifts.push(column.shift);
         } else {
-            let shift = self.buffer.shift;
-            self.values.extend(self.buffer.values.iter().map(|x| x + shift));
+            self.values.extend(column.values.iter().map(|x| x + column.shift));
             self.shifts.push(0.0);
         }
         self.features.push(j);
@@ -79,7 +80,6 @@ impl ActiveSet {
             rows: Vec::new(),
             values: Vec::new(),
             shifts: positions.iter().map(|&k| self.shifts[k]).collect(),
-            buffer: Column::default(),
         };
         for &k in positions {
             let (rows, values) = self.entries(k);

@@ -1,8 +1,11 @@
 //! Convex phase (MATH 7.1): minimise R on a working set that grows as needed, with a bound after every pass over X.
 
 use crate::control::{Monitor, Options};
-use crate::problem::Problem;
+use crate::design::correlate;
+use crate::error::Result;
+use crate::kernel::each::{chosen, each};
 use crate::problem::screening;
+use crate::problem::{LowerBounds, Problem};
 use crate::relaxation::everywhere::{Anchor, Everywhere};
 use crate::relaxation::gap::gap_share;
 use crate::relaxation::workspace::Workspace;
@@ -45,10 +48,10 @@ pub struct Relaxed {
 }
 
 /// Minimises R until R − D ≤ `relaxation_gap` · |R| (MATH 7.1); leaves the minimiser in the workspace.
-pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Relaxed {
+pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Relaxed> {
     let mut state = Relaxed::new(work);
-    refine(&mut state, work, options, &|_, _| false, monitor);
-    state
+    refine(&mut state, work, options, &|_, _| false, monitor)?;
+    Ok(state)
 }
 
 /// Goes on with [`solve`], until `is_enough` at the latest; whether it was that which ended it.
@@ -58,31 +61,31 @@ pub fn refine(
     options: &Options,
     is_enough: &dyn Fn(&Relaxed, &Workspace<'_, '_>) -> bool,
     monitor: &mut Monitor<'_>,
-) -> bool {
+) -> Result<bool> {
     let problem = work.problem;
     let p = problem.ncols();
     // Without a ridge term or bounds D may stay −∞; the gap shares then measure stationarity.
     let unbounded = !problem.penalty().has_certificate(p);
     let (mut previous, mut tightening) = (f64::INFINITY, 0.1);
     loop {
-        let gap = state.pass(work, monitor);
+        let gap = state.pass(work, monitor)?;
         record(work, state, monitor);
         state.iterations += 1;
         let target = options.relaxation_gap * state.relaxation.abs();
         if state.relaxation - state.lower_bound <= target || (unbounded && gap <= 1e-3 * target) {
-            return false;
+            return Ok(false);
         }
         if is_enough(state, work) {
-            return true;
+            return Ok(true);
         }
         if let Some(status) = monitor.stop(state.iterations) {
             state.ended = status;
-            return false;
+            return Ok(false);
         }
-        state.screen(work);
-        let Some(added) = state.include(work) else {
+        state.screen(work)?;
+        let Some(added) = state.include(work)? else {
             state.ended = Status::MemoryLimit;
-            return false;
+            return Ok(false);
         };
         // The same gap twice with nothing to add: the sub-problem must be solved more tightly, or rounding is reached.
         // Zero twice and NaN (nothing stops a coefficient) are stalls as well.
@@ -91,7 +94,7 @@ pub fn refine(
             tightening *= 0.1;
             if tightening < 1e-9 {
                 state.ended = Status::Stalled;
-                return false;
+                return Ok(false);
             }
         }
         previous = gap;
@@ -129,44 +132,46 @@ impl Relaxed {
     }
 
     /// One pass τ = X_aliveᵀα: R, D, the best of both; returns the gap at the last iterate.
-    fn pass(&mut self, work: &Workspace<'_, '_>, monitor: &mut Monitor<'_>) -> f64 {
+    fn pass(&mut self, work: &Workspace<'_, '_>, monitor: &mut Monitor<'_>) -> Result<f64> {
         let problem = work.problem;
         self.tau.resize(self.alive.len(), 0.0);
         match self.alive.len() == problem.ncols() {
-            true => problem.correlate_all(&work.alpha, &mut self.tau),
-            false => problem.design().correlate(&self.alive, &work.alpha, &mut self.tau),
+            true => problem.correlate_all(&work.alpha, &mut self.tau, &|| monitor.check())?,
+            false => correlate(problem.design(), &self.alive, &work.alpha, &mut self.tau, &|| monitor.check())?,
         }
         monitor.passes += self.alive.len() as f64 / problem.ncols() as f64;
         self.relaxation = self.relaxation.min(work.relaxation());
         let (alive, tau) = (std::mem::take(&mut self.alive), std::mem::take(&mut self.tau));
-        self.dual_value = self.offer_dual(problem, &work.alpha, &alive, &tau);
+        self.dual_value = self.offer_dual(problem, &work.alpha, &alive, &tau)?;
         (self.alive, self.tau) = (alive, tau);
         let beta = |j: usize| work.position(j).map_or(0.0, |k| work.beta[k]);
-        let quiet = problem.least_threshold();
-        let share = |(&j, &t): (&usize, &f64)| match beta(j) {
+        let (quiet, squares) = (problem.least_threshold(), problem.squares()?);
+        let (alive, tau) = (&self.alive, &self.tau);
+        let shares = chosen(alive.len(), |k| match (alive[k], beta(alive[k])) {
             // Most features: below every threshold and out.
-            0.0 if t.abs() < quiet => 0.0,
-            b => gap_share(problem.coordinate(j), b, t, problem.squares(j)),
-        };
-        let gap = self.alive.iter().zip(&self.tau).map(share).sum();
+            (_, 0.0) if tau[k].abs() < quiet => None,
+            (j, b) => Some(gap_share(problem.coordinate(j), b, tau[k], squares[j])),
+        });
+        let gap = shares.iter().sum();
         self.own = true;
-        let Some(proof) = work.proof() else { return gap };
+        let Some(proof) = work.proof() else { return Ok(gap) };
         let mut tau = vec![0.0; self.alive.len()];
-        problem.design().correlate(&self.alive, &proof, &mut tau);
+        correlate(problem.design(), &self.alive, &proof, &mut tau, &|| monitor.check())?;
         monitor.passes += self.alive.len() as f64 / problem.ncols() as f64;
         let alive = std::mem::take(&mut self.alive);
-        let value = self.offer_dual(problem, &proof, &alive, &tau);
+        let value = self.offer_dual(problem, &proof, &alive, &tau)?;
         self.alive = alive;
         if value > self.dual_value {
             (self.tau, self.dual_value, self.own) = (tau, value, false);
         }
-        gap.min(self.relaxation - self.lower_bound)
+        Ok(gap.min(self.relaxation - self.lower_bound))
     }
 
     /// Takes over a dual point, best scaled, if its bound is better; returns D of the point itself.
-    pub fn offer_dual(&mut self, problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64]) -> f64 {
-        let full = problem.dual_value(alpha, features, tau);
-        let (dual, scale) = best_scaling(problem, alpha, features, tau, full);
+    pub fn offer_dual(&mut self, problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64]) -> Result<f64> {
+        let bounds = problem.lower_bounds()?;
+        let full = bounds.dual_value(alpha, features, tau);
+        let (dual, scale) = best_scaling(&bounds, alpha, features, tau, full);
         if dual > self.lower_bound {
             (self.lower_bound, self.scale) = (dual, scale);
             self.dual.clear();
@@ -176,33 +181,37 @@ impl Relaxed {
                 self.anchor = Some(Anchor { alpha: alpha.to_vec(), tau: tau.to_vec() });
             }
         }
-        full
+        Ok(full)
     }
 
     /// What is known of every feature at the dual point that gives the bound, enough to tell which of them the rules exclude with
     /// P̂ = `best`.
-    pub fn everywhere(&mut self, problem: &Problem<'_>, best: f64, monitor: &mut Monitor<'_>) -> &Everywhere {
+    pub fn everywhere(&mut self, problem: &Problem<'_>, best: f64, monitor: &mut Monitor<'_>) -> Result<&Everywhere> {
         let (dual, anchor) = (&self.dual, self.anchor.as_ref());
-        let known = self.everywhere.get_or_insert_with(|| Everywhere::new(problem, dual, anchor, monitor));
-        known.decide(problem, dual, best, monitor);
-        known
+        let mut known = match self.everywhere.take() {
+            Some(known) => known,
+            None => Everywhere::new(problem, dual, anchor, monitor)?,
+        };
+        known.decide(problem, dual, best, monitor)?;
+        Ok(self.everywhere.insert(known))
     }
 
     /// The relaxation rule (MATH 5.2): features that are zero in every minimiser of R leave the problem.
-    fn screen(&mut self, work: &mut Workspace<'_, '_>) {
+    fn screen(&mut self, work: &mut Workspace<'_, '_>) -> Result<()> {
         let problem = work.problem;
         let radius = screening::radius(self.relaxation, self.dual_value, problem.loss().mu());
         if !radius.is_finite() {
-            return;
+            return Ok(());
         }
+        let lengths = problem.lengths()?;
         let zero = |j: usize, tau: f64| {
-            screening::zero_in_relaxation(problem.coordinate(j), tau, problem.length(j), radius)
+            screening::zero_in_relaxation(problem.coordinate(j), tau, lengths.of(j), radius)
                 && work.position(j).is_none_or(|k| work.beta[k] == 0.0)
         };
-        let keep: Vec<bool> = self.alive.iter().zip(&self.tau).map(|(&j, &t)| !zero(j, t)).collect();
+        let keep = each(self.alive.len(), |k| !zero(self.alive[k], self.tau[k]));
         let removed = keep.iter().filter(|k| !**k).count();
         if removed == 0 {
-            return;
+            return Ok(());
         }
         self.screened.relaxation += removed;
         let mut active = vec![true; work.active.len()];
@@ -218,22 +227,25 @@ impl Relaxed {
         self.alive.retain(|_| *marks.next().unwrap_or(&false));
         let mut marks = keep.iter();
         self.tau.retain(|_| *marks.next().unwrap_or(&false));
+        Ok(())
     }
 
     /// Inclusion (MATH 6.4 with faster growth): the features that violate the optimality of R most. Where memory has no room for
     /// them those at zero leave; `None` where it has none even then.
-    pub(crate) fn include(&mut self, work: &mut Workspace<'_, '_>) -> Option<usize> {
+    pub(crate) fn include(&mut self, work: &mut Workspace<'_, '_>) -> Result<Option<usize>> {
         let problem = work.problem;
         let (excess, quiet) =
             (|j: usize, t: f64| t.abs() - problem.coordinate(j).threshold(t), problem.least_threshold());
-        let outside = self.alive.iter().zip(&self.tau).filter(|p| p.1.abs() >= quiet && work.position(*p.0).is_none());
-        let mut violating: Vec<(f64, usize)> =
-            outside.map(|(&j, &t)| (excess(j, t), j)).filter(|v| v.0 > 0.0).collect();
+        let mut violating = chosen(self.alive.len(), |k| {
+            let (j, t) = (self.alive[k], self.tau[k]);
+            let is_outside = t.abs() >= quiet && work.position(j).is_none();
+            Some((excess(j, t), j)).filter(|v| is_outside && v.0 > 0.0)
+        });
         // Fewer at first would save little of the matrix of inner products and cost passes over X.
         let least = (4.0 * (problem.ncols() as f64).ln()).ceil().max(100.0) as usize;
         let mut count = least.max(work.active.len()).min(violating.len());
         if count == 0 {
-            return Some(0);
+            return Ok(Some(0));
         }
         if count > work.room() {
             let keep: Vec<bool> = work.beta.iter().map(|b| *b != 0.0).collect();
@@ -241,18 +253,17 @@ impl Relaxed {
             count = count.min(work.room());
         }
         if count == 0 {
-            return None;
+            return Ok(None);
         }
         if count < violating.len() {
             violating.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             violating.truncate(count);
         }
         violating.sort_unstable_by_key(|v| v.1);
-        violating.iter().for_each(|v| {
-            work.include(v.1);
-        });
-        self.visited.extend(violating.iter().map(|v| v.1));
-        Some(count)
+        let joining: Vec<usize> = violating.iter().map(|v| v.1).collect();
+        work.include_all(&joining)?;
+        self.visited.extend(joining);
+        Ok(Some(count))
     }
 
     /// The gradients of the active coefficients, read off the last pass where it was at β.
@@ -272,11 +283,20 @@ impl Relaxed {
 
 /// max_{0≤s≤1} D(sα) and its s (MATH 3.9): a violated threshold can cost more than shrinking the dual point does, and
 /// without a ridge term D(α) = −∞ until none is violated. D(sα) is concave in s; `full` is D(α).
-pub fn best_scaling(problem: &Problem<'_>, alpha: &[f64], features: &[usize], tau: &[f64], full: f64) -> (f64, f64) {
+fn best_scaling(
+    problem: &LowerBounds<'_, '_>,
+    alpha: &[f64],
+    features: &[usize],
+    tau: &[f64],
+    full: f64,
+) -> (f64, f64) {
     // Only features near their threshold or beyond it have a dual term at any s ≤ 1: the search looks at no others.
     let quiet = NEAR * problem.least_threshold();
-    let near = |&(&j, &t): &(&usize, &f64)| t.abs() >= quiet && t.abs() > NEAR * problem.coordinate(j).threshold(t);
-    let (near, near_tau): (Vec<usize>, Vec<f64>) = features.iter().zip(tau).filter(near).unzip();
+    let near = chosen(features.len(), |k| {
+        let (j, t) = (features[k], tau[k]);
+        (t.abs() >= quiet && t.abs() > NEAR * problem.coordinate(j).threshold(t)).then_some((j, t))
+    });
+    let (near, near_tau): (Vec<usize>, Vec<f64>) = near.into_iter().unzip();
     // Inside every threshold by as much as τ can be wrong: the bound leaves that room, and without a ridge term it is −∞
     // until there is.
     let outer = problem.outer_correlations(alpha, &near, &near_tau, |k| problem.coordinate(near[k]));
@@ -345,6 +365,10 @@ fn vertex([a, b, c]: [(f64, f64); 3]) -> Option<f64> {
 fn record(work: &Workspace<'_, '_>, state: &Relaxed, monitor: &mut Monitor<'_>) {
     let support = work.beta.iter().filter(|b| **b != 0.0).count();
     let objective = work.objective();
+    if !monitor.muted {
+        monitor.so_far.offer_bound(state.lower_bound, &state.dual);
+    }
+    monitor.offer(objective, || work.coefficients());
     monitor.record(TraceRow {
         seconds: 0.0,
         iteration: state.iterations,

@@ -5,6 +5,9 @@
 //! a pass.
 
 use crate::control::Monitor;
+use crate::design::correlate;
+use crate::error::Result;
+use crate::kernel::each::{chosen, each};
 use crate::problem::screening;
 use crate::problem::{Problem, outer_end};
 
@@ -31,41 +34,54 @@ pub struct Everywhere {
 
 impl Everywhere {
     /// At `alpha`: a pass over the features whose Ψ_j may be below zero as far as the anchor says (MATH 5.7), all without one.
-    pub fn new(problem: &Problem<'_>, alpha: &[f64], anchor: Option<&Anchor>, monitor: &mut Monitor<'_>) -> Self {
-        let p = problem.ncols();
-        let carried = anchor.and_then(|a| problem.carry(&a.alpha, &a.tau, alpha));
+    pub fn new(
+        problem: &Problem<'_>,
+        alpha: &[f64],
+        anchor: Option<&Anchor>,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Self> {
+        let (p, bounds) = (problem.ncols(), problem.lower_bounds()?);
+        let carried = anchor.and_then(|a| bounds.carry(&a.alpha, &a.tau, alpha));
         let (tau, reach) = carried.unwrap_or_else(|| (vec![0.0; p], vec![f64::INFINITY; p]));
         let zero = |j: usize| screening::zero_in_relaxation(problem.coordinate(j), tau[j], 1.0, reach[j]);
-        let open: Vec<usize> = (0..p).filter(|&j| !zero(j)).collect();
-        let outer = (0..p).map(|j| outer_end(problem.coordinate(j), tau[j], reach[j])).collect();
+        let open = chosen(p, |j| (!zero(j)).then_some(j));
+        let outer = each(p, |j| outer_end(problem.coordinate(j), tau[j], reach[j]));
         let mut known = Self { bound: f64::NEG_INFINITY, tau, outer, reach };
-        known.pass(problem, alpha, &open, monitor);
+        known.pass(problem, alpha, &open, monitor)?;
         let tau: Vec<f64> = open.iter().map(|&j| known.tau[j]).collect();
-        known.bound = problem.dual_value(alpha, &open, &tau);
-        known
+        known.bound = bounds.dual_value(alpha, &open, &tau);
+        Ok(known)
     }
 
     /// A pass over the features of which the rule that excludes them, with P̂ = `best`, may say one thing or the other
     /// (MATH 5.4, 5.7).
-    pub fn decide(&mut self, problem: &Problem<'_>, alpha: &[f64], best: f64, monitor: &mut Monitor<'_>) {
+    pub fn decide(&mut self, problem: &Problem<'_>, alpha: &[f64], best: f64, monitor: &mut Monitor<'_>) -> Result<()> {
         let excludes = |j: usize, t: f64| screening::in_no_optimal_subset(problem.coordinate(j), t, self.bound, best);
-        let unclear = |&j: &usize| {
+        let unclear = |j: usize| {
             // φ is largest where x_jᵀα is nearest to zero.
             let nearest = self.tau[j] - self.tau[j].max(-self.reach[j]).min(self.reach[j]);
             self.reach[j] > 0.0 && excludes(j, nearest) && !excludes(j, self.outer[j])
         };
-        let open: Vec<usize> = (0..self.tau.len()).filter(unclear).collect();
-        self.pass(problem, alpha, &open, monitor);
+        let open = chosen(self.tau.len(), |j| unclear(j).then_some(j));
+        self.pass(problem, alpha, &open, monitor)
     }
 
-    fn pass(&mut self, problem: &Problem<'_>, alpha: &[f64], features: &[usize], monitor: &mut Monitor<'_>) {
+    fn pass(
+        &mut self,
+        problem: &Problem<'_>,
+        alpha: &[f64],
+        features: &[usize],
+        monitor: &mut Monitor<'_>,
+    ) -> Result<()> {
         let mut tau = vec![0.0; features.len()];
-        problem.design().correlate(features, alpha, &mut tau);
+        correlate(problem.design(), features, alpha, &mut tau, &|| monitor.check())?;
         monitor.passes += features.len() as f64 / problem.ncols() as f64;
-        let outer = problem.outer_correlations(alpha, features, &tau, |k| problem.coordinate(features[k]));
+        let bounds = problem.lower_bounds()?;
+        let outer = bounds.outer_correlations(alpha, features, &tau, |k| problem.coordinate(features[k]));
         for (k, &j) in features.iter().enumerate() {
             (self.tau[j], self.outer[j], self.reach[j]) = (tau[k], outer[k], 0.0);
         }
+        Ok(())
     }
 }
 
@@ -110,21 +126,22 @@ mod tests {
             problem.project(&mut alpha);
             let all: Vec<usize> = (0..p).collect();
             let (mut tau, mut exact) = (vec![0.0; p], vec![0.0; p]);
-            design.correlate(&all, &start, &mut tau);
-            design.correlate(&all, &alpha, &mut exact);
+            design.correlate(&all, &start, &mut tau).unwrap();
+            design.correlate(&all, &alpha, &mut exact).unwrap();
             let mut monitor = Monitor::new(&options, &mut observer);
             let anchor = Anchor { alpha: start, tau };
-            let mut known = Everywhere::new(&problem, &alpha, Some(&anchor), &mut monitor);
-            assert_eq!(known.bound, problem.dual_value(&alpha, &all, &exact), "{trial}");
+            let mut known = Everywhere::new(&problem, &alpha, Some(&anchor), &mut monitor).unwrap();
+            assert_eq!(known.bound, problem.dual_value(&alpha, &all, &exact).unwrap(), "{trial}");
             for j in 0..p {
                 let c = problem.coordinate(j);
                 assert!((exact[j] - known.tau[j]).abs() <= known.reach[j], "{trial}: {j} is outside its interval");
                 assert!(c.phi(known.outer[j]) <= c.phi(exact[j]), "{trial}: {j}");
             }
-            let outer = problem.outer_correlations(&alpha, &all, &exact, |j| problem.coordinate(j));
+            let bounds = problem.lower_bounds().unwrap();
+            let outer = bounds.outer_correlations(&alpha, &all, &exact, |j| problem.coordinate(j));
             for above in [0.05, 0.1, 0.15, 0.19] {
                 let (best, bound) = (known.bound + above, known.bound);
-                known.decide(&problem, &alpha, best, &mut monitor);
+                known.decide(&problem, &alpha, best, &mut monitor).unwrap();
                 for j in 0..p {
                     let excludes = |t: f64| screening::in_no_optimal_subset(problem.coordinate(j), t, bound, best);
                     assert_eq!(excludes(known.outer[j]), excludes(outer[j]), "{trial}: {j}, {above}");

@@ -3,6 +3,7 @@
 mod newton;
 
 use crate::control::{Limits, Memory};
+use crate::error::Result;
 use crate::penalty::Coordinate;
 use crate::problem::Problem;
 use crate::relaxation::active_set::ActiveSet;
@@ -144,10 +145,10 @@ impl<'p, 'a> Workspace<'p, 'a> {
     }
 
     /// A workspace at the same point whose active set is the support alone.
-    pub fn on_support(&self) -> Self {
+    pub fn on_support(&self) -> Result<Self> {
         let mut support = Self { floor: self.floor, memory: self.memory.clone(), ..Self::new(self.problem) };
-        support.load(&self.coefficients());
-        support
+        support.load(&self.coefficients())?;
+        Ok(support)
     }
 
     /// Position of feature j, if active.
@@ -158,15 +159,30 @@ impl<'p, 'a> Workspace<'p, 'a> {
     }
 
     /// Adds a feature with coefficient zero; no change if it is there.
-    pub fn include(&mut self, j: usize) -> usize {
+    pub fn include(&mut self, j: usize) -> Result<usize> {
         if let Some(k) = self.position(j) {
-            return k;
+            return Ok(k);
         }
-        self.position[j] = self.active.len() as u32;
-        self.active.push(self.problem.design(), j);
-        self.coordinates.push(self.problem.coordinate(j));
-        self.beta.push(0.0);
-        self.active.len() - 1
+        self.include_all(&[j])?;
+        Ok(self.active.len() - 1)
+    }
+
+    /// Adds features with coefficient zero, in one trip; those that are there stay as they are.
+    pub fn include_all(&mut self, features: &[usize]) -> Result<()> {
+        let before = self.active.len();
+        let mut joining = Vec::with_capacity(features.len());
+        for &j in features {
+            if self.position[j] == OUTSIDE {
+                self.position[j] = (before + joining.len()) as u32;
+                joining.push(j);
+            }
+        }
+        let read = self.active.extend(self.problem.design(), &joining);
+        let (here, missing) = joining.split_at(self.active.len() - before);
+        self.coordinates.extend(here.iter().map(|&j| self.problem.coordinate(j)));
+        self.beta.resize(self.active.len(), 0.0);
+        missing.iter().for_each(|&j| self.position[j] = OUTSIDE);
+        read
     }
 
     /// Drops the positions for which `keep` is false; their coefficients must be zero.
@@ -237,14 +253,16 @@ impl<'p, 'a> Workspace<'p, 'a> {
     }
 
     /// Moves to other coefficients, adding their features.
-    pub fn load(&mut self, coefficients: &Coefficients) {
+    pub fn load(&mut self, coefficients: &Coefficients) -> Result<()> {
+        self.include_all(&coefficients.support)?;
         self.beta.fill(0.0);
         for (j, b) in coefficients.iter() {
-            let k = self.include(j);
+            let k = self.position[j] as usize;
             self.beta[k] = b.clamp(self.coordinates[k].lower, self.coordinates[k].upper);
         }
         self.intercept = coefficients.intercept;
         self.refresh();
+        Ok(())
     }
 
     /// X_Aᵀα.

@@ -1,6 +1,7 @@
 //! Exchanges (MATH 7.4–7.7): features of the active set added, dropped and exchanged, priced from the tableau, while P falls.
 
 use crate::control::Limits;
+use crate::error::Result;
 use crate::penalty::Bounds;
 use crate::relaxation::workspace::Workspace;
 use crate::search::explore;
@@ -31,19 +32,19 @@ pub(crate) fn exchange(
     best: f64,
     budget: &mut f64,
     monitor: &Limits,
-) -> bool {
+) -> Result<bool> {
     if !work.can_price(work.active.len()) || !monitor.has_time_for(work.gram_cost()) {
-        return false;
+        return Ok(false);
     }
     loop {
         if *budget <= 0.0 || monitor.stop(0).is_some() {
-            return false;
+            return Ok(false);
         }
         let view = rules.open(work, best.min(work.objective()));
         if work.problem.loss().is_quadratic() {
             let (start, objective) = (work.coefficients(), work.objective());
             match pivots(work, &view, budget, monitor) {
-                (0, true, _) => return true,
+                (0, true, _) => return Ok(true),
                 (0, false, _) => {}
                 (_, complete, change) => {
                     let reached = work.beta.clone();
@@ -52,18 +53,18 @@ pub(crate) fn exchange(
                         // The fit is the one that the tableau ended at, and what it says of the moves left holds.
                         let same = (work.objective() - objective - change).abs() <= margin(objective);
                         if complete && same && agree(&reached, &work.beta) {
-                            return true;
+                            return Ok(true);
                         }
                         continue;
                     }
-                    work.load(&start);
+                    work.load(&start)?;
                 }
             }
         }
-        match verified_moves(work, &view, budget, monitor) {
-            Some((0, complete)) => return complete && monitor.stop(0).is_none(),
+        match verified_moves(work, &view, budget, monitor)? {
+            Some((0, complete)) => return Ok(complete && monitor.stop(0).is_none()),
             Some(_) => {}
-            None => return false,
+            None => return Ok(false),
         }
     }
 }
@@ -135,12 +136,12 @@ pub(crate) fn exchange_all(
     rules: &Rules,
     budget: &mut f64,
     monitor: &Limits,
-) -> Option<Priced> {
+) -> Result<Option<Priced>> {
     if !monitor.has_time_for(work.gram_cost()) {
-        return None;
+        return Ok(None);
     }
     let (objective, before) = (work.objective(), work.coefficients());
-    let mut priced = Priced::new(work, rules, budget)?;
+    let Some(mut priced) = Priced::new(work, rules, budget) else { return Ok(None) };
     let chosen: Vec<usize> = (0..priced.view.len()).filter(|&e| undecided[priced.view[e]]).collect();
     let feature = |c: usize| work.active.features()[priced.view[chosen[c]]];
     let (base, margin) = (priced.tableau.select(&chosen), margin(objective));
@@ -172,16 +173,16 @@ pub(crate) fn exchange_all(
             (lowest, found) = (tableau.value(), Some(tableau));
         }
     }
-    let Some(found) = found else { return Some(priced) };
+    let Some(found) = found else { return Ok(Some(priced)) };
     priced.tableau = found;
     priced.view.iter().zip(priced.tableau.beta()).for_each(|(&k, b)| work.beta[k] = b);
     work.refresh();
     refit(work, monitor);
     if work.objective() >= objective {
-        work.load(&before);
-        return None;
+        work.load(&before)?;
+        return Ok(None);
     }
-    Some(priced)
+    Ok(Some(priced))
 }
 
 /// Whether pivots alone are exact: they know neither bounds nor other losses.
@@ -197,16 +198,18 @@ fn verified_moves(
     view: &[usize],
     budget: &mut f64,
     monitor: &Limits,
-) -> Option<(usize, bool)> {
-    let mut objective = work.objective();
+) -> Result<Option<(usize, bool)>> {
+    let (problem, mut objective) = (work.problem, work.objective());
+    let squares = problem.squares()?;
     let margin = margin(objective);
-    let (moves, mut complete) = tableau(work, view, budget)?.improving(margin, 64);
+    let Some(tableau) = tableau(work, view, budget) else { return Ok(None) };
+    let (moves, mut complete) = tableau.improving(margin, 64);
     let (mut start, mut count, mut failures) = (work.coefficients(), 0, 0);
     let mut touched = HashSet::new();
     for (_, step) in moves {
         // Each move is a fit, which on a large support takes its time.
         if monitor.stop(0).is_some() {
-            return Some((count, false));
+            return Ok(Some((count, false)));
         }
         let step = Move { drop: step.drop.map(|k| view[k]), add: step.add.map(|k| view[k]) };
         // One pricing serves several moves as long as they concern different features.
@@ -214,16 +217,16 @@ fn verified_moves(
             complete = false;
             continue;
         }
-        apply(work, step);
+        apply(work, squares, step);
         refit(work, monitor);
         if work.objective() < objective - 0.01 * margin {
             (start, objective, count) = (work.coefficients(), work.objective(), count + 1);
         } else {
-            work.load(&start);
+            work.load(&start)?;
             failures += 1;
         }
     }
-    Some((count, complete))
+    Ok(Some((count, complete)))
 }
 
 /// How a walk ended.
@@ -243,37 +246,37 @@ pub(crate) fn walk(
     rules: &Rules,
     budget: &mut f64,
     monitor: &Limits,
-) -> Walked {
+) -> Result<Walked> {
     let (start, objective) = (work.coefficients(), work.objective());
     let nowhere = |inescapable: bool| Walked::Nowhere { inescapable };
     if !work.can_price(work.active.len()) || !monitor.has_time_for(work.gram_cost()) {
-        return nowhere(false);
+        return Ok(nowhere(false));
     }
     let known = known.and_then(|mut known| known.is_at(work).then_some(known));
     let Some(Priced { tableau: prices, view, .. }) = known.or_else(|| Priced::new(work, rules, budget)) else {
-        return nowhere(false);
+        return Ok(nowhere(false));
     };
     let (moves, complete) = prices.improving(margin(objective), 1);
     if !moves.is_empty() {
-        exchange(work, rules, objective, budget, monitor);
+        exchange(work, rules, objective, budget, monitor)?;
         if work.objective() < objective * (1.0 - 1e-12) {
-            return Walked::Lower;
+            return Ok(Walked::Lower);
         }
-        work.load(&start);
+        work.load(&start)?;
     }
     let inescapable = complete && moves.is_empty();
     let found = match is_by_pivots(work) {
         true => walk_by_pivots(work, prices, &view, budget, monitor),
-        false => walk_by_fits(work, &prices, &view, budget, monitor),
+        false => walk_by_fits(work, &prices, &view, budget, monitor)?,
     };
-    let Some(found) = found else { return nowhere(inescapable) };
-    work.load(&found);
+    let Some(found) = found else { return Ok(nowhere(inescapable)) };
+    work.load(&found)?;
     refit(work, monitor);
     if work.objective() < objective * (1.0 - 1e-12) {
-        return Walked::Lower;
+        return Ok(Walked::Lower);
     }
-    work.load(&start);
-    nowhere(inescapable)
+    work.load(&start)?;
+    Ok(nowhere(inescapable))
 }
 
 /// The walk for the squared loss without bounds, whose tableau stays exact: a step is a pivot.
@@ -310,18 +313,20 @@ fn walk_by_fits(
     view: &[usize],
     budget: &mut f64,
     monitor: &Limits,
-) -> Option<Coefficients> {
+) -> Result<Option<Coefficients>> {
     let margin = margin(work.objective());
     let positions = prices.nearest(ROOM);
-    let mut near = work.on_support();
-    let view: Vec<usize> = positions.iter().map(|&k| near.include(work.active.features()[view[k]])).collect();
-    let start = (tableau(&mut near, &view, budget)?, near.objective());
+    let (problem, mut near) = (work.problem, work.on_support()?);
+    let squares = problem.squares()?;
+    let view = positions.iter().map(|&k| near.include(work.active.features()[view[k]])).collect::<Result<Vec<_>>>()?;
+    let Some(first) = tableau(&mut near, &view, budget) else { return Ok(None) };
+    let start = (first, near.objective());
     // A new tableau costs `renewal`; one is made whenever fits have cost as much since the last.
     let (renewal, mut spent) = ((near.active.stored() * near.active.len()) as f64, 0.0);
     let flip = |mut prices: Tableau, k: usize| {
         let before = near.beta.clone();
         let inside = before[view[k]] != 0.0;
-        apply(&mut near, Move { drop: inside.then_some(view[k]), add: (!inside).then_some(view[k]) });
+        apply(&mut near, squares, Move { drop: inside.then_some(view[k]), add: (!inside).then_some(view[k]) });
         // What is found is fitted again to the last digit.
         fit(&mut near, 1e-8, monitor);
         let work = 4.0 * (near.support().len().pow(2) * near.active.nrows()) as f64;
@@ -341,8 +346,9 @@ fn walk_by_fits(
         let more = *budget > (1.0 - SHARE) * BUDGET && monitor.stop(0).is_none();
         more.then(|| Neighbour { tableau: prices, value: near.objective(), moved })
     };
-    let found = explore::walk(start, margin, FITS, flip)?;
+    let Some(found) = explore::walk(start, margin, FITS, flip) else { return Ok(None) };
     let mut beta = near.beta.clone();
     view.iter().zip(found).for_each(|(&k, b)| beta[k] = b);
-    Some(Coefficients::from_pairs(near.active.features().iter().copied().zip(beta).collect(), near.intercept))
+    let pairs = near.active.features().iter().copied().zip(beta).collect();
+    Ok(Some(Coefficients::from_pairs(pairs, near.intercept)))
 }

@@ -1,6 +1,6 @@
 //! Fits on a support, fit(S) of the moves (MATH 7.4–7.7), and the best point found.
 
-use crate::control::Limits;
+use crate::control::{Limits, Monitor};
 use crate::penalty::Coordinate;
 use crate::relaxation::workspace::Workspace;
 use crate::search::tableau::Move;
@@ -30,12 +30,13 @@ impl Incumbent {
         Self { objective: f64::INFINITY, coefficients: Coefficients::default(), local: Local::None }
     }
 
-    /// Takes the workspace's point if it is better.
-    pub(crate) fn offer(&mut self, work: &Workspace<'_, '_>) -> bool {
+    /// Takes the workspace's point if it is better, and shows it to the monitor.
+    pub(crate) fn offer(&mut self, work: &Workspace<'_, '_>, monitor: &mut Monitor<'_>) -> bool {
         let objective = work.objective();
         let better = objective < self.objective;
         if better {
             (self.objective, self.coefficients) = (objective, work.coefficients());
+            monitor.offer(objective, || self.coefficients.clone());
         }
         better
     }
@@ -68,13 +69,14 @@ pub(crate) fn fit(work: &mut Workspace<'_, '_>, accuracy: f64, monitor: &Limits)
 }
 
 /// Changes the support; the entering coefficient starts at a value that is not zero so that the fit takes it in.
-pub(crate) fn apply(work: &mut Workspace<'_, '_>, step: Move) {
+/// `squares` are those of all columns.
+pub(crate) fn apply(work: &mut Workspace<'_, '_>, squares: &[f64], step: Move) {
     if let Some(i) = step.drop {
         work.beta[i] = 0.0;
         work.refresh();
     }
     if let Some(j) = step.add {
-        let c = work.problem.squares(work.active.features()[j]) / work.problem.loss().mu();
+        let c = squares[work.active.features()[j]] / work.problem.loss().mu();
         let q = -work.active.dot(j, &work.alpha);
         work.beta[j] = work.coordinates[j].prox_selected(c, q);
         work.refresh();

@@ -4,7 +4,8 @@
 //! worthwhile. The features outside are looked at by the caller, for several points in one sweep over X.
 
 use crate::control::Limits;
-use crate::problem::Problem;
+use crate::error::Result;
+use crate::problem::{Lengths, Problem};
 use crate::relaxation::workspace::{Columns, Workspace};
 use crate::search::tableau::Tableau;
 use crate::solution::Coefficients;
@@ -56,11 +57,9 @@ impl Ladder {
 
     /// Moves to the best that moves of one feature reach at the problem's λ0, from the latest answer and with `candidates`
     /// in view, and the next λ0 at which one pays (MATH 10.2).
-    pub(crate) fn climb(&mut self, problem: &Problem<'_>, candidates: &[usize], limits: &Limits) -> Rung {
+    pub(crate) fn climb(&mut self, problem: &Problem<'_>, candidates: &[usize], limits: &Limits) -> Result<Rung> {
         let mut work = self.workspace(problem);
-        candidates.iter().for_each(|&j| {
-            work.include(j);
-        });
+        work.include_all(candidates)?;
         self.descend(&mut work, limits);
         let price = |k: usize| problem.penalty().price.at(work.active.features()[k]);
         let tableau = self.tableau.iter();
@@ -68,7 +67,7 @@ impl Ladder {
         let entry = worths.fold(0.0, f64::max);
         let (coefficients, alpha) = (work.coefficients(), work.alpha.clone());
         self.columns = Some(work.into_columns());
-        Rung { coefficients, alpha, entry }
+        Ok(Rung { coefficients, alpha, entry })
     }
 
     /// The best from a given support, with `candidates` in view.
@@ -78,12 +77,10 @@ impl Ladder {
         start: &[usize],
         candidates: &[usize],
         limits: &Limits,
-    ) -> Coefficients {
+    ) -> Result<Coefficients> {
         let mut work = self.workspace(problem);
-        let inside: Vec<usize> = start.iter().map(|&j| work.include(j)).collect();
-        candidates.iter().for_each(|&j| {
-            work.include(j);
-        });
+        let inside = start.iter().map(|&j| work.include(j)).collect::<Result<Vec<_>>>()?;
+        work.include_all(candidates)?;
         self.prepare(&mut work);
         if let Some(tableau) = &mut self.tableau {
             let mut wanted = vec![false; work.active.len()];
@@ -96,14 +93,15 @@ impl Ladder {
         self.descend(&mut work, limits);
         let found = work.coefficients();
         self.columns = Some(work.into_columns());
-        found
+        Ok(found)
     }
 
     /// The most promising features outside the tableau at τ = Xᵀα of an answer, each with what it brings alone over its
     /// price: above one it is sure to lower P.
-    pub(crate) fn outside(&self, problem: &Problem<'_>, tau: &[f64]) -> Vec<(f64, usize)> {
+    pub(crate) fn outside(&self, problem: &Problem<'_>, tau: &[f64]) -> Result<Vec<(f64, usize)>> {
+        let lengths = problem.lengths()?;
         let share = |j: usize| {
-            let (worth, price) = (alone(problem, j, tau[j]), problem.coordinate(j).l0);
+            let (worth, price) = (alone(problem, &lengths, j, tau[j]), problem.coordinate(j).l0);
             // A free feature is worth taking in when it brings anything at all.
             if worth > 0.0 { worth / price } else { 0.0 }
         };
@@ -111,15 +109,16 @@ impl Ladder {
         let mut found: Vec<(f64, usize)> = outside.map(|j| (share(j), j)).filter(|e| e.0 > PROMISING).collect();
         found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         found.truncate(ENTERING);
-        found
+        Ok(found)
     }
 
     /// The largest λ0 at which a feature outside the tableau pays alone (MATH 10.3), at τ = Xᵀα of an answer: however far below
     /// the price.
-    pub(crate) fn entry_outside(&self, problem: &Problem<'_>, tau: &[f64]) -> f64 {
+    pub(crate) fn entry_outside(&self, problem: &Problem<'_>, tau: &[f64]) -> Result<f64> {
+        let lengths = problem.lengths()?;
         let price = |j: usize| problem.penalty().price.at(j);
         let outside = (0..tau.len()).filter(|&j| price(j) > 0.0 && !self.holds(j));
-        outside.map(|j| alone(problem, j, tau[j]) / price(j)).fold(0.0, f64::max)
+        Ok(outside.map(|j| alone(problem, &lengths, j, tau[j]) / price(j)).fold(0.0, f64::max))
     }
 
     fn holds(&self, j: usize) -> bool {
@@ -185,8 +184,8 @@ impl Ladder {
 }
 
 /// (|τ_j| − λ1)₊² / (2(‖x̂_j‖² + 2λ2)) (MATH 10.3): what feature j brings with everything else as it is.
-fn alone(problem: &Problem<'_>, j: usize, tau: f64) -> f64 {
+fn alone(problem: &Problem<'_>, lengths: &Lengths<'_>, j: usize, tau: f64) -> f64 {
     let c = problem.coordinate(j);
     let pull = (tau.abs() - c.l1).max(0.0);
-    if c.upper > c.lower { 0.5 * pull * pull / (problem.length(j).powi(2) + 2.0 * c.l2) } else { 0.0 }
+    if c.upper > c.lower { 0.5 * pull * pull / (lengths.of(j).powi(2) + 2.0 * c.l2) } else { 0.0 }
 }

@@ -1,6 +1,7 @@
 //! Primal phase (MATH 7.4–7.9): several starts, descent with T, exact refits, exchanges until none helps; the best is kept.
 
 use crate::control::{Limits, Monitor, Options};
+use crate::error::Result;
 use crate::relaxation::convex::Relaxed;
 use crate::relaxation::workspace::Workspace;
 use crate::search::exchange::{Priced, exchange, exchange_all, is_by_pivots};
@@ -17,14 +18,14 @@ pub fn solve(
     relaxed: &mut Relaxed,
     options: &Options,
     monitor: &mut Monitor<'_>,
-) -> Incumbent {
+) -> Result<Incumbent> {
     let mut budget = BUDGET;
-    let (mut best, rules, priced) = search(work, others, relaxed, &mut budget, monitor);
+    let (mut best, rules, priced) = search(work, others, relaxed, &mut budget, monitor)?;
     if work.problem.penalty().lambda0 > 0.0 {
         let known = Known { rules: &rules, priced };
-        search_outside(work, &mut best, relaxed, known, options, &mut budget, monitor);
+        search_outside(work, &mut best, relaxed, known, options, &mut budget, monitor)?;
     }
-    best
+    Ok(best)
 }
 
 /// The first part of [`solve`]: the best of several starts after descent and exchanges within the active set, the rules that
@@ -35,62 +36,69 @@ pub fn search(
     relaxed: &mut Relaxed,
     budget: &mut f64,
     monitor: &mut Monitor<'_>,
-) -> (Incumbent, Rules, Option<Priced>) {
+) -> Result<(Incumbent, Rules, Option<Priced>)> {
     let (root, mut best) = (work.coefficients(), Incumbent::none());
     if work.problem.penalty().lambda0 == 0.0 {
-        take_convex(work, others, relaxed, &mut best);
-        return (best, Rules::none(), None);
+        take_convex(work, others, relaxed, &mut best, monitor)?;
+        return Ok((best, Rules::none(), None));
     }
-    let found = descend_from(work, &starts(work, &root, others), &mut best, monitor);
-    work.load(&best.coefficients);
+    let found = descend_from(work, &starts(work, &root, others), &mut best, monitor)?;
+    work.load(&best.coefficients)?;
     descend(work, monitor);
-    best.offer(work);
-    let rules = Rules::new(work.problem, relaxed, best.objective, monitor);
+    best.offer(work, monitor);
+    let rules = Rules::new(work.problem, relaxed, best.objective, monitor)?;
     // Where the rules leave much open each start is worth its own way down; where they leave little, one tableau of that is best.
     let narrow = 2 * rules.open(work, best.objective).len() < work.active.len();
     if narrow && is_by_pivots(work) {
-        widen::take_in(work, &rules, best.objective);
+        widen::take_in(work, &rules, best.objective)?;
         let undecided = undecided(work, &root, &found);
-        let priced = exchange_all(work, &found, &undecided, &rules, budget, monitor);
-        best.offer(work);
-        return (best, rules, priced);
+        let priced = exchange_all(work, &found, &undecided, &rules, budget, monitor)?;
+        best.offer(work, monitor);
+        return Ok((best, rules, priced));
     }
     let mut seen = HashSet::new();
     for start in found {
-        work.load(&start);
+        work.load(&start)?;
         if work.problem.loss().is_quadratic() {
             descend(work, monitor);
         }
-        rules.conform(work, best.objective, monitor);
+        rules.conform(work, best.objective, monitor)?;
         if seen.insert(work.support()) {
-            exchange(work, &rules, best.objective, budget, monitor);
+            exchange(work, &rules, best.objective, budget, monitor)?;
         }
-        best.offer(work);
+        best.offer(work, monitor);
     }
-    (best, rules, None)
+    Ok((best, rules, None))
 }
 
 /// An answer within the active set before the rules are known: the best of the usual starts after descent, improved by exchanges. Leaves
 /// the workspace where it was.
-pub fn first(work: &mut Workspace<'_, '_>, others: &[Coefficients], monitor: &mut Monitor<'_>) -> Incumbent {
+pub fn first(work: &mut Workspace<'_, '_>, others: &[Coefficients], monitor: &mut Monitor<'_>) -> Result<Incumbent> {
     let (root, mut best) = (work.coefficients(), Incumbent::none());
-    descend_from(work, &starts(work, &root, others), &mut best, monitor);
-    work.load(&best.coefficients);
-    improve(work, monitor);
-    best.offer(work);
-    work.load(&root);
-    best
+    descend_from(work, &starts(work, &root, others), &mut best, monitor)?;
+    work.load(&best.coefficients)?;
+    improve(work, monitor)?;
+    best.offer(work, monitor);
+    work.load(&root)?;
+    Ok(best)
 }
 
 /// λ0 = 0, nothing to choose: P is R, and its minimiser, once found, leaves nothing to any move.
-fn take_convex(work: &mut Workspace<'_, '_>, others: &[Coefficients], relaxed: &Relaxed, best: &mut Incumbent) {
-    best.offer(work);
+fn take_convex(
+    work: &mut Workspace<'_, '_>,
+    others: &[Coefficients],
+    relaxed: &Relaxed,
+    best: &mut Incumbent,
+    monitor: &mut Monitor<'_>,
+) -> Result<()> {
+    best.offer(work, monitor);
     for start in others {
-        work.load(start);
-        best.offer(work);
+        work.load(start)?;
+        best.offer(work, monitor);
     }
     let found = relaxed.relaxation - relaxed.lower_bound <= 1e-8 * relaxed.relaxation.abs();
     best.local = if found { Local::Swap } else { Local::None };
+    Ok(())
 }
 
 /// Where descent with T ends from each start, each support once, the most promising first: they may use up the budget.
@@ -98,12 +106,12 @@ fn descend_from(
     work: &mut Workspace<'_, '_>,
     starts: &[Coefficients],
     best: &mut Incumbent,
-    monitor: &Monitor<'_>,
-) -> Vec<Coefficients> {
+    monitor: &mut Monitor<'_>,
+) -> Result<Vec<Coefficients>> {
     let (mut seen, mut found) = (HashSet::new(), Vec::new());
     for start in starts {
-        work.load(start);
-        best.offer(work);
+        work.load(start)?;
+        best.offer(work, monitor);
         // Even in a hurry no start is forgotten: the answer is never worse than the caller's.
         if best.objective.is_finite() && monitor.stop(0).is_some() {
             continue;
@@ -112,13 +120,13 @@ fn descend_from(
             true => work.threshold_descent(monitor),
             false => descend(work, monitor),
         }
-        best.offer(work);
+        best.offer(work, monitor);
         if seen.insert(work.support()) {
             found.push((work.objective(), work.coefficients()));
         }
     }
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
-    found.into_iter().map(|f| f.1).collect()
+    Ok(found.into_iter().map(|f| f.1).collect())
 }
 
 /// Whether R's minimiser, with a coefficient before its knee, or the starts disagree about a position: among these the choice
@@ -141,15 +149,15 @@ fn search_outside(
     options: &Options,
     budget: &mut f64,
     monitor: &mut Monitor<'_>,
-) {
+) -> Result<()> {
     let problem = work.problem;
     let mut bound = |met: Option<widen::Met<'_>>| {
         if let Some((alpha, features, tau)) = met {
-            relaxed.offer_dual(problem, alpha, features, tau);
+            relaxed.offer_dual(problem, alpha, features, tau)?;
         }
-        relaxed.lower_bound
+        Ok(relaxed.lower_bound)
     };
-    widen::search_outside(work, best, &mut bound, known, options, budget, monitor);
+    widen::search_outside(work, best, &mut bound, known, options, budget, monitor)
 }
 
 /// As [`solve`], from the starts given and R's minimiser rounded at half its knee: the best of them after descent with T is
@@ -160,25 +168,25 @@ pub fn neighbour(
     relaxed: &mut Relaxed,
     options: &Options,
     monitor: &mut Monitor<'_>,
-) -> Incumbent {
+) -> Result<Incumbent> {
     let root = work.coefficients();
     let mut best = Incumbent::none();
     let knee = |j: usize, b: f64| work.problem.coordinate(j).knee(b > 0.0);
     let large = root.iter().filter(|&(j, b)| b.abs() >= 0.5 * knee(j, b)).collect();
     let rounded = Coefficients::from_pairs(large, root.intercept);
     for start in others.iter().chain([&rounded]) {
-        work.load(start);
-        best.offer(work);
+        work.load(start)?;
+        best.offer(work, monitor);
         if best.objective.is_finite() && monitor.stop(0).is_some() {
             continue;
         }
         descend(work, monitor);
-        best.offer(work);
+        best.offer(work, monitor);
     }
-    let rules = Rules::new(work.problem, relaxed, best.objective, monitor);
+    let rules = Rules::new(work.problem, relaxed, best.objective, monitor)?;
     let known = Known { rules: &rules, priced: None };
-    search_outside(work, &mut best, relaxed, known, options, &mut BUDGET.clone(), monitor);
-    best
+    search_outside(work, &mut best, relaxed, known, options, &mut BUDGET.clone(), monitor)?;
+    Ok(best)
 }
 
 /// R's minimiser whole and rounded at several sizes, the link of its dual point, the caller's starts, and nothing. The
@@ -202,7 +210,8 @@ fn starts(work: &Workspace<'_, '_>, root: &Coefficients, others: &[Coefficients]
 }
 
 /// Lowers P from the workspace's point by descent with T and exchanges.
-pub fn improve(work: &mut Workspace<'_, '_>, monitor: &Limits) {
+pub fn improve(work: &mut Workspace<'_, '_>, monitor: &Limits) -> Result<()> {
     descend(work, monitor);
-    exchange(work, &Rules::none(), f64::INFINITY, &mut (0.1 * BUDGET), monitor);
+    exchange(work, &Rules::none(), f64::INFINITY, &mut (0.1 * BUDGET), monitor)?;
+    Ok(())
 }

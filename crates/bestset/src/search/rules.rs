@@ -1,6 +1,7 @@
 //! What the optimality rules (MATH 5.4, 5.5) prove of each feature while P is searched, so that the search leaves the rest alone.
 
 use crate::control::{Limits, Monitor};
+use crate::error::Result;
 use crate::problem::Problem;
 use crate::problem::screening;
 use crate::relaxation::convex::Relaxed;
@@ -36,13 +37,13 @@ impl Rules {
     }
 
     /// At the best dual point of the convex phase, with all that can be proved there with the best P known so far.
-    pub fn new(problem: &Problem<'_>, relaxed: &mut Relaxed, best: f64, monitor: &mut Monitor<'_>) -> Self {
+    pub fn new(problem: &Problem<'_>, relaxed: &mut Relaxed, best: f64, monitor: &mut Monitor<'_>) -> Result<Self> {
         // Without a bound there is nothing to prove.
         if relaxed.lower_bound == f64::NEG_INFINITY {
-            return Self::none();
+            return Ok(Self::none());
         }
-        let Everywhere { bound, tau, outer, .. } = relaxed.everywhere(problem, best, monitor).clone();
-        Self { bound, tau, outer }
+        let Everywhere { bound, tau, outer, .. } = relaxed.everywhere(problem, best, monitor)?.clone();
+        Ok(Self { bound, tau, outer })
     }
 
     /// What the best P known proves of feature j (MATH 5.4, 5.5).
@@ -67,20 +68,21 @@ impl Rules {
     }
 
     /// Drops the features that are out and takes in those that are in: what is better than `best` looks like that.
-    pub fn conform(&self, work: &mut Workspace<'_, '_>, best: f64, limits: &Limits) {
+    pub fn conform(&self, work: &mut Workspace<'_, '_>, best: f64, limits: &Limits) -> Result<()> {
         let problem = work.problem;
+        let squares = problem.squares()?;
         let mut changed = false;
         for j in 0..self.tau.len() {
             let inside = work.position(j).is_some_and(|k| work.beta[k] != 0.0);
             match self.verdict(problem, j, best) {
                 Verdict::Out if inside => {
                     let drop = work.position(j);
-                    apply(work, Move { drop, add: None });
+                    apply(work, squares, Move { drop, add: None });
                     changed = true;
                 }
                 Verdict::In if !inside => {
-                    let add = Some(work.include(j));
-                    apply(work, Move { drop: None, add });
+                    let add = Some(work.include(j)?);
+                    apply(work, squares, Move { drop: None, add });
                     changed = true;
                 }
                 _ => {}
@@ -89,5 +91,6 @@ impl Rules {
         if changed {
             refit(work, limits);
         }
+        Ok(())
     }
 }

@@ -1,6 +1,8 @@
 //! The last part of the primal phase: a walk past the local minimum, and a look at the features outside the active set.
 
 use crate::control::{Monitor, Options};
+use crate::error::Result;
+use crate::kernel::each::chosen;
 use crate::relaxation::workspace::Workspace;
 use crate::search::exchange::{Priced, Walked, exchange, tableau, walk};
 use crate::search::fit::{BUDGET, Incumbent, descend, margin};
@@ -30,43 +32,44 @@ const ROUNDS: usize = 20;
 pub(crate) fn search_outside(
     work: &mut Workspace<'_, '_>,
     best: &mut Incumbent,
-    bound: &mut dyn FnMut(Option<Met<'_>>) -> f64,
+    bound: &mut dyn FnMut(Option<Met<'_>>) -> Result<f64>,
     Known { rules, mut priced }: Known<'_>,
     options: &Options,
     budget: &mut f64,
     monitor: &mut Monitor<'_>,
-) {
+) -> Result<()> {
     let problem = work.problem;
     let (all, tolerances) = (problem.features(), (options.absolute(problem), options.gap));
     for _ in 0..ROUNDS {
-        work.load(&best.coefficients);
-        let whole = take_in(work, rules, best.objective);
-        let is_wanted = |best: &Incumbent| !is_proved(best, bound(None), tolerances);
-        let mut inescapable = walk_on(work, best, (rules, &mut priced), is_wanted, budget, monitor);
-        work.load(&best.coefficients);
+        work.load(&best.coefficients)?;
+        let (whole, proved) = (take_in(work, rules, best.objective)?, bound(None)?);
+        let is_wanted = |best: &Incumbent| !is_proved(best, proved, tolerances);
+        let mut inescapable = walk_on(work, best, (rules, &mut priced), is_wanted, budget, monitor)?;
+        work.load(&best.coefficients)?;
         if monitor.stop(0).is_some() {
-            return;
+            return Ok(());
         }
         if whole && inescapable && problem.loss().is_quadratic() {
             best.local = Local::Swap;
-            return;
+            return Ok(());
         }
-        let tau = problem.correlations(&work.alpha);
+        let tau = problem.correlations_within(&work.alpha, &|| monitor.check())?;
         monitor.passes += 1.0;
-        bound(Some((&work.alpha, &all, &tau)));
-        let (entering, complete) = take_in_entering(work, &tau, rules, budget);
+        bound(Some((&work.alpha, &all, &tau)))?;
+        let (entering, complete) = take_in_entering(work, &tau, rules, budget)?;
         if entering > 0 {
             descend(work, monitor);
         }
         if !(entering == 0 && inescapable) {
-            inescapable = exchange(work, rules, best.objective, budget, monitor);
+            inescapable = exchange(work, rules, best.objective, budget, monitor)?;
         }
         inescapable &= complete;
-        if !best.offer(work) {
-            best.local = vouched_for(work, best, inescapable, &tau);
-            return;
+        if !best.offer(work, monitor) {
+            best.local = vouched_for(work, best, inescapable, &tau)?;
+            return Ok(());
         }
     }
+    Ok(())
 }
 
 /// Walks past the best point as long as a lower one is met and `is_wanted`; whether it was shown that no move leads anywhere.
@@ -76,67 +79,69 @@ fn walk_on(
     (rules, known): (&Rules, &mut Option<Priced>),
     mut is_wanted: impl FnMut(&Incumbent) -> bool,
     budget: &mut f64,
-    monitor: &Monitor<'_>,
-) -> bool {
+    monitor: &mut Monitor<'_>,
+) -> Result<bool> {
     while is_wanted(best) {
-        match walk(work, known.take(), rules, budget, monitor) {
+        match walk(work, known.take(), rules, budget, monitor)? {
             Walked::Lower => {
                 let before = best.objective;
-                exchange(work, rules, best.objective, budget, monitor);
-                best.offer(work);
+                exchange(work, rules, best.objective, budget, monitor)?;
+                best.offer(work, monitor);
                 // Rounding can make a circle of points each lower than the last.
                 if best.objective >= before - margin(before) || monitor.stop(0).is_some() {
-                    return false;
+                    return Ok(false);
                 }
             }
-            Walked::Nowhere { inescapable } => return inescapable,
+            Walked::Nowhere { inescapable } => return Ok(inescapable),
         }
     }
-    false
+    Ok(false)
 }
 
 /// Takes in what could enter, as far as there is room, those that pull most first; how many, and whether these were all.
-fn take_in_entering(work: &mut Workspace<'_, '_>, tau: &[f64], rules: &Rules, budget: &mut f64) -> (usize, bool) {
-    let (mut entering, mut complete) = entering(work, tau, rules, budget);
+fn take_in_entering(
+    work: &mut Workspace<'_, '_>,
+    tau: &[f64],
+    rules: &Rules,
+    budget: &mut f64,
+) -> Result<(usize, bool)> {
+    let (mut entering, mut complete) = entering(work, tau, rules, budget)?;
     if entering.len() > work.room() {
-        let pull = |j: usize| tau[j].abs() / work.problem.length(j).max(f64::MIN_POSITIVE);
+        let lengths = work.problem.lengths()?;
+        let pull = |j: usize| tau[j].abs() / lengths.of(j).max(f64::MIN_POSITIVE);
         entering.sort_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
         entering.truncate(work.room());
         complete = false;
     }
-    entering.iter().for_each(|&j| {
-        work.include(j);
-    });
-    (entering.len(), complete)
+    work.include_all(&entering)?;
+    Ok((entering.len(), complete))
 }
 
 /// What may be said of the best point when the last look led nowhere.
-fn vouched_for(work: &mut Workspace<'_, '_>, best: &Incumbent, inescapable: bool, tau: &[f64]) -> Local {
+fn vouched_for(work: &mut Workspace<'_, '_>, best: &Incumbent, inescapable: bool, tau: &[f64]) -> Result<Local> {
     // A tie may have led elsewhere: only what was looked at is vouched for.
     let same = work.coefficients().support == best.coefficients.support;
     if inescapable && same && work.problem.loss().is_quadratic() {
-        return Local::Swap;
+        return Ok(Local::Swap);
     }
-    work.load(&best.coefficients);
-    if is_coordinatewise(work, tau) { Local::Coordinate } else { Local::None }
+    work.load(&best.coefficients)?;
+    Ok(if is_coordinatewise(work, tau)? { Local::Coordinate } else { Local::None })
 }
 
 /// Takes all features that the rules leave open into the active set if they are few; whether none is left outside.
-pub(crate) fn take_in(work: &mut Workspace<'_, '_>, rules: &Rules, best: f64) -> bool {
+pub(crate) fn take_in(work: &mut Workspace<'_, '_>, rules: &Rules, best: f64) -> Result<bool> {
     let candidates = outside(work, rules, best);
     let few = candidates.len() <= FEW.max(work.support().len()) && work.can_price(work.active.len() + candidates.len());
     if few {
-        candidates.iter().for_each(|&j| {
-            work.include(j);
-        });
+        work.include_all(&candidates)?;
     }
-    few
+    Ok(few)
 }
 
 /// The features outside the active set that the rules leave open.
 fn outside(work: &Workspace<'_, '_>, rules: &Rules, best: f64) -> Vec<usize> {
-    let candidate = |j: &usize| work.position(*j).is_none() && rules.verdict(work.problem, *j, best) == Verdict::Open;
-    (0..work.problem.ncols()).filter(candidate).collect()
+    let candidate = |j: usize| work.position(j).is_none() && rules.verdict(work.problem, j, best) == Verdict::Open;
+    chosen(work.problem.ncols(), |j| candidate(j).then_some(j))
 }
 
 /// Whether the bound already shows that nothing better is left to find.
@@ -149,13 +154,14 @@ fn is_proved(best: &Incumbent, bound: f64, (absolute, relative): (f64, f64)) -> 
 ///
 /// For the squared loss each coefficient's best value is known. Another loss is at least its tangent, which settles the
 /// features outside; a change inside is stationary already, so that only zero remains, and is tried.
-fn is_coordinatewise(work: &Workspace<'_, '_>, tau: &[f64]) -> bool {
+fn is_coordinatewise(work: &Workspace<'_, '_>, tau: &[f64]) -> Result<bool> {
     let (problem, objective) = (work.problem, work.objective());
+    let lengths = problem.lengths()?;
     let (quadratic, margin) = (problem.loss().is_quadratic(), margin(objective));
     let change = |j: usize| {
         let (c, b) = (problem.coordinate(j), work.position(j).map_or(0.0, |k| work.beta[k]));
         if quadratic {
-            let curvature = problem.length(j).powi(2);
+            let curvature = lengths.of(j).powi(2);
             let to = |new: f64| (0.5 * curvature * (new - b) + tau[j]) * (new - b) + c.value(new) - c.value(b);
             return to(0.0).min(to(c.prox_selected(curvature, curvature * b - tau[j])));
         }
@@ -165,7 +171,7 @@ fn is_coordinatewise(work: &Workspace<'_, '_>, tau: &[f64]) -> bool {
         let without = problem.loss_sum(&u, problem.best_intercept(&u, work.intercept)) - c.value(b);
         (without - work.loss()).min(-c.selected().envelope_violation(b, tau[j]) * b.abs())
     };
-    (0..problem.ncols()).all(|j| change(j) >= -margin)
+    Ok((0..problem.ncols()).all(|j| change(j) >= -margin))
 }
 
 /// Features outside the active set that lower P alone or in exchange, by the prices of the model, and whether these are all.
@@ -173,25 +179,26 @@ fn is_coordinatewise(work: &Workspace<'_, '_>, tau: &[f64]) -> bool {
 /// Adding j after dropping i gains at most (|τ_j| + ‖x̂_j‖ reach_i − λ1)₊² / (4λ2_j) (MATH 7.9), since its curvature is at least
 /// 2λ2_j: below the price of the move it is ruled out. What that leaves is priced in blocks, each in a tableau with the support
 /// alone.
-fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], rules: &Rules, budget: &mut f64) -> (Vec<usize>, bool) {
+fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], rules: &Rules, budget: &mut f64) -> Result<(Vec<usize>, bool)> {
     let (problem, best) = (work.problem, work.objective());
     let mut outside = outside(work, rules, best);
     if outside.is_empty() {
-        return (outside, true);
+        return Ok((outside, true));
     }
-    let mut support = work.on_support();
+    let mut support = work.on_support()?;
     let view = rules.open(&support, best);
     let removals = match support.can_price(support.active.len()) && *budget > 0.0 {
         true => tableau(&mut support, &view, budget).map(|tableau| tableau.removals()),
         false => None,
     };
     let Some(removals) = removals else {
-        outside.retain(|&j| lowers(work, j, tau[j]));
-        return (outside, false);
+        let squares = problem.squares()?;
+        outside.retain(|&j| lowers(work, squares[j], j, tau[j]));
+        return Ok((outside, false));
     };
-    let removals = best_removals(removals);
+    let (removals, lengths) = (best_removals(removals), problem.lengths()?);
     let worth = |j: usize| {
-        let (c, length) = (problem.coordinate(j), problem.length(j) / problem.loss().mu().sqrt());
+        let (c, length) = (problem.coordinate(j), lengths.of(j) / problem.loss().mu().sqrt());
         let gain = |extra: f64| (tau[j].abs() + extra - c.l1).max(0.0).powi(2) / (4.0 * c.l2);
         let moves = removals.iter().map(|(cost, reach)| gain(reach * length) - cost);
         moves.fold(gain(0.0), f64::max) - c.l0
@@ -200,18 +207,18 @@ fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], rules: &Rules, budget: &m
     let mut complete = true;
     let room = (4 * support.active.len()).max(500);
     if outside.len() > room && *budget < 0.5 * BUDGET {
-        let pull = |j: usize| tau[j].abs() / problem.length(j).max(f64::MIN_POSITIVE);
+        let pull = |j: usize| tau[j].abs() / lengths.of(j).max(f64::MIN_POSITIVE);
         outside.sort_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
         outside.truncate(room);
         complete = false;
     }
     let mut entering = Vec::new();
     for block in outside.chunks(support.active.len().max(64)) {
-        let (found, all) = improving(&mut support, &view, block, budget);
+        let (found, all) = improving(&mut support, &view, block, budget)?;
         entering.extend(found);
         complete &= all;
     }
-    (entering, complete)
+    Ok((entering, complete))
 }
 
 /// Those of the removals, each a cost and a reach, that no cheaper one reaches as far as.
@@ -228,22 +235,28 @@ fn best_removals(mut removals: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 
 /// The features of the block that lower P alone or in exchange for one in view of the support, which is all that the
 /// workspace holds.
-fn improving(support: &mut Workspace<'_, '_>, view: &[usize], block: &[usize], budget: &mut f64) -> (Vec<usize>, bool) {
+fn improving(
+    support: &mut Workspace<'_, '_>,
+    view: &[usize],
+    block: &[usize],
+    budget: &mut f64,
+) -> Result<(Vec<usize>, bool)> {
     let (size, margin) = (support.active.len(), margin(support.objective()));
-    let view: Vec<usize> = view.iter().copied().chain(block.iter().map(|&j| support.include(j))).collect();
+    support.include_all(block)?;
+    let view: Vec<usize> = view.iter().copied().chain(size..support.active.len()).collect();
     let priced = tableau(support, &view, budget).map(|tableau| tableau.improving(margin, usize::MAX));
     let keep: Vec<bool> = (0..support.active.len()).map(|k| k < size).collect();
     support.retain(&keep);
-    let Some((moves, complete)) = priced else { return (block.to_vec(), false) };
+    let Some((moves, complete)) = priced else { return Ok((block.to_vec(), false)) };
     let mut found: Vec<usize> = moves.iter().filter_map(|m| m.1.add).map(|k| block[view[k] - size]).collect();
     found.sort_unstable();
     found.dedup();
-    (found, complete)
+    Ok((found, complete))
 }
 
 /// Whether giving feature j a coefficient, all others fixed, lowers P: T with the curvature bound.
-fn lowers(work: &Workspace<'_, '_>, j: usize, tau: f64) -> bool {
-    let c = work.problem.squares(j) / work.problem.loss().mu();
+fn lowers(work: &Workspace<'_, '_>, square: f64, j: usize, tau: f64) -> bool {
+    let c = square / work.problem.loss().mu();
     work.problem.coordinate(j).threshold_operator(c, -tau) != 0.0 && work.position(j).is_none()
 }
 

@@ -50,6 +50,7 @@ impl Run<'_, '_> {
             given => given,
         };
         let (done, limit, mut path) = (found.folds(), found.status, found.path.clone());
+        let cause = found.cause.clone();
         let judged = match done {
             0 => {
                 // A criterion would take the least of several λ2: it has the usual one, or the nearest that was compared.
@@ -69,6 +70,7 @@ impl Run<'_, '_> {
         }
         if limit != Status::Converged && chosen.solution.status != Status::Interrupted {
             chosen.solution.status = limit;
+            chosen.solution.cause = chosen.solution.cause.take().or(cause);
         }
         Ok(chosen)
     }
@@ -185,6 +187,7 @@ impl Run<'_, '_> {
             found.remarks.push(Remark::Path(path.status));
             if found.solution.status != Status::Interrupted {
                 found.solution.status = path.status;
+                found.solution.cause = found.solution.cause.take().or_else(|| path.cause.clone());
             }
         }
         let size = found.solution.support().len();

@@ -271,6 +271,8 @@ pub enum Remark {
         /// The largest size whose subsets can all be looked at, where that asked for is larger.
         most: Option<usize>,
     },
+    /// Columns could not be read any more, and why.
+    ReadFailed(String),
 }
 
 impl std::fmt::Display for Remark {
@@ -286,6 +288,7 @@ impl std::fmt::Display for Remark {
                 write!(f, "The model has the largest lambda2 compared, {lambda2}: a larger one may give a better one.")
             }
             Self::Folds { done, all } => write!(f, "A limit struck: only {done} of {all} folds were done."),
+            Self::ReadFailed(cause) => write!(f, "The answer is the best so far, its bound holds: {cause}."),
             Self::NoFolds => {
                 write!(f, "A limit struck before a fold was done: EBIC chose in place of cross-validation.")
             }
@@ -338,12 +341,14 @@ impl<'a> Posed<'a> {
     ) -> Result<Selected> {
         options.check(self, Task::of(&options.how))?;
         let run = Run::new(self, options, progress);
-        match &options.how {
+        let mut found = match &options.how {
             How::Price(lambda0) => run.at_price(*lambda0, run.ridge(), None, observer),
             How::Size(k) => run.at_size(*k, observer),
             How::Criterion(criterion) => run.by_criterion(*criterion, observer),
             How::CrossValidation(folded) => run.by_cross_validation(folded, observer),
-        }
+        }?;
+        found.remarks.extend(found.solution.cause.clone().map(Remark::ReadFailed));
+        Ok(found)
     }
 
     /// The path alone, with λ2 and the sizes of a selection.

@@ -131,7 +131,10 @@ impl Setup {
             None => samples.x,
         };
         let problem = self.problem(samples, x, view.as_ref())?;
-        let unit = norm.map_or_else(|| mean_square(&problem), |norm| norm * norm);
+        let unit = match norm {
+            Some(norm) => norm * norm,
+            None => mean_square(&problem)?,
+        };
         let lambda2 = self.lambda2.unwrap_or(USUAL_RIDGE * unit);
         let problem = problem.with_penalty(Penalty { lambda2, ..problem.penalty().clone() })?;
         body(&Posed { problem, setup: self, view: view.as_ref(), unit })
@@ -200,10 +203,9 @@ impl Setup {
     }
 }
 
-fn mean_square(problem: &Problem<'_>) -> f64 {
-    let p = problem.ncols();
-    let mean = (0..p).map(|j| problem.squares(j)).sum::<f64>() / p as f64;
-    if mean > 0.0 { mean } else { 1.0 }
+fn mean_square(problem: &Problem<'_>) -> Result<f64> {
+    let mean = problem.squares()?.iter().sum::<f64>() / problem.ncols() as f64;
+    Ok(if mean > 0.0 { mean } else { 1.0 })
 }
 
 impl<'a> Posed<'a> {

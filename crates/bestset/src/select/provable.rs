@@ -33,7 +33,8 @@ pub(super) fn provable(
 fn least_ridge(problem: &Problem<'_>, answer: &Coefficients, options: &Options, time: Option<Duration>) -> Option<f64> {
     let begun = Instant::now();
     let left = || time.map(|time| time.saturating_sub(begun.elapsed()));
-    let squares: f64 = answer.support.iter().map(|&j| problem.squares(j)).sum();
+    let squares = problem.squares().ok()?;
+    let squares: f64 = answer.support.iter().map(|&j| squares[j]).sum();
     let typical = squares / answer.nonzeros().max(1) as f64;
     let mut lambda2 = problem.penalty().lambda2.max(SHARES.0 * typical);
     while lambda2 < SHARES.1 * typical && left().is_none_or(|left| !left.is_zero()) {

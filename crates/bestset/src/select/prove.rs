@@ -39,6 +39,9 @@ impl Proof<'_, '_> {
     pub(super) fn raise(&self, first: &mut Solution, observer: &mut dyn Observer) -> Result<Option<Error>> {
         // Runners-up hold up the proof of the best: where time is short they come after it.
         let top = if self.prove == Prove::Fully { self.options.top } else { 1 };
+        if first.status == Status::ReadFailed {
+            return Ok(None);
+        }
         if first.status != Status::Optimal || top > 1 {
             match self.search(first, top, observer) {
                 Ok(Some(proved)) => take(self.problem, first, proved, self.options, top),
@@ -57,6 +60,11 @@ impl Proof<'_, '_> {
                     | Error::Dependent { .. }
                     | Error::Dependences { .. }),
                 ) => return Ok(Some(error)),
+                // An answer that was found before columns could not be read stays one.
+                Err(error) if error.is_of_reading() => {
+                    (first.status, first.cause) = (Status::ReadFailed, Some(error.to_string()));
+                    return Ok(None);
+                }
                 Err(error) => return Err(error),
             }
         }

@@ -34,7 +34,7 @@ impl Standing {
     pub fn new(problem: &Problem<'_>, coefficients: &Coefficients, certificate: &Certificate, status: Status) -> Self {
         let u = problem.null_margins();
         let null = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
-        let loss = problem.loss_at(coefficients);
+        let loss = problem.loss_of(coefficients, certificate.objective);
         let r2 = if null > 0.0 { 1.0 - loss / null } else { 0.0 };
         let room = if null > 0.0 { certificate.gap() / null } else { 0.0 };
         let (gained, possible) = (null - certificate.objective, null - certificate.lower_bound);

@@ -1,6 +1,8 @@
 //! The default solver: convex phase for the bound (MATH 7.1), primal phase for the answer (MATH 7.4–7.9).
 
 use crate::control::{Limits, Monitor, Options};
+use crate::error::Result;
+use crate::kernel::each::count_of;
 use crate::penalty::Penalty;
 use crate::problem::Problem;
 use crate::problem::screening;
@@ -46,22 +48,22 @@ pub struct Root {
 }
 
 /// Minimises R, searches P from there, and proves what it can in one last pass over X.
-pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
-    root(&mut Workspace::new(problem).within(options.memory()), options, monitor).outcome
+pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
+    Ok(root(&mut Workspace::new(problem).within(options.memory()), options, monitor)?.outcome)
 }
 
 /// As [`solve`], on a workspace that the caller goes on with.
-pub fn root(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Root {
+pub fn root(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Root> {
     let problem = work.problem;
-    let mut starts = load_start(work, options);
-    let mut relaxed = relax(work, &mut starts, options, monitor);
+    let mut starts = load_start(work, options)?;
+    let mut relaxed = relax(work, &mut starts, options, monitor)?;
     let minimiser = work.coefficients();
     if needs_continuation(problem) {
         monitor.muted = true;
-        starts.extend(continuation(problem, options, monitor));
+        starts.extend(continuation(problem, options, monitor)?);
         monitor.muted = false;
     }
-    let best = multistart::solve(work, &starts, &mut relaxed, options, monitor);
+    let best = multistart::solve(work, &starts, &mut relaxed, options, monitor)?;
     conclude(problem, (relaxed, minimiser), best, monitor)
 }
 
@@ -72,36 +74,36 @@ fn relax(
     starts: &mut Vec<Coefficients>,
     options: &Options,
     monitor: &mut Monitor<'_>,
-) -> Relaxed {
+) -> Result<Relaxed> {
     let mut relaxed = Relaxed::new(work);
     if work.problem.penalty().lambda0 == 0.0 {
-        convex::refine(&mut relaxed, work, options, &|_, _| false, monitor);
-        return relaxed;
+        convex::refine(&mut relaxed, work, options, &|_, _| false, monitor)?;
+        return Ok(relaxed);
     }
     let null = work.problem.null_objective();
     let is_far = |r: &Relaxed, work: &Workspace<'_, '_>| {
         r.gap() <= ROUGH * (null - r.relaxation) && work.objective() > OVERPAID * r.relaxation
     };
-    if convex::refine(&mut relaxed, work, options, &is_far, monitor) {
-        let answer = multistart::first(work, starts, monitor);
+    if convex::refine(&mut relaxed, work, options, &is_far, monitor)? {
+        let answer = multistart::first(work, starts, monitor)?;
         let is_worthless = |r: &Relaxed, _: &Workspace<'_, '_>| r.gap() <= WORTH * (answer.objective - r.relaxation);
-        convex::refine(&mut relaxed, work, options, &is_worthless, monitor);
+        convex::refine(&mut relaxed, work, options, &is_worthless, monitor)?;
         starts.push(answer.coefficients);
     }
-    relaxed
+    Ok(relaxed)
 }
 
 /// As [`root`], the primal phase within the active set only: what a tree that may soon end starts from. Without a certificate
 /// there is nothing to hurry to.
-pub fn sketch(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Root {
+pub fn sketch(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Root> {
     let problem = work.problem;
     if needs_continuation(problem) || problem.penalty().lambda0 == 0.0 {
         return root(work, options, monitor);
     }
-    let mut starts = load_start(work, options);
-    let mut relaxed = relax(work, &mut starts, options, monitor);
+    let mut starts = load_start(work, options)?;
+    let mut relaxed = relax(work, &mut starts, options, monitor)?;
     let minimiser = work.coefficients();
-    let (best, ..) = multistart::search(work, &starts, &mut relaxed, &mut BUDGET.clone(), monitor);
+    let (best, ..) = multistart::search(work, &starts, &mut relaxed, &mut BUDGET.clone(), monitor)?;
     conclude(problem, (relaxed, minimiser), best, monitor)
 }
 
@@ -112,13 +114,13 @@ pub fn neighbour(
     starts: &[Coefficients],
     options: &Options,
     monitor: &mut Monitor<'_>,
-) -> Root {
+) -> Result<Root> {
     let problem = work.problem;
-    let mut relaxed = convex::solve(work, options, monitor);
+    let mut relaxed = convex::solve(work, options, monitor)?;
     let minimiser = work.coefficients();
     // No walk past the local minimum: what other points find does that.
     let settled = Options { gap: f64::INFINITY, ..options.clone() };
-    let best = multistart::neighbour(work, starts, &mut relaxed, &settled, monitor);
+    let best = multistart::neighbour(work, starts, &mut relaxed, &settled, monitor)?;
     conclude(problem, (relaxed, minimiser), best, monitor)
 }
 
@@ -142,8 +144,8 @@ pub(crate) fn on_ladder(
     mut candidates: Vec<usize>,
     options: &Options,
     monitor: &mut Monitor<'_>,
-) -> Draft {
-    let relaxed = convex::solve(work, options, monitor);
+) -> Result<Draft> {
+    let relaxed = convex::solve(work, options, monitor)?;
     let minimiser = work.coefficients();
     candidates.extend_from_slice(&minimiser.support);
     from_ladder(work.problem, relaxed, minimiser, ladder, &candidates, monitor)
@@ -157,12 +159,12 @@ pub(crate) fn from_ladder(
     ladder: &mut Ladder,
     candidates: &[usize],
     limits: &Limits,
-) -> Draft {
+) -> Result<Draft> {
     let Relaxed { relaxation, lower_bound, dual, iterations, ended, screened, .. } = relaxed;
-    let rung = ladder.climb(problem, candidates, limits);
+    let rung = ladder.climb(problem, candidates, limits)?;
     let known = Outcome::new(rung.coefficients, lower_bound, dual, ended);
     let outcome = Outcome { relaxation: Some(relaxation), iterations, screened, ..known };
-    Draft { outcome, minimiser, alpha: rung.alpha, entry: rung.entry }
+    Ok(Draft { outcome, minimiser, alpha: rung.alpha, entry: rung.entry })
 }
 
 /// λ2 = 0 with λ0 > 0 and no bounds: the envelope ignores λ0, and R says nothing about which features to choose.
@@ -171,9 +173,9 @@ fn needs_continuation(problem: &Problem<'_>) -> bool {
 }
 
 /// Answers for a shrinking ridge term, each started from the one before, until they stay the same: starts for the problem without one.
-fn continuation(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Vec<Coefficients> {
+fn continuation(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Vec<Coefficients>> {
     let p = problem.ncols();
-    let mean = (0..p).map(|j| problem.squares(j)).sum::<f64>() / (p as f64 * problem.loss().mu());
+    let mean = problem.squares()?.iter().sum::<f64>() / (p as f64 * problem.loss().mu());
     let mut found: Vec<Coefficients> = Vec::new();
     for share in RIDGES {
         if monitor.stop(0).is_some() {
@@ -183,27 +185,27 @@ fn continuation(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<
         let Ok(ridged) = problem.with_penalty(penalty) else { break };
         let mut work = Workspace::new(&ridged).within(options.memory());
         if let Some(start) = found.last() {
-            work.load(start);
+            work.load(start)?;
         }
         // A start need be no better than descent and exchanges make it.
         let loose = Options { relaxation_gap: options.relaxation_gap.max(LOOSE), ..options.clone() };
-        convex::solve(&mut work, &loose, monitor);
+        convex::solve(&mut work, &loose, monitor)?;
         let starts: Vec<Coefficients> = found.last().into_iter().cloned().collect();
-        let next = multistart::first(&mut work, &starts, monitor).coefficients;
+        let next = multistart::first(&mut work, &starts, monitor)?.coefficients;
         let is_known = found.last().is_some_and(|last| last.support == next.support);
         found.push(next);
         if is_known {
             break;
         }
     }
-    found
+    Ok(found)
 }
 
 /// The caller's start, which the workspace is at afterwards.
-fn load_start(work: &mut Workspace<'_, '_>, options: &Options) -> Vec<Coefficients> {
+fn load_start(work: &mut Workspace<'_, '_>, options: &Options) -> Result<Vec<Coefficients>> {
     let starts: Vec<Coefficients> = options.warm_start.iter().cloned().collect();
-    starts.iter().for_each(|start| work.load(start));
-    starts
+    starts.iter().try_for_each(|start| work.load(start))?;
+    Ok(starts)
 }
 
 /// The bound from scratch at the best dual point, and what the optimality rules prove with P̂.
@@ -212,29 +214,34 @@ fn conclude(
     (mut relaxed, minimiser): (Relaxed, Coefficients),
     best: Incumbent,
     monitor: &mut Monitor<'_>,
-) -> Root {
-    let Everywhere { bound, tau, outer, .. } = relaxed.everywhere(problem, best.objective, monitor).clone();
+) -> Result<Root> {
+    let Everywhere { bound, tau, outer, .. } = relaxed.everywhere(problem, best.objective, monitor)?.clone();
     let Relaxed { relaxation, dual, iterations, ended, mut screened, visited, .. } = relaxed;
     count(problem, (&tau, &outer), (bound, best.objective), &mut screened);
     let known = Outcome::new(best.coefficients, bound, dual, ended);
     let outcome = Outcome { relaxation: Some(relaxation), iterations, screened, local: best.local, ..known };
-    Root { outcome, minimiser, tau: outer, objective: best.objective, visited }
+    Ok(Root { outcome, minimiser, tau: outer, objective: best.objective, visited })
 }
 
 /// The bound of a dual point with τ = Xᵀα, and what the optimality rules prove with it and P̂.
-pub(crate) fn judge(problem: &Problem<'_>, dual: &[f64], tau: &[f64], best: f64, screened: &mut Screened) -> f64 {
+pub(crate) fn judge(
+    problem: &Problem<'_>,
+    dual: &[f64],
+    tau: &[f64],
+    best: f64,
+    screened: &mut Screened,
+) -> Result<f64> {
+    let bounds = problem.lower_bounds()?;
     let features: Vec<usize> = (0..tau.len()).collect();
-    let bound = problem.dual_value(dual, &features, tau);
-    let outer = problem.outer_correlations(dual, &features, tau, |j| problem.coordinate(j));
+    let bound = bounds.dual_value(dual, &features, tau);
+    let outer = bounds.outer_correlations(dual, &features, tau, |j| problem.coordinate(j));
     count(problem, (tau, &outer), (bound, best), screened);
-    bound
+    Ok(bound)
 }
 
 /// How many features the optimality rules settle with the correlations, and their ends where φ is least, at a point of this bound.
 fn count(problem: &Problem<'_>, (tau, outer): (&[f64], &[f64]), (bound, best): (f64, f64), screened: &mut Screened) {
-    for j in 0..tau.len() {
-        let c = problem.coordinate(j);
-        screened.excluded += usize::from(screening::in_no_optimal_subset(c, outer[j], bound, best));
-        screened.included += usize::from(screening::in_every_optimal_subset(c, tau[j], bound, best));
-    }
+    let (excluded, included) = (screening::in_no_optimal_subset, screening::in_every_optimal_subset);
+    screened.excluded += count_of(tau.len(), |j| excluded(problem.coordinate(j), outer[j], bound, best));
+    screened.included += count_of(tau.len(), |j| included(problem.coordinate(j), tau[j], bound, best));
 }

@@ -2,6 +2,7 @@
 
 use crate::certificate::Certificate;
 use crate::control::{Method, Options};
+use crate::error::Result;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Local, Ranked, Screened, Solution, Status};
 
@@ -48,11 +49,11 @@ impl Outcome {
     }
 
     /// Evaluates P from scratch and derives the status from the gap alone; what a monitor knows is left empty.
-    pub fn certified(self, problem: &Problem<'_>, options: &Options) -> Solution {
+    pub fn certified(self, problem: &Problem<'_>, options: &Options) -> Result<Solution> {
         let Self {
             coefficients, relaxation, lower_bound, dual, iterations, screened, local, ranked, dependent, ..
         } = self;
-        let objective = problem.value(&coefficients);
+        let objective = problem.value(&coefficients)?;
         // R of the answer is at most its P: rounding may have said otherwise.
         let relaxation = relaxation.map(|r| r.min(objective));
         let certificate = Certificate::new(objective, relaxation, lower_bound);
@@ -62,6 +63,6 @@ impl Outcome {
         let searches = options.method == Method::Exact && self.ended != Status::Converged;
         let status = if unranked && searches { self.ended } else { status };
         let known = Solution::new(coefficients, certificate, status, dual);
-        Solution { iterations, screened, local, ranked, dependent, ..known }
+        Ok(Solution { iterations, screened, local, ranked, dependent, ..known })
     }
 }

@@ -23,3 +23,4 @@ mod penalty;
 mod problem;
 mod search;
 mod solver;
+mod stored;

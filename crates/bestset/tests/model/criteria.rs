@@ -68,7 +68,7 @@ fn refits_are_least_squares() {
         case.y = y;
         case.with_problem(|problem| {
             let fit = refit(problem, &support, &Options::default()).unwrap();
-            let u = problem.margins(&fit);
+            let u = problem.margins(&fit).unwrap();
             let mut alpha = vec![0.0; case.n];
             problem.dual_point(&u, fit.intercept, &mut alpha);
             for &j in &fit.support {

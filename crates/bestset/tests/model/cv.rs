@@ -92,7 +92,7 @@ fn folds_are_fits_on_the_rows_kept() {
         let own = path(&part, &PathOptions { grid: Grid::for_sizes(8), ..options.path.clone() }).unwrap();
         for (k, point) in found.path.points.iter().enumerate() {
             let c = of_size(&own.points, point.solution.support().len());
-            let u = problem.margins(c);
+            let u = problem.margins(c).unwrap();
             let test = (0..n).filter(|i| i % 4 == fold);
             let error: f64 = test.map(|i| (y[i] - u[i] - c.intercept).powi(2)).sum::<f64>() / 10.0;
             assert_close(found.scores[k].folds[fold], error, 1e-6 * error, &(k, fold));
@@ -112,7 +112,7 @@ fn folds_are_fits_on_the_rows_kept() {
     assert!([0, 3, 7].iter().all(|j| found.one_se_point().solution.support().contains(j)));
     // Every sample is left out once, and its margin gives the score.
     let best = found.best_point();
-    let left_out = found.left_out(&problem, best.lambda2, best.solution.support().len());
+    let left_out = found.left_out(&problem, best.lambda2, best.solution.support().len()).unwrap();
     let error: f64 = left_out.iter().map(|&(i, u)| (y[i] - u).powi(2)).sum::<f64>() / n as f64;
     assert_eq!(left_out.len(), n);
     assert_close(score.mean, error, 1e-12 * error, &());
@@ -178,7 +178,7 @@ fn given_splits_score_what_they_list() {
     let part = Problem::new(&rows, &y[..30], Penalty::new(0.0, 0.0, 0.15)).unwrap();
     let fitted = path(&part, &PathOptions { grid: Grid::for_sizes(10), ..PathOptions::default() }).unwrap();
     for (score, point) in one.scores.iter().zip(&one.path.points) {
-        let u = problem.margins(of_size(&fitted.points, point.solution.support().len()));
+        let u = problem.margins(of_size(&fitted.points, point.solution.support().len())).unwrap();
         let error = test.iter().map(|&i| (y[i] - u[i]).powi(2)).sum::<f64>() / 15.0;
         assert_close(score.mean, error, 1e-6 * error, &point.lambda0);
     }

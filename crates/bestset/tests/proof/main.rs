@@ -7,3 +7,4 @@ mod exact;
 mod leaps;
 mod sizes;
 mod subsets;
+mod unreadable;

@@ -187,9 +187,9 @@ fn answer(input: &Input, phase: Phase) -> bestset::Result<Measured> {
     let mut monitor = Monitor::new(&options, &mut observer);
     let mut work = Workspace::new(&problem);
     if let Some(start) = &options.warm_start {
-        work.load(start);
+        work.load(start)?;
     }
-    let relaxed = convex::solve(&mut work, &options, &mut monitor);
+    let relaxed = convex::solve(&mut work, &options, &mut monitor)?;
     let coefficients = work.coefficients();
     let (objective, relaxation) = (problem.objective(&coefficients)?, Some(relaxed.relaxation));
     let certificate = Certificate { objective, relaxation, lower_bound: relaxed.lower_bound };
@@ -214,7 +214,7 @@ fn time_passes(input: &Input, alpha: &[f64], pool: &ThreadPool) -> Times {
     let features: Vec<usize> = (0..input.header.p).collect();
     let mut tau = vec![0.0; features.len()];
     let mut times = Times::default();
-    let mut pass = || input.design.correlate(&features, alpha, &mut tau);
+    let mut pass = || input.design.correlate(&features, alpha, &mut tau).expect("columns in memory can be read");
     pool.install(|| {
         pass();
         (0..PASSES).for_each(|_| times.add(&mut pass));

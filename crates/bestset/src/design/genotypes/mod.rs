@@ -107,14 +107,44 @@ impl<'a> Genotypes<'a> {
     /// r² of variant j with each of the others, over all people; zero where one does not vary.
     pub fn r2(&self, j: usize, others: &[usize]) -> Vec<f64> {
         let (mut column, own, mut found) = (Column::default(), self.own_moments(j), vec![0.0; others.len()]);
-        self.column(j, &mut column);
+        self.copy(j, &mut column);
         column.values.iter_mut().for_each(|x| *x -= own.mean);
-        self.correlate(others, &column.values, &mut found);
+        self.multiply(others, &[&column.values], &mut found);
         for (found, &k) in found.iter_mut().zip(others) {
             let product = own.centred * self.own_moments(k).centred;
             *found = if product > 0.0 { (*found * *found / product).min(1.0) } else { 0.0 };
         }
         found
+    }
+
+    /// Copies variant j.
+    pub fn copy(&self, j: usize, out: &mut Column) {
+        let entries = self.entries(j);
+        out.sparse = false;
+        out.shift = 0.0;
+        out.rows.clear();
+        out.values.clear();
+        out.values.reserve(4 * self.stride);
+        for byte in self.packed(j) {
+            out.values.extend_from_slice(&[0, 2, 4, 6].map(|k| entries[(byte >> k) as usize & 3]));
+        }
+        out.values.truncate(self.people);
+    }
+
+    /// out_{k, v} = x_jᵀ vector_v with j = features_k.
+    fn multiply(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) {
+        let (fixed, count) = (vectors.iter().map(|v| Fixed::new(v)).collect::<Vec<_>>(), vectors.len());
+        if count == 0 {
+            return;
+        }
+        in_blocks(features, out, features.len() * self.people * count, |features, out| {
+            for (features, out) in features.chunks(NEARBY).zip(out.chunks_mut(NEARBY * count)) {
+                for (k, v) in fixed.iter().enumerate() {
+                    let found = self.products(features, v);
+                    out.chunks_exact_mut(count).zip(found).for_each(|(out, found)| out[k] = found);
+                }
+            }
+        });
     }
 
     /// Moments of variant j over all people.
@@ -285,54 +315,37 @@ impl Design for Genotypes<'_> {
         self.people * self.counts.len()
     }
 
-    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) {
-        self.correlate_many(features, &[v], out);
+    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) -> Result<()> {
+        self.correlate_many(features, &[v], out)
     }
 
-    fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) {
-        let (fixed, count) = (vectors.iter().map(|v| Fixed::new(v)).collect::<Vec<_>>(), vectors.len());
-        if count == 0 {
-            return;
-        }
-        in_blocks(features, out, features.len() * self.people * count, |features, out| {
-            for (features, out) in features.chunks(NEARBY).zip(out.chunks_mut(NEARBY * count)) {
-                for (k, v) in fixed.iter().enumerate() {
-                    let found = self.products(features, v);
-                    out.chunks_exact_mut(count).zip(found).for_each(|(out, found)| out[k] = found);
-                }
-            }
-        });
+    fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) -> Result<()> {
+        self.multiply(features, vectors, out);
+        Ok(())
     }
 
-    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) {
+    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) -> Result<()> {
         let terms = self.entries(j).map(|x| a * x);
         for (out, byte) in out.chunks_mut(4).zip(self.packed(j)) {
             out.iter_mut().enumerate().for_each(|(k, o)| *o += terms[(byte >> (2 * k)) as usize & 3]);
         }
+        Ok(())
     }
 
-    fn column(&self, j: usize, out: &mut Column) {
-        let entries = self.entries(j);
-        out.sparse = false;
-        out.shift = 0.0;
-        out.rows.clear();
-        out.values.clear();
-        out.values.reserve(4 * self.stride);
-        for byte in self.packed(j) {
-            out.values.extend_from_slice(&[0, 2, 4, 6].map(|k| entries[(byte >> k) as usize & 3]));
-        }
-        out.values.truncate(self.people);
+    fn column(&self, j: usize, out: &mut Column) -> Result<()> {
+        self.copy(j, out);
+        Ok(())
     }
 
-    fn squared_norm(&self, j: usize, _buffer: &mut Column) -> f64 {
-        self.own_moments(j).squares
+    fn squared_norm(&self, j: usize, _buffer: &mut Column) -> Result<f64> {
+        Ok(self.own_moments(j).squares)
     }
 
-    fn all_moments(&self, weights: Option<&[f64]>) -> Option<Vec<Moments>> {
-        let Some(weights) = weights else { return Some(self.counted_moments(None)) };
-        Some(match weights.iter().all(|w| *w == 0.0 || *w == 1.0) {
+    fn all_moments(&self, weights: Option<&[f64]>) -> Result<Option<Vec<Moments>>> {
+        let Some(weights) = weights else { return Ok(Some(self.counted_moments(None))) };
+        Ok(Some(match weights.iter().all(|w| *w == 0.0 || *w == 1.0) {
             true => self.counted_moments(Some(&People::new(self.people, |i| weights[i] == 1.0))),
             false => self.weighted_moments(weights),
-        })
+        }))
     }
 }

@@ -29,7 +29,7 @@ pub fn shares(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, best: f6
     let coordinates: Vec<Coordinate> = free.iter().map(|&a| context.coordinate(node, a)).collect();
     let tau: Vec<f64> = free.iter().map(|&a| members.tau[a]).collect();
     let features: Vec<usize> = free.iter().map(|&a| context.feature(node, a)).collect();
-    let outer = context.problem().outer_correlations(&node.alpha, &features, &tau, |e| coordinates[e]);
+    let outer = context.bounds.outer_correlations(&node.alpha, &features, &tau, |e| coordinates[e]);
     for (e, &a) in free.iter().enumerate() {
         shares[a] = share(coordinates[e], outer[e], members.spare[a], gap, context.tuning);
     }

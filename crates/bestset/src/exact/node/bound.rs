@@ -33,8 +33,9 @@ pub fn correlate(context: &NodeContext<'_, '_, '_>, node: &mut NodeRelaxation) {
 
 /// D′ = −Σ ℓ*(α_i) + ½Σd_jβ_j² + Σ_U Ψ′_j + Σ_I (λ0 + φ⁰_j) at the point, less what rounding can have added (MATH 11.1, 11.8).
 pub fn measure(context: &NodeContext<'_, '_, '_>, node: &mut NodeRelaxation) {
-    let (problem, features) = (context.problem(), context.features(&node.members.positions));
-    let dual = problem.dual_value_with(&node.alpha, &features, &node.members.tau, |a| context.coordinate(node, a));
+    let features = context.features(&node.members.positions);
+    let dual =
+        context.bounds.dual_value_with(&node.alpha, &features, &node.members.tau, |a| context.coordinate(node, a));
     let (price, moved) = (price(context, node), moved_back(context, node));
     let grain = f64::EPSILON * (dual.abs() + price.sum.abs() + moved.sum);
     node.dual = dual + price.sum + moved.sum - price.rounding - moved.rounding - grain;

@@ -24,7 +24,7 @@ pub fn branch(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> Optio
             let psi = if members.share[a] > 0.0 { c.psi(tau) } else { 0.0 };
             return (psi * psi, tau.abs() / c.threshold(tau) - 1.0);
         }
-        let half = 0.5 * problem.squares(context.feature(node, a)) / problem.loss().mu();
+        let half = 0.5 * context.bounds.square(context.feature(node, a)) / problem.loss().mu();
         let rise = (c.value(b) - c.envelope(b)).max(0.0) * half / (half + c.l2);
         (rise * half * b * b, -b.abs())
     };

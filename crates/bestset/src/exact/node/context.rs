@@ -5,7 +5,7 @@ use crate::exact::node::members::Choice;
 use crate::exact::node::relaxation::NodeRelaxation;
 use crate::exact::tuning::Tuning;
 use crate::penalty::Coordinate;
-use crate::problem::Problem;
+use crate::problem::{LowerBounds, Problem};
 use crate::relaxation::quadratic::{Gram, Metric};
 use crate::relaxation::workspace::Workspace;
 use faer::Mat;
@@ -15,6 +15,8 @@ pub const MEMBER_PAIR_BYTES: f64 = 40.0;
 
 /// What every node looks at. Members of a node are named by their place `a` in it, columns by their position in `near`.
 pub struct NodeContext<'g, 'p, 'a> {
+    /// The bounds of the problem.
+    pub bounds: LowerBounds<'p, 'a>,
     /// The columns that nodes decide about.
     pub near: &'g Workspace<'p, 'a>,
     /// The features that were not zero in some node before, with their inner products for the squared loss.
@@ -96,7 +98,7 @@ impl<'p, 'a> NodeContext<'_, 'p, 'a> {
     pub fn stored_square(&self, node: &NodeRelaxation, a: usize) -> f64 {
         let (problem, j) = (self.problem(), self.feature(node, a));
         let total = problem.weights().map_or(problem.nrows() as f64, crate::kernel::sum);
-        (problem.squares(j).sqrt() + problem.design().offset(j) * total.sqrt()).powi(2)
+        (self.bounds.square(j).sqrt() + problem.design().offset(j) * total.sqrt()).powi(2)
     }
 
     /// Q = X̂ᵀX̂ over the positions (MATH 1.4): copied from the core as far as it holds them, the products with the others made anew.

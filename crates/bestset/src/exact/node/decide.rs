@@ -15,7 +15,7 @@ pub fn decide(context: &NodeContext<'_, '_, '_>, node: &mut NodeRelaxation, best
     let coordinates: Vec<Coordinate> = free.iter().map(|&a| context.coordinate(node, a)).collect();
     let tau: Vec<f64> = free.iter().map(|&a| node.members.tau[a]).collect();
     let features: Vec<usize> = free.iter().map(|&a| context.feature(node, a)).collect();
-    let outer = context.problem().outer_correlations(&node.alpha, &features, &tau, |e| coordinates[e]);
+    let outer = context.bounds.outer_correlations(&node.alpha, &features, &tau, |e| coordinates[e]);
     for (e, &a) in free.iter().enumerate() {
         let (b, spare) = (node.members.beta[a], node.members.spare[a]);
         let alone = if b == 0.0 { coordinates[e].curved(spare) } else { coordinates[e] };

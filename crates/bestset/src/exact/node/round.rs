@@ -60,7 +60,7 @@ fn most_charged(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> Vec
 pub fn only_subset(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> Vec<(u32, f64)> {
     let (problem, members) = (context.problem(), &node.members);
     let step = |a: usize| {
-        let curvature = problem.squares(context.feature(node, a)) / problem.loss().mu();
+        let curvature = context.bounds.square(context.feature(node, a)) / problem.loss().mu();
         context.near.coordinates[members.positions[a]].prox_selected(curvature, -members.tau[a])
     };
     let value = |a: usize| if members.beta[a] != 0.0 { members.beta[a] } else { step(a) };

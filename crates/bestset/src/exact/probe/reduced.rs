@@ -153,7 +153,7 @@ impl Rounding {
             members.beta[a].abs() + c.knee(true).max(c.knee(false)) + c.selected().link(members.tau[a]).abs()
         };
         let features = context.features(&members.positions);
-        let outer = context.problem().outer_correlations(&node.alpha, &features, &members.tau, |a| penalties[a]);
+        let outer = context.bounds.outer_correlations(&node.alpha, &features, &members.tau, |a| penalties[a]);
         let errors: Vec<f64> = outer.iter().zip(&members.tau).map(|(outer, tau)| 2.0 * (outer - tau).abs()).collect();
         Self {
             slopes,

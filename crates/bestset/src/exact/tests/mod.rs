@@ -105,8 +105,8 @@ fn planted<'p, 'a>(
     tuning: Tuning,
     monitor: &mut Monitor<'_>,
 ) -> Tree<'p, 'a> {
-    let root = incremental::root(&mut Workspace::new(problem), options, monitor);
-    Tree::plant(Setting::new(problem, None, options, tuning), Seed { root, multiplier: 0.0 })
+    let root = incremental::root(&mut Workspace::new(problem), options, monitor).unwrap();
+    Tree::plant(Setting::new(problem, None, options, tuning), Seed { root, multiplier: 0.0 }, monitor).unwrap()
 }
 
 /// The node with a member put in or out.

@@ -31,7 +31,7 @@ fn no_subset_that_adds_many_is_below_the_bound() {
         let Some(cheap) = Cheap::new(&problem, &answer.support, added, pick(&mut rng, &[0.4, 0.1])) else { continue };
         let (options, mut silent) = (Options { gap: 1e-6, ..Options::with_method(Method::Exact) }, ());
         let mut monitor = Monitor::new(&options, &mut silent);
-        let Some((root, _)) = cheap.root(&answer, &options, &mut monitor) else { continue };
+        let Some((root, _)) = cheap.root(&answer, &options, &mut monitor).unwrap() else { continue };
         let least = (0..cost.len()).filter(|m| outside(*m) >= added).map(|m| cost[m]).fold(f64::INFINITY, f64::min);
         let tuning = Tuning { most_near: pick(&mut rng, &[2, 4000]), ..tuning() };
         let mut setting = Setting::new(&cheap.problem, None, &options, tuning);
@@ -40,7 +40,7 @@ fn no_subset_that_adds_many_is_below_the_bound() {
         (setting.ceiling, setting.first) = (ceiling, answer.support.clone());
         let no_limit = f64::INFINITY;
         let outer = Outer { bound: -no_limit, others: no_limit, saved: cheap.saved, objective: no_limit, support: 0 };
-        let mut tree = Tree::of_part(setting, root, outer);
+        let mut tree = Tree::of_part(setting, root, outer, &mut monitor).unwrap();
         let bound = tree.grow_as_part(&mut monitor).unwrap();
         let slack = 1e-9 * (least.abs() + cost[0].abs());
         assert!(bound <= least + slack, "{seed}: {added} added, {bound} above {least}, {case:?}");

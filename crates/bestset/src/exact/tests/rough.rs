@@ -61,12 +61,13 @@ impl Correlations {
         let p = problem.ncols();
         let all: Vec<usize> = (0..p).collect();
         let (mut rough, mut exact) = (vec![0.0; p], vec![0.0; p]);
-        problem.design().correlate_roughly(&all, &[&alpha], &mut rough);
-        problem.design().correlate(&all, &alpha, &mut exact);
+        problem.design().correlate_roughly(&all, &[&alpha], &mut rough).unwrap();
+        problem.design().correlate(&all, &alpha, &mut exact).unwrap();
+        let bounds = problem.lower_bounds().unwrap();
         let rough: Vec<f64> = rough.into_iter().map(f64::from).collect();
-        let unsure = problem.unsure(&alpha, &all, &rough, |j| problem.coordinate(j));
-        let ends = problem.rough_ends(&alpha, &all, &rough, |j| problem.coordinate(j));
-        let outer = problem.outer_correlations(&alpha, &all, &exact, |j| problem.coordinate(j));
+        let unsure = bounds.unsure(&alpha, &all, &rough, |j| problem.coordinate(j));
+        let ends = bounds.rough_ends(&alpha, &all, &rough, |j| problem.coordinate(j));
+        let outer = bounds.outer_correlations(&alpha, &all, &exact, |j| problem.coordinate(j));
         Self { alpha, rough, exact, unsure, ends, outer }
     }
 
@@ -115,7 +116,7 @@ fn close_to_thresholds(case: &mut Case, rng: &mut ChaCha8Rng) {
     let p = case.p;
     let exact = case.with_problem(|problem| {
         let mut tau = vec![0.0; p];
-        problem.design().correlate(&(0..p).collect::<Vec<_>>(), &null_point(problem), &mut tau);
+        problem.design().correlate(&(0..p).collect::<Vec<_>>(), &null_point(problem), &mut tau).unwrap();
         tau
     });
     let lambda0 = power(rng, -5.0, 5.0);
@@ -208,11 +209,11 @@ fn check_carried(
     let mut other: Vec<f64> = alpha.iter().map(|a| s * a * (1.0 - away * rng.random_range(0.0..1.0))).collect();
     problem.project(&mut other);
     if rng.random_bool(0.5) && problem.has_intercept() {
-        problem.moments();
+        problem.moments().unwrap();
     }
     let mut tau = vec![0.0; all.len()];
-    problem.design().correlate(&all, &other, &mut tau);
-    let Some((at, reach)) = problem.carry(&other, &tau, alpha) else { return false };
+    problem.design().correlate(&all, &other, &mut tau).unwrap();
+    let Some((at, reach)) = problem.lower_bounds().unwrap().carry(&other, &tau, alpha) else { return false };
     for &j in &all {
         let (at, reach, exact) = (at[j], reach[j], found.exact[j]);
         let is_within = (exact - at).abs() <= reach;
@@ -220,8 +221,8 @@ fn check_carried(
     }
     let (options, mut observer) = (Options::default(), ());
     let mut monitor = Monitor::new(&options, &mut observer);
-    let known = Everywhere::new(problem, alpha, Some(&Anchor { alpha: other, tau }), &mut monitor);
-    let full = problem.dual_value(alpha, &all, &found.exact);
+    let known = Everywhere::new(problem, alpha, Some(&Anchor { alpha: other, tau }), &mut monitor).unwrap();
+    let full = problem.dual_value(alpha, &all, &found.exact).unwrap();
     assert!(known.bound == full, "bound {} of {full}: {}", known.bound, label());
     for &j in &all {
         let (carried, outer) = (known.outer[j], found.outer[j]);

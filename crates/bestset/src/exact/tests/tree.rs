@@ -153,10 +153,10 @@ impl Attack {
     fn seed_for(&self, setting: &Setting<'_, '_>, monitor: &mut Monitor<'_>) -> Seed {
         let mut seed = match self.k {
             None => {
-                let root = incremental::root(&mut Workspace::new(setting.problem), setting.options, monitor);
+                let root = incremental::root(&mut Workspace::new(setting.problem), setting.options, monitor).unwrap();
                 Seed { root, multiplier: 0.0 }
             }
-            Some(_) => Seed::new(setting, monitor),
+            Some(_) => Seed::new(setting, monitor).unwrap(),
         };
         let (least, null) = (self.least(), self.cost[0] * (1.0 + 1e-9) + 1e-9);
         let objective = (least + self.above * least.abs().max(1e-12 * self.scale())).min(null);
@@ -171,7 +171,7 @@ impl Attack {
         let tuning = Tuning { most_near: self.most_near, ..tuning() };
         let setting = Setting::new(problem, self.k, &options, tuning);
         let seed = self.seed_for(&setting, &mut monitor);
-        let mut tree = Tree::plant(setting, seed);
+        let mut tree = Tree::plant(setting, seed, &mut monitor).unwrap();
         // A search that is cut short ends nodes away from their minimisers, where far features take most from the bound.
         let is_cut = self.seed % 5 == 4;
         if is_cut {
@@ -180,7 +180,7 @@ impl Attack {
         for _ in 0..if is_cut { 60 } else { 400 } {
             let Some(batch) = tree.next_batch() else { break };
             seen.far += batch.iter().filter(|n| !n.far.is_empty()).count();
-            tree.process(batch, &mut monitor);
+            tree.process(batch, &mut monitor).unwrap();
             seen.steps += 1;
             seen.moved += tree.frontier.open().filter(|n| n.moved.is_some()).count();
             self.check(&tree);
@@ -243,9 +243,9 @@ fn features_that_came_near_meanwhile_stay_open() {
         let node = tree.frontier.pop().unwrap();
         let pending = tree.relax_near(node, &monitor);
         let came = pending.node.far[0];
-        tree.near.include(came);
+        tree.near.include(came).unwrap();
         tree.most_near = if joins { 4000 } else { 2 };
-        tree.close_or_split_far(pending.node, pending.relaxed, &mut monitor);
+        tree.close_or_split_far(pending.node, pending.relaxed, &mut monitor).unwrap();
         assert!(tree.frontier.len() > 0);
         for node in tree.frontier.open() {
             let choices = node.choices(tree.near.active.features());
@@ -285,19 +285,19 @@ fn stand_ins(trial: u64) -> Small {
 fn grow(problem: &Problem<'_>, most_near: usize, known: Option<f64>, (least, best): (f64, usize)) -> Outcome {
     let (options, mut observer) = (Options::with_method(Method::Exact), ());
     let mut monitor = Monitor::new(&options, &mut observer);
-    let mut root = incremental::root(&mut Workspace::new(problem), &options, &mut monitor);
+    let mut root = incremental::root(&mut Workspace::new(problem), &options, &mut monitor).unwrap();
     forget_answer(problem, &mut root, 0.0, known.is_some());
-    root.objective = known.unwrap_or_else(|| problem.value(&root.outcome.coefficients));
+    root.objective = known.unwrap_or_else(|| problem.value(&root.outcome.coefficients).unwrap());
     let tuning = Tuning { most_near, ..tuning() };
     let setting = Setting::new(problem, None, &options, tuning);
-    let mut tree = Tree::plant(setting, Seed { root, multiplier: 0.0 });
+    let mut tree = Tree::plant(setting, Seed { root, multiplier: 0.0 }, &mut monitor).unwrap();
     while let Some(batch) = tree.next_batch() {
-        tree.process(batch, &mut monitor);
-        let is_found = problem.value(&tree.pool.entries()[0].1) <= least * (1.0 + 1e-5);
+        tree.process(batch, &mut monitor).unwrap();
+        let is_found = problem.value(&tree.pool.entries()[0].1).unwrap() <= least * (1.0 + 1e-5);
         let is_held = tree.frontier.open().any(|node| holds(&tree, node, best));
         assert!(is_found || is_held, "the best subset was lost");
     }
-    tree.harvest(crate::Status::Converged)
+    tree.harvest(crate::Status::Converged).unwrap()
 }
 
 #[test]
@@ -310,13 +310,13 @@ fn trees_that_start_with_nothing_end_with_the_enumerated_optimum() {
         let best = (0..costs.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap();
         let least = costs[best];
         let outcome = grow(&problem, most_near, None, (least, best));
-        let (bound, objective) = (outcome.lower_bound, problem.value(&outcome.coefficients));
+        let (bound, objective) = (outcome.lower_bound, problem.value(&outcome.coefficients).unwrap());
         let closed = objective - bound <= 1e-9f64.max(1e-6 * objective);
         assert!(bound <= least + 1e-9, "{trial}: {bound} above {least}");
         assert!(objective <= least * (1.0 + 1e-6) + 1e-9 || !closed, "{trial}: {objective} {least}");
         // A value just above the optimum closes every node that does not look far for it.
         let outcome = grow(&problem, most_near, Some(least * (1.0 + 1e-4)), (least, best));
-        let objective = problem.value(&outcome.coefficients);
+        let objective = problem.value(&outcome.coefficients).unwrap();
         assert!(objective <= least * (1.0 + 1e-6) + 1e-9, "{trial}: {objective} missed {least}");
         split += usize::from(outcome.iterations > 1);
         proved += usize::from(closed);

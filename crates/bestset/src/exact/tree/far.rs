@@ -2,6 +2,8 @@
 //! A feature is *near* when its column is in memory, *far* when it is not.
 
 use crate::control::{Limits, Monitor};
+use crate::design::correlate_roughly;
+use crate::error::Result;
 use crate::exact::node::bound::{correlate, measure, solves};
 use crate::exact::node::branch::branch;
 use crate::exact::node::decide::decide;
@@ -41,52 +43,57 @@ impl Tree<'_, '_> {
     /// and looks at the far features with the dual points of what that ends in, in one pass; takes in those that violate optimality,
     /// and repeats until each bound prunes or none does. Far features that the optimality rule excludes with a node's bound stay
     /// behind.
-    pub(super) fn look_far(&mut self, node: Node, monitor: &mut Monitor<'_>) {
+    pub(super) fn look_far(&mut self, node: Node, monitor: &mut Monitor<'_>) -> Result<()> {
         // Of all nodes that it is split into.
         let open = node.far.clone();
         let mut pending = vec![self.relax_near(node, monitor.limits())];
-        self.dive(&mut pending, monitor);
+        self.dive(&mut pending, monitor)?;
         while !pending.is_empty() {
             let far: Vec<usize> = open.iter().copied().filter(|&j| self.near.position(j).is_none()).collect();
             if !monitor.has_time_for(0.25 * (far.len() * pending.len() * self.setting.problem.nrows()) as f64) {
-                return self.postpone(pending.into_iter().map(|p| p.node));
+                self.postpone(pending.into_iter().map(|p| p.node));
+                return Ok(());
             }
-            let unfinished = self.pass(pending, &far, monitor);
+            let unfinished = self.pass(pending, &far, monitor)?;
             match self.relax_all(unfinished, monitor.limits()) {
                 Ok(relaxed) => pending = relaxed,
-                Err(nodes) => return self.postpone(nodes),
+                Err(nodes) => {
+                    self.postpone(nodes);
+                    return Ok(());
+                }
             }
         }
+        Ok(())
     }
 
     /// All relaxed on the near features, or all given back where there is no time left for one of them.
-    fn relax_all(&self, nodes: Vec<Node>, limits: &Limits) -> Result<Vec<Pending>, Vec<Node>> {
+    fn relax_all(&self, nodes: Vec<Node>, limits: &Limits) -> std::result::Result<Vec<Pending>, Vec<Node>> {
         // Each starts with the inner products of all columns in memory.
         let work = (self.near.active.len() * self.setting.problem.nrows()) as f64;
         let one = |node: Node| match limits.has_time_for(work) {
             true => Ok(self.relax_near(node, limits)),
             false => Err(node),
         };
-        let relaxed: Vec<Result<Pending, Node>> = nodes.into_par_iter().map(one).collect();
-        match relaxed.iter().all(Result::is_ok) {
+        let relaxed: Vec<std::result::Result<Pending, Node>> = nodes.into_par_iter().map(one).collect();
+        match relaxed.iter().all(|one| one.is_ok()) {
             true => Ok(relaxed.into_iter().flatten().collect()),
             false => Err(relaxed.into_iter().map(|one| one.map_or_else(|node| node, |p| p.node)).collect()),
         }
     }
 
     /// One pass over the far features with all dual points (MATH 11.25); the nodes that are to be relaxed again.
-    fn pass(&mut self, pending: Vec<Pending>, far: &[usize], monitor: &mut Monitor<'_>) -> Vec<Node> {
+    fn pass(&mut self, pending: Vec<Pending>, far: &[usize], monitor: &mut Monitor<'_>) -> Result<Vec<Node>> {
         let problem = self.setting.problem;
         let vectors: Vec<&[f64]> = pending.iter().map(|p| p.relaxed.alpha.as_slice()).collect();
         let mut rough = vec![0.0; far.len() * vectors.len()];
-        problem.design().correlate_roughly(far, &vectors, &mut rough);
+        correlate_roughly(problem.design(), far, &vectors, &mut rough, &|| monitor.check())?;
         monitor.passes += far.len() as f64 / problem.ncols() as f64;
         let (count, mut unfinished) = (pending.len(), Vec::new());
         for (v, one) in pending.into_iter().enumerate() {
             let of_one: Vec<f64> = rough.iter().skip(v).step_by(count).map(|x| f64::from(*x)).collect();
-            unfinished.extend(self.finish_with_far(one, far, &of_one, monitor));
+            unfinished.extend(self.finish_with_far(one, far, &of_one, monitor)?);
         }
-        unfinished
+        Ok(unfinished)
     }
 
     /// Puts nodes back for which no time is left: what is known of them is what was of the node they come from.
@@ -104,17 +111,19 @@ impl Tree<'_, '_> {
 
     /// Splits the node with the lowest value, which the near features alone give it, until there are as many as share a pass or all
     /// seem to be closed. Nothing is decided on the word of such a value, but which nodes are looked at.
-    fn dive(&mut self, pending: &mut Vec<Pending>, monitor: &Monitor<'_>) {
+    fn dive(&mut self, pending: &mut Vec<Pending>, monitor: &Monitor<'_>) -> Result<()> {
         while pending.len() < self.setting.tuning.nodes_per_pass && monitor.stop(0).is_none() {
             let is_open = |p: &Pending| p.relaxed.dual <= self.cutoff() && !solves(&self.context(), &p.relaxed, 0.0);
             let lowest = |&a: &usize, &b: &usize| pending[a].relaxed.dual.total_cmp(&pending[b].relaxed.dual);
-            let Some(first) = (0..pending.len()).filter(|&a| is_open(&pending[a])).min_by(lowest) else { return };
-            let Some(member) = branch(&self.context(), &pending[first].relaxed) else { return };
+            let Some(first) = (0..pending.len()).filter(|&a| is_open(&pending[a])).min_by(lowest) else {
+                return Ok(());
+            };
+            let Some(member) = branch(&self.context(), &pending[first].relaxed) else { return Ok(()) };
             let Pending { node, relaxed } = pending.remove(first);
             let (position, beta) = (relaxed.members.positions[member] as u32, relaxed.members.nonzeros());
-            beta.iter().for_each(|p| {
-                self.core.include(self.near.active.features()[p.0 as usize]);
-            });
+            for p in &beta {
+                self.core.include(self.near.active.features()[p.0 as usize])?;
+            }
             self.extend_core();
             let parent = Node { beta, multiplier: relaxed.multiplier, ..node };
             let [without, with] = [(vec![], vec![position]), (vec![position], vec![])]
@@ -129,6 +138,7 @@ impl Tree<'_, '_> {
             let (without, with) = rayon::join(|| relax(without), || relax(with));
             pending.extend([without, with]);
         }
+        Ok(())
     }
 
     /// α = (1 − ϑ)α_parent + ϑα_own, the least ϑ found with D_near ≥ cutoff + 0.3(cutoff − D_parent) (MATH 11.24): moves the dual point of
@@ -169,14 +179,14 @@ impl Tree<'_, '_> {
         far: &[usize],
         rough: &[f64],
         monitor: &mut Monitor<'_>,
-    ) -> Option<Node> {
+    ) -> Result<Option<Node>> {
         let Pending { mut node, mut relaxed } = one;
-        let terms = self.far_terms(&relaxed, far, rough, monitor);
+        let terms = self.far_terms(&relaxed, far, rough, monitor)?;
         let dual = relaxed.dual + terms.sum;
         let bound = dual.max(node.bound);
         if bound > self.cutoff() {
             self.frontier.close(bound, false);
-            return None;
+            return Ok(None);
         }
         // What the node is closed with if its minimiser is an answer must be as tight as that is.
         let small = match solves(&self.context(), &relaxed, self.node_room()) {
@@ -188,63 +198,70 @@ impl Tree<'_, '_> {
         let vacancies = self.vacancies();
         if terms.violating.is_empty() || is_tight || vacancies == 0 {
             self.starved |= !terms.violating.is_empty() && !is_tight;
-            node.far = Arc::new(self.still_open(&relaxed, far, rough, dual));
+            node.far = Arc::new(self.still_open(&relaxed, far, rough, dual)?);
             (relaxed.dual, relaxed.bound) = (dual, bound);
-            self.close_or_split_far(node, relaxed, monitor);
-            return None;
+            self.close_or_split_far(node, relaxed, monitor)?;
+            return Ok(None);
         }
-        self.bring_near(terms.violating, vacancies);
+        self.bring_near(terms.violating, vacancies)?;
         (node.beta, node.multiplier) = (relaxed.members.nonzeros(), relaxed.multiplier);
-        Some(node)
+        Ok(Some(node))
     }
 
     /// Σ_{j far} Ψ_j(x_jᵀα) (MATH 11.23), those that may be beyond their threshold computed anew in double precision (MATH 11.25).
-    fn far_terms(&self, relaxed: &NodeRelaxation, far: &[usize], rough: &[f64], monitor: &mut Monitor<'_>) -> FarTerms {
+    fn far_terms(
+        &self,
+        relaxed: &NodeRelaxation,
+        far: &[usize],
+        rough: &[f64],
+        monitor: &mut Monitor<'_>,
+    ) -> Result<FarTerms> {
         let problem = self.setting.problem;
         let coordinate = |k: usize| problem.coordinate(far[k]).priced(relaxed.multiplier);
-        let places = problem.unsure(&relaxed.alpha, far, rough, coordinate);
+        let places = self.bounds.unsure(&relaxed.alpha, far, rough, coordinate);
         let beyond: Vec<usize> = places.iter().map(|&k| far[k]).collect();
         let mut tau = vec![0.0; beyond.len()];
-        problem.design().correlate(&beyond, &relaxed.alpha, &mut tau);
+        problem.design().correlate(&beyond, &relaxed.alpha, &mut tau)?;
         monitor.passes += beyond.len() as f64 / problem.ncols() as f64;
-        let sum = problem.least_psi_sum(&relaxed.alpha, &beyond, &tau, |m| coordinate(places[m]));
+        let sum = self.bounds.least_psi_sum(&relaxed.alpha, &beyond, &tau, |m| coordinate(places[m]));
         let excess = |(m, t): (usize, &f64)| (t.abs() - coordinate(places[m]).threshold(*t), beyond[m]);
-        FarTerms { sum, violating: tau.iter().enumerate().map(excess).filter(|v| v.0 > 0.0).collect() }
+        Ok(FarTerms { sum, violating: tau.iter().enumerate().map(excess).filter(|v| v.0 > 0.0).collect() })
     }
 
     /// The far features that the optimality rule does not exclude (MATH 5.4) with the node's D and the ends of their rough correlations.
     /// Where the ends disagree the correlation itself decides, so that single precision decides nothing.
-    fn still_open(&self, relaxed: &NodeRelaxation, far: &[usize], rough: &[f64], dual: f64) -> Vec<usize> {
+    fn still_open(&self, relaxed: &NodeRelaxation, far: &[usize], rough: &[f64], dual: f64) -> Result<Vec<usize>> {
         let (problem, best) = (self.setting.problem, self.pool.limit());
         let coordinate = |k: usize| problem.coordinate(far[k]).priced(relaxed.multiplier);
         let excludes = |k: usize, t: f64| screening::in_no_optimal_subset(coordinate(k), t, dual, best);
-        let ends = problem.rough_ends(&relaxed.alpha, far, rough, coordinate);
-        let is_open = |&k: &usize| {
+        let ends = self.bounds.rough_ends(&relaxed.alpha, far, rough, coordinate);
+        let mut open = Vec::new();
+        for k in 0..far.len() {
             let outer = match excludes(k, ends[k].1) && !excludes(k, ends[k].0) {
-                true => self.outer_correlation(relaxed, far[k]),
+                true => self.outer_correlation(relaxed, far[k])?,
                 false => ends[k].0,
             };
-            !excludes(k, outer)
-        };
-        (0..far.len()).filter(is_open).map(|k| far[k]).collect()
+            if !excludes(k, outer) {
+                open.push(far[k]);
+            }
+        }
+        Ok(open)
     }
 
     /// The features that violate most come into memory, as many as were near at most.
-    fn bring_near(&mut self, mut violating: Vec<(f64, usize)>, vacancies: usize) {
+    fn bring_near(&mut self, mut violating: Vec<(f64, usize)>, vacancies: usize) -> Result<()> {
         violating.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let most = self.near.active.len().max(self.setting.tuning.least_brought);
         violating.truncate(most.min(vacancies));
-        violating.iter().for_each(|v| {
-            self.near.include(v.1);
-        });
+        self.near.include_all(&violating.iter().map(|v| v.1).collect::<Vec<_>>())
     }
 
     /// x_jᵀα of one feature at the node's dual point, at the end of its rounding where φ is least (MATH 3.13).
-    fn outer_correlation(&self, relaxed: &NodeRelaxation, j: usize) -> f64 {
+    fn outer_correlation(&self, relaxed: &NodeRelaxation, j: usize) -> Result<f64> {
         let (problem, mut tau) = (self.setting.problem, [0.0]);
-        problem.design().correlate(&[j], &relaxed.alpha, &mut tau);
+        problem.design().correlate(&[j], &relaxed.alpha, &mut tau)?;
         let coordinate = problem.coordinate(j).priced(relaxed.multiplier);
-        problem.outer_correlations(&relaxed.alpha, &[j], &tau, |_| coordinate)[0]
+        Ok(self.bounds.outer_correlations(&relaxed.alpha, &[j], &tau, |_| coordinate)[0])
     }
 
     /// Decides, rounds and splits as for a node without far features; few enough of them come near.
@@ -253,29 +270,29 @@ impl Tree<'_, '_> {
         mut node: Node,
         mut relaxed: NodeRelaxation,
         monitor: &mut Monitor<'_>,
-    ) {
+    ) -> Result<()> {
         if relaxed.bound <= self.cutoff() {
             let context = self.context();
             decide(&context, &mut relaxed, self.pool.limit());
             let point = round(&context, &relaxed, monitor.limits());
             if point.value < self.pool.limit() {
-                self.offer(&point.beta, relaxed.intercept, monitor);
+                self.offer(&point.beta, relaxed.intercept, monitor)?;
             }
         }
         let inside = relaxed.members.inside();
         if self.setting.size.is_some_and(|k| inside >= k) {
             node.far = Arc::default();
         }
-        self.join_members(&mut relaxed.members, &node.far);
+        self.join_members(&mut relaxed.members, &node.far)?;
         node.far = Arc::new(node.far.iter().copied().filter(|&j| self.near.position(j).is_none()).collect());
-        self.close_or_split(node, relaxed, monitor);
+        self.close_or_split(node, relaxed, monitor)
     }
 
     /// Far features that come near, or that another node has brought near meanwhile, become members. All come where they are few; a
     /// node whose members are all decided still has the subsets with far features: some must come to be split on.
     ///
     /// The children know these features by the list their parent keeps, then as positions of their own.
-    fn join_members(&mut self, members: &mut Members, far: &[usize]) {
+    fn join_members(&mut self, members: &mut Members, far: &[usize]) -> Result<()> {
         let few = self.setting.tuning.joining_to_split;
         let wanted = match far.len() + self.near.active.len() <= self.most_near {
             true => usize::MAX,
@@ -290,12 +307,13 @@ impl Tree<'_, '_> {
         for &j in far {
             let known = self.near.position(j);
             let joins = known.is_none() && joining > 0;
-            let position = if joins { Some(self.near.include(j)) } else { known };
+            let position = if joins { Some(self.near.include(j)?) } else { known };
             joining -= usize::from(joins);
             if let Some(k) = position.filter(|&k| !is_member.get(k).is_some_and(|m| *m)) {
                 members.push_free(k);
             }
         }
+        Ok(())
     }
 }
 

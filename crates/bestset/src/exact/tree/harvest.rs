@@ -1,6 +1,7 @@
 //! What a tree shows on its way and hands over at its end.
 
 use crate::control::Monitor;
+use crate::error::Result;
 use crate::exact::tree::Tree;
 use crate::solution::{Ranked, Status, TraceRow};
 use crate::solver::Outcome;
@@ -25,18 +26,18 @@ impl Tree<'_, '_> {
 
     /// P(S) ≤ min(bounds of open nodes and of those closed unseen) + max(absolute, relative·|P|) (MATH 11.27): where a subset among the
     /// best is proved; with the outcome.
-    pub(in crate::exact) fn harvest(self, ended: Status) -> Outcome {
+    pub(in crate::exact) fn harvest(self, ended: Status) -> Result<Outcome> {
         let lower_bound = self.lower_bound();
         // Every subset that is not in the pool has a P of at least this.
         let others = self.frontier.unseen_bound();
         let room = self.room();
         let entries = self.pool.into_entries();
         let ranked = entries.iter().map(|(_, coefficients)| {
-            let objective = self.setting.problem.value(coefficients);
-            Ranked { coefficients: coefficients.clone(), objective, proved: objective <= others + room }
+            let objective = self.setting.problem.value(coefficients)?;
+            Ok(Ranked { coefficients: coefficients.clone(), objective, proved: objective <= others + room })
         });
-        let ranked = ranked.collect();
+        let ranked = ranked.collect::<Result<_>>()?;
         let coefficients = entries.into_iter().next().map_or(self.outcome.coefficients, |e| e.1);
-        Outcome { lower_bound, ended, iterations: self.processed, coefficients, ranked, ..self.outcome }
+        Ok(Outcome { lower_bound, ended, iterations: self.processed, coefficients, ranked, ..self.outcome })
     }
 }

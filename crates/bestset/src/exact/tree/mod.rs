@@ -27,6 +27,7 @@ use crate::control::{Memory, Monitor};
 use crate::error::Result;
 use crate::exact::node::{Node, NodeContext};
 use crate::exact::setting::Setting;
+use crate::problem::LowerBounds;
 use crate::relaxation::workspace::Workspace;
 use crate::snapshot::Journal;
 use crate::solution::Status;
@@ -42,6 +43,8 @@ const CORE_PAIR_BYTES: f64 = 26.0;
 /// The open nodes, the best answers, and what is known of the closed ones.
 pub struct Tree<'p, 'a> {
     pub(super) setting: Setting<'p, 'a>,
+    /// The bounds of its problem.
+    pub(super) bounds: LowerBounds<'p, 'a>,
     /// The columns that nodes decide about.
     pub(super) near: Workspace<'p, 'a>,
     /// Open features up to this many all come into memory.
@@ -75,12 +78,13 @@ pub struct Tree<'p, 'a> {
 
 impl<'p, 'a> Tree<'p, 'a> {
     /// A tree with no node yet, from the root's outcome.
-    fn bare(setting: Setting<'p, 'a>, outcome: Outcome) -> Self {
+    fn bare(setting: Setting<'p, 'a>, outcome: Outcome) -> Result<Self> {
         // What the machine has to spare is looked up once for all.
         let memory = setting.options.memory();
         let empty = || Workspace::new(setting.problem).within(memory.clone());
         let (near, core) = (empty(), empty());
-        Self {
+        Ok(Self {
+            bounds: setting.problem.lower_bounds()?,
             most_near: setting.tuning.most_near.min(near.most_columns(setting.tuning.memory_for_columns)),
             near,
             core,
@@ -98,13 +102,13 @@ impl<'p, 'a> Tree<'p, 'a> {
             absolute: setting.options.absolute(setting.problem),
             setting,
             outcome,
-        }
+        })
     }
 
     /// Splits nodes until none is open or a limit strikes.
     pub fn grow(mut self, monitor: &mut Monitor<'_>, journal: Option<&mut Journal<'_, SavedTree>>) -> Result<Outcome> {
         let ended = self.grow_on(monitor, journal)?;
-        Ok(self.harvest(ended))
+        self.harvest(ended)
     }
 
     /// As [`Tree::grow`]; why it ended.
@@ -120,9 +124,9 @@ impl<'p, 'a> Tree<'p, 'a> {
                 batch.into_iter().for_each(|node| self.frontier.push(node));
                 break;
             }
-            self.process(batch, monitor);
+            self.process(batch, monitor)?;
             if self.processed >= self.setting.tuning.search_from {
-                self.search(monitor);
+                self.search(monitor)?;
             }
             self.look_at_coherence(monitor)?;
             self.record(monitor);
@@ -212,7 +216,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         let limited = size.map(|k| problem.clone().with_max_size(k)).transpose();
         let (Ok(limited), Some((best, answer))) = (limited, self.pool.entries().first()) else { return Ok(()) };
         let around = (*best, self.cutoff());
-        let found = coherence::bounds(limited.as_ref().unwrap_or(problem), answer, around, monitor.limits());
+        let found = coherence::bounds(limited.as_ref().unwrap_or(problem), answer, around, monitor.limits())?;
         // Of subsets that are no better than the answer nothing is said. A look that a limit cut short is none: a search that goes on
         // from here makes it.
         self.floor = found.as_ref().map_or(f64::NEG_INFINITY, |f| f.bound().min(*best));
@@ -233,7 +237,17 @@ impl<'p, 'a> Tree<'p, 'a> {
         let scale = self.pool.entries().first().map_or(0.0, |e| e.0.abs());
         let (near, core, size, memory) = (&self.near, &self.core, self.setting.size, &self.memory);
         let (most_curved, tuning) = (self.most_curved(), &self.setting.tuning);
-        NodeContext { near, core, size, most_curved, scale, memory, tuning, first: &self.setting.first }
+        NodeContext {
+            bounds: self.bounds,
+            near,
+            core,
+            size,
+            most_curved,
+            scale,
+            memory,
+            tuning,
+            first: &self.setting.first,
+        }
     }
 
     /// The most members m among which curvature is moved: min(n, m)² m multiplications must be worth it, and in a tree that may end

@@ -1,5 +1,7 @@
 //! The root of a tree: which features are open, and whose columns come into memory.
 
+use crate::control::Monitor;
+use crate::error::Result;
 use crate::exact::node::Node;
 use crate::exact::seed::Seed;
 use crate::exact::setting::Setting;
@@ -16,13 +18,16 @@ struct OpenFeatures {
 
 impl<'p, 'a> Tree<'p, 'a> {
     /// The root node: every feature that the optimality rules do not exclude (MATH 5.4) is open.
-    pub fn plant(setting: Setting<'p, 'a>, seed: Seed) -> Self {
+    pub fn plant(setting: Setting<'p, 'a>, seed: Seed, monitor: &mut Monitor<'_>) -> Result<Self> {
         let Seed { root: Root { outcome, minimiser, tau, objective, visited }, multiplier } = seed;
-        let mut tree = Self::bare(setting, outcome);
+        let mut tree = Self::bare(setting, outcome)?;
+        if !monitor.muted {
+            monitor.so_far.offer(objective, || tree.outcome.coefficients.clone());
+            monitor.so_far.offer_bound(tree.root_bound(), &tree.outcome.dual);
+        }
         tree.pool.offer(objective, tree.outcome.coefficients.clone());
-        minimiser.support.iter().chain(&tree.outcome.coefficients.support).for_each(|&j| {
-            tree.core.include(j);
-        });
+        tree.core.include_all(&minimiser.support)?;
+        tree.core.include_all(&tree.outcome.coefficients.support)?;
         let (problem, bound, best) = (tree.setting.problem, tree.root_bound(), tree.pool.limit());
         let is_open = |j: &usize| {
             let coordinate = problem.coordinate(*j).priced(multiplier);
@@ -31,9 +36,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         let open: Vec<usize> = (0..tau.len()).filter(is_open).collect();
         let pull = |j: usize| tau[j].abs() / problem.coordinate(j).priced(multiplier).threshold(tau[j]);
         let OpenFeatures { near, far } = tree.divide(open, visited, pull);
-        near.into_iter().for_each(|j| {
-            tree.near.include(j);
-        });
+        tree.near.include_all(&near)?;
         tree.near.intercept = minimiser.intercept;
         let known = tree.near.active.len();
         let beta = minimiser.iter().filter_map(|(j, b)| tree.near.position(j).map(|k| (k as u32, b))).collect();
@@ -41,7 +44,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         tree.frontier.push(Node { bound, id: 0, link: None, beta, far, known, multiplier, moved: None });
         tree.made = 1;
         tree.extend_core();
-        tree
+        Ok(tree)
     }
 
     /// All near where memory is to hold so many; else what matters first, and what soon may: the core, the features that the convex

@@ -1,6 +1,7 @@
 //! What happens to a node: it is relaxed, decided about, strengthened and rounded, then closed or split.
 
 use crate::control::{Limits, Monitor};
+use crate::error::Result;
 use crate::exact::node::bound::solves;
 use crate::exact::node::branch::branch;
 use crate::exact::node::decide::decide;
@@ -15,11 +16,11 @@ use std::sync::Arc;
 
 impl Tree<'_, '_> {
     /// Relaxes the nodes side by side, then takes the results in order.
-    pub(in crate::exact) fn process(&mut self, batch: Vec<Node>, monitor: &mut Monitor<'_>) {
+    pub(in crate::exact) fn process(&mut self, batch: Vec<Node>, monitor: &mut Monitor<'_>) -> Result<()> {
         self.processed += batch.len();
         let (near, far): (Vec<Node>, Vec<Node>) = batch.into_iter().partition(|n| n.far.is_empty());
         for node in far {
-            self.look_far(node, monitor);
+            self.look_far(node, monitor)?;
         }
         let (goal, context, limits) = (self.goal(), self.context(), monitor.limits().clone());
         let one = |node: &Node| look_at(&context, node, &goal, &limits);
@@ -28,11 +29,12 @@ impl Tree<'_, '_> {
             if let Some(RoundedPoint { value, beta }) = rounded
                 && value < self.pool.limit()
             {
-                self.offer(&beta, relaxed.intercept, monitor);
+                self.offer(&beta, relaxed.intercept, monitor)?;
             }
-            self.close_or_split(node, relaxed, monitor);
+            self.close_or_split(node, relaxed, monitor)?;
         }
         self.extend_core();
+        Ok(())
     }
 
     /// What nodes are relaxed for, with the answers there are.
@@ -41,10 +43,15 @@ impl Tree<'_, '_> {
     }
 
     /// Closes a node, or splits it.
-    pub(super) fn close_or_split(&mut self, node: Node, relaxed: NodeRelaxation, monitor: &mut Monitor<'_>) {
+    pub(super) fn close_or_split(
+        &mut self,
+        node: Node,
+        relaxed: NodeRelaxation,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<()> {
         if relaxed.bound > self.cutoff() {
             self.frontier.close(relaxed.bound, false);
-            return;
+            return Ok(());
         }
         let decisions = node.decisions(&relaxed.members, self.near.active.features());
         let (context, is_single) = (self.context(), self.setting.options.top == 1);
@@ -52,7 +59,7 @@ impl Tree<'_, '_> {
         let solved = solves(&context, &relaxed, self.node_room());
         if solved && !relaxed.stale {
             let answer = if branch.is_none() { only_subset(&context, &relaxed) } else { beta.clone() };
-            self.offer(&answer, relaxed.intercept, monitor);
+            self.offer(&answer, relaxed.intercept, monitor)?;
         }
         let sides: &[Choice] = match branch {
             // The minimiser is an answer: the node is done, unless others of it are wanted as well.
@@ -65,9 +72,9 @@ impl Tree<'_, '_> {
             // A relaxation that a limit cut short may leave better subsets than its point between its value and its bound.
             let tight = relaxed.value - relaxed.bound <= self.room();
             self.frontier.close(relaxed.bound, solved && tight && (is_single || branch.is_none()));
-            return;
+            return Ok(());
         }
-        self.join_core(&relaxed);
+        self.join_core(&relaxed)?;
         let position = branch.map(|a| relaxed.members.positions[a] as u32);
         let known = self.near.active.len();
         let (bound, multiplier, moved) = (relaxed.bound, relaxed.multiplier, relaxed.inherited);
@@ -76,6 +83,7 @@ impl Tree<'_, '_> {
             let child = self.child(&parent, step(&decisions, position, side));
             self.frontier.push(child);
         });
+        Ok(())
     }
 
     /// The next node, like its parent but for one more step of decisions.
@@ -87,7 +95,7 @@ impl Tree<'_, '_> {
 
     /// The features that are not zero join the core. Where few members are left their curvature is looked at in every node, and that
     /// takes the inner products of all of them.
-    fn join_core(&mut self, relaxed: &NodeRelaxation) {
+    fn join_core(&mut self, relaxed: &NodeRelaxation) -> Result<()> {
         let (members, tuning) = (&relaxed.members, &self.setting.tuning);
         let few = members.len() <= self.most_curved().min(3 * self.setting.problem.nrows() / 2)
             && self.core.active.len() < tuning.most_core;
@@ -95,9 +103,10 @@ impl Tree<'_, '_> {
         let most = self.core.most_columns(tuning.memory_for_columns);
         for (&k, _) in joining {
             if self.core.active.len() < most {
-                self.core.include(self.near.active.features()[k]);
+                self.core.include(self.near.active.features()[k])?;
             }
         }
+        Ok(())
     }
 }
 

@@ -68,19 +68,24 @@ impl<'a> Cheap<'a> {
     }
 
     /// The root, and what the bounds of nodes will come to when all of Â is decided: in, D + Σ_Â (π_j(β_j) − ρ_j(β_j)), or out.
-    pub fn root(&self, answer: &Coefficients, options: &Options, monitor: &mut Monitor<'_>) -> Option<(Root, f64)> {
+    pub fn root(
+        &self,
+        answer: &Coefficients,
+        options: &Options,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Option<(Root, f64)>> {
         let started = Options { warm_start: Some(answer.clone()), ..options.clone() };
-        let root = incremental::sketch(&mut self.workspace(&self.problem, options), &started, monitor);
+        let root = incremental::sketch(&mut self.workspace(&self.problem, options), &started, monitor)?;
         let rise = |(j, b): (usize, f64)| {
             let c = self.problem.coordinate(j);
             c.value(b) - c.envelope(b)
         };
         let of_answer = root.minimiser.iter().filter(|(j, _)| answer.support.binary_search(j).is_ok());
         let inside = root.outcome.lower_bound + of_answer.map(rise).sum::<f64>();
-        let penalty = self.problem.penalty().clone().never(&answer.support, self.problem.ncols()).ok()?;
-        let without = self.problem.with_penalty(penalty).ok()?;
-        let outside = convex::solve(&mut self.workspace(&without, options), options, monitor).lower_bound;
-        Some((root, inside.min(outside)))
+        let penalty = self.problem.penalty().clone().never(&answer.support, self.problem.ncols());
+        let Ok(without) = penalty.and_then(|penalty| self.problem.with_penalty(penalty)) else { return Ok(None) };
+        let outside = convex::solve(&mut self.workspace(&without, options), options, monitor)?.lower_bound;
+        Ok(Some((root, inside.min(outside))))
     }
 
     fn workspace<'p>(&self, problem: &'p Problem<'a>, options: &Options) -> Workspace<'p, 'a> {
@@ -99,7 +104,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         if added < 2 || size.is_some() || problem.penalty().lambda0 == 0.0 || self.floor > cutoff {
             return Ok(());
         }
-        let Some((cheap, root)) = self.cheapest(&answer, added, monitor) else { return Ok(()) };
+        let Some((cheap, root)) = self.cheapest(&answer, added, monitor)? else { return Ok(()) };
         let most = self.processed + self.setting.tuning.region_nodes;
         let options = Options { max_nodes: Some(options.max_nodes.map_or(most, |m| m.min(most))), ..options.clone() };
         let mut setting = Setting::new(&cheap.problem, None, &options, self.setting.tuning.clone());
@@ -108,7 +113,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         let others = coherent.by_added[..added].iter().copied().fold(f64::INFINITY, f64::min);
         let (bound, support) = (self.lower_bound(), answer.support.len());
         let outer = Outer { bound, others, saved: cheap.saved, objective, support };
-        let mut tree = Tree::of_part(setting, root, outer);
+        let mut tree = Tree::of_part(setting, root, outer, monitor)?;
         tree.processed = self.processed;
         let bound = tree.grow_as_part(monitor)?;
         (self.floor, self.processed) = (self.floor.max(bound), tree.processed);
@@ -116,12 +121,17 @@ impl<'p, 'a> Tree<'p, 'a> {
     }
 
     /// The prices outside the answer that promise most, `None` where none promises to close what is left.
-    fn cheapest(&self, answer: &Coefficients, added: usize, monitor: &mut Monitor<'_>) -> Option<(Cheap<'a>, Root)> {
+    fn cheapest(
+        &self,
+        answer: &Coefficients,
+        added: usize,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Option<(Cheap<'a>, Root)>> {
         let Setting { problem, options, .. } = self.setting;
         let (was_muted, mut best) = (std::mem::replace(&mut monitor.muted, true), None);
         for share in PRICES {
             let Some(cheap) = Cheap::new(problem, &answer.support, added, share) else { break };
-            let Some((root, promise)) = cheap.root(answer, options, monitor) else { break };
+            let Some((root, promise)) = cheap.root(answer, options, monitor)? else { break };
             let promise = promise + cheap.saved - self.cutoff();
             if promise > best.as_ref().map_or(0.0, |(most, ..): &(f64, _, _)| *most) {
                 best = Some((promise, cheap, root));
@@ -131,14 +141,22 @@ impl<'p, 'a> Tree<'p, 'a> {
             }
         }
         monitor.muted = was_muted;
-        best.filter(|_| monitor.stop(0).is_none()).map(|(_, cheap, root)| (cheap, root))
+        Ok(best.filter(|_| monitor.stop(0).is_none()).map(|(_, cheap, root)| (cheap, root)))
     }
 
     /// A tree for a part of the subsets: it looks for no answers outside of its nodes, and has no part of its own.
-    pub(in crate::exact) fn of_part(setting: Setting<'p, 'a>, root: Root, outer: Outer) -> Self {
-        let mut tree = Tree::plant(setting, Seed { root, multiplier: 0.0 });
+    pub(in crate::exact) fn of_part(
+        setting: Setting<'p, 'a>,
+        root: Root,
+        outer: Outer,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Self> {
+        // Its answers and bounds are of another problem.
+        let was_muted = std::mem::replace(&mut monitor.muted, true);
+        let mut tree = Tree::plant(setting, Seed { root, multiplier: 0.0 }, monitor)?;
+        monitor.muted = was_muted;
         (tree.searched, tree.has_looked_at_coherence, tree.outer) = (true, true, Some(outer));
-        tree
+        Ok(tree)
     }
 
     /// The bound of all subsets when this tree has grown.

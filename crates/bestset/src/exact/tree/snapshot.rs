@@ -180,15 +180,15 @@ impl<'p, 'a> Tree<'p, 'a> {
         saved.check(setting.problem)?;
         let SavedTree { monitor: counted, near, intercept, core, grown, links, fars, moves, open, .. } = saved;
         counted.restore(monitor);
-        let mut tree = Self::bare(setting, saved.root.into());
-        near.into_iter().for_each(|j| {
-            tree.near.include(j);
-        });
+        let mut tree = Self::bare(setting, saved.root.into())?;
+        tree.near.include_all(&near)?;
         tree.near.intercept = intercept;
-        fill_core(&mut tree.core, &core, &grown);
+        fill_core(&mut tree.core, &core, &grown)?;
         saved.pool.into_iter().for_each(|(objective, coefficients)| {
+            monitor.so_far.offer(objective, || coefficients.clone());
             tree.pool.offer(objective, coefficients);
         });
+        monitor.so_far.offer_bound(tree.root_bound(), &tree.outcome.dual);
         open_nodes(links, fars, moves, open).into_iter().for_each(|node| tree.frontier.push(node));
         (tree.frontier.closed, tree.frontier.unseen) = (saved.closed, saved.unseen);
         (tree.processed, tree.made, tree.searched) = (saved.processed, saved.made, saved.searched);
@@ -224,16 +224,12 @@ fn open_nodes(
 }
 
 /// The core's features and, in the same blocks as before, their inner products.
-fn fill_core(core: &mut Workspace<'_, '_>, features: &[usize], grown: &[usize]) {
+fn fill_core(core: &mut Workspace<'_, '_>, features: &[usize], grown: &[usize]) -> Result<()> {
     for &length in grown {
-        while core.active.len() < length {
-            core.include(features[core.active.len()]);
-        }
+        core.include_all(&features[core.active.len().min(length)..length])?;
         core.gram();
     }
-    features[core.active.len()..].iter().for_each(|&j| {
-        core.include(j);
-    });
+    core.include_all(&features[core.active.len()..])
 }
 
 impl From<Outcome> for SavedRoot {

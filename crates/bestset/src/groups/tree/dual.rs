@@ -39,14 +39,14 @@ impl Bounding for DualNodes<'_, '_, '_> {
             look.leaf = Some(self.fits.fit(&of_kind(&choices, Decision::In))?);
             return Ok(look);
         }
-        let (relaxed, nu) = self.relax(&choices, node.start.as_deref(), cutoff, limits);
+        let (relaxed, nu) = self.relax(&choices, node.start.as_deref(), cutoff, limits)?;
         if relaxed.bound > cutoff {
             look.cut = relaxed.bound;
             return Ok(look);
         }
         let price = (nu, self.size.unwrap_or(0) as f64);
         let rounded = relaxed.rounded(grouped, &Part { choices: &choices, price }, 0.5);
-        let chosen = self.fits.within(&rounded, self.size);
+        let chosen = self.fits.within(&rounded, self.size)?;
         look.found.push(self.fits.fit(&chosen)?);
         look.cut = decide(&relaxed, &mut choices, cutoff);
         if is_too_large(grouped, self.size, &choices) {
@@ -76,7 +76,7 @@ impl DualNodes<'_, '_, '_> {
         start: Option<&Start>,
         cutoff: f64,
         limits: &Limits,
-    ) -> (GroupRelaxation, f64) {
+    ) -> Result<(GroupRelaxation, f64)> {
         let grouped = self.grouped;
         let all: usize = (0..choices.len()).filter(|&g| choices[g] != Decision::Out).map(|g| grouped.size(g)).sum();
         let size = self.size.filter(|&most| all > most);
@@ -85,26 +85,26 @@ impl DualNodes<'_, '_, '_> {
         };
         let once = |nu: f64, from: Option<(&[f64], f64)>| {
             let part = Part { choices, price: (nu, size.unwrap_or(0) as f64) };
-            let relaxed = minimise(grouped, &part, &self.columns, from, (GAP, &enough), limits);
+            let relaxed = minimise(grouped, &part, &self.columns, from, (GAP, &enough), limits)?;
             let shares = relaxed.shares(grouped, &part);
             let count: f64 = (0..shares.len()).map(|g| shares[g] * grouped.size(g) as f64).sum();
-            (relaxed, count)
+            Ok((relaxed, count))
         };
         let mut multiplier = Multiplier::new(size, PRICES.0, PRICES.1);
         let mut nu = if size.is_some() { start.map_or(0.0, |s| s.nu) } else { 0.0 };
-        let (mut best, mut count) = once(nu, start.map(|s| (s.beta.as_slice(), s.intercept)));
+        let (mut best, mut count) = once(nu, start.map(|s| (s.beta.as_slice(), s.intercept)))?;
         let (mut own, mut last) = (nu, (best.beta.clone(), best.intercept));
         while best.bound <= cutoff && limits.stop(0).is_none() {
             // From nothing, ν is sought on the scale of what there is to gain.
             let wanted = if cutoff.is_finite() { cutoff - best.bound } else { best.value.abs() };
             let Some(next) = multiplier.next(nu, count, wanted) else { break };
-            let (relaxed, taken) = once(next, Some((&last.0, last.1)));
+            let (relaxed, taken) = once(next, Some((&last.0, last.1)))?;
             (nu, count, last) = (next, taken, (relaxed.beta.clone(), relaxed.intercept));
             if relaxed.bound > best.bound {
                 (best, own) = (relaxed, next);
             }
         }
-        (best, own)
+        Ok((best, own))
     }
 
     /// The open group whose penalty the envelope falls shortest of, the first of equals.
@@ -166,13 +166,13 @@ mod tests {
                 let grouped = Grouped { problem, groups: &groups };
                 let nodes = DualNodes {
                     grouped: &grouped,
-                    columns: relax::columns(&grouped),
+                    columns: relax::columns(&grouped).unwrap(),
                     fits: Fits::new(&grouped, &options, &limits),
                     size: k,
                 };
                 let mut choices = vec![Decision::Open; groups.len()];
                 first.into_iter().for_each(|g: usize| choices[g] = Decision::In);
-                let (relaxed, _) = nodes.relax(&choices, None, f64::INFINITY, &limits);
+                let (relaxed, _) = nodes.relax(&choices, None, f64::INFINITY, &limits).unwrap();
                 let least = |g: usize, is_in: bool| {
                     let size = |mask: usize| {
                         (0..groups.len()).filter(|g| mask >> g & 1 == 1).map(|g| grouped.size(g)).sum::<usize>()

@@ -55,13 +55,13 @@ pub(super) struct GroupFamily {
 
 impl<'f, 'p, 'a> Families<'f, 'p, 'a> {
     /// A few passes over X.
-    pub(super) fn new(grouped: &'f Grouped<'p, 'a>) -> Self {
+    pub(super) fn new(grouped: &'f Grouped<'p, 'a>) -> Result<Self> {
         let problem = grouped.problem;
-        let equations = Equations::of_columns(problem);
+        let equations = Equations::of_columns(problem)?;
         let may_enter = |j: usize| problem.coordinate(j).lower < 0.0;
         let place = |j: &usize| equations.features.binary_search(j).ok().filter(|_| may_enter(*j)).map(|k| k as u32);
         let columns = grouped.groups.members.iter().map(|m| m.iter().filter_map(place).collect()).collect();
-        Self { grouped, columns, equations, circuits: Vec::new(), determined: determined(problem) }
+        Ok(Self { grouped, columns, equations, circuits: Vec::new(), determined: determined(problem) })
     }
 
     /// The features of the combinations that were taken for exact, and those that do not vary but for rounding.
@@ -166,12 +166,12 @@ impl<'f, 'p, 'a> Families<'f, 'p, 'a> {
             false => self.fitted(columns).map(|fitted| (fitted.basis.clone(), fitted.inverse_norm()))?,
         };
         let (targets, grouped) = (self.equations.targets(), self.grouped);
-        let refit = targets.refit(&self.equations.terms(&basis));
+        let refit = targets.refit(&self.equations.terms(&basis)?)?;
         let least = if is_saturated { 0.0 } else { targets.at_least(&refit, basis.len(), norm).max(0.0) };
         let coefficients = refit.coefficients;
         let prices: f64 = groups.iter().map(|&g| grouped.price(g)).sum();
         let bound = least + prices * (1.0 - f64::EPSILON * (groups.len() as f64 + 4.0));
-        Ok(GroupFit { objective: grouped.objective(&coefficients), bound, coefficients })
+        Ok(GroupFit { objective: grouped.objective(&coefficients)?, bound, coefficients })
     }
 
     /// Columns of which the others are combinations, but for rounding; no more than fit any targets.

@@ -64,8 +64,8 @@ impl Bounding for LeastSquaresNodes<'_, '_, '_> {
 
 impl<'l, 'p, 'a> LeastSquaresNodes<'l, 'p, 'a> {
     /// A few passes over X.
-    pub(crate) fn new(grouped: &'l Grouped<'p, 'a>, size: Option<usize>) -> Self {
-        Self { families: Families::new(grouped), size }
+    pub(crate) fn new(grouped: &'l Grouped<'p, 'a>, size: Option<usize>) -> Result<Self> {
+        Ok(Self { families: Families::new(grouped)?, size })
     }
 
     /// The combinations of columns that were taken for exact.

@@ -242,6 +242,7 @@ impl<'t, 'p, 'a> GroupTree<'t, 'p, 'a> {
 
     fn record(&self, monitor: &mut Monitor<'_>) {
         let (Some(best), lower_bound) = (self.best(), self.lower_bound()) else { return };
+        monitor.so_far.offer(best.objective, || best.coefficients.clone());
         monitor.record(TraceRow {
             seconds: 0.0,
             iteration: self.processed,

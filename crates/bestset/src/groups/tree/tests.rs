@@ -46,7 +46,7 @@ fn check(node: &GroupNode, look: &Look, all: &[(Vec<bool>, f64)], context: &str)
     for (choice, cost) in all.iter().filter(|(choice, _)| is_of(choice, &node.choices)) {
         let room = 1e-9 * cost.abs();
         let mut children = look.children.iter().filter(|(_, choices)| is_of(choice, choices)).peekable();
-        let is_leaf = look.leaf.as_ref().is_some_and(|leaf| (leaf.value - cost).abs() <= 1e-7 * cost.abs());
+        let is_leaf = look.leaf.as_ref().is_some_and(|leaf| (leaf.objective - cost).abs() <= 1e-7 * cost.abs());
         if children.peek().is_none() {
             assert!(is_leaf || *cost >= look.cut - room, "{context}: {choice:?} costs {cost}, cut off at {}", look.cut);
         }
@@ -90,9 +90,9 @@ fn a_look_covers_its_node_and_no_bound_is_too_high() {
             let least = all.iter().map(|c| c.1).fold(f64::INFINITY, f64::min);
             for above in [0.0, 0.02, 0.3] {
                 let cutoff = least * (1.0 + above);
-                let mut nodes = LeastSquaresNodes::new(&grouped, size);
+                let mut nodes = LeastSquaresNodes::new(&grouped, size).unwrap();
                 by_fits += descend(&mut nodes, &all, cutoff, groups.len(), &limits);
-                let (columns, fits) = (relax::columns(&grouped), Fits::new(&grouped, &options, &limits));
+                let (columns, fits) = (relax::columns(&grouped).unwrap(), Fits::new(&grouped, &options, &limits));
                 let mut nodes = DualNodes { grouped: &grouped, columns, fits, size };
                 by_duals += descend(&mut nodes, &all, cutoff, groups.len(), &limits);
             }

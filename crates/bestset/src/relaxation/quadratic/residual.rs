@@ -307,7 +307,7 @@ mod tests {
         let starts: Vec<usize> = (0..=COLUMNS).map(|j| (0..j).map(|j| stored(j).count()).sum()).collect();
         let design = Csc::new(ROWS, starts, rows, values).unwrap();
         let mut active = ActiveSet::new(&design);
-        (0..design.ncols()).for_each(|j| active.push(&design, j));
+        active.extend(&design, &(0..design.ncols()).collect::<Vec<_>>()).unwrap();
         let h: Vec<f64> = (0..ROWS).map(|i| 1.5 + wave(i)).collect();
         let metric = Metric::new(&active, Some(&h), true);
         (active, metric, h)

@@ -112,7 +112,7 @@ mod tests {
         let monitor = Monitor::new(&options, &mut observer);
         let mut work = Workspace::new(&problem);
         (0..p).for_each(|j| {
-            work.include(j);
+            work.include(j).unwrap();
         });
         let fit = |work: &mut Workspace<'_, '_>, support: &[usize]| {
             (0..p).for_each(|k| work.beta[k] = f64::from(u8::from(support.contains(&k))));

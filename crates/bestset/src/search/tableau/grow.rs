@@ -76,12 +76,12 @@ mod tests {
         let problem = Problem::new(&x, y, Penalty::new(0.01, 0.02, 0.3)).unwrap().with_intercept(true);
         let mut work = Workspace::new(&problem);
         (0..4).for_each(|j| {
-            work.include(j);
+            work.include(j).unwrap();
         });
         let origin: Vec<f64> = {
             let mut all = Workspace::new(&problem);
             (0..p).for_each(|j| {
-                all.include(j);
+                all.include(j).unwrap();
             });
             all.gradients().iter().map(|g| -g).collect()
         };
@@ -90,7 +90,7 @@ mod tests {
         grown.pivot(1);
         grown.pivot(3);
         (4..p).for_each(|j| {
-            work.include(j);
+            work.include(j).unwrap();
         });
         let coordinates = work.coordinates.clone();
         grown.extend(&work.gram(), &coordinates, &origin);

@@ -4,21 +4,22 @@
 //! keeps k features.
 
 use crate::control::{Monitor, Options};
+use crate::error::Result;
 use crate::loss::Loss;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Status, StopRule};
 use crate::solver::published::gaps::Gaps;
-use crate::solver::published::ledger::Ledger;
+use crate::solver::published::ledger::{Halt, Ledger};
 use crate::solver::published::primal::Primal;
 
 /// α⁰: the dual point of the warm start; without one zero (paper Algorithm 2), which lies in every domain, or for
 /// the logistic loss, whose conjugate is infinitely steep there, the dual point of β = 0.
-pub(super) fn start_dual(problem: &Problem<'_>, options: &Options, start: &Coefficients) -> Vec<f64> {
+pub(super) fn start_dual(problem: &Problem<'_>, options: &Options, start: &Coefficients) -> Result<Vec<f64>> {
     let mut alpha = vec![0.0; problem.nrows()];
     if options.warm_start.is_some() || problem.loss() == Loss::Logistic {
-        problem.dual_point(&problem.margins(start), start.intercept, &mut alpha);
+        problem.dual_point(&problem.margins(start)?, start.intercept, &mut alpha);
     }
-    alpha
+    Ok(alpha)
 }
 
 /// The pair (α, β) of Algorithm 1 on the columns of an active set.
@@ -45,7 +46,7 @@ impl<'p, 'a> Ascent<'p, 'a> {
         options: &Options,
         ledger: &mut Ledger<'_, '_>,
         monitor: &mut Monitor<'_>,
-    ) -> Result<StopRule, Status> {
+    ) -> std::result::Result<StopRule, Halt> {
         let mut gaps = Gaps::new(options.published, self.problem.loss().mu());
         for t in 1usize.. {
             monitor.stop(ledger.iteration).map_or(Ok(()), Err)?;
@@ -54,7 +55,7 @@ impl<'p, 'a> Ascent<'p, 'a> {
                 continue;
             }
             ledger.iteration += 1;
-            let gap = self.gap(ledger);
+            let gap = self.gap(ledger)?;
             ledger.record(&self.primal, monitor);
             if !gap.is_finite() {
                 break;
@@ -63,7 +64,7 @@ impl<'p, 'a> Ascent<'p, 'a> {
                 return Ok(rule);
             }
         }
-        Err(Status::IterationLimit)
+        Err(Status::IterationLimit.into())
     }
 
     /// α ← Proj(α + ω w ∘ (u − ℓ*′(α/w))) (MATH 6.1), along a supergradient of D (MATH 3.8): a weight of w moves like w samples
@@ -98,13 +99,13 @@ impl<'p, 'a> Ascent<'p, 'a> {
     }
 
     /// P(β) − D(α) of the sub-problem (MATH 6.3). Only with all features is its D a bound for the full problem.
-    fn gap(&self, ledger: &mut Ledger<'_, '_>) -> f64 {
+    fn gap(&self, ledger: &mut Ledger<'_, '_>) -> Result<f64> {
         let objective = ledger.offer(&self.primal);
-        let bound = self.problem.dual_value(&self.alpha, self.primal.features(), &self.tau);
+        let bound = self.problem.dual_value(&self.alpha, self.primal.features(), &self.tau)?;
         if self.primal.len() == self.problem.ncols() {
             ledger.offer_bound(bound, &self.alpha);
         }
-        objective - bound
+        Ok(objective - bound)
     }
 }
 

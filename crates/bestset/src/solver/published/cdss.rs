@@ -1,11 +1,12 @@
 //! Coordinate descent with spacer steps (MATH 6.2) and partial swaps (MATH 6.7): CDSS with PSI(1), Hazimeh & Mazumder.
 
 use crate::control::{Monitor, Options};
+use crate::error::Result;
 use crate::problem::Problem;
 use crate::solution::{Screened, Status};
 use crate::solver::Outcome;
 use crate::solver::published::ledger;
-use crate::solver::published::ledger::Ledger;
+use crate::solver::published::ledger::{Halt, Ledger};
 use crate::solver::published::primal::Primal;
 use crate::solver::published::swap;
 use crate::solver::published::swap::Swap;
@@ -27,21 +28,21 @@ const SPACER_PASSES: usize = 1000;
 ///
 /// P never rises. The bound is the best D at the dual points of the points where coordinate descent came to rest. The
 /// columns are copied.
-pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
-    let start = ledger::start(problem, options);
+pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
+    let start = ledger::start(problem, options)?;
     let mut alpha = vec![0.0; problem.nrows()];
-    problem.dual_point(&problem.margins(&start), start.intercept, &mut alpha);
-    let mut ledger = Ledger::new(problem, &start, &alpha, monitor);
+    problem.dual_point(&problem.margins(&start)?, start.intercept, &mut alpha);
+    let mut ledger = Ledger::new(problem, &start, &alpha, monitor)?;
     let features: Vec<usize> = (0..problem.ncols()).collect();
     let ended = match Primal::new(problem, &features, monitor) {
         Ok(mut primal) => {
             let zero = primal.values().0;
             primal.set(start.to_dense(features.len()).into_iter());
-            Cdss { problem, primal, floor: ROUNDING * zero }.run(options, &mut ledger, monitor)
+            Cdss { problem, primal, floor: ROUNDING * zero }.run(options, &mut ledger, monitor)?
         }
-        Err(stopped) => stopped,
+        Err(halt) => halt.status()?,
     };
-    ledger.finish(ended, Screened::default(), monitor)
+    Ok(ledger.finish(ended, Screened::default(), monitor))
 }
 
 /// The point that descends, on all features.
@@ -53,20 +54,20 @@ struct Cdss<'p, 'a> {
 }
 
 impl Cdss<'_, '_> {
-    fn run(&mut self, options: &Options, ledger: &mut Ledger<'_, '_>, monitor: &mut Monitor<'_>) -> Status {
+    fn run(&mut self, options: &Options, ledger: &mut Ledger<'_, '_>, monitor: &mut Monitor<'_>) -> Result<Status> {
         loop {
             let stopped = self.descend(ledger, monitor);
-            self.certify(ledger, monitor);
+            self.certify(ledger, monitor)?;
             if let Some(stopped) = stopped {
-                return stopped;
+                return Ok(stopped);
             }
             if !options.published.swaps {
-                return Status::Converged;
+                return Ok(Status::Converged);
             }
             match swap::improve(self.problem, &mut self.primal, ledger, monitor) {
                 Swap::Found => {}
-                Swap::Inescapable => return Status::Converged,
-                Swap::Stopped(stopped) => return stopped,
+                Swap::Inescapable => return Ok(Status::Converged),
+                Swap::Halted(halt) => return Halt::status(halt),
             }
         }
     }
@@ -119,9 +120,10 @@ impl Cdss<'_, '_> {
     }
 
     /// D at the dual point of the current point.
-    fn certify(&self, ledger: &mut Ledger<'_, '_>, monitor: &mut Monitor<'_>) {
+    fn certify(&self, ledger: &mut Ledger<'_, '_>, monitor: &mut Monitor<'_>) -> Result<()> {
         let mut alpha = vec![0.0; self.problem.nrows()];
         self.problem.dual_point(self.primal.margins(), self.primal.intercept(), &mut alpha);
-        ledger.certify(&alpha, monitor);
+        ledger.certify(&alpha, monitor)?;
+        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Dual iterative hard thresholding (D-IHT, Liu et al. 2017) for the k-sparse problem (MATH 6.5).
 
 use crate::control::{Monitor, Options, Published, Stop};
+use crate::error::Result;
 use crate::problem::Problem;
 use crate::solver::Outcome;
 use crate::solver::published::primal_dual;
@@ -12,7 +13,7 @@ use crate::solver::published::primal_dual;
 /// Its own paper runs it for a number of steps given beforehand and has no rule that the gap must decrease; the paper
 /// it is compared in adds ε and ζ. So [`Stop::Literal`] is none of its rules: what stands in for the number of steps is
 /// the patient rule.
-pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
+pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
     let published = Published { stop: Stop::Patient, ..options.published };
     primal_dual::solve(problem, &Options { published, ..options.clone() }, monitor, false)
 }

@@ -2,15 +2,16 @@
 //! screening (MATH 5.3).
 
 use crate::control::{Monitor, Options, Published, Stop};
-use crate::problem::Problem;
+use crate::error::Result;
 use crate::problem::screening;
 use crate::problem::screening::zero_in_relaxation;
-use crate::solution::{Coefficients, Screened, Status, StopRule};
+use crate::problem::{Lengths, Problem};
+use crate::solution::{Coefficients, Screened, StopRule};
 use crate::solver::Outcome;
 use crate::solver::published::ascent::{Ascent, start_dual};
 use crate::solver::published::gaps::{Gaps, has_fallen};
 use crate::solver::published::ledger;
-use crate::solver::published::ledger::{Ledger, Schedule};
+use crate::solver::published::ledger::{Halt, Ledger, Schedule};
 use crate::solver::published::primal::Primal;
 
 /// The dynamic incremental algorithm: screening (MATH 5.3) and inclusion (MATH 6.4).
@@ -18,13 +19,13 @@ use crate::solver::published::primal::Primal;
 /// The paper ends only when the gap is below ξ. The radius comes from P, so the gap stalls at the optimality gap:
 /// inclusion then goes on until every feature is in, and afterwards the loop would spin. Where it ends
 /// instead is in `Rounds`.
-pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Outcome {
-    let start = ledger::start(problem, options);
-    let alpha = start_dual(problem, options, &start);
-    let mut ledger = Ledger::new(problem, &start, &alpha, monitor);
+pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
+    let start = ledger::start(problem, options)?;
+    let alpha = start_dual(problem, options, &start)?;
+    let mut ledger = Ledger::new(problem, &start, &alpha, monitor)?;
     let mut pool = Features::new(problem, options);
     let mut screened = Screened::default();
-    let first = pool.first(&start.support, monitor);
+    let first = pool.first(&start.support, monitor)?;
     let ended = match Primal::new(problem, &first, monitor) {
         Ok(mut primal) => {
             let beta = start.to_dense(problem.ncols());
@@ -44,7 +45,7 @@ fn outer_loop(
     ledger: &mut Ledger<'_, '_>,
     screened: &mut Screened,
     monitor: &mut Monitor<'_>,
-) -> Result<StopRule, Status> {
+) -> std::result::Result<StopRule, Halt> {
     let mu = pool.problem.loss().mu();
     let (mut schedule, mut rounds, mut do_add) = (Schedule::default(), Rounds::new(options.published, mu), true);
     let mut s = 0;
@@ -52,7 +53,7 @@ fn outer_loop(
         // Sub-problem solver
         let ended = ascent.run(options, ledger, monitor);
         // Dual range estimation, with all features: the D of the sub-problem bounds nothing else
-        let (bound, tau) = ledger.certify(&ascent.alpha, monitor);
+        let (bound, tau) = ledger.certify(&ascent.alpha, monitor)?;
         let objective = ledger.offer(&ascent.primal);
         let radius = screening::radius(objective, bound, mu);
         if schedule.due(s) {
@@ -63,13 +64,13 @@ fn outer_loop(
             return Ok(StopRule::Epsilon);
         }
         // Feature screening
-        let removed = pool.screen(&mut ascent.primal, &tau, radius);
+        let removed = pool.screen(&mut ascent.primal, &tau, radius)?;
         screened.published += removed;
         if let Some(rule) = rounds.end(objective - bound, ledger.gap(), !do_add && removed == 0) {
             return Ok(rule);
         }
         // Feature inclusion
-        do_add = do_add && !pool.rest_is_inactive(&tau, radius);
+        do_add = do_add && !pool.rest_is_inactive(&tau, radius)?;
         if do_add {
             ascent.primal.include(&pool.include(&tau), monitor)?;
         }
@@ -133,12 +134,12 @@ impl<'p, 'a> Features<'p, 'a> {
     }
 
     /// 𝓐₀: the h features with the largest |Xᵀℓ′(0)|, after those of a warm start.
-    fn first(&mut self, start: &[usize], monitor: &mut Monitor<'_>) -> Vec<usize> {
+    fn first(&mut self, start: &[usize], monitor: &mut Monitor<'_>) -> Result<Vec<usize>> {
         start.iter().for_each(|&j| self.place[j] = Membership::Active);
         let problem = self.problem;
-        let tau = problem.correlations_at(&Coefficients::default());
+        let tau = problem.correlations_at(&Coefficients::default())?;
         monitor.passes += 1.0;
-        [start, &self.include(&tau)].concat()
+        Ok([start, &self.include(&tau)].concat())
     }
 
     /// Algorithm 3 (MATH 6.4): moves the h features of 𝓡 with the largest |x_jᵀα| into 𝓐.
@@ -154,16 +155,18 @@ impl<'p, 'a> Features<'p, 'a> {
         rest
     }
 
-    fn is_inactive(&self, j: usize, tau: f64, radius: f64) -> bool {
-        zero_in_relaxation(self.problem.coordinate(j), tau, self.problem.length(j), radius)
+    fn is_inactive(&self, lengths: &Lengths<'_>, j: usize, tau: f64, radius: f64) -> bool {
+        zero_in_relaxation(self.problem.coordinate(j), tau, lengths.of(j), radius)
     }
 
     /// |x_jᵀα| + ‖x̂_j‖ r < τ₀ (MATH 5.2, 5.3; paper eq. screen_rule): drops these features of 𝓐 for good; returns how many.
     ///
     /// They are zero in the minimiser of the relaxation, which does not prove that they are in no best subset: the
     /// best P is kept outside.
-    fn screen(&mut self, primal: &mut Primal<'_, '_>, tau: &[f64], radius: f64) -> usize {
-        let keep: Vec<bool> = primal.features().iter().map(|&j| !self.is_inactive(j, tau[j], radius)).collect();
+    fn screen(&mut self, primal: &mut Primal<'_, '_>, tau: &[f64], radius: f64) -> Result<usize> {
+        let lengths = self.problem.lengths()?;
+        let keep: Vec<bool> =
+            primal.features().iter().map(|&j| !self.is_inactive(&lengths, j, tau[j], radius)).collect();
         for (&j, _) in primal.features().iter().zip(&keep).filter(|p| !*p.1) {
             self.place[j] = Membership::Removed;
         }
@@ -171,12 +174,14 @@ impl<'p, 'a> Features<'p, 'a> {
         if removed > 0 {
             primal.retain(&keep);
         }
-        removed
+        Ok(removed)
     }
 
     /// The test that ends inclusion: the rule holds for every feature of 𝓡; also when there is none left.
-    fn rest_is_inactive(&self, tau: &[f64], radius: f64) -> bool {
-        (0..tau.len()).filter(|&j| self.place[j] == Membership::Rest).all(|j| self.is_inactive(j, tau[j], radius))
+    fn rest_is_inactive(&self, tau: &[f64], radius: f64) -> Result<bool> {
+        let (lengths, mut rest) =
+            (self.problem.lengths()?, (0..tau.len()).filter(|&j| self.place[j] == Membership::Rest));
+        Ok(rest.all(|j| self.is_inactive(&lengths, j, tau[j], radius)))
     }
 }
 
@@ -223,9 +228,9 @@ mod tests {
         let mut primal = Primal::new(&problem, &pool.include(&[0.9, 0.8, 0.0, 0.0]), &monitor).unwrap();
         assert_eq!(primal.features(), [0, 1]);
         let tau = [0.35, -0.2, 0.25, 0.05];
-        assert_eq!(pool.screen(&mut primal, &tau, 0.1), 1);
+        assert_eq!(pool.screen(&mut primal, &tau, 0.1).unwrap(), 1);
         assert_eq!(primal.features(), [0], "0.35 + 0.1 reaches 0.4, 0.2 + 0.1 does not");
-        assert!(pool.rest_is_inactive(&tau, 0.1) && !pool.rest_is_inactive(&tau, 0.2));
+        assert!(pool.rest_is_inactive(&tau, 0.1).unwrap() && !pool.rest_is_inactive(&tau, 0.2).unwrap());
         assert_eq!(pool.include(&tau), [2, 3], "what was screened does not come back");
         primal.include(&[2, 3], &monitor).unwrap();
         let moved = primal.pass(0..3, |coordinate, c, q| coordinate.threshold_operator(c, q), &mut monitor);

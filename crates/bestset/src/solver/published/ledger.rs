@@ -1,6 +1,7 @@
 //! The best primal point and the best bound met so far, and the rows of the trace.
 
 use crate::control::{Monitor, Options};
+use crate::error::{Error, Result};
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Screened, Status, StopRule, TraceRow};
 use crate::solver::Outcome;
@@ -27,6 +28,37 @@ impl Schedule {
     }
 }
 
+/// Why a run ended before one of its own rules did.
+#[derive(Debug)]
+pub(super) enum Halt {
+    /// A limit struck.
+    Stopped(Status),
+    /// Columns could not be read.
+    Failed(Error),
+}
+
+impl From<Status> for Halt {
+    fn from(status: Status) -> Self {
+        Self::Stopped(status)
+    }
+}
+
+impl From<Error> for Halt {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Halt {
+    /// The status of the limit; a failure stays one.
+    pub(super) fn status(self) -> Result<Status> {
+        match self {
+            Self::Stopped(status) => Ok(status),
+            Self::Failed(error) => Err(error),
+        }
+    }
+}
+
 /// What a run has found.
 pub(super) struct Ledger<'p, 'a> {
     problem: &'p Problem<'a>,
@@ -50,7 +82,7 @@ impl<'p, 'a> Ledger<'p, 'a> {
         start: &Coefficients,
         alpha: &[f64],
         monitor: &mut Monitor<'_>,
-    ) -> Self {
+    ) -> Result<Self> {
         let mut ledger = Self {
             problem,
             objective: f64::INFINITY,
@@ -62,20 +94,21 @@ impl<'p, 'a> Ledger<'p, 'a> {
             last: None,
             iteration: 0,
         };
-        ledger.offer_coefficients(with_best_intercept(problem, Coefficients::default()));
-        ledger.offer_coefficients(start.clone());
-        ledger.certify(alpha, monitor);
-        let relaxation = problem.relaxation(start).unwrap_or(f64::NAN);
+        ledger.offer_coefficients(with_best_intercept(problem, Coefficients::default())?)?;
+        ledger.offer_coefficients(start.clone())?;
+        ledger.certify(alpha, monitor)?;
+        let relaxation = problem.relaxation(start)?.unwrap_or(f64::NAN);
         ledger.row(relaxation, 0, start.nonzeros(), monitor);
-        ledger
+        Ok(ledger)
     }
 
-    fn offer_coefficients(&mut self, coefficients: Coefficients) {
-        let objective = self.problem.value(&coefficients);
-        self.relaxation = self.relaxation.min(self.problem.relaxation(&coefficients).unwrap_or(f64::INFINITY));
+    fn offer_coefficients(&mut self, coefficients: Coefficients) -> Result<()> {
+        let objective = self.problem.value(&coefficients)?;
+        self.relaxation = self.relaxation.min(self.problem.relaxation(&coefficients)?.unwrap_or(f64::INFINITY));
         if objective < self.objective {
             (self.objective, self.coefficients) = (objective, coefficients);
         }
+        Ok(())
     }
 
     /// Keeps the point if its P is the least so far; returns P.
@@ -97,12 +130,19 @@ impl<'p, 'a> Ledger<'p, 'a> {
     }
 
     /// D(α) of the full problem and τ = Xᵀα: one pass over X.
-    pub(super) fn certify(&mut self, alpha: &[f64], monitor: &mut Monitor<'_>) -> (f64, Vec<f64>) {
-        let tau = self.problem.correlations(alpha);
+    pub(super) fn certify(&mut self, alpha: &[f64], monitor: &mut Monitor<'_>) -> Result<(f64, Vec<f64>)> {
+        let tau = self.problem.correlations(alpha)?;
         monitor.passes += 1.0;
-        let bound = self.problem.dual_value(alpha, &self.problem.features(), &tau);
+        let bound = self.problem.dual_value(alpha, &self.problem.features(), &tau)?;
         self.offer_bound(bound, alpha);
-        (bound, tau)
+        self.show(monitor);
+        Ok((bound, tau))
+    }
+
+    /// Tells the monitor what there is to show.
+    fn show(&self, monitor: &mut Monitor<'_>) {
+        monitor.so_far.offer_bound(self.lower_bound, &self.dual);
+        monitor.so_far.offer(self.objective, || self.coefficients.clone());
     }
 
     /// P − lower bound of the best found.
@@ -128,18 +168,23 @@ impl<'p, 'a> Ledger<'p, 'a> {
         let iteration = self.iteration;
         let row = TraceRow { seconds: 0.0, iteration, objective, relaxation, lower_bound, gap, active, support };
         self.last = Some(row);
+        self.show(monitor);
         monitor.record(row);
     }
 
     /// As [`finish`](Self::finish), for an ascent that one of its rules ended or that was stopped before.
     pub(super) fn finish_ascent(
         self,
-        ended: Result<StopRule, Status>,
+        ended: std::result::Result<StopRule, Halt>,
         screened: Screened,
         monitor: &mut Monitor<'_>,
-    ) -> Outcome {
-        monitor.rule = ended.ok();
-        self.finish(ended.err().unwrap_or(Status::Converged), screened, monitor)
+    ) -> Result<Outcome> {
+        let (rule, status) = match ended {
+            Ok(rule) => (Some(rule), Status::Converged),
+            Err(halt) => (None, halt.status()?),
+        };
+        monitor.rule = rule;
+        Ok(self.finish(status, screened, monitor))
     }
 
     /// The answer; the trace ends with it.
@@ -156,7 +201,7 @@ impl<'p, 'a> Ledger<'p, 'a> {
 }
 
 /// The warm start moved into the bounds, or zero; zero also when it has more features than allowed.
-pub(super) fn start(problem: &Problem<'_>, options: &Options) -> Coefficients {
+pub(super) fn start(problem: &Problem<'_>, options: &Options) -> Result<Coefficients> {
     let Some(warm) = &options.warm_start else {
         return with_best_intercept(problem, Coefficients::default());
     };
@@ -166,10 +211,10 @@ pub(super) fn start(problem: &Problem<'_>, options: &Options) -> Coefficients {
     with_best_intercept(problem, if allowed { clipped } else { Coefficients::default() })
 }
 
-fn with_best_intercept(problem: &Problem<'_>, mut coefficients: Coefficients) -> Coefficients {
-    let u = problem.margins(&coefficients);
+fn with_best_intercept(problem: &Problem<'_>, mut coefficients: Coefficients) -> Result<Coefficients> {
+    let u = problem.margins(&coefficients)?;
     coefficients.intercept = problem.best_intercept(&u, coefficients.intercept);
-    coefficients
+    Ok(coefficients)
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! A primal point on copied columns and the coordinate steps on it.
 
 use crate::control::Monitor;
+use crate::design::Moments;
 use crate::kernel;
 use crate::penalty::Coordinate;
 use crate::problem::Problem;
 use crate::relaxation::active_set::ActiveSet;
-use crate::solution::{Coefficients, Status};
+use crate::solution::Coefficients;
+use crate::solver::published::ledger::Halt;
 
 /// Entries touched between two looks at the clock: some tens of microseconds.
 const ENTRIES_PER_CHECK: usize = 1 << 17;
@@ -25,8 +27,7 @@ pub(super) struct Direction {
 }
 
 impl Direction {
-    pub(super) fn of(problem: &Problem<'_>, j: usize) -> Self {
-        let m = &problem.moments()[j];
+    pub(super) fn of(problem: &Problem<'_>, m: &Moments) -> Self {
         if !problem.has_intercept() {
             return Self { mean: 0.0, squares: m.squares };
         }
@@ -38,6 +39,7 @@ impl Direction {
 #[derive(Clone)]
 pub(super) struct Primal<'p, 'a> {
     problem: &'p Problem<'a>,
+    moments: &'p [Moments],
     active: ActiveSet,
     beta: Vec<f64>,
     u: Vec<f64>,
@@ -49,21 +51,21 @@ pub(super) struct Primal<'p, 'a> {
 
 impl<'p, 'a> Primal<'p, 'a> {
     /// β = 0 on the given features; or why it was stopped while copying their columns.
-    pub(super) fn new(problem: &'p Problem<'a>, features: &[usize], monitor: &Monitor<'_>) -> Result<Self, Status> {
+    pub(super) fn new(problem: &'p Problem<'a>, features: &[usize], monitor: &Monitor<'_>) -> Result<Self, Halt> {
         let n = problem.nrows();
         let active = ActiveSet::new(problem.design());
-        let (u, slopes) = (problem.null_margins(), vec![0.0; n]);
-        let mut point = Self { problem, active, beta: Vec::new(), u, intercept: 0.0, slopes, total: 0.0 };
+        let (u, slopes, moments) = (problem.null_margins(), vec![0.0; n], problem.moments()?);
+        let mut point = Self { problem, moments, active, beta: Vec::new(), u, intercept: 0.0, slopes, total: 0.0 };
         point.include(features, monitor)?;
         point.rebuild();
         Ok(point)
     }
 
     /// Copies more features in, with coefficient zero.
-    pub(super) fn include(&mut self, features: &[usize], monitor: &Monitor<'_>) -> Result<(), Status> {
+    pub(super) fn include(&mut self, features: &[usize], monitor: &Monitor<'_>) -> Result<(), Halt> {
         let mut checked = self.active.stored();
         for &j in features {
-            self.active.push(self.problem.design(), j);
+            self.active.extend(self.problem.design(), &[j])?;
             self.beta.push(0.0);
             if self.active.stored() - checked > ENTRIES_PER_CHECK {
                 checked = self.active.stored();
@@ -196,7 +198,7 @@ impl<'p, 'a> Primal<'p, 'a> {
 
     fn step(&mut self, k: usize, minimiser: &impl Fn(Coordinate, f64, f64) -> f64) -> f64 {
         let j = self.active.features()[k];
-        let (coordinate, direction) = (self.problem.coordinate(j), Direction::of(self.problem, j));
+        let (coordinate, direction) = (self.problem.coordinate(j), Direction::of(self.problem, &self.moments[j]));
         let c = direction.squares / self.problem.loss().mu();
         let slope = self.active.dot_stored(k, &self.slopes) + (self.active.shift(k) - direction.mean) * self.total;
         // Along a direction of length zero only the penalty changes.
@@ -307,13 +309,13 @@ mod tests {
                 |j: usize| 0.3 * ((start * P + j) as f64 * 2.1).sin() * f64::from(!(start + j).is_multiple_of(3));
             point.set((0..P).map(value));
             for selected in [false, true] {
-                let before = problem.value(&point.coefficients());
+                let before = problem.value(&point.coefficients()).unwrap();
                 assert!((before - point.values().0).abs() < 1e-12 * (1.0 + before));
                 let step =
                     |c: Coordinate, a, q| if selected { c.prox_selected(a, q) } else { c.threshold_operator(a, q) };
                 let positions = if selected { point.support() } else { features.clone() };
                 point.pass(positions.into_iter(), step, &mut monitor);
-                let after = problem.value(&point.coefficients());
+                let after = problem.value(&point.coefficients()).unwrap();
                 assert!(after <= before * (1.0 + 1e-14), "{:?}: P rose from {before} to {after}", problem.loss());
                 let mut fresh = point.clone();
                 fresh.rebuild();
@@ -373,7 +375,8 @@ mod tests {
         let last = point.support().pop().unwrap();
         assert!(last < ENTRIES_PER_CHECK / n + 1 && monitor.passes < 0.5, "{last}");
         assert!(!point.correlate(&vec![0.0; n], &mut vec![], &mut monitor));
-        assert_eq!(Primal::new(&problem, &(0..p).collect::<Vec<_>>(), &monitor).err(), Some(Status::Interrupted));
+        let stopped = Primal::new(&problem, &(0..p).collect::<Vec<_>>(), &monitor).err();
+        assert!(matches!(stopped, Some(Halt::Stopped(crate::Status::Interrupted))));
     }
 
     #[test]

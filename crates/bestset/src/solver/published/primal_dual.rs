@@ -1,6 +1,7 @@
 //! Algorithm 1 of the paper (MATH 6.1, 6.3) on all features.
 
 use crate::control::{Monitor, Options};
+use crate::error::Result;
 use crate::problem::Problem;
 use crate::solution::Screened;
 use crate::solver::Outcome;
@@ -13,10 +14,15 @@ use crate::solver::published::primal::Primal;
 ///
 /// It ends as `Converged` when the gap is below ε, changes by less than ζ over two steps or is not decreasing, and as
 /// `IterationLimit` also when the gap is no longer finite. The columns are copied.
-pub fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>, primal_pass: bool) -> Outcome {
-    let start = ledger::start(problem, options);
-    let alpha = start_dual(problem, options, &start);
-    let mut ledger = Ledger::new(problem, &start, &alpha, monitor);
+pub fn solve(
+    problem: &Problem<'_>,
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+    primal_pass: bool,
+) -> Result<Outcome> {
+    let start = ledger::start(problem, options)?;
+    let alpha = start_dual(problem, options, &start)?;
+    let mut ledger = Ledger::new(problem, &start, &alpha, monitor)?;
     let features: Vec<usize> = (0..problem.ncols()).collect();
     let ended = match Primal::new(problem, &features, monitor) {
         Ok(mut primal) => {

@@ -4,11 +4,11 @@
 //! as it is no feature.
 
 use crate::control::Monitor;
+use crate::design::Moments;
 use crate::kernel;
 use crate::penalty::Coordinate;
 use crate::problem::Problem;
-use crate::solution::Status;
-use crate::solver::published::ledger::Ledger;
+use crate::solver::published::ledger::{Halt, Ledger};
 use crate::solver::published::primal::{Direction, Primal};
 
 /// A swap must lower P by this share, so that rounding cannot swap for ever.
@@ -26,8 +26,8 @@ pub(super) enum Swap {
     Found,
     /// None lowers P.
     Inescapable,
-    /// Stopped before it was known.
-    Stopped(Status),
+    /// Ended before it was known.
+    Halted(Halt),
 }
 
 /// Makes the best swap (MATH 6.7) for the first feature whose exchange lowers P. The point must hold all features in order.
@@ -42,7 +42,7 @@ pub(super) fn improve(
     for i in primal.support() {
         let entering = match Removal::new(problem, primal, i, monitor).and_then(|r| r.best(primal, target, monitor)) {
             Ok(entering) => entering,
-            Err(stopped) => return Swap::Stopped(stopped),
+            Err(halt) => return Swap::Halted(halt),
         };
         let Some(entering) = entering else { continue };
         let old = primal.beta(i);
@@ -78,6 +78,7 @@ struct Removal<'p, 'a> {
     penalty: f64,
     /// τ = Xᵀα at its dual point: −τ_j pulls feature j in.
     tau: Vec<f64>,
+    moments: &'p [Moments],
 }
 
 impl<'p, 'a> Removal<'p, 'a> {
@@ -87,7 +88,7 @@ impl<'p, 'a> Removal<'p, 'a> {
         primal: &Primal<'_, '_>,
         i: usize,
         monitor: &mut Monitor<'_>,
-    ) -> Result<Self, Status> {
+    ) -> Result<Self, Halt> {
         let mut u = primal.margins().to_vec();
         primal.columns().axpy(i, -primal.beta(i), &mut u);
         let intercept = problem.best_intercept(&u, primal.intercept());
@@ -96,11 +97,20 @@ impl<'p, 'a> Removal<'p, 'a> {
         let tau = correlate(problem, &alpha, monitor)?;
         let stay = primal.support().into_iter().filter(|&j| j != i);
         let penalty = stay.map(|j| problem.coordinate(j).value(primal.beta(j))).sum();
-        Ok(Self { problem, removed: i, intercept, loss: problem.loss_sum(&u, intercept), u, penalty, tau })
+        Ok(Self {
+            problem,
+            removed: i,
+            intercept,
+            loss: problem.loss_sum(&u, intercept),
+            u,
+            penalty,
+            tau,
+            moments: problem.moments()?,
+        })
     }
 
     /// The feature whose entry brings P below the target the furthest, if one does.
-    fn best(&self, primal: &Primal<'_, '_>, target: f64, monitor: &Monitor<'_>) -> Result<Option<Entering>, Status> {
+    fn best(&self, primal: &Primal<'_, '_>, target: f64, monitor: &Monitor<'_>) -> Result<Option<Entering>, Halt> {
         let outside = (0..self.tau.len()).filter(|&j| primal.beta(j) == 0.0);
         let bounds = outside.map(|j| (self.lowest(j), j));
         let mut candidates: Vec<(f64, usize)> = bounds.filter(|c| self.loss + self.penalty + c.0 < target).collect();
@@ -129,7 +139,7 @@ impl<'p, 'a> Removal<'p, 'a> {
     /// min_b { ½c_jb² + τ_jb + π_j(b) } (MATH 6.7): the change of P when feature j enters, for the squared loss. For the other
     /// losses a bound for it: a convex loss lies above its tangent, so P changes by no less than Ψ_j(τ_j).
     fn lowest(&self, j: usize) -> f64 {
-        let (coordinate, direction) = (self.problem.coordinate(j), Direction::of(self.problem, j));
+        let (coordinate, direction) = (self.problem.coordinate(j), Direction::of(self.problem, &self.moments[j]));
         if direction.squares == 0.0 {
             0.0
         } else if self.problem.loss().is_quadratic() {
@@ -143,7 +153,7 @@ impl<'p, 'a> Removal<'p, 'a> {
 
     /// P with the best coefficient for feature j, and that coefficient; `None` if P stays above the target.
     fn enter(&self, primal: &Primal<'_, '_>, j: usize, target: f64) -> Option<(f64, f64)> {
-        let (coordinate, direction) = (self.problem.coordinate(j), Direction::of(self.problem, j));
+        let (coordinate, direction) = (self.problem.coordinate(j), Direction::of(self.problem, &self.moments[j]));
         if self.problem.loss().is_quadratic() {
             let value = coordinate.threshold_operator(direction.squares, -self.tau[j]);
             return Some((self.loss + self.penalty + self.lowest(j), value));
@@ -159,14 +169,14 @@ impl<'p, 'a> Removal<'p, 'a> {
 }
 
 /// τ = Xᵀα in blocks, with a look at the clock between them.
-fn correlate(problem: &Problem<'_>, alpha: &[f64], monitor: &mut Monitor<'_>) -> Result<Vec<f64>, Status> {
+fn correlate(problem: &Problem<'_>, alpha: &[f64], monitor: &mut Monitor<'_>) -> Result<Vec<f64>, Halt> {
     let features: Vec<usize> = (0..problem.ncols()).collect();
     let mut tau = vec![0.0; features.len()];
     let per_column = problem.design().stored() / features.len() + 1;
     let block = (ENTRIES_PER_CHECK / per_column).max(1);
     for (features, tau) in features.chunks(block).zip(tau.chunks_mut(block)) {
         monitor.stop(0).map_or(Ok(()), Err)?;
-        problem.design().correlate(features, alpha, tau);
+        problem.design().correlate(features, alpha, tau)?;
     }
     monitor.passes += 1.0;
     Ok(tau)

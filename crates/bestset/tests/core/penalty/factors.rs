@@ -56,7 +56,7 @@ fn every_bound_and_rule_holds_against_enumeration() {
             assert!(c.lower_bound <= defined + 1e-11 * scale, "{trial}: {} above {defined}", c.lower_bound);
             fractional += usize::from(c.gap() > 1e-6 * scale);
             let mut tau = vec![0.0; case.p];
-            problem.design().correlate(&(0..case.p).collect::<Vec<_>>(), &solution.dual, &mut tau);
+            problem.design().correlate(&(0..case.p).collect::<Vec<_>>(), &solution.dual, &mut tau).unwrap();
             for j in 0..case.p {
                 let coordinate = problem.coordinate(j);
                 if in_no_optimal_subset(coordinate, tau[j], c.lower_bound, all.best) {
@@ -131,9 +131,9 @@ fn offsets_shift_the_targets() {
             case.with_problem(|problem| {
                 let certificate = problem.certify(&c, &[]).unwrap();
                 // The best intercept of a Huber loss may be a whole interval, its loss is one number.
-                let u = problem.margins(&c);
+                let u = problem.margins(&c).unwrap();
                 let b = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
-                (certificate.objective, certificate.lower_bound, b, problem.lambda0_max())
+                (certificate.objective, certificate.lower_bound, b, problem.lambda0_max().unwrap())
             })
         };
         let (a, b) = (measure(&case), measure(&shifted));
@@ -155,10 +155,10 @@ fn lambda0_max_with_price_factors() {
         let only: Vec<usize> = (0..case.p).filter(|&j| case.penalty.price.at(j) == 0.0).collect();
         let fit = fit(&case, &only);
         let null = Coefficients::from_pairs(only.iter().copied().zip(fit.beta).collect(), fit.intercept);
-        let largest = case.with_problem(|problem| problem.lambda0_max_at(&null));
+        let largest = case.with_problem(|problem| problem.lambda0_max_at(&null).unwrap());
         assert!(largest.is_finite() && largest >= 0.0, "{trial}: {largest}");
         if only.is_empty() {
-            let plain = case.with_problem(|problem| problem.lambda0_max());
+            let plain = case.with_problem(|problem| problem.lambda0_max().unwrap());
             assert_close(plain, largest, 1e-9 * (largest + 1e-9), &trial);
         }
         case.penalty.lambda0 = largest * (1.0 + 1e-6) + 1e-12;

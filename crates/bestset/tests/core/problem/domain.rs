@@ -48,7 +48,7 @@ fn projection_is_feasible_idempotent_and_nearest() {
             let projected: Vec<Vec<f64>> = start.iter().map(|alpha| project(alpha)).collect();
             for (alpha, a) in start.iter().zip(&projected) {
                 assert_feasible(&case, a, &(trial, case.loss, alpha));
-                assert!(problem.dual_value(a, &[], &[]).is_finite(), "{trial}: {a:?}");
+                assert!(problem.dual_value(a, &[], &[]).unwrap().is_finite(), "{trial}: {a:?}");
                 moved += usize::from(alpha != a);
                 let size = alpha.iter().chain(a).fold(0.0f64, |m, a| m.max(a.abs()));
                 for (first, second) in a.iter().zip(project(a)) {
@@ -89,12 +89,12 @@ fn projection_is_feasible_and_nearest_in_the_weighted_norm() {
             let alpha: Vec<f64> = (0..n).map(|i| shift + (i as f64 * 1.7).sin()).collect();
             let mut a = alpha.clone();
             problem.project(&mut a);
-            assert!(problem.dual_value(&a, &[], &[]).is_finite(), "{loss:?} {shift}");
+            assert!(problem.dual_value(&a, &[], &[]).unwrap().is_finite(), "{loss:?} {shift}");
             // Moving along any feasible pair direction must not bring it nearer.
             for (i, k) in (0..n).flat_map(|i| (0..n).map(move |k| (i, k))).filter(|p| p.0 != p.1) {
                 let mut moved = a.clone();
                 (moved[i], moved[k]) = (a[i] + 1e-6, a[k] - 1e-6);
-                if problem.dual_value(&moved, &[], &[]).is_finite() {
+                if problem.dual_value(&moved, &[], &[]).unwrap().is_finite() {
                     let nearest = distance(&a, &alpha, &w);
                     assert!(distance(&moved, &alpha, &w) >= nearest - 1e-13 * nearest, "{loss:?} {shift}");
                 }
@@ -156,11 +156,11 @@ fn unbalanced_points_bound_nothing_with_an_intercept() {
             if alpha.iter().all(|a| a.abs() < 1e-6) {
                 return;
             }
-            assert!(problem.dual_value(&alpha, &[], &[]).is_finite(), "{trial}");
+            assert!(problem.dual_value(&alpha, &[], &[]).unwrap().is_finite(), "{trial}");
             for share in [1e-9, 1e-3, 0.5] {
                 // Shrinking one side stays inside every domain.
                 let tilted: Vec<f64> = alpha.iter().map(|a| if *a > 0.0 { a * (1.0 - share) } else { *a }).collect();
-                let finite = problem.dual_value(&tilted, &[], &[]).is_finite();
+                let finite = problem.dual_value(&tilted, &[], &[]).unwrap().is_finite();
                 assert_eq!(finite, !case.intercept, "{trial}: {share}");
             }
         });
@@ -190,7 +190,7 @@ fn dual_points_are_derivatives_inside_the_domain_and_balanced() {
                     assert_close(alpha[i], plain, 1e-14 * plain.abs() + 1e-300, &(trial, case.loss, i));
                 }
             }
-            assert!(problem.dual_value(&alpha, &[], &[]).is_finite());
+            assert!(problem.dual_value(&alpha, &[], &[]).unwrap().is_finite());
             // At any other intercept the point is still feasible.
             problem.dual_point(&u, b + 1e3 * normal(&mut rng), &mut alpha);
             if case.intercept {
@@ -300,7 +300,7 @@ fn nearly_separable_classes_keep_a_finite_intercept_and_a_valid_dual_point() {
                 assert!(b.is_finite(), "{loss:?} {size:e}: {b}");
                 let mut alpha = vec![0.0; n];
                 problem.dual_point(&u, b, &mut alpha);
-                let bound = problem.lower_bound(&alpha);
+                let bound = problem.lower_bound(&alpha).unwrap();
                 assert!(
                     !bound.is_nan() && bound <= problem.objective(&Default::default()).unwrap(),
                     "{loss:?} {size:e}: {bound}"

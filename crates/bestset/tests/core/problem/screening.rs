@@ -17,8 +17,8 @@ fn point(problem: &Problem<'_>, mut alpha: Vec<f64>) -> Point {
     problem.project(&mut alpha);
     let features: Vec<usize> = (0..problem.ncols()).collect();
     let mut tau = vec![0.0; features.len()];
-    problem.design().correlate(&features, &alpha, &mut tau);
-    let dual = problem.dual_value(&alpha, &features, &tau);
+    problem.design().correlate(&features, &alpha, &mut tau).unwrap();
+    let dual = problem.dual_value(&alpha, &features, &tau).unwrap();
     Point { alpha, tau, dual }
 }
 
@@ -52,19 +52,19 @@ fn the_ball_holds_the_dual_optimum_and_the_relaxation_rules_are_true() {
             let known = radius(best.value, best.value - best.gap.max(1e-15 * best.value), mu);
             for noise in [0.0, 1e-6, 1e-3, 0.05, 1.0] {
                 let coefficients = near(&case, &best, noise, &mut rng);
-                let u = problem.margins(&coefficients);
+                let u = problem.margins(&coefficients).unwrap();
                 let b = problem.best_intercept(&u, coefficients.intercept);
                 let mut alpha = vec![0.0; case.n];
                 problem.dual_point(&u, b, &mut alpha);
                 let at = point(problem, alpha);
                 let at_best = bestset::Coefficients { intercept: b, ..coefficients };
-                let (p, r) = (problem.objective(&at_best).unwrap(), problem.relaxation(&at_best).unwrap());
+                let (p, r) = (problem.objective(&at_best).unwrap(), problem.relaxation(&at_best).unwrap().unwrap());
                 let (ball, published) = (radius(r, at.dual, mu), radius(p, at.dual, mu));
                 let off = distance(&case, &at.alpha, &best.alpha);
                 assert!(off <= ball + known, "{trial}: {off:e} outside {ball:e} + {known:e}, noise {noise:e}");
                 tight += usize::from(off > 0.3 * ball);
                 for j in 0..case.p {
-                    let (c, length) = (problem.coordinate(j), problem.length(j));
+                    let (c, length) = (problem.coordinate(j), problem.lengths().unwrap().of(j));
                     let fires = zero_in_relaxation(c, at.tau[j], length, ball);
                     let fires_published = zero_in_relaxation(c, at.tau[j], length, published);
                     assert!(fires || !fires_published, "the larger ball proves less: {trial}");
@@ -79,7 +79,7 @@ fn the_ball_holds_the_dual_optimum_and_the_relaxation_rules_are_true() {
                         );
                         // Zero in every minimiser: the optimal correlation is inside the thresholds of both sides.
                         let size: f64 = best.alpha.iter().map(|a| a * a).sum();
-                        let rounding = 1e-15 * (problem.squares(j) * size).sqrt();
+                        let rounding = 1e-15 * (problem.squares().unwrap()[j] * size).sqrt();
                         let (tau, room) = (model.dot(j, &best.alpha), length * known + rounding);
                         assert!(tau <= c.slope(false) + room && -tau <= c.slope(true) + room, "{trial}: {j}");
                     }
@@ -112,7 +112,7 @@ fn the_ball_is_sharp() {
             problem.dual_point(&u, b, &mut best);
             let size = best.iter().fold(0.0f64, |m, a| m.max(a.abs()));
             let at = point(problem, best.iter().map(|a| a + 0.1 * size * normal(&mut rng)).collect());
-            let zero = problem.relaxation(&bestset::Coefficients::from_pairs(vec![], b)).unwrap();
+            let zero = problem.relaxation(&bestset::Coefficients::from_pairs(vec![], b)).unwrap().unwrap();
             let (off, ball) = (distance(&case, &at.alpha, &best), radius(zero, at.dual, case.loss.mu()));
             assert!(off <= ball * (1.0 + 1e-9) && off >= ball * (1.0 - 1e-6), "{trial}: {off} {ball}");
             sharp += 1;
@@ -134,7 +134,7 @@ fn lengths_bound_correlations() {
                 let (a, b) = (point(problem, draw()), point(problem, draw()));
                 let apart = distance(&case, &a.alpha, &b.alpha);
                 for j in 0..case.p {
-                    let (moved, bound) = ((a.tau[j] - b.tau[j]).abs(), problem.length(j) * apart);
+                    let (moved, bound) = ((a.tau[j] - b.tau[j]).abs(), problem.lengths().unwrap().of(j) * apart);
                     let wide = case.norm(j) + problem.design().offset(j) * (case.n as f64).sqrt();
                     let rounding = 1e-12 * wide * apart.max(1.0);
                     assert!(moved <= bound * (1.0 + 1e-12) + rounding, "{trial}: {moved:e} > {bound:e}");
@@ -204,8 +204,8 @@ fn verdicts_are_true_of_all_subsets() {
         case.with_problem(|problem| {
             let (options, mut observer) = (Options::default(), ());
             let mut monitor = Monitor::new(&options, &mut observer);
-            let mut relaxed = convex::solve(&mut Workspace::new(problem), &options, &mut monitor);
-            let rules = Rules::new(problem, &mut relaxed, 1.2 * all.best, &mut monitor);
+            let mut relaxed = convex::solve(&mut Workspace::new(problem), &options, &mut monitor).unwrap();
+            let rules = Rules::new(problem, &mut relaxed, 1.2 * all.best, &mut monitor).unwrap();
             for attained in [all.best * (1.0 + 1e-12), 1.01 * all.best, 1.2 * all.best] {
                 for j in 0..case.p {
                     match rules.verdict(problem, j, attained) {

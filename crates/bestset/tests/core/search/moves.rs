@@ -161,12 +161,12 @@ fn prices_of_moves_promise_no_less_than_moves_bring() {
         support.iter().zip(&fit.beta).for_each(|(&j, &b)| beta[j] = if b.abs() > 1e-9 { b } else { 0.0 });
         case.with_problem(|problem| {
             let mut active = ActiveSet::new(problem.design());
-            (0..case.p).for_each(|j| active.push(problem.design(), j));
+            active.extend(problem.design(), &(0..case.p).collect::<Vec<_>>()).unwrap();
             let metric = Metric::new(&active, None, false);
             let mut gram = Gram::default();
             gram.extend(&active, None, &metric);
             let coordinates: Vec<_> = (0..case.p).map(|j| problem.coordinate(j)).collect();
-            let u = problem.margins(&Coefficients::from_dense(&beta, 0.0));
+            let u = problem.margins(&Coefficients::from_dense(&beta, 0.0)).unwrap();
             let alpha: Vec<f64> = u.iter().zip(&case.y).map(|(u, y)| u - y).collect();
             let gradients: Vec<f64> = (0..case.p).map(|j| active.dot(j, &alpha)).collect();
             let inside: Vec<usize> = (0..case.p).filter(|&j| beta[j] != 0.0).collect();

@@ -15,13 +15,13 @@ fn flips_of_part_of_a_tableau_cost_what_fits_say() {
         let mut support = vec![trial % 9];
         case.with_problem(|problem| {
             let mut active = ActiveSet::new(problem.design());
-            (0..case.p).for_each(|j| active.push(problem.design(), j));
+            active.extend(problem.design(), &(0..case.p).collect::<Vec<_>>()).unwrap();
             let mut gram = Gram::default();
             gram.extend(&active, None, &Metric::new(&active, None, false));
             let coordinates: Vec<_> = (0..case.p).map(|j| problem.coordinate(j)).collect();
             let mut beta = vec![0.0; case.p];
             beta[support[0]] = fit(&case, &support).beta[0];
-            let u = problem.margins(&bestset::Coefficients::from_dense(&beta, 0.0));
+            let u = problem.margins(&bestset::Coefficients::from_dense(&beta, 0.0)).unwrap();
             let alpha: Vec<f64> = u.iter().zip(&case.y).map(|(u, y)| u - y).collect();
             let gradients: Vec<f64> = (0..case.p).map(|j| active.dot(j, &alpha)).collect();
             let whole = Tableau::new(&gram, &coordinates, &beta, &gradients).unwrap();

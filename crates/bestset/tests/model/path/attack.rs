@@ -37,7 +37,7 @@ fn points_of_paths_equal_enumeration() {
             case.offset = Some((0..case.n).map(|_| normal(&mut rng)).collect());
         }
         let fit = brackets(&case, &(0..case.p).map(|j| vec![j]).collect::<Vec<_>>());
-        let high = case.with_problem(|p| p.lambda0_max());
+        let high = case.with_problem(|p| p.lambda0_max().unwrap());
         let high = if high.is_finite() && high > 0.0 { high } else { fit[0].1.max(1e-3) };
         let options = PathOptions {
             grid: grid(&mut rng, high),

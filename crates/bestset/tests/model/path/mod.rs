@@ -124,7 +124,7 @@ fn no_point_is_worse_than_a_cold_start() {
         let found = path(&base, &settings).unwrap();
         let first = &found.points[0].solution;
         assert!(first.support().is_empty() && first.status == Status::Optimal, "{:?}", first.certificate);
-        assert_close(found.points[0].lambda0, base.lambda0_max(), 1e-9 * base.lambda0_max(), &loss);
+        assert_close(found.points[0].lambda0, base.lambda0_max().unwrap(), 1e-9 * base.lambda0_max().unwrap(), &loss);
         let (mut largest, mut size) = (0, 0);
         for point in &found.points {
             let cold = base.with_penalty(Penalty::new(point.lambda0, 0.1, 2.0)).unwrap();
@@ -228,7 +228,7 @@ fn grids_ridges_and_sizes() {
     let found = path(&pure, &options(5)).unwrap();
     assert!(found.points[0].solution.support().len() <= 1 && found.points[4].solution.support().len() >= 2);
     let log = path(&problem, &PathOptions { grid: Grid::Log { points: 4, ratio: 0.001 }, ..options(1) }).unwrap();
-    assert_close(log.points[3].lambda0, 0.001 * problem.lambda0_max(), 1e-9, &log.points.len());
+    assert_close(log.points[3].lambda0, 0.001 * problem.lambda0_max().unwrap(), 1e-9, &log.points.len());
 }
 
 #[test]

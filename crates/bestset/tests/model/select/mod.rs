@@ -66,7 +66,7 @@ fn the_model_has_the_least_criterion_in_its_table() {
         let samples = Samples { x: &x, y: &y, weights: None, offset: None };
         setup
             .pose(&samples, |posed| {
-                let value = Fit::new(&posed.problem, &found.solution.coefficients).value(criterion, f64::NAN);
+                let value = Fit::new(&posed.problem, &found.solution.coefficients).unwrap().value(criterion, f64::NAN);
                 assert_close(value, own, 1e-7 * own.abs().max(1.0), &seed);
                 Ok::<_, bestset::Error>(())
             })

@@ -117,7 +117,7 @@ fn the_limit_of_r2_holds_for_every_subset() {
                 }
                 let shrink = if size > 0.0 { ((own - fixed) / size).sqrt().min(1.0) } else { 1.0 };
                 let fit = bestset::Coefficients { values: fit.values.iter().map(|b| shrink * b).collect(), ..fit };
-                let r2 = Fit::new(&posed.problem, &fit).value(Criterion::R2, f64::NAN);
+                let r2 = Fit::new(&posed.problem, &fit).unwrap().value(Criterion::R2, f64::NAN);
                 assert!(r2 <= limit, "{seed} {support:?}: {r2} above {limit}");
                 counted += 1;
             }

@@ -91,7 +91,7 @@ fn the_ascent_starts_where_the_paper_says() {
         if loss == Loss::Logistic {
             problem.dual_point(&[0.0; 20], problem.best_intercept(&[0.0; 20], 0.0), &mut alpha);
         }
-        let expected = problem.lower_bound(&alpha).max(0.0);
+        let expected = problem.lower_bound(&alpha).unwrap().max(0.0);
         for method in ASCENTS {
             let first = solve(&problem, &options(method, 0.01)).unwrap().trace[0];
             assert!((first.lower_bound - expected).abs() < 1e-12, "{} {}", method.name(), loss.name());

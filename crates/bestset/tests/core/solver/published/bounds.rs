@@ -15,7 +15,7 @@ fn check(case: &Case, options: &Options, best: f64, label: &str) -> Solution {
     let from_scratch = case.objective(&solution.coefficients);
     assert!((from_scratch - c.objective).abs() <= near, "{label}: P {from_scratch} reported as {}", c.objective);
     // The dual point returned proves the bound returned.
-    let dual = problem.lower_bound(&solution.dual);
+    let dual = problem.lower_bound(&solution.dual).unwrap();
     let proved = if dual > f64::NEG_INFINITY { dual.max(0.0) } else { dual };
     assert!(proved == c.lower_bound || (proved - c.lower_bound).abs() <= near, "{label}: {proved} {}", c.lower_bound);
     if let Some(relaxation) = c.relaxation {

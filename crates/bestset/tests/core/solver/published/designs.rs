@@ -58,7 +58,7 @@ fn a_centred_sparse_view_agrees_with_the_dense_matrix() {
         let view = Standardized::fit(&csc, None, true, 3.0).unwrap();
         let mut column = bestset::design::Column::default();
         for (j, x) in case.x.chunks_mut(20).enumerate() {
-            view.column(j, &mut column);
+            view.column(j, &mut column).unwrap();
             column.to_dense(x);
         }
         let dense = case.matrix();

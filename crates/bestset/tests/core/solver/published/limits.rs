@@ -23,7 +23,7 @@ fn check(problem: &Problem<'_>, solution: &Solution, status: Status, label: &str
     let c = &solution.certificate;
     assert_eq!(solution.status, status, "{label}");
     assert!(c.lower_bound.is_finite() && c.lower_bound <= c.objective, "{label}: {c:?}");
-    let proved = problem.lower_bound(&solution.dual).max(0.0);
+    let proved = problem.lower_bound(&solution.dual).unwrap().max(0.0);
     assert!((proved - c.lower_bound).abs() <= 1e-9 * (1.0 + proved.abs()), "{label}: {proved} {}", c.lower_bound);
     assert!((problem.objective(&solution.coefficients).unwrap() - c.objective).abs() <= 1e-9, "{label}");
     assert!(c.objective <= problem.objective(&Default::default()).unwrap() * (1.0 + 1e-12), "{label}");

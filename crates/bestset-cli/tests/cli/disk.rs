@@ -1,0 +1,55 @@
+//! Columns that stay on disk: the answers of columns in memory, and what is said of them.
+
+use crate::files::Place;
+use crate::support::{code, errors, text};
+
+/// A NumPy array by columns.
+fn write_array(place: &Place, name: &str, shape: &str, values: &[f64]) {
+    let mut header = format!("{{'descr': '<f8', 'fortran_order': True, 'shape': ({shape}), }}");
+    header.push_str(&" ".repeat(63 - (10 + header.len()) % 64));
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(values.iter().flat_map(|x| x.to_le_bytes()));
+    std::fs::write(place.path(name), bytes).unwrap();
+}
+
+/// y = x3 − 2 x9 and a little more.
+fn written() -> Place {
+    let (place, n, p) = (Place::new(), 40, 12);
+    let x: Vec<f64> = (0..n * p).map(|k| ((k * k + 3 * k) as f64 * 0.37).sin()).collect();
+    let y: Vec<f64> = (0..n).map(|i| x[2 * n + i] - 2.0 * x[8 * n + i] + 0.1 * (i as f64 * 1.7).cos()).collect();
+    write_array(&place, "x.npy", &format!("{n}, {p}"), &x);
+    write_array(&place, "y.npy", &format!("{n},"), &y);
+    place
+}
+
+#[test]
+fn answers_are_those_of_columns_in_memory() {
+    let place = written();
+    for command in ["fit", "cv --folds 3", "exact --lambda0 0.1 --lambda2 0.01", "path"] {
+        let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
+        let line = format!("{verb} x.npy --target-file y.npy {rest} --json");
+        let (memory, disk) = (place.json(&line), place.json(&format!("{line} --on-disk")));
+        for key in ["features", "objective", "lower_bound", "points", "status"] {
+            assert_eq!(memory[key], disk[key], "{command}: {key}");
+        }
+    }
+    let shown = place.run("fit x.npy --target-file y.npy --on-disk --verbose");
+    assert!(text(&shown).contains("Read from disk: ") && text(&shown).contains("on disk (f64)"), "{}", text(&shown));
+}
+
+#[test]
+fn large_arrays_stay_on_disk_by_themselves() {
+    let place = written();
+    let shown = place.run("fit x.npy --target-file y.npy --max-memory 3000");
+    assert_eq!(code(&shown), 0, "{}", errors(&shown));
+    assert!(text(&shown).contains("on disk (f64)"), "{}", text(&shown));
+    let refused = place.run("fit x.npy --target-file y.npy --on-disk --impute mean");
+    assert!(code(&refused) == 2 && errors(&refused).contains("columns in memory"), "{}", errors(&refused));
+    let damaged = std::fs::read(place.path("x.npy")).unwrap();
+    std::fs::write(place.path("x.npy"), &damaged[..damaged.len() - 9]).unwrap();
+    let refused = place.run("fit x.npy --target-file y.npy --on-disk");
+    assert!(code(&refused) == 2 && errors(&refused).contains("x.npy"), "{}", errors(&refused));
+}

@@ -1,0 +1,93 @@
+//! NumPy arrays as they lie in a file: the header, and where the numbers are.
+
+use crate::design::stored::source::{Source, bad};
+use crate::error::Result;
+
+/// Most bytes of a header: that of an array of numbers has about a hundred.
+const LONGEST_HEADER: usize = 1 << 20;
+
+/// A number as a file stores it, its lowest byte first.
+pub(super) trait StoredNumber: Copy {
+    /// Bytes of one.
+    const BYTES: usize;
+    /// The number that some bytes are.
+    fn of(bytes: &[u8]) -> Self;
+}
+
+macro_rules! stored {
+    ($($kind:ty),*) => {$(
+        impl StoredNumber for $kind {
+            const BYTES: usize = size_of::<$kind>();
+            #[inline(always)]
+            fn of(bytes: &[u8]) -> Self {
+                let mut own = [0; size_of::<$kind>()];
+                own.copy_from_slice(bytes);
+                Self::from_le_bytes(own)
+            }
+        }
+    )*};
+}
+stored!(f64, f32, i8, i32, i64);
+
+/// The numbers that some bytes are.
+pub(super) fn decoded<T: StoredNumber>(bytes: &[u8]) -> Vec<T> {
+    bytes.chunks_exact(T::BYTES).map(T::of).collect()
+}
+
+/// What a header says.
+pub(super) struct Header {
+    /// The type, as in `<f8`.
+    pub(super) kind: String,
+    pub(super) by_columns: bool,
+    pub(super) shape: Vec<u64>,
+    /// Where the numbers begin.
+    pub(super) start: u64,
+}
+
+impl Header {
+    /// Of an array in a file, which must hold as many numbers as it promises.
+    pub(super) fn read(source: &Source) -> Result<Self> {
+        let wrong = |reason: String| bad(source.path(), "the header", reason);
+        let not_numpy = || wrong("this is no NumPy array (.npy)".into());
+        let mut start = [0; 12];
+        let known = source.len().min(12) as usize;
+        source.read(0, &mut start[..known])?;
+        if known < 10 || &start[..6] != b"\x93NUMPY" {
+            return Err(not_numpy());
+        }
+        let (length, from) = match start[6] {
+            1 => (usize::from(u16::from_le_bytes([start[8], start[9]])), 10),
+            _ => (u32::from_le_bytes([start[8], start[9], start[10], start[11]]) as usize, 12),
+        };
+        if length > LONGEST_HEADER || from + length as u64 > source.len() {
+            return Err(wrong(format!("its length is said to be {length} bytes, in a file of {}", source.len())));
+        }
+        let mut text = vec![0; length];
+        source.read(from, &mut text)?;
+        let text = String::from_utf8_lossy(&text);
+        let header = Self::parse(&text, from + length as u64).ok_or_else(not_numpy)?;
+        let entries = header.shape.iter().try_fold(1u64, |product, &k| product.checked_mul(k));
+        let bytes = entries.and_then(|entries| entries.checked_mul(header.width()));
+        match bytes.and_then(|bytes| bytes.checked_add(header.start)) {
+            Some(end) if end <= source.len() => Ok(header),
+            _ => {
+                Err(wrong(format!("it promises an array of {:?}, more than {} bytes hold", header.shape, source.len())))
+            }
+        }
+    }
+
+    fn parse(text: &str, start: u64) -> Option<Self> {
+        let after = |key: &str| Some(text.split_once(key)?.1.split_once(':')?.1.trim_start());
+        let kind = after("'descr'")?.strip_prefix('\'')?.split_once('\'')?.0.to_owned();
+        let by_columns = after("'fortran_order'")?.starts_with("True");
+        let sizes = after("'shape'")?.strip_prefix('(')?.split_once(')')?.0;
+        let sizes = sizes.split(',').map(str::trim).filter(|word| !word.is_empty());
+        let shape = sizes.map(|word| word.trim_end_matches('L').parse().ok()).collect::<Option<Vec<u64>>>()?;
+        Some(Self { kind, by_columns, shape, start })
+    }
+
+    /// Bytes of one number.
+    pub(super) fn width(&self) -> u64 {
+        self.kind.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(8).max(1)
+    }
+}

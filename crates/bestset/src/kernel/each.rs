@@ -1,0 +1,60 @@
+//! What is done for every feature besides its inner product: in parallel where there are many, in fixed blocks, the results in order. What
+//! is summed of them is summed in that order, so that sums have the same bits with any number of threads.
+
+use rayon::prelude::*;
+
+/// Features that one task looks at.
+const BLOCK: usize = 4096;
+
+/// Fewer are not worth handing to other threads.
+const FEW: usize = 4 * BLOCK;
+
+fn is_few(count: usize) -> bool {
+    count < FEW || rayon::current_num_threads() == 1
+}
+
+/// one(0), one(1), …
+pub fn each<T: Send>(count: usize, one: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if is_few(count) {
+        return (0..count).map(one).collect();
+    }
+    (0..count).into_par_iter().with_min_len(BLOCK).map(&one).collect()
+}
+
+/// Those of one(0), one(1), … that are something.
+pub fn chosen<T: Send>(count: usize, one: impl Fn(usize) -> Option<T> + Sync) -> Vec<T> {
+    if is_few(count) {
+        return (0..count).filter_map(one).collect();
+    }
+    let block = |b: usize| (b * BLOCK..((b + 1) * BLOCK).min(count)).filter_map(&one).collect::<Vec<T>>();
+    let blocks: Vec<Vec<T>> = (0..count.div_ceil(BLOCK)).into_par_iter().map(block).collect();
+    blocks.into_iter().flatten().collect()
+}
+
+/// How many of 0, 1, … are so.
+pub fn count_of(count: usize, is_so: impl Fn(usize) -> bool + Sync) -> usize {
+    if is_few(count) {
+        return (0..count).filter(|k| is_so(*k)).count();
+    }
+    (0..count).into_par_iter().with_min_len(BLOCK).filter(|k| is_so(*k)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_results_are_in_order_with_any_number_of_threads() {
+        for threads in [1, 2, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for count in [0, 1, FEW - 1, FEW, FEW + 1, 5 * BLOCK + 17] {
+                pool.install(|| {
+                    assert_eq!(each(count, |k| 3 * k), (0..count).map(|k| 3 * k).collect::<Vec<_>>());
+                    let some = |k: usize| (k % 7 == 3).then_some(k * k);
+                    assert_eq!(chosen(count, some), (0..count).filter_map(some).collect::<Vec<_>>());
+                    assert_eq!(count_of(count, |k| k % 5 == 0), count.div_ceil(5));
+                });
+            }
+        }
+    }
+}
