@@ -104,7 +104,7 @@ class BestSubsetRegressor(_Regression):
     price : array of shape (n_features,), optional
         Factors of `lambda0`.
     shrinkage : array of shape (n_features,), optional
-        Factors of `lambda1` and `lambda2`; a feature of factor 0 is not shrunk.
+        Factors of `lambda1` and `lambda2`; a feature of factor 0 is not shrunk, and ``method="exact"`` refuses it.
     always : sequence of int or str, optional
         Features free of `lambda0`, by index or by column name of a data frame. They are shrunk as others are, and in every model
         unless their best coefficient is exactly zero.
