@@ -12,7 +12,9 @@ def term(line: str) -> str:
     if found is None:
         return line
     names = ", ".join(f"**{name}**" for name in found["names"].split(", "))
-    return f"{names} : {found['type']}" if found["type"] else names
+    # Values in quotes are to be copied: typographic quotes are not.
+    kind = f"``{found['type']}``" if '"' in (found["type"] or "") else found["type"]
+    return f"{names} : {kind}" if kind else names
 
 
 def lists(lines: list[str]) -> list[str]:
