@@ -11,6 +11,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT / "python")]
 
 import commands  # noqa: E402
+import docstrings  # noqa: E402
 import mathml  # noqa: E402
 
 commands.write(HERE / "reference" / "command-line.md")
@@ -44,7 +45,6 @@ myst_url_schemes = {"http": None, "https": None, "mailto": None}
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
-napoleon_use_ivar = True
 
 copybutton_prompt_text = r"\$ "
 copybutton_prompt_is_regexp = True
@@ -112,4 +112,5 @@ def links_of_the_repository(app, relative, parent, content):
 
 def setup(app):
     mathml.setup(app)
+    docstrings.setup(app)
     app.connect("include-read", links_of_the_repository)

@@ -10,7 +10,8 @@ def inline(writer, node):
 
 
 def block(writer, node):
-    writer.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
+    # Wide formulas scroll, by the keyboard too.
+    writer.body.append(f'<div class="math" tabindex="0">{tex2mathml(node.astext(), as_block=True)}</div>')
     raise nodes.SkipNode
 
 

@@ -101,12 +101,19 @@ class BestSubsetRegressor(_Regression):
         Whether coefficients must not be negative.
     bounds : (lower, upper), optional
         Bounds on the coefficients, numbers or arrays, on the scale of the columns given.
-    price, shrinkage : array of shape (n_features,), optional
-        Factors of `lambda0`, and of `lambda1` and `lambda2`, for each feature.
-    always, never : sequence of int or str, optional
-        Features free of `lambda0`, and features kept out: indices, or column names of a data frame.
-    groups, group_prices : array, optional
-        Labels of features that are in or out together, and what each group costs, as in `bestset.solve`.
+    price : array of shape (n_features,), optional
+        Factors of `lambda0`.
+    shrinkage : array of shape (n_features,), optional
+        Factors of `lambda1` and `lambda2`; a feature of factor 0 is not shrunk, and ``method="exact"`` refuses it.
+    always : sequence of int or str, optional
+        Features free of `lambda0`, by index or by column name of a data frame. They are shrunk as others are, and in every model
+        unless their best coefficient is exactly zero.
+    never : sequence of int or str, optional
+        Features kept out, by index or by column name.
+    groups : array of shape (n_features,), optional
+        Labels of features that are in or out together, as in `bestset.solve`.
+    group_prices : array, optional
+        What each group costs, as in `bestset.solve`.
     tol : float
         Relative gap that counts as proved.
     time_limit : float, optional
@@ -126,13 +133,18 @@ class BestSubsetRegressor(_Regression):
         The price at which the answer was found (zero if only `k` was given).
     lambda2_ : float
         The ridge term, on the scale inside.
-    objective_, lower_bound_, dual_gap_ : float
-        The objective of the answer, a value that no other coefficients can go below, and the difference.
+    objective_ : float
+        The objective of the answer.
+    lower_bound_ : float
+        A value that no other coefficients can go below.
+    dual_gap_ : float
+        The difference of the two.
     standing_ : str
         What that proves, in one line.
-    r2_, r2_limit_ : float
-        R² of the answer (for Huber's loss the share of the deviance explained), and what it is at most for any subset of
-        at most the same penalty.
+    r2_ : float
+        R² of the answer; for Huber's loss the share of the deviance explained.
+    r2_limit_ : float
+        What it is at most for any subset whose penalty is not above that of the answer.
     status_ : str
         ``"optimal"`` if the gap is within `tol`; else how the solve ended.
     n_iter_ : int
@@ -270,11 +282,16 @@ class BestSubsetRegressorCV(CvMixin, _Regression):
     ----------
     path_ : Path
         The points compared, one path after the other for each `lambda2`.
-    lambda0s_, lambda2s_ : ndarray of shape (n_points,)
-        Their prices.
+    lambda0s_ : ndarray of shape (n_points,)
+        Their prices of a feature.
+    lambda2s_ : ndarray of shape (n_points,)
+        Their ridge terms.
     cv_scores_ : ndarray of shape (n_points, n_folds)
-        The scores of their sizes; larger is better. `cv_mean_` and `cv_standard_error_` summarise them, folds counting by
-        the weight of their samples.
+        The scores of their sizes; larger is better.
+    cv_mean_ : ndarray of shape (n_points,)
+        Their means, folds counting by the weight of their samples.
+    cv_standard_error_ : ndarray of shape (n_points,)
+        The standard errors of these.
     cv_frequencies_ : ndarray
         In which share of the folds' answers of the size chosen each feature of `support_` is.
     lambda0_min_, lambda2_min_, lambda0_1se_, lambda2_1se_ : float

@@ -101,15 +101,19 @@ class Result(Coefficients):
     intercept : float
         The intercept; zero without one.
     support : ndarray of int
-        Indices of the non-zero coefficients, ascending; `values` are these coefficients.
+        Indices of the non-zero coefficients, ascending.
+    values : ndarray
+        These coefficients.
     objective : float
         P of the answer.
     relaxation : float or None
         R, the value of the convex relaxation; None where the size is limited.
     lower_bound : float
         No coefficients have an objective below this; ``-inf`` where nothing is proved.
-    gap, relative_gap : float
-        ``objective - lower_bound`` and the same divided by ``abs(objective)``.
+    gap : float
+        ``objective - lower_bound``.
+    relative_gap : float
+        The gap divided by ``abs(objective)``.
     status : str
         ``"optimal"``: the gap is within the tolerance. ``"converged"``: the method met its own stopping rule and the
         gap says how good the answer is. ``"stalled"``: rounding kept it from that. Otherwise the limit that struck:
@@ -126,12 +130,16 @@ class Result(Coefficients):
         The dual point that proves the lower bound (before branching, for ``"exact"``).
     ranked : list of Ranked
         The best subsets, best first, from ``method="exact"`` with ``top``.
-    excluded, included : int
-        How many features are proved to be in no, or in every, best subset.
+    excluded : int
+        How many features are proved to be in no best subset.
+    included : int
+        How many features are proved to be in every best subset.
     standing : str
         What is proved, in one line: R² of the answer and what no subset of this penalty exceeds.
-    r2, r2_limit : float
-        These two numbers; for other losses than the squared one, shares of the deviance explained.
+    r2 : float
+        R² of the answer; for other losses than the squared one the share of the deviance explained.
+    r2_limit : float
+        What no subset whose penalty is not above that of the answer exceeds.
     remarks : list of str
         What there is to know about the choice: limits that struck, an answer at the edge of what was compared.
     path : Path or None
@@ -279,8 +287,10 @@ class Certificate:
         R of the coefficients given.
     lower_bound : float
         No coefficients have an objective below this.
-    gap, relative_gap : float
-        ``objective - lower_bound`` and the same divided by ``abs(objective)``.
+    gap : float
+        ``objective - lower_bound``.
+    relative_gap : float
+        The gap divided by ``abs(objective)``.
     standing : str
         What is proved, in one line; `r2` and `r2_limit` are its numbers.
     solution : Result

@@ -127,10 +127,15 @@ def solve(
         always those of the columns given. :math:`\lambda_0` does not depend on the scale.
     offset : array of shape (n_samples,), optional
         A fixed part o of the linear predictor.
-    price, shrinkage : array of shape (n_features,), optional
-        The factors f and g.
-    always, never : sequence of int or str, optional
-        Features free of `lambda0`, and features kept out: indices, or column names of a data frame.
+    price : array of shape (n_features,), optional
+        The factors f of `lambda0`.
+    shrinkage : array of shape (n_features,), optional
+        The factors g of `lambda1` and `lambda2`; a feature of factor 0 is not shrunk, and ``"exact"`` refuses it.
+    always : sequence of int or str, optional
+        Features free of `lambda0`, by index or by column name of a data frame. They are shrunk as others are, and in every model
+        unless their best coefficient is exactly zero.
+    never : sequence of int or str, optional
+        Features kept out, by index or by column name.
     groups : array of shape (n_features,), optional
         Labels; features with the same label are selected together, at ``lambda0`` times the size of the group. With `k`
         a group counts for as many features as it has.
@@ -142,9 +147,12 @@ def solve(
     stop : {"literal", "patient"}
         When ``"primal_dual"``, ``"primal_dual_plain"`` and ``"dual_ascent"`` take their gap for no longer decreasing: at
         the first step that does not lower it, as their paper has it, or when it has not fallen for long.
-    max_iter, max_nodes, max_memory : int, optional
-        Limits on iterations, on branch-and-bound nodes, and on the bytes taken besides the data (half of what the machine has
-        to spare unless given).
+    max_iter : int, optional
+        The most iterations.
+    max_nodes : int, optional
+        The most nodes of branch and bound.
+    max_memory : int, optional
+        The most bytes taken besides the data; half of what the machine has to spare unless given.
     trace : bool
         Whether to keep the trace.
     checkpoint : path, optional
@@ -256,10 +264,11 @@ def certify(
     coef : array of shape (n_features,)
         The coefficients, on the scale of the columns of X.
     intercept : float
-        Their intercept; unless ``fit_intercept=False``, other intercepts compete with it.
-    lambda0, k
-        The objective that the coefficients are judged by: the price of a feature, or the largest number of features.
-        Coefficients with more than `k` features have an infinite objective.
+        Their intercept, zero unless given; unless ``fit_intercept=False``, other intercepts compete with it.
+    lambda0 : float, optional
+        The objective that the coefficients are judged by, unless `k` is given: the price of a feature.
+    k : int, optional
+        The largest number of features; coefficients with more have an infinite objective.
     method : {"incremental", "exact", ...}
         What finds the bound. ``"exact"`` raises it until it meets the best objective.
 

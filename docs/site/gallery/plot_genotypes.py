@@ -3,7 +3,7 @@ Genotypes: few causal variants among thousands
 ==============================================
 
 Simulated counts 0, 1, 2 of an allele in blocks of linkage, with ten causal variants and age always in the model. In memory, as 32-bit
-floats; there is no reader of packed genotype files.
+floats. Files of PLINK are read by the command line, see the guide's page on :doc:`genotypes </guide/genotypes>`.
 """
 
 import matplotlib.pyplot as plt
