@@ -118,12 +118,12 @@ fn write(prefix: &Path, [people, variants, causal]: [usize; 3], seed: u64) -> Re
 }
 
 /// χ² of every variant alone, and what a pass took.
-fn marginal(data: &Dataset, genotypes: &dyn Design, y: &[f64]) -> Vec<f64> {
+fn marginal(data: &Dataset, genotypes: &dyn Design, y: &[f64]) -> bestset::Result<Vec<f64>> {
     let (n, all) = (data.rows() as f64, (0..genotypes.ncols()).collect::<Vec<_>>());
     let (mut tau, mut seconds) = (vec![0.0; all.len()], f64::INFINITY);
     for _ in 0..3 {
         let start = Instant::now();
-        genotypes.correlate(&all, y, &mut tau);
+        genotypes.correlate(&all, y, &mut tau)?;
         seconds = seconds.min(start.elapsed().as_secs_f64());
     }
     let bytes = (data.rows().div_ceil(4) * all.len()) as f64;
@@ -131,7 +131,7 @@ fn marginal(data: &Dataset, genotypes: &dyn Design, y: &[f64]) -> Vec<f64> {
     println!("one pass, the best of three: {seconds:.3} s, {speed:.2} GB/s of packed bytes, {threads} threads");
     let total: f64 = y.iter().map(|y| y * y).sum();
     let one = |j: usize| n * tau[j] * tau[j] / (n * data.deviation(j).powi(2) * total);
-    all.iter().map(|&j| one(j)).collect()
+    Ok(all.iter().map(|&j| one(j)).collect())
 }
 
 /// Sets a model beside marginal tests.
@@ -146,7 +146,7 @@ fn judge(prefix: &Path, model: &Path) -> Result<(), Box<dyn Error>> {
     };
     let mean = target.values.iter().sum::<f64>() / data.rows() as f64;
     let y: Vec<f64> = target.values.iter().map(|y| y - mean).collect();
-    let chi2 = marginal(&data, genotypes, &y);
+    let chi2 = marginal(&data, genotypes, &y)?;
     let lines = std::fs::read_to_string(prefix.with_extension("truth"))?;
     let truth: HashSet<&str> = lines.lines().filter_map(|line| line.split('\t').next()).collect();
     let text = std::fs::read_to_string(model)?;

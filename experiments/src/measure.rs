@@ -40,7 +40,7 @@ impl<'a> Posed<'a> {
     /// Poses the problems and times a pass.
     pub fn new(setting: &'a Setting, data: &'a Data, design: &'a dyn Design) -> Result<Self> {
         let mut posed = Self { setting, data, design, priced: pose(setting, data, design, false)?, pass_seconds: 0.0 };
-        posed.pass_seconds = time_pass(design, &data.y);
+        posed.pass_seconds = time_pass(design, &data.y)?;
         Ok(posed)
     }
 
@@ -171,15 +171,15 @@ fn pose<'a>(setting: &Setting, data: &'a Data, design: &'a dyn Design, k_sparse:
 }
 
 /// Processor seconds of one pass Xᵀα over all features.
-fn time_pass(design: &dyn Design, v: &[f64]) -> f64 {
+fn time_pass(design: &dyn Design, v: &[f64]) -> Result<f64> {
     let features: Vec<usize> = (0..design.ncols()).collect();
     let mut out = vec![0.0; features.len()];
     // The first pass brings X into the caches, as the solvers' own first one does.
-    design.correlate(&features, v, &mut out);
+    design.correlate(&features, v, &mut out)?;
     let (start, mut count) = (cpu_seconds(), 0);
     while count < 5 || (cpu_seconds() - start < 0.02 && count < 1000) {
-        design.correlate(&features, v, &mut out);
+        design.correlate(&features, v, &mut out)?;
         count += 1;
     }
-    (cpu_seconds() - start) / f64::from(count)
+    Ok((cpu_seconds() - start) / f64::from(count))
 }

@@ -96,7 +96,7 @@ fn traits_and_covariates_are_joined_by_the_names_of_people() {
     assert_eq!((values(&data, 3), values(&data, 4)), (vec![3.0, 1.0], vec![4.0, 2.0]));
     assert_eq!(data.remarks[1], "Left out: 1 of 6 people without all covariates.");
     let (design, mut tau) = (data.design().unwrap(), [0.0; 2]);
-    design.correlate(&[4, 0], &[1.0, 10.0], &mut tau);
+    design.correlate(&[4, 0], &[1.0, 10.0], &mut tau).unwrap();
     assert_eq!(tau, [24.0, 2.0]);
     // Texts are classes.
     let status = place.write("status.txt", "IID status\nI0 case\nI1 control\nI2 case\nI3 NA\n");

@@ -159,7 +159,7 @@ fn subsets(problem: &Problem<'_>, ridge: &[f64]) -> Result<Vec<Candidate>> {
 fn lassos(problem: &Problem<'_>) -> Result<(Vec<Candidate>, Vec<Candidate>)> {
     let features: Vec<usize> = (0..problem.ncols()).collect();
     let mut tau = vec![0.0; features.len()];
-    problem.design().correlate(&features, problem.y(), &mut tau);
+    problem.design().correlate(&features, problem.y(), &mut tau)?;
     let largest = tau.iter().fold(0.0, |m: f64, t| m.max(t.abs()));
     let (mut plain, mut relaxed) = (Vec::new(), Vec::new());
     let mut options = Options { relaxation_gap: 1e-7, ..Options::default() };
