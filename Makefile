@@ -66,6 +66,7 @@ test-rust: rust
 test-python: rust $(VENV)/bin/python
 	$(CARGO) build --workspace --lib --bins --tests
 	$(VENV)/bin/python -m pip install --quiet $$($(VENV)/bin/python python/requirements.py test)
+	rm -f python/bestset/_core.abi3.so # a process that has loaded it keeps it
 	cp target/debug/lib_core.so python/bestset/_core.abi3.so 2>/dev/null || cp target/debug/lib_core.dylib python/bestset/_core.abi3.so
 	PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest
 
@@ -99,6 +100,7 @@ $(DOCS_VENV)/ready: docs/requirements.txt
 
 docs-module: rust $(DOCS_VENV)/ready
 	$(CARGO) build --workspace --lib --bins --tests
+	rm -f python/bestset/_core.abi3.so # a process that has loaded it keeps it
 	cp target/debug/lib_core.so python/bestset/_core.abi3.so 2>/dev/null || cp target/debug/lib_core.dylib python/bestset/_core.abi3.so
 
 docs-test: docs-module

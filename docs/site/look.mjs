@@ -51,7 +51,13 @@ for (const name of pages) {
 for (const [words, wanted] of [["intercept", "questions"], ["gap", "certificate"], ["missing values", "data"]]) {
   const { page, context } = await open("search", "desk", "light", `?q=${encodeURIComponent(words)}`);
   await page.waitForSelector("#search-results ul.search li a", { timeout: 20000 }).catch(() => {});
-  const found = await page.$$eval("#search-results li a", (links) => links.map((link) => link.getAttribute("href")));
+  // Results come one by one: all are there when no more have come for a while.
+  const shown = () => page.$$eval("#search-results li a", (links) => links.map((link) => link.getAttribute("href")));
+  let found = await shown();
+  for (let before = -1; found.length !== before; found = await shown()) {
+    before = found.length;
+    await page.waitForTimeout(500);
+  }
   console.log(`search for "${words}": ${found.length} pages`);
   if (!found.some((link) => link.includes(wanted))) faults.push(`search for "${words}" does not find ${wanted}: ${found.slice(0, 5)}`);
   await context.close();
