@@ -20,7 +20,7 @@ pub fn all_products(columns: &UnitColumns<'_, '_>) -> Result<Vec<f64>> {
 
 /// The columns after the last of a prefix, which is projected out of them.
 #[derive(Debug, Clone)]
-pub struct Beside {
+pub struct Remainder {
     prefix: Vec<u32>,
     /// Positions.
     positions: Vec<u32>,
@@ -34,7 +34,7 @@ pub struct Beside {
     volume: f64,
 }
 
-impl Beside {
+impl Remainder {
     /// All columns but copies, beside nothing.
     pub fn nothing(columns: &UnitColumns<'_, '_>, gram: &[f64]) -> Self {
         let positions: Vec<u32> = (0..columns.len() as u32).filter(|&k| !columns.is_copy(k as usize)).collect();
@@ -172,7 +172,7 @@ mod tests {
                 let gram = all_products(&columns).unwrap();
                 let judge = Judge { columns: &columns, gram: Some(&gram), price: 0.0 };
                 let mut finder = Finder::new(&judge, Pool::new(1), monitor.limits());
-                let mut beside = Beside::nothing(&columns, &gram);
+                let mut beside = Remainder::nothing(&columns, &gram);
                 for _ in 0..3 {
                     beside = beside.with(trial % 2, &mut finder).unwrap();
                     let prefix: Vec<usize> = beside.prefix.iter().map(|&k| columns.feature(k)).collect();

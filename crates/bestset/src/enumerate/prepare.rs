@@ -2,7 +2,7 @@
 
 use crate::control::{Limits, Monitor, Options};
 use crate::enumerate::columns::UnitColumns;
-use crate::enumerate::deep::{Beside, all_products};
+use crate::enumerate::deep::{Remainder, all_products};
 use crate::enumerate::has_no_ridge;
 use crate::enumerate::judge::{Judge, Judgement};
 use crate::enumerate::panel::Panels;
@@ -22,7 +22,7 @@ pub struct Prepared<'p, 'a> {
     pub columns: UnitColumns<'p, 'a>,
     panels: Option<Panels>,
     gram: Option<Vec<f64>>,
-    root: Option<Beside>,
+    root: Option<Remainder>,
     /// A subset of each size 1, 2, …, as far as there are independent columns.
     seeds: Vec<Vec<u32>>,
     /// The limit that struck before there was one of every size.
@@ -55,7 +55,7 @@ impl<'p, 'a> Prepared<'p, 'a> {
         let room = 8.0 + 24.0 * rayon::current_num_threads() as f64;
         if largest > 3 && prepared.stopped.is_none() && memory.allows(room * p * p, 2) {
             let gram = all_products(&prepared.columns)?;
-            prepared.root = Some(Beside::nothing(&prepared.columns, &gram));
+            prepared.root = Some(Remainder::nothing(&prepared.columns, &gram));
             prepared.gram = Some(gram);
         }
         Ok(prepared)

@@ -3,7 +3,7 @@
 use crate::control::Limits;
 use crate::enumerate::block::{Finder, Leaf};
 use crate::enumerate::columns::{LISTS, UnitColumns};
-use crate::enumerate::deep::Beside;
+use crate::enumerate::deep::Remainder;
 use crate::enumerate::judge::Judge;
 use crate::enumerate::panel::Panels;
 use crate::enumerate::pool::Pool;
@@ -31,7 +31,7 @@ enum Chunk {
 pub struct SizeSearch<'s, 'p, 'a> {
     judge: &'s Judge<'s, 'p, 'a>,
     panels: Option<&'s Panels>,
-    root: Option<&'s Beside>,
+    root: Option<&'s Remainder>,
     leaf: Leaf,
     size: usize,
     tasks: Vec<Chunk>,
@@ -46,14 +46,14 @@ impl<'s, 'p, 'a> SizeSearch<'s, 'p, 'a> {
     pub fn new(
         judge: &'s Judge<'s, 'p, 'a>,
         panels: Option<&'s Panels>,
-        root: Option<&'s Beside>,
+        root: Option<&'s Remainder>,
         size: usize,
     ) -> Self {
         let columns = judge.columns;
         let is_known = columns.rounding <= crate::enumerate::block::ROUGH;
         let pulls = (0..columns.len()).map(|k| is_known.then(|| columns.pull(k)));
         let leaf = Leaf::new(Vec::new(), None, 0.0, pulls);
-        let (blocks, count) = (panels.map_or(0, Panels::len), root.map_or(0, Beside::len));
+        let (blocks, count) = (panels.map_or(0, Panels::len), root.map_or(0, Remainder::len));
         let tasks = match size {
             0 => Vec::new(),
             1 => vec![Chunk::Singles],

@@ -12,14 +12,14 @@ const FEW: usize = 128;
 const LEAST: f64 = 1e-270;
 
 /// Whole numbers, and what one of them stands for.
-pub struct Part {
+pub struct Scaled {
     pub unit: f64,
     /// Zeros behind the last person, so that a word of packed people always has them.
     pub numbers: Vec<i64>,
     pub digits: Digits,
 }
 
-impl Part {
+impl Scaled {
     /// Numbers of at most [`LARGEST`] each.
     pub fn new(mut numbers: Vec<i64>, unit: f64) -> Self {
         let digits = Digits::new(&numbers);
@@ -36,7 +36,7 @@ impl Part {
 /// added up as they are.
 #[derive(Default)]
 pub struct Fixed {
-    pub parts: Vec<Part>,
+    pub parts: Vec<Scaled>,
     pub rest: Vec<(usize, f64)>,
 }
 
@@ -61,7 +61,7 @@ impl Fixed {
                 !taken
             });
             debug_assert!(numbers.iter().all(|a| a.abs() <= LARGEST));
-            fixed.parts.push(Part::new(numbers, unit));
+            fixed.parts.push(Scaled::new(numbers, unit));
         }
         fixed.rest = left;
         fixed

@@ -13,7 +13,7 @@ pub use people::{Counts, People};
 use crate::design::{Column, Design, Moments, in_blocks};
 use crate::error::{Error, Result, check_length};
 use crate::kernel;
-use fixed::{Fixed, Part};
+use fixed::{Fixed, Scaled};
 use lanes::Table;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -178,7 +178,7 @@ impl<'a> Genotypes<'a> {
         if 2 * total > i128::from(i64::MAX) {
             return Err(Error::Range { name: "2 Σ|a_i|", value: 2.0 * total as f64, range: "below 2^63" });
         }
-        let part = Part::new(a.to_vec(), 1.0);
+        let part = Scaled::new(a.to_vec(), 1.0);
         in_blocks(features, out, features.len() * self.people, |features, out| {
             for (features, out) in features.chunks(NEARBY).zip(out.chunks_mut(NEARBY)) {
                 let (known, missing) = (self.sums(&COPIES, features, &part), self.missing(features, &part));
@@ -191,14 +191,14 @@ impl<'a> Genotypes<'a> {
     }
 
     /// Σ_i count(code_ij) a_i of at most [`NEARBY`] variants.
-    fn sums(&self, table: &Table, features: &[usize], part: &Part) -> [i128; NEARBY] {
+    fn sums(&self, table: &Table, features: &[usize], part: &Scaled) -> [i128; NEARBY] {
         let mut found = [0; NEARBY];
         sums::sums(&self.packed, self.stride, features, table, &part.digits, &mut found[..features.len()]);
         found
     }
 
     /// Σ_i a_i over the people whose genotype of a variant is not known.
-    fn missing(&self, features: &[usize], part: &Part) -> [i128; NEARBY] {
+    fn missing(&self, features: &[usize], part: &Scaled) -> [i128; NEARBY] {
         let is_many = |j: usize| self.counts[j].missing as usize > self.people / MANY_MISSING;
         let many: Vec<usize> = features.iter().copied().filter(|&j| is_many(j)).collect();
         let mut together = self.sums(&MISSING, &many, part).into_iter();

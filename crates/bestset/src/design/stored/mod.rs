@@ -19,7 +19,7 @@ mod source;
 
 use crate::design::{BlockBody, Column, Csc, Dense, Design, Element};
 use crate::error::{Error, Result};
-use npy::{Header, StoredNumber, decoded};
+use npy::{NpyHeader, StoredNumber, decoded};
 use source::{Source, bad};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(header: &Header, source: &Source) -> Result<Self> {
+    fn of(header: &NpyHeader, source: &Source) -> Result<Self> {
         match header.kind.as_str() {
             "<f8" => Ok(Self::F64),
             "<f4" => Ok(Self::F32),
@@ -114,7 +114,7 @@ pub struct Reading {
 }
 
 /// Columns that lie next to each other, and which of them are wanted.
-struct Block {
+struct Span {
     /// Of the list that is asked for.
     places: Range<usize>,
     first: usize,
@@ -180,8 +180,8 @@ impl Stored {
     }
 
     /// The blocks that hold the features, in the order of the list.
-    fn plan(&self, features: &[usize]) -> Vec<Block> {
-        let mut blocks: Vec<Block> = Vec::new();
+    fn plan(&self, features: &[usize]) -> Vec<Span> {
+        let mut blocks: Vec<Span> = Vec::new();
         for (k, &j) in features.iter().enumerate() {
             if let Some(block) = blocks.last_mut() {
                 let end = block.first + block.count;
@@ -191,18 +191,18 @@ impl Stored {
                     continue;
                 }
             }
-            blocks.push(Block { places: k..k + 1, first: j, count: 1, local: vec![0] });
+            blocks.push(Span { places: k..k + 1, first: j, count: 1, local: vec![0] });
         }
         blocks
     }
 
-    fn is_checked(&self, block: &Block) -> bool {
+    fn is_checked(&self, block: &Span) -> bool {
         (block.first..block.first + block.count)
             .all(|j| self.checked[j / 64].load(Ordering::Relaxed) >> (j % 64) & 1 == 1)
     }
 
     /// The columns of a block in memory.
-    fn load(&self, block: &Block) -> Result<Box<dyn Design>> {
+    fn load(&self, block: &Span) -> Result<Box<dyn Design>> {
         match &self.layout {
             Layout::Dense { kind: Kind::F64, .. } => self.load_dense::<f64>(block),
             Layout::Dense { kind: Kind::F32, .. } => self.load_dense::<f32>(block),
@@ -213,7 +213,7 @@ impl Stored {
         }
     }
 
-    fn load_dense<T: StoredNumber + Element>(&self, block: &Block) -> Result<Box<dyn Design>> {
+    fn load_dense<T: StoredNumber + Element>(&self, block: &Span) -> Result<Box<dyn Design>> {
         let Layout::Dense { file, start, .. } = &self.layout else { return Err(self.misread(block, "it is sparse")) };
         let numbers: Vec<T> = part(file, *start, block.first * self.nrows, block.count * self.nrows)?;
         if self.is_checked(block) {
@@ -224,7 +224,7 @@ impl Stored {
         Ok(Box::new(dense))
     }
 
-    fn load_sparse<T: StoredNumber + Element>(&self, block: &Block) -> Result<Box<dyn Design>> {
+    fn load_sparse<T: StoredNumber + Element>(&self, block: &Span) -> Result<Box<dyn Design>> {
         let Layout::Sparse { starts, rows, values, .. } = &self.layout else {
             return Err(self.misread(block, "it is dense"));
         };
@@ -240,13 +240,13 @@ impl Stored {
         Ok(Box::new(sparse))
     }
 
-    fn note_checked(&self, block: &Block) {
+    fn note_checked(&self, block: &Span) {
         for j in block.first..block.first + block.count {
             self.checked[j / 64].fetch_or(1 << (j % 64), Ordering::Relaxed);
         }
     }
 
-    fn misread(&self, block: &Block, reason: &str) -> Error {
+    fn misread(&self, block: &Span, reason: &str) -> Error {
         let place = format!("columns {} to {}", block.first, block.first + block.count - 1);
         bad(&self.path, &place, reason.to_owned())
     }
@@ -261,7 +261,7 @@ fn part<T: StoredNumber>(file: &Source, start: u64, first: usize, count: usize) 
 
 fn open_dense(path: &Path) -> Result<(usize, usize, Layout)> {
     let file = Source::open(path)?;
-    let header = Header::read(&file)?;
+    let header = NpyHeader::read(&file)?;
     let wrong = |reason: &str| Err(bad(path, "the header", reason.to_owned()));
     let [n, p] = header.shape[..] else { return wrong("the array has not two dimensions: samples and features") };
     if !header.by_columns && n > 1 && p > 1 {
@@ -274,9 +274,9 @@ fn open_dense(path: &Path) -> Result<(usize, usize, Layout)> {
 }
 
 /// One part of a sparse matrix, a vector.
-fn open_part(folder: &Path, name: &str, kinds: &[&str]) -> Result<(Source, Header)> {
+fn open_part(folder: &Path, name: &str, kinds: &[&str]) -> Result<(Source, NpyHeader)> {
     let file = Source::open(&folder.join(name))?;
-    let header = Header::read(&file)?;
+    let header = NpyHeader::read(&file)?;
     if header.shape.len() != 1 || !kinds.contains(&header.kind.as_str()) {
         let reason = format!(
             "it is an array of type {:?} and shape {:?}; it must be a vector of {}",
@@ -392,7 +392,7 @@ impl Design for Stored {
         let blocks = self.plan(features);
         self.passed.fetch_add(features.len() as u64, Ordering::Relaxed);
         let count = blocks.len();
-        let mut hand_over = |block: &Block, loaded: &dyn Design| body(block.places.clone(), &block.local, loaded);
+        let mut hand_over = |block: &Span, loaded: &dyn Design| body(block.places.clone(), &block.local, loaded);
         if count < 2 {
             blocks.iter().try_for_each(|block| hand_over(block, &*self.load(block)?))?;
             return Ok(true);

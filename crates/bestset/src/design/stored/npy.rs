@@ -35,7 +35,7 @@ pub(super) fn decoded<T: StoredNumber>(bytes: &[u8]) -> Vec<T> {
 }
 
 /// What a header says.
-pub(super) struct Header {
+pub(super) struct NpyHeader {
     /// The type, as in `<f8`.
     pub(super) kind: String,
     pub(super) by_columns: bool,
@@ -44,7 +44,7 @@ pub(super) struct Header {
     pub(super) start: u64,
 }
 
-impl Header {
+impl NpyHeader {
     /// Of an array in a file, which must hold as many numbers as it promises.
     pub(super) fn read(source: &Source) -> Result<Self> {
         let wrong = |reason: String| bad(source.path(), "the header", reason);

@@ -9,7 +9,8 @@ use crate::loss::Loss;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Status, StopRule};
 use crate::solver::published::gaps::Gaps;
-use crate::solver::published::ledger::{Halt, Ledger};
+use crate::solver::published::halt::Halt;
+use crate::solver::published::ledger::Ledger;
 use crate::solver::published::primal::Primal;
 
 /// α⁰: the dual point of the warm start; without one zero (paper Algorithm 2), which lies in every domain, or for

@@ -10,8 +10,9 @@ use crate::solution::{Coefficients, Screened, StopRule};
 use crate::solver::Outcome;
 use crate::solver::published::ascent::{Ascent, start_dual};
 use crate::solver::published::gaps::{Gaps, has_fallen};
+use crate::solver::published::halt::Halt;
 use crate::solver::published::ledger;
-use crate::solver::published::ledger::{Halt, Ledger, Schedule};
+use crate::solver::published::ledger::{Ledger, Schedule};
 use crate::solver::published::primal::Primal;
 
 /// The dynamic incremental algorithm: screening (MATH 5.3) and inclusion (MATH 6.4).

@@ -1,10 +1,11 @@
 //! The best primal point and the best bound met so far, and the rows of the trace.
 
 use crate::control::{Monitor, Options};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Screened, Status, StopRule, TraceRow};
 use crate::solver::Outcome;
+use crate::solver::published::halt::Halt;
 use crate::solver::published::primal::Primal;
 
 /// After this many rows the distance between two rows grows by one in this many: about 1100 rows for a hundred
@@ -25,37 +26,6 @@ impl Schedule {
             self.next = count + 1 + count / ROWS;
         }
         due
-    }
-}
-
-/// Why a run ended before one of its own rules did.
-#[derive(Debug)]
-pub(super) enum Halt {
-    /// A limit struck.
-    Stopped(Status),
-    /// Columns could not be read.
-    Failed(Error),
-}
-
-impl From<Status> for Halt {
-    fn from(status: Status) -> Self {
-        Self::Stopped(status)
-    }
-}
-
-impl From<Error> for Halt {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
-impl Halt {
-    /// The status of the limit; a failure stays one.
-    pub(super) fn status(self) -> Result<Status> {
-        match self {
-            Self::Stopped(status) => Ok(status),
-            Self::Failed(error) => Err(error),
-        }
     }
 }
 

@@ -34,6 +34,7 @@ pub(crate) mod cdss;
 pub(crate) mod dual_iht;
 pub(crate) mod dynamic;
 mod gaps;
+mod halt;
 mod ledger;
 mod primal;
 pub(crate) mod primal_dual;

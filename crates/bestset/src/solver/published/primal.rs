@@ -7,7 +7,7 @@ use crate::penalty::Coordinate;
 use crate::problem::Problem;
 use crate::relaxation::active_set::ActiveSet;
 use crate::solution::Coefficients;
-use crate::solver::published::ledger::Halt;
+use crate::solver::published::halt::Halt;
 
 /// Entries touched between two looks at the clock: some tens of microseconds.
 const ENTRIES_PER_CHECK: usize = 1 << 17;

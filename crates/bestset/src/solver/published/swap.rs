@@ -8,7 +8,8 @@ use crate::design::Moments;
 use crate::kernel;
 use crate::penalty::Coordinate;
 use crate::problem::Problem;
-use crate::solver::published::ledger::{Halt, Ledger};
+use crate::solver::published::halt::Halt;
+use crate::solver::published::ledger::Ledger;
 use crate::solver::published::primal::{Direction, Primal};
 
 /// A swap must lower P by this share, so that rounding cannot swap for ever.
