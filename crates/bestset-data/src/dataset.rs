@@ -161,6 +161,24 @@ impl Classes {
 }
 
 impl Dataset {
+    /// Numbers and their names, nothing else.
+    pub(crate) fn plain(source: PathBuf, matrix: Matrix, names: Names) -> Self {
+        Self {
+            source,
+            matrix,
+            genotyped: None,
+            names,
+            target: None,
+            weights: None,
+            offset: None,
+            categories: Vec::new(),
+            imputed: Vec::new(),
+            without_target: 0,
+            remarks: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
     /// Number of samples.
     pub fn rows(&self) -> usize {
         self.matrix.rows()

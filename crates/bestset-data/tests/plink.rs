@@ -68,7 +68,7 @@ fn genotypes_are_copies_of_the_first_allele_and_missing_ones_the_mean() {
     assert_eq!(data.variants()[0].id, "rs1");
     let target = data.target.as_ref().unwrap();
     assert_eq!((target.name.as_str(), &target.values[..]), ("phenotype", &[0.0, 0.5, 1.0, 1.5, 2.0, 2.5][..]));
-    assert_eq!(data.remarks, ["3 missing genotypes became the mean of their variant."]);
+    assert_eq!(data.remarks, ["Missing genotypes, set to the mean of their variant: 3."]);
     assert!((data.mean(0) - 0.8).abs() < 1e-15 && data.deviation(2) == 0.0);
     assert_eq!(data.design().unwrap().ncols(), 3);
     // The same variant twice has two names.
@@ -285,5 +285,5 @@ fn variants_of_a_model_are_found_by_place_and_alleles() {
     ));
     assert!(told.contains("1 of them are A/T or C/G, whose strand cannot be told"), "{told}");
     assert!(told.contains("taken at the mean of the data of the fit: other alleles, not there."), "{told}");
-    assert!(told.contains("1 missing genotypes"), "{told}");
+    assert!(told.contains("Missing genotypes, set to the mean of the data of the fit: 1"), "{told}");
 }

@@ -45,7 +45,7 @@ impl Packed {
             remarks.push(format!("Left out: {count} of {all} variants with an allele rarer than {least}."));
         }
         if self.missing > 0 {
-            remarks.push(format!("{} missing genotypes became the mean of their variant.", self.missing));
+            remarks.push(format!("Missing genotypes, set to the mean of their variant: {}.", self.missing));
         }
         remarks
     }

@@ -60,26 +60,13 @@ pub fn find_variants(
     let mut remarks = chosen.remarks;
     remarks.extend(told(wanted, &variants, &places));
     if missing > 0 {
-        remarks.push(format!("{missing} missing genotypes became the mean of the data of the fit."));
+        remarks.push(format!("Missing genotypes, set to the mean of the data of the fit: {missing}."));
     }
     let names = wanted.iter().map(|known| known.name.clone()).chain(chosen.names).collect();
     let mut keep = chosen.keep.iter();
     let people = people.into_iter().filter(|_| keep.next() == Some(&true)).collect();
-    let found = Dataset {
-        source: files.bed.clone(),
-        matrix: Matrix::Dense { rows, columns, data },
-        genotyped: None,
-        names: Names::Listed(names),
-        target: chosen.target,
-        weights: None,
-        offset: None,
-        categories: Vec::new(),
-        imputed: Vec::new(),
-        without_target: 0,
-        remarks,
-        notes: Vec::new(),
-    };
-    Ok((found, people))
+    let numbers = Dataset::plain(files.bed.clone(), Matrix::Dense { rows, columns, data }, Names::Listed(names));
+    Ok((Dataset { target: chosen.target, remarks, ..numbers }, people))
 }
 
 /// For each variant wanted the one at its place with its alleles; the same strand goes before the other.

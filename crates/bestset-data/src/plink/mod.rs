@@ -130,20 +130,9 @@ pub fn read_cohort(files: &CohortFiles, options: &CohortOptions) -> Result<Datas
     let genotypes =
         Genotypes::new(rows, variants.len(), read.packed).map_err(|e| FileError::new(&files.bed, e.to_string()))?;
     let columns = covariates.len() / rows;
-    Ok(Dataset {
-        source: files.bed.clone(),
-        matrix: Matrix::Dense { rows, columns, data: covariates },
-        genotyped: Some(Genotyped { genotypes, variants }),
-        names: Names::Listed(names),
-        target,
-        weights: None,
-        offset: None,
-        categories: Vec::new(),
-        imputed: Vec::new(),
-        without_target: 0,
-        remarks,
-        notes: Vec::new(),
-    })
+    let matrix = Matrix::Dense { rows, columns, data: covariates };
+    let covariates = Dataset::plain(files.bed.clone(), matrix, Names::Listed(names));
+    Ok(Dataset { genotyped: Some(Genotyped { genotypes, variants }), target, remarks, ..covariates })
 }
 
 /// Who is kept: those with a trait, if one is needed, and with all covariates.
