@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_X_y, validate_data
 
 from . import _core, _input, _problem, _report, _result
 from ._input import Floats
@@ -82,10 +82,16 @@ class BestSubsetBase(BaseEstimator):
         _input.check(X, "X")
         _input.check(y, "y")
         self._target = _input.target_name(y)
-        X, y = validate_data(
-            self, X, y, accept_sparse="csc", dtype=_input.FLOATS, order="F", ensure_all_finite=False,
-            ensure_min_samples=2, **checks,
-        )  # fmt: skip
+        wanted: dict[str, Any] = dict(
+            accept_sparse="csc", dtype=_input.FLOATS, order="F", ensure_all_finite=False, ensure_min_samples=2, **checks
+        )
+        if type(X) is not np.ndarray:
+            X, y = validate_data(self, X, y, **wanted)
+            return X, y
+        # An array has no names; to look for them scikit-learn asks every installed package, which takes as long as a small fit.
+        X, y = check_X_y(X, y, estimator=self, **wanted)
+        self.n_features_in_ = X.shape[1]
+        vars(self).pop("feature_names_in_", None)
         return X, y
 
     def _weights(self, sample_weight: Any, X: Any) -> Floats | None:
