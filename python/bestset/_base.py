@@ -91,7 +91,7 @@ class BestSubsetBase(BaseEstimator):
         # An array has no names; to look for them scikit-learn asks every installed package, which takes as long as a small fit.
         X, y = check_X_y(X, y, estimator=self, **wanted)
         self.n_features_in_ = X.shape[1]
-        vars(self).pop("feature_names_in_", None)
+        self.__dict__.pop("feature_names_in_", None)
         return X, y
 
     def _weights(self, sample_weight: Any, X: Any) -> Floats | None:
