@@ -12,6 +12,18 @@ from bestset._report import About
 
 __version__: str
 
+Block = NDArray[Any] | tuple[int, NDArray[np.uint8]]
+
+def block_correlate(
+    block: Block, features: NDArray[np.int64] | None, vectors: NDArray[np.float64]
+) -> NDArray[np.float64]: ...
+def block_columns(block: Block, features: NDArray[np.int64] | None) -> NDArray[np.float64]: ...
+def block_moments(
+    block: Block,
+    weights: NDArray[np.float64] | None = None,
+    centre: NDArray[np.float64] | None = None,
+    scale: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]: ...
 def command(words: Sequence[str]) -> int: ...
 
 class Kept: ...

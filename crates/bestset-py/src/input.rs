@@ -1,5 +1,6 @@
 //! What Python hands over: `Data` and `Setup` of `python/bestset/_problem.py`, read attribute by attribute.
 
+use crate::elsewhere::Elsewhere;
 use crate::errors::Failure;
 use bestset::design::{Csc, Dense, Design};
 use bestset::groups::Groups;
@@ -9,13 +10,14 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// X: column-major and contiguous, or (rows, column starts, row indices, values).
+/// X: column-major and contiguous, or (rows, column starts, row indices, values), or an object that multiplies its columns itself.
 #[derive(FromPyObject)]
 pub enum Matrix<'py> {
     F64(PyReadonlyArray2<'py, f64>),
     F32(PyReadonlyArray2<'py, f32>),
     SparseF64(usize, PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>),
     SparseF32(usize, PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f32>),
+    Elsewhere(Bound<'py, PyAny>),
 }
 
 /// The samples.
@@ -87,6 +89,10 @@ impl Matrix<'_> {
             Self::SparseF32(n, s, r, v) => {
                 let (n, s, r, v) = (*n, s.as_slice()?, r.as_slice()?, v.as_slice()?);
                 later(move || Csc::new(n, s, r, v))
+            }
+            Self::Elsewhere(object) => {
+                let design = Elsewhere::new(object)?;
+                later(move || Ok(design.again()))
             }
         })
     }

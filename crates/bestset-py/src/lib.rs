@@ -4,7 +4,9 @@
 //! interpreter is released while the engine works, and signals are answered meanwhile.
 
 mod ask;
+mod block;
 mod calls;
+mod elsewhere;
 mod errors;
 mod input;
 mod model;
@@ -30,6 +32,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(calls::path, module)?)?;
     module.add_function(wrap_pyfunction!(calls::subsets, module)?)?;
     module.add_function(wrap_pyfunction!(calls::stability, module)?)?;
+    module.add_function(wrap_pyfunction!(block::block_correlate, module)?)?;
+    module.add_function(wrap_pyfunction!(block::block_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(block::block_moments, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(model::save_model, module)?)?;
     module.add_function(wrap_pyfunction!(model::read_model, module)?)
