@@ -34,6 +34,8 @@ class Elsewhere(Protocol):
         fetched once for them.
     ``trip``
         The most features in one call of `correlate`; between two calls limits and Ctrl-C are looked at. None for all of them.
+    ``watch(stopped)``
+        Called once before all other methods with a function that says whether the solve is to end; a long pass may ask it and raise.
     """
 
     @property

@@ -8,7 +8,9 @@ use numpy::npyffi::NPY_ORDER;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use rayon::ThreadPool;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// Columns one after the other, or the packed codes of people: how many they are, and ⌈people/4⌉ bytes a variant.
 #[derive(FromPyObject)]
@@ -61,22 +63,25 @@ impl<'a> Entries<'a> {
 
 thread_local! {
     /// A pool of one thread for each that Python calls from, and the process it belongs to.
-    static POOL: RefCell<Option<(u32, rayon::ThreadPool)>> = const { RefCell::new(None) };
+    static POOL: RefCell<Option<(u32, Arc<ThreadPool>)>> = const { RefCell::new(None) };
 }
 
-/// With the interpreter released and on one thread: a cluster gives its workers the processes and threads that they are to use.
+fn own_pool() -> Option<Arc<ThreadPool>> {
+    POOL.with_borrow_mut(|pool| {
+        if pool.as_ref().is_none_or(|(process, _)| *process != std::process::id()) {
+            let built = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+            *pool = built.ok().map(|built| (std::process::id(), Arc::new(built)));
+        }
+        pool.as_ref().map(|(_, pool)| pool.clone())
+    })
+}
+
+/// With the interpreter released and on one thread: a cluster gives its workers the processes and threads that they are to use. A
+/// thread of the engine, which would take up other work of its own while it waits, does it itself.
 fn alone<T: Send>(py: Python<'_>, body: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
-    let found = py.detach(|| {
-        POOL.with_borrow_mut(|pool| {
-            if pool.as_ref().is_none_or(|(process, _)| *process != std::process::id()) {
-                let built = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-                *pool = built.ok().map(|built| (std::process::id(), built));
-            }
-            match pool {
-                Some((_, pool)) => pool.install(body),
-                None => body(),
-            }
-        })
+    let found = py.detach(|| match own_pool().filter(|_| rayon::current_thread_index().is_none()) {
+        Some(pool) => pool.install(body),
+        None => body(),
     });
     Ok(found.map_err(Failure::from)?)
 }

@@ -4,7 +4,7 @@
 //! of the active set again and again.
 
 use bestset::design::{BlockBody, Column, Dense, Design, Moments};
-use bestset::{Error, Result};
+use bestset::{CancelFlag, Error, Result};
 use numpy::npyffi::NPY_ORDER;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -19,6 +19,17 @@ const KEPT: usize = 512 << 20;
 /// Bytes of the columns that are fetched at once.
 const FETCHED: usize = 64 << 20;
 
+/// Whether the call that X belongs to is to end: what an object may ask in the middle of a long pass.
+#[pyclass(frozen)]
+pub struct Stopped(pub CancelFlag);
+
+#[pymethods]
+impl Stopped {
+    fn __call__(&self) -> bool {
+        self.0.is_cancelled()
+    }
+}
+
 /// What the object said of itself.
 pub struct Elsewhere {
     object: Py<PyAny>,
@@ -28,12 +39,13 @@ pub struct Elsewhere {
     rounding: f64,
     trip: usize,
     has_moments: bool,
+    cancel: CancelFlag,
     kept: Mutex<HashMap<usize, Arc<Vec<f64>>>>,
 }
 
 impl Elsewhere {
     /// Asks the object for its shape and its rounding.
-    pub fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub fn new(object: &Bound<'_, PyAny>, cancel: CancelFlag) -> PyResult<Self> {
         let name = object.get_type().name()?.to_string();
         for method in ["correlate", "columns"] {
             if !object.hasattr(method)? {
@@ -48,14 +60,18 @@ impl Elsewhere {
         let trip = object.getattr("trip").ok().filter(|t| !t.is_none()).map(|t| t.extract()).transpose()?;
         let has_moments = object.hasattr("moments")?;
         let rounding = rounding(object, nrows, &name)?;
+        if object.hasattr("watch")? {
+            object.call_method1("watch", (Bound::new(object.py(), Stopped(cancel.clone()))?,))?;
+        }
         let (object, trip, kept) = (object.clone().unbind(), trip.unwrap_or(ncols), Mutex::default());
-        Ok(Self { object, name, nrows, ncols, rounding, trip, has_moments, kept })
+        Ok(Self { object, name, nrows, ncols, rounding, trip, has_moments, cancel, kept })
     }
 
     /// The same object for another call of the engine; nothing is kept from one to the next, since the data may have changed.
     pub fn again(&self) -> Self {
         let object = Python::attach(|py| self.object.clone_ref(py));
-        Self { object, name: self.name.clone(), kept: Mutex::default(), ..*self }
+        let (name, cancel) = (self.name.clone(), self.cancel.clone());
+        Self { object, name, cancel, kept: Mutex::default(), ..*self }
     }
 
     fn failed(&self, place: String, reason: impl std::fmt::Display) -> Error {
@@ -72,7 +88,11 @@ impl Elsewhere {
     ) -> Result<T> {
         Python::attach(|py| {
             let fail = |error: PyErr| self.failed(place(), error);
-            let found = call(self.object.bind(py)).map_err(fail)?;
+            let found = call(self.object.bind(py)).map_err(|error| match self.cancel.is_cancelled() {
+                // It gave up what nobody waits for.
+                true => Error::Stopped,
+                false => fail(error),
+            })?;
             let (numpy, order) = (py.import("numpy").map_err(fail)?, PyDict::new(py));
             order.set_item("dtype", "float64").map_err(fail)?;
             order.set_item("order", "F").map_err(fail)?;

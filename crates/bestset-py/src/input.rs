@@ -5,7 +5,7 @@ use crate::errors::Failure;
 use bestset::design::{Csc, Dense, Design};
 use bestset::groups::Groups;
 use bestset::select::{Posed, Samples, Scale, Setup};
-use bestset::{Bounds, Factors, Loss};
+use bestset::{Bounds, CancelFlag, Factors, Loss};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -63,6 +63,8 @@ pub struct Input<'a> {
     weights: Option<&'a [f64]>,
     offset: Option<&'a [f64]>,
     setup: Setup,
+    /// Ends the call; a matrix that lives elsewhere looks at it in the middle of a pass.
+    pub cancel: CancelFlag,
 }
 
 fn columns<'a, T: numpy::Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<(usize, usize, &'a [T])> {
@@ -75,7 +77,7 @@ fn columns<'a, T: numpy::Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResul
 
 impl Matrix<'_> {
     /// Borrows the entries: slices may be read on other threads, arrays of numpy may not.
-    fn borrow(&self) -> PyResult<MakeDesign<'_>> {
+    fn borrow(&self, cancel: &CancelFlag) -> PyResult<MakeDesign<'_>> {
         fn later<'a, D: Design + 'a>(make: impl Fn() -> bestset::Result<D> + Send + Sync + 'a) -> MakeDesign<'a> {
             Box::new(move || Ok(Box::new(make()?)))
         }
@@ -91,7 +93,7 @@ impl Matrix<'_> {
                 later(move || Csc::new(n, s, r, v))
             }
             Self::Elsewhere(object) => {
-                let design = Elsewhere::new(object)?;
+                let design = Elsewhere::new(object, cancel.clone())?;
                 later(move || Ok(design.again()))
             }
         })
@@ -103,7 +105,9 @@ impl<'py> Data<'py> {
     pub fn borrow<'a>(&'a self, setup: &SetupArgument<'py>) -> PyResult<Input<'a>> {
         let weights = self.sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
         let offset = self.offset.as_ref().map(|o| o.as_slice()).transpose()?;
-        Ok(Input { design: self.x.borrow()?, y: self.y.as_slice()?, weights, offset, setup: setup.own()? })
+        let cancel = CancelFlag::default();
+        let (design, y) = (self.x.borrow(&cancel)?, self.y.as_slice()?);
+        Ok(Input { design, y, weights, offset, setup: setup.own()?, cancel })
     }
 }
 

@@ -13,6 +13,7 @@ mod model;
 mod output;
 mod report;
 mod run;
+mod workers;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -32,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(calls::path, module)?)?;
     module.add_function(wrap_pyfunction!(calls::subsets, module)?)?;
     module.add_function(wrap_pyfunction!(calls::stability, module)?)?;
+    module.add_function(wrap_pyfunction!(workers::part, module)?)?;
     module.add_function(wrap_pyfunction!(block::block_correlate, module)?)?;
     module.add_function(wrap_pyfunction!(block::block_columns, module)?)?;
     module.add_function(wrap_pyfunction!(block::block_moments, module)?)?;
