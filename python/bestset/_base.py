@@ -14,9 +14,16 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_X_y, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_is_fitted,
+    check_X_y,
+    column_or_1d,
+    validate_data,
+)
 
-from . import _core, _input, _problem, _report, _result
+from . import _core, _input, _problem, _report, _result, elsewhere
 from ._input import Floats
 from ._problem import Choice, Control, Data, Folding, Setup
 from ._result import Result
@@ -79,9 +86,12 @@ class BestSubsetBase(BaseEstimator):
 
     def _samples(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
         """X and y checked. That X is finite is checked by the engine, which reads it anyway."""
+        self._target = _input.target_name(y)
+        far = elsewhere.design(X)
+        if far is not None:
+            return far, self._target_elsewhere(far, y, **checks)
         _input.check(X, "X")
         _input.check(y, "y")
-        self._target = _input.target_name(y)
         wanted: dict[str, Any] = dict(
             accept_sparse="csc", dtype=_input.FLOATS, order="F", ensure_all_finite=False, ensure_min_samples=2, **checks
         )
@@ -93,6 +103,29 @@ class BestSubsetBase(BaseEstimator):
         self.n_features_in_ = X.shape[1]
         self.__dict__.pop("feature_names_in_", None)
         return X, y
+
+    def _target_elsewhere(self, X: Any, y: Any, y_numeric: bool = False) -> Any:
+        """y checked against X that lives elsewhere."""
+        _input.check(y, "y")
+        n, p = X.shape
+        kind = np.float64 if y_numeric else None
+        y = column_or_1d(check_array(y, ensure_2d=False, dtype=kind, ensure_min_samples=2, input_name="y"), warn=True)
+        if len(y) != n:
+            raise ValueError(f"y has length {len(y)}, but X has {n} rows")
+        self.n_features_in_ = int(p)
+        return y
+
+    def _chosen(self, X: Any) -> Any:
+        """The selected columns of new samples."""
+        check_is_fitted(self)
+        far = elsewhere.design(X)
+        if far is not None:
+            if far.shape[1] != self.n_features_in_:
+                raise ValueError(f"X has {far.shape[1]} features; the model was fitted to {self.n_features_in_}")
+            return np.asarray(far.columns(np.asarray(self.support_, dtype=np.int64)))
+        _input.check(X, "X")
+        X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=_input.FLOATS)
+        return X[:, self.support_]
 
     def _weights(self, sample_weight: Any, X: Any) -> Floats | None:
         if sample_weight is None:
@@ -154,7 +187,7 @@ class BestSubsetBase(BaseEstimator):
             own = file if file is None or len(targets) == 1 else f"{os.fspath(file)}.{number}"
             control = self._control(left, own)
             data = Data(matrix, y, weights, fixed)
-            found = _core.select(data, setup, choice, control)
+            found = _core.select(data, setup, choice, _problem.spread(data, setup, choice, control))
             result = _result.selected(found, p, self._names(), setup, target=self._target)
             result._seen = _report.seen(seen, data, found["kept"], self)
             fits.append(Fitted(result, found["remarks"], self._scores(found["validation"], loss)))
@@ -250,7 +283,8 @@ class CvMixin:
         if given is None or (isinstance(given, (int, np.integer)) and not isinstance(given, bool)):
             return None if given is None else int(given)
         cv = check_cv(given, y, classifier=classifier)
-        splits = [(np.asarray(train), np.asarray(test)) for train, test in cv.split(X, y)]
+        rows = np.zeros((X.shape[0], 1)) if elsewhere.design(X) is not None else X
+        splits = [(np.asarray(train), np.asarray(test)) for train, test in cv.split(rows, y)]
         every = np.arange(X.shape[0])
         # Masks are turned into indices.
         return [(every[train].tolist(), every[test].tolist()) for train, test in splits]

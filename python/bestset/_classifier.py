@@ -14,10 +14,9 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._base import BestSubsetBase, CvMixin
-from ._input import FLOATS, Floats, check, with_offset
+from ._input import Floats, with_offset
 from ._problem import CLASSIFICATION
 
 
@@ -68,10 +67,7 @@ class _Classification(ClassifierMixin, BestSubsetBase):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        check(X, "X")
-        X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=FLOATS)
-        margins = safe_sparse_dot(X[:, self.support_], self.coef_[:, self.support_].T, dense_output=True)
+        margins = safe_sparse_dot(self._chosen(X), self.coef_[:, self.support_].T, dense_output=True)
         margins = np.asarray(margins + self.intercept_)
         return with_offset(margins.ravel() if margins.shape[1] == 1 else margins, offset)
 

@@ -12,6 +12,19 @@ from bestset._report import About
 
 __version__: str
 
+Block = NDArray[Any] | tuple[int, NDArray[np.uint8]]
+
+def block_correlate(
+    block: Block, features: NDArray[np.int64] | None, vectors: NDArray[np.float64]
+) -> NDArray[np.float64]: ...
+def block_columns(block: Block, features: NDArray[np.int64] | None) -> NDArray[np.float64]: ...
+def block_moments(
+    block: Block,
+    weights: NDArray[np.float64] | None = None,
+    centre: NDArray[np.float64] | None = None,
+    scale: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]: ...
+def part(data: Data, setup: Setup, choice: Choice, control: Control, asked: str) -> str: ...
 def command(words: Sequence[str]) -> int: ...
 
 class Kept: ...

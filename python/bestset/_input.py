@@ -10,21 +10,27 @@ from typing import Any, TypeAlias, Union
 import numpy as np
 from numpy.typing import NDArray
 
+from . import elsewhere
+
 Floats: TypeAlias = NDArray[np.float64]
 #: (number of rows, column starts, row indices, values)
 SparseColumns: TypeAlias = tuple[int, NDArray[np.uintp], NDArray[np.uint32], NDArray[Any]]
-Matrix: TypeAlias = Union[NDArray[Any], SparseColumns]
+Matrix: TypeAlias = Union[NDArray[Any], SparseColumns, elsewhere.Elsewhere]
 
 #: Types of entries that are used as they are; everything else becomes float64.
 FLOATS = (np.float64, np.float32)
 
 
 def matrix(X: Any) -> tuple[Matrix, int, int]:
-    """X for the engine, and its shape.
+    """X for the engine, and its shape; what lives elsewhere (`bestset.elsewhere`) stays there.
 
     Not copied: Fortran-ordered arrays of float64 or float32 (read-only and memory-mapped ones too), and CSC matrices
     of these types with sorted 32-bit row indices. Everything else is copied once.
     """
+    far = elsewhere.design(X)
+    if far is not None:
+        n, p = far.shape
+        return far, int(n), int(p)
     check(X, "X")
     if is_sparse(X):
         return _sparse(X)
@@ -128,6 +134,8 @@ def _sparse(X: Any) -> tuple[SparseColumns, int, int]:
 def feature_names(X: Any) -> tuple[str, ...] | None:
     """The names of the columns, if X has any."""
     columns = getattr(X, "columns", None)
+    if callable(columns):
+        columns = getattr(X, "names", None)
     return None if columns is None else tuple(str(name) for name in columns)
 
 

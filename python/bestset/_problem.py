@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from . import _input
 from ._input import Floats, Matrix
+
+#: Does parts of a selection: texts, and whether the call is to end, to texts.
+Workers: TypeAlias = Callable[[list[str], Callable[[], bool]], list[str]]
 
 #: Ways to solve.
 METHODS = ("incremental", "exact", "primal_dual", "primal_dual_plain", "dual_ascent", "dual_iht", "cdss")
@@ -107,6 +112,17 @@ class Control:
     prove: float | str = "auto"
     checkpoint: str | None = None
     keep_answer: bool = False
+    workers: Workers | None = None
+
+
+#: Makes the function that does parts of a selection elsewhere, of the samples and settings; none where all is done here.
+SPREAD: ContextVar[Callable[[Data, Setup, Choice, Control], Workers] | None] = ContextVar("SPREAD", default=None)
+
+
+def spread(data: Data, setup: Setup, choice: Choice, control: Control) -> Control:
+    """The way of solving, with those who do parts of it."""
+    make = SPREAD.get()
+    return control if make is None else replace(control, workers=make(data, setup, choice, control))
 
 
 def data(X: Any, y: Any, loss: str, sample_weight: Any = None, offset: Any = None) -> tuple[Data, int]:

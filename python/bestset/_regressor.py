@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._base import BestSubsetBase, CvMixin
-from ._input import FLOATS, Floats, check, with_offset
+from ._input import Floats, with_offset
 
 LOSSES = ("squared", "huber")
 
@@ -44,10 +43,7 @@ class _Regression(RegressorMixin, BestSubsetBase):
         -------
         ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
-        check(X, "X")
-        X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=FLOATS)
-        found = safe_sparse_dot(X[:, self.support_], self.coef_[self.support_], dense_output=True)
+        found = safe_sparse_dot(self._chosen(X), self.coef_[self.support_], dense_output=True)
         return with_offset(np.asarray(found + self.intercept_), offset)
 
 

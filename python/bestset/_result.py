@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import elsewhere
 from ._input import Floats
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ class Coefficients:
 
     def predict(self, X: Any) -> Floats:
         """The linear predictor X @ coef + intercept; only the selected columns are touched."""
+        far = elsewhere.design(X)
+        if far is not None and far.shape[1] == self.n_features:
+            return np.asarray(np.asarray(far.columns(self.support)) @ self.values + self.intercept, dtype=np.float64)
         if hasattr(X, "to_numpy"):
             X = X.to_numpy()
         if not hasattr(X, "shape"):

@@ -194,7 +194,7 @@ def solve(
     )  # fmt: skip
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; it is {callback!r}")
-    found = _core.select(data, setup, choice, control, callback)
+    found = _core.select(data, setup, choice, _problem.spread(data, setup, choice, control), callback)
     _result.warn(found["remarks"], stacklevel=2)
     result = _result.selected(found, p, names, setup, target=_input.target_name(y), classes=_input.two_labels(y, loss))
     result._seen = _report.seen(X, data, found["kept"])

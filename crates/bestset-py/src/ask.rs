@@ -1,14 +1,16 @@
 //! How it is solved and what decides the number of features: `Control` and `Choice` of `python/bestset/_problem.py`.
 
 use crate::errors::Failure;
+use crate::workers::Elsewhere;
 use bestset::CancelFlag;
 use bestset::criteria::Criterion;
 use bestset::cv::{Rule, Score, Split};
 use bestset::path::Search;
-use bestset::select::{Folded, How, Posed, Prove, Selection};
+use bestset::select::{Folded, How, Posed, Prove, Selection, Workers};
 use bestset::{Coefficients, Error, Options};
 use pyo3::prelude::*;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How it is solved.
@@ -28,6 +30,7 @@ pub struct Control {
     prove: ProveArgument,
     checkpoint: Option<PathBuf>,
     pub keep_answer: bool,
+    workers: Option<Py<PyAny>>,
 }
 
 /// "auto", or seconds.
@@ -103,6 +106,11 @@ impl Control {
         })
     }
 
+    fn workers(&self, cancel: &CancelFlag) -> Option<Arc<dyn Workers>> {
+        let function = self.workers.as_ref().map(|function| Python::attach(|py| function.clone_ref(py)))?;
+        Some(Arc::new(Elsewhere { function, cancel: cancel.clone() }))
+    }
+
     fn prove(&self) -> Result<Prove, Error> {
         Ok(match &self.prove {
             ProveArgument::Word(word) if word == "auto" => Prove::Usual,
@@ -124,6 +132,7 @@ impl Choice {
             search: if self.full { Search::Full } else { Search::Neighbours },
             prove: control.prove()?,
             checkpoint: control.checkpoint.clone(),
+            workers: control.workers(cancel),
             solve: control.options(posed, cancel)?,
         })
     }

@@ -1,11 +1,10 @@
 //! The functions of the module. Each poses the problem inside the released section and returns dictionaries.
 
 use crate::ask::{Choice, Control, Draws};
-use crate::input::{Data, SetupArgument};
+use crate::input::{Data, Input, SetupArgument};
 use crate::output;
 use crate::report::Kept;
 use crate::run::{Caller, run};
-use bestset::CancelFlag;
 use bestset::Coefficients;
 use bestset::select::SUBSET_SIZES;
 use pyo3::prelude::*;
@@ -13,9 +12,10 @@ use pyo3::types::PyDict;
 
 type Dict<'py> = PyResult<Bound<'py, PyDict>>;
 
-fn caller<'c>(control: &Control, callback: Option<&'c Bound<'c, PyAny>>) -> Caller<'c> {
+/// How a call with this control is run.
+pub fn caller<'c>(control: &Control, input: &Input<'_>, callback: Option<&'c Bound<'c, PyAny>>) -> Caller<'c> {
     let (threads, keep_answer) = (control.threads, control.keep_answer);
-    Caller { threads, cancel: CancelFlag::default(), keep_answer, callback }
+    Caller { threads, cancel: input.cancel.clone(), keep_answer, callback }
 }
 
 /// The model at a price, of a size, or chosen by a criterion or by cross-validation.
@@ -29,7 +29,8 @@ pub fn select<'py>(
     control: Control,
     callback: Option<Bound<'py, PyAny>>,
 ) -> Dict<'py> {
-    let (input, caller) = (data.borrow(&setup)?, caller(&control, callback.as_ref()));
+    let input = data.borrow(&setup)?;
+    let caller = caller(&control, &input, callback.as_ref());
     let cancel = caller.cancel.clone();
     let (found, kept) = run(py, &caller, |rows| {
         input.pose(|posed| {
@@ -53,7 +54,8 @@ pub fn certify<'py>(
     control: Control,
     given: (Vec<usize>, Vec<f64>, f64),
 ) -> Dict<'py> {
-    let (input, caller) = (data.borrow(&setup)?, caller(&control, None));
+    let input = data.borrow(&setup)?;
+    let caller = caller(&control, &input, None);
     let cancel = caller.cancel.clone();
     let (judged, found) = run(py, &caller, |_| {
         input.pose(|posed| {
@@ -84,7 +86,8 @@ pub fn path<'py>(
     choice: Choice,
     control: Control,
 ) -> Dict<'py> {
-    let (input, caller) = (data.borrow(&setup)?, caller(&control, None));
+    let input = data.borrow(&setup)?;
+    let caller = caller(&control, &input, None);
     let cancel = caller.cancel.clone();
     let found = run(py, &caller, |_| {
         input.pose(|posed| {
@@ -105,7 +108,8 @@ pub fn subsets<'py>(
     control: Control,
     most: Option<usize>,
 ) -> Dict<'py> {
-    let (input, caller) = (data.borrow(&setup)?, caller(&control, None));
+    let input = data.borrow(&setup)?;
+    let caller = caller(&control, &input, None);
     let cancel = caller.cancel.clone();
     let found = run(py, &caller, |_| {
         input.pose(|posed| {
@@ -131,7 +135,8 @@ pub fn stability<'py>(
     control: Control,
     draws: Draws,
 ) -> Dict<'py> {
-    let (input, caller) = (data.borrow(&setup)?, caller(&control, None));
+    let input = data.borrow(&setup)?;
+    let caller = caller(&control, &input, None);
     let cancel = caller.cancel.clone();
     let found = run(py, &caller, |_| {
         input.pose(|posed| {

@@ -1,21 +1,23 @@
 //! What Python hands over: `Data` and `Setup` of `python/bestset/_problem.py`, read attribute by attribute.
 
+use crate::elsewhere::Elsewhere;
 use crate::errors::Failure;
 use bestset::design::{Csc, Dense, Design};
 use bestset::groups::Groups;
 use bestset::select::{Posed, Samples, Scale, Setup};
-use bestset::{Bounds, Factors, Loss};
+use bestset::{Bounds, CancelFlag, Factors, Loss};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// X: column-major and contiguous, or (rows, column starts, row indices, values).
+/// X: column-major and contiguous, or (rows, column starts, row indices, values), or an object that multiplies its columns itself.
 #[derive(FromPyObject)]
 pub enum Matrix<'py> {
     F64(PyReadonlyArray2<'py, f64>),
     F32(PyReadonlyArray2<'py, f32>),
     SparseF64(usize, PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>),
     SparseF32(usize, PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f32>),
+    Elsewhere(Bound<'py, PyAny>),
 }
 
 /// The samples.
@@ -61,6 +63,8 @@ pub struct Input<'a> {
     weights: Option<&'a [f64]>,
     offset: Option<&'a [f64]>,
     setup: Setup,
+    /// Ends the call; a matrix that lives elsewhere looks at it in the middle of a pass.
+    pub cancel: CancelFlag,
 }
 
 fn columns<'a, T: numpy::Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<(usize, usize, &'a [T])> {
@@ -73,7 +77,7 @@ fn columns<'a, T: numpy::Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResul
 
 impl Matrix<'_> {
     /// Borrows the entries: slices may be read on other threads, arrays of numpy may not.
-    fn borrow(&self) -> PyResult<MakeDesign<'_>> {
+    fn borrow(&self, cancel: &CancelFlag) -> PyResult<MakeDesign<'_>> {
         fn later<'a, D: Design + 'a>(make: impl Fn() -> bestset::Result<D> + Send + Sync + 'a) -> MakeDesign<'a> {
             Box::new(move || Ok(Box::new(make()?)))
         }
@@ -88,6 +92,10 @@ impl Matrix<'_> {
                 let (n, s, r, v) = (*n, s.as_slice()?, r.as_slice()?, v.as_slice()?);
                 later(move || Csc::new(n, s, r, v))
             }
+            Self::Elsewhere(object) => {
+                let design = Elsewhere::new(object, cancel.clone())?;
+                later(move || Ok(design.again()))
+            }
         })
     }
 }
@@ -97,7 +105,9 @@ impl<'py> Data<'py> {
     pub fn borrow<'a>(&'a self, setup: &SetupArgument<'py>) -> PyResult<Input<'a>> {
         let weights = self.sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
         let offset = self.offset.as_ref().map(|o| o.as_slice()).transpose()?;
-        Ok(Input { design: self.x.borrow()?, y: self.y.as_slice()?, weights, offset, setup: setup.own()? })
+        let cancel = CancelFlag::default();
+        let (design, y) = (self.x.borrow(&cancel)?, self.y.as_slice()?);
+        Ok(Input { design, y, weights, offset, setup: setup.own()?, cancel })
     }
 }
 

@@ -4,13 +4,16 @@
 //! interpreter is released while the engine works, and signals are answered meanwhile.
 
 mod ask;
+mod block;
 mod calls;
+mod elsewhere;
 mod errors;
 mod input;
 mod model;
 mod output;
 mod report;
 mod run;
+mod workers;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -30,6 +33,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(calls::path, module)?)?;
     module.add_function(wrap_pyfunction!(calls::subsets, module)?)?;
     module.add_function(wrap_pyfunction!(calls::stability, module)?)?;
+    module.add_function(wrap_pyfunction!(workers::part, module)?)?;
+    module.add_function(wrap_pyfunction!(block::block_correlate, module)?)?;
+    module.add_function(wrap_pyfunction!(block::block_columns, module)?)?;
+    module.add_function(wrap_pyfunction!(block::block_moments, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
     module.add_function(wrap_pyfunction!(model::save_model, module)?)?;
     module.add_function(wrap_pyfunction!(model::read_model, module)?)

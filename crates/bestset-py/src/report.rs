@@ -3,7 +3,6 @@
 use crate::errors::Failure;
 use crate::input::{Data, SetupArgument};
 use crate::run::{Caller, run};
-use bestset::CancelFlag;
 use bestset::select::{By, Posed, Selected};
 use bestset_report::Subject;
 use pyo3::exceptions::PyValueError;
@@ -52,7 +51,7 @@ pub fn report<'py>(
     about: About,
 ) -> PyResult<String> {
     let input = data.borrow(&setup)?;
-    let caller = Caller { threads: None, cancel: CancelFlag::default(), keep_answer: false, callback: None };
+    let caller = Caller { threads: None, cancel: input.cancel.clone(), keep_answer: false, callback: None };
     let kept: &Kept = &kept;
     let page = run(py, &caller, |_| {
         input.pose(|posed| {

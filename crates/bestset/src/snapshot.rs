@@ -34,6 +34,11 @@ pub(crate) struct SavedMonitor {
 }
 
 impl SavedMonitor {
+    /// Nothing counted, nothing shown.
+    pub(crate) fn empty() -> Self {
+        Self { passes: 0.0, trace: Vec::new() }
+    }
+
     pub(crate) fn new(monitor: &Monitor<'_>) -> Self {
         let numbers = |r: &TraceRow| {
             let [iteration, active, support] = [r.iteration, r.active, r.support].map(|count| count as f64);

@@ -42,6 +42,27 @@ pub(crate) fn solve_whole(problem: &Problem<'_>, options: &Options) -> Result<So
     }
 }
 
+/// As [`solve`] with [`Method::Exact`], the tree of branch and bound grown in slices; other searches, and those for runners-up, as they are.
+pub(crate) fn solve_in_slices(
+    problem: &Problem<'_>,
+    options: &Options,
+    observer: &mut dyn Observer,
+    grow: exact::slices::GrowSlices<'_>,
+) -> Result<Solution> {
+    let is_other = leaps::is_needed(problem) || enumerate::is_needed(problem) || options.top > 1;
+    if is_other || !problem.penalty().has_certificate(problem.ncols()) {
+        return solve_observed(problem, options, observer);
+    }
+    let mut monitor = Monitor::new(options, observer);
+    options.validate(problem)?;
+    monitor.so_far.most = problem.max_size().unwrap_or(usize::MAX);
+    let grown = exact::slices::solve(problem, options, &mut monitor, grow);
+    match grown.and_then(|outcome| outcome.certified(problem, options)) {
+        Ok(solution) => Ok(concluded(solution, monitor)),
+        Err(error) => rescued(problem, monitor, error),
+    }
+}
+
 /// As [`solve_observed`]; branch and bound goes on from the journal and keeps it up to date.
 pub(crate) fn solve_kept(
     problem: &Problem<'_>,

@@ -26,7 +26,7 @@ impl FoldFit {
 }
 
 /// How the fit of a fold ended.
-pub(super) enum FoldEnd {
+pub(crate) enum FoldEnd {
     Done(FoldFit),
     /// A limit struck, or columns could not be read, and why.
     Cut {

@@ -21,15 +21,16 @@ pub use folds::Folds;
 pub use score::Score;
 pub use stability::{STABLE_SHARE, Stability, StabilityOptions, stability};
 
-pub(crate) use fold::FoldFit;
+pub(crate) use fold::{FoldEnd, FoldFit};
 
-use crate::cv::fold::FoldEnd;
 use crate::error::{Error, Result};
 use crate::path::{Path, PathOptions, Point, path};
 use crate::problem::Problem;
 use crate::solution::Status;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Settings of a cross-validation.
@@ -273,12 +274,61 @@ pub(crate) struct Work<'w, 'a> {
 impl Work<'_, '_> {
     pub(crate) fn observed(self, observer: &(dyn Fn(usize, usize) + Sync)) -> Result<CrossValidation> {
         let (total, problem) = (self.parts.splits.len(), self.problem);
-        let done = std::sync::atomic::AtomicUsize::new(0);
+        let done = AtomicUsize::new(0);
         let count = |_: usize, _: &FoldFit| {
-            observer(1 + done.fetch_add(1, std::sync::atomic::Ordering::Relaxed), total);
+            observer(1 + done.fetch_add(1, Ordering::Relaxed), total);
             Ok(())
         };
         self.run(|options| path(problem, options), &|_| None, &count)
+    }
+
+    /// As [`Work::observed`]; `folds` does some of them elsewhere, while the path of all samples is made here.
+    pub(crate) fn with_folds(
+        self,
+        observer: &(dyn Fn(usize, usize) + Sync),
+        folds: impl FnOnce() -> Vec<Option<FoldFit>> + Send,
+    ) -> Result<CrossValidation> {
+        let (total, problem) = (self.parts.splits.len(), self.problem);
+        let fits: OnceLock<Vec<Option<FoldFit>>> = OnceLock::new();
+        let count = AtomicUsize::new(0);
+        let whole = |options: &PathOptions| {
+            std::thread::scope(|scope| {
+                let elsewhere = scope.spawn(folds);
+                let found = path(problem, options);
+                // What cannot be had is done here.
+                let _ = fits.set(elsewhere.join().unwrap_or_default());
+                found
+            })
+        };
+        let seen = || observer(1 + count.fetch_add(1, Ordering::Relaxed), total);
+        let known = |k: usize| {
+            let fit = fits.get().and_then(|fits| fits.get(k).cloned().flatten());
+            fit.inspect(|_| seen())
+        };
+        self.run(whole, &known, &|_, _| {
+            seen();
+            Ok(())
+        })
+    }
+
+    /// The largest size and the settings of the paths.
+    fn settings(&self) -> (usize, PathOptions) {
+        let (problem, path) = (self.problem, &self.options.path);
+        let most = path.max_size.unwrap_or_else(|| crate::criteria::usual_size(problem)).min(problem.ncols());
+        (most, PathOptions { max_size: Some(most), ..path.clone() })
+    }
+
+    /// One fold alone.
+    pub(crate) fn fold(&self, number: usize) -> Result<FoldEnd> {
+        let (most, settings) = self.settings();
+        let split = self.parts.splits.get(number).ok_or(Error::Index {
+            what: "the folds",
+            position: 0,
+            index: number,
+            problem: "beyond the last one",
+        })?;
+        let fit = || fold::fit(self.problem, &settings, split, most, Instant::now());
+        crate::control::on_threads(settings.solve.threads, fit)
     }
 
     /// `whole` makes the path of all samples, `known` may give a fold's answers, and `done` sees those that were computed.
@@ -291,8 +341,7 @@ impl Work<'_, '_> {
         let (problem, options, start) = (self.problem, self.options, Instant::now());
         let score = options.score.unwrap_or(Score::of(problem.loss()));
         score.validate(problem.loss())?;
-        let most = options.path.max_size.unwrap_or_else(|| crate::criteria::usual_size(problem)).min(problem.ncols());
-        let settings = PathOptions { max_size: Some(most), ..options.path.clone() };
+        let (most, settings) = self.settings();
         let mut whole = whole(&settings)?;
         whole.points.retain(|p| p.solution.support().len() <= most);
         let fold = |(k, split): (usize, &Split)| -> Result<FoldEnd> {

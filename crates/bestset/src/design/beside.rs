@@ -109,4 +109,12 @@ impl Design for Beside<'_> {
         let (design, j) = self.at(j);
         design.offset(j)
     }
+
+    fn rounding(&self) -> f64 {
+        self.first.rounding().max(self.second.rounding())
+    }
+
+    fn trip(&self) -> Option<usize> {
+        self.first.trip().or(self.second.trip())
+    }
 }

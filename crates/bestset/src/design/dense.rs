@@ -35,6 +35,17 @@ impl<'a, T: Element> Dense<'a, T> {
         Ok(Self { nrows, ncols, data })
     }
 
+    /// As [`Dense::new`], without a look at the entries: for blocks whose numbers were found finite before. One that is not shows in every
+    /// inner product with its column.
+    pub fn trusted(nrows: usize, ncols: usize, data: impl Into<Cow<'a, [T]>>) -> Result<Self> {
+        let data = data.into();
+        if nrows == 0 || ncols == 0 {
+            return Err(Error::Empty { rows: nrows, columns: ncols });
+        }
+        check_length("X", data.len(), nrows.saturating_mul(ncols))?;
+        Ok(Self { nrows, ncols, data })
+    }
+
     /// The same of entries that are known to be finite and to have this shape.
     pub(crate) fn unchecked(nrows: usize, ncols: usize, data: impl Into<Cow<'a, [T]>>) -> Self {
         let data = data.into();

@@ -98,6 +98,30 @@ pub trait Design: Send + Sync {
         Ok(None)
     }
 
+    /// Weighted moments of the columns (x_j − centre_j)/scale_j, where the design has them without a copy of each: as
+    /// [`moments`] of a [`Standardized`] view would give them.
+    fn standardized_moments(
+        &self,
+        centre: &[f64],
+        scale: &[f64],
+        weights: Option<&[f64]>,
+    ) -> Result<Option<Vec<Moments>>> {
+        let _ = (centre, scale, weights);
+        Ok(None)
+    }
+
+    /// The share of Σ_i |x_ij v_i| by which [`Design::correlate`] may be off besides the ε(n/2 + 12) of a sum in double precision
+    /// (MATH 3.10): zero where sums are such ones.
+    fn rounding(&self) -> f64 {
+        0.0
+    }
+
+    /// How many columns one call of [`Design::correlate`] should have at most, where a call is a trip to another place; `None` where the
+    /// number of entries decides.
+    fn trip(&self) -> Option<usize> {
+        None
+    }
+
     /// How much larger than those of column j the entries are that [`Design::correlate`] adds up, and takes away again:
     /// its rounding is relative to them. Zero where columns are stored as they are.
     fn offset(&self, j: usize) -> f64 {
@@ -281,6 +305,9 @@ const LONG: usize = 1 << 26;
 
 /// Columns of a part of a long pass with so many vectors.
 fn long_part(design: &dyn Design, vectors: usize) -> usize {
+    if let Some(columns) = design.trip() {
+        return columns.max(1);
+    }
     (LONG / (design.stored() / design.ncols()).max(1) / vectors.max(1)).max(1)
 }
 

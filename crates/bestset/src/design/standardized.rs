@@ -132,6 +132,9 @@ impl Design for Standardized<'_> {
     }
 
     fn all_moments(&self, weights: Option<&[f64]>) -> Result<Option<Vec<Moments>>> {
+        if let Some(all) = self.inner.standardized_moments(&self.centre, &self.scale, weights)? {
+            return Ok(Some(all));
+        }
         let total = weights.map_or(self.nrows() as f64, kernel::sum);
         let own = |(j, m): (usize, &Moments)| {
             let (mean, centred) = ((m.mean - self.centre[j]) / self.scale[j], m.centred / self.scale[j].powi(2));
@@ -143,6 +146,14 @@ impl Design for Standardized<'_> {
 
     fn offset(&self, j: usize) -> f64 {
         (self.inner.offset(j) + self.centre[j].abs()) / self.scale[j].abs()
+    }
+
+    fn rounding(&self) -> f64 {
+        self.inner.rounding()
+    }
+
+    fn trip(&self) -> Option<usize> {
+        self.inner.trip()
     }
 }
 

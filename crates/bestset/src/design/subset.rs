@@ -84,6 +84,14 @@ impl Design for ColumnSubset<'_> {
     fn offset(&self, j: usize) -> f64 {
         self.inner.offset(self.columns[j])
     }
+
+    fn rounding(&self) -> f64 {
+        self.inner.rounding()
+    }
+
+    fn trip(&self) -> Option<usize> {
+        self.inner.trip()
+    }
 }
 
 /// Chosen rows, in ascending order. One `correlate` scatters its vector once and then costs a pass of the inner design.
@@ -177,6 +185,14 @@ impl Design for RowSubset<'_> {
 
     fn offset(&self, j: usize) -> f64 {
         self.inner.offset(j)
+    }
+
+    fn rounding(&self) -> f64 {
+        self.inner.rounding()
+    }
+
+    fn trip(&self) -> Option<usize> {
+        self.inner.trip()
     }
 }
 

@@ -39,6 +39,7 @@ mod tests;
 mod tree;
 mod tuning;
 
+pub(crate) use tree::slices;
 pub(crate) use tree::snapshot::SavedTree;
 
 /// Lowers P by moves of one feature that keep the size within k.

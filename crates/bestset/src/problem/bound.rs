@@ -283,19 +283,24 @@ impl LowerBounds<'_, '_> {
         }
     }
 
+    /// ε(n/2 + 12) + rounding (MATH 3.10): n products and n additions in any order and the few operations of a view around them; and
+    /// what a place that adds up in another way has stated.
+    fn sum_rounding(&self) -> f64 {
+        f64::EPSILON * (0.5 * self.nrows() as f64 + 12.0) + self.design.rounding()
+    }
+
     /// The part of [`Problem::correlation_error`] (MATH 3.10) that does not depend on τ, for the longest column.
     fn largest_error(&self, point: &MeasuredPoint) -> f64 {
-        let sums = f64::EPSILON * (0.5 * self.nrows() as f64 + 12.0);
+        let sums = self.sum_rounding();
         let lengths = self.measured;
         // Twice, for the rounding of all this.
         2.0 * ((sums + point.imbalance) * lengths.longest * point.norm + 2.0 * sums * lengths.offset * point.absolute)
     }
 
-    /// err_j = (ε(n/2 + 12) + imbalance)‖x_j‖‖α‖ + 2ε(n/2 + 12) shift_j Σ|α_i| + 8ε|τ_j| (MATH 3.10): how far x_jᵀα of the
+    /// err_j = (ε(n/2 + 12) + rounding + imbalance)‖x_j‖‖α‖ + 2(ε(n/2 + 12) + rounding) shift_j Σ|α_i| + 8ε|τ_j| (MATH 3.10): how far x_jᵀα of the
     /// feasible point next to α can be from the computed `tau`.
     fn correlation_error(&self, j: usize, tau: f64, point: &MeasuredPoint) -> f64 {
-        // n products and n additions in any order, and the few operations of a view around them.
-        let sums = f64::EPSILON * (0.5 * self.nrows() as f64 + 12.0);
+        let sums = self.sum_rounding();
         let (length, offset) = (self.square(j).sqrt(), self.design.offset(j));
         // The last part covers the rounding of Ψ itself.
         (sums + point.imbalance) * length * point.norm

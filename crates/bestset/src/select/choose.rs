@@ -1,10 +1,10 @@
 //! Which point of a path is the model, and that it stays the one chosen.
 
 use super::run::Run;
-use super::{By, Chosen, Folded, Progress, Remark, Selected};
+use super::{By, Chosen, Folded, Progress, Remark, Selected, workers};
 use crate::control::Observer;
 use crate::criteria::{Counted, Criterion, usual_size};
-use crate::cv::{CrossValidation, CvOptions, Division, Work};
+use crate::cv::{CrossValidation, CvOptions, Division, FoldEnd, Work};
 use crate::error::Result;
 use crate::path::{Grid, Path, Point};
 use crate::solution::{Solution, Status};
@@ -18,7 +18,7 @@ const ROUNDS: usize = 6;
 /// Where the last point of a path is solved, in units of its price.
 const BELOW: f64 = 0.995;
 
-impl Run<'_, '_> {
+impl<'a> Run<'_, 'a> {
     /// The model at the point that the criterion chooses.
     pub(super) fn by_criterion(&self, criterion: Criterion, observer: &mut dyn Observer) -> Result<Selected> {
         let most = self.most(usual_size(&self.posed.problem))?;
@@ -32,15 +32,8 @@ impl Run<'_, '_> {
 
     /// The model at the point that cross-validation chooses.
     pub(super) fn by_cross_validation(&self, folded: &Folded, observer: &mut dyn Observer) -> Result<Selected> {
-        let problem = &self.posed.problem;
-        let n = Counted::new(problem).samples as usize;
-        let most = self.most(usual_size(problem).max(FOLDED_SIZE.min(n / 2)).max(1))?;
-        let ridges = match self.options.lambda2.is_empty() {
-            true => self.posed.ridges(),
-            false => self.options.lambda2.clone(),
-        };
-        let (path, folds) = (self.path_options(most, ridges), folded.parts(problem));
-        let options = CvOptions { path, folds, score: folded.score, seed: folded.seed };
+        let (problem, most) = (&self.posed.problem, self.most_folded()?);
+        let options = self.folding(folded)?;
         let found = self.cross_validated(&options, folded)?;
         if found.path.points.is_empty() {
             return self.null(found.status, observer);
@@ -75,17 +68,46 @@ impl Run<'_, '_> {
         Ok(chosen)
     }
 
-    fn cross_validated(&self, options: &CvOptions, folded: &Folded) -> Result<CrossValidation> {
+    /// The largest size that cross-validation compares.
+    fn most_folded(&self) -> Result<usize> {
         let problem = &self.posed.problem;
-        let show = |done: usize, all: usize| (self.progress)(Progress::Folds(done, all));
+        let n = Counted::new(problem).samples as usize;
+        self.most(usual_size(problem).max(FOLDED_SIZE.min(n / 2)).max(1))
+    }
+
+    fn folding(&self, folded: &Folded) -> Result<CvOptions> {
+        let ridges = match self.options.lambda2.is_empty() {
+            true => self.posed.ridges(),
+            false => self.options.lambda2.clone(),
+        };
+        let (path, folds) = (self.path_options(self.most_folded()?, ridges), folded.parts(&self.posed.problem));
+        Ok(CvOptions { path, folds, score: folded.score, seed: folded.seed })
+    }
+
+    fn work<'w>(&'w self, options: &'w CvOptions, folded: &Folded) -> Result<Work<'w, 'a>> {
+        let problem = &self.posed.problem;
         let parts = match folded.splits.is_empty() {
             true => Division::drawn(problem, options)?,
             false => Division::given(problem, &folded.splits)?,
         };
-        let work = Work { problem, options, parts };
-        match self.path_checkpoint() {
-            Some(file) => crate::checkpoint::cross_validate_work(work, file, &show),
-            None => work.observed(&show),
+        Ok(Work { problem, options, parts })
+    }
+
+    /// One fold alone.
+    pub(super) fn fold(&self, folded: &Folded, number: usize) -> Result<FoldEnd> {
+        self.work(&self.folding(folded)?, folded)?.fold(number)
+    }
+
+    fn cross_validated(&self, options: &CvOptions, folded: &Folded) -> Result<CrossValidation> {
+        let show = |done: usize, all: usize| (self.progress)(Progress::Folds(done, all));
+        let work = self.work(options, folded)?;
+        match (self.path_checkpoint(), &self.options.workers) {
+            (Some(file), _) => crate::checkpoint::cross_validate_work(work, file, &show),
+            (None, Some(workers)) => {
+                let count = work.parts.splits.len();
+                work.with_folds(&show, || workers::folds(&**workers, count))
+            }
+            (None, None) => work.observed(&show),
         }
     }
 

@@ -13,6 +13,7 @@
 //! | `provable` | what would be proved where that was not enough |
 //! | `standing` | what that proves, in words |
 //! | `stability` | how often features are selected on subsamples |
+//! | `workers` | which parts of the work others may do, and how their results are put together |
 
 mod check;
 mod choose;
@@ -22,9 +23,11 @@ mod prove;
 mod run;
 mod stability;
 mod standing;
+mod workers;
 
 pub use pose::{Posed, RIDGES, Samples, Scale, Setup, USUAL_RIDGE};
 pub use standing::Standing;
+pub use workers::Workers;
 
 use crate::control::{Method, Observer, Options};
 use crate::criteria::Criterion;
@@ -36,6 +39,7 @@ use crate::solution::{Solution, Status};
 use check::Task;
 use run::Run;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Sizes that [`Posed::subsets`] is asked for unless the user says otherwise, as far as there are features.
@@ -118,6 +122,7 @@ pub enum Prove {
 /// | `search` | neighbours | how much is spent on each point |
 /// | `prove` | usual | how much is spent on closing the gap |
 /// | `checkpoint` | none | file that paths and cross-validations, or with [`Method::Exact`] the search, go on from |
+/// | `workers` | none | those who do folds and slices of a branch-and-bound tree |
 /// | `solve` | | method, tolerances, limits of the whole, threads, cancellation |
 #[derive(Debug, Clone)]
 pub struct Selection {
@@ -135,6 +140,8 @@ pub struct Selection {
     pub prove: Prove,
     /// File that keeps what is done.
     pub checkpoint: Option<PathBuf>,
+    /// Those who do folds, and slices of a branch-and-bound tree, elsewhere.
+    pub workers: Option<Arc<dyn Workers>>,
     /// Method, tolerances, limits of the whole, threads and cancellation.
     pub solve: Options,
 }
@@ -149,6 +156,7 @@ impl Default for Selection {
             search: Search::default(),
             prove: Prove::default(),
             checkpoint: None,
+            workers: None,
             solve: Options::default(),
         }
     }

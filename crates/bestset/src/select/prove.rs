@@ -4,7 +4,7 @@ use crate::control::{Method, Observer, Options};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, solve_groups_observed};
 use crate::problem::Problem;
-use crate::select::Prove;
+use crate::select::{Prove, Workers, workers};
 use crate::solution::{Solution, Status, TraceRow};
 use crate::solve::solve_observed;
 use std::path::Path;
@@ -31,6 +31,8 @@ pub(super) struct Proof<'p, 'a> {
     pub(super) options: &'p Options,
     /// File that keeps the search.
     pub(super) file: Option<&'p Path>,
+    /// Those who grow slices of its tree.
+    pub(super) workers: Option<&'p dyn Workers>,
 }
 
 impl Proof<'_, '_> {
@@ -101,7 +103,10 @@ impl Proof<'_, '_> {
         let mut proved = match (self.groups, self.file) {
             (Some(groups), _) => solve_groups_observed(self.problem, groups, &settings, observer)?,
             (None, Some(file)) => crate::checkpoint::exact_observed(self.problem, &settings, file, observer)?,
-            (None, None) => solve_observed(self.problem, &settings, observer)?,
+            (None, None) => match self.workers.filter(|_| self.prove != Prove::Usual) {
+                Some(workers) => workers::prove(self.problem, &settings, workers, observer)?,
+                None => solve_observed(self.problem, &settings, observer)?,
+            },
         };
         // What was set aside for the proof is no limit that the user gave.
         let own_time = proved.status == Status::TimeLimit && time_limit != left;

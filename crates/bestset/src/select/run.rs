@@ -208,7 +208,9 @@ impl<'a> Run<'_, 'a> {
         let file = self.options.checkpoint.as_deref();
         let file = file.filter(|_| is_first && self.options.solve.method == Method::Exact);
         let groups = self.posed.groups();
-        let proof = prove::Proof { problem, groups, prove, fit, spent: spent.proofs, begun, options: &solve, file };
+        let (spent_before, workers) = (spent.proofs, self.options.workers.as_deref());
+        let proof =
+            prove::Proof { problem, groups, prove, fit, spent: spent_before, begun, options: &solve, file, workers };
         let failed = proof.raise(solution, observer)?;
         spent.proofs += begun.elapsed();
         match (failed, prove) {

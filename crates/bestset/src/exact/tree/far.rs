@@ -234,18 +234,13 @@ impl Tree<'_, '_> {
         let (problem, best) = (self.setting.problem, self.pool.limit());
         let coordinate = |k: usize| problem.coordinate(far[k]).priced(relaxed.multiplier);
         let excludes = |k: usize, t: f64| screening::in_no_optimal_subset(coordinate(k), t, dual, best);
-        let ends = self.bounds.rough_ends(&relaxed.alpha, far, rough, coordinate);
-        let mut open = Vec::new();
-        for k in 0..far.len() {
-            let outer = match excludes(k, ends[k].1) && !excludes(k, ends[k].0) {
-                true => self.outer_correlation(relaxed, far[k])?,
-                false => ends[k].0,
-            };
-            if !excludes(k, outer) {
-                open.push(far[k]);
-            }
+        let mut ends = self.bounds.rough_ends(&relaxed.alpha, far, rough, coordinate);
+        // All of them in one trip, wherever the columns are.
+        let unsure: Vec<usize> = (0..far.len()).filter(|&k| excludes(k, ends[k].1) && !excludes(k, ends[k].0)).collect();
+        for (&k, outer) in unsure.iter().zip(self.outer_correlations(relaxed, far, &unsure)?) {
+            ends[k].0 = outer;
         }
-        Ok(open)
+        Ok((0..far.len()).filter(|&k| !excludes(k, ends[k].0)).map(|k| far[k]).collect())
     }
 
     /// The features that violate most come into memory, as many as were near at most.
@@ -256,12 +251,14 @@ impl Tree<'_, '_> {
         self.near.include_all(&violating.iter().map(|v| v.1).collect::<Vec<_>>())
     }
 
-    /// x_jᵀα of one feature at the node's dual point, at the end of its rounding where φ is least (MATH 3.13).
-    fn outer_correlation(&self, relaxed: &NodeRelaxation, j: usize) -> Result<f64> {
-        let (problem, mut tau) = (self.setting.problem, [0.0]);
-        problem.design().correlate(&[j], &relaxed.alpha, &mut tau)?;
-        let coordinate = problem.coordinate(j).priced(relaxed.multiplier);
-        Ok(self.bounds.outer_correlations(&relaxed.alpha, &[j], &tau, |_| coordinate)[0])
+    /// x_jᵀα of the features at these places of a list at the node's dual point, at the end of their rounding where φ is least (MATH
+    /// 3.13).
+    fn outer_correlations(&self, relaxed: &NodeRelaxation, far: &[usize], places: &[usize]) -> Result<Vec<f64>> {
+        let features: Vec<usize> = places.iter().map(|&k| far[k]).collect();
+        let (problem, mut tau) = (self.setting.problem, vec![0.0; features.len()]);
+        problem.design().correlate(&features, &relaxed.alpha, &mut tau)?;
+        let coordinate = |k: usize| problem.coordinate(features[k]).priced(relaxed.multiplier);
+        Ok(self.bounds.outer_correlations(&relaxed.alpha, &features, &tau, coordinate))
     }
 
     /// Decides, rounds and splits as for a node without far features; few enough of them come near.

@@ -11,6 +11,7 @@
 //! | `harvest` | what a tree shows on its way and hands over at its end |
 //! | `region` | a tree of its own for the subsets that coherence leaves open |
 //! | `snapshot` | the tree in a form that a file holds |
+//! | `slices` | the tree in parts that may be grown elsewhere |
 
 mod answer_pool;
 mod answers;
@@ -20,6 +21,7 @@ mod harvest;
 mod plant;
 mod process;
 pub(super) mod region;
+pub mod slices;
 pub mod snapshot;
 
 use crate::coherence;

@@ -247,6 +247,85 @@ impl From<SavedRoot> for Outcome {
     }
 }
 
+/// What a slice of a tree has found out.
+pub(super) struct Known<'s> {
+    pub closed: f64,
+    pub unseen: f64,
+    pub processed: usize,
+    pub pool: &'s [(f64, Coefficients)],
+}
+
+/// A slice: some of the open nodes of a tree.
+impl SavedTree {
+    /// How many nodes are open.
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The least bound of the open nodes, +∞ without one.
+    pub(super) fn least(&self) -> f64 {
+        self.open.iter().map(|node| node.bound).fold(f64::INFINITY, f64::min)
+    }
+
+    pub(super) fn known(&self) -> Known<'_> {
+        Known { closed: self.closed, unseen: self.unseen, processed: self.processed, pool: &self.pool }
+    }
+
+    /// Without the trace, which the tree keeps that slices come back to.
+    pub(super) fn untraced(mut self) -> Self {
+        self.monitor = SavedMonitor::empty();
+        self
+    }
+
+    /// The open nodes alone: what was closed is known elsewhere. Coherence is looked at before a tree is divided, or not at all.
+    pub(super) fn opened(mut self) -> Self {
+        (self.closed, self.unseen) = (f64::INFINITY, f64::INFINITY);
+        (self.processed, self.has_looked_at_coherence) = (0, true);
+        self
+    }
+
+    /// An answer that was found in another slice.
+    pub(super) fn offer(&mut self, objective: f64, answer: &Coefficients) {
+        if self.pool.first().is_none_or(|best| objective < best.0) {
+            self.pool = vec![(objective, answer.clone())];
+        }
+    }
+
+    /// Two slices, their nodes dealt out in the order of their bounds.
+    pub(super) fn halves(&self) -> [Self; 2] {
+        let mut order: Vec<usize> = (0..self.open.len()).collect();
+        order.sort_unstable_by(|&a, &b| {
+            let (a, b) = (&self.open[a], &self.open[b]);
+            a.bound.total_cmp(&b.bound).then(a.id.cmp(&b.id))
+        });
+        [0, 1].map(|first| self.only(order.iter().skip(first).step_by(2).copied()))
+    }
+
+    /// Some of the open nodes, with what they share.
+    fn only(&self, places: impl Iterator<Item = usize>) -> Self {
+        let mut open: Vec<SavedNode> = places.map(|k| self.open[k].clone()).collect();
+        open.sort_unstable_by_key(|node| node.id);
+        let mut is_used = vec![false; self.links.len()];
+        for node in &open {
+            let mut next = node.link;
+            while let Some(k) = next.filter(|&k| !is_used[k]) {
+                is_used[k] = true;
+                next = self.links[k].parent;
+            }
+        }
+        let mut count = 0;
+        let number = |used: &bool| {
+            count += usize::from(*used);
+            count - usize::from(*used)
+        };
+        let numbers: Vec<usize> = is_used.iter().map(number).collect();
+        let renamed = |link: &SavedLink| SavedLink { parent: link.parent.map(|k| numbers[k]), ..link.clone() };
+        let links = self.links.iter().zip(&is_used).filter(|l| *l.1).map(|l| renamed(l.0)).collect();
+        open.iter_mut().for_each(|node| node.link = node.link.map(|k| numbers[k]));
+        Self { open, links, ..self.clone() }
+    }
+}
+
 impl SavedTree {
     /// Indices out of range would be a panic later: the file is refused instead.
     fn check(&self, problem: &Problem<'_>) -> Result<()> {

@@ -1,0 +1,47 @@
+//! Parts of a selection done elsewhere: a Python function that takes texts and gives texts.
+
+use crate::ask::{Choice, Control};
+use crate::calls::caller;
+use crate::elsewhere::Stopped;
+use crate::input::{Data, SetupArgument};
+use crate::run::run;
+use bestset::select::Workers;
+use bestset::{CancelFlag, Error, Result};
+use pyo3::prelude::*;
+
+/// The function, and whether anybody still waits for it.
+#[derive(Debug)]
+pub struct Elsewhere {
+    pub function: Py<PyAny>,
+    pub cancel: CancelFlag,
+}
+
+impl Workers for Elsewhere {
+    fn run(&self, parts: Vec<String>) -> Result<Vec<String>> {
+        let stopped = Stopped(self.cancel.clone());
+        let found = Python::attach(|py| self.function.call1(py, (parts, stopped))?.extract::<Vec<String>>(py));
+        found.map_err(|error| match self.cancel.is_cancelled() {
+            true => Error::Stopped,
+            false => Error::Read { what: "the workers".into(), place: "a round of tasks".into(), reason: error.to_string() },
+        })
+    }
+}
+
+/// One part of a selection with the same samples and settings.
+#[pyfunction]
+pub fn part<'py>(
+    py: Python<'py>,
+    data: Data<'py>,
+    setup: SetupArgument<'py>,
+    choice: Choice,
+    control: Control,
+    asked: String,
+) -> PyResult<String> {
+    let input = data.borrow(&setup)?;
+    let caller = caller(&control, &input, None);
+    let cancel = caller.cancel.clone();
+    let found = run(py, &caller, |_| {
+        input.pose(|posed| Ok(posed.part(&choice.selection(posed, &control, &cancel)?, &asked)?))
+    })?;
+    Ok(found)
+}

@@ -1,0 +1,178 @@
+//! A tree grown in slices, each of which may be grown elsewhere: open nodes and the best answer in, open nodes, answers and the bound of
+//! what was closed out.
+//!
+//! How it is divided, and how many nodes a slice may take, does not depend on how many workers there are or how fast they are: the steps
+//! are the same for any number of them, and for a slice that was lost and grown again.
+
+use crate::control::{Monitor, Options};
+use crate::error::{Error, Result};
+use crate::exact::seed::Seed;
+use crate::exact::setting::Setting;
+use crate::exact::tree::Tree;
+use crate::exact::tree::frontier::Frontier;
+use crate::exact::tree::snapshot::SavedTree;
+use crate::exact::tuning::Tuning;
+use crate::problem::Problem;
+use crate::solution::{Coefficients, Status, TraceRow};
+use crate::solver::Outcome;
+use serde::{Deserialize, Serialize};
+
+/// Slices that are grown at the same time, while there are nodes for so many.
+const SLICES: usize = 16;
+
+/// Nodes that a slice takes before it comes back.
+const NODES: usize = 256;
+
+/// Nodes that are looked at before the tree is divided: most proofs end there.
+const FIRST: usize = 96;
+
+/// A slice as it comes back.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GrownSlice {
+    tree: SavedTree,
+    ended: Status,
+}
+
+/// Grows slices, in any order and anywhere; gives them back in the order in which they came.
+pub(crate) type GrowSlices<'g> = &'g dyn Fn(Vec<SavedTree>) -> Result<Vec<GrownSlice>>;
+
+/// The slice with so many nodes more, or with fewer where none is left open.
+pub(crate) fn grow_slice(
+    problem: &Problem<'_>,
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+    slice: SavedTree,
+) -> Result<GrownSlice> {
+    let unlimited = problem.without_max_size();
+    let options = Options { max_nodes: Some(NODES), ..options.clone() };
+    let setting = Setting::new(&unlimited, problem.max_size(), &options, Tuning::default());
+    let mut tree = Tree::restore(setting, slice, monitor)?;
+    let ended = tree.grow_on(monitor, None)?;
+    Ok(GrownSlice { tree: tree.save(monitor).untraced(), ended })
+}
+
+/// As [`solve`](crate::exact::solve), the tree grown in slices once it has taken some nodes.
+pub(crate) fn solve(
+    problem: &Problem<'_>,
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+    grow: GrowSlices<'_>,
+) -> Result<Outcome> {
+    let unlimited = problem.without_max_size();
+    monitor.keep_back(problem.design().stored() as f64);
+    let first = Options { max_nodes: Some(options.max_nodes.map_or(FIRST, |most| most.min(FIRST))), ..options.clone() };
+    let setting = Setting::new(&unlimited, problem.max_size(), &first, Tuning::default());
+    let mut tree = Tree::plant(setting.clone(), Seed::new(&setting, monitor)?, monitor)?;
+    let root = tree.root_bound();
+    let ended = tree.grow_on(monitor, None)?;
+    let is_first = ended == Status::NodeLimit && options.max_nodes.is_none_or(|most| most > FIRST);
+    let ended = if is_first { Sliced::new(&mut tree, monitor).grow(options, monitor, grow)? } else { ended };
+    let outcome = tree.harvest(ended)?;
+    crate::exact::recheck::recheck(problem, &outcome, root)?;
+    monitor.keep_back(0.0);
+    monitor.passes += 1.0;
+    Ok(outcome)
+}
+
+/// A tree whose open nodes are all in slices; what is closed, and the answers, come back to it.
+struct Sliced<'t, 'p, 'a> {
+    tree: &'t mut Tree<'p, 'a>,
+    open: Vec<SavedTree>,
+}
+
+impl<'t, 'p, 'a> Sliced<'t, 'p, 'a> {
+    fn new(tree: &'t mut Tree<'p, 'a>, monitor: &Monitor<'_>) -> Self {
+        let open = vec![tree.save(monitor).untraced().opened()];
+        let Frontier { closed, unseen, .. } = tree.frontier;
+        tree.frontier = Frontier::new();
+        (tree.frontier.closed, tree.frontier.unseen) = (closed, unseen);
+        Self { tree, open }
+    }
+
+    /// Rounds of slices until none is open or a limit strikes.
+    fn grow(mut self, options: &Options, monitor: &mut Monitor<'_>, grow: GrowSlices<'_>) -> Result<Status> {
+        let mut ended = Status::Converged;
+        while !self.open.is_empty() {
+            let is_full = options.max_nodes.is_some_and(|most| self.tree.processed >= most);
+            let limit = monitor.stop(0).or(is_full.then_some(Status::NodeLimit));
+            if let Some(status) = limit.or((ended == Status::MemoryLimit).then_some(ended)) {
+                ended = status;
+                break;
+            }
+            self.divide();
+            self.share();
+            let (count, slices) = (self.open.len(), std::mem::take(&mut self.open));
+            // An error ends with the bound of the rounds before: what was handed over was still open.
+            let grown = grow(slices)?;
+            if grown.len() != count {
+                let reason = format!("{} slices came back of {count}", grown.len());
+                return Err(Error::Read { what: "the workers".into(), place: "branch and bound".into(), reason });
+            }
+            for slice in grown {
+                if !matches!(slice.ended, Status::Converged | Status::NodeLimit) {
+                    ended = slice.ended;
+                }
+                self.take(slice.tree);
+            }
+            self.record(monitor);
+        }
+        let left: Vec<f64> = self.open.iter().map(SavedTree::least).collect();
+        left.into_iter().for_each(|bound| self.tree.frontier.close(bound, false));
+        Ok(ended)
+    }
+
+    /// As many slices as are grown at the same time, the largest divided first.
+    fn divide(&mut self) {
+        while self.open.len() < SLICES {
+            let largest = (0..self.open.len()).max_by_key(|&k| (self.open[k].len(), std::cmp::Reverse(k)));
+            let Some(largest) = largest.filter(|&k| self.open[k].len() > 1) else { return };
+            let halves = self.open[largest].halves();
+            self.open.splice(largest..=largest, halves);
+        }
+    }
+
+    /// The best answer to all slices.
+    fn share(&mut self) {
+        if let Some((objective, answer)) = self.tree.pool.entries().first() {
+            self.open.iter_mut().for_each(|slice| slice.offer(*objective, answer));
+        }
+    }
+
+    fn take(&mut self, slice: SavedTree) {
+        let (tree, known) = (&mut *self.tree, slice.known());
+        tree.frontier.closed = tree.frontier.closed.min(known.closed);
+        tree.frontier.unseen = tree.frontier.unseen.min(known.unseen);
+        tree.processed += known.processed;
+        let answers: Vec<(f64, Coefficients)> = known.pool.to_vec();
+        for (objective, answer) in answers {
+            tree.pool.offer(objective, answer);
+        }
+        if slice.len() > 0 {
+            self.open.push(slice.opened());
+        }
+    }
+
+    /// max(D_root, min(bounds of open and closed nodes, P of the answer)) (MATH 11.26), over all slices.
+    fn lower_bound(&self) -> f64 {
+        let open = self.open.iter().map(SavedTree::least).fold(f64::INFINITY, f64::min);
+        open.min(self.tree.frontier.closed).max(self.tree.floor).min(self.tree.pool.best()).max(self.tree.root_bound())
+    }
+
+    fn record(&self, monitor: &mut Monitor<'_>) {
+        let Some((objective, answer)) = self.tree.pool.entries().first() else { return };
+        let lower_bound = self.lower_bound();
+        monitor.so_far.offer(*objective, || answer.clone());
+        monitor.so_far.offer_bound(lower_bound, &self.tree.outcome.dual);
+        monitor.record(TraceRow {
+            seconds: 0.0,
+            iteration: self.tree.processed,
+            objective: *objective,
+            relaxation: self.tree.outcome.relaxation.unwrap_or(f64::NAN),
+            lower_bound,
+            gap: objective - lower_bound,
+            active: self.open.iter().map(SavedTree::len).sum(),
+            support: answer.nonzeros(),
+        });
+    }
+}

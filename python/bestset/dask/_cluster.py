@@ -1,0 +1,138 @@
+"""Where tasks run: on the workers of a client by futures, or by one of Dask's own schedulers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dask
+
+#: How often a task is done again by the scheduler, and by us where its worker was lost too often.
+RETRIES = 5
+
+#: Seconds between two looks at whether the work is still wanted.
+LOOK = 0.1
+
+
+class Cluster:
+    """Runs tasks and gives their results in order.
+
+    No sockets, no pinning, no actors and no scattered X: a task that was lost with its worker is done again by the scheduler, with the
+    same bits.
+    """
+
+    def __init__(self, client: Any = None, retries: int = RETRIES) -> None:
+        self.client = _client(client)
+        self.retries = retries
+        self.stopped: Callable[[], bool] = lambda: False
+        #: Seconds that sweeps took, and how many there were.
+        self.seconds = 0.0
+        self.sweeps = 0
+
+    def shared(self, values: Any) -> Any:
+        """One argument of many tasks, sent once."""
+        from . import _shards
+
+        return dask.delayed(_shards.as_it_is, pure=False)(values)
+
+    def task(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return dask.delayed(function, pure=False)(*arguments)
+
+    def run(self, tasks: Sequence[Any]) -> list[Any]:
+        """The results of tasks that do not depend on each other."""
+        begun = time.perf_counter()
+        try:
+            if self.client is None:
+                return list(dask.compute(*tasks))
+            return self._futures(list(tasks))
+        finally:
+            self.seconds += time.perf_counter() - begun
+            self.sweeps += 1
+
+    def _futures(self, tasks: list[Any]) -> list[Any]:
+        from distributed import CancelledError, TimeoutError, wait
+
+        client = self.client
+        self._check()
+        results: list[Any] = [None] * len(tasks)
+        left, lost = list(range(len(tasks))), 0
+        while left:
+            futures = client.compute([tasks[k] for k in left], retries=self.retries)
+            try:
+                pending = futures
+                while pending:
+                    self._check()
+                    try:
+                        pending = list(wait(pending, timeout=LOOK).not_done)
+                    except (TimeoutError, CancelledError):
+                        pending = [future for future in pending if not future.done()]
+                left, lost = self._collect(futures, left, results, lost)
+            finally:
+                # Nobody waits for what is not done by now.
+                for future in futures:
+                    future.release()
+        return results
+
+    def _collect(self, futures: list[Any], places: list[int], results: list[Any], lost: int) -> tuple[list[int], int]:
+        """Takes what is done; the places of tasks that were lost with their workers, and how often that was so."""
+        from distributed import KilledWorker
+
+        done = [(k, future) for k, future in zip(places, futures) if future.status == "finished"]
+        cause: Exception | None = None
+        try:
+            values = self.client.gather([future for _, future in done])
+        except Exception as error:
+            # A result was lost on its way, or the client is gone.
+            self._check()
+            values, done, cause = [], [], error
+        for (k, _), value in zip(done, values):
+            results[k] = value
+        taken = {k for k, _ in done}
+        again = []
+        for k, future in zip(places, futures):
+            if k in taken:
+                continue
+            if future.status == "error":
+                error = future.exception()
+                if not isinstance(error, KilledWorker):
+                    raise error
+                if lost >= self.retries:
+                    raise RuntimeError(
+                        f"the workers that had a part of X were lost {lost + 1} times ({error}); is there memory for a part of X "
+                        "and what it is multiplied with? Make chunks of fewer columns"
+                    ) from error
+            again.append(k)
+        if again and lost >= 2 * self.retries:
+            states = sorted({future.status for future in futures})
+            raise RuntimeError(
+                f"{len(again)} results were lost {lost + 1} times (tasks are {', '.join(states)}); are the workers of the cluster still there?"
+            ) from cause
+        return again, lost + bool(again)
+
+    def _check(self) -> None:
+        if self.stopped():
+            raise RuntimeError("the solve has ended")
+        if self.client is not None and self.client.status not in ("running", "connecting"):
+            raise RuntimeError(
+                f"the client is {self.client.status}: keep it open until the fit has ended "
+                "(with Client(...) as client: model.fit(X, y))"
+            )
+
+
+def _client(given: Any) -> Any:
+    """The client given, or the one that is open; none where there is none and Dask's own scheduler does the work."""
+    if given is not None:
+        if getattr(given, "asynchronous", False):
+            raise ValueError("the client is asynchronous; open one with Client(..., asynchronous=False)")
+        if given.status not in ("running", "connecting"):
+            raise RuntimeError(f"the client is {given.status}: open another one")
+        return given
+    try:
+        from distributed import default_client
+    except ImportError:
+        return None
+    try:
+        return default_client()
+    except ValueError:
+        return None

@@ -1,0 +1,52 @@
+"""Folds and slices of a branch-and-bound tree as tasks, where X is small enough for every worker to have all of it."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .. import _core, _problem
+from ._cluster import Cluster
+from ._shards import block
+
+#: Bytes of X up to which every worker is given all of it.
+WHOLE = 1 << 28
+
+
+def whole(*sources: Any) -> Any:
+    """All of X in the memory of a worker, by columns."""
+    blocks = [block(source) for source in sources]
+    return blocks[0] if len(blocks) == 1 else np.asfortranarray(np.concatenate(blocks, axis=1))
+
+
+def part(x: Any, packed: bytes, asked: str) -> str:
+    """One part of a selection."""
+    y, weights, offset, setup, choice, control = pickle.loads(packed)
+    return _core.part(_problem.Data(x, y, weights, offset), setup, choice, control, asked)
+
+
+@contextlib.contextmanager
+def spread(cluster: Cluster, sources: list[Any]) -> Iterator[None]:
+    """Selections that begin within it have their folds and slices done by the cluster."""
+
+    def make(data: Any, setup: Any, choice: Any, control: Any) -> _problem.Workers:
+        alone = replace(control, threads=1, checkpoint=None, trace=False, keep_answer=False)
+        packed = pickle.dumps((data.y, data.sample_weight, data.offset, setup, choice, alone))
+        x, rest = cluster.task(whole, *sources), cluster.shared(packed)
+
+        def run(asked: list[str], stopped: Callable[[], bool]) -> list[str]:
+            cluster.stopped = stopped
+            return cluster.run([cluster.task(part, x, rest, text) for text in asked])
+
+        return run
+
+    token = _problem.SPREAD.set(make)
+    try:
+        yield
+    finally:
+        _problem.SPREAD.reset(token)

@@ -1,0 +1,340 @@
+"""X on a device: arrays of PyTorch, CuPy, JAX or any library of the array API stay where they are.
+
+Arrays in the memory of a device are taken for X as they are (`bestset.solve(X, y)`); `DeviceDesign` does the same for an array in the
+memory of the processor, and `DeviceGenotypes` for packed genotypes. Storage may be single precision; products are summed in double
+precision, so that TF32 and its like, which round the factors to ten bits, play no part. The active set stays with the processor.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+#: Entries that are widened at once: a gigabyte.
+WIDENED = 1 << 27
+
+#: Entries that one call multiplies at most; Ctrl-C is looked at between two calls.
+TRIP = 1 << 33
+
+#: Bits of a digit: sums of 2^24 products of it with 0, 1 or 2 are exact in double precision.
+DIGIT = 28
+
+
+class _Torch:
+    """PyTorch."""
+
+    def __init__(self, x: Any) -> None:
+        import torch
+
+        self.torch, self.device = torch, x.device
+
+    def kind(self, x: Any) -> str:
+        return str(x.dtype).rpartition(".")[2]
+
+    def put(self, values: NDArray[Any]) -> Any:
+        return self.torch.from_numpy(np.ascontiguousarray(values)).to(self.device)
+
+    def host(self, x: Any) -> NDArray[Any]:
+        found: NDArray[Any] = x.cpu().numpy()
+        return found
+
+    def wide(self, x: Any) -> Any:
+        return x.to(self.torch.float64)
+
+    def take(self, x: Any, places: Places, axis: int) -> Any:
+        return x.index_select(axis, self.put(places))
+
+    def matmul(self, a: Any, b: Any) -> Any:
+        return self.torch.matmul(a, b)
+
+    def total(self, x: Any) -> Any:
+        return x.sum(0)
+
+
+class _ArrayApi:
+    """Any library of the array API: CuPy, JAX, array-api-strict."""
+
+    def __init__(self, x: Any) -> None:
+        self.xp = x.__array_namespace__() if hasattr(x, "__array_namespace__") else _namespace(x)
+        self.device = getattr(x, "device", None)
+
+    def kind(self, x: Any) -> str:
+        return str(x.dtype).rpartition(".")[2]
+
+    def put(self, values: NDArray[Any]) -> Any:
+        return self.xp.asarray(np.ascontiguousarray(values))
+
+    def host(self, x: Any) -> NDArray[Any]:
+        return np.asarray(x.get() if hasattr(x, "get") else x)
+
+    def wide(self, x: Any) -> Any:
+        made = self.xp.asarray(x, dtype=self.xp.float64)
+        if self.kind(made) != "float64":
+            raise ValueError(
+                f"the library of X sums in {made.dtype}; double precision is needed: jax.config.update('jax_enable_x64', True)"
+            )
+        return made
+
+    def take(self, x: Any, places: Places, axis: int) -> Any:
+        return self.xp.take(x, self.put(places), axis=axis)
+
+    def matmul(self, a: Any, b: Any) -> Any:
+        return self.xp.matmul(a, b)
+
+    def total(self, x: Any) -> Any:
+        return self.xp.sum(x, axis=0)
+
+
+def _namespace(x: Any) -> Any:
+    """The module of an array that does not say it."""
+    from importlib import import_module
+
+    return import_module(type(x).__module__.partition(".")[0])
+
+
+def _library(x: Any) -> Any:
+    return _Torch(x) if type(x).__module__.partition(".")[0] == "torch" else _ArrayApi(x)
+
+
+def _taken(x: Any) -> Any:
+    """An array of a library that can multiply, which those that only hand over memory are made into."""
+    if hasattr(x, "__array_namespace__") or type(x).__module__.partition(".")[0] in ("torch", "cupy"):
+        return x
+    for name in ("cupy", "torch"):
+        try:
+            library = __import__(name)
+        except ImportError:
+            continue
+        if hasattr(x, "__dlpack__"):
+            return library.from_dlpack(x)
+        return library.asarray(x)
+    raise ValueError(f"X is a {type(x).__name__} on a device; PyTorch or CuPy must be installed to multiply it there")
+
+
+class DeviceDesign:
+    """A dense array on a device; `bestset.elsewhere` says what the engine asks of it.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+        Of PyTorch, CuPy, JAX or another library of the array API, in float64, float32 or int8. By columns (``X.T`` contiguous) a
+        sweep reads it at the speed of the memory.
+    """
+
+    def __init__(self, X: Any) -> None:
+        X = _taken(X)
+        self.array, self.library = X, _library(X)
+        if len(X.shape) != 2:
+            raise ValueError(f"X must have two dimensions, samples and features; its shape is {tuple(X.shape)}")
+        kind = self.library.kind(X)
+        if kind not in ("float64", "float32", "int8", "uint8"):
+            raise ValueError(f"X is of type {kind} on its device; float64, float32 and int8 are multiplied there")
+        self.shape = (int(X.shape[0]), int(X.shape[1]))
+        self.rounding = (2.0**-53, float(self.shape[0]))
+        self.trip = max(1, TRIP // self.shape[0])
+
+    def _blocks(self, features: Places | None) -> Any:
+        """Places, and the columns there in double precision."""
+        n, p = self.shape
+        count, width = p if features is None else len(features), max(1, WIDENED // n)
+        for first in range(0, count, width):
+            places = slice(first, min(first + width, count))
+            if features is None:
+                part = self.array[:, places]
+            else:
+                part = self._some(features[places])
+            yield places, self.library.wide(part)
+
+    def _some(self, features: Places) -> Any:
+        """Columns of a list; neighbours need no copy."""
+        if len(features) == features[-1] - features[0] + 1 and bool(np.all(np.diff(features) == 1)):
+            return self.array[:, int(features[0]) : int(features[-1]) + 1]
+        return self.library.take(self.array, features, 1)
+
+    def correlate(self, features: Places | None, vectors: Floats) -> Floats:
+        """``X[:, features].T @ vectors``."""
+        there = self.library.put(vectors.T)
+        out = np.empty((vectors.shape[1], self.shape[1] if features is None else len(features)))
+        for places, block in self._blocks(features):
+            out[:, places] = self.library.host(self.library.matmul(there, block))
+        return out.T
+
+    def columns(self, features: Places) -> Floats:
+        """``X[:, features]``."""
+        out = np.empty((self.shape[0], len(features)), order="F")
+        for places, block in self._blocks(np.asarray(features)):
+            out[:, places] = self.library.host(block)
+        return out
+
+    def moments(self, weights: Floats | None, centre: Floats | None, scale: Floats | None) -> Floats:
+        """Mean, sum of squares and centred sum of squares of the columns, or of (x - centre) / scale."""
+        n, p = self.shape
+        own = np.ones(n) if weights is None else weights
+        total, library = float(own.sum()), self.library
+        row = library.put(own[None, :])
+        out = np.empty((p, 3))
+        for places, block in self._blocks(None):
+            if centre is not None and scale is not None:
+                block = (block - library.put(centre[None, places])) / library.put(scale[None, places])
+            mean = library.matmul(row, block) / total
+            squares = library.matmul(row, block * block)
+            block = block - mean
+            # What rounding left in the mean is taken out again, or a constant column would seem to vary.
+            left = library.host(library.matmul(row, block))[0]
+            centred = library.host(library.matmul(row, block * block))[0] - left * left / total
+            squares = library.host(squares)[0]
+            out[places, 0] = library.host(mean)[0] + left / total
+            out[places, 1] = squares
+            out[places, 2] = np.minimum(np.maximum(centred, 0.0), squares)
+        return out
+
+    def __repr__(self) -> str:
+        return f"DeviceDesign(shape={self.shape}, device={self.library.device})"
+
+
+class DeviceGenotypes:
+    """Packed genotypes on a device, two bits a person as in a ``.bed`` file, multiplied by exact sums of whole numbers.
+
+    Entries are copies of the first allele: 2 for code 00, 1 for 10, 0 for 11; code 01, not known, is the mean of the variant's others.
+
+    Parameters
+    ----------
+    packed : uint8 array of shape (n_variants, ceil(people / 4))
+        A ``.bed`` file without its first three bytes, on the device.
+    people : int
+        How many people there are.
+    """
+
+    def __init__(self, packed: Any, people: int) -> None:
+        self.packed = packed = _taken(packed)
+        self.library = _library(packed)
+        stride = -(-people // 4)
+        if len(packed.shape) != 2 or int(packed.shape[1]) != stride or self.library.kind(packed) != "uint8":
+            raise ValueError(
+                f"packed genotypes of {people} people are an array of uint8 of shape (n_variants, {stride}); this one is of "
+                f"{self.library.kind(packed)} and has shape {tuple(packed.shape)}"
+            )
+        if people > 1 << 24:
+            raise ValueError(f"there are {people} people; sums are exact for up to {1 << 24}")
+        self.shape = (int(people), int(packed.shape[0]))
+        self.rounding = (2.0**-53, float(people) + 8.0)
+        self.trip = max(1, TRIP // people)
+        counts = self._sums(None, [_Digits(np.ones(people))])
+        copies, ones, self.missing = (counts[name][0] for name in ("copies", "one", "missing"))
+        known = people - self.missing
+        self.mean = np.divide(copies, known, out=np.zeros(len(known)), where=known > 0)
+        del ones
+
+    def _codes(self, places: Any) -> Any:
+        """The lower and the upper bit of the codes of the people 4 b + k, for k = 0 to 3."""
+        part = self.packed[places, :] if isinstance(places, slice) else self.library.take(self.packed, places, 0)
+        for k in range(4):
+            yield k, (part >> (2 * k)) & 1, (part >> (2 * k + 1)) & 1
+
+    def _sums(self, features: Places | None, numbers: list[_Digits], which: Any = ("copies", "one", "missing")) -> dict[str, Floats]:
+        """Sums over the people of whole numbers times copies, and over those with one copy and with none known."""
+        n, p = self.shape
+        count, width = p if features is None else len(features), max(1, WIDENED // n)
+        digits = np.concatenate([number.digits for number in numbers], axis=1)
+        stride = int(self.packed.shape[1])
+        padded = np.zeros((4 * stride, digits.shape[1]))
+        padded[:n] = digits
+        planes = [self.library.put(padded[k::4]) for k in range(4)]
+        out = {name: np.empty((len(numbers), count)) for name in which}
+        for first in range(0, count, width):
+            at = slice(first, min(first + width, count))
+            found: dict[str, Any] = {}
+            for k, low, high in self._codes(at if features is None else features[at]):
+                tables = {"copies": lambda: (1 - low) * (2 - high), "one": lambda: (1 - low) * high, "missing": lambda: low * (1 - high)}
+                for name in which:
+                    product = self.library.matmul(self.library.wide(tables[name]()), planes[k])
+                    found[name] = product if name not in found else found[name] + product
+            for name, sums in found.items():
+                out[name][:, at] = _together(self.library.host(sums), numbers)
+        return out
+
+    def correlate(self, features: Places | None, vectors: Floats) -> Floats:
+        """``X[:, features].T @ vectors``."""
+        numbers = [_Digits(vector) for vector in vectors.T]
+        chosen = slice(None) if features is None else features
+        has_missing = bool(np.any(self.missing[chosen] > 0))
+        sums = self._sums(features, numbers, ("copies", "missing") if has_missing else ("copies",))
+        found = sums["copies"]
+        if has_missing:
+            found = found + self.mean[chosen] * sums["missing"]
+        return found.T
+
+    def columns(self, features: Places) -> Floats:
+        """``X[:, features]``."""
+        n, out = self.shape[0], np.empty((self.shape[0], len(features)), order="F")
+        width = max(1, WIDENED // n)
+        for first in range(0, len(features), width):
+            places = np.asarray(features[first : first + width])
+            block = np.empty((len(places), 4 * int(self.packed.shape[1])))
+            for k, low, high in self._codes(places):
+                lower, upper = self.library.host(low), self.library.host(high)
+                copies = (1 - lower) * (2.0 - upper)
+                block[:, k::4] = np.where((lower == 1) & (upper == 0), self.mean[places][:, None], copies)
+            out[:, first : first + width] = block[:, :n].T
+        return out
+
+    def moments(self, weights: Floats | None, centre: Floats | None, scale: Floats | None) -> Floats:
+        """Mean, sum of squares and centred sum of squares of the variants, or of (x - centre) / scale."""
+        own = np.ones(self.shape[0]) if weights is None else weights
+        total = float(own.sum())
+        sums = self._sums(None, [_Digits(own)])
+        copies, one, missing = (sums[name][0] for name in ("copies", "one", "missing"))
+        two = np.maximum(0.5 * (copies - one), 0.0)
+        none = np.maximum(total - two - one - missing, 0.0)
+        mean = (copies + self.mean * missing) / total
+        squares = 4.0 * two + one + self.mean**2 * missing
+        parts = zip((two, one, none, missing), (2.0, 1.0, 0.0, self.mean))
+        centred = np.minimum(sum(weight * (value - mean) ** 2 for weight, value in parts), squares)
+        if centre is not None and scale is not None:
+            mean, centred = (mean - centre) / scale, centred / scale**2
+            squares = centred + total * mean**2
+        return np.column_stack([mean, squares, centred])
+
+    def __repr__(self) -> str:
+        return f"DeviceGenotypes(shape={self.shape}, device={self.library.device})"
+
+
+class _Digits:
+    """v = sum of unit * whole numbers, each entry to n/4 of its last digit, the whole numbers in digits whose sums are exact.
+
+    As the engine has it for packed genotypes: with max |v| < 2^e and s = floor(log2 n) + 1, the entries of at least 2^(e - s) are rounded
+    to multiples of 2^(e - 54); what is smaller is rounded in the same way once more, until nothing is left.
+    """
+
+    def __init__(self, v: Floats) -> None:
+        self.units: list[float] = []
+        columns: list[Floats] = []
+        left = np.array(v, dtype=np.float64)
+        if not np.isfinite(left).all():
+            raise ValueError("a vector to multiply with is not finite")
+        small = int(np.log2(max(len(left), 1))) + 1
+        while left.any():
+            _, e = np.frexp(np.abs(left).max())
+            taken = np.abs(left) >= np.ldexp(1.0, int(e) - small)
+            whole = np.rint(np.ldexp(np.where(taken, left, 0.0), 54 - int(e)))
+            high = np.rint(np.ldexp(whole, -DIGIT))
+            columns += [high, whole - np.ldexp(high, DIGIT)]
+            self.units += [float(np.ldexp(1.0, int(e) - 54 + DIGIT)), float(np.ldexp(1.0, int(e) - 54))]
+            left = np.where(taken, 0.0, left)
+        self.digits = np.column_stack(columns) if columns else np.zeros((len(left), 0))
+
+
+def _together(sums: NDArray[Any], numbers: list[_Digits]) -> Floats:
+    """Sums of digits as sums of numbers, one row for each."""
+    out, first = np.zeros((len(numbers), sums.shape[0])), 0
+    for row, number in zip(out, numbers):
+        # From the smallest unit up.
+        for k in reversed(range(len(number.units))):
+            row += number.units[k] * sums[:, first + k]
+        first += len(number.units)
+    return out

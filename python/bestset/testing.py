@@ -1,0 +1,180 @@
+"""Tests for what others write: `check_design` tries out a matrix that lives elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import elsewhere
+
+Floats = NDArray[np.float64]
+
+#: Features that are looked at where there are more.
+MOST = 64
+
+
+def check_design(design: Any, *, seed: int = 0, deterministic: bool = True) -> None:
+    """Try out an object that is to be taken for X (`bestset.elsewhere.Elsewhere`); raises AssertionError where it fails.
+
+    Its columns are the truth: correlations must lie within the stated rounding of the sums with them, for vectors that cancel, of many
+    sizes and of one entry, for any features in any order; moments, where it has them, must be theirs. Where X is not large, it is solved
+    as well and must give the answer that the columns give.
+
+    Parameters
+    ----------
+    design : object
+        What is to be tried.
+    seed : int
+        Of the features and the vectors.
+    deterministic : bool
+        Whether the same question must have the same answer to the last bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bestset.testing import check_design
+    >>> class Mine:
+    ...     def __init__(self, x):
+    ...         self.x, self.shape, self.rounding = x, x.shape, (2**-53, x.shape[0])
+    ...     def correlate(self, features, vectors):
+    ...         return (self.x if features is None else self.x[:, features]).T @ vectors
+    ...     def columns(self, features):
+    ...         return self.x[:, features]
+    >>> check_design(Mine(np.random.default_rng(0).standard_normal((50, 30))))
+    """
+    design = elsewhere.design(design)
+    assert design is not None, "it has no methods `correlate` and `columns`"
+    rng = np.random.default_rng(seed)
+    n, p = _shape(design)
+    share = _rounding(design)
+    some = np.sort(rng.permutation(p)[:MOST]).astype(np.int64)
+    x = _columns(design, some, (n, p))
+    _check_columns(design, some, x, rng)
+    _check_correlations(design, some, x, share, rng, deterministic)
+    if callable(getattr(design, "moments", None)):
+        _check_moments(design, some, x, rng)
+    if n * p <= 200_000:
+        _check_solve(design, rng)
+
+
+def _shape(design: Any) -> tuple[int, int]:
+    shape = tuple(design.shape)
+    assert len(shape) == 2 and all(int(size) == size and size > 0 for size in shape), f"shape is {shape}"
+    return int(shape[0]), int(shape[1])
+
+
+def _rounding(design: Any) -> float:
+    unit, terms = design.rounding
+    share = float(unit) * float(terms)
+    assert unit > 0 and terms >= 0 and share < 0.5, f"rounding is {(unit, terms)}"
+    return share / (1.0 - share)
+
+
+def _columns(design: Any, features: NDArray[np.int64], shape: tuple[int, int]) -> Floats:
+    found = np.asarray(design.columns(features))
+    expected = (shape[0], len(features))
+    assert found.shape == expected, f"columns of {len(features)} features have shape {found.shape}, not {expected}"
+    assert found.dtype == np.float64, f"columns are of type {found.dtype}, not float64"
+    assert np.isfinite(found).all(), "an entry is not finite"
+    return found.copy(order="F")
+
+
+def _check_columns(design: Any, some: NDArray[np.int64], x: Floats, rng: np.random.Generator) -> None:
+    shape = (x.shape[0], x.shape[1])
+    order = rng.integers(0, len(some), 2 * len(some))
+    again = _columns(design, some[order], shape)
+    assert np.array_equal(again, x[:, order]), "columns asked for in another order are others"
+    one = _columns(design, some[-1:], shape)
+    assert np.array_equal(one[:, 0], x[:, -1]), "a column asked for alone is another"
+
+
+def _vectors(n: int, rng: np.random.Generator) -> Floats:
+    """Random, of many sizes, cancelling, of one entry, zero."""
+    plain = rng.standard_normal(n)
+    sizes = plain * 10.0 ** rng.uniform(-12, 12, n)
+    centred = np.ones(n) + 1e-9 * plain
+    centred[n // 2 :] *= -1.0
+    one = np.zeros(n)
+    one[rng.integers(n)] = 1.0
+    return np.asfortranarray(np.column_stack([plain, sizes, centred, one, np.zeros(n)]))
+
+
+def _check_correlations(
+    design: Any, some: NDArray[np.int64], x: Floats, share: float, rng: np.random.Generator, deterministic: bool
+) -> None:
+    n = x.shape[0]
+    vectors = _vectors(n, rng)
+    wide = x.astype(np.longdouble)
+    exact = wide.T @ vectors.astype(np.longdouble)
+    sizes = np.abs(x).T @ np.abs(vectors)
+    # The sums here are rounded as well.
+    room = (share + n * 2.0**-60) * sizes * (1 + n * 2.0**-52) + 1e-300
+    if np.finfo(np.longdouble).eps > 1e-17:
+        room += n * 2.0**-52 * sizes
+
+    def check(found: Any, places: Any, which: Any, what: str) -> Floats:
+        found = np.asarray(found, dtype=np.float64)
+        expected = (len(places), len(which))
+        assert found.shape == expected, f"correlate of {what} has shape {found.shape}, not {expected}"
+        off = np.abs(found - exact[np.ix_(places, which)])
+        worst = np.unravel_index(np.argmax(off - room[np.ix_(places, which)]), off.shape)
+        allowed = room[np.ix_(places, which)][worst]
+        assert off[worst] <= allowed, (
+            f"correlate of {what}: feature {some[places][worst[0]]} is off by {float(off[worst]):.3g}, "
+            f"its rounding allows {float(allowed):.3g}"
+        )
+        return found
+
+    every, all_vectors = np.arange(len(some)), np.arange(vectors.shape[1])
+    first = check(design.correlate(some, vectors), every, all_vectors, "some features")
+    for v in all_vectors:
+        check(design.correlate(some, np.asfortranarray(vectors[:, [v]])), every, [v], "some features with one vector")
+    order = rng.permutation(np.repeat(every, 2))
+    check(design.correlate(some[order], vectors), order, all_vectors, "features in another order")
+    check(design.correlate(some[:1], vectors), every[:1], all_vectors, "one feature")
+    full = np.asarray(design.correlate(None, vectors), dtype=np.float64)
+    assert full.shape == (design.shape[1], vectors.shape[1]), f"correlate of all features has shape {full.shape}"
+    check(full[some], every, all_vectors, "all features")
+    if deterministic:
+        assert np.array_equal(np.asarray(design.correlate(some, vectors)), first), "the same question has another answer"
+
+
+def _check_moments(design: Any, some: NDArray[np.int64], x: Floats, rng: np.random.Generator) -> None:
+    n, p = x.shape[0], design.shape[1]
+    weights = rng.uniform(0.0, 2.0, n)
+    weights[rng.integers(n)] = 0.0
+    centre, scale = rng.standard_normal(p), rng.uniform(0.5, 2.0, p)
+    for w in (None, weights):
+        for view in (None, (centre, scale)):
+            found = np.asarray(design.moments(w, *(view or (None, None))), dtype=np.float64)
+            assert found.shape == (p, 3), f"moments have shape {found.shape}, not {(p, 3)}"
+            z = x if view is None else (x - view[0][some]) / view[1][some]
+            own = np.ones(n) if w is None else w
+            mean = own @ z / own.sum()
+            expected = np.column_stack([mean, own @ z**2, own @ (z - mean) ** 2])
+            size = np.column_stack([np.sqrt(expected[:, 1]), expected[:, 1], expected[:, 1]])
+            far = np.abs(found[some] - expected) > 1e-9 * size + 1e-300
+            assert not far.any(), f"moments of feature {some[np.argwhere(far)[0][0]]} are not those of its column"
+
+
+def _check_solve(design: Any, rng: np.random.Generator) -> None:
+    """Whether the answer is that of the columns, each within the other's certificate."""
+    import bestset
+
+    n, p = _shape(design)
+    x = _columns(design, np.arange(p, dtype=np.int64), (n, p))
+    spread = x.std(axis=0)
+    chosen = rng.permutation(np.flatnonzero(spread > 1e-8 * np.abs(x).max()))[:3]
+    if len(chosen) == 0 or n < 8:
+        return
+    y = (x[:, chosen] / spread[chosen]) @ np.array([3.0, -2.0, 1.5])[: len(chosen)] + 0.3 * rng.standard_normal(n)
+    given: dict[str, Any] = {"lambda0": 0.05 * float(y @ y) / n, "lambda2": 0.1, "max_nodes": 200}
+    there, here = bestset.solve(design, y, **given), bestset.solve(x, y, **given)
+    assert there.status != "read_failed", "the solve could not read X"
+    room = 1e-7 * abs(here.objective) + 1e-12
+    assert there.lower_bound <= here.objective + room, f"the bound {there.lower_bound} is above {here.objective}"
+    assert abs(there.objective - here.objective) <= max(here.gap, there.gap) + room, (
+        f"the answer has P = {there.objective}, that of the columns {here.objective}"
+    )

@@ -1,0 +1,271 @@
+"""X on a cluster of two processes: the bits of one process, whatever is lost on the way."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from common import hard, regression
+from sklearn.base import clone
+
+import bestset
+
+dask = pytest.importorskip("dask", reason="Dask is not installed: pip install 'bestset[dask]'")
+distributed = pytest.importorskip("distributed", reason="Dask's distributed scheduler is not installed")
+da = pytest.importorskip("dask.array")
+
+import bestset.dask as bd  # noqa: E402
+from bestset.dask import _parts, _shards  # noqa: E402
+from bestset.testing import check_design  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def client():
+    with dask.config.set({"distributed.scheduler.allowed-failures": 30}):
+        cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, processes=True)
+        with cluster, distributed.Client(cluster) as client:
+            yield client
+
+
+@pytest.fixture
+def in_parts(monkeypatch):
+    """No X is small: all of them stay in their parts."""
+    monkeypatch.setattr(_parts, "WHOLE", 0)
+
+
+def same(one, other):
+    for name in ("support", "values", "intercept", "objective", "lower_bound", "status", "n_iter"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+
+
+def data(n=90, p=70, kind=np.float64):
+    X, y = regression(n=n, p=p)
+    return np.asfortranarray(X.astype(kind)), y
+
+
+def test_sweeps_have_the_bits_of_one_process(client, in_parts):
+    X, y = data(kind=np.float32)
+    there = da.from_array(X, chunks=(-1, 16)).persist()
+    # Without proofs that the clock would end.
+    for given in ({"prove": None, "max_size": 5}, {"lambda0": 0.05, "method": "exact"}, {"k": 3, "prove": None}):
+        same(bd.solve(there, y, client=client, **given), bestset.solve(X, y, **given))
+    for one, other in zip(bd.path(there, y, max_size=4), bestset.path(X, y, max_size=4), strict=True):
+        same(one, other)
+    one, other = bd.subsets(there, y, 2), bestset.subsets(X, y, 2)
+    assert all(np.array_equal(a.support, b.support) and a.objective == b.objective for a, b in zip(one, other, strict=True))
+    given = {"cv": 2, "max_size": 3, "lambda2": 0.1, "prove": None}
+    one, other = bd.cv(there, y, **given), bestset.BestSubsetRegressorCV(**given).fit(X, y)
+    assert np.array_equal(one.coef_, other.coef_) and np.array_equal(one.cv_mean_, other.cv_mean_)
+
+
+def test_folds_and_slices_have_the_bits_of_one_process(client):
+    X, y = data()
+    given = {"cv": 4, "max_size": 6, "prove": None}
+    other = bestset.BestSubsetRegressorCV(**given).fit(X, y)
+    for x in (X, da.from_array(X, chunks=(-1, 16))):
+        one = bd.cv(x, y, client=client, **given)
+        assert np.array_equal(one.coef_, other.coef_) and np.array_equal(one.cv_scores_, other.cv_scores_)
+    labels = bd.cv(X, y > 1, loss="logistic", client=client, **given)
+    assert np.array_equal(labels.coef_, bestset.BestSubsetClassifierCV(**given).fit(X, y > 1).coef_)
+
+
+def test_a_tree_in_slices_proves_what_one_process_proves(client):
+    X, y = hard(n=60, p=40)
+    given = {"lambda0": 4.0, "lambda2": 2.0, "standardize": False, "method": "exact"}
+    alone, spread = bestset.solve(X, y, **given), bd.solve(X, y, client=client, **given)
+    assert alone.status == spread.status == "optimal"
+    assert np.array_equal(alone.support, spread.support)
+    assert spread.n_iter > 96, "it was divided"
+    assert abs(alone.objective - spread.objective) <= 1e-9 * alone.objective
+    assert spread.lower_bound <= alone.objective * (1 + 1e-12)
+    # The same steps with one of Dask's own schedulers.
+    with dask.config.set(scheduler="synchronous"):
+        once = bd.solve(X, y, **given)
+    same(once, spread)
+
+
+def test_designs_of_files_and_of_blocks(client, tmp_path, in_parts):
+    X, y = data(n=50, p=40)
+    for kind in (np.float64, np.float32, np.int8):
+        narrow = np.asfortranarray(np.rint(3 * X).astype(kind) if kind == np.int8 else X.astype(kind))
+        np.save(tmp_path / "x.npy", narrow)
+        opened = bd.open(tmp_path / "x.npy", columns=7)
+        check_design(opened)
+        same(bd.solve(opened, y, lambda0=0.5, prove=None), bestset.solve(narrow.astype(np.float64), y, lambda0=0.5, prove=None))
+    blocks = [dask.delayed(np.array)(X[:, k : k + 9]) for k in range(0, 40, 9)]
+    same(bd.solve(bd.from_delayed(blocks), y, lambda0=0.5, prove=None), bestset.solve(X, y, lambda0=0.5, prove=None))
+    check_design(bd.from_delayed(blocks, [9, 9, 9, 9, 4], 50))
+    with pytest.raises(ValueError, match="in C order"):
+        np.save(tmp_path / "c.npy", np.ascontiguousarray(X))
+        bd.open(tmp_path / "c.npy")
+
+
+def bed(folder, people=53, variants=31, seed=0):
+    """Genotypes with some that are not known, as PLINK has them."""
+    rng = np.random.default_rng(seed)
+    copies = rng.binomial(2, rng.uniform(0.2, 0.8, variants), (people, variants))
+    unknown = rng.random(copies.shape) < 0.03
+    code = np.where(unknown, 1, np.array([3, 2, 0])[copies]).astype(np.uint8).T
+    code = np.pad(code, ((0, 0), (0, -people % 4)))
+    packed = code[:, 0::4] | code[:, 1::4] << 2 | code[:, 2::4] << 4 | code[:, 3::4] << 6
+    (folder / "g.bed").write_bytes(_shards.MAGIC + packed.astype(np.uint8).tobytes())
+    (folder / "g.fam").write_text("".join(f"f {i} 0 0 0 -9\n" for i in range(people)))
+    (folder / "g.bim").write_text("".join(f"1 v{j} 0 {j} A C\n" for j in range(variants)))
+    known = np.where(unknown, np.nan, copies)
+    return np.where(unknown, np.nanmean(known, axis=0), known)
+
+
+def test_genotypes_are_read_by_the_workers(client, tmp_path):
+    x = bed(tmp_path)
+    y = x[:, 3] - x[:, 20] + 0.3 * np.random.default_rng(1).standard_normal(len(x))
+    opened = bd.open(tmp_path / "g.bed", impute="mean", columns=8)
+    assert np.array_equal(opened.columns(np.arange(31)), x)
+    check_design(opened)
+    found = bd.solve(opened, y, lambda0=0.5)
+    assert np.array_equal(found.support, [3, 20])
+    other = bestset.solve(np.asfortranarray(x), y, lambda0=0.5)
+    assert abs(found.objective - other.objective) <= 1e-10 * other.objective
+
+
+def test_estimators(client, in_parts):
+    X, y = data()
+    there = da.from_array(X, chunks=(-1, 20)).persist()
+    for kind, plain, target in (
+        (bd.DaskBestSubsetRegressor, bestset.BestSubsetRegressor, y),
+        (bd.DaskBestSubsetClassifier, bestset.BestSubsetClassifier, y > 1),
+    ):
+        model, local = kind(client=client, max_size=4, prove=None).fit(there, da.from_array(target)), plain(max_size=4, prove=None).fit(X, target)
+        assert np.array_equal(model.coef_, local.coef_) and model.dual_gap_ == local.dual_gap_
+        assert np.array_equal(model.predict(there), local.predict(X))
+        alone = model.to_local()
+        assert type(alone) is plain and np.array_equal(alone.predict(X), local.predict(X))
+        assert alone.get_params() == local.get_params() and "Dask" not in repr(alone)
+        assert clone(model).client is client and clone(model).get_params() == model.get_params()
+
+
+def test_what_cannot_be_is_said_clearly(client, tmp_path):
+    X, y = data()
+    with pytest.raises(ValueError, match=r"2 chunks of rows.*rechunk\(\{0: -1, 1: 'auto'\}\)"):
+        bd.solve(da.from_array(X, chunks=(45, 20)), y)
+    unknown = da.from_array(X, chunks=(-1, 20))[:, da.from_array(np.arange(70) % 2 == 0)]
+    with pytest.raises(ValueError, match="compute_chunk_sizes"):
+        bd.solve(unknown, y)
+    np.save(tmp_path / "x.npy", X)
+    opened = bd.open(tmp_path / "x.npy", columns=30)
+    opened.correlate(None, np.ones((90, 1)))
+    np.save(tmp_path / "x.npy", np.asfortranarray(X[::-1]))
+    with pytest.raises(RuntimeError, match="is not what it was when it was read before"):
+        opened.correlate(None, np.ones((90, 1)))
+    closed = distributed.Client(client.cluster, set_as_default=False)
+    closed.close()
+    with pytest.raises(RuntimeError, match="the client is closed"):
+        bd.from_array(da.from_array(X, chunks=(-1, 20)), closed)
+
+
+def test_a_client_that_is_gone_ends_a_solve_with_what_it_has(client, in_parts):
+    X, y = data()
+    other = distributed.Client(client.cluster, set_as_default=False)
+    there = bd.from_array(da.from_array(X, chunks=(-1, 20)), other)
+    sweeps = []
+    sweep = there.correlate
+
+    def counted(features, vectors):
+        sweeps.append(1)
+        if len(sweeps) == 4:
+            other.close()
+        return sweep(features, vectors)
+
+    there.correlate = counted
+    with pytest.warns(match="the client is closed"):
+        found = bestset.solve(there, y, lambda0=0.05, method="exact")
+    assert found.status == "read_failed" and found.lower_bound <= bestset.solve(X, y, lambda0=0.05).objective
+
+
+class Killer:
+    """Kills a worker of the cluster by SIGKILL at a random moment, again and again until the work is done."""
+
+    def __init__(self, client, seconds, seed):
+        self.client, self.seconds, self.rng = client, seconds, np.random.default_rng(seed)
+        self.kills, self.done = 0, threading.Event()
+        self.thread = threading.Thread(target=self._run)
+
+    def _run(self):
+        while not self.done.wait(self.rng.uniform(*self.seconds)):
+            workers = list(self.client.cluster.workers.values())
+            pid = workers[self.rng.integers(len(workers))].pid
+            if pid is not None:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                    self.kills += 1
+                except ProcessLookupError:
+                    pass
+            # A new one is started in its place.
+            time.sleep(1.5)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.done.set()
+        self.thread.join()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_killed_workers_change_no_bit(client, in_parts):
+    X, y = data()
+    there = da.from_array(X, chunks=(-1, 8))
+    whole = {"solve": bestset.solve(X, y, max_size=4, prove=None), "exact": bestset.solve(X, y, lambda0=0.05, method="exact")}
+    with Killer(client, (0.05, 0.6), 1) as killer:
+        same(bd.solve(there, y, max_size=4, prove=None, client=client), whole["solve"])
+        same(bd.solve(there, y, lambda0=0.05, method="exact", client=client), whole["exact"])
+    assert killer.kills > 0
+    client.wait_for_workers(2, timeout=30)
+
+
+CHILD = """
+import os, signal, sys, threading, time
+import numpy as np
+from common import hard
+
+def main():
+    import dask.array as da, distributed
+    import bestset.dask as bd
+    from bestset.dask import _parts
+    _parts.WHOLE = 0
+    X, y = hard()
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        with distributed.Client(cluster) as client:
+            there = bd.from_array(da.from_array(X, chunks=(-1, 100)).persist(), client)
+            sweep, count = there.correlate, []
+            def slow(features, vectors):
+                count.append(1)
+                if len(count) == 6:
+                    os.kill(os.getpid(), signal.SIGINT)
+                return sweep(features, vectors)
+            there.correlate = slow
+            found = bd.solve(there, y, lambda0=2.0, lambda2=1.0, standardize=False, method="exact", on_interrupt="return")
+            print("returned", found.status, found.lower_bound <= found.objective, len(found.support) > 0, flush=True)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_ctrl_c_returns_the_best_answer_with_a_bound(tmp_path):
+    script = tmp_path / "child.py"
+    script.write_text(CHILD)
+    here = Path(__file__).parent
+    path = os.pathsep.join([str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
+    run = subprocess.run([sys.executable, script], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
+    assert "returned interrupted True True" in run.stdout, run.stdout + run.stderr
+
+
+def test_nothing_of_dask_is_imported_by_the_package():
+    code = "import sys, bestset; bestset.BestSubsetRegressor; sys.exit(any(m == 'dask' or m.startswith('torch') for m in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
