@@ -187,7 +187,8 @@ impl Elsewhere {
         let is_sound = |m: &Moments| m.mean.is_finite() && m.squares.is_finite() && m.centred.is_finite();
         match found.iter().position(|m| !is_sound(m)) {
             Some(j) => {
-                let reason = format!("{:?}: every entry of the column must be finite, and its squares add up", found[j]);
+                let reason =
+                    format!("{:?}: every entry of the column must be finite, and its squares add up", found[j]);
                 Err(self.failed(format!("moments of feature {j}"), reason))
             }
             None => Ok(Some(found)),

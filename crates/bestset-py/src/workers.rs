@@ -22,7 +22,9 @@ impl Workers for Elsewhere {
         let found = Python::attach(|py| self.function.call1(py, (parts, stopped))?.extract::<Vec<String>>(py));
         found.map_err(|error| match self.cancel.is_cancelled() {
             true => Error::Stopped,
-            false => Error::Read { what: "the workers".into(), place: "a round of tasks".into(), reason: error.to_string() },
+            false => {
+                Error::Read { what: "the workers".into(), place: "a round of tasks".into(), reason: error.to_string() }
+            }
         })
     }
 }

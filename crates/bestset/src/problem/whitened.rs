@@ -76,6 +76,13 @@ impl<'w> Frame<'w> {
         values
     }
 
+    /// W(v − v̄): the vector whose product with any column x is x̂ᵀv̂ (MATH 1.4).
+    pub fn weighted(&self, values: Vec<f64>) -> Vec<f64> {
+        let mut values = self.whiten(values);
+        self.weigh(&mut values);
+        values
+    }
+
     /// Column j, `None` where nothing but rounding is left of it.
     pub fn unit(&self, problem: &Problem<'_>, j: usize) -> Result<Option<Unit>> {
         let mut column = Column::default();

@@ -2,10 +2,11 @@
 
 use crate::control::{Monitor, Options};
 use crate::error::Result;
-use crate::kernel::each::chosen;
+use crate::kernel::each::{chosen, count_of};
 use crate::relaxation::workspace::Workspace;
 use crate::search::exchange::{Priced, Walked, exchange, tableau, walk};
 use crate::search::fit::{BUDGET, Incumbent, descend, margin};
+use crate::search::outside::may_enter;
 use crate::search::rules::{Rules, Verdict};
 use crate::solution::Local;
 
@@ -22,6 +23,9 @@ pub type Met<'m> = (&'m [f64], &'m [usize], &'m [f64]);
 
 /// Features outside the active set are all taken in when these are the most that the rules leave, or no more than the support.
 const FEW: usize = 64;
+
+/// Features priced in one tableau at the least: fewer cost as much, for the support is in each.
+const BLOCK: usize = 64;
 
 /// Rounds of walking and looking outside at the most; not met in practice, each lowers P.
 const ROUNDS: usize = 20;
@@ -56,7 +60,7 @@ pub(crate) fn search_outside(
         let tau = problem.correlations_within(&work.alpha, &|| monitor.check())?;
         monitor.passes += 1.0;
         bound(Some((&work.alpha, &all, &tau)))?;
-        let (entering, complete) = take_in_entering(work, &tau, rules, budget)?;
+        let (entering, complete) = take_in_entering(work, &tau, rules, budget, monitor)?;
         if entering > 0 {
             descend(work, monitor);
         }
@@ -104,8 +108,9 @@ fn take_in_entering(
     tau: &[f64],
     rules: &Rules,
     budget: &mut f64,
+    monitor: &mut Monitor<'_>,
 ) -> Result<(usize, bool)> {
-    let (mut entering, mut complete) = entering(work, tau, rules, budget)?;
+    let (mut entering, mut complete) = entering(work, tau, rules, budget, monitor)?;
     if entering.len() > work.room() {
         let lengths = work.problem.lengths()?;
         let pull = |j: usize| tau[j].abs() / lengths.of(j).max(f64::MIN_POSITIVE);
@@ -171,15 +176,21 @@ fn is_coordinatewise(work: &Workspace<'_, '_>, tau: &[f64]) -> Result<bool> {
         let without = problem.loss_sum(&u, problem.best_intercept(&u, work.intercept)) - c.value(b);
         (without - work.loss()).min(-c.selected().envelope_violation(b, tau[j]) * b.abs())
     };
-    Ok((0..problem.ncols()).all(|j| change(j) >= -margin))
+    Ok(count_of(problem.ncols(), |j| change(j) < -margin) == 0)
 }
 
 /// Features outside the active set that lower P alone or in exchange, by the prices of the model, and whether these are all.
 ///
 /// Adding j after dropping i gains at most (|τ_j| + ‖x̂_j‖ reach_i − λ1)₊² / (4λ2_j) (MATH 7.9), since its curvature is at least
-/// 2λ2_j: below the price of the move it is ruled out. What that leaves is priced in blocks, each in a tableau with the support
-/// alone.
-fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], rules: &Rules, budget: &mut f64) -> Result<(Vec<usize>, bool)> {
+/// 2λ2_j: below the price of the move it is ruled out. What that leaves is priced in one pass over its columns where it is much
+/// (MATH 7.11), and what that leaves in blocks, each in a tableau with the support alone.
+fn entering(
+    work: &mut Workspace<'_, '_>,
+    tau: &[f64],
+    rules: &Rules,
+    budget: &mut f64,
+    monitor: &mut Monitor<'_>,
+) -> Result<(Vec<usize>, bool)> {
     let (problem, best) = (work.problem, work.objective());
     let mut outside = outside(work, rules, best);
     if outside.is_empty() {
@@ -212,8 +223,11 @@ fn entering(work: &mut Workspace<'_, '_>, tau: &[f64], rules: &Rules, budget: &m
         outside.truncate(room);
         complete = false;
     }
-    let mut entering = Vec::new();
-    for block in outside.chunks(support.active.len().max(64)) {
+    let (mut entering, block) = (Vec::new(), support.active.len().max(BLOCK));
+    if outside.len() > block && problem.loss().is_quadratic() {
+        outside = may_enter(&mut support, &view, outside, tau, monitor)?;
+    }
+    for block in outside.chunks(block) {
         let (found, all) = improving(&mut support, &view, block, budget)?;
         entering.extend(found);
         complete &= all;

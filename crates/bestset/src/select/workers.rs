@@ -104,8 +104,7 @@ impl Posed<'_> {
                 let solve = Options { time_limit: None, trace: false, top: 1, ..options.solve.clone() };
                 let mut observer = ();
                 let mut monitor = Monitor::new(&solve, &mut observer);
-                let grown =
-                    on_threads(solve.threads, || slices::grow_slice(&problem, &solve, &mut monitor, *tree))?;
+                let grown = on_threads(solve.threads, || slices::grow_slice(&problem, &solve, &mut monitor, *tree))?;
                 Done::Slice(Box::new(grown))
             }
         };

@@ -236,7 +236,8 @@ impl Tree<'_, '_> {
         let excludes = |k: usize, t: f64| screening::in_no_optimal_subset(coordinate(k), t, dual, best);
         let mut ends = self.bounds.rough_ends(&relaxed.alpha, far, rough, coordinate);
         // All of them in one trip, wherever the columns are.
-        let unsure: Vec<usize> = (0..far.len()).filter(|&k| excludes(k, ends[k].1) && !excludes(k, ends[k].0)).collect();
+        let unsure: Vec<usize> =
+            (0..far.len()).filter(|&k| excludes(k, ends[k].1) && !excludes(k, ends[k].0)).collect();
         for (&k, outer) in unsure.iter().zip(self.outer_correlations(relaxed, far, &unsure)?) {
             ends[k].0 = outer;
         }

@@ -84,7 +84,7 @@ impl Tableau {
 
     /// −min_b { ½sb² − qb + λ1|b| } over the bounds (MATH 7.6), s = A_{j|S}.
     #[inline]
-    fn gain(coordinate: &Coordinate, q: f64, s: f64) -> f64 {
+    pub(crate) fn gain(coordinate: &Coordinate, q: f64, s: f64) -> f64 {
         let pull = q.abs() - coordinate.l1;
         let reach = if q > 0.0 { coordinate.upper } else { -coordinate.lower };
         if pull <= 0.0 || s <= 0.0 {
