@@ -108,6 +108,7 @@ impl Choice {
             prove: control.prove,
             checkpoint: control.checkpoint.clone(),
             solve: control.options(posed),
+            ..Selection::default()
         }
     }
 }

@@ -62,7 +62,9 @@ where
         loop {
             match receiver.recv_timeout(LOOK) {
                 Ok(outcome) => return failed.map_or(outcome.map_err(savvy::Error::new), Err),
-                Err(RecvTimeoutError::Disconnected) => return Err(savvy::Error::new("the solver ended without an answer")),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(savvy::Error::new("the solver ended without an answer"))
+                }
                 Err(RecvTimeoutError::Timeout) => {
                     if interrupt::pending() {
                         caller.cancel.cancel();
