@@ -43,7 +43,7 @@ NULL
   .Call(savvy_call_certify__impl, `call`, `given`, `progress`)
 }
 
-#' Rows, columns and kind of numbers of an array that stays on disk.
+#' Rows, columns and kind of numbers of a matrix in files; the names of its columns, where they have some.
 #' @noRd
 `call_open` <- function(`path`) {
   .Call(savvy_call_open__impl, `path`)

@@ -17,10 +17,13 @@
 #'
 #' @importFrom Matrix sparseMatrix
 #' @importFrom methods is as
-#' @importFrom stats coef fitted formula logLik model.frame model.matrix model.offset model.response model.weights na.omit
-#'   na.pass nobs predict residuals setNames terms update weighted.mean
+#' @importFrom stats coef deviance family fitted formula logLik model.frame model.matrix model.offset model.response model.weights na.omit
+#'   na.pass nobs predict residuals setNames terms update vcov weights
 #' @importFrom utils head
-#' @importFrom graphics abline arrows axis image legend lines matplot mtext par points segments text
+#' @importFrom graphics abline axis image legend lines matplot par points segments text
 #' @importFrom grDevices hcl.colors
 #' @keywords internal
-"_PACKAGE"
+#' @docType package
+#' @name bestset-package
+#' @aliases bestset-package
+NULL

@@ -26,7 +26,7 @@ ask <- function(x, y, family = "gaussian", weights = NULL, offset = NULL, groups
   read <- design(x)
   size <- shape(x)
   if (any(size == 0)) stop("x has ", size[[1]], " rows and ", size[[2]], " columns; it needs some of both", call. = FALSE)
-  names <- if (inherits(x, "bestset_file")) NULL else feature_names(x)
+  names <- if (inherits(x, "bestset_file")) x$names else feature_names(x)
   target <- response(y, family, size[[1]])
   data <- c(read, list(
     y = target$y, weights = numbers(weights, "weights", size[[1]]), offset = numbers(offset, "offset", size[[1]])

@@ -4,6 +4,8 @@
 #' feature. The draws are seeded by R's random numbers: [set.seed()] fixes them.
 #'
 #' @inheritParams bestset
+#' @param lambda0 The prices of the paths; `NULL` for those where answers change.
+#' @param max_size The largest size of the paths; `NULL` for the usual one, at most half of the features.
 #' @param subsamples How many subsamples.
 #' @param share The share of the samples in each; for two classes of both of them.
 #' @param ... Further arguments of [bestset()] and [bestset_control()].

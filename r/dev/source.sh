@@ -14,7 +14,7 @@ cp -R r "$package"
 
 # The crates of this repository: without their tests and what is optional, and with the workspace that their manifests refer to.
 needed='/^\[/ {skip = /^\[(dev-dependencies|features|\[bench\])/} /optional = true/ {next} !skip'
-for crate in bestset bestset-report; do
+for crate in bestset bestset-data bestset-report; do
     mkdir -p "$rust/crates/$crate"
     awk "$needed" "crates/$crate/Cargo.toml" >"$rust/crates/$crate/Cargo.toml"
     cp -R "crates/$crate/src" "$rust/crates/$crate/src"
@@ -24,10 +24,12 @@ mkdir "$rust/crates/bestset-report/assets"
 # Modules of tests reach into folders that stay behind.
 find "$rust/crates" -name tests.rs -delete
 rm -rf "$rust/crates/bestset-report/src/plot"
+rm -rf "$rust"/crates/bestset-data/src/{simulation,write}
 printf '\n[features]\nplots = []\n' >>"$rust/crates/bestset-report/Cargo.toml"
+printf '\n[features]\ntables = []\n' >>"$rust/crates/bestset-data/Cargo.toml"
 {
     sed -e 's|path = "../../../crates/|path = "crates/|' -e '/^# `dev\/source.sh`/d' -e '/^\[workspace\]$/d' r/src/rust/Cargo.toml
-    printf '[workspace]\nresolver = "2"\nmembers = ["crates/bestset", "crates/bestset-report"]\n\n'
+    printf '[workspace]\nresolver = "2"\nmembers = ["crates/bestset", "crates/bestset-data", "crates/bestset-report"]\n\n'
     awk '/^\[workspace\./ {keep = 1} /^\[/ && !/^\[workspace\./ {keep = 0} keep' Cargo.toml
 } >"$rust/Cargo.toml"
 

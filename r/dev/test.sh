@@ -21,8 +21,10 @@ mkdir -p "$out"
 export CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 export BESTSET_TARGET=$PWD/target/r-check XZ_LEVEL=-1
 export OMP_THREAD_LIMIT=2 NOT_CRAN=true
-# What is not on this machine is not asked for: CRAN's pages, packages that are only suggested, a PDF without LaTeX.
+# What is not on this machine is not asked for: CRAN's pages, a clock, packages that are only suggested, a PDF without LaTeX.
 export _R_CHECK_CRAN_INCOMING_REMOTE_=false _R_CHECK_FORCE_SUGGESTS_=false
+export _R_CHECK_SYSTEM_CLOCK_=false
+command -v checkbashisms >/dev/null || export _R_CHECK_BASHISMS_=false # Debian: devscripts
 manual=()
 command -v pdflatex >/dev/null || manual=(--no-manual)
 if [ -d ../shared/data ]; then BESTSET_DATA=$(cd ../shared/data && pwd) && export BESTSET_DATA; fi

@@ -1,6 +1,6 @@
 test_that("the true features are found, and proved", {
   d <- simulated()
-  fit <- bestset(d$x, d$y)
+  fit <- bestset(d$x, d$y, prove = Inf)
   expect_identical(fit$support, c(3L, 7L))
   expect_identical(fit$status, "optimal")
   expect_true(fit$lower_bound <= fit$objective)

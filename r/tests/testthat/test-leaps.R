@@ -24,7 +24,7 @@ test_that("files beside the package", {
   expect_as_leaps(as.matrix(hitters[names(hitters) != "Salary"]), hitters$Salary)
   # Hardly more samples than features: sizes that leave degrees of freedom.
   detroit <- read("Detroit.csv")
-  expect_as_leaps(as.matrix(detroit[names(detroit) != "y"]), detroit$y, nvmax = 8)
+  suppressWarnings(expect_as_leaps(as.matrix(detroit[names(detroit) != "y"]), detroit$y, nvmax = 8))
 })
 
 test_that("the formula gives what the matrix gives", {

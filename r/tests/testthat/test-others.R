@@ -111,3 +111,28 @@ test_that("an array on disk is what it is in memory", {
   expect_identical(fitted(fit), fitted(memory))
   expect_error(open_npy(tempfile()))
 })
+
+test_that("genotypes of PLINK are what they are as numbers", {
+  set.seed(8)
+  n <- 50
+  copies <- matrix(rbinom(n * 20, 2, 0.3), n)
+  y <- copies[, 4] - copies[, 11] + 0.3 * rnorm(n)
+  stem <- tempfile()
+  writeLines(sprintf("f%d p%d 0 0 1 %.17g", 1:n, 1:n, y), paste0(stem, ".fam"))
+  writeLines(sprintf("1\trs%d\t0\t%d\tA\tG", 1:20, 100 * 1:20), paste0(stem, ".bim"))
+  # Two bits a person, four people a byte: 3 for none of the first allele, 2 for one, 0 for two.
+  codes <- rbind(matrix(c(3, 2, 0)[copies + 1], n), matrix(0, 2, 20))
+  bytes <- colSums(array(codes, c(4, 13, 20)) * 4^(0:3))
+  writeBin(as.raw(c(0x6c, 0x1b, 0x01, bytes)), paste0(stem, ".bed"))
+  x <- open_bed(stem)
+  expect_identical(dim(x), c(50L, 20L))
+  expect_output(print(x), "50 people at 20 variants")
+  expect_equal(x$fam$phenotype, y)
+  fit <- bestset(x, x$fam$phenotype, k = 2)
+  memory <- bestset(copies, y, k = 2)
+  expect_identical(fit$support, memory$support)
+  expect_equal(unname(coef(fit)), unname(coef(memory)), tolerance = 1e-10)
+  expect_equal(fitted(fit), fitted(memory), tolerance = 1e-10)
+  expect_match(names(coef(fit))[2], "400")
+  expect_error(open_bed(tempfile()))
+})

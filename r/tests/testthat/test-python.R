@@ -41,7 +41,11 @@ test_that("R and Python agree", {
     writeLines(paste(dim(x), collapse = " "), file.path(folder, "shape"))
     writeLines(c(gaussian = "squared", binomial = "logistic")[[family]], file.path(folder, "loss"))
     ask <- function(...) suppressWarnings(bestset(x, set$y, family = family, ...))
-    ours <- list(ask(), ask(k = 3), ask(lambda0 = 0.5, lambda2 = 0.3), suppressWarnings(cv.bestset(x, set$y, family = family, foldid = foldid)))
+    ours <- list(
+      ask(prove = FALSE), ask(k = 3, prove = FALSE), ask(lambda0 = 0.5, lambda2 = 0.3, prove = FALSE),
+      ask(k = 3, lambda2 = 0.3, method = "exact", max_nodes = 300),
+      suppressWarnings(cv.bestset(x, set$y, family = family, foldid = foldid, prove = FALSE))
+    )
     write_model(ours[[1]], file.path(folder, "from_r.json"))
     said <- suppressWarnings(system2(python, c("-W", "ignore", "equal.py", folder), stdout = TRUE, stderr = TRUE))
     if (!file.exists(file.path(folder, "margins"))) fail(paste(c(name, said), collapse = "\n"))

@@ -3,7 +3,7 @@
 use crate::ask::{coefficients, Choice, Control};
 use crate::errors::said;
 use crate::fields::{needed, Failure, Fields};
-use crate::input::{setup, Data};
+use crate::input::{genotypes, setup, Data};
 use crate::report::{About, Answer};
 use crate::run::{run, Caller};
 use crate::value::{count, Record, Value};
@@ -11,6 +11,7 @@ use crate::{model, output};
 use bestset::design::{Design, Stored};
 use bestset::select::SUBSET_SIZES;
 use bestset::CancelFlag;
+use bestset_data::CohortFiles;
 use savvy::{savvy, FunctionSexp, IntoExtPtrSexp, ListSexp, OwnedListSexp, OwnedRealSexp, Sexp};
 
 /// What a call is made of: `data`, `setup`, `choice` and `control` of the list that `R/problem.R` writes.
@@ -157,15 +158,24 @@ fn call_read_model(text: &str) -> savvy::Result<Sexp> {
     model::read(text)?.to_r()
 }
 
-/// Rows, columns and kind of numbers of an array that stays on disk.
+/// Rows, columns and kind of numbers of a matrix in files; the names of its columns, where they have some.
 /// @noRd
 #[savvy]
 fn call_open(path: &str) -> savvy::Result<Sexp> {
-    let stored = Stored::open(path).map_err(said)?;
     let mut all = Record::default();
-    all.set("rows", count(stored.nrows()));
-    all.set("columns", count(stored.ncols()));
-    all.set("numbers", stored.numbers());
-    all.set("sparse", stored.is_sparse());
+    if let Some(files) = CohortFiles::of(path.as_ref()) {
+        let (found, names) = genotypes(&files).map_err(said)?;
+        all.set("rows", count(found.nrows()));
+        all.set("columns", count(found.ncols()));
+        all.set("numbers", "genotypes");
+        all.set("sparse", false);
+        all.set("names", Value::Texts(names));
+    } else {
+        let stored = Stored::open(path).map_err(said)?;
+        all.set("rows", count(stored.nrows()));
+        all.set("columns", count(stored.ncols()));
+        all.set("numbers", stored.numbers());
+        all.set("sparse", stored.is_sparse());
+    }
     Value::from(all).to_r()
 }

@@ -2,13 +2,14 @@
 
 use crate::errors::said;
 use crate::fields::{needed, Failure, Fields};
-use bestset::design::{Csc, Dense, Design, Stored};
+use bestset::design::{Csc, Dense, Design, Genotypes, Stored};
 use bestset::groups::Groups;
 use bestset::select::{Posed, Samples, Scale, Setup};
 use bestset::{Bounds, Factors, Loss};
+use bestset_data::{read_cohort, CohortFiles, CohortOptions};
 use savvy::RealSexp;
 
-/// X: a matrix of R by columns, the parts of a `dgCMatrix`, or a file of NumPy that stays where it is.
+/// X: a matrix of R by columns, the parts of a `dgCMatrix`, or files: of NumPy, which stay where they are, or of PLINK, packed.
 enum Matrix {
     Dense(usize, usize, RealSexp),
     Sparse(usize, Vec<usize>, Vec<u32>, RealSexp),
@@ -64,9 +65,21 @@ impl Matrix {
                 let (n, x) = (*n, x.as_slice());
                 later(move || Csc::new(n, &starts[..], &rows[..], x))
             }
-            Self::File(path) => later(move || Stored::open(path)),
+            Self::File(path) => match CohortFiles::of(path.as_ref()) {
+                Some(files) => later(move || genotypes(&files).map(|found| found.0)),
+                None => later(move || Stored::open(path)),
+            },
         }
     }
+}
+
+/// The genotypes of all people in the files, and the names of the variants.
+pub fn genotypes(files: &CohortFiles) -> bestset::Result<(Genotypes<'static>, Vec<String>)> {
+    let options = CohortOptions { needs_trait: false, ..CohortOptions::default() };
+    let failed = |reason: String| bestset::Error::File { what: "genotype", reason };
+    let cohort = read_cohort(files, &options).map_err(|e| failed(e.to_string()))?;
+    let found = cohort.genotyped.ok_or_else(|| failed("there are no genotypes".to_owned()))?;
+    Ok((found.genotypes, cohort.names.list(found.variants.len())))
 }
 
 impl Data {
