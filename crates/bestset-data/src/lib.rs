@@ -15,6 +15,8 @@
 //! # Ok::<(), bestset_data::Error>(())
 //! ```
 
+#![cfg_attr(not(feature = "tables"), allow(dead_code, reason = "what only tables in files are made of"))]
+
 mod dataset;
 mod error;
 mod file;
@@ -22,20 +24,26 @@ mod levels;
 mod matrix;
 mod plink;
 mod recovery;
+#[cfg(feature = "tables")]
 mod simulation;
 mod table;
+#[cfg(feature = "tables")]
 mod write;
 
 pub use dataset::{Category, Classes, Dataset, Impute, Imputed, Roles, Target, Usual};
 pub use error::{Error, FileError, Result};
-pub use file::{Compression, Format, Header, ReadOptions, read};
+#[cfg(feature = "tables")]
+pub use file::read;
+pub use file::{Compression, Format, Header, ReadOptions};
 pub use matrix::{Matrix, Names};
 pub use plink::{
     CohortFiles, CohortOptions, Fit, Genotyped, KnownVariant, Person, Variant, find_variants, read_cohort,
 };
 pub use recovery::{Pssr, Recovery, estimation_error, pssr, recovery};
+#[cfg(feature = "tables")]
 pub use simulation::{Response, Scaling, Simulation, Simulator, SupportSize, Task, Values};
 pub use table::{Gap, Label, Table, TextColumn};
+#[cfg(feature = "tables")]
 pub use write::write;
 
 /// The example of the README, run as a test.

@@ -1,6 +1,7 @@
 //! A report of one run of bestset: what was asked, what was chosen, what is proved, and how well it fits.
 //!
-//! [`Report`] is plain data. Fill it, then write the page with [`Report::html`] or single plots with [`Report::plots`].
+//! [`Report`] is plain data. Fill it, then write the page with [`Report::html`] or single plots with `Report::plots` (feature `plots`, on unless
+//! turned off).
 //! Every part may be left empty: the page shows what is there.
 //!
 //! ```
@@ -33,6 +34,8 @@ pub use types::{
 };
 
 mod page;
+#[cfg(feature = "plots")]
 mod plot;
 
+#[cfg(feature = "plots")]
 pub use plot::{Plot, PlotError};

@@ -2,8 +2,9 @@
 
 use super::ReadOptions;
 use super::fill::Fill;
+use super::is_missing;
 use super::layout::Layout;
-use super::records::{Records, is_missing, is_written_number, not_utf8, number};
+use super::records::{Records, is_written_number, not_utf8, number};
 use super::source::Source;
 use crate::error::{FileError, Result, quoted};
 use crate::levels::Levels;

@@ -1,7 +1,8 @@
 //! How the lines of a text file are laid out: delimiter, names, decimal sign.
 
 use super::delimiter::seen;
-use super::records::{Records, is_missing, number};
+use super::is_missing;
+use super::records::{Records, number};
 use super::source::Source;
 use super::{Header, ReadOptions};
 use crate::error::{Result, quoted};

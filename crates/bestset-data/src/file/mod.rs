@@ -1,22 +1,31 @@
 //! Reading files: the format is told, or known by the name or the first bytes; compression is known by the first bytes.
 
+#[cfg(feature = "tables")]
 mod csv;
 mod delimiter;
+#[cfg(feature = "tables")]
 mod fill;
+#[cfg(feature = "tables")]
 mod layout;
+#[cfg(feature = "tables")]
 mod libsvm;
+#[cfg(feature = "tables")]
 mod market;
+#[cfg(feature = "tables")]
 mod npy;
+#[cfg(feature = "tables")]
 mod npz;
+#[cfg(feature = "tables")]
 mod parquet;
+#[cfg(feature = "tables")]
 mod records;
 mod source;
 
-pub(crate) use records::is_missing;
 pub(crate) use source::Source;
 pub use source::{Compression, Format};
 
 use crate::error::{FileError, Result};
+#[cfg(feature = "tables")]
 use crate::table::Table;
 use std::path::Path;
 
@@ -64,6 +73,7 @@ pub struct ReadOptions {
 /// # std::fs::remove_file(&path)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[cfg(feature = "tables")]
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table> {
     let path = path.as_ref();
     let source = source::Source::new(path)?;
@@ -83,6 +93,13 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table> {
         return Err(FileError::new(path, "there are no rows").into());
     }
     Ok(table)
+}
+
+/// What stands for a missing value, in any case of letters.
+const MISSING: [&[u8]; 8] = [b"", b"na", b"n/a", b"nan", b"null", b"none", b"?", b"."];
+
+pub(crate) fn is_missing(field: &[u8]) -> bool {
+    field.len() <= 4 && MISSING.iter().any(|word| field.eq_ignore_ascii_case(word))
 }
 
 /// A number of bytes as people say it.

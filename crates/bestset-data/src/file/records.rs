@@ -13,13 +13,6 @@ pub fn not_utf8(text: &[u8]) -> String {
     )
 }
 
-/// What stands for a missing value, in any case of letters.
-const MISSING: [&[u8]; 8] = [b"", b"na", b"n/a", b"nan", b"null", b"none", b"?", b"."];
-
-pub fn is_missing(field: &[u8]) -> bool {
-    field.len() <= 4 && MISSING.iter().any(|word| field.eq_ignore_ascii_case(word))
-}
-
 /// The number that a field is, with this decimal sign.
 pub fn number(field: &[u8], decimal: u8) -> Option<f64> {
     let text = std::str::from_utf8(field).ok()?;

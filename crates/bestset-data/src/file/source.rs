@@ -163,9 +163,14 @@ impl Source {
         };
         Ok(match self.compression {
             Compression::None => raw,
+            #[cfg(feature = "tables")]
             Compression::Gzip => buffered(flate2::bufread::MultiGzDecoder::new(raw)),
+            #[cfg(feature = "tables")]
             Compression::Bzip2 => buffered(bzip2::bufread::MultiBzDecoder::new(raw)),
+            #[cfg(feature = "tables")]
             Compression::Zstd => buffered(zstd::stream::read::Decoder::with_buffer(raw).map_err(|e| self.failed(e))?),
+            #[cfg(not(feature = "tables"))]
+            _ => return Err(self.bad("is compressed: decompress it first").into()),
         })
     }
 

@@ -5,8 +5,12 @@ mod path;
 mod scores;
 mod trace;
 
-pub use fit::{ClassSeries, Histogram, RegressionSeries};
-pub use path::{Measure, PathSeries, SubsetSeries};
+#[cfg(feature = "plots")]
+pub use fit::Histogram;
+pub use fit::{ClassSeries, RegressionSeries};
+#[cfg(feature = "plots")]
+pub use path::Measure;
+pub use path::{PathSeries, SubsetSeries};
 pub use scores::CvSeries;
 pub use trace::TraceSeries;
 

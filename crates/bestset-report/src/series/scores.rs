@@ -95,6 +95,7 @@ impl CvSeries {
     }
 
     /// Marks of the points that matter, in words, each place once.
+    #[cfg(feature = "plots")]
     pub fn marks(&self) -> Vec<((usize, usize), String)> {
         let known = [(self.best, "best"), (self.one_se, "1 SE"), (self.chosen, "this model")];
         let mut made: Vec<((usize, usize), String)> = Vec::new();

@@ -73,6 +73,26 @@ pub struct Split {
     pub test: Vec<usize>,
 }
 
+impl Split {
+    /// One for each part, ascending: its samples are left out of a fit of all others.
+    ///
+    /// ```
+    /// use bestset::cv::Split;
+    ///
+    /// let splits = Split::by_part(&[7, 2, 7]);
+    /// assert_eq!(splits[0], Split { train: vec![0, 2], test: vec![1] });
+    /// assert_eq!(splits[1], Split { train: vec![1], test: vec![0, 2] });
+    /// ```
+    pub fn by_part(parts: &[usize]) -> Vec<Self> {
+        let known: std::collections::BTreeSet<usize> = parts.iter().copied().collect();
+        let split = |part| {
+            let (test, train) = (0..parts.len()).partition(|&i| parts[i] == part);
+            Self { train, test }
+        };
+        known.into_iter().map(split).collect()
+    }
+}
+
 /// Which point cross-validation takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -238,12 +258,7 @@ impl Division {
     /// The parts of the options' folds, and what each leaves out.
     pub(crate) fn drawn(problem: &Problem<'_>, options: &CvOptions) -> Result<Self> {
         let parts = options.folds.draw(problem.y(), options.seed)?;
-        let folds = |one: &[usize]| one.iter().max().map_or(0, |m| m + 1);
-        let split = |one: &[usize], fold: usize| {
-            let (test, train) = (0..one.len()).partition(|&i| one[i] == fold);
-            Split { train, test }
-        };
-        let splits = parts.iter().flat_map(|one| (0..folds(one)).map(|f| split(one, f))).collect();
+        let splits = parts.iter().flat_map(|one| Split::by_part(one)).collect();
         Ok(Self { parts, splits })
     }
 

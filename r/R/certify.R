@@ -1,0 +1,74 @@
+#' How far given coefficients, from any package, can be from the best possible
+#'
+#' Judges coefficients by the objective of [bestset()]: their own value, a lower bound that no coefficients are below, and the best
+#' answer that was found on the way.
+#'
+#' @param object Coefficients: a vector with one entry for each column of `x`, or with names; a fit with a method of [coef()] such as
+#'   `lm`, `glm`, `glmnet` (with `s`) or `regsubsets` (with `id`). A coefficient named `(Intercept)` is the intercept.
+#' @param x,y The samples, with all features that a subset could have. For a model with a formula the columns of its model matrix.
+#' @param lambda0,k The objective to judge by: a price of a feature, or the largest number of them.
+#' @param intercept The intercept of a vector without names.
+#' @param s,id The point of a `glmnet` path; the size of a `regsubsets` object.
+#' @param lambda2 As in [bestset()]; coefficients of least squares are judged with `lambda2 = 0`.
+#' @param ... Further arguments of [bestset()] and [bestset_control()].
+#' @return An object of class `"certificate"`; `found` is the answer that was found on the way.
+#' @examples
+#' x <- as.matrix(mtcars[-1])
+#' step <- lm(mpg ~ wt + qsec + am, mtcars)
+#' certify(step, x, mtcars$mpg, k = 3, lambda2 = 0, method = "exact", threads = 2)
+#' @export
+certify <- function(object, x, y, k = NULL, lambda0 = NULL, lambda2 = NULL, intercept = 0, s = NULL, id = NULL, ...) {
+  if (is.null(lambda0) && is.null(k)) stop("give lambda0 (the price of a feature) or k (how many): the objective to judge by", call. = FALSE)
+  words <- apart(list(...))
+  if (is.data.frame(x)) {
+    made <- columns_of(x)
+    x <- made$x
+    if (is.null(words$problem$groups)) words$problem$groups <- useful(made$groups)
+  }
+  problem <- c(words$problem, list(lambda2 = lambda2))
+  asked <- do.call(ask, c(list(x, y), problem, list(control = words$control)))
+  asked$call$choice <- choice_of(lambda0, k)
+  given <- given_coefficients(object, asked, intercept, s, id)
+  found <- with_progress(words$control, function(progress) call_certify(asked$call, given, progress))
+  answer <- result(found$selected, asked)
+  found$selected <- NULL
+  found[c("lambda0", "lambda1", "lambda2", "k")] <- answer[c("lambda0", "lambda1", "lambda2", "k")]
+  found$proved <- found$status == "optimal"
+  found$found <- answer
+  found$best_known <- paste(format(answer$objective, digits = 7), "with", answer$size, "features")
+  structure(found, class = "certificate")
+}
+
+# Support, values and intercept of what is given.
+given_coefficients <- function(object, asked, intercept, s, id) {
+  values <- if (is.numeric(object)) object else if (inherits(object, "glmnet") || inherits(object, "cv.glmnet")) {
+    if (is.null(s)) stop("give s, the point of the glmnet path to judge", call. = FALSE)
+    found <- coef(object, s = s)
+    if (ncol(found) != 1) stop("s has ", ncol(found), " values; give one", call. = FALSE)
+    setNames(as.vector(found), rownames(found))
+  } else if (!is.null(id)) coef(object, id) else coef(object)
+  if (is.matrix(values) || is(values, "Matrix")) values <- setNames(as.vector(values), rownames(values))
+  if (!is.numeric(values)) stop("no coefficients were found in an object of class ", class(object)[[1]], call. = FALSE)
+  if (is.null(names(values)) || is.null(asked$names)) {
+    known <- names(values) == "(Intercept)"
+    if (length(known) && any(known)) {
+      intercept <- values[[which(known)]]
+      values <- values[!known]
+    } else if (length(values) == asked$p + 1 && !is.numeric(object)) {
+      intercept <- values[[1]]
+      values <- values[-1]
+    }
+    if (length(values) != asked$p) stop("there are ", length(values), " coefficients for ", asked$p, " features", call. = FALSE)
+    support <- which(values != 0)
+    return(list(support = support, values = as.double(values[support]), intercept = intercept))
+  }
+  is_intercept <- names(values) == "(Intercept)"
+  if (any(is_intercept)) intercept <- values[[which(is_intercept)]]
+  values <- values[!is_intercept]
+  # lm() has NA for what others determine.
+  values <- values[!is.na(values) & values != 0]
+  found <- match(names(values), asked$names)
+  if (anyNA(found)) stop("the coefficient ", dQuote(names(values)[is.na(found)][[1]], FALSE), " is no column of x", call. = FALSE)
+  order <- order(found)
+  list(support = found[order], values = as.double(values[order]), intercept = intercept)
+}

@@ -1,0 +1,187 @@
+#' Coefficients and predictions
+#'
+#' Those of the chosen model, or of another point of the path it was chosen from. A point that the path does not have is not made up:
+#' the error says which there are, and `exact = TRUE` solves for it.
+#'
+#' @param object An answer of [bestset()] or [cv.bestset()], or a model from [read_model()].
+#' @param newdata New samples: a matrix, a sparse matrix or a data frame, as in the fit. Columns are found by name where both have
+#'   names. `NULL` for the samples of the fit.
+#' @param type `"link"` for the linear predictor, `"response"` for means and probabilities, `"class"` for classes,
+#'   `"coefficients"`, or `"nonzero"` for the numbers of the selected features.
+#' @param k,lambda0 Another point of the path: by its number of features, or by its price, of which the nearest of the path that is
+#'   not below is taken, with a message, where the path does not have it.
+#' @param exact Whether to solve anew where the path has no such point; the data of the fit are used.
+#' @param complete Whether all coefficients are wanted, zeros included.
+#' @param offset The offset of new samples, where there was one in the fit.
+#' @param newx The same as `newdata`, as glmnet has it.
+#' @param ... Not used.
+#' @return A named vector of coefficients, the intercept first; a vector of predictions, `NA` where a selected feature is missing.
+#' @examples
+#' fit <- bestset(mpg ~ ., mtcars, threads = 2)
+#' coef(fit)
+#' coef(fit, k = 2)
+#' predict(fit, mtcars[1:3, ])
+#' @name coef.bestset
+#' @export
+coef.bestset <- function(object, k = NULL, lambda0 = NULL, exact = FALSE, complete = FALSE, ...) {
+  coefficients_of(object, at(object, k, lambda0, exact), complete)
+}
+
+coefficients_of <- function(object, point, complete = FALSE) {
+  intercept <- if (has_intercept(object)) c("(Intercept)" = point$intercept)
+  if (complete) {
+    values <- numeric(object$p)
+    values[point$support] <- point$values
+    return(c(intercept, setNames(values, name_of(object, seq_len(object$p)))))
+  }
+  c(intercept, setNames(point$values, name_of(object, point$support)))
+}
+
+has_intercept <- function(object) {
+  if (is.null(object$asked)) isTRUE(object$has_intercept) else object$asked$call$setup$intercept
+}
+
+# Support, values and intercept of the answer, or of a point of its path.
+at <- function(object, k = NULL, lambda0 = NULL, exact = FALSE) {
+  if (is.null(k) && is.null(lambda0)) return(object[c("support", "values", "intercept")])
+  if (!is.null(k) && !is.null(lambda0)) stop("give k or lambda0, not both", call. = FALSE)
+  if (!is.null(k) && !(is.numeric(k) && length(k) == 1 && !is.na(k) && k >= 0 && k == floor(k))) {
+    stop("k is ", short(k), "; it must be one whole number", call. = FALSE)
+  }
+  number(lambda0, "lambda0")
+  place <- if (is.null(k)) place_of_price(object, lambda0, exact) else place_of_size(object, k)
+  if (is.character(place)) {
+    if (!exact) stop(place, "; exact = TRUE solves for it", call. = FALSE)
+    return(solved_at(object, k, lambda0)[c("support", "values", "intercept")])
+  }
+  if (place == 0) return(object[c("support", "values", "intercept")])
+  column <- object$path$beta[, place]
+  support <- which(column != 0)
+  list(support = unname(support), values = unname(column[support]), intercept = object$path$points$intercept[[place]])
+}
+
+# The place on the path, 0 for the answer itself, or why there is none.
+place_of_size <- function(object, k) {
+  if (object$size == k) return(0)
+  if (is.null(object$path)) return(paste0("there is one answer, with ", object$size, " features, and none with ", k))
+  points <- object$path$points
+  fits <- which(points$size == k)
+  if (!length(fits)) {
+    return(paste0("the path has no model with ", k, " features; it has ", paste(sort(unique(points$size)), collapse = ", ")))
+  }
+  # Of several shrinkages that of the answer; of several models the one that fits best.
+  same <- fits[points$lambda2[fits] == object$lambda2]
+  if (length(same)) fits <- same
+  fits[[which.max(points$r2[fits])]]
+}
+
+place_of_price <- function(object, lambda0, exact) {
+  near <- function(a) abs(a - lambda0) <= 1e-8 * abs(lambda0)
+  if (is.null(object$k) && near(object$lambda0)) return(0)
+  if (is.null(object$path)) return(paste0("there is one answer, ", if (is.null(object$k)) paste("at lambda0 =", signif(object$lambda0, 6)) else paste("with k =", object$k)))
+  points <- object$path$points
+  own <- which(points$lambda2 == object$lambda2)
+  prices <- points$lambda0[own]
+  if (any(near(prices))) return(own[[which(near(prices))[[1]]]])
+  if (exact || lambda0 > max(prices) || lambda0 < min(prices)) {
+    return(paste0("the path goes from lambda0 = ", signif(max(prices), 6), " to ", signif(min(prices), 6), ", and has no point at ", signif(lambda0, 6)))
+  }
+  above <- own[[which(prices == min(prices[prices > lambda0]))[[1]]]]
+  message("the path has no point at lambda0 = ", signif(lambda0, 6), "; taken is that at ", signif(points$lambda0[[above]], 6),
+    " (exact = TRUE solves for it)")
+  above
+}
+
+#' @rdname coef.bestset
+#' @export
+predict.bestset <- function(object, newdata = NULL, type = c("link", "response", "class", "coefficients", "nonzero"), k = NULL,
+                            lambda0 = NULL, exact = FALSE, offset = NULL, newx = NULL, ...) {
+  type <- match.arg(type)
+  point <- at(object, k, lambda0, exact)
+  if (type == "coefficients") return(coefficients_of(object, point))
+  if (type == "nonzero") return(point$support)
+  if (is.null(newdata)) newdata <- newx
+  shown_as(object, margins(object, point, newdata, offset), type)
+}
+
+# The linear predictor.
+margins <- function(object, point, newdata, offset) {
+  if (is.null(newdata)) {
+    if (is.null(object$asked)) stop("newdata is missing, and a model from a file has no data", call. = FALSE)
+    data <- object$asked$call$data
+    found <- call_predict(object$asked$call, point)
+    return(if (is.null(data$offset)) found else found + data$offset)
+  }
+  made <- new_columns(object, newdata, point$support)
+  if (is.null(made$offset)) made$offset <- offset
+  if (is.null(made$offset) && !is.null(object$asked$call$data$offset)) stop("the fit had an offset: give that of the new samples", call. = FALSE)
+  missing <- if (is.matrix(made$x)) rowSums(is.na(made$x)) > 0 else logical()
+  if (any(missing)) made$x[is.na(made$x)] <- 0
+  if (ncol(made$x)) {
+    local <- list(support = seq_along(point$support), values = point$values, intercept = point$intercept)
+    found <- call_predict(list(data = design(made$x), control = bestset_control()), local)
+  } else {
+    found <- rep(point$intercept, nrow(made$x))
+  }
+  found[which(missing)] <- NA
+  if (!is.null(made$offset)) found <- found + numbers(made$offset, "offset", length(found))
+  found
+}
+
+# The columns of new samples that a model uses.
+new_columns <- function(object, newdata, support) {
+  coding <- object$coding
+  if (!is.null(coding$terms)) {
+    terms <- stats::delete.response(coding$terms)
+    frame <- model.frame(terms, as.data.frame(newdata), na.action = na.pass, xlev = coding$xlevels)
+    x <- model.matrix(terms, frame, contrasts.arg = coding$contrasts)
+    x <- x[, attr(x, "assign") > 0, drop = FALSE]
+    return(list(x = x[, support, drop = FALSE], offset = model.offset(frame)))
+  }
+  if (is.data.frame(newdata) && !is.null(coding$columns)) {
+    lost <- setdiff(needed_columns(object, support), names(newdata))
+    if (length(lost)) stop("newdata has no column ", dQuote(lost[[1]], FALSE), ", which the model uses", call. = FALSE)
+    made <- columns_of(newdata[needed_columns(object, support)], coding$levels)
+    return(list(x = made$x[, object$names[support], drop = FALSE]))
+  }
+  if (inherits(newdata, "bestset_file")) stop("predictions from an array on disk: read its columns first", call. = FALSE)
+  x <- if (is.data.frame(newdata)) as.matrix(newdata) else newdata
+  if (is.null(dim(x)) && object$p == 1) x <- matrix(x, ncol = 1)
+  if (!is.null(colnames(x)) && !is.null(object$names)) {
+    wanted <- object$names[support]
+    lost <- setdiff(wanted, colnames(x))
+    if (length(lost)) stop("newdata has no column ", dQuote(lost[[1]], FALSE), ", which the model uses", call. = FALSE)
+    return(list(x = x[, wanted, drop = FALSE]))
+  }
+  if (is.null(dim(x)) || ncol(x) != object$p) stop("newdata must have ", object$p, " columns; it has ", NCOL(x), call. = FALSE)
+  list(x = x[, support, drop = FALSE])
+}
+
+# The columns of a data frame that these features are made of.
+needed_columns <- function(object, support) {
+  of <- function(name) {
+    levels <- object$coding$levels[[name]]
+    features <- if (is.null(levels)) name else paste0(name, levels[-1], recycle0 = TRUE)
+    any(features %in% object$names[support])
+  }
+  Filter(of, object$coding$columns)
+}
+
+# Margins as what is asked for.
+shown_as <- function(object, margins, type) {
+  if (type == "class") {
+    if (!object$family %in% CLASSES) stop("there are no classes for family \"", object$family, "\"", call. = FALSE)
+    return(as_labels(object, margins > 0))
+  }
+  if (type == "response" && object$family == "binomial") return(stats::plogis(margins))
+  if (type == "response" && object$family == "squared_hinge") stop("there are no probabilities for family \"squared_hinge\"; ask for type = \"link\" or \"class\"", call. = FALSE)
+  margins
+}
+
+# Classes as the target had them.
+as_labels <- function(object, upper) {
+  labels <- object$asked$labels
+  if (is.null(labels)) labels <- object$labels
+  if (identical(object$asked$kind, "factor")) return(factor(labels[1 + upper], levels = labels))
+  labels[1 + upper]
+}

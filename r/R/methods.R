@@ -1,0 +1,195 @@
+# What R users expect of a fit.
+
+percent <- function(x) if (!is.finite(x)) "an unknown share" else paste0(format(100 * x, digits = 2), " %")
+
+# What the certificate says, in words.
+statement <- function(object) {
+  if (!is.finite(object$lower_bound)) return("no bound: it takes lambda2 > 0, or limits on every coefficient")
+  if (object$status == "optimal") return("best possible: proved best within the tolerance")
+  size <- if (is.null(object$k)) "" else paste0(" of at most ", object$k, " feature", if (object$k != 1) "s")
+  paste0("best possible within ", percent(object$relative_gap), ": no subset", size, " lowers the objective by more than ",
+    format(object$gap, digits = 4))
+}
+
+chosen_by <- function(object) {
+  if (!is.null(object$k)) return(paste0("none: at most k = ", object$k))
+  by <- if (inherits(object, "cv.bestset")) "cross-validation" else object$criterion
+  paste0("lambda0 = ", format(object$lambda0, digits = 6),
+    if (!is.null(object$path)) paste0(", chosen by ", by, " along a path of ", nrow(object$path$points), " points"))
+}
+
+problem <- function(object) {
+  paste0("family ", object$family, ", lambda1 = ", format(object$lambda1, digits = 6), ", lambda2 = ", format(object$lambda2, digits = 6))
+}
+
+#' @export
+print.bestset <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
+  if (!is.null(x$call)) cat("Call: ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
+  cat(x$size, " of ", x$p, " features, family ", x$family, "\n", sep = "")
+  print(format(coef(x), digits = digits), quote = FALSE)
+  cat("\n", statement(x), "\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+summary.bestset <- function(object, ...) {
+  table <- data.frame(coefficient = coef(object))
+  if (!is.null(object$frequencies)) {
+    shares <- c(if (has_intercept(object)) NA, object$frequencies)
+    table[["in folds"]] <- ifelse(is.na(shares), "", paste(round(100 * shares), "%"))
+  }
+  lines <- c(
+    `penalty per feature` = chosen_by(object), problem = problem(object), certificate = statement(object), standing = object$standing
+  )
+  left_out <- length(object$coding$na.action)
+  if (left_out) lines <- c(lines, samples = paste0(object$n, "; left out: ", left_out, " with missing values"))
+  for (group in object$dependent) lines <- c(lines, dependent = dependence(name_of(object, group)))
+  lines <- c(lines, setNames(object$remarks, rep("remark", length(object$remarks))))
+  structure(list(call = object$call, target = object$target, size = object$size, p = object$p, family = object$family,
+    coefficients = table, lines = lines), class = "summary.bestset")
+}
+
+dependence <- function(names) {
+  if (length(names) == 1) return(paste(names, "is constant but for rounding"))
+  paste(paste(names, collapse = ", "), "are combinations of each other but for rounding: subsets with all of them were taken to fit no better than with one less")
+}
+
+#' @export
+print.summary.bestset <- function(x, ...) {
+  cat(x$target, ": ", x$size, " of ", x$p, " features, family ", x$family, "\n\n", sep = "")
+  print(x$coefficients, ...)
+  cat("\n")
+  width <- max(nchar(names(x$lines)))
+  cat(paste0(formatC(names(x$lines), width = -width), "  ", x$lines), sep = "\n")
+  invisible(x)
+}
+
+#' What is proved of an answer
+#'
+#' @param object An answer of [bestset()], [cv.bestset()] or [certify()], or a model from [read_model()].
+#' @return An object of class `"certificate"`: the objective, a lower bound that no coefficients are below, the gap between the
+#'   two, the status, and the standing in words. The certificate is about the objective, not about the truth: the best subset of
+#'   noisy data need not be the true one.
+#' @examples
+#' certificate(bestset(Fertility ~ ., swiss, threads = 2))
+#' @export
+certificate <- function(object) {
+  if (!inherits(object, c("bestset", "certificate", "bestset_model"))) {
+    stop("there is no certificate in an object of class ", class(object)[[1]], "; certify() makes one for coefficients", call. = FALSE)
+  }
+  fields <- c("objective", "lower_bound", "gap", "relative_gap", "relaxation", "status", "standing", "r2", "r2_limit", "lambda0",
+    "lambda1", "lambda2", "k")
+  structure(unclass(object)[intersect(fields, names(object))], class = "certificate")
+}
+
+#' @export
+print.certificate <- function(x, digits = 7, ...) {
+  rows <- c(
+    objective = format(x$objective, digits = digits), `lower bound` = format(x$lower_bound, digits = digits),
+    gap = if (is.finite(x$gap)) paste0(format(x$gap, digits = 4), " (", percent(x$relative_gap), ")") else "not known",
+    verdict = if (is.finite(x$objective)) statement(x) else "not allowed: more features than k, or outside the limits",
+    standing = x$standing, status = gsub("_", " ", x$status), `best known` = x$best_known
+  )
+  cat(paste0(formatC(names(rows), width = 11), "  ", rows), sep = "\n")
+  invisible(x)
+}
+
+#' @export
+fitted.bestset <- function(object, ...) {
+  predict(object, type = if (object$family == "binomial") "response" else "link")
+}
+
+#' @export
+residuals.bestset <- function(object, type = c("response", "deviance"), ...) {
+  type <- match.arg(type)
+  y <- target_of(object)
+  if (object$family == "squared_hinge") stop("there are no residuals for family \"squared_hinge\"", call. = FALSE)
+  mean <- fitted(object)
+  if (type == "response" || object$family != "binomial") return(y - mean)
+  sign(y - mean) * sqrt(2 * losses(object))
+}
+
+# The target as numbers: classes as 0 and 1.
+target_of <- function(object) {
+  y <- object$asked$call$data$y
+  if (object$family == "binomial") (y + 1) / 2 else y
+}
+
+# The loss of each sample, without weights.
+losses <- function(object) {
+  y <- object$asked$call$data$y
+  u <- predict(object, type = "link")
+  switch(object$family,
+    gaussian = (y - u)^2 / 2,
+    binomial = -stats::plogis(y * u, log.p = TRUE),
+    squared_hinge = pmax(0, 1 - y * u)^2,
+    huber = {
+      delta <- object$asked$call$setup$delta
+      r <- abs(y - u)
+      ifelse(r <= delta, r^2 / 2, delta * r - delta^2 / 2)
+    }
+  )
+}
+
+weights_of <- function(object) {
+  weights <- object$asked$call$data$weights
+  if (is.null(weights)) rep(1, object$n) else weights
+}
+
+#' @export
+weights.bestset <- function(object, ...) object$asked$call$data$weights
+
+#' @export
+deviance.bestset <- function(object, ...) 2 * sum(weights_of(object) * losses(object))
+
+#' @export
+nobs.bestset <- function(object, ...) sum(weights_of(object) > 0)
+
+#' @export
+logLik.bestset <- function(object, ...) {
+  w <- weights_of(object)
+  n <- sum(w > 0)
+  value <- switch(object$family,
+    gaussian = (sum(log(w[w > 0])) - n * (log(2 * pi) + 1 - log(n) + log(deviance.bestset(object)))) / 2,
+    binomial = -sum(w * losses(object)),
+    stop("family \"", object$family, "\" is no likelihood", call. = FALSE)
+  )
+  df <- object$size + has_intercept(object) + (object$family == "gaussian")
+  structure(value, df = df, nobs = n, class = "logLik")
+}
+
+#' @export
+formula.bestset <- function(x, selected = FALSE, ...) {
+  terms <- x$coding$terms
+  if (!selected && !is.null(terms)) return(stats::formula(terms))
+  right <- if (selected) selected_terms(x) else x$coding$columns
+  if (is.null(right)) right <- name_of(x, seq_len(x$p))
+  if (!length(right)) right <- "1"
+  if (!has_intercept(x)) right <- c(right, "-1")
+  stats::as.formula(paste(backticked(x$target), "~", paste(right, collapse = " + ")), env = if (is.null(terms)) parent.frame() else environment(terms))
+}
+
+backticked <- function(names) {
+  plain <- make.names(names) == names | grepl("[(:]", names)
+  ifelse(plain, names, paste0("`", names, "`"))
+}
+
+# The terms or columns that the selected features belong to.
+selected_terms <- function(object) {
+  if (!is.null(object$coding$terms)) return(attr(object$coding$terms, "term.labels")[unique(object$coding$assign[object$support])])
+  if (!is.null(object$coding$columns)) return(backticked(needed_columns(object, object$support)))
+  backticked(name_of(object, object$support))
+}
+
+#' @export
+vcov.bestset <- function(object, ...) {
+  stop("there is no vcov() of selected features: standard errors that take the selection for given are too small, and tests with them ",
+    "are not valid. refit() gives an ordinary fit of the selected features to those who know this; stability() says how often ",
+    "features are selected on subsamples", call. = FALSE)
+}
+
+#' @export
+family.bestset <- function(object, ...) {
+  switch(object$family, gaussian = stats::gaussian(), binomial = stats::binomial(),
+    stop("family \"", object$family, "\" is not one of R's", call. = FALSE))
+}

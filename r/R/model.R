@@ -1,0 +1,114 @@
+#' Models in files
+#'
+#' The files are those of the command line and of the Python package: a model written by one of the three is read by the others.
+#'
+#' @param object An answer of [bestset()] or [cv.bestset()]. Factors of a data frame, and those of a formula with treatment contrasts,
+#'   are written as categories, so that new files need their texts alone; other terms of a formula are columns with the name of the term.
+#' @param file The file.
+#' @return `write_model()`: the file, invisibly. `read_model()`: an object of class `"bestset_model"` with methods of [coef()],
+#'   [predict()], [certificate()] and [print()].
+#' @examples
+#' fit <- bestset(mpg ~ ., mtcars, threads = 2)
+#' file <- tempfile(fileext = ".json")
+#' write_model(fit, file)
+#' all.equal(predict(read_model(file), mtcars), predict(fit, mtcars))
+#' @export
+write_model <- function(object, file) {
+  if (!inherits(object, "bestset")) stop("there is no model of bestset() in an object of class ", class(object)[[1]], call. = FALSE)
+  setup <- object$asked$call$setup
+  call_write_model(path.expand(file), c(
+    object[c("support", "values", "intercept", "objective", "relaxation", "lower_bound", "status", "lambda0", "lambda1", "lambda2", "k")],
+    list(loss = setup$loss, delta = setup$delta, features = object$p, scale = setup$scale, has_intercept = setup$intercept,
+      target = object$target, labels = if (!is.null(object$asked$labels)) as.character(object$asked$labels)),
+    stored_names(object)
+  ))
+  invisible(file)
+}
+
+# The names of the features as the command line has them, `column=level` for the levels of a category, and the categories.
+stored_names <- function(object) {
+  names <- object$names
+  levels <- object$coding$levels
+  if (!is.null(object$coding$terms)) {
+    treated <- vapply(object$coding$contrasts, identical, TRUE, "contr.treatment")
+    levels <- object$coding$xlevels[intersect(names(treated)[treated], attr(object$coding$terms, "term.labels"))]
+  }
+  categories <- list()
+  for (column in names(levels)) {
+    known <- levels[[column]]
+    features <- match(paste0(column, known[-1], recycle0 = TRUE), names)
+    if (!length(features) || anyNA(features)) next
+    names[features] <- paste0(column, "=", known[-1])
+    categories <- c(categories, list(list(column = column, reference = known[[1]], levels = known[-1], first = features[[1]])))
+  }
+  list(names = names, categories = categories)
+}
+
+#' @rdname write_model
+#' @export
+read_model <- function(file) {
+  if (!file.exists(file)) stop("there is no file ", dQuote(file, FALSE), call. = FALSE)
+  text <- paste(readLines(file, encoding = "UTF-8", warn = FALSE), collapse = "\n")
+  found <- tryCatch(call_read_model(enc2utf8(text)), error = function(e) stop(file, ": ", conditionMessage(e), call. = FALSE))
+  encoding <- found$encoding
+  found$p <- found$features
+  found$size <- length(found$support)
+  found$family <- names(LOSSES)[match(found$loss, LOSSES)]
+  found$has_intercept <- is.null(encoding$intercept) || isTRUE(encoding$intercept)
+  found$target <- if (is.null(encoding$target)) "y" else encoding$target
+  labels <- if (is.null(encoding$labels)) unlist(encoding$classes[c("negative", "positive")], use.names = FALSE) else unlist(encoding$labels)
+  found$labels <- if (is.null(labels)) c(-1, 1) else utils::type.convert(labels, as.is = TRUE)
+  found$proved <- found$status == "optimal"
+  structure(found, class = "bestset_model")
+}
+
+#' @export
+coef.bestset_model <- function(object, complete = FALSE, ...) coefficients_of(object, object[c("support", "values", "intercept")], complete)
+
+#' @export
+predict.bestset_model <- function(object, newdata, type = c("link", "response", "class"), offset = NULL, ...) {
+  type <- match.arg(type)
+  point <- object[c("support", "values", "intercept")]
+  if (is.data.frame(newdata) && !is.null(object$names)) {
+    columns <- lapply(object$names[object$support], function(name) stored_column(object, newdata, name))
+    x <- matrix(as.double(unlist(columns)), nrow(newdata), length(columns))
+    if (is.null(offset) && !is.null(object$encoding$offset)) offset <- newdata[[object$encoding$offset]]
+    object$p <- ncol(x)
+    object["names"] <- list(NULL)
+    point$support <- seq_len(ncol(x))
+  } else {
+    x <- newdata
+  }
+  margins <- margins(object, point, x, offset)
+  scaling <- object$encoding$scaling
+  if (type != "link" && !is.null(scaling)) return(scaling$from + (margins - scaling$low) / scaling$factor)
+  shown_as(object, margins, type)
+}
+
+# A column of a data frame, or the indicator of a level of one; filled where the fit filled.
+stored_column <- function(object, frame, name) {
+  encoding <- object$encoding
+  filled <- is.null(encoding$imputed) || isTRUE(encoding$imputed)
+  if (name %in% names(frame)) {
+    values <- as.double(frame[[name]])
+    mean <- if (filled) encoding$means[[name]]
+    if (!is.null(mean)) values[is.na(values)] <- mean
+    return(values)
+  }
+  for (category in encoding$categories) {
+    level <- match(name, paste0(category$column, "=", unlist(category$levels)))
+    if (is.na(level) || !category$column %in% names(frame)) next
+    column <- as.character(frame[[category$column]])
+    if (filled && !is.null(category$usual)) column[is.na(column) | column == ""] <- category$usual
+    return(indicators(column, c(category$reference, unlist(category$levels)), category$column)[, level])
+  }
+  stop("newdata has no column ", dQuote(name, FALSE), ", which the model uses", call. = FALSE)
+}
+
+#' @export
+print.bestset_model <- function(x, ...) {
+  cat(x$target, ": ", x$size, " of ", x$p, " features, family ", x$family, "\n", sep = "")
+  print(coef(x))
+  cat("\n", statement(x), "\n", sep = "")
+  invisible(x)
+}

@@ -1,0 +1,113 @@
+#' The best subset of every size, each proved
+#'
+#' As `leaps::regsubsets()`, for more features and more losses: the best subset of at most 1, 2, ..., `nvmax` features. Least squares
+#' (`lambda2 = 0`, which is what `NULL` stands for where it will do) is searched by leaps and bounds where there are more samples
+#' than features; everything else needs `lambda2 > 0` or limits on every coefficient.
+#'
+#' @inheritParams bestset
+#' @param nvmax The largest size; `NULL` for all features, at most eight.
+#' @param ... For the methods: further arguments, of the problem as in [bestset()] and of [bestset_control()]. A time limit is for
+#'   all sizes together.
+#' @param object,id An answer of `subsets()`; sizes.
+#' @return An object of class `"bestset_subsets"`. Its `summary()` has what that of `regsubsets()` has: `which`, `rsq`, `rss`,
+#'   `adjr2`, `cp`, `bic`, `outmat`; and `proved`. `coef(object, id)` has the coefficients of a size.
+#' @examples
+#' best <- subsets(mpg ~ ., mtcars, threads = 2)
+#' best
+#' coef(best, 3)
+#' summary(best)$adjr2
+#' @export
+subsets <- function(x, ...) UseMethod("subsets")
+
+#' @rdname subsets
+#' @export
+subsets.default <- function(x, y, nvmax = NULL, ...) fit_subsets(x, y, nvmax = nvmax, ..., call = called(match.call()))
+
+#' @rdname subsets
+#' @export
+subsets.data.frame <- function(x, y, groups = NULL, ...) by_frame(fit_subsets, x, y, groups, called(match.call()), "y", ...)
+
+#' @rdname subsets
+#' @export
+subsets.formula <- function(formula, data = NULL, weights = NULL, subset = NULL, na.action = NULL, offset = NULL, groups = NULL, ...) {
+  by_formula(fit_subsets, match.call(), parent.frame(), groups, ...)
+}
+
+PROBLEM <- c("family", "lambda1", "lambda2", "weights", "offset", "standardize", "intercept", "penalty.factor", "shrinkage", "exclude",
+  "always", "lower.limits", "upper.limits", "groups", "group_prices", "delta")
+
+# Words of the problem apart from those of the way of solving.
+apart <- function(words) {
+  is_problem <- names(words) %in% PROBLEM
+  list(problem = words[is_problem], control = do.call(bestset_control, words[!is_problem]))
+}
+
+fit_subsets <- function(x, y, nvmax = NULL, ..., call, coding = NULL, target = NULL) {
+  words <- apart(list(...))
+  asked <- do.call(ask, c(list(x, y), words$problem, list(control = words$control)))
+  nvmax <- whole(nvmax, "nvmax")
+  found <- with_progress(words$control, function(progress) call_subsets(asked$call, nvmax, progress))
+  each <- function(name) vapply(found$sizes, function(s) if (is.null(s[[name]])) NA_real_ else as.double(s[[name]]), 0)
+  table <- data.frame(size = each("size"))
+  for (name in c("objective", "lower_bound", "gap", "loss", "r2", "adjusted_r2", "cp", "aic", "bic")) table[[name]] <- each(name)
+  table$status <- vapply(found$sizes, `[[`, "", "status")
+  table$proved <- table$status == "optimal"
+  table$reached <- vapply(found$sizes, `[[`, TRUE, "reached")
+  limits <- intersect(table$status, LIMITS)
+  if (length(limits)) {
+    warning("stopped at a limit (", gsub("_", " ", limits[[1]]), "): sizes that are not proved say so in `proved`", call. = FALSE)
+  }
+  structure(list(call = call, table = table, sizes = found$sizes, names = asked$names, p = asked$p, n = asked$n, family = asked$family,
+    has_intercept = asked$call$setup$intercept, lambda2 = found$lambda2, dependent = found$dependent, seconds = found$seconds),
+    class = "bestset_subsets")
+}
+
+#' @rdname subsets
+#' @export
+coef.bestset_subsets <- function(object, id = seq_along(object$sizes), ...) {
+  bad <- setdiff(id, seq_along(object$sizes))
+  if (length(bad)) stop("id lists ", bad[[1]], "; there are the sizes 1 to ", length(object$sizes), call. = FALSE)
+  one <- function(size) {
+    point <- object$sizes[[size]]
+    c(if (object$has_intercept) c("(Intercept)" = point$intercept), setNames(point$values, name_of(object, point$support)))
+  }
+  if (length(id) == 1) one(id) else lapply(setNames(id, id), one)
+}
+
+#' @export
+summary.bestset_subsets <- function(object, ...) {
+  which <- t(vapply(object$sizes, function(s) seq_len(object$p) %in% s$support, logical(object$p)))
+  if (object$p == 1) which <- t(which)
+  dimnames(which) <- list(seq_along(object$sizes), name_of(object, seq_len(object$p)))
+  outmat <- ifelse(which, "*", " ")
+  if (object$has_intercept) which <- cbind("(Intercept)" = TRUE, which)
+  table <- object$table
+  structure(list(which = which, rsq = table$r2, rss = 2 * table$loss, adjr2 = table$adjusted_r2, cp = table$cp, aic = table$aic,
+    bic = table$bic, proved = table$proved, outmat = outmat, obj = object), class = "summary.bestset_subsets")
+}
+
+#' @export
+print.summary.bestset_subsets <- function(x, ...) {
+  print(x$obj)
+  cat("\n")
+  print(x$outmat, quote = FALSE)
+  invisible(x)
+}
+
+#' @export
+print.bestset_subsets <- function(x, shown = 8, ...) {
+  cat("Call: ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
+  features <- vapply(x$sizes, function(s) {
+    names <- name_of(x, s$support)
+    paste0(paste(head(names, shown), collapse = ", "), if (length(names) > shown) " ...")
+  }, "")
+  columns <- x$table[c("size", "r2", "adjusted_r2", "cp", "bic")]
+  table <- cbind(format(columns, digits = 4), status = gsub("_", " ", x$table$status), features = features)
+  # One line for each size, however long.
+  cells <- rbind(names(table), as.matrix(table))
+  left <- colnames(cells) %in% c("status", "features")
+  padded <- vapply(seq_along(left), function(j) formatC(trimws(cells[, j]), width = max(nchar(cells[, j])) * (1 - 2 * left[[j]])), cells[, 1])
+  cat(trimws(apply(padded, 1, paste, collapse = "  "), "right"), sep = "\n")
+  for (group in x$dependent) cat("dependent: ", dependence(name_of(x, group)), "\n", sep = "")
+  invisible(x)
+}

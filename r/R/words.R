@@ -1,0 +1,183 @@
+# Words of users into what the engine reads: `data`, `setup`, `choice` and `control`. Nothing is decided here.
+
+LOSSES <- c(gaussian = "squared", binomial = "logistic", huber = "huber", squared_hinge = "squared_hinge")
+CLASSES <- c("binomial", "squared_hinge")
+CRITERIA <- c("aic", "bic", "ebic", "gic", "cp", "adjusted_r2")
+METHODS <- c("incremental", "exact", "primal_dual", "primal_dual_plain", "dual_ascent", "dual_iht", "cdss")
+LIMITS <- c("time_limit", "iteration_limit", "node_limit", "memory_limit", "interrupted", "read_failed")
+SCORES <- c(mse = "squared_error", mae = "absolute_error", deviance = "deviance", class = "accuracy", auc = "auc")
+
+#' How a model is looked for
+#'
+#' What may be given to [bestset()] and its relatives beside the problem.
+#'
+#' @param method `"incremental"`: the relaxation on a growing set of features, then a search, then `prove`. `"exact"`: branch and
+#'   bound until the gap is closed or a limit strikes. The published algorithms: `"primal_dual"`, `"primal_dual_plain"`,
+#'   `"dual_ascent"`, `"dual_iht"`, `"cdss"`.
+#' @param prove How much is spent on closing the gap after a fit: `"auto"`, as long again as the fit and two seconds at least;
+#'   a number of seconds, `Inf` for no limit; `FALSE` or 0 for nothing.
+#' @param gap Relative gap that counts as proved.
+#' @param time_limit Seconds after which the best answer so far is returned, with a valid bound.
+#' @param threads How many threads; `NULL` for one per processor, see [bestset-package].
+#' @param top How many of the best subsets `method = "exact"` looks for (`ranked` of the answer).
+#' @param max_iter,max_nodes,max_memory The most iterations, nodes of branch and bound, bytes besides the data.
+#' @param warm_start Coefficients to start from: an answer of [bestset()], or a vector with one entry for each feature.
+#' @param stop When the published ascents take their gap for no longer decreasing: `"literal"` or `"patient"`.
+#' @param checkpoint A file that keeps what is done, and from which an interrupted call goes on.
+#' @param trace Whether to keep how the solve went.
+#' @param on_interrupt What Ctrl-C does: `"return"` the best answer so far with its bound and a warning, or `"stop"`.
+#' @param progress Whether to show how far it is, by package cli where it is installed.
+#' @return A list, for the engine.
+#' @examples
+#' str(bestset_control(method = "exact", time_limit = 10)[c("method", "time_limit")])
+#' @export
+bestset_control <- function(method = "incremental", prove = "auto", gap = 1e-6, time_limit = NULL, threads = NULL, top = 1,
+                            max_iter = NULL, max_nodes = NULL, max_memory = NULL, warm_start = NULL, stop = "literal",
+                            checkpoint = NULL, trace = TRUE, on_interrupt = c("return", "stop"), progress = interactive()) {
+  one_of(method, METHODS, "method")
+  one_of(stop, c("literal", "patient"), "stop")
+  for (name in c("max_iter", "max_nodes", "max_memory", "top")) whole(get(name), name)
+  if (inherits(warm_start, "bestset")) {
+    warm_start <- warm_start[c("support", "values", "intercept")]
+  } else if (!is.null(warm_start)) {
+    start <- as.double(warm_start)
+    warm_start <- list(support = which(start != 0), values = start[start != 0], intercept = 0)
+  }
+  list(
+    method = method, prove = proof(prove), gap = number(gap, "gap"), time_limit = number(time_limit, "time_limit"),
+    threads = threads_of(threads), top = top, max_iter = max_iter, max_nodes = max_nodes, max_memory = max_memory,
+    warm_start = warm_start, stop = stop, checkpoint = if (!is.null(checkpoint)) path.expand(checkpoint), trace = isTRUE(trace),
+    on_interrupt = match.arg(on_interrupt), progress = isTRUE(progress)
+  )
+}
+
+# "auto" is NULL for the engine, nothing 0.
+proof <- function(prove) {
+  if (identical(prove, "auto") || isTRUE(prove)) return(NULL)
+  if (is.null(prove) || isFALSE(prove)) return(0)
+  if (!is.numeric(prove) || length(prove) != 1 || is.na(prove) || prove < 0) {
+    stop("prove is ", deparse(prove), "; it must be \"auto\", a number of seconds, or FALSE", call. = FALSE)
+  }
+  as.double(prove)
+}
+
+threads_of <- function(threads) {
+  if (!is.null(threads)) {
+    whole(threads, "threads")
+    return(as.integer(threads))
+  }
+  given <- c(getOption("bestset.threads"), Sys.getenv("OMP_NUM_THREADS"), Sys.getenv("OMP_THREAD_LIMIT"))
+  given <- suppressWarnings(as.integer(given))
+  given <- given[!is.na(given) & given > 0]
+  if (length(given)) given[[1]] else NULL
+}
+
+# One value of those known.
+one_of <- function(value, known, name) {
+  if (!is.character(value) || length(value) != 1 || !value %in% known) {
+    stop(name, " is ", short(value), "; it must be one of ", paste0("\"", known, "\"", collapse = ", "), call. = FALSE)
+  }
+  value
+}
+
+short <- function(value) {
+  text <- paste(deparse(value, nlines = 2L), collapse = " ")
+  if (nchar(text) > 60) paste0(substr(text, 1, 57), "...") else text
+}
+
+# A whole number of at least one, or nothing.
+whole <- function(value, name) {
+  if (is.null(value)) return(NULL)
+  if (!is.numeric(value) || length(value) != 1 || is.na(value) || value < 1 || value != floor(value)) {
+    stop(name, " is ", short(value), "; it must be a whole number, at least 1", call. = FALSE)
+  }
+  as.double(value)
+}
+
+number <- function(value, name) {
+  if (is.null(value)) return(NULL)
+  if (!is.numeric(value) || length(value) != 1 || is.na(value)) {
+    stop(name, " is ", short(value), "; it must be a number", call. = FALSE)
+  }
+  as.double(value)
+}
+
+# A vector of doubles of this length.
+numbers <- function(values, name, n) {
+  if (is.null(values)) return(NULL)
+  if (!is.numeric(values) || length(values) != n) {
+    stop(name, " must be ", n, " numbers; it is ", class(values)[[1]], " of length ", length(values), call. = FALSE)
+  }
+  if (anyNA(values)) stop(name, "[", which(is.na(values))[[1]], "] is missing", call. = FALSE)
+  as.double(values)
+}
+
+family_of <- function(family) {
+  if (is.function(family)) family <- family()
+  if (inherits(family, "family")) family <- family$family
+  one_of(family, names(LOSSES), "family")
+}
+
+# Places of features that are given by number, by name or by a mask.
+places <- function(given, name, names, p) {
+  if (is.null(given)) return(integer())
+  if (is.logical(given)) {
+    if (length(given) != p || anyNA(given)) stop(name, " is a mask of length ", length(given), "; there are ", p, " features", call. = FALSE)
+    return(which(given))
+  }
+  if (is.character(given)) {
+    found <- match(given, names)
+    if (anyNA(found)) stop(name, " lists ", dQuote(given[is.na(found)][[1]], FALSE), ", which is no column of x", call. = FALSE)
+    return(found)
+  }
+  bad <- is.na(given) | given < 1 | given > p | given != floor(given)
+  if (any(bad)) stop(name, " lists ", given[bad][[1]], "; features count from 1 to ", p, call. = FALSE)
+  as.integer(given)
+}
+
+# The problem, but for the number of features.
+setup_of <- function(names, p, family = "gaussian", lambda1 = 0, lambda2 = NULL, standardize = TRUE, intercept = TRUE,
+                     penalty.factor = NULL, shrinkage = NULL, exclude = NULL, always = NULL, lower.limits = -Inf,
+                     upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345) {
+  scale <- if (isTRUE(standardize)) "norm" else if (isFALSE(standardize)) "none" else standardize
+  one_of(scale, c("norm", "variance", "none"), "standardize")
+  price <- numbers(if (length(penalty.factor) == 1) rep(penalty.factor, p) else penalty.factor, "penalty.factor", p)
+  # As in glmnet: an infinite factor keeps a feature out.
+  never <- union(places(exclude, "exclude", names, p), which(price == Inf))
+  if (length(price)) price[price == Inf] <- 1
+  limits <- list(lower.limits, upper.limits)
+  if (any(lengths(limits) != 1)) limits <- lapply(limits, rep_len, p)
+  free <- all(lower.limits == -Inf) && all(upper.limits == Inf)
+  list(
+    loss = LOSSES[[family]], delta = number(delta, "delta"), lambda1 = number(lambda1, "lambda1"),
+    lambda2 = if (length(lambda2)) number(lambda2[[1]], "lambda2"), intercept = isTRUE(intercept), scale = scale,
+    lower = if (!free) as.double(limits[[1]]), upper = if (!free) as.double(limits[[2]]), price = price,
+    shrinkage = numbers(shrinkage, "shrinkage", p), always = places(always, "always", names, p), never = never,
+    groups = groups_of(groups, p), group_prices = if (!is.null(group_prices)) as.double(group_prices)
+  )
+}
+
+# Numbers of the groups; labels in the order of `sort(unique(groups))`.
+groups_of <- function(groups, p) {
+  if (is.null(groups) || isFALSE(groups)) return(NULL)
+  if (length(groups) != p) stop("groups must have one label for each of the ", p, " features; it has ", length(groups), call. = FALSE)
+  if (anyNA(groups)) stop("groups[", which(is.na(groups))[[1]], "] is missing", call. = FALSE)
+  match(groups, sort(unique(groups))) - 1L
+}
+
+# What decides the number of features.
+choice_of <- function(lambda0 = NULL, k = NULL, lambda2 = NULL, criterion = "ebic", gamma = 1, max_size = NULL, nlambda0 = NULL,
+                      folding = NULL) {
+  if (!is.null(lambda0) && !is.null(k)) {
+    stop("lambda0 is ", short(lambda0), " and k is ", short(k), "; give a price of a feature or a number of them, not both", call. = FALSE)
+  }
+  if (length(k) > 1) stop("k has ", length(k), " values; give one, or ask subsets() for the best subset of every size", call. = FALSE)
+  if (!is.null(lambda0) && (!is.numeric(lambda0) || anyNA(lambda0))) stop("lambda0 is ", short(lambda0), "; it must be a number, or several", call. = FALSE)
+  several <- length(lambda0) > 1 || !is.null(folding)
+  list(
+    lambda0 = if (!several) number(lambda0, "lambda0"), k = whole(k, "k"), criterion = one_of(criterion, CRITERIA, "criterion"),
+    gamma = number(gamma, "gamma"), folding = folding,
+    lambda0s = if (several && length(lambda0)) sort(unique(as.double(lambda0)), decreasing = TRUE),
+    lambda2s = if (length(lambda2) > 1) as.double(lambda2), points = whole(nlambda0, "nlambda0"), max_size = whole(max_size, "max_size")
+  )
+}

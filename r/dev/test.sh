@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# The tests of the R package: R CMD check --as-cran of the source package, which runs testthat, and the session of its README.
+# Skipped, with a message, where R or a package is missing; PYTHON names an interpreter with the package bestset to compare with.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+debian="r-base-core r-cran-matrix r-cran-testthat r-cran-knitr r-cran-rmarkdown r-cran-survival pandoc"
+if ! command -v R >/dev/null; then
+    echo "make test-r: skipped, there is no R (Debian: apt install $debian)"
+    exit 0
+fi
+missing=$(Rscript -e 'wanted <- c("Matrix", "testthat", "knitr", "rmarkdown"); cat(wanted[!wanted %in% rownames(installed.packages())])')
+if [ -n "$missing" ] || ! command -v pandoc >/dev/null || ! command -v xz >/dev/null; then
+    echo "make test-r: skipped, R has no ${missing:-pandoc or xz} (Debian: apt install $debian xz-utils)"
+    exit 0
+fi
+
+out=$PWD/target/r-source
+mkdir -p "$out"
+# What is tested is what is compiled for speed, but for the time that the compiler takes.
+export CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+export BESTSET_TARGET=$PWD/target/r-check XZ_LEVEL=-1
+export OMP_THREAD_LIMIT=2 NOT_CRAN=true
+# What is not on this machine is not asked for: CRAN's pages, a clock, packages that are only suggested, a PDF without LaTeX.
+export _R_CHECK_CRAN_INCOMING_REMOTE_=false _R_CHECK_FORCE_SUGGESTS_=false
+export _R_CHECK_SYSTEM_CLOCK_=false
+command -v checkbashisms >/dev/null || export _R_CHECK_BASHISMS_=false # Debian: devscripts
+manual=()
+command -v pdflatex >/dev/null || manual=(--no-manual)
+if [ -d ../shared/data ]; then BESTSET_DATA=$(cd ../shared/data && pwd) && export BESTSET_DATA; fi
+if [ -n "${PYTHON:-}" ] && "$PYTHON" -c 'import bestset' 2>/dev/null; then
+    BESTSET_PYTHON=$(command -v "$PYTHON") && export BESTSET_PYTHON
+fi
+
+rm -f "$out"/bestset_*.tar.gz
+R_BUILD_ARGS=--no-build-vignettes r/dev/source.sh "$out"
+cd "$out"
+# The engine is compiled once, from the source package as it is; what builds vignettes and what is checked link it.
+mkdir -p library
+R CMD INSTALL --library=library bestset_*.tar.gz
+export BESTSET_LIBRARY=$BESTSET_TARGET/release
+R CMD build bestset
+status=0
+R CMD check --as-cran "${manual[@]}" bestset_*.tar.gz || status=$?
+if [ "$status" -ne 0 ] || ! grep -q '^Status: \(OK\|[0-9]* NOTEs\?\)$' bestset.Rcheck/00check.log; then
+    cat bestset.Rcheck/00install.out bestset.Rcheck/tests/*.fail 2>/dev/null | tail -60
+    echo "make test-r: R CMD check has errors or warnings, see $out/bestset.Rcheck" >&2
+    exit 1
+fi
+cd "$OLDPWD/r"
+R_LIBS=$out/bestset.Rcheck Rscript dev/readme.R
+echo "make test-r: passed"

@@ -1,0 +1,118 @@
+//! Model files: the core's, with what R knows of classes and columns beside the model.
+
+use crate::ask::coefficients;
+use crate::errors::said;
+use crate::fields::{needed, Failure, Fields};
+use crate::input::loss;
+use crate::output;
+use crate::value::{count, Record, Value};
+use bestset::model::Model;
+use bestset::{Certificate, Loss, Status};
+use serde_json::Value as Json;
+
+const STATUS: [Status; 9] = [
+    Status::Optimal,
+    Status::Converged,
+    Status::TimeLimit,
+    Status::NodeLimit,
+    Status::MemoryLimit,
+    Status::IterationLimit,
+    Status::Stalled,
+    Status::Interrupted,
+    Status::ReadFailed,
+];
+
+/// The model that R describes.
+pub fn model(from: &Fields) -> Result<Model, Failure> {
+    let named = needed("status", from.text("status")?)?;
+    let status = STATUS.into_iter().find(|s| output::status(*s) == named);
+    let number = |name| Ok::<_, Failure>(needed(name, from.number(name)?)?);
+    let model = Model {
+        loss: loss(&needed("loss", from.text("loss")?)?, from.number("delta")?.unwrap_or(1.345))?,
+        lambda0: number("lambda0")?,
+        lambda1: number("lambda1")?,
+        lambda2: number("lambda2")?,
+        features: needed("features", from.whole("features")?)?,
+        names: Vec::new(),
+        coefficients: coefficients(from)?,
+        certificate: Certificate {
+            objective: number("objective")?,
+            relaxation: from.number("relaxation")?,
+            lower_bound: number("lower_bound")?,
+        },
+        status: status.ok_or_else(|| format!("there is no status named {named:?}"))?,
+    };
+    model.coefficients.validate(model.features).map_err(said)?;
+    match from.texts("names")? {
+        Some(names) => model.with_names(names).map_err(said),
+        None => Ok(model),
+    }
+}
+
+/// What front ends keep beside a model, as the command line writes it.
+pub fn encoding(from: &Fields) -> Result<String, Failure> {
+    let labels = from.texts("labels")?;
+    let categories = from.items("categories")?.iter().map(category).collect::<Result<Vec<Json>, Failure>>()?;
+    let classes = labels.as_ref().map(|l| serde_json::json!({ "negative": l[0], "positive": l[1] }));
+    let json = serde_json::json!({
+        "target": needed("target", from.text("target")?)?,
+        "classes": classes,
+        "scaling": Json::Null,
+        "categories": categories,
+        "means": {},
+        "imputed": false,
+        "standardize": needed("scale", from.text("scale")?)?,
+        "intercept": from.flag("has_intercept")?,
+        "k": from.whole("k")?,
+        "offset": Json::Null,
+        "labels": labels,
+    });
+    Ok(json.to_string())
+}
+
+/// A column of texts, whose levels but the first are features.
+fn category(from: &Fields) -> Result<Json, Failure> {
+    let first = from.places("first")?;
+    Ok(serde_json::json!({
+        "column": from.text("column")?,
+        "reference": from.text("reference")?,
+        "levels": from.texts("levels")?,
+        "first": first.first(),
+        "usual": Json::Null,
+    }))
+}
+
+/// The model in a text, and what is beside it.
+pub fn read(text: &str) -> Result<Value, Failure> {
+    let model = Model::from_json(text).map_err(said)?;
+    let mut all = Record::default();
+    output::coefficients(&model.coefficients, &mut all);
+    output::certificate(&model.certificate, &mut all);
+    let delta = if let Loss::Huber { delta } = model.loss { Some(delta) } else { None };
+    all.set("loss", model.loss.name());
+    all.set("delta", delta);
+    all.set("lambda0", model.lambda0);
+    all.set("lambda1", model.lambda1);
+    all.set("lambda2", model.lambda2);
+    all.set("features", count(model.features));
+    all.set("names", if model.names.is_empty() { Value::Null } else { Value::Texts(model.names) });
+    all.set("status", output::status(model.status));
+    let whole: Json = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    all.set("encoding", whole.get("encoding").map_or(Value::Null, tree));
+    Ok(all.into())
+}
+
+/// Any JSON as lists and vectors.
+fn tree(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(x) => (*x).into(),
+        Json::Number(x) => x.as_f64().unwrap_or(f64::NAN).into(),
+        Json::String(x) => x.as_str().into(),
+        Json::Array(items) => match items.iter().map(|x| x.as_str().map(str::to_owned)).collect() {
+            Some(texts) if !items.is_empty() => Value::Texts(texts),
+            _ => Value::List(items.iter().map(tree).collect()),
+        },
+        Json::Object(fields) => Value::Named(fields.iter().map(|(name, x)| (name.clone(), tree(x))).collect()),
+    }
+}

@@ -1,0 +1,214 @@
+//! Answers as trees of numbers and texts; `R/result.R` gives them their classes.
+
+use crate::value::{count, counts, places, Record, Value};
+use bestset::criteria::Criterion;
+use bestset::cv::{CrossValidation, Stability};
+use bestset::path::{Path, Point};
+use bestset::select::{By, Posed, Remark, Selected, Standing};
+use bestset::{Certificate, Coefficients, Ranked, Solution, Status, Subset, Subsets, TraceRow};
+
+/// A path on the scale of the columns given, by columns: one entry per point, coefficients as the parts of a sparse matrix.
+pub fn path(posed: &Posed<'_>, inside: &Path, chose: Option<Criterion>) -> bestset::Result<Value> {
+    let problem = &posed.problem;
+    // A criterion that is not defined for the loss has no value anywhere.
+    let values = |c: Criterion| match c.along(problem, inside) {
+        Err(error) if error.is_of_reading() => Err(error),
+        values => Ok(values.unwrap_or_else(|_| vec![f64::NAN; inside.points.len()])),
+    };
+    let mut criteria = Record::default();
+    for criterion in Criterion::ALL {
+        let own = chose.filter(|own| own.name() == criterion.name()).unwrap_or(criterion);
+        criteria.set(criterion.name(), values(own)?);
+    }
+    let outside: Vec<Coefficients> = inside.points.iter().map(|p| posed.outward(&p.solution.coefficients)).collect();
+    let stands: Vec<Standing> = inside.points.iter().map(|p| standing_of(posed, p)).collect();
+    let each = |f: &dyn Fn(&Point) -> f64| inside.points.iter().map(f).collect::<Vec<f64>>();
+    let mut starts = vec![0];
+    starts.extend(outside.iter().scan(0, |sum, c| {
+        *sum += c.support.len();
+        Some(*sum)
+    }));
+    let mut all = Record::default();
+    all.set("lambda0", each(&|p| p.lambda0));
+    all.set("lambda2", each(&|p| p.lambda2));
+    all.set("size", counts(outside.iter().map(|c| c.support.len())));
+    all.set("objective", each(&|p| p.solution.certificate.objective));
+    all.set("lower_bound", each(&|p| p.solution.certificate.lower_bound));
+    all.set("gap", each(&|p| p.solution.certificate.gap()));
+    all.set("relative_gap", each(&|p| p.solution.certificate.relative_gap()));
+    all.set("r2", stands.iter().map(|s| s.r2).collect::<Vec<f64>>());
+    all.set("r2_limit", stands.iter().map(|s| s.r2_limit).collect::<Vec<f64>>());
+    all.set("point_status", Value::Texts(inside.points.iter().map(|p| status(p.solution.status)).collect()));
+    all.set("intercept", outside.iter().map(|c| c.intercept).collect::<Vec<f64>>());
+    all.set("p", counts(starts.into_iter()));
+    all.set("i", counts(outside.iter().flat_map(|c| c.support.iter().copied())));
+    all.set("x", outside.iter().flat_map(|c| c.values.iter().copied()).collect::<Vec<f64>>());
+    all.set("criteria", criteria);
+    all.set("status", status(inside.status));
+    Ok(all.into())
+}
+
+fn standing_of(posed: &Posed<'_>, p: &Point) -> Standing {
+    Standing::new(&posed.problem, &p.solution.coefficients, &p.solution.certificate, p.solution.status)
+}
+
+/// A selection on the scale of the columns given.
+pub fn selected(posed: &Posed<'_>, from: &Selected) -> bestset::Result<Value> {
+    let outside = posed.outward_solution(&from.solution);
+    let mut all = solution(&outside);
+    standing(&from.standing, &mut all);
+    all.set("lambda0", from.lambda0);
+    all.set("lambda1", from.lambda1);
+    all.set("lambda2", from.lambda2);
+    all.set("k", from.k.map_or(Value::Null, count));
+    all.set("method", from.method.name());
+    all.set("remarks", Value::Texts(from.remarks.iter().map(Remark::to_string).collect()));
+    all.set("remark_kinds", Value::Texts(from.remarks.iter().map(|r| kind(r).to_owned()).collect()));
+    let Some(chosen) = &from.chosen else { return Ok(all.into()) };
+    let criterion = match &chosen.by {
+        By::Criterion(criterion, _) => {
+            all.set("criterion", criterion.title());
+            Some(*criterion)
+        }
+        By::CrossValidation(found, _) => {
+            all.set("validation", validation(found, from.lambda2, outside.support()));
+            None
+        }
+    };
+    all.set("path", path(posed, &chosen.path, criterion)?);
+    all.set("point", count(chosen.point + 1));
+    Ok(all.into())
+}
+
+/// What a remark is about: a limit that struck, the edge of what was compared, a proof that cannot be, or one that could.
+fn kind(remark: &Remark) -> &'static str {
+    match remark {
+        Remark::Folds { .. } | Remark::NoFolds | Remark::Path(_) | Remark::Ranks { .. } | Remark::ReadFailed(_) => {
+            "limit"
+        }
+        Remark::LargestSize(_) | Remark::LargestRidge(_) => "edge",
+        Remark::Unproved(_) => "unproved",
+        Remark::Provable { .. } => "provable",
+    }
+}
+
+/// What is proved of an answer, in words and as R².
+pub fn standing(from: &Standing, all: &mut Record) {
+    all.set("standing", from.to_string());
+    all.set("r2", from.r2);
+    all.set("r2_limit", from.r2_limit);
+}
+
+/// The name of a status, as an identifier.
+pub fn status(status: Status) -> String {
+    status.to_string().replace(' ', "_")
+}
+
+/// Support, values and intercept.
+pub fn coefficients(from: &Coefficients, all: &mut Record) {
+    all.set("support", places(&from.support));
+    all.set("values", from.values.clone());
+    all.set("intercept", from.intercept);
+}
+
+/// Objective, relaxation, bound and gaps.
+pub fn certificate(from: &Certificate, all: &mut Record) {
+    all.set("objective", from.objective);
+    all.set("relaxation", from.relaxation);
+    all.set("lower_bound", from.lower_bound);
+    all.set("gap", from.gap());
+    all.set("relative_gap", from.relative_gap());
+}
+
+fn solution(from: &Solution) -> Record {
+    let mut all = Record::default();
+    coefficients(&from.coefficients, &mut all);
+    certificate(&from.certificate, &mut all);
+    all.set("status", status(from.status));
+    all.set("n_iter", from.iterations as f64);
+    all.set("passes", from.passes as f64);
+    all.set("seconds", from.seconds);
+    all.set("excluded", count(from.screened.excluded));
+    all.set("included", count(from.screened.included));
+    all.set("trace", trace(&from.trace));
+    all.set("ranked", Value::List(from.ranked.iter().map(ranked).collect()));
+    all.set("dependent", Value::List(from.dependent.iter().map(|group| places(group)).collect()));
+    all
+}
+
+fn ranked(from: &Ranked) -> Value {
+    let mut all = Record::default();
+    coefficients(&from.coefficients, &mut all);
+    all.set("objective", from.objective);
+    all.set("proved", from.proved);
+    all.into()
+}
+
+/// The best subsets of every size, on the scale of the columns given.
+pub fn subsets(posed: &Posed<'_>, from: &Subsets) -> Value {
+    let one = |s: &Subset| {
+        let mut all = Record::default();
+        coefficients(&posed.outward(&s.coefficients), &mut all);
+        certificate(&s.certificate, &mut all);
+        all.set("status", status(s.status));
+        all.set("size", count(s.size));
+        all.set("reached", s.is_reached());
+        all.set("loss", s.loss);
+        all.set("r2", s.criteria.r2);
+        all.set("adjusted_r2", s.criteria.adjusted_r2);
+        all.set("cp", s.criteria.cp);
+        all.set("aic", s.criteria.aic);
+        all.set("bic", s.criteria.bic);
+        Value::from(all)
+    };
+    let mut all = Record::default();
+    all.set("sizes", Value::List(from.sizes.iter().map(one).collect()));
+    all.set("dependent", Value::List(from.dependent.iter().map(|group| places(group)).collect()));
+    all.set("lambda2", from.lambda2);
+    all.set("seconds", from.seconds);
+    all.into()
+}
+
+/// The scores of a cross-validation: the folds of a point one after the other.
+fn validation(from: &CrossValidation, lambda2: f64, support: &[usize]) -> Value {
+    let shares = from.frequencies(lambda2, support.len());
+    let share = |j: &usize| shares.iter().find(|s| s.0 == *j).map_or(0.0, |s| s.1);
+    let mut all = Record::default();
+    all.set("mean", from.scores.iter().map(|s| s.mean).collect::<Vec<f64>>());
+    all.set("standard_error", from.scores.iter().map(|s| s.standard_error).collect::<Vec<f64>>());
+    all.set("folds", from.scores.iter().flat_map(|s| s.folds.iter().copied()).collect::<Vec<f64>>());
+    all.set("best", count(from.best + 1));
+    all.set("one_se", count(from.one_se + 1));
+    all.set("score", from.score.name());
+    all.set("title", from.score.title());
+    all.set("frequencies", support.iter().map(share).collect::<Vec<f64>>());
+    all.into()
+}
+
+/// How often features are selected, by size and at the most.
+pub fn stability(from: &Stability) -> Value {
+    let by_size = from.frequencies.iter().enumerate().flat_map(|(size, found)| found.iter().map(move |f| (size, *f)));
+    let (sizes, found): (Vec<usize>, Vec<(usize, f64)>) = by_size.unzip();
+    let mut all = Record::default();
+    all.set("size", counts(sizes.into_iter()));
+    all.set("feature", counts(found.iter().map(|f| f.0 + 1)));
+    all.set("share", found.iter().map(|f| f.1).collect::<Vec<f64>>());
+    all.set("largest_feature", counts(from.largest.iter().map(|f| f.0 + 1)));
+    all.set("largest_share", from.largest.iter().map(|f| f.1).collect::<Vec<f64>>());
+    all.set("subsamples", count(from.subsamples));
+    all.set("status", status(from.status));
+    all.into()
+}
+
+/// A trace by columns.
+fn trace(rows: &[TraceRow]) -> Record {
+    let floats = |field: fn(&TraceRow) -> f64| rows.iter().map(field).collect::<Vec<f64>>();
+    let mut all = Record::default();
+    all.set("seconds", floats(|r| r.seconds));
+    all.set("n_iter", floats(|r| r.iteration as f64));
+    all.set("objective", floats(|r| r.objective));
+    all.set("lower_bound", floats(|r| r.lower_bound));
+    all.set("gap", floats(|r| r.gap));
+    all.set("support", floats(|r| r.support as f64));
+    all
+}

@@ -1,0 +1,4 @@
+library(testthat)
+library(bestset)
+
+test_check("bestset")

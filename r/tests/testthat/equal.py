@@ -1,0 +1,34 @@
+"""Fits a data set that R has written, and writes what was found: run by test-python.R. Nothing here depends on the time it takes."""
+
+import sys
+from pathlib import Path
+
+import bestset
+import numpy as np
+from bestset import BestSubsetClassifierCV, BestSubsetRegressorCV
+
+folder = Path(sys.argv[1])
+n, p = (int(v) for v in (folder / "shape").read_text().split())
+loss, foldid = (folder / "loss").read_text().strip(), np.fromfile(folder / "foldid", dtype=np.int32)
+x = np.fromfile(folder / "x").reshape((n, p), order="F")
+y = np.fromfile(folder / "y")
+
+
+def numbers(found: bestset.Result) -> list[float]:
+    """Coefficients and certificate."""
+    return [found.intercept, *found.coef, found.objective, found.lower_bound, found.lambda0, found.lambda2]
+
+
+splits = [(np.flatnonzero(foldid != part), np.flatnonzero(foldid == part)) for part in np.unique(foldid)]
+estimator = BestSubsetRegressorCV if loss == "squared" else BestSubsetClassifierCV
+validated = estimator(cv=splits, prove=0).fit(x, y)
+found = [
+    bestset.solve(x, y, loss=loss, prove=0),
+    bestset.solve(x, y, loss=loss, k=3, prove=0),
+    bestset.solve(x, y, loss=loss, lambda0=0.5, lambda2=0.3, prove=0),
+    bestset.solve(x, y, loss=loss, k=3, lambda2=0.3, method="exact", max_nodes=300),
+    validated.results_[0],
+]
+np.concatenate([numbers(f) for f in found]).tofile(folder / "found")
+found[0].save(folder / "model.json")
+np.asarray(bestset.load(folder / "from_r.json").decision_function(x)).tofile(folder / "margins")
