@@ -134,11 +134,14 @@ mod tests {
             support.beta.fill(1.0);
             support.refresh();
             refit(&mut support, &monitor);
-            let (tau, droppable) = (problem.correlations(&support.alpha).unwrap(), vec![0, 1, 3]);
+            let mut support = support.on_support().unwrap();
+            let size = support.active.len();
+            let droppable: Vec<usize> = (0..size).filter(|&k| k != 2).collect();
+            let tau = problem.correlations(&support.alpha).unwrap();
             let outside: Vec<usize> = (0..p).filter(|&j| support.position(j).is_none()).collect();
             let kept = may_enter(&mut support, &droppable, outside.clone(), &tau, &mut monitor).unwrap();
             support.include_all(&outside).unwrap();
-            let view: Vec<usize> = droppable.into_iter().chain(4..p).collect();
+            let view: Vec<usize> = droppable.into_iter().chain(size..p).collect();
             let (moves, _) = tableau(&mut support, &view, &mut 1e9).unwrap().improving(1e-9, usize::MAX);
             let mut entering: Vec<usize> =
                 moves.iter().filter_map(|m| m.1.add).map(|k| support.active.features()[view[k]]).collect();
