@@ -33,6 +33,7 @@ printf '\n[features]\ntables = []\n' >>"$rust/crates/bestset-data/Cargo.toml"
     awk '/^\[workspace\./ {keep = 1} /^\[/ && !/^\[workspace\./ {keep = 0} keep' Cargo.toml
 } >"$rust/Cargo.toml"
 
+mkdir -p "$package/inst"
 cd "$rust"
 cargo vendor --locked vendor >/dev/null 2>"$out/vendor.log" || { cat "$out/vendor.log" >&2; exit 1; }
 python3 "$OLDPWD/r/dev/authors.py" >"$package/inst/AUTHORS"
