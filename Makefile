@@ -95,6 +95,7 @@ traces: rust
 lint: rust
 	$(PYTHON) docs/check_math.py
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --check --manifest-path r/src/rust/Cargo.toml
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
 doc: rust
