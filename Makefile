@@ -95,6 +95,7 @@ traces: rust
 lint: rust
 	$(PYTHON) docs/check_math.py
 	$(CARGO) fmt --all --check
+	$(CARGO) fmt --check --manifest-path r/src/rust/Cargo.toml
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
 doc: rust
@@ -122,6 +123,7 @@ docs: docs-test
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	rm -rf target/site-extra && mkdir -p target/site-extra/rust && cp -R target/doc/. target/site-extra/rust
 	target/debug/bestset demo --directory target/site-extra/report > /dev/null
+	r/dev/site.sh target/site-extra/r
 	$(DOCS_ENV) BESTSET_SITE_EXTRA=$(CURDIR)/target/site-extra $(DOCS_VENV)/bin/python -m sphinx -W --keep-going -q -b html -d target/site-doctrees docs/site $(SITE)
 	$(DOCS_VENV)/bin/python docs/site/links.py $(SITE)
 	@echo "make docs: open $(SITE)/index.html"

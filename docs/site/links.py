@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-#: What rustdoc makes it checks itself; what the theme brings is no page.
-ELSEWHERE = ("rust", "_static")
+#: What rustdoc and pkgdown make they check themselves; what the theme brings is no page.
+ELSEWHERE = ("rust", "r", "_static")
 
 
 class Page(HTMLParser):

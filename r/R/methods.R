@@ -13,7 +13,7 @@ statement <- function(object) {
 
 chosen_by <- function(object) {
   if (!is.null(object$k)) return(paste0("none: at most k = ", object$k))
-  by <- if (inherits(object, "cv.bestset")) "cross-validation" else object$criterion
+  by <- if (is.null(object$criterion)) "cross-validation" else object$criterion
   paste0("lambda0 = ", format(object$lambda0, digits = 6),
     if (!is.null(object$path)) paste0(", chosen by ", by, " along a path of ", nrow(object$path$points), " points"))
 }

@@ -38,7 +38,9 @@ test_that("a single column, and a single solution", {
   expect_length(predict(fit, one), 60)
   expect_length(coef(cv.bestset(one, d$y, nfolds = 5)), 2)
   expect_identical(dim(summary(subsets(one, d$y))$which), c(1L, 2L))
+  grDevices::pdf(NULL)
   expect_silent(plot(fit))
+  grDevices::dev.off()
   # A grid of one price is one answer, with all methods.
   fit <- bestset(d$x, d$y, lambda0 = 1)
   expect_null(fit$path)

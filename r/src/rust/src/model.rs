@@ -26,7 +26,7 @@ const STATUS: [Status; 9] = [
 pub fn model(from: &Fields) -> Result<Model, Failure> {
     let named = needed("status", from.text("status")?)?;
     let status = STATUS.into_iter().find(|s| output::status(*s) == named);
-    let number = |name| Ok::<_, Failure>(needed(name, from.number(name)?)?);
+    let number = |name| needed(name, from.number(name)?);
     let model = Model {
         loss: loss(&needed("loss", from.text("loss")?)?, from.number("delta")?.unwrap_or(1.345))?,
         lambda0: number("lambda0")?,

@@ -126,7 +126,7 @@ fn solution(from: &Solution) -> Record {
     certificate(&from.certificate, &mut all);
     all.set("status", status(from.status));
     all.set("n_iter", from.iterations as f64);
-    all.set("passes", from.passes as f64);
+    all.set("passes", from.passes);
     all.set("seconds", from.seconds);
     all.set("excluded", count(from.screened.excluded));
     all.set("included", count(from.screened.included));
