@@ -144,7 +144,7 @@ def _check_correlations(
 def _check_moments(design: Any, some: NDArray[np.int64], x: Floats, rng: np.random.Generator) -> None:
     n, p = x.shape[0], design.shape[1]
     weights = rng.uniform(0.0, 2.0, n)
-    weights[rng.integers(n)] = 0.0
+    weights[rng.integers(n)] = 0.0 if n > 1 else 1.0
     centre, scale = rng.standard_normal(p), rng.uniform(0.5, 2.0, p)
     for w in (None, weights):
         for view in (None, (centre, scale)):
