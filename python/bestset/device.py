@@ -108,7 +108,8 @@ class _ArrayApi:
         return self.xp.matmul(self.wide(bits), self.wide(digits))
 
     def padded(self, x: Any, width: int) -> Any:
-        return self.xp.concat([x, self.xp.zeros((x.shape[0], width - x.shape[1]), dtype=x.dtype)], axis=1)
+        beside = getattr(self.xp, "concat", None) or self.xp.concatenate
+        return beside([x, self.xp.zeros((x.shape[0], width - x.shape[1]), dtype=x.dtype)], axis=1)
 
     #: Entries of packed genotypes that are looked at together.
     together = WIDENED
@@ -127,7 +128,7 @@ def _library(x: Any) -> Any:
 
 def _taken(x: Any) -> Any:
     """An array of a library that can multiply, which those that only hand over memory are made into."""
-    if hasattr(x, "__array_namespace__") or type(x).__module__.partition(".")[0] in ("torch", "cupy"):
+    if hasattr(x, "__array_namespace__") or type(x).__module__.partition(".")[0] in ("torch", "cupy", "numpy"):
         return x
     for name in ("cupy", "torch"):
         try:
@@ -289,7 +290,8 @@ class DeviceGenotypes:
         numbers = [_Digits(vector) for vector in vectors.T]
         chosen = slice(None) if features is None else features
         sums = self._sums(features, numbers)
-        return (sums["copies"] + self.mean[chosen] * sums["missing"]).T
+        found: Floats = (sums["copies"] + self.mean[chosen] * sums["missing"]).T
+        return found
 
     def columns(self, features: Places) -> Floats:
         """``X[:, features]``."""
