@@ -8,7 +8,7 @@ import bestset.dask as bd
 
 
 def main() -> None:
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
         rng = np.random.default_rng(0)
         columns = rng.standard_normal((200, 2000))
         y = 2 * columns[:, 7] - columns[:, 1200] + 0.5 * rng.standard_normal(200)

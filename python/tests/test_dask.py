@@ -62,13 +62,19 @@ def test_sweeps_have_the_bits_of_one_process(client, in_parts):
     assert np.array_equal(one.coef_, other.coef_) and np.array_equal(one.cv_mean_, other.cv_mean_)
 
 
-def test_folds_and_slices_have_the_bits_of_one_process(client):
+def test_folds_and_slices_have_the_bits_of_one_process(client, monkeypatch):
     X, y = data()
     given = {"cv": 4, "max_size": 6, "prove": None}
     other = bestset.BestSubsetRegressorCV(**given).fit(X, y)
     for x in (X, da.from_array(X, chunks=(-1, 16))):
         one = bd.cv(x, y, client=client, **given)
         assert np.array_equal(one.coef_, other.coef_) and np.array_equal(one.cv_scores_, other.cv_scores_)
+    asked, part = [], _parts.part
+    monkeypatch.setattr(_parts, "part", lambda x, rest, text: asked.append(text) or part(x, rest, text))
+    with dask.config.set(scheduler="synchronous"):
+        assert np.array_equal(bd.cv(X, y, **given).coef_, other.coef_)
+    assert asked == [f'{{"fold":{k}}}' for k in range(4)], "each fold is a task"
+    monkeypatch.setattr(_parts, "part", part)
     labels = bd.cv(X, y > 1, loss="logistic", client=client, **given)
     assert np.array_equal(labels.coef_, bestset.BestSubsetClassifierCV(**given).fit(X, y > 1).coef_)
 

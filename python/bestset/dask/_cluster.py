@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import dask
 from dask.base import compute
 from dask.delayed import delayed
 
@@ -129,6 +130,9 @@ def _client(given: Any) -> Any:
         if given.status not in ("running", "connecting"):
             raise RuntimeError(f"the client is {given.status}: open another one")
         return given
+    if dask.config.get("scheduler", None) not in (None, "dask.distributed", "distributed"):
+        # `with dask.config.set(scheduler="threads")` counts more than a client that is open.
+        return None
     try:
         from distributed import default_client
     except ImportError:
