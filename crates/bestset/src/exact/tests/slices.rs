@@ -52,7 +52,8 @@ fn attack(case: &Case, optimum: f64, fails_after: usize) -> usize {
         let mut monitor = Monitor::new(&options, &mut observer);
         match solve(problem, &options, &mut monitor, &grow, tuning()) {
             Ok(outcome) => {
-                assert_eq!(outcome.ended, Status::Converged);
+                // What the root ended with stays; no limit struck.
+                assert!(matches!(outcome.ended, Status::Converged | Status::Stalled), "{:?}", outcome.ended);
                 assert!(outcome.lower_bound <= optimum + room, "{} above {optimum}", outcome.lower_bound);
                 let found = problem.value(&outcome.coefficients).unwrap();
                 assert!(found <= optimum + room && found >= optimum - room, "{found} is not {optimum}");
