@@ -9,7 +9,7 @@ text = (pathlib.Path(__file__).resolve().parent.parent / "pyproject.toml").read_
 
 def listed(name: str) -> list[str]:
     """The strings of `name = [...]`; Python 3.10 has no reader of TOML."""
-    found = re.search(rf"^{name} = \[(.*?)\]", text, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^{name} = \[(.*?)\]$", text, re.MULTILINE | re.DOTALL)
     if found is None:
         raise SystemExit(f"pyproject.toml has no list {name!r}")
     return re.findall(r'"([^"]+)"', found[1])

@@ -21,8 +21,11 @@ WIDENED = 1 << 27
 #: Entries that one call multiplies at most; Ctrl-C is looked at between two calls.
 TRIP = 1 << 33
 
-#: Bits of a digit: sums of 2^24 products of it with 0, 1 or 2 are exact in double precision.
-DIGIT = 28
+#: People of packed genotypes: sums of their digits fit into 32 bits.
+MOST_PEOPLE = 1 << 20
+
+#: Digits of eight bits of a whole number of 55.
+DIGITS = 7
 
 
 class _Torch:
@@ -52,8 +55,22 @@ class _Torch:
     def matmul(self, a: Any, b: Any) -> Any:
         return self.torch.matmul(a, b)
 
-    def total(self, x: Any) -> Any:
-        return x.sum(0)
+    def digit_products(self, bits: Any, digits: Any) -> Any:
+        """Exact products of masked bytes with digits; on a device by its units for whole numbers of eight bits."""
+        torch = self.torch
+        if self.device.type == "cuda" and bits.shape[0] > 16:
+            try:
+                return torch._int_mm(bits.view(torch.int8), digits.to(torch.int8)).to(torch.float64)
+            except RuntimeError:
+                # Of shapes or versions that it does not know.
+                pass
+        return torch.matmul(bits.to(torch.float64), digits.to(torch.float64))
+
+    def padded(self, x: Any, width: int) -> Any:
+        return self.torch.nn.functional.pad(x, (0, width - x.shape[1]))
+
+    #: Entries of packed genotypes that are looked at together.
+    together = 1 << 29
 
 
 class _ArrayApi:
@@ -86,8 +103,16 @@ class _ArrayApi:
     def matmul(self, a: Any, b: Any) -> Any:
         return self.xp.matmul(a, b)
 
-    def total(self, x: Any) -> Any:
-        return self.xp.sum(x, axis=0)
+    def digit_products(self, bits: Any, digits: Any) -> Any:
+        """Exact products of masked bytes with digits: whole numbers that double precision holds."""
+        return self.xp.matmul(self.wide(bits), self.wide(digits))
+
+    def padded(self, x: Any, width: int) -> Any:
+        beside = getattr(self.xp, "concat", None) or self.xp.concatenate
+        return beside([x, self.xp.zeros((x.shape[0], width - x.shape[1]), dtype=x.dtype)], axis=1)
+
+    #: Entries of packed genotypes that are looked at together.
+    together = WIDENED
 
 
 def _namespace(x: Any) -> Any:
@@ -103,7 +128,7 @@ def _library(x: Any) -> Any:
 
 def _taken(x: Any) -> Any:
     """An array of a library that can multiply, which those that only hand over memory are made into."""
-    if hasattr(x, "__array_namespace__") or type(x).__module__.partition(".")[0] in ("torch", "cupy"):
+    if hasattr(x, "__array_namespace__") or type(x).__module__.partition(".")[0] in ("torch", "cupy", "numpy"):
         return x
     for name in ("cupy", "torch"):
         try:
@@ -219,55 +244,54 @@ class DeviceGenotypes:
                 f"packed genotypes of {people} people are an array of uint8 of shape (n_variants, {stride}); this one is of "
                 f"{self.library.kind(packed)} and has shape {tuple(packed.shape)}"
             )
-        if people > 1 << 24:
-            raise ValueError(f"there are {people} people; sums are exact for up to {1 << 24}")
+        if people > MOST_PEOPLE:
+            raise ValueError(f"there are {people} people; sums are exact for up to {MOST_PEOPLE}")
         self.shape = (int(people), int(packed.shape[0]))
-        self.rounding = (2.0**-53, float(people) + 8.0)
+        self.rounding = (2.0**-53, float(people) + 16.0)
         self.trip = max(1, TRIP // people)
         counts = self._sums(None, [_Digits(np.ones(people))])
-        copies, ones, self.missing = (counts[name][0] for name in ("copies", "one", "missing"))
+        self.missing = counts["missing"][0]
         known = people - self.missing
-        self.mean = np.divide(copies, known, out=np.zeros(len(known)), where=known > 0)
-        del ones
+        self.mean = np.divide(counts["copies"][0], known, out=np.zeros(len(known)), where=known > 0)
 
-    def _codes(self, places: Any) -> Any:
-        """The lower and the upper bit of the codes of the people 4 b + k, for k = 0 to 3."""
-        part = self.packed[places, :] if isinstance(places, slice) else self.library.take(self.packed, places, 0)
-        for k in range(4):
-            yield k, (part >> (2 * k)) & 1, (part >> (2 * k + 1)) & 1
+    def _part(self, places: Any) -> Any:
+        return self.packed[places, :] if isinstance(places, slice) else self.library.take(self.packed, places, 0)
 
-    def _sums(self, features: Places | None, numbers: list[_Digits], which: Any = ("copies", "one", "missing")) -> dict[str, Floats]:
-        """Sums over the people of whole numbers times copies, and over those with one copy and with none known."""
+    def _sums(self, features: Places | None, numbers: list[_Digits]) -> dict[str, Floats]:
+        """Sums over the people of whole numbers times copies, and over those with one copy and with none known.
+
+        With the bits (high, low) of a code, copies = 2 - high - 2 low + both, one = high - both, missing = low - both: sums of digits over
+        the bits that are set in 'low', in 'high' and in both, for one person of each byte after the other.
+        """
         n, p = self.shape
-        count, width = p if features is None else len(features), max(1, WIDENED // n)
+        library, count = self.library, p if features is None else len(features)
         digits = np.concatenate([number.digits for number in numbers], axis=1)
-        stride = int(self.packed.shape[1])
-        padded = np.zeros((4 * stride, digits.shape[1]))
-        padded[:n] = digits
-        planes = [self.library.put(padded[k::4]) for k in range(4)]
-        out = {name: np.empty((len(numbers), count)) for name in which}
+        totals = digits.sum(axis=0, dtype=np.float64)
+        # Sizes that are multiples of sixteen are what units for whole numbers want.
+        stride = -(-int(self.packed.shape[1]) // 16) * 16
+        laid = np.zeros((4 * stride, -(-digits.shape[1] // 16) * 16), dtype=np.int8)
+        laid[:n, : digits.shape[1]] = digits
+        planes = [library.put(laid[k::4]) for k in range(4)]
+        out = {name: np.empty((len(numbers), count)) for name in ("copies", "one", "missing")}
+        width = max(1, library.together // n)
         for first in range(0, count, width):
             at = slice(first, min(first + width, count))
-            found: dict[str, Any] = {}
-            for k, low, high in self._codes(at if features is None else features[at]):
-                tables = {"copies": lambda: (1 - low) * (2 - high), "one": lambda: (1 - low) * high, "missing": lambda: low * (1 - high)}
-                for name in which:
-                    product = self.library.matmul(self.library.wide(tables[name]()), planes[k])
-                    found[name] = product if name not in found else found[name] + product
-            for name, sums in found.items():
-                out[name][:, at] = _together(self.library.host(sums), numbers)
+            low = library.padded(self._part(at if features is None else features[at]), stride)
+            high = low >> 1
+            found = [_set_bits(library, bits, planes)[:, : digits.shape[1]] for bits in (low, high, low & high)]
+            lower, upper, both = (library.host(sums) for sums in found)
+            out["copies"][:, at] = _together(2.0 * totals - upper - 2.0 * lower + both, numbers)
+            out["one"][:, at] = _together(upper - both, numbers)
+            out["missing"][:, at] = _together(lower - both, numbers)
         return out
 
     def correlate(self, features: Places | None, vectors: Floats) -> Floats:
         """``X[:, features].T @ vectors``."""
         numbers = [_Digits(vector) for vector in vectors.T]
         chosen = slice(None) if features is None else features
-        has_missing = bool(np.any(self.missing[chosen] > 0))
-        sums = self._sums(features, numbers, ("copies", "missing") if has_missing else ("copies",))
-        found = sums["copies"]
-        if has_missing:
-            found = found + self.mean[chosen] * sums["missing"]
-        return found.T
+        sums = self._sums(features, numbers)
+        found: Floats = (sums["copies"] + self.mean[chosen] * sums["missing"]).T
+        return found
 
     def columns(self, features: Places) -> Floats:
         """``X[:, features]``."""
@@ -276,8 +300,9 @@ class DeviceGenotypes:
         for first in range(0, len(features), width):
             places = np.asarray(features[first : first + width])
             block = np.empty((len(places), 4 * int(self.packed.shape[1])))
-            for k, low, high in self._codes(places):
-                lower, upper = self.library.host(low), self.library.host(high)
+            packed = self.library.host(self._part(places))
+            for k in range(4):
+                lower, upper = (packed >> (2 * k)) & 1, (packed >> (2 * k + 1)) & 1
                 copies = (1 - lower) * (2.0 - upper)
                 block[:, k::4] = np.where((lower == 1) & (upper == 0), self.mean[places][:, None], copies)
             out[:, first : first + width] = block[:, :n].T
@@ -304,8 +329,17 @@ class DeviceGenotypes:
         return f"DeviceGenotypes(shape={self.shape}, device={self.library.device})"
 
 
+def _set_bits(library: Any, bytes_: Any, planes: list[Any]) -> Any:
+    """Sums of the digits of the people whose lower bit is set."""
+    total: Any = None
+    for k, digits in enumerate(planes):
+        sums = library.digit_products(bytes_ & (1 << (2 * k)), digits) / 4.0**k
+        total = sums if total is None else total + sums
+    return total
+
+
 class _Digits:
-    """v = sum of unit * whole numbers, each entry to n/4 of its last digit, the whole numbers in digits whose sums are exact.
+    """v = sum of unit * whole numbers, each entry to n/4 of its last digit, the whole numbers in digits of eight bits.
 
     As the engine has it for packed genotypes: with max |v| < 2^e and s = floor(log2 n) + 1, the entries of at least 2^(e - s) are rounded
     to multiples of 2^(e - 54); what is smaller is rounded in the same way once more, until nothing is left.
@@ -313,28 +347,29 @@ class _Digits:
 
     def __init__(self, v: Floats) -> None:
         self.units: list[float] = []
-        columns: list[Floats] = []
+        columns: list[NDArray[np.int8]] = []
         left = np.array(v, dtype=np.float64)
         if not np.isfinite(left).all():
             raise ValueError("a vector to multiply with is not finite")
         small = int(np.log2(max(len(left), 1))) + 1
         while left.any():
-            _, e = np.frexp(np.abs(left).max())
-            taken = np.abs(left) >= np.ldexp(1.0, int(e) - small)
-            whole = np.rint(np.ldexp(np.where(taken, left, 0.0), 54 - int(e)))
-            high = np.rint(np.ldexp(whole, -DIGIT))
-            columns += [high, whole - np.ldexp(high, DIGIT)]
-            self.units += [float(np.ldexp(1.0, int(e) - 54 + DIGIT)), float(np.ldexp(1.0, int(e) - 54))]
+            e = int(np.frexp(np.abs(left).max())[1])
+            taken = np.abs(left) >= np.ldexp(1.0, e - small)
+            whole = np.rint(np.ldexp(np.where(taken, left, 0.0), 54 - e)).astype(np.int64)
+            for d in range(DIGITS):
+                digit = whole.astype(np.int8)
+                whole = (whole - digit) >> 8
+                columns.append(digit)
+                self.units.append(float(np.ldexp(1.0, e - 54 + 8 * d)))
             left = np.where(taken, 0.0, left)
-        self.digits = np.column_stack(columns) if columns else np.zeros((len(left), 0))
+        self.digits = np.column_stack(columns) if columns else np.zeros((len(left), 0), dtype=np.int8)
 
 
 def _together(sums: NDArray[Any], numbers: list[_Digits]) -> Floats:
-    """Sums of digits as sums of numbers, one row for each."""
+    """Sums of digits as sums of numbers, one row for each; what cancels is no larger than the sum of the sizes of the numbers."""
     out, first = np.zeros((len(numbers), sums.shape[0])), 0
     for row, number in zip(out, numbers):
-        # From the smallest unit up.
-        for k in reversed(range(len(number.units))):
+        for k in np.argsort(number.units):
             row += number.units[k] * sums[:, first + k]
         first += len(number.units)
     return out

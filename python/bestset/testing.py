@@ -114,8 +114,8 @@ def _check_correlations(
     if np.finfo(np.longdouble).eps > 1e-17:
         room += n * 2.0**-52 * sizes
 
-    def check(found: Any, places: Any, which: Any, what: str) -> Floats:
-        found = np.asarray(found, dtype=np.float64)
+    def check(given: Any, places: Any, which: Any, what: str) -> Floats:
+        found: Floats = np.asarray(given, dtype=np.float64)
         expected = (len(places), len(which))
         assert found.shape == expected, f"correlate of {what} has shape {found.shape}, not {expected}"
         off = np.abs(found - exact[np.ix_(places, which)])
@@ -143,8 +143,8 @@ def _check_correlations(
 
 def _check_moments(design: Any, some: NDArray[np.int64], x: Floats, rng: np.random.Generator) -> None:
     n, p = x.shape[0], design.shape[1]
-    weights = rng.uniform(0.0, 2.0, n)
-    weights[rng.integers(n)] = 0.0
+    weights: Floats = np.asarray(rng.uniform(0.0, 2.0, size=n))
+    weights[rng.integers(n)] = 0.0 if n > 1 else 1.0
     centre, scale = rng.standard_normal(p), rng.uniform(0.5, 2.0, p)
     for w in (None, weights):
         for view in (None, (centre, scale)):

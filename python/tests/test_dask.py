@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -63,20 +62,26 @@ def test_sweeps_have_the_bits_of_one_process(client, in_parts):
     assert np.array_equal(one.coef_, other.coef_) and np.array_equal(one.cv_mean_, other.cv_mean_)
 
 
-def test_folds_and_slices_have_the_bits_of_one_process(client):
+def test_folds_and_slices_have_the_bits_of_one_process(client, monkeypatch):
     X, y = data()
     given = {"cv": 4, "max_size": 6, "prove": None}
     other = bestset.BestSubsetRegressorCV(**given).fit(X, y)
     for x in (X, da.from_array(X, chunks=(-1, 16))):
         one = bd.cv(x, y, client=client, **given)
         assert np.array_equal(one.coef_, other.coef_) and np.array_equal(one.cv_scores_, other.cv_scores_)
+    asked, part = [], _parts.part
+    monkeypatch.setattr(_parts, "part", lambda x, rest, text: asked.append(text) or part(x, rest, text))
+    with dask.config.set(scheduler="synchronous"):
+        assert np.array_equal(bd.cv(X, y, **given).coef_, other.coef_)
+    assert asked == [f'{{"fold":{k}}}' for k in range(4)], "each fold is a task"
+    monkeypatch.setattr(_parts, "part", part)
     labels = bd.cv(X, y > 1, loss="logistic", client=client, **given)
     assert np.array_equal(labels.coef_, bestset.BestSubsetClassifierCV(**given).fit(X, y > 1).coef_)
 
 
 def test_a_tree_in_slices_proves_what_one_process_proves(client):
-    X, y = hard(n=60, p=40)
-    given = {"lambda0": 4.0, "lambda2": 2.0, "standardize": False, "method": "exact"}
+    X, y = hard(n=60, p=60)
+    given = {"lambda0": 10.0, "lambda2": 4.0, "standardize": False, "method": "exact"}
     alone, spread = bestset.solve(X, y, **given), bd.solve(X, y, client=client, **given)
     assert alone.status == spread.status == "optimal"
     assert np.array_equal(alone.support, spread.support)
@@ -187,25 +192,21 @@ def test_a_client_that_is_gone_ends_a_solve_with_what_it_has(client, in_parts):
 
 
 class Killer:
-    """Kills a worker of the cluster by SIGKILL at a random moment, again and again until the work is done."""
+    """Kills a worker of the cluster by SIGKILL at random moments, one after the other: each when the last one is back."""
 
-    def __init__(self, client, seconds, seed):
-        self.client, self.seconds, self.rng = client, seconds, np.random.default_rng(seed)
-        self.kills, self.done = 0, threading.Event()
+    def __init__(self, client, seed, longest=0.5):
+        self.client, self.rng, self.longest = client, np.random.default_rng(seed), longest
+        self.kills, self.killed, self.done = 0, None, threading.Event()
         self.thread = threading.Thread(target=self._run)
 
     def _run(self):
-        while not self.done.wait(self.rng.uniform(*self.seconds)):
-            workers = list(self.client.cluster.workers.values())
-            pid = workers[self.rng.integers(len(workers))].pid
-            if pid is not None:
-                try:
-                    os.kill(pid, signal.SIGKILL)
-                    self.kills += 1
-                except ProcessLookupError:
-                    pass
-            # A new one is started in its place.
-            time.sleep(1.5)
+        while not self.done.wait(self.rng.uniform(0.0, self.longest)):
+            known = self.client.cluster.scheduler.workers
+            alive = {n.worker_address: n.pid for n in self.client.cluster.workers.values() if n.worker_address in known}
+            if len(alive) == 2 and self.killed not in alive:
+                self.killed = sorted(alive)[self.rng.integers(2)]
+                os.kill(alive[self.killed], signal.SIGKILL)
+                self.kills += 1
 
     def __enter__(self):
         self.thread.start()
@@ -221,11 +222,10 @@ def test_killed_workers_change_no_bit(client, in_parts):
     X, y = data()
     there = da.from_array(X, chunks=(-1, 8))
     whole = {"solve": bestset.solve(X, y, max_size=4, prove=None), "exact": bestset.solve(X, y, lambda0=0.05, method="exact")}
-    with Killer(client, (0.05, 0.6), 1) as killer:
+    with Killer(client, 1) as killer:
         same(bd.solve(there, y, max_size=4, prove=None, client=client), whole["solve"])
         same(bd.solve(there, y, lambda0=0.05, method="exact", client=client), whole["exact"])
     assert killer.kills > 0
-    client.wait_for_workers(2, timeout=30)
 
 
 CHILD = """

@@ -293,6 +293,11 @@ impl Design for Elsewhere {
         Ok(())
     }
 
+    fn expect(&self, features: &[usize]) -> Result<()> {
+        let room = (KEPT / 2 / (8 * self.nrows)).min(features.len());
+        self.gather(&features[..room]).map(|_| ())
+    }
+
     /// Only where the object has no moments: they are made of the columns then.
     fn each_block(&self, features: &[usize], body: BlockBody<'_>) -> Result<bool> {
         if self.has_moments {

@@ -56,7 +56,7 @@ pub(crate) fn solve_in_slices(
     let mut monitor = Monitor::new(options, observer);
     options.validate(problem)?;
     monitor.so_far.most = problem.max_size().unwrap_or(usize::MAX);
-    let grown = exact::slices::solve(problem, options, &mut monitor, grow);
+    let grown = exact::slices::solve(problem, options, &mut monitor, grow, exact::Tuning::default());
     match grown.and_then(|outcome| outcome.certified(problem, options)) {
         Ok(solution) => Ok(concluded(solution, monitor)),
         Err(error) => rescued(problem, monitor, error),

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import dask
+from dask.base import compute
+from dask.delayed import delayed
 
 #: How often a task is done again by the scheduler, and by us where its worker was lost too often.
 RETRIES = 5
@@ -34,17 +36,17 @@ class Cluster:
         """One argument of many tasks, sent once."""
         from . import _shards
 
-        return dask.delayed(_shards.as_it_is, pure=False)(values)
+        return delayed(_shards.as_it_is, pure=False)(values)
 
     def task(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return dask.delayed(function, pure=False)(*arguments)
+        return delayed(function, pure=False)(*arguments)
 
     def run(self, tasks: Sequence[Any]) -> list[Any]:
         """The results of tasks that do not depend on each other."""
         begun = time.perf_counter()
         try:
             if self.client is None:
-                return list(dask.compute(*tasks))
+                return list(compute(*tasks))
             return self._futures(list(tasks))
         finally:
             self.seconds += time.perf_counter() - begun
@@ -82,10 +84,10 @@ class Cluster:
         cause: Exception | None = None
         try:
             values = self.client.gather([future for _, future in done])
-        except Exception as error:
-            # A result was lost on its way, or the client is gone.
+        except Exception as lost_on_its_way:
+            # Or the client is gone.
             self._check()
-            values, done, cause = [], [], error
+            values, done, cause = [], [], lost_on_its_way
         for (k, _), value in zip(done, values):
             results[k] = value
         taken = {k for k, _ in done}
@@ -128,6 +130,9 @@ def _client(given: Any) -> Any:
         if given.status not in ("running", "connecting"):
             raise RuntimeError(f"the client is {given.status}: open another one")
         return given
+    if dask.config.get("scheduler", None) not in (None, "dask.distributed", "distributed"):
+        # `with dask.config.set(scheduler="threads")` counts more than a client that is open.
+        return None
     try:
         from distributed import default_client
     except ImportError:

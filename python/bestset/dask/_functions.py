@@ -12,11 +12,12 @@ from .._result import Certificate, Result
 from .._sequences import Path, Subsets
 from .._stability import Stability
 from ._design import given
+from ._shards import ready
 
 
 def here(values: Any) -> Any:
     """One number per sample, in this process."""
-    return values.compute() if hasattr(values, "dask") and hasattr(values, "compute") else values
+    return ready(np.asarray(values.compute())) if hasattr(values, "dask") and hasattr(values, "compute") else values
 
 
 def _local(more: dict[str, Any]) -> dict[str, Any]:

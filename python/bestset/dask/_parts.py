@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _core, _problem
 from ._cluster import Cluster
-from ._shards import block
+from ._shards import block, ready
 
 #: Bytes of X up to which every worker is given all of it.
 WHOLE = 1 << 28
@@ -27,7 +27,7 @@ def whole(*sources: Any) -> Any:
 def part(x: Any, packed: bytes, asked: str) -> str:
     """One part of a selection."""
     y, weights, offset, setup, choice, control = pickle.loads(packed)
-    return _core.part(_problem.Data(x, y, weights, offset), setup, choice, control, asked)
+    return _core.part(_problem.Data(ready(x), y, weights, offset), setup, choice, control, asked)
 
 
 @contextlib.contextmanager

@@ -19,6 +19,9 @@ pub(super) const LARGEST: usize = 31;
 /// Curvatures made together: two blocks of columns stay near the processor.
 const BLOCK: usize = 128;
 
+/// Columns that come together, where they are far.
+const EXPECTED: usize = 8192;
+
 /// Samples summed before the next are added: sums of sums round less.
 const SAMPLES: usize = 1024;
 
@@ -74,7 +77,11 @@ impl Curvatures {
                 _ => None,
             })
         };
-        let made = outside.par_iter().map(one).collect::<Result<Vec<Option<Option<(usize, OutsideColumn)>>>>>()?;
+        let mut made: Vec<Option<Option<(usize, OutsideColumn)>>> = Vec::with_capacity(outside.len());
+        for soon in outside.chunks(EXPECTED) {
+            problem.design().expect(soon)?;
+            made.extend(soon.par_iter().map(one).collect::<Result<Vec<_>>>()?);
+        }
         let Some(made) = made.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let made: Vec<(usize, OutsideColumn)> = made.into_iter().flatten().collect();
         // Sums of at most SAMPLES products in single precision, and sums of these, of columns rounded to it.

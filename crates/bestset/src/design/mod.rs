@@ -79,6 +79,13 @@ pub trait Design: Send + Sync {
         Ok(())
     }
 
+    /// Columns that are soon asked for one after the other, or a few at a time: where columns are far, as many of them as there is room
+    /// for come in one trip.
+    fn expect(&self, features: &[usize]) -> Result<()> {
+        let _ = features;
+        Ok(())
+    }
+
     /// Σ_i x_ij²; `buffer` is for designs that must copy the column first.
     fn squared_norm(&self, j: usize, buffer: &mut Column) -> Result<f64> {
         self.column(j, buffer)?;

@@ -148,6 +148,10 @@ impl Design for Standardized<'_> {
         (self.inner.offset(j) + self.centre[j].abs()) / self.scale[j].abs()
     }
 
+    fn expect(&self, features: &[usize]) -> Result<()> {
+        self.inner.expect(features)
+    }
+
     fn rounding(&self) -> f64 {
         self.inner.rounding()
     }

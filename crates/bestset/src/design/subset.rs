@@ -85,6 +85,10 @@ impl Design for ColumnSubset<'_> {
         self.inner.offset(self.columns[j])
     }
 
+    fn expect(&self, features: &[usize]) -> Result<()> {
+        self.inner.expect(&features.iter().map(|&k| self.columns[k]).collect::<Vec<_>>())
+    }
+
     fn rounding(&self) -> f64 {
         self.inner.rounding()
     }
@@ -185,6 +189,10 @@ impl Design for RowSubset<'_> {
 
     fn offset(&self, j: usize) -> f64 {
         self.inner.offset(j)
+    }
+
+    fn expect(&self, features: &[usize]) -> Result<()> {
+        self.inner.expect(features)
     }
 
     fn rounding(&self) -> f64 {

@@ -41,6 +41,7 @@ mod tuning;
 
 pub(crate) use tree::slices;
 pub(crate) use tree::snapshot::SavedTree;
+pub(crate) use tuning::Tuning;
 
 /// Lowers P by moves of one feature that keep the size within k.
 pub(crate) fn improve_within_size(work: &mut Workspace<'_, '_>, k: usize, limits: &Limits) -> Result<()> {
@@ -56,7 +57,6 @@ use crate::solver::Outcome;
 use seed::Seed;
 use setting::Setting;
 use tree::Tree;
-use tuning::Tuning;
 
 /// Solves to proven optimality within the tolerances of the options, or to a limit; goes on from what the journal holds and keeps
 /// it up to date.

@@ -138,6 +138,13 @@ pub struct Tuning {
     pub falling_share: f64,
     /// Rounds in which those beyond their thresholds answer. Most probes are decided in the second or third (NOTES, members tried).
     pub probe_rounds: usize,
+    /// Slices of a divided tree that are grown at the same time, while there are nodes for so many. Not tuned: enough for as many workers
+    /// to be busy to the end of a round, most of the time.
+    pub slices: usize,
+    /// Nodes that a slice takes before it comes back: a second or so, against the tenth that it takes to be sent and made ready.
+    pub slice_nodes: usize,
+    /// Nodes that are looked at before a tree is divided: most proofs end there.
+    pub nodes_before_slices: usize,
 }
 
 impl Default for Tuning {
@@ -193,6 +200,9 @@ impl Default for Tuning {
             barrier_fresh: 0.01,
             falling_share: 0.1,
             probe_rounds: 6,
+            slices: 16,
+            slice_nodes: 256,
+            nodes_before_slices: 96,
         }
     }
 }

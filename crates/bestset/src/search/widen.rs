@@ -27,6 +27,9 @@ const FEW: usize = 64;
 /// Features priced in one tableau at the least: fewer cost as much, for the support is in each.
 const BLOCK: usize = 64;
 
+/// Blocks of features whose columns come together, where they are far.
+const EXPECTED: usize = 64;
+
 /// Rounds of walking and looking outside at the most; not met in practice, each lowers P.
 const ROUNDS: usize = 20;
 
@@ -223,11 +226,15 @@ fn entering(
         outside.truncate(room);
         complete = false;
     }
-    let (mut entering, block) = (Vec::new(), support.active.len().max(BLOCK));
-    if outside.len() > block && problem.loss().is_quadratic() {
+    let (mut entering, width) = (Vec::new(), support.active.len().max(BLOCK));
+    if outside.len() > width && problem.loss().is_quadratic() {
         outside = may_enter(&mut support, &view, outside, tau, monitor)?;
     }
-    for block in outside.chunks(block) {
+    for (number, block) in outside.chunks(width).enumerate() {
+        if number % EXPECTED == 0 {
+            let soon = &outside[number * width..outside.len().min((number + EXPECTED) * width)];
+            problem.design().expect(soon)?;
+        }
         let (found, all) = improving(&mut support, &view, block, budget)?;
         entering.extend(found);
         complete &= all;

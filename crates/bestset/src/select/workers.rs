@@ -8,8 +8,8 @@ use super::{Folded, How, Posed, Selection};
 use crate::control::{Monitor, Observer, Options, on_threads};
 use crate::cv::{FoldEnd, FoldFit};
 use crate::error::{Error, Result};
-use crate::exact::SavedTree;
 use crate::exact::slices::{self, GrownSlice};
+use crate::exact::{SavedTree, Tuning};
 use crate::problem::Problem;
 use crate::solution::{Solution, Status};
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,9 @@ impl Posed<'_> {
                 let solve = Options { time_limit: None, trace: false, top: 1, ..options.solve.clone() };
                 let mut observer = ();
                 let mut monitor = Monitor::new(&solve, &mut observer);
-                let grown = on_threads(solve.threads, || slices::grow_slice(&problem, &solve, &mut monitor, *tree))?;
+                let grown = on_threads(solve.threads, || {
+                    slices::grow_slice(&problem, &solve, &mut monitor, *tree, Tuning::default())
+                })?;
                 Done::Slice(Box::new(grown))
             }
         };

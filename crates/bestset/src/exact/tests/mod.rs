@@ -7,12 +7,14 @@
 //! | `curvature` | moved curvature, the bounds for one member alone, the budget |
 //! | `probe` | probes |
 //! | `region` | the tree for subsets that add many features |
+//! | `slices` | trees in slices, which come back, or do not |
 //! | `rough` | correlations in single precision, and carried from another dual point |
 
 mod curvature;
 mod probe;
 mod region;
 mod rough;
+mod slices;
 mod tree;
 
 use crate::control::{Limits, Monitor};

@@ -17,15 +17,6 @@ use crate::solution::{Coefficients, Status, TraceRow};
 use crate::solver::Outcome;
 use serde::{Deserialize, Serialize};
 
-/// Slices that are grown at the same time, while there are nodes for so many.
-const SLICES: usize = 16;
-
-/// Nodes that a slice takes before it comes back.
-const NODES: usize = 256;
-
-/// Nodes that are looked at before the tree is divided: most proofs end there.
-const FIRST: usize = 96;
-
 /// A slice as it comes back.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,10 +34,11 @@ pub(crate) fn grow_slice(
     options: &Options,
     monitor: &mut Monitor<'_>,
     slice: SavedTree,
+    tuning: Tuning,
 ) -> Result<GrownSlice> {
     let unlimited = problem.without_max_size();
-    let options = Options { max_nodes: Some(NODES), ..options.clone() };
-    let setting = Setting::new(&unlimited, problem.max_size(), &options, Tuning::default());
+    let options = Options { max_nodes: Some(tuning.slice_nodes), ..options.clone() };
+    let setting = Setting::new(&unlimited, problem.max_size(), &options, tuning);
     let mut tree = Tree::restore(setting, slice, monitor)?;
     let ended = tree.grow_on(monitor, None)?;
     Ok(GrownSlice { tree: tree.save(monitor).untraced(), ended })
@@ -58,16 +50,17 @@ pub(crate) fn solve(
     options: &Options,
     monitor: &mut Monitor<'_>,
     grow: GrowSlices<'_>,
+    tuning: Tuning,
 ) -> Result<Outcome> {
-    let unlimited = problem.without_max_size();
+    let (unlimited, alone) = (problem.without_max_size(), tuning.nodes_before_slices);
     monitor.keep_back(problem.design().stored() as f64);
-    let first = Options { max_nodes: Some(options.max_nodes.map_or(FIRST, |most| most.min(FIRST))), ..options.clone() };
-    let setting = Setting::new(&unlimited, problem.max_size(), &first, Tuning::default());
+    let first = Options { max_nodes: Some(options.max_nodes.map_or(alone, |most| most.min(alone))), ..options.clone() };
+    let setting = Setting::new(&unlimited, problem.max_size(), &first, tuning);
     let mut tree = Tree::plant(setting.clone(), Seed::new(&setting, monitor)?, monitor)?;
     let root = tree.root_bound();
     let ended = tree.grow_on(monitor, None)?;
-    let is_first = ended == Status::NodeLimit && options.max_nodes.is_none_or(|most| most > FIRST);
-    let ended = if is_first { Sliced::new(&mut tree, monitor).grow(options, monitor, grow)? } else { ended };
+    let goes_on = ended == Status::NodeLimit && options.max_nodes.is_none_or(|most| most > alone);
+    let ended = if goes_on { Sliced::new(&mut tree, monitor).grow(options, monitor, grow)? } else { ended };
     let outcome = tree.harvest(ended)?;
     crate::exact::recheck::recheck(problem, &outcome, root)?;
     monitor.keep_back(0.0);
@@ -124,7 +117,7 @@ impl<'t, 'p, 'a> Sliced<'t, 'p, 'a> {
 
     /// As many slices as are grown at the same time, the largest divided first.
     fn divide(&mut self) {
-        while self.open.len() < SLICES {
+        while self.open.len() < self.tree.setting.tuning.slices {
             let largest = (0..self.open.len()).max_by_key(|&k| (self.open[k].len(), std::cmp::Reverse(k)));
             let Some(largest) = largest.filter(|&k| self.open[k].len() > 1) else { return };
             let halves = self.open[largest].halves();

@@ -1,0 +1,96 @@
+"""X on a device: the same code on the processor, by array-api-strict and by PyTorch where they are installed."""
+
+import numpy as np
+import pytest
+from common import regression
+
+import bestset
+from bestset import _core, elsewhere
+from bestset.device import DeviceDesign, DeviceGenotypes, _Digits
+from bestset.testing import check_design
+
+
+@pytest.fixture(params=["array_api_strict", "torch"])
+def put(request):
+    library = pytest.importorskip(request.param, reason=f"{request.param} is not installed")
+    return library.from_numpy if request.param == "torch" else library.asarray
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int8])
+def test_dense_arrays(put, kind):
+    X, y = regression(n=60, p=40)
+    X = (np.rint(3 * X) if kind == np.int8 else X).astype(kind)
+    there = DeviceDesign(put(X))
+    check_design(there)
+    found, here = bestset.solve(there, y, lambda0=0.5), bestset.solve(X.astype(np.float64), y, lambda0=0.5)
+    assert np.array_equal(found.support, here.support) and abs(found.objective - here.objective) < 1e-9
+    model = bestset.BestSubsetRegressor(lambda0=0.5).fit(there, y)
+    assert np.allclose(model.predict(there), here.predict(X))
+
+
+def packed(people, variants, seed=0):
+    rng = np.random.default_rng(seed)
+    code = rng.choice(np.array([0, 1, 2, 3], dtype=np.uint8), (variants, people), p=[0.3, 0.02, 0.4, 0.28])
+    code[: variants // 2][code[: variants // 2] == 1] = 3
+    # What is beyond the last person may be anything.
+    code = np.concatenate([code, rng.integers(0, 4, (variants, -people % 4), dtype=np.uint8)], axis=1)
+    return code[:, 0::4] | code[:, 1::4] << 2 | code[:, 2::4] << 4 | code[:, 3::4] << 6
+
+
+@pytest.mark.parametrize("people", [1, 5, 64, 131])
+def test_packed_genotypes(put, people):
+    bytes_ = packed(people, 37)
+    there = DeviceGenotypes(put(bytes_), people)
+    kept = (people, np.ascontiguousarray(bytes_).reshape(-1))
+    features = np.array([5, 36, 0, 5, 30])
+    assert np.array_equal(there.columns(features), _core.block_columns(kept, features))
+    check_design(there)
+    rng = np.random.default_rng(1)
+    vectors = np.asfortranarray(rng.standard_normal((people, 3)) * 10.0 ** rng.uniform(-20, 20, (people, 3)))
+    x = _core.block_columns(kept, None)
+    room = 2.0**-50 * (np.abs(x).T @ np.abs(vectors))
+    assert (np.abs(there.correlate(None, vectors) - _core.block_correlate(kept, None, vectors)) <= people * room).all()
+    weights = rng.uniform(0.0, 1.0, people)
+    for w in (None, weights):
+        assert np.allclose(there.moments(w, None, None), _core.block_moments(kept, w), rtol=1e-11, atol=1e-9)
+
+
+def test_digits_keep_every_number_to_its_last():
+    rng = np.random.default_rng(0)
+    for n in (1, 7, 1000):
+        v = rng.standard_normal(n) * 2.0 ** rng.uniform(-300, 300, n)
+        v[::3] = 0.0
+        digits = _Digits(v)
+        found = digits.digits.astype(np.float64) @ np.array(digits.units)
+        assert (np.abs(found - v) <= (n + 8) * 2.0**-54 * np.abs(v)).all()
+    with pytest.raises(ValueError, match="not finite"):
+        _Digits(np.array([1.0, np.inf]))
+
+
+def test_what_cannot_be_multiplied_is_named(put):
+    with pytest.raises(ValueError, match="two dimensions"):
+        DeviceDesign(put(np.ones(3)))
+    with pytest.raises(ValueError, match="is of type int64"):
+        DeviceDesign(put(np.ones((3, 2), dtype=np.int64)))
+    with pytest.raises(ValueError, match=r"shape \(n_variants, 3\)"):
+        DeviceGenotypes(put(np.zeros((5, 2), dtype=np.uint8)), 9)
+
+
+def test_arrays_of_a_device_are_taken_as_they_are(put, monkeypatch):
+    X, y = regression(n=40, p=12)
+    assert elsewhere.design(put(X)) is None, "the memory of the processor"
+
+    class OnGpu:
+        """As arrays of a GPU answer, by either protocol."""
+
+        def __dlpack_device__(self):
+            return 2, 0
+
+    class OfCuda:
+        __cuda_array_interface__ = {}
+
+    assert elsewhere.is_on_device(OnGpu()) and elsewhere.is_on_device(OfCuda())
+    monkeypatch.setattr(elsewhere, "is_on_device", lambda x: hasattr(x, "__dlpack_device__"))
+    assert isinstance(elsewhere.design(put(X)), DeviceDesign)
+    found = bestset.solve(put(X), y, lambda0=0.5)
+    assert np.array_equal(found.support, bestset.solve(X, y, lambda0=0.5).support)
