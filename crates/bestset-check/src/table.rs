@@ -127,6 +127,11 @@ impl Table {
         self.names.len()
     }
 
+    /// Names of the columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
     /// The places of the columns of these names; of a name that is there twice, the second place the second time.
     pub fn find(&self, names: &[String]) -> Result<Vec<usize>, String> {
         let mut places = std::collections::HashMap::<&str, Vec<usize>>::new();

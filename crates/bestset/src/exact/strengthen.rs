@@ -107,7 +107,7 @@ fn probe_if_promising(
 }
 
 /// Whether enough members at zero could be excluded if no other answered to them.
-fn may_fall(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, best: f64) -> bool {
+pub fn may_fall(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, best: f64) -> bool {
     let members = &node.members;
     let could_fall = |&a: &usize| {
         let square = context.bounds.square(context.feature(node, a));

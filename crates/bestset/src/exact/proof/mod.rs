@@ -3,7 +3,7 @@
 //!
 //! The answer and what is to be proved of it are known. What is left is to close every node, in any order: depth first, so that the
 //! file is written as the tree is walked through and the checker follows it with one path in memory. Nodes are relaxed, and curvature
-//! is moved, as in any search; what is used besides, pools, probes, coherence, is not: nothing decides here but D′ of (11.8) at the point
+//! is moved, as in any search; pools and coherence are not used: nothing decides here but D′ of (11.8) at the point
 //! and with the curvature that the file has.
 //!
 //! | file | what |
@@ -12,14 +12,18 @@
 //! | `root`, `tree` | the bound of all subsets; the walk |
 //! | `rules` | D′ with room for the checker's rounding: what is closed, in, out |
 //! | `lemma` | curvature that the checker finds semidefinite |
+//! | `probe` | members put in or out while the others answer |
 //! | `stream`, `hash` | bytes, SHA-256 |
 
 mod hash;
 mod lemma;
+mod probe;
 mod root;
 mod rules;
 mod statement;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 pub use statement::ProofData;

@@ -1,6 +1,7 @@
 //! The walk: every node is relaxed, decided about, and closed or split, and the file says so.
 
 use super::lemma;
+use super::probe::Probed;
 use super::rules::{Decisions, Faults, Rules};
 use super::statement::Claim;
 use super::stream::{Record, Stream};
@@ -94,9 +95,7 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
             self.ground.nodes += 1;
             let Looked::Split { node, lemma, member } = self.look_at(one, monitor.limits())? else { continue };
             self.ground.join_core(&node)?;
-            self.out.record(Record::Split)?;
-            self.out.whole(self.ground.context().feature(&node, member))?;
-            self.out.flag(false)?;
+            self.write_split(&node, member, false)?;
             let sides: &[Choice] = if self.faults.is_side_lost { &[Choice::Out] } else { &[Choice::In, Choice::Out] };
             for &side in sides {
                 let mut child = node.clone();
@@ -118,7 +117,7 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
         Rules { bound: self.claim.bound, y_norm: self.y_norm, faults: self.faults }
     }
 
-    fn goal(&self) -> Goal {
+    pub(super) fn goal(&self) -> Goal {
         let (bound, room) = (self.claim.bound, self.best - self.claim.bound);
         Goal { best: bound + 0.5 * room, cutoff: bound + 0.25 * room, room: 0.1 * room }
     }
@@ -146,6 +145,14 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
                 self.write_lemma(&node, &mut lemma)?;
                 self.decide(&mut node, &decisions)?;
                 continue;
+            }
+            if looks.may_probe {
+                looks.may_probe = false;
+                match self.probe(&mut node, &mut lemma, limits)? {
+                    Probed::Nothing => {}
+                    Probed::Decided => continue,
+                    Probed::Closed => return Ok(Looked::Closed),
+                }
             }
             if !self.move_curvature(&mut node, &mut looks, limits) {
                 node = looks.best(node);
@@ -187,6 +194,7 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
                 is_moved
             }
         };
+        looks.may_probe = is_moved;
         if is_moved && looks.before.as_ref().is_none_or(|best| best.dual < before.dual) {
             looks.before = Some(before);
         }
@@ -227,7 +235,7 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
     }
 
     /// The node's curvature, unless the checker has it.
-    fn write_lemma(&mut self, node: &NodeRelaxation, known: &mut Option<Arc<MovedCurvature>>) -> Result<()> {
+    pub(super) fn write_lemma(&mut self, node: &NodeRelaxation, known: &mut Option<Arc<MovedCurvature>>) -> Result<()> {
         let Some(own) = &node.inherited else { return Ok(()) };
         if known.as_ref().is_some_and(|known| Arc::ptr_eq(known, own)) {
             return Ok(());
@@ -239,8 +247,15 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
         Ok(())
     }
 
+    /// A split, and whether the side with the member comes first.
+    pub(super) fn write_split(&mut self, node: &NodeRelaxation, member: usize, in_first: bool) -> Result<()> {
+        self.out.record(Record::Split)?;
+        self.out.whole(self.ground.context().feature(node, member))?;
+        self.out.flag(in_first)
+    }
+
     /// The point and the price of the node's bound.
-    fn write_bound(&mut self, node: &NodeRelaxation) -> Result<()> {
+    pub(super) fn write_bound(&mut self, node: &NodeRelaxation) -> Result<()> {
         let features = self.ground.context().features(&node.members.positions);
         self.out.record(Record::Bound)?;
         self.out.sparse(features.into_iter().zip(node.members.beta.iter().copied()).collect())?;
@@ -275,11 +290,13 @@ struct Looks {
     before: Option<NodeRelaxation>,
     /// The node with no curvature moved.
     guide: Option<NodeRelaxation>,
+    /// Whether curvature was moved since members were probed.
+    may_probe: bool,
 }
 
 impl Default for Looks {
     fn default() -> Self {
-        Self { count: 0, last: f64::NEG_INFINITY, before: None, guide: None }
+        Self { count: 0, last: f64::NEG_INFINITY, before: None, guide: None, may_probe: false }
     }
 }
 
