@@ -148,7 +148,9 @@ fn proofs_are_checked_by_another_program() {
     place.done(&format!("{line} --proof-data used.csv"));
     check("used.csv", "flats.bsp").unwrap();
     assert!(check("sim.csv", "flats.bsp").is_err());
-    assert!(place.refused(&format!("exact {FLATS} -k 3 --proof x.bsp --proof-data x.csv")).contains("single features only"));
+    assert!(
+        place.refused(&format!("exact {FLATS} -k 3 --proof x.bsp --proof-data x.csv")).contains("single features only")
+    );
 }
 
 #[test]

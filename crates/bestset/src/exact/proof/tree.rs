@@ -25,6 +25,8 @@ pub(super) struct Ground<'p, 'a> {
     pub near: Workspace<'p, 'a>,
     pub core: Workspace<'p, 'a>,
     pub memory: Memory,
+    /// P of the last answer.
+    pub best: f64,
     pub nodes: usize,
 }
 
@@ -33,7 +35,17 @@ impl<'p, 'a> Ground<'p, 'a> {
         let Setting { ref tuning, size, problem, .. } = self.setting;
         let (near, core, memory) = (&self.near, &self.core, &self.memory);
         let most_curved = tuning.most_curved(problem.nrows(), self.nodes);
-        NodeContext { bounds: self.bounds, near, core, size, most_curved, scale: 0.0, memory, tuning, first: &[] }
+        NodeContext {
+            bounds: self.bounds,
+            near,
+            core,
+            size,
+            most_curved,
+            scale: self.best.abs(),
+            memory,
+            tuning,
+            first: &[],
+        }
     }
 
     /// Members join the core with their inner products, all where they are few, as in any tree.
@@ -69,8 +81,6 @@ enum Looked {
 pub(super) struct ProofTree<'p, 'a, 'w> {
     pub ground: Ground<'p, 'a>,
     pub claim: Claim,
-    /// P of the last answer.
-    pub best: f64,
     pub out: Stream<'w>,
     pub faults: &'w Faults,
     /// ‖ŷ‖.
@@ -83,8 +93,8 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
         let null = problem.null_margins();
         let y_norm = (2.0 * problem.loss_sum(&null, problem.best_intercept(&null, 0.0))).max(0.0).sqrt();
         let (near, core) = (setting.workspace(), setting.workspace());
-        let ground = Ground { bounds: problem.lower_bounds()?, setting, near, core, memory, nodes: 0 };
-        Ok(Self { ground, claim, best, out, faults, y_norm })
+        let ground = Ground { bounds: problem.lower_bounds()?, setting, near, core, memory, best, nodes: 0 };
+        Ok(Self { ground, claim, out, faults, y_norm })
     }
 
     /// Closes all subsets.
@@ -118,7 +128,7 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
     }
 
     pub(super) fn goal(&self) -> Goal {
-        let (bound, room) = (self.claim.bound, self.best - self.claim.bound);
+        let (bound, room) = (self.claim.bound, self.ground.best - self.claim.bound);
         Goal { best: bound + 0.5 * room, cutoff: bound + 0.25 * room, room: 0.1 * room }
     }
 
@@ -169,7 +179,7 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
                 what: "the bound to be proved",
                 claimed: self.claim.bound,
                 found: node.dual,
-                slack: self.best - self.claim.bound,
+                slack: self.ground.best - self.claim.bound,
             }),
         }
     }
