@@ -107,7 +107,7 @@ pub use subsets::{Criteria, Subset, Subsets, needs_no_ridge, subsets, subsets_of
 
 /// Proofs as files, which `bestset-check` verifies without this crate (`docs/PROOF.md` in the repository).
 pub mod proof {
-    pub use crate::exact::proof::{ProofData, ProofSummary, write_proof};
+    pub use crate::exact::proof::{ProofData, ProofSummary, resume_proof, write_proof};
 }
 
 /// Not part of the interface and free to change: what the tests, the benches and the generator of simulated data beside this crate

@@ -58,7 +58,11 @@ impl ProofArgs {
             path: path.clone(),
             data: self.proof_data.clone(),
             names: (0..data.features()).map(|j| data.name(j)).collect(),
-            target: data.target.name.clone(),
+            // The only column of a file of its own has no name to speak of.
+            target: match &input.target_file {
+                Some(file) if self.proof_data.is_none() => file.display().to_string(),
+                _ => data.target.name.clone(),
+            },
             weights: input.weights.clone().unwrap_or_default(),
             offset: input.offset.clone().unwrap_or_default(),
         };

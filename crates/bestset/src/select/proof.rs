@@ -4,7 +4,7 @@ use super::{Posed, Selected};
 use crate::control::Options;
 use crate::design::Column;
 use crate::error::{Error, Result};
-use crate::exact::proof::{ProofData, ProofSummary, write_proof};
+use crate::exact::proof::{ProofData, ProofSummary, resume_proof};
 use crate::file::replace;
 use crate::solution::Status;
 use std::io::{self, BufWriter, Write};
@@ -28,7 +28,8 @@ pub struct ProofFile {
 }
 
 impl Posed<'_> {
-    /// Writes a proof of a selection that was proved, which `bestset-check` verifies without this crate; what was written.
+    /// Writes a proof of a selection that was proved, which `bestset-check` verifies without this crate; what was written. Where a limit
+    /// strikes, what there is stays beside it, with `.part` at the end of its name, and the next call goes on from there.
     pub fn write_proof(&self, selected: &Selected, options: &Options, file: &ProofFile) -> Result<ProofSummary> {
         let refused = |setting: &str, advice| {
             Err(Error::Unused { setting: setting.to_owned(), place: "for this answer", advice })
@@ -56,15 +57,24 @@ impl Posed<'_> {
             let columns = columns(&problem, &data)?;
             whole(path, |out| write_csv(&columns, out))?;
         }
-        let mut written = Ok(None);
-        whole(&file.path, |out| {
-            written = write_proof(&problem, &data, &selected.solution, options, out).map(Some);
-            // The error of the proof is the one to show.
-            if written.is_ok() { Ok(()) } else { Err(io::Error::other("unfinished")) }
-        })
-        .or_else(|error| if written.is_err() { Ok(()) } else { Err(error) })?;
-        written?.ok_or(Error::File { what: "proof", reason: "nothing was written".to_owned() })
+        let part = with_part(&file.path);
+        let start = std::fs::read(&part).unwrap_or_default();
+        let failed = |error: io::Error| Error::File { what: "proof", reason: format!("{}: {error}", part.display()) };
+        let mut out = BufWriter::with_capacity(1 << 16, std::fs::File::create(&part).map_err(failed)?);
+        let written = resume_proof(&problem, &data, &selected.solution, options, &start, &mut out);
+        // What there is of it stays, to go on from.
+        out.flush().map_err(failed)?;
+        let written = written?;
+        std::fs::rename(&part, &file.path).map_err(failed)?;
+        Ok(written)
     }
+}
+
+/// Where an unfinished proof waits.
+fn with_part(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    path.with_file_name(name)
 }
 
 /// A file that is whole or not there.

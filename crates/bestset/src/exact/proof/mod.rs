@@ -13,11 +13,13 @@
 //! | `rules` | D′ with room for the checker's rounding: what is closed, in, out |
 //! | `lemma` | curvature that the checker finds semidefinite |
 //! | `probe` | members put in or out while the others answer |
+//! | `resume` | an unfinished file, to go on from |
 //! | `stream`, `hash` | bytes, SHA-256 |
 
 mod hash;
 mod lemma;
 mod probe;
+mod resume;
 mod root;
 mod rules;
 mod statement;
@@ -30,10 +32,12 @@ pub use statement::ProofData;
 
 use crate::control::{Limits, Monitor, Options};
 use crate::error::{Error, Result};
+use crate::exact::node::Choice;
 use crate::exact::setting::Setting;
 use crate::exact::tuning::Tuning;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution};
+use resume::replay;
 use rules::Faults;
 use statement::Claim;
 use std::io::Write;
@@ -54,7 +58,7 @@ pub struct ProofSummary {
 
 /// Writes a proof that the solution of an exact search is the best within the tolerances of the options, for `bestset-check`.
 ///
-/// An error where a limit strikes before every node is closed: the file holds no proof then.
+/// An error where a limit strikes before every node is closed; [`resume_proof`] goes on from there.
 ///
 /// ```
 /// use bestset::design::Dense;
@@ -79,34 +83,63 @@ pub fn write_proof(
     options: &Options,
     out: &mut (dyn Write + Send),
 ) -> Result<ProofSummary> {
-    let mut observer = ();
-    let mut monitor = Monitor::new(options, &mut observer);
-    let threads = options.threads;
-    crate::control::on_threads(threads, || {
-        write_with(problem, data, solution, options, out, &mut monitor, &Faults::default())
-    })
+    resume_proof(problem, data, solution, options, &[], out)
 }
 
-/// As [`write_proof`], with faults that the checker is to find.
-fn write_with(
+/// As [`write_proof`], going on from what an earlier call wrote before a limit struck; from the beginning where `start` is the file of
+/// another proof. All of the file is written.
+pub fn resume_proof(
     problem: &Problem<'_>,
     data: &ProofData<'_>,
     solution: &Solution,
     options: &Options,
+    start: &[u8],
     out: &mut (dyn Write + Send),
-    monitor: &mut Monitor<'_>,
-    faults: &Faults,
 ) -> Result<ProofSummary> {
-    data.check(problem)?;
-    let (best, claim) = claim(problem, solution, options)?;
-    let unlimited = problem.without_max_size();
-    let options = Options { warm_start: claim.answers.first().cloned(), ..options.clone() };
-    let setting = Setting::new(&unlimited, problem.max_size(), &options, Tuning::default());
-    let mut stream = Stream::new(out);
-    data.write(problem, &claim, &mut stream)?;
-    let mut tree = ProofTree::new(setting, best, claim, stream, faults)?;
-    tree.grow(monitor)?;
-    Ok(tree.summary())
+    let mut observer = ();
+    let mut monitor = Monitor::new(options, &mut observer);
+    let asked = Asked { problem, data, solution, options, start };
+    crate::control::on_threads(options.threads, || asked.write(out, &mut monitor, &Faults::default()))
+}
+
+/// What a proof is asked of.
+struct Asked<'s, 'a> {
+    problem: &'s Problem<'a>,
+    data: &'s ProofData<'s>,
+    solution: &'s Solution,
+    options: &'s Options,
+    /// What there is of the file.
+    start: &'s [u8],
+}
+
+impl Asked<'_, '_> {
+    /// Writes it, with faults that the checker is to find.
+    fn write(&self, out: &mut (dyn Write + Send), monitor: &mut Monitor<'_>, faults: &Faults) -> Result<ProofSummary> {
+        let Self { problem, data, solution, start, .. } = *self;
+        data.check(problem)?;
+        let (best, claim) = claim(problem, solution, self.options)?;
+        let unlimited = problem.without_max_size();
+        let options = Options { warm_start: claim.answers.first().cloned(), ..self.options.clone() };
+        let setting = Setting::new(&unlimited, problem.max_size(), &options, Tuning::default());
+        let mut header = Vec::new();
+        data.write(problem, &claim, &mut Stream::new(&mut header))?;
+        let known = start.strip_prefix(&header[..]).and_then(|records| {
+            let replayed = replay(records, all_free(problem))?;
+            Some((&records[..replayed.end], replayed))
+        });
+        let mut stream = Stream::new(out);
+        stream.raw(&header)?;
+        known.iter().try_for_each(|(records, _)| stream.raw(records))?;
+        let mut tree = ProofTree::new(setting, best, claim, stream, faults)?;
+        tree.grow(known.map(|(_, replayed)| replayed), monitor)?;
+        Ok(tree.summary())
+    }
+}
+
+/// Free, but for those whose coefficient can only be zero.
+fn all_free(problem: &Problem<'_>) -> Vec<Choice> {
+    let may_enter = |j: usize| problem.coordinate(j).lower < 0.0 || problem.coordinate(j).upper > 0.0;
+    (0..problem.ncols()).map(|j| if may_enter(j) { Choice::Free } else { Choice::Out }).collect()
 }
 
 /// P of the last answer, and what is claimed: no subset is below it by more than the tolerances; where several subsets were asked for,
@@ -136,6 +169,11 @@ const LEAST_GAP: f64 = 1e-9;
 fn check(limits: &Limits) -> Result<()> {
     match limits.stop(0) {
         None => Ok(()),
-        Some(status) => Err(Error::File { what: "proof", reason: format!("it is unfinished: {status}") }),
+        Some(status) => Err(Error::File {
+            what: "proof",
+            reason: format!(
+                "it is unfinished ({status}); asked again, with more time, it goes on from what is written"
+            ),
+        }),
     }
 }

@@ -1,9 +1,9 @@
 //! The root: one bound that puts most features out, whatever their number; the columns of the others come into memory.
 
-use super::lemma;
 use super::rules::{Rules, Term};
 use super::stream::Record;
 use super::tree::{Open, ProofTree};
+use super::{all_free, lemma};
 use crate::control::Monitor;
 use crate::error::{Error, Result};
 use crate::exact::node::{Choice, Members, NodeRelaxation};
@@ -23,13 +23,10 @@ struct RootBound {
 impl ProofTree<'_, '_, '_> {
     /// The node of what the root's bound leaves open, `None` where it closes all.
     pub fn root(&mut self, monitor: &mut Monitor<'_>) -> Result<Option<Open>> {
-        let problem = self.ground.setting.problem;
-        let may_enter = |j: &usize| {
-            let c = problem.coordinate(*j);
-            c.lower < 0.0 || c.upper > 0.0
-        };
-        let all: Vec<usize> = (0..problem.ncols()).filter(may_enter).collect();
+        let choices = all_free(self.ground.setting.problem);
+        let all: Vec<usize> = (0..choices.len()).filter(|&j| choices[j] == Choice::Free).collect();
         if !self.has_ridge() {
+            self.bring_near(&all)?;
             let mut node = self.node(&all, &Coefficients::default(), 0.0)?;
             return match lemma::make_ridge(&self.ground.context(), &mut node, self.faults.curvature, monitor.limits()) {
                 true => Ok(Some(Open { node, lemma: None })),
@@ -54,6 +51,7 @@ impl ProofTree<'_, '_, '_> {
         self.out.features(&[])?;
         self.out.flag(true)?;
         self.out.features(&kept)?;
+        self.bring_near(&kept)?;
         Ok(Some(Open { node: self.node(&kept, &found.beta, found.price)?, lemma: None }))
     }
 
@@ -97,26 +95,31 @@ impl ProofTree<'_, '_, '_> {
         found.dual - found.margin + phi.max(0.0) + self.faults.out >= rules.bound
     }
 
-    /// A node with these features open, from β.
-    fn node(&mut self, features: &[usize], beta: &Coefficients, multiplier: f64) -> Result<NodeRelaxation> {
-        let ground = &mut self.ground;
-        let most = ground.near.most_columns(2);
+    /// The columns of these features come into memory.
+    pub(super) fn bring_near(&mut self, features: &[usize]) -> Result<()> {
+        let most = self.ground.near.most_columns(2);
         if features.len() > most {
             let reason = format!("{} features stay open, memory has room for {most}: allow it more", features.len());
             return Err(Error::File { what: "proof", reason });
         }
-        ground.near.include_all(features)?;
+        self.ground.near.include_all(features)
+    }
+
+    /// A node with these features open, from β; their columns are in memory.
+    pub(super) fn node(&mut self, features: &[usize], beta: &Coefficients, price: f64) -> Result<NodeRelaxation> {
+        let ground = &mut self.ground;
         ground.near.intercept = beta.intercept;
         ground.core.include_all(&beta.support)?;
         ground.core.gram();
-        let mut members = Members::new((0..features.len()).collect(), vec![Choice::Free; features.len()]);
+        let positions: Vec<usize> = features.iter().filter_map(|&j| ground.near.position(j)).collect();
+        let mut members = Members::new(positions, vec![Choice::Free; features.len()]);
         let dense = beta.to_dense(ground.setting.problem.ncols());
         features.iter().zip(&mut members.beta).for_each(|(&j, b)| *b = dense[j]);
         Ok(NodeRelaxation {
             members,
             intercept: beta.intercept,
             alpha: vec![0.0; ground.setting.problem.nrows()],
-            multiplier,
+            multiplier: price,
             inherited: None,
             loss: f64::NAN,
             value: f64::NAN,

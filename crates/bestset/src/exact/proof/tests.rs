@@ -1,7 +1,7 @@
 //! A fault in each rule, made on purpose, and the checker finds it.
 
 use super::rules::Faults;
-use super::{ProofData, write_with};
+use super::{Asked, ProofData};
 use crate::common::{Case, Shape, case, rng, sized};
 use crate::control::Monitor;
 use crate::design::Column;
@@ -22,13 +22,14 @@ fn table(problem: &Problem<'_>) -> Table {
     Table::of_columns(names, columns)
 }
 
-/// What the checker says of a proof written with faults; `None` where the search refuses to write it.
-fn judged(
+/// The proof, or what there is of it, as another went on from `start`.
+fn written(
     problem: &Problem<'_>,
     solution: &Solution,
     options: &Options,
     faults: &Faults,
-) -> Option<Result<Proved, String>> {
+    start: &[u8],
+) -> Option<Vec<u8>> {
     let data = ProofData {
         x: problem.design(),
         scale: None,
@@ -39,7 +40,19 @@ fn judged(
     };
     let (mut bytes, mut observer) = (Vec::new(), ());
     let mut monitor = Monitor::new(options, &mut observer);
-    write_with(problem, &data, solution, options, &mut bytes, &mut monitor, faults).ok()?;
+    let asked = Asked { problem, data: &data, solution, options, start };
+    asked.write(&mut bytes, &mut monitor, faults).ok()?;
+    Some(bytes)
+}
+
+/// What the checker says of a proof written with faults; `None` where the search refuses to write it.
+fn judged(
+    problem: &Problem<'_>,
+    solution: &Solution,
+    options: &Options,
+    faults: &Faults,
+) -> Option<Result<Proved, String>> {
+    let bytes = written(problem, solution, options, faults, &[])?;
     Some(check(&table(problem), None, &bytes[..]))
 }
 
@@ -124,4 +137,32 @@ fn a_false_claim_is_never_accepted() {
         });
     }
     assert!(written > 50 && closed == written, "{closed} of {written}");
+}
+
+/// Cut anywhere and continued, a file is a proof again, and keeps what it had.
+#[test]
+fn unfinished_files_are_continued() {
+    let mut kept = 0;
+    for seed in 0..24 {
+        let size = (seed % 2 == 0).then_some(3);
+        let options = Options { top: 1 + seed as usize % 3 / 2, ..Options::with_method(Method::Exact) };
+        plain(seed).with_problem(|problem| {
+            let problem = sized(problem.clone(), size);
+            let solution = solve(&problem, &options).unwrap();
+            let none = Faults::default();
+            let Some(whole) = written(&problem, &solution, &options, &none, &[]) else { return };
+            for cut in (0..whole.len()).step_by(37) {
+                let again = written(&problem, &solution, &options, &none, &whole[..cut]).unwrap();
+                check(&table(&problem), None, &again[..]).unwrap_or_else(|e| panic!("{seed}, {cut}: {e}"));
+                let same = again.iter().zip(&whole).take_while(|(a, b)| a == b).count();
+                kept += usize::from(cut > 200 && same >= cut / 2);
+            }
+            // The file of another proof is no start.
+            let mut other = whole.clone();
+            other[20] ^= 1;
+            let again = written(&problem, &solution, &options, &none, &other).unwrap();
+            check(&table(&problem), None, &again[..]).unwrap();
+        });
+    }
+    assert!(kept > 20, "{kept}");
 }

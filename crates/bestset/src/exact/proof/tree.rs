@@ -2,6 +2,7 @@
 
 use super::lemma;
 use super::probe::Probed;
+use super::resume::Replayed;
 use super::rules::{Decisions, Faults, Rules};
 use super::statement::Claim;
 use super::stream::{Record, Stream};
@@ -97,9 +98,12 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
         Ok(Self { ground, claim, out, faults, y_norm })
     }
 
-    /// Closes all subsets.
-    pub fn grow(&mut self, monitor: &mut Monitor<'_>) -> Result<()> {
-        let mut open: Vec<Open> = self.root(monitor)?.into_iter().collect();
+    /// Closes all subsets, or those that an unfinished file leaves open.
+    pub fn grow(&mut self, known: Option<Replayed>, monitor: &mut Monitor<'_>) -> Result<()> {
+        let mut open: Vec<Open> = match known {
+            Some(known) => self.restore(known)?,
+            None => self.root(monitor)?.into_iter().collect(),
+        };
         while let Some(one) = open.pop() {
             check(monitor.limits())?;
             self.ground.nodes += 1;
