@@ -72,10 +72,11 @@ pub(super) struct Open {
     pub lemma: Option<Arc<MovedCurvature>>,
 }
 
-/// What looking at a node has come to.
-enum Looked {
-    Closed,
-    Split { node: NodeRelaxation, lemma: Option<Arc<MovedCurvature>>, member: usize },
+/// A node that is to be split on a member.
+struct Split {
+    node: NodeRelaxation,
+    lemma: Option<Arc<MovedCurvature>>,
+    member: usize,
 }
 
 /// The tree on its way into a file.
@@ -107,7 +108,7 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
         while let Some(one) = open.pop() {
             check(monitor.limits())?;
             self.ground.nodes += 1;
-            let Looked::Split { node, lemma, member } = self.look_at(one, monitor.limits())? else { continue };
+            let Some(Split { node, lemma, member }) = self.look_at(one, monitor.limits())? else { continue };
             self.ground.join_core(&node)?;
             self.write_split(&node, member, false)?;
             let sides: &[Choice] = if self.faults.is_side_lost { &[Choice::Out] } else { &[Choice::In, Choice::Out] };
@@ -136,15 +137,15 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
         Goal { best: bound + 0.5 * room, cutoff: bound + 0.25 * room, room: 0.1 * room }
     }
 
-    /// Relaxes the node and moves its curvature as long as that pays, deciding about features in between.
-    fn look_at(&mut self, one: Open, limits: &Limits) -> Result<Looked> {
+    /// Relaxes the node and moves its curvature as long as that pays, deciding about features in between; `None` where it is closed.
+    fn look_at(&mut self, one: Open, limits: &Limits) -> Result<Option<Split>> {
         let Open { mut node, mut lemma } = one;
         let mut looks = Looks::default();
         loop {
             self.fill(&mut node)?;
             if self.is_answer(&node) {
                 self.out.record(Record::Listed)?;
-                return Ok(Looked::Closed);
+                return Ok(None);
             }
             node = relax(&self.ground.context(), node, &self.goal(), limits);
             check(limits)?;
@@ -152,7 +153,7 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
                 self.write_lemma(&node, &mut lemma)?;
                 self.write_bound(&node)?;
                 self.out.flag(true)?;
-                return Ok(Looked::Closed);
+                return Ok(None);
             }
             let decisions = self.rules().decide(&self.ground.context(), &node);
             if !decisions.inside.is_empty() || !decisions.outside.is_empty() {
@@ -165,7 +166,7 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
                 match self.probe(&mut node, &mut lemma, limits)? {
                     Probed::Nothing => {}
                     Probed::Decided => continue,
-                    Probed::Closed => return Ok(Looked::Closed),
+                    Probed::Closed => return Ok(None),
                 }
             }
             if !self.move_curvature(&mut node, &mut looks, limits) {
@@ -176,7 +177,7 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
         match branch(&self.ground.context(), &node) {
             Some(member) => {
                 self.write_lemma(&node, &mut lemma)?;
-                Ok(Looked::Split { node, lemma, member })
+                Ok(Some(Split { node, lemma, member }))
             }
             // One subset, and its bound is below what was to be proved.
             None => Err(Error::Recheck {

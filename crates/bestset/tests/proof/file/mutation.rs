@@ -121,7 +121,8 @@ impl Marks {
         let mut marks = Self { records: Vec::new(), bound: 0, numbers: Vec::new(), flags: Vec::new() };
         let mut at = Reader { bytes, place: 40, marks: &mut marks };
         let p = header.names.len();
-        (at.whole(), at.whole());
+        at.whole();
+        at.whole();
         (0..3 + p).for_each(|_| at.place += at.whole());
         at.flag();
         let scaled = at.flag();
@@ -130,7 +131,8 @@ impl Marks {
         (0..5 * if each { p } else { 1 }).for_each(|_| at.number());
         at.whole();
         let bound = at.place;
-        (at.number(), at.flag());
+        at.number();
+        at.flag();
         (0..at.whole()).for_each(|_| at.sparse());
         while at.place < bytes.len() {
             let place = at.place;
