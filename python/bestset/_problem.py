@@ -111,6 +111,7 @@ class Control:
     warm_start: tuple[list[int], list[float], float] | None = None
     prove: float | str = "auto"
     checkpoint: str | None = None
+    proof: tuple[str, str | None, list[str], str] | None = None
     keep_answer: bool = False
     workers: Workers | None = None
 
@@ -238,6 +239,20 @@ def control(method: str, threads: int | None, on_interrupt: str = "raise", **giv
     if given.get("checkpoint") is not None:
         given["checkpoint"] = os.fspath(given["checkpoint"])
     return Control(method=method, threads=_input.threads(threads), keep_answer=keep, **given)
+
+
+def proof_file(
+    path: Any, data: Any, p: int, names: Any, target: str | None, method: str
+) -> tuple[str, str | None, list[str], str] | None:
+    """Where a proof goes, the data as they are used, and what columns are called there."""
+    if path is None:
+        if data is not None:
+            raise ValueError(f"proof_data is {data!r}, but there is no proof: give it as well")
+        return None
+    if method != "exact":
+        raise ValueError(f'proof needs method="exact"; the method is {method!r}')
+    called = [f"x{j + 1}" for j in range(p)] if names is None else [str(name) for name in names]
+    return os.fspath(path), None if data is None else os.fspath(data), called, target or "y"
 
 
 def proof(prove: Any) -> float | str:

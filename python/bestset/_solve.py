@@ -51,6 +51,8 @@ def solve(
     max_memory: int | None = None,
     trace: bool = True,
     checkpoint: str | os.PathLike[str] | None = None,
+    proof: str | os.PathLike[str] | None = None,
+    proof_data: str | os.PathLike[str] | None = None,
     on_interrupt: str = "raise",
 ) -> Result:
     r"""The best subset of the features, and how good it is known to be.
@@ -158,6 +160,12 @@ def solve(
     checkpoint : path, optional
         A file that keeps what is done, and from which an interrupted call goes on: of the path, or with
         ``method="exact"`` of branch and bound. A single solve by another method, and anything with groups, have none.
+    proof : path, optional
+        A file for the proof of ``method="exact"``, which the program ``bestset-check`` verifies without this package. An
+        answer that is not proved is an error then.
+    proof_data : path, optional
+        A CSV file for the data as they are used, to check the proof against. Without it: ``bestset-check X.npy FILE --target
+        y.npy``, with the arrays saved by ``numpy.save``.
     on_interrupt : {"raise", "return"}
         What Ctrl-C does: raise KeyboardInterrupt, or return the best answer so far.
 
@@ -190,7 +198,7 @@ def solve(
     control = _problem.control(
         method, threads, on_interrupt, gap=gap, time_limit=time_limit, max_iter=max_iter, max_nodes=max_nodes,
         max_memory=max_memory, top=top, stop=stop, trace=trace, warm_start=_start(warm_start, p), prove=prove,
-        checkpoint=checkpoint,
+        checkpoint=checkpoint, proof=_problem.proof_file(proof, proof_data, p, names, _input.target_name(y), method),
     )  # fmt: skip
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; it is {callback!r}")

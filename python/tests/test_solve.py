@@ -2,6 +2,9 @@
 
 import itertools
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -395,3 +398,21 @@ def test_errors_name_the_value_and_its_place():
     assert "Complex" in message(lambda: solve(X=X + 1j))
     assert "callable" in message(lambda: solve(callback=3), TypeError)
     assert "fit_intercept=True" in message(lambda: bestset.certify(X, y, np.zeros(20), 1.0, lambda0=1.0, fit_intercept=False))
+
+
+def test_a_proof_holds_in_exact_fractions(tmp_path):
+    X, y = small("squared", n=9)
+    w = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
+    proof, data = tmp_path / "proof.bsp", tmp_path / "data.csv"
+    tool = Path(__file__).parents[1] / "tools" / "check_proof.py"
+    for given in ({"k": 2}, {"lambda0": 0.5, "sample_weight": w}, {"lambda0": 0.5, "top": 3, "lambda2": 0.0}):
+        found = bestset.solve(X, y, method="exact", proof=proof, proof_data=data, **given)
+        assert found.proved
+        checked = subprocess.run([sys.executable, tool, data, proof], capture_output=True, text=True)
+        assert checked.returncode == 0 and checked.stdout.startswith("Proved"), checked.stdout
+    data.write_text(data.read_text().replace("1", "2", 1))
+    assert subprocess.run([sys.executable, tool, data, proof], capture_output=True).returncode == 1
+    with pytest.raises(ValueError, match='method="exact"'):
+        bestset.solve(X, y, k=2, proof=proof)
+    with pytest.raises(ValueError, match="no proof"):
+        bestset.solve(X, y, k=2, method="exact", proof_data=data)

@@ -6,7 +6,7 @@ use bestset::CancelFlag;
 use bestset::criteria::Criterion;
 use bestset::cv::{Rule, Score, Split};
 use bestset::path::Search;
-use bestset::select::{Folded, How, Posed, Prove, Selection, Workers};
+use bestset::select::{Folded, How, Posed, ProofFile, Prove, Selection, Workers};
 use bestset::{Coefficients, Error, Options};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -29,9 +29,14 @@ pub struct Control {
     warm_start: Option<(Vec<usize>, Vec<f64>, f64)>,
     prove: ProveArgument,
     checkpoint: Option<PathBuf>,
+    proof: Option<ProofArgument>,
     pub keep_answer: bool,
     workers: Option<Py<PyAny>>,
 }
+
+/// Where a proof goes, and the data as they were used; names of the features and of the target.
+#[derive(FromPyObject)]
+struct ProofArgument(PathBuf, Option<PathBuf>, Vec<String>, String);
 
 /// "auto", or seconds.
 #[derive(FromPyObject)]
@@ -109,6 +114,19 @@ impl Control {
     fn workers(&self, cancel: &CancelFlag) -> Option<Arc<dyn Workers>> {
         let function = self.workers.as_ref().map(|function| Python::attach(|py| function.clone_ref(py)))?;
         Some(Arc::new(Elsewhere { function, cancel: cancel.clone() }))
+    }
+
+    /// Where a proof is to go.
+    pub fn proof(&self) -> Option<ProofFile> {
+        let ProofArgument(path, data, names, target) = self.proof.as_ref()?;
+        Some(ProofFile {
+            path: path.clone(),
+            data: data.clone(),
+            names: names.clone(),
+            target: target.clone(),
+            weights: "sample_weight".to_owned(),
+            offset: "offset".to_owned(),
+        })
     }
 
     fn prove(&self) -> Result<Prove, Error> {

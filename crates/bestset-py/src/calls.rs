@@ -36,6 +36,9 @@ pub fn select<'py>(
         input.pose(|posed| {
             let options = choice.selection(posed, &control, &cancel)?;
             let kept = Kept::new(posed, posed.select(&options, rows)?);
+            if let Some(file) = control.proof() {
+                posed.write_proof(&kept.selected, &options.solve, &file)?;
+            }
             Ok((output::Shown::new(posed, kept.selected.clone())?, kept))
         })
     })?;

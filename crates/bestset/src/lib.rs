@@ -105,6 +105,11 @@ pub use solution::{Coefficients, Local, Ranked, Screened, Solution, Status, Stop
 pub use solve::{solve, solve_observed};
 pub use subsets::{Criteria, Subset, Subsets, needs_no_ridge, subsets, subsets_of_groups};
 
+/// Proofs as files, which `bestset-check` verifies without this crate (`docs/PROOF.md` in the repository).
+pub mod proof {
+    pub use crate::exact::proof::{ProofData, ProofSummary, resume_proof, write_proof};
+}
+
 /// Not part of the interface and free to change: what the tests, the benches and the generator of simulated data beside this crate
 /// need of its inside.
 #[doc(hidden)]

@@ -5,6 +5,7 @@ mod cohort;
 mod fitting;
 mod input;
 mod limits;
+mod proof_file;
 mod result;
 mod simulated;
 
@@ -13,6 +14,7 @@ pub use cohort::{CohortArgs, TraitArgs};
 pub use fitting::{FittingArgs, SizeArgs};
 pub use input::{InputArgs, ReadArgs, format_parser};
 pub use limits::{Clock, LimitArgs};
+pub use proof_file::ProofArgs;
 pub use result::OutputArgs;
 pub use simulated::{DataArgs, LossName, ProblemArgs, SolverArgs, Terms};
 

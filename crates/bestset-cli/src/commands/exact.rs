@@ -2,7 +2,7 @@
 
 use super::deliver::deliver;
 use crate::args::{
-    ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, SizeArgs, count, only_without_size,
+    ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, ProofArgs, SizeArgs, count, only_without_size,
 };
 use crate::exit::{Exit, Failure};
 use crate::work::{Loaded, Session, answer};
@@ -18,7 +18,8 @@ use std::io::Write;
 #[command(mut_args(only_without_size))]
 #[command(after_help = "\
 Examples: bestset exact trial.csv --target outcome -k 5
-          bestset exact trial.csv --target outcome --lambda0 0.5 --best 3 --time-limit 60")]
+          bestset exact trial.csv --target outcome --lambda0 0.5 --best 3 --time-limit 60
+          bestset exact trial.csv --target outcome -k 5 --proof trial.bsp; bestset-check trial.csv trial.bsp")]
 pub struct Exact {
     #[command(flatten)]
     input: InputArgs,
@@ -36,6 +37,8 @@ pub struct Exact {
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
+    proof: ProofArgs,
+    #[command(flatten)]
     output: OutputArgs,
 }
 
@@ -45,12 +48,15 @@ impl Exact {
         self.path.check()?;
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
+        self.proof.check(&data, &self.input)?;
         self.fitting.pose(&data, |posed| {
             let how = self.size.how().unwrap_or_else(|| self.choice.how());
             let mut options = self.path.selection(how, None, session.options(Method::Exact));
             options.solve.top = self.best;
             let found = answer::select(posed, &options, &session)?;
-            deliver(posed, &found, (&self.input, &self.fitting, &self.output), &session, out)
+            let exit = deliver(posed, &found, (&self.input, &self.fitting, &self.output), &session, out)?;
+            self.proof.write(posed, &found, &options.solve, &self.input, &session)?;
+            Ok(exit)
         })
     }
 }

@@ -130,6 +130,30 @@ fn exact_proves_sizes_and_ranks() {
 }
 
 #[test]
+fn proofs_are_checked_by_another_program() {
+    let place = Place::new();
+    place.done("simulate sim.csv --n 60 --p 30 --true-features 3 --seed 4");
+    place.done("exact sim.csv -k 3 --proof sim.bsp");
+    let path = |name: &str| place.path(name);
+    let check = |data: &str, proof: &str| {
+        let proof = std::fs::File::open(path(proof)).unwrap();
+        bestset_check::check(&bestset_check::Table::read(&path(data)).unwrap(), None, proof)
+    };
+    let sentence = check("sim.csv", "sim.bsp").unwrap().sentence();
+    assert!(sentence.contains("no subset of at most 3 of the 30 features"), "{sentence}");
+    // Texts became numbers: those are written into a file of their own.
+    let line = format!("exact {FLATS} -k 3 --no-groups --proof flats.bsp");
+    let refused = place.refused(&line);
+    assert!(refused.contains("texts that became numbers") && refused.contains("--proof-data"), "{refused}");
+    place.done(&format!("{line} --proof-data used.csv"));
+    check("used.csv", "flats.bsp").unwrap();
+    assert!(check("sim.csv", "flats.bsp").is_err());
+    assert!(
+        place.refused(&format!("exact {FLATS} -k 3 --proof x.bsp --proof-data x.csv")).contains("single features only")
+    );
+}
+
+#[test]
 fn predict_brings_classes_and_scales_back() {
     let place = Place::new();
     place.done(&format!("fit {FLATS} --model rent.json"));

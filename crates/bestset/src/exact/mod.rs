@@ -22,6 +22,7 @@
 //! | — `look_at_coherence` | once, a floor for all subsets around the best answer | 13.3 |
 //! | `strengthen` | moves of curvature, rules and probes by turns | |
 //! | `recheck` | the certificate once more, from the design | 11.27 |
+//! | `proof/` | a proof as a file that others can check | PROOF |
 //!
 //! Arrows: `tree` → `seed`, `strengthen` → `probe`, `curvature` → `node` → `multiplier`, `tuning`.
 
@@ -29,6 +30,7 @@ mod curvature;
 pub(crate) mod multiplier;
 mod node;
 mod probe;
+pub mod proof;
 mod recheck;
 mod seed;
 mod setting;

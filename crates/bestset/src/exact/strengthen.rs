@@ -107,7 +107,7 @@ fn probe_if_promising(
 }
 
 /// Whether enough members at zero could be excluded if no other answered to them.
-fn may_fall(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, best: f64) -> bool {
+pub fn may_fall(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, best: f64) -> bool {
     let members = &node.members;
     let could_fall = |&a: &usize| {
         let square = context.bounds.square(context.feature(node, a));
@@ -120,7 +120,7 @@ fn may_fall(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, best: f64)
 
 /// Whether another look at the curvature is worth its cost: there are few members, and since the last some have left or were
 /// decided to be in, or what pooled members owe is much.
-fn should_move(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, best: f64) -> bool {
+pub fn should_move(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, best: f64) -> bool {
     let (members, tuning) = (&node.members, context.tuning);
     if !context.problem().loss().is_quadratic() || members.len() > context.most_curved {
         return false;

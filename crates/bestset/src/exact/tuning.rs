@@ -147,6 +147,16 @@ pub struct Tuning {
     pub nodes_before_slices: usize,
 }
 
+impl Tuning {
+    /// The most members m among which curvature is moved after so many nodes, of n samples: min(n, m)² m multiplications must be worth
+    /// it, and in a tree that may end soon few are.
+    pub fn most_curved(&self, n: usize, nodes: usize) -> usize {
+        let n = n as f64;
+        let work = self.curvature_work * (1.0 + nodes as f64 / self.curvature_work_nodes);
+        self.least_curved.max((work / (n * n)).max(work.cbrt().min(n)) as usize)
+    }
+}
+
 impl Default for Tuning {
     fn default() -> Self {
         Self {

@@ -10,6 +10,7 @@
 //! | `choose` | which point of the path is the model, and that it stays the one chosen |
 //! | `run` | one after the other: path, solve, proof, within the limits |
 //! | `prove` | how much is spent on closing the gap |
+//! | `proof` | the proof of a selection as a file |
 //! | `provable` | what would be proved where that was not enough |
 //! | `standing` | what that proves, in words |
 //! | `stability` | how often features are selected on subsamples |
@@ -18,6 +19,7 @@
 mod check;
 mod choose;
 mod pose;
+mod proof;
 mod provable;
 mod prove;
 mod run;
@@ -26,6 +28,7 @@ mod standing;
 mod workers;
 
 pub use pose::{Posed, RIDGES, Samples, Scale, Setup, USUAL_RIDGE};
+pub use proof::ProofFile;
 pub use standing::Standing;
 pub use workers::Workers;
 

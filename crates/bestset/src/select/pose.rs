@@ -105,7 +105,9 @@ pub struct Posed<'a> {
     pub problem: Problem<'a>,
     /// What was asked.
     pub setup: &'a Setup,
-    view: Option<&'a Standardized<'a>>,
+    /// The columns given.
+    pub(super) x: &'a dyn Design,
+    pub(super) view: Option<&'a Standardized<'a>>,
     /// The mean sum of squares of a column inside: what shares for λ2 are taken of.
     unit: f64,
 }
@@ -137,7 +139,7 @@ impl Setup {
         };
         let lambda2 = self.lambda2.unwrap_or(USUAL_RIDGE * unit);
         let problem = problem.with_penalty(Penalty { lambda2, ..problem.penalty().clone() })?;
-        body(&Posed { problem, setup: self, view: view.as_ref(), unit })
+        body(&Posed { problem, setup: self, x: samples.x, view: view.as_ref(), unit })
     }
 
     fn penalty(&self, lambda2: f64) -> Penalty {

@@ -4,6 +4,7 @@
 mod common;
 mod enumerate;
 mod exact;
+mod file;
 mod leaps;
 mod sizes;
 mod subsets;

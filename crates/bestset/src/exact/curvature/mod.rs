@@ -12,4 +12,5 @@ mod budget;
 mod diagonal;
 mod split;
 
+pub use barrier::largest_diagonal;
 pub use diagonal::{move_curvature, unmoved};

@@ -61,7 +61,7 @@ fn probe_all(reduced: &mut Reduced<'_>, limit: f64, rounds: usize, stop: &dyn Fn
 }
 
 /// The free members of Z at zero that could be excluded if no other answered against them, those first that would be by most.
-fn promising(reduced: &Reduced<'_>, limit: f64) -> Vec<usize> {
+pub fn promising(reduced: &Reduced<'_>, limit: f64) -> Vec<usize> {
     let (node, members) = (reduced.node, &reduced.node.members);
     let most = |k: usize| {
         let (a, curvature) = (reduced.still[k], reduced.left(k)[k]);

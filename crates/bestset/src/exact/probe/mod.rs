@@ -14,7 +14,7 @@
 mod members;
 mod reduced;
 
-pub use members::probe_members;
+pub use members::{probe_members, promising};
 pub use reduced::Reduced;
 
 use crate::exact::node::Choice;
@@ -113,6 +113,11 @@ impl<'t> MemberProbe<'t> {
     pub fn still(reduced: &'t Reduced<'t>, k: usize) -> Self {
         let (along, member, place) = (reduced.left(k), reduced.still[k], ProbePlace::Still(k));
         Self { reduced, member, place, side: Choice::In, along, gain: 1.0, curvature: along[k] }
+    }
+
+    /// Whether the member probed is there.
+    pub fn is_at(&self, place: ProbePlace) -> bool {
+        self.place == place
     }
 
     /// Whether D′ of the probe (MATH 11.15) gets above the limit within so many rounds of answers.

@@ -252,12 +252,9 @@ impl<'p, 'a> Tree<'p, 'a> {
         }
     }
 
-    /// The most members m among which curvature is moved: min(n, m)² m multiplications must be worth it, and in a tree that may end
-    /// soon few are.
+    /// The most members among which curvature is moved.
     fn most_curved(&self) -> usize {
-        let (n, tuning) = (self.setting.problem.nrows() as f64, &self.setting.tuning);
-        let work = tuning.curvature_work * (1.0 + self.processed as f64 / tuning.curvature_work_nodes);
-        tuning.least_curved.max((work / (n * n)).max(work.cbrt().min(n)) as usize)
+        self.setting.tuning.most_curved(self.setting.problem.nrows(), self.processed)
     }
 
     /// Inner products of what joined the core.

@@ -1,0 +1,239 @@
+//! The records, one after the other: a depth-first walk through the families of subsets (PROOF, "Records").
+
+use crate::bound::{Anchor, Choice, bound};
+use crate::header::{Header, sparse};
+use crate::lemma::{Lemma, Products};
+use crate::model::Model;
+use crate::source::Source;
+use std::io::Read;
+use std::rc::Rc;
+
+const SPLIT: u8 = 1;
+const BOUND: u8 = 2;
+const PSD: u8 = 3;
+const SIZE: u8 = 4;
+const LISTED: u8 = 5;
+const END: u8 = 6;
+
+/// What the records came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Families that were divided.
+    pub splits: usize,
+    /// Bounds that were computed.
+    pub bounds: usize,
+    /// Lemmas that were proved.
+    pub lemmas: usize,
+    /// Bytes of the file.
+    pub bytes: u64,
+}
+
+/// A family that waits while the other side of its split is looked at.
+struct Waiting {
+    /// Decisions that it shares with that side.
+    decided: usize,
+    feature: usize,
+    side: Choice,
+    lemma: Option<Rc<Lemma>>,
+}
+
+/// The family that is looked at, and those that wait.
+pub struct Tree<'a> {
+    header: &'a Header,
+    model: &'a Model,
+    choices: Vec<Choice>,
+    /// Features decided since the root, in order.
+    decided: Vec<usize>,
+    inside: usize,
+    lemma: Option<Rc<Lemma>>,
+    waiting: Vec<Waiting>,
+    is_closed: bool,
+    products: Products,
+    counts: Counts,
+}
+
+impl<'a> Tree<'a> {
+    /// All subsets; a feature whose coefficient can only be zero is out.
+    pub fn new(header: &'a Header, model: &'a Model) -> Self {
+        let choice = |j: usize| {
+            let penalty = header.penalty(j);
+            if penalty.low == 0.0 && penalty.high == 0.0 { Choice::Out } else { Choice::Free }
+        };
+        Self {
+            header,
+            model,
+            choices: (0..header.p()).map(choice).collect(),
+            decided: Vec::new(),
+            inside: 0,
+            lemma: None,
+            waiting: Vec::new(),
+            is_closed: false,
+            products: Products::default(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Follows all records; an error at the first that does not hold.
+    pub fn follow<R: Read>(mut self, from: &mut Source<R>) -> Result<Counts, String> {
+        loop {
+            let (place, record) = (from.place(), from.byte()?);
+            if record == END {
+                return match self.is_closed {
+                    true if from.is_at_end() => Ok(Counts { bytes: place + 1, ..self.counts }),
+                    true => Err(format!("byte {}: there is more after the end", place + 1)),
+                    false => Err(format!("byte {place}: the end, with {} families open", self.waiting.len() + 1)),
+                };
+            }
+            if self.is_closed {
+                return Err(format!("byte {place}: a record where no family is open"));
+            }
+            let step = match record {
+                SPLIT => self.split(from),
+                BOUND => self.bound(from),
+                PSD => self.psd(from),
+                SIZE => self.size(),
+                LISTED => self.listed(),
+                other => Err(format!("no record has the number {other}")),
+            };
+            step.map_err(|problem| format!("record at byte {place}: {problem}"))?;
+        }
+    }
+
+    fn decide(&mut self, j: usize, choice: Choice) -> Result<(), String> {
+        if self.choices[j] != Choice::Free {
+            return Err(format!("feature {j} is decided already"));
+        }
+        self.choices[j] = choice;
+        self.inside += usize::from(choice == Choice::In);
+        self.decided.push(j);
+        Ok(())
+    }
+
+    /// Goes on with the last family that waits.
+    fn close(&mut self) {
+        let Some(Waiting { decided, feature, side, lemma }) = self.waiting.pop() else {
+            self.is_closed = true;
+            return;
+        };
+        for j in self.decided.drain(decided..) {
+            self.inside -= usize::from(self.choices[j] == Choice::In);
+            self.choices[j] = Choice::Free;
+        }
+        self.lemma = lemma;
+        self.choices[feature] = side;
+        self.inside += usize::from(side == Choice::In);
+        self.decided.push(feature);
+    }
+
+    /// The subsets with j and those without; which of them comes first.
+    fn split<R: Read>(&mut self, from: &mut Source<R>) -> Result<(), String> {
+        let (j, in_first) = (from.feature(self.header.p())?, from.flag()?);
+        let (first, side) = if in_first { (Choice::In, Choice::Out) } else { (Choice::Out, Choice::In) };
+        let (decided, lemma) = (self.decided.len(), self.lemma.clone());
+        self.decide(j, first)?;
+        self.waiting.push(Waiting { decided, feature: j, side, lemma });
+        self.counts.splits += 1;
+        Ok(())
+    }
+
+    /// V ≥ B closes the family; features are put in or out where V without them, or with them, is at least B.
+    fn bound<R: Read>(&mut self, from: &mut Source<R>) -> Result<(), String> {
+        let p = self.header.p();
+        let (beta, uses_lemma, price) = (sparse(from, p)?, from.flag()?, from.usable()?);
+        let lemma = if uses_lemma { self.lemma.clone() } else { None };
+        if uses_lemma && lemma.is_none() {
+            return Err("a bound by a lemma where there is none".to_owned());
+        }
+        if let Some(lemma) = &lemma
+            && let Some((j, _)) = beta.iter().find(|c| lemma.of(c.0).is_none())
+        {
+            return Err(format!("a bound at a point with feature {j}, of which its lemma does not speak"));
+        }
+        if price < 0.0 || (price > 0.0 && self.header.size.is_none()) {
+            return Err(format!("a price of {price} for the size"));
+        }
+        let anchor = Anchor { beta: &beta, lemma: lemma.as_deref(), price };
+        let found = bound(self.header, self.model, &self.choices, &anchor);
+        self.counts.bounds += 1;
+        let wanted = self.header.bound;
+        if from.flag()? {
+            return match found.value >= wanted {
+                true => {
+                    self.close();
+                    Ok(())
+                }
+                false => Err(format!("the bound is {:e}, below the {wanted:e} that is claimed", found.value)),
+            };
+        }
+        let inside = from.features(p)?;
+        let are_kept = from.flag()?;
+        let listed = from.features(p)?;
+        let outside: Vec<usize> = match are_kept {
+            false => listed,
+            true => {
+                let is_out = |j: &usize| listed.binary_search(j).is_err() && inside.binary_search(j).is_err();
+                found.free.iter().map(|f| f.0).filter(is_out).collect()
+            }
+        };
+        for j in inside {
+            if !found.includes(j, wanted) {
+                return Err(format!("nothing shows that feature {j} is in"));
+            }
+            self.decide(j, Choice::In)?;
+        }
+        for j in outside {
+            if !found.excludes(j, wanted) {
+                return Err(format!("nothing shows that feature {j} is out"));
+            }
+            self.decide(j, Choice::Out)?;
+        }
+        Ok(())
+    }
+
+    /// A lemma about all features that are not out, for this family and those it is divided into.
+    fn psd<R: Read>(&mut self, from: &mut Source<R>) -> Result<(), String> {
+        let features = from.features(self.header.p())?;
+        let mut d = Vec::new();
+        for _ in 0..features.len() {
+            d.push(from.usable()?);
+        }
+        let is_missing = |j: &usize| self.choices[*j] != Choice::Out && features.binary_search(j).is_err();
+        if let Some(j) = (0..self.choices.len()).find(is_missing) {
+            return Err(format!("the lemma does not speak of feature {j}, which is not out"));
+        }
+        self.lemma = Some(Rc::new(Lemma::new(self.model, &mut self.products, features, d)?));
+        self.counts.lemmas += 1;
+        Ok(())
+    }
+
+    /// With k features in, the others are out; with more there is no subset.
+    fn size(&mut self) -> Result<(), String> {
+        match self.header.size {
+            Some(k) if self.inside > k => self.close(),
+            Some(k) if self.inside == k => {
+                let free: Vec<usize> = (0..self.choices.len()).filter(|&j| self.choices[j] == Choice::Free).collect();
+                free.into_iter().try_for_each(|j| self.decide(j, Choice::Out))?;
+            }
+            _ => return Err("the size is not reached".to_owned()),
+        }
+        Ok(())
+    }
+
+    /// The family is one subset, which is an answer that the claim excepts.
+    fn listed(&mut self) -> Result<(), String> {
+        if !self.header.excepted {
+            return Err("the claim excepts no answer".to_owned());
+        }
+        if self.choices.contains(&Choice::Free) {
+            return Err("a family of more than one subset is no answer".to_owned());
+        }
+        let is_this = |answer: &Vec<(usize, f64)>| {
+            answer.len() == self.inside && answer.iter().all(|c| self.choices[c.0] == Choice::In)
+        };
+        if !self.header.answers.iter().any(is_this) {
+            return Err("the subset is not among the answers".to_owned());
+        }
+        self.close();
+        Ok(())
+    }
+}

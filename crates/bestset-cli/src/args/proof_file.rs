@@ -1,0 +1,82 @@
+//! Arguments for a proof that others can check.
+
+use super::InputArgs;
+use crate::exit::Failure;
+use crate::work::{Answer, Loaded, Posed, Session};
+use anstream::eprintln;
+use bestset::Options;
+use bestset::select::ProofFile;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Where the proof goes.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Output")]
+pub struct ProofArgs {
+    /// Write the proof into a file, which the program bestset-check verifies without this one.
+    #[arg(long, value_name = "FILE")]
+    proof: Option<PathBuf>,
+    /// Write the data as they are used into a CSV file, for a proof of data that bestset-check cannot read as they are.
+    #[arg(long, value_name = "FILE", requires = "proof")]
+    proof_data: Option<PathBuf>,
+}
+
+impl ProofArgs {
+    /// Refuses, before the search, data that the checker could not read.
+    pub fn check(&self, data: &Loaded, input: &InputArgs) -> Result<(), Failure> {
+        if self.proof.is_none() || self.proof_data.is_some() {
+            return Ok(());
+        }
+        let is_readable = input.file.extension().is_some_and(|e| ["csv", "tsv", "npy"].iter().any(|known| e == *known));
+        let set = &data.set;
+        let reason = match () {
+            () if !is_readable => "is no plain CSV or NPY file",
+            () if !set.categories.is_empty() => "has texts that became numbers",
+            () if !set.imputed.is_empty() => "has missing values that were filled in",
+            () if set.without_target > 0 => "has rows that were left out",
+            () if data.scaling.is_some() => "has a target that was scaled",
+            () => return Ok(()),
+        };
+        Err(Failure::Message(format!(
+            "--proof: {} {reason}, and bestset-check reads numbers: give --proof-data FILE, and check the proof against that",
+            input.file.display()
+        )))
+    }
+
+    /// Writes the proof of an answer.
+    pub fn write(
+        &self,
+        posed: &Posed<'_>,
+        found: &Answer,
+        options: &Options,
+        input: &InputArgs,
+        session: &Session<'_>,
+    ) -> Result<(), Failure> {
+        let Some(path) = &self.proof else { return Ok(()) };
+        let data = posed.data;
+        let file = ProofFile {
+            path: path.clone(),
+            data: self.proof_data.clone(),
+            names: (0..data.features()).map(|j| data.name(j)).collect(),
+            // The only column of a file of its own has no name to speak of.
+            target: match &input.target_file {
+                Some(file) if self.proof_data.is_none() => file.display().to_string(),
+                _ => data.target.name.clone(),
+            },
+            weights: input.weights.clone().unwrap_or_default(),
+            offset: input.offset.clone().unwrap_or_default(),
+        };
+        session.progress.start("writing the proof".to_owned());
+        let written = posed.write_proof(&found.selected, options, &file)?;
+        session.progress.done();
+        let (nodes, bytes, checked) = (written.nodes, written.bytes, self.proof_data.as_ref().unwrap_or(&input.file));
+        let target = input.target_file.as_ref().filter(|_| self.proof_data.is_none());
+        let target = target.map_or_else(String::new, |file| format!(" --target {}", file.display()));
+        eprintln!(
+            "note: a proof of {nodes} nodes, {bytes} bytes; check it: bestset-check {} {}{target}",
+            checked.display(),
+            path.display()
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,179 @@
+//! A proof as a file (docs/PROOF.md): a tree in which every node is closed, every feature decided, by the one bound that the checker
+//! computes anew.
+//!
+//! The answer and what is to be proved of it are known. What is left is to close every node, in any order: depth first, so that the
+//! file is written as the tree is walked through and the checker follows it with one path in memory. Nodes are relaxed, and curvature
+//! is moved, as in any search; pools and coherence are not used: nothing decides here but D′ of (11.8) at the point
+//! and with the curvature that the file has.
+//!
+//! | file | what |
+//! |---|---|
+//! | `statement` | the header: which data, which problem, which claim |
+//! | `root`, `tree` | the bound of all subsets; the walk |
+//! | `rules` | D′ with room for the checker's rounding: what is closed, in, out |
+//! | `lemma` | curvature that the checker finds semidefinite |
+//! | `probe` | members put in or out while the others answer |
+//! | `resume` | an unfinished file, to go on from |
+//! | `stream`, `hash` | bytes, SHA-256 |
+
+mod hash;
+mod lemma;
+mod probe;
+mod resume;
+mod root;
+mod rules;
+mod statement;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use statement::ProofData;
+
+use crate::control::{Limits, Monitor, Options};
+use crate::error::{Error, Result};
+use crate::exact::node::Choice;
+use crate::exact::setting::Setting;
+use crate::exact::tuning::Tuning;
+use crate::problem::Problem;
+use crate::solution::{Coefficients, Solution};
+use resume::replay;
+use rules::Faults;
+use statement::Claim;
+use std::io::Write;
+use stream::Stream;
+use tree::ProofTree;
+
+/// What was written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct ProofSummary {
+    /// B: no subset, but for those listed where several were asked for, has P below it.
+    pub bound: f64,
+    /// Nodes of the tree.
+    pub nodes: usize,
+    /// Bytes of the file.
+    pub bytes: u64,
+}
+
+/// Writes a proof that the solution of an exact search is the best within the tolerances of the options, for `bestset-check`.
+///
+/// An error where a limit strikes before every node is closed; [`resume_proof`] goes on from there.
+///
+/// ```
+/// use bestset::design::Dense;
+/// use bestset::proof::{ProofData, write_proof};
+/// use bestset::{Method, Options, Penalty, Problem, solve};
+///
+/// let x = Dense::new(4, 2, vec![1.0, 2.0, 3.0, 4.0, 1.0, -1.0, 1.0, -1.0])?;
+/// let problem = Problem::new(&x, vec![2.1, 3.9, 6.0, 8.1], Penalty::new(0.5, 0.0, 0.01))?;
+/// let options = Options::with_method(Method::Exact);
+/// let solution = solve(&problem, &options)?;
+/// let names = vec!["a".to_owned(), "b".to_owned()];
+/// let data = ProofData { x: &x, scale: None, names, target: "y".to_owned(), weights: String::new(), offset: String::new() };
+/// let mut file = Vec::new();
+/// let written = write_proof(&problem, &data, &solution, &options, &mut file)?;
+/// assert!(written.bound < solution.objective());
+/// # Ok::<(), bestset::Error>(())
+/// ```
+pub fn write_proof(
+    problem: &Problem<'_>,
+    data: &ProofData<'_>,
+    solution: &Solution,
+    options: &Options,
+    out: &mut (dyn Write + Send),
+) -> Result<ProofSummary> {
+    resume_proof(problem, data, solution, options, &[], out)
+}
+
+/// As [`write_proof`], going on from what an earlier call wrote before a limit struck; from the beginning where `start` is the file of
+/// another proof. All of the file is written.
+pub fn resume_proof(
+    problem: &Problem<'_>,
+    data: &ProofData<'_>,
+    solution: &Solution,
+    options: &Options,
+    start: &[u8],
+    out: &mut (dyn Write + Send),
+) -> Result<ProofSummary> {
+    let mut observer = ();
+    let mut monitor = Monitor::new(options, &mut observer);
+    let asked = Asked { problem, data, solution, options, start };
+    crate::control::on_threads(options.threads, || asked.write(out, &mut monitor, &Faults::default()))
+}
+
+/// What a proof is asked of.
+struct Asked<'s, 'a> {
+    problem: &'s Problem<'a>,
+    data: &'s ProofData<'s>,
+    solution: &'s Solution,
+    options: &'s Options,
+    /// What there is of the file.
+    start: &'s [u8],
+}
+
+impl Asked<'_, '_> {
+    /// Writes it, with faults that the checker is to find.
+    fn write(&self, out: &mut (dyn Write + Send), monitor: &mut Monitor<'_>, faults: &Faults) -> Result<ProofSummary> {
+        let Self { problem, data, solution, start, .. } = *self;
+        data.check(problem)?;
+        let (best, claim) = claim(problem, solution, self.options)?;
+        let unlimited = problem.without_max_size();
+        let options = Options { warm_start: claim.answers.first().cloned(), ..self.options.clone() };
+        let setting = Setting::new(&unlimited, problem.max_size(), &options, Tuning::default());
+        let mut header = Vec::new();
+        data.write(problem, &claim, &mut Stream::new(&mut header))?;
+        let known = start.strip_prefix(&header[..]).and_then(|records| {
+            let replayed = replay(records, all_free(problem))?;
+            Some((&records[..replayed.end], replayed))
+        });
+        let mut stream = Stream::new(out);
+        stream.raw(&header)?;
+        known.iter().try_for_each(|(records, _)| stream.raw(records))?;
+        let mut tree = ProofTree::new(setting, best, claim, stream, faults)?;
+        tree.grow(known.map(|(_, replayed)| replayed), monitor)?;
+        Ok(tree.summary())
+    }
+}
+
+/// Free, but for those whose coefficient can only be zero.
+fn all_free(problem: &Problem<'_>) -> Vec<Choice> {
+    let may_enter = |j: usize| problem.coordinate(j).lower < 0.0 || problem.coordinate(j).upper > 0.0;
+    (0..problem.ncols()).map(|j| if may_enter(j) { Choice::Free } else { Choice::Out }).collect()
+}
+
+/// P of the last answer, and what is claimed: no subset is below it by more than the tolerances; where several subsets were asked for,
+/// none but those.
+fn claim(problem: &Problem<'_>, solution: &Solution, options: &Options) -> Result<(f64, Claim)> {
+    let excepted = options.top > 1;
+    let answers: Vec<Coefficients> = match excepted {
+        true => solution.ranked.iter().map(|r| r.coefficients.clone()).collect(),
+        false => vec![solution.coefficients.clone()],
+    };
+    let mut best = f64::NEG_INFINITY;
+    for answer in &answers {
+        best = best.max(problem.value(answer)?);
+    }
+    let room = options.absolute(problem).max(options.gap.max(LEAST_GAP) * best.abs());
+    let bound = best - room;
+    if !bound.is_finite() {
+        return Err(Error::Range { name: "the objective", value: best, range: "finite" });
+    }
+    Ok((best, Claim { bound, excepted, answers }))
+}
+
+/// Share of P that a proof leaves to rounding where no tolerance does.
+const LEAST_GAP: f64 = 1e-9;
+
+/// An error where a limit struck.
+fn check(limits: &Limits) -> Result<()> {
+    match limits.stop(0) {
+        None => Ok(()),
+        Some(status) => Err(Error::File {
+            what: "proof",
+            reason: format!(
+                "it is unfinished ({status}); asked again, with more time, it goes on from what is written"
+            ),
+        }),
+    }
+}

@@ -1,0 +1,122 @@
+//! What is closed, in and out by D′ (MATH 11.8), with room for what the checker takes off for rounding.
+
+use crate::exact::node::{Choice, NodeContext, NodeRelaxation};
+use crate::penalty::Coordinate;
+
+/// Half of ε: one operation is off by at most this share.
+pub const U: f64 = f64::EPSILON / 2.0;
+
+/// 1/2ε of the checker's residuals with a lemma (PROOF).
+const RESIDUALS: f64 = (1 << 23) as f64;
+
+/// Faults made on purpose, to see that the checker finds them; none by default.
+#[derive(Debug, Clone, Default)]
+pub struct Faults {
+    /// Nodes are closed that are so far from it, in units of P.
+    pub close: f64,
+    /// Features are put out that are so far from it.
+    pub out: f64,
+    /// Features are put in that are so far from it.
+    pub inside: f64,
+    /// Takers take this share more.
+    pub curvature: f64,
+    /// This share of νk is not paid back.
+    pub price: f64,
+    /// The second side of every split is taken for closed.
+    pub is_side_lost: bool,
+    /// Single subsets are taken for answers.
+    pub is_all_listed: bool,
+    /// One feature less than k is taken for k.
+    pub is_size_short: bool,
+}
+
+/// Features that a bound decides about.
+#[derive(Debug, Default)]
+pub struct Decisions {
+    /// Members that are in.
+    pub inside: Vec<usize>,
+    /// Members that are out.
+    pub outside: Vec<usize>,
+}
+
+/// What a bound is to reach.
+pub struct Rules<'r> {
+    /// B.
+    pub bound: f64,
+    /// ‖ŷ‖.
+    pub y_norm: f64,
+    pub faults: &'r Faults,
+}
+
+impl Rules<'_> {
+    /// Whether the checker finds V ≥ B at the node's point.
+    pub fn closes(&self, context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> bool {
+        self.dual(context, node) + self.faults.close >= self.bound
+    }
+
+    /// D′ less four times what the checker can take off for rounding.
+    fn dual(&self, context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> f64 {
+        let back = context.size.map_or(0.0, |k| self.faults.price * node.multiplier * k as f64);
+        node.dual + back - self.margin(context, node)
+    }
+
+    /// Out where V − Ψ_j + φ_j ≥ B, in where V − Ψ_j ≥ B.
+    pub fn decide(&self, context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> Decisions {
+        let (members, dual, mut found) = (&node.members, self.dual(context, node), Decisions::default());
+        let n = context.problem().nrows();
+        for a in (0..members.len()).filter(|&a| members.choices[a] == Choice::Free) {
+            let (c, tau) = (context.coordinate(node, a), members.tau[a]);
+            let off = self.slope_error(n, context.bounds.square(context.feature(node, a)).sqrt(), node.loss, tau);
+            if dual + c.phi(tau + off.copysign(tau)).max(0.0) + self.faults.out >= self.bound {
+                found.outside.push(a);
+            } else if dual - c.psi(tau) + self.faults.inside >= self.bound {
+                found.inside.push(a);
+            }
+        }
+        found
+    }
+
+    /// Four times what the checker allows for in a slope.
+    pub fn slope_error(&self, n: usize, length: f64, loss: f64, tau: f64) -> f64 {
+        4.0 * U * ((n + 32) as f64 * length * (2.0 * loss.max(0.0)).sqrt() + 8.0 * tau.abs())
+    }
+
+    fn margin(&self, context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> f64 {
+        let members = &node.members;
+        let of = |a: usize| Term {
+            length: context.bounds.square(context.feature(node, a)).sqrt(),
+            penalty: context.coordinate(node, a),
+            beta: members.beta[a],
+            tau: members.tau[a],
+        };
+        self.margin_of((0..members.len()).map(of), context.problem().nrows(), node.loss, node.dual)
+    }
+
+    /// Four times what the checker takes off: γ of the sums, and the errors of residual and slopes times what they are multiplied by.
+    pub fn margin_of(&self, terms: impl Iterator<Item = Term>, n: usize, loss: f64, dual: f64) -> f64 {
+        let (mut fitted, mut asked, mut count, mut charged) = (0.0, 0.0, 0.0, 0.0);
+        for Term { length, penalty, beta, tau } in terms {
+            if beta != 0.0 || penalty.psi(tau) < 0.0 {
+                fitted += length * beta.abs();
+                asked += length * penalty.selected().link(tau).abs();
+                count += f64::from(u8::from(beta != 0.0));
+                charged += 1.0;
+            }
+        }
+        let (n, residual) = (n as f64, (2.0 * loss.max(0.0)).sqrt());
+        let size = self.y_norm + fitted;
+        let error = U * (count + 16.0) * size;
+        let of_sums = U * (n + count + 48.0) * residual * (size + fitted + asked);
+        let of_terms = U * (charged + 16.0) * (dual.abs() + self.y_norm * self.y_norm);
+        4.0 * (of_sums + error * residual + RESIDUALS * error * error + of_terms)
+    }
+}
+
+/// One feature in a bound.
+pub struct Term {
+    /// ‖x̂_j‖.
+    pub length: f64,
+    pub penalty: Coordinate,
+    pub beta: f64,
+    pub tau: f64,
+}

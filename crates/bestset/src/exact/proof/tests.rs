@@ -1,0 +1,168 @@
+//! A fault in each rule, made on purpose, and the checker finds it.
+
+use super::rules::Faults;
+use super::{Asked, ProofData};
+use crate::common::{Case, Shape, case, rng, sized};
+use crate::control::Monitor;
+use crate::design::Column;
+use crate::solution::{Coefficients, Solution, Status};
+use crate::{Loss, Method, Options, Problem, solve};
+use bestset_check::{Proved, Table, check};
+
+fn table(problem: &Problem<'_>) -> Table {
+    let mut names: Vec<String> = (0..problem.ncols()).map(|j| format!("x{j}")).collect();
+    names.push("y".to_owned());
+    let dense = |j: usize| {
+        let (mut column, mut values) = (Column::default(), vec![0.0; problem.nrows()]);
+        problem.design().column(j, &mut column).unwrap();
+        column.to_dense(&mut values);
+        values
+    };
+    let columns = (0..problem.ncols()).map(dense).chain([problem.y().to_vec()]).collect();
+    Table::of_columns(names, columns)
+}
+
+/// The proof, or what there is of it, as another went on from `start`.
+fn written(
+    problem: &Problem<'_>,
+    solution: &Solution,
+    options: &Options,
+    faults: &Faults,
+    start: &[u8],
+) -> Option<Vec<u8>> {
+    let data = ProofData {
+        x: problem.design(),
+        scale: None,
+        names: (0..problem.ncols()).map(|j| format!("x{j}")).collect(),
+        target: "y".to_owned(),
+        weights: String::new(),
+        offset: String::new(),
+    };
+    let (mut bytes, mut observer) = (Vec::new(), ());
+    let mut monitor = Monitor::new(options, &mut observer);
+    let asked = Asked { problem, data: &data, solution, options, start };
+    asked.write(&mut bytes, &mut monitor, faults).ok()?;
+    Some(bytes)
+}
+
+/// What the checker says of a proof written with faults; `None` where the search refuses to write it.
+fn judged(
+    problem: &Problem<'_>,
+    solution: &Solution,
+    options: &Options,
+    faults: &Faults,
+) -> Option<Result<Proved, String>> {
+    let bytes = written(problem, solution, options, faults, &[])?;
+    Some(check(&table(problem), None, &bytes[..]))
+}
+
+fn plain(seed: u64) -> Case {
+    let mut rng = rng(500 + seed);
+    loop {
+        let shape = Shape { wild: false, attained: true, certified: true, ..Shape::new(8..=16, 7..=9) };
+        let case = case(&mut rng, &shape);
+        if case.loss == Loss::Squared && case.weights.is_none() && case.offset.is_none() {
+            return case;
+        }
+    }
+}
+
+/// How many of the proofs with a fault are rejected, of those that were written.
+fn caught(options: &Options, size: Option<usize>, faults: &Faults) -> (usize, usize) {
+    let (mut rejected, mut written) = (0, 0);
+    for seed in 0..60 {
+        plain(seed).with_problem(|problem| {
+            let problem = sized(problem.clone(), size);
+            let solution = solve(&problem, options).unwrap();
+            if solution.status == Status::Optimal
+                && let Some(verdict) = judged(&problem, &solution, options, faults)
+            {
+                written += 1;
+                rejected += usize::from(verdict.is_err());
+            }
+        });
+    }
+    (rejected, written)
+}
+
+#[test]
+fn a_fault_in_each_rule_is_caught() {
+    let options = Options::with_method(Method::Exact);
+    let few = Options { top: 3, ..options.clone() };
+    let none = Faults::default();
+    assert_eq!(caught(&options, None, &none).0, 0);
+    assert_eq!(caught(&options, Some(3), &none).0, 0);
+    let cases = [
+        ("close", &options, None, Faults { close: 1.0, ..none.clone() }),
+        ("out", &options, None, Faults { out: 1.0, ..none.clone() }),
+        ("in", &options, None, Faults { inside: 1.0, ..none.clone() }),
+        ("curvature", &options, None, Faults { curvature: 0.5, ..none.clone() }),
+        ("price", &options, Some(3), Faults { price: 0.2, ..none.clone() }),
+        ("side", &options, None, Faults { is_side_lost: true, ..none.clone() }),
+        ("size", &options, Some(3), Faults { is_size_short: true, ..none.clone() }),
+        ("listed", &few, None, Faults { is_all_listed: true, ..none.clone() }),
+    ];
+    for (name, options, size, faults) in cases {
+        let (rejected, written) = caught(options, size, &faults);
+        println!("{name}: {rejected} of {written} rejected");
+        assert!(rejected > 0, "{name}: {rejected} of {written}");
+    }
+}
+
+/// A claim that is false, by a solver that closes what it likes: no proof of it is accepted.
+#[test]
+fn a_false_claim_is_never_accepted() {
+    let options = Options::with_method(Method::Exact);
+    let faults = Faults { close: 1e9, ..Faults::default() };
+    let (mut written, mut closed) = (0, 0);
+    for seed in 0..60 {
+        plain(seed).with_problem(|problem| {
+            let right = solve(problem, &options).unwrap();
+            let null = Coefficients { intercept: right.coefficients.intercept, ..Coefficients::default() };
+            let wrong = Solution { coefficients: null, ..right.clone() };
+            let value = problem.value(&wrong.coefficients).unwrap();
+            if value <= right.objective() * (1.0 + 1e-5) {
+                return;
+            }
+            for faults in [
+                &faults,
+                &Faults { out: 1e9, ..Faults::default() },
+                &Faults { is_side_lost: true, ..Faults::default() },
+            ] {
+                if let Some(verdict) = judged(problem, &wrong, &options, faults) {
+                    written += 1;
+                    closed += usize::from(verdict.is_err());
+                }
+            }
+        });
+    }
+    assert!(written > 50 && closed == written, "{closed} of {written}");
+}
+
+/// Cut anywhere and continued, a file is a proof again, and keeps what it had.
+#[test]
+fn unfinished_files_are_continued() {
+    let mut kept = 0;
+    for seed in 0..24 {
+        let size = (seed % 2 == 0).then_some(3);
+        let options = Options { top: 1 + seed as usize % 3 / 2, ..Options::with_method(Method::Exact) };
+        plain(seed).with_problem(|problem| {
+            let problem = sized(problem.clone(), size);
+            let solution = solve(&problem, &options).unwrap();
+            let none = Faults::default();
+            let Some(whole) = written(&problem, &solution, &options, &none, &[]) else { return };
+            for cut in (0..whole.len()).step_by(37) {
+                let again = written(&problem, &solution, &options, &none, &whole[..cut]).unwrap();
+                check(&table(&problem), None, &again[..]).unwrap_or_else(|e| panic!("{seed}, {cut}: {e}"));
+                let same = again.iter().zip(&whole).take_while(|(a, b)| a == b).count();
+                kept += usize::from(cut > 200 && same >= cut / 2);
+            }
+            // The file of another proof is no start.
+            let mut other = whole.clone();
+            other[20] ^= 1;
+            let again = written(&problem, &solution, &options, &none, &other).unwrap();
+            check(&table(&problem), None, &again[..]).unwrap();
+        });
+    }
+    assert!(kept > 20, "{kept}");
+}

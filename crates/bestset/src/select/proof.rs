@@ -1,0 +1,118 @@
+//! The proof of a selection as a file, and the data as they were used as another.
+
+use super::{Posed, Selected};
+use crate::control::Options;
+use crate::design::Column;
+use crate::error::{Error, Result};
+use crate::exact::proof::{ProofData, ProofSummary, resume_proof};
+use crate::file::replace;
+use crate::solution::Status;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Where a proof goes, and what the columns are called in the data that it will be checked against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProofFile {
+    /// The proof.
+    pub path: PathBuf,
+    /// A CSV file that the data go into as they are used, for data that a checker cannot read as they are.
+    pub data: Option<PathBuf>,
+    /// Names of the features.
+    pub names: Vec<String>,
+    /// Names of the target, of weights and offsets; empty where there are none.
+    pub target: String,
+    /// See `target`.
+    pub weights: String,
+    /// See `target`.
+    pub offset: String,
+}
+
+impl Posed<'_> {
+    /// Writes a proof of a selection that was proved, which `bestset-check` verifies without this crate; what was written. Where a limit
+    /// strikes, what there is stays beside it, with `.part` at the end of its name, and the next call goes on from there.
+    pub fn write_proof(&self, selected: &Selected, options: &Options, file: &ProofFile) -> Result<ProofSummary> {
+        let refused = |setting: &str, advice| {
+            Err(Error::Unused { setting: setting.to_owned(), place: "for this answer", advice })
+        };
+        if self.groups().is_some() {
+            return refused("a proof file", "the checker knows single features only; choose each level alone");
+        }
+        if selected.solution.status != Status::Optimal {
+            return refused("a proof file", "it is not proved to be the best; give the search more time");
+        }
+        let priced = self.priced(selected.lambda0, selected.lambda2)?;
+        let problem = match selected.k {
+            None => priced,
+            Some(k) => priced.with_max_size(k)?,
+        };
+        let data = ProofData {
+            x: self.x,
+            scale: self.view.map(|view| view.scale()),
+            names: file.names.clone(),
+            target: file.target.clone(),
+            weights: if problem.weights().is_some() { file.weights.clone() } else { String::new() },
+            offset: if problem.offset().is_some() { file.offset.clone() } else { String::new() },
+        };
+        if let Some(path) = &file.data {
+            let columns = columns(&problem, &data)?;
+            whole(path, |out| write_csv(&columns, out))?;
+        }
+        let part = with_part(&file.path);
+        let start = std::fs::read(&part).unwrap_or_default();
+        let failed = |error: io::Error| Error::File { what: "proof", reason: format!("{}: {error}", part.display()) };
+        let mut out = BufWriter::with_capacity(1 << 16, std::fs::File::create(&part).map_err(failed)?);
+        let written = resume_proof(&problem, &data, &selected.solution, options, &start, &mut out);
+        // What there is of it stays, to go on from.
+        out.flush().map_err(failed)?;
+        let written = written?;
+        std::fs::rename(&part, &file.path).map_err(failed)?;
+        Ok(written)
+    }
+}
+
+/// Where an unfinished proof waits.
+fn with_part(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    path.with_file_name(name)
+}
+
+/// A file that is whole or not there.
+fn whole(path: &Path, fill: impl FnOnce(&mut BufWriter<&mut std::fs::File>) -> io::Result<()>) -> Result<()> {
+    let written = replace(path, |file| {
+        let mut out = BufWriter::with_capacity(1 << 16, file);
+        fill(&mut out)?;
+        out.flush()
+    });
+    written.map_err(|error| Error::File { what: "proof", reason: format!("{}: {error}", path.display()) })
+}
+
+/// Every column with its name.
+fn columns(problem: &crate::Problem<'_>, data: &ProofData<'_>) -> Result<Vec<(String, Vec<f64>)>> {
+    let mut all = Vec::new();
+    let mut column = Column::default();
+    for (j, name) in data.names.iter().enumerate() {
+        data.x.column(j, &mut column)?;
+        let mut values = vec![0.0; data.x.nrows()];
+        column.to_dense(&mut values);
+        all.push((name.clone(), values));
+    }
+    let others =
+        [(&data.target, Some(problem.y())), (&data.weights, problem.weights()), (&data.offset, problem.offset())];
+    all.extend(others.into_iter().filter_map(|(name, values)| Some((name.clone(), values?.to_vec()))));
+    Ok(all)
+}
+
+/// Numbers come back bit for bit.
+fn write_csv(columns: &[(String, Vec<f64>)], out: &mut dyn Write) -> io::Result<()> {
+    let names: Vec<String> = columns.iter().map(|c| format!("\"{}\"", c.0.replace('"', "\"\""))).collect();
+    writeln!(out, "{}", names.join(","))?;
+    for i in 0..columns.first().map_or(0, |c| c.1.len()) {
+        for (k, (_, values)) in columns.iter().enumerate() {
+            let comma = if k == 0 { "" } else { "," };
+            write!(out, "{comma}{:e}", values[i])?;
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,306 @@
+"""Checks a proof of docs/PROOF.md in exact fractions: slow, and as obvious as can be. For small problems, to test `bestset-check`.
+
+    python3 check_proof.py DATA.csv PROOF
+    python3 check_proof.py --many FOLDER      every *.bsp beside a *.csv of its name, a line "name 1" or "name 0" for each
+"""
+
+import csv
+import hashlib
+import pathlib
+import struct
+import sys
+from fractions import Fraction
+
+INFINITE = float("inf")
+
+
+class Rejected(Exception):
+    """What does not hold."""
+
+
+def demand(holds, what):
+    if not holds:
+        raise Rejected(what)
+
+
+class Source:
+    """The bytes of a proof (PROOF, "The file")."""
+
+    def __init__(self, data):
+        self.data, self.place = data, 0
+
+    def take(self, count):
+        demand(self.place + count <= len(self.data), "the file ends in the middle")
+        self.place += count
+        return self.data[self.place - count : self.place]
+
+    def byte(self):
+        return self.take(1)[0]
+
+    def flag(self):
+        value = self.byte()
+        demand(value in (0, 1), "a flag is 0 or 1")
+        return value == 1
+
+    def whole(self):
+        value = 0
+        for k in range(6):
+            byte = self.byte()
+            value |= (byte & 127) << (7 * k)
+            if byte < 128:
+                demand(value <= 1 << 40, "a whole number of more than 2^40")
+                return value
+        raise Rejected("a whole number of more than 2^40")
+
+    def real(self):
+        value = struct.unpack("<d", self.take(8))[0]
+        demand(value == value, "not a number")
+        return value
+
+    def number(self):
+        value = self.real()
+        demand(value == 0 or 1e-60 <= abs(value) <= 1e60, "a number out of range")
+        return Fraction(value)
+
+    def end(self):
+        """A bound on a coefficient, which may be infinite."""
+        value = self.real()
+        return value if abs(value) == INFINITE else Fraction(value)
+
+    def text(self):
+        return self.take(self.whole()).decode()
+
+    def features(self, p):
+        found = []
+        for k in range(self.whole()):
+            by = self.whole()
+            demand(k == 0 or by > 0, "features ascend")
+            found.append(by if k == 0 else found[-1] + by)
+            demand(found[-1] < p, "a feature beyond the last")
+        return found
+
+    def sparse(self, p):
+        found = {j: None for j in self.features(p)}
+        for j in found:
+            found[j] = self.number()
+            demand(found[j] != 0, "a coefficient of zero")
+        return found
+
+
+class Problem:
+    """The header, and the columns x̂ and targets ŷ in exact fractions (PROOF, "The problem")."""
+
+    def __init__(self, source, table):
+        demand(source.take(8) == b"BSPROOF1", "no proof of version 1")
+        claimed = source.take(32)
+        self.n, self.p = source.whole(), source.whole()
+        target, weights, offset = source.text(), source.text(), source.text()
+        names = [source.text() for _ in range(self.p)]
+        self.intercept = source.flag()
+        scales = [source.number() for _ in range(self.p)] if source.flag() else [Fraction(1)] * self.p
+        demand(all(s > 0 for s in scales), "scales are positive")
+        each = source.flag()
+        penalties = [self.penalty(source) for _ in range(self.p if each else 1)]
+        self.penalties = penalties if each else penalties * self.p
+        self.size = source.whole() - 1
+        self.size = None if self.size < 0 else self.size
+        self.bound, self.excepted = source.number(), source.flag()
+        self.answers = [source.sparse(self.p) for _ in range(source.whole())]
+        for answer in self.answers:
+            demand(self.size is None or len(answer) <= self.size, "an answer is too large")
+            demand(all(self.penalties[j][3] <= b <= self.penalties[j][4] for j, b in answer.items()), "an answer is out of bounds")
+        columns = [table[name] for name in names]
+        y, w, o = (table[name] if name else None for name in (target, weights, offset))
+        demand(all(len(c) == self.n for c in [*columns, y, w, o] if c is not None), "the data has other rows")
+        demand(hash_of(self.n, self.p, columns, y, w, o) == claimed, "the proof is of other data")
+        self.w = [Fraction(v) for v in w] if w else [Fraction(1)] * self.n
+        self.x = [self.centred([Fraction(v) / scales[j] for v in column]) for j, column in enumerate(columns)]
+        self.y = self.centred([Fraction(a) - (Fraction(o[i]) if o else 0) for i, a in enumerate(y)])
+
+    @staticmethod
+    def penalty(source):
+        l0, l1, l2 = source.number(), source.number(), source.number()
+        low, high = source.end(), source.end()
+        demand(min(l0, l1, l2) >= 0 and low <= 0 <= high, "a penalty out of range")
+        return l0, l1, l2, low, high
+
+    def centred(self, column):
+        if not self.intercept:
+            return column
+        mean = sum(w * v for w, v in zip(self.w, column)) / sum(self.w)
+        return [v - mean for v in column]
+
+    def inner(self, a, b):
+        return sum(w * u * v for w, u, v in zip(self.w, a, b))
+
+
+def hash_of(n, p, columns, y, w, o):
+    def digest(column):
+        return hashlib.sha256(struct.pack(f"<{len(column)}d", *column)).digest()
+
+    total = hashlib.sha256(b"bestset data 1" + struct.pack("<QQ", n, p))
+    for column in columns:
+        total.update(digest(column))
+    for part in (y, w, o):
+        total.update(b"\0" if part is None else b"\1" + digest(part))
+    return total.digest()
+
+
+def is_semidefinite(matrix):
+    """By elimination; a pivot of zero has zeros beside it."""
+    m = len(matrix)
+    a = [row[:] for row in matrix]
+    for k in range(m):
+        if a[k][k] < 0 or (a[k][k] == 0 and any(a[k][l] != 0 for l in range(k + 1, m))):
+            return False
+        for i in range(k + 1, m):
+            if a[k][k] != 0 and a[i][k] != 0:
+                factor = a[i][k] / a[k][k]
+                a[i] = [x - factor * y for x, y in zip(a[i], a[k])]
+    return True
+
+
+def least(penalty, d, slope, price):
+    """φ: the least of λ0 + ν + tb + ½db² + λ1|b| + λ2b² within the bounds."""
+    l0, l1, l2, low, high = penalty
+    q, lowest = l2 + d / 2, Fraction(0)
+    for t, reach in ((slope, high), (-slope, -low)):
+        s = t + l1
+        ends = [] if reach == INFINITE else [Fraction(reach)]
+        if q > 0 and s < 0:
+            best = -s / (2 * q)
+            lowest = min(lowest, *(s * m + q * m * m for m in [best if not ends else min(best, ends[0])]))
+        elif q <= 0:
+            if not ends and (q < 0 or s < 0):
+                return -INFINITE
+            lowest = min([lowest, *(s * m + q * m * m for m in ends)])
+    return l0 + price + lowest
+
+
+class Tree:
+    """The records (PROOF, "Records")."""
+
+    def __init__(self, problem):
+        self.problem = problem
+        self.free = {j for j, t in enumerate(problem.penalties) if not (t[3] == 0 and t[4] == 0)}
+        self.inside, self.lemma, self.waiting, self.closed = set(), None, [], False
+
+    def follow(self, source):
+        records = {1: self.split, 2: self.bound, 3: self.psd, 4: self.fill, 5: self.listed}
+        while (record := source.byte()) != 6:
+            demand(record in records and not self.closed, "no such record here")
+            records[record](source)
+        demand(self.closed and source.place == len(source.data), "the end, with families open")
+
+    def close(self):
+        if self.waiting:
+            self.free, self.inside, self.lemma = self.waiting.pop()
+        else:
+            self.closed = True
+
+    def split(self, source):
+        j, in_first = source.whole(), source.flag()
+        demand(j in self.free, "only a free feature divides")
+        rest = self.free - {j}
+        sides = [(rest, self.inside, self.lemma), (set(rest), self.inside | {j}, self.lemma)]
+        first, other = (sides[1], sides[0]) if in_first else (sides[0], sides[1])
+        self.waiting.append(other)
+        self.free, self.inside, self.lemma = set(first[0]), set(first[1]), first[2]
+
+    def bound(self, source):
+        problem = self.problem
+        beta, uses_lemma, price = source.sparse(problem.p), source.flag(), source.number()
+        demand(not uses_lemma or self.lemma is not None, "there is no lemma")
+        d = self.lemma if uses_lemma else {}
+        demand(not uses_lemma or all(j in d for j in beta), "the lemma does not speak of the anchor")
+        demand(price == 0 or (price > 0 and problem.size is not None), "a price needs a size")
+        r = problem.y
+        for j, b in beta.items():
+            r = [u - b * v for u, v in zip(r, problem.x[j])]
+        g = {j: -problem.inner(problem.x[j], r) for j in self.free | self.inside | set(beta)}
+        value = problem.inner(r, r) / 2 - price * (problem.size or 0)
+        value += sum(d.get(j, 0) * b * b / 2 - g[j] * b for j, b in beta.items())
+        phi = {}
+        for j in self.free | self.inside:
+            curvature = d.get(j, Fraction(0))
+            phi[j] = least(problem.penalties[j], curvature, g[j] - curvature * beta.get(j, 0), price)
+        terms = [phi[j] for j in self.inside] + [min(0, phi[j]) for j in self.free]
+        value = -INFINITE if -INFINITE in terms else value + sum(terms)
+        if source.flag():
+            demand(value >= problem.bound, "the bound is below what is claimed")
+            self.close()
+            return
+        inside, kept, listed = source.features(problem.p), source.flag(), source.features(problem.p)
+        outside = [j for j in sorted(self.free) if j not in listed and j not in inside] if kept else listed
+        demand(len({*inside, *outside}) == len(inside) + len(outside), "a feature is in and out")
+        demand({*inside, *outside} <= self.free, "a feature is decided already")
+        demand(value > -INFINITE or not (inside or outside), "there is no bound")
+        for j in inside:
+            demand(value - min(0, phi[j]) >= problem.bound, "nothing shows that a feature is in")
+        for j in outside:
+            demand(value - min(0, phi[j]) + phi[j] >= problem.bound, "nothing shows that a feature is out")
+        self.free = self.free - {*inside, *outside}
+        self.inside = self.inside | {*inside}
+
+    def psd(self, source):
+        problem = self.problem
+        d = {j: None for j in source.features(problem.p)}
+        for j in d:
+            d[j] = source.number()
+        demand(self.free | self.inside <= set(d), "the lemma leaves a feature out")
+        x = problem.x
+        matrix = [[problem.inner(x[j], x[l]) - (d[j] if j == l else 0) for l in d] for j in d]
+        demand(is_semidefinite(matrix), "the matrix of a lemma is not semidefinite")
+        self.lemma = d
+
+    def fill(self, source):
+        size = self.problem.size
+        demand(size is not None and len(self.inside) >= size, "the size is not reached")
+        if len(self.inside) > size:
+            self.close()
+        else:
+            self.free = set()
+
+    def listed(self, source):
+        demand(self.problem.excepted and not self.free, "this is no single answer that is excepted")
+        demand(any(set(answer) == self.inside for answer in self.problem.answers), "this is no answer")
+        self.close()
+
+
+def check(data, proof):
+    """The problem, if the proof holds; `Rejected` if not."""
+    with open(data, newline="") as file:
+        rows = list(csv.reader(file))
+    table = {name: [float(row[k]) for row in rows[1:]] for k, name in enumerate(rows[0])}
+    source = Source(pathlib.Path(proof).read_bytes())
+    try:
+        problem = Problem(source, table)
+        Tree(problem).follow(source)
+    except (KeyError, UnicodeDecodeError, OverflowError) as error:
+        raise Rejected(repr(error)) from error
+    return problem
+
+
+def main(arguments):
+    if len(arguments) == 2 and arguments[0] == "--many":
+        for proof in sorted(pathlib.Path(arguments[1]).glob("*.bsp")):
+            try:
+                check(proof.with_suffix(".csv"), proof)
+                print(proof.stem, 1)
+            except Rejected:
+                print(proof.stem, 0)
+        return 0
+    if len(arguments) != 2:
+        print(__doc__)
+        return 2
+    try:
+        problem = check(*arguments)
+    except Rejected as problem:
+        print(f"Not proved: {problem}.")
+        return 1
+    print(f"Proved: P is at least {float(problem.bound)!r}.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
