@@ -33,6 +33,9 @@ const OVERPAID: f64 = 20.0;
 /// Part of P̂ − R below which R − D is not worth another pass over X. At n = 1000, p = 10⁵, λ2 = 0.0001: 8 passes in place of 16.
 const WORTH: f64 = 0.01;
 
+/// Entries of the active columns from which on minimising R to its last digits takes minutes: 256 megabytes.
+const LONG: usize = 1 << 25;
+
 /// Entries of the active columns from which on minimising R takes longer than a moment: some ten milliseconds a step.
 const COSTLY: usize = 1 << 22;
 
@@ -90,12 +93,17 @@ fn relax(
         return Ok(relaxed);
     }
     let null = work.problem.null_objective();
+    let is_long = |work: &Workspace<'_, '_>| work.active.stored() > LONG;
     let is_far = |r: &Relaxed, work: &Workspace<'_, '_>| {
-        r.gap() <= ROUGH * (null - r.relaxation) && work.objective() > OVERPAID * r.relaxation
+        let is_rough = r.gap() <= ROUGH * (null - r.relaxation);
+        is_rough && (work.objective() > OVERPAID * r.relaxation || is_long(work))
+            || is_long(work) && work.is_beyond_gram()
     };
     if convex::refine(&mut relaxed, work, options, &is_far, monitor)? {
         let answer = multistart::first(work, starts, monitor)?;
-        let is_worthless = |r: &Relaxed, _: &Workspace<'_, '_>| r.gap() <= WORTH * (answer.objective - r.relaxation);
+        let is_worthless = |r: &Relaxed, work: &Workspace<'_, '_>| {
+            r.gap() <= WORTH * (answer.objective - r.relaxation) || is_long(work) && work.is_beyond_gram()
+        };
         convex::refine(&mut relaxed, work, options, &is_worthless, monitor)?;
         starts.push(answer.coefficients);
     }
