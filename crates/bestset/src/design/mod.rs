@@ -92,6 +92,12 @@ pub trait Design: Send + Sync {
         Ok(false)
     }
 
+    /// Whether a pass is best made of [`Design::each_block`], in one go: columns in files, of which the next are read meanwhile. Columns that
+    /// are multiplied where they are have blocks only for what cannot be done there.
+    fn reads_ahead(&self) -> bool {
+        false
+    }
+
     /// Weighted moments of every column, where the design has them without a copy of each; weights default to one.
     fn all_moments(&self, weights: Option<&[f64]>) -> Result<Option<Vec<Moments>>> {
         let _ = weights;
@@ -342,7 +348,7 @@ pub fn correlate_roughly(
 }
 
 /// The same entries of `out` for every feature; no question before the first part, so that what is short is never cut. The blocks of
-/// columns that are not in memory are parts: what reads ahead of them does not stop at a question.
+/// columns in files are parts: what reads ahead of them does not stop at a question.
 fn in_parts<T>(
     design: &dyn Design,
     features: &[usize],
@@ -355,13 +361,13 @@ fn in_parts<T>(
     if features.len() <= part || each == 0 {
         return body(design, features, out);
     }
-    let is_done = design.each_block(features, &mut |places, local, block| {
-        if places.start > 0 {
-            check()?;
-        }
-        body(block, local, &mut out[each * places.start..each * places.end])
-    })?;
-    if is_done {
+    if design.reads_ahead() {
+        design.each_block(features, &mut |places, local, block| {
+            if places.start > 0 {
+                check()?;
+            }
+            body(block, local, &mut out[each * places.start..each * places.end])
+        })?;
         return Ok(());
     }
     for (k, (features, out)) in features.chunks(part).zip(out.chunks_mut(each * part)).enumerate() {

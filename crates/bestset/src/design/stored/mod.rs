@@ -197,6 +197,10 @@ impl Design for Stored {
         Ok(found)
     }
 
+    fn reads_ahead(&self) -> bool {
+        true
+    }
+
     /// The next blocks are read by another thread while one is worked on.
     fn each_block(&self, features: &[usize], body: BlockBody<'_>) -> Result<bool> {
         self.sources().try_for_each(Source::check)?;
