@@ -3,7 +3,8 @@
 The few features that matter, and how good the answer is: every answer comes with a lower bound on what any other subset
 could reach.
 
-`solve`, `path`, `subsets`, `certify` and `stability` work on one problem; `load` reads a saved model; `BestSubsetRegressor`, `BestSubsetClassifier`, their ``CV``
+`solve`, `path`, `subsets`, `certify` and `stability` work on one problem; `load` reads a saved model; `open` opens a matrix that
+stays on disk; `BestSubsetRegressor`, `BestSubsetClassifier`, their ``CV``
 versions and `BestSubsetSelector` are scikit-learn estimators on the same engine; `bestset.plots` draws.
 """
 
@@ -18,6 +19,7 @@ from ._result import Certificate, Ranked, Result
 from ._sequences import Path, Subset, Subsets
 from ._solve import certify, solve
 from ._stability import Stability, stability
+from .disk import OnDisk, open
 
 if TYPE_CHECKING:
     from ._classifier import BestSubsetClassifier, BestSubsetClassifierCV
@@ -32,6 +34,7 @@ __all__ = [
     "BestSubsetSelector",
     "Certificate",
     "Model",
+    "OnDisk",
     "Path",
     "Ranked",
     "Result",
@@ -41,6 +44,7 @@ __all__ = [
     "__version__",
     "certify",
     "load",
+    "open",
     "path",
     "solve",
     "stability",

@@ -113,6 +113,10 @@ class BestSubsetBase(BaseEstimator):
         if len(y) != n:
             raise ValueError(f"y has length {len(y)}, but X has {n} rows")
         self.n_features_in_ = int(p)
+        self.__dict__.pop("feature_names_in_", None)
+        names = _input.feature_names(X)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
         return y
 
     def _chosen(self, X: Any) -> Any:

@@ -3,7 +3,7 @@
 //! - [`read`]: CSV, Parquet, LIBSVM, NPY, NPZ and Matrix Market files, plain or compressed, as a [`Table`] of columns.
 //! - [`Table::into_dataset`]: which column is the target, the weights, the offset; texts coded as numbers: a [`Dataset`].
 //! - [`read_cohort`]: genotypes as PLINK packs them, with traits and covariates joined to them: a [`Dataset`] as well.
-//! - [`write()`]: a table into any of these formats.
+//! - [`write()`]: a table into any of these formats; [`convert()`]: one that need not fit into memory.
 //! - [`Simulator`]: data with a known truth; [`recovery`]: how much of it was found.
 //!
 //! ```
@@ -17,6 +17,8 @@
 
 #![cfg_attr(not(feature = "tables"), allow(dead_code, reason = "what only tables in files are made of"))]
 
+#[cfg(feature = "tables")]
+mod convert;
 mod dataset;
 mod error;
 mod file;
@@ -30,6 +32,8 @@ mod table;
 #[cfg(feature = "tables")]
 mod write;
 
+#[cfg(feature = "tables")]
+pub use convert::{Converted, convert};
 pub use dataset::{Category, Classes, Dataset, Impute, Imputed, Roles, Target, Usual};
 pub use error::{Error, FileError, Result};
 #[cfg(feature = "tables")]

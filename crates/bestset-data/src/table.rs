@@ -186,6 +186,13 @@ impl Table {
             return Ok(label.values);
         }
         let position = self.find(wanted)?;
+        let values = self.label_at(position)?;
+        self.remove(vec![position]);
+        Ok(values)
+    }
+
+    /// The numbers without gaps of the column at a position.
+    pub(crate) fn label_at(&self, position: usize) -> Result<Vec<f64>> {
         let name = self.name(position);
         if let Some(gap) = self.gaps.get(&position) {
             return Err(self.missing(&name, gap, "; a label must be known in every row").into());
@@ -193,9 +200,7 @@ impl Table {
         let Place::Number(j) = self.place(position) else {
             return Err(FileError::new(&self.source, "a label must be a number").in_column(name).into());
         };
-        let values = self.numbers.column(j).into_owned();
-        self.remove(vec![position]);
-        Ok(values)
+        Ok(self.numbers.column(j).into_owned())
     }
 
     /// Whether there is a column of this name.

@@ -1,5 +1,6 @@
 //! What Python hands over: `Data` and `Setup` of `python/bestset/_problem.py`, read attribute by attribute.
 
+use crate::disk::OnDisk;
 use crate::elsewhere::Elsewhere;
 use crate::errors::Failure;
 use bestset::design::{Csc, Dense, Design};
@@ -10,13 +11,14 @@ use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// X: column-major and contiguous, or (rows, column starts, row indices, values), or an object that multiplies its columns itself.
+/// X: column-major and contiguous, or (rows, column starts, row indices, values), or columns in files, or an object that multiplies its columns itself.
 #[derive(FromPyObject)]
 pub enum Matrix<'py> {
     F64(PyReadonlyArray2<'py, f64>),
     F32(PyReadonlyArray2<'py, f32>),
     SparseF64(usize, PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f64>),
     SparseF32(usize, PyReadonlyArray1<'py, usize>, PyReadonlyArray1<'py, u32>, PyReadonlyArray1<'py, f32>),
+    OnDisk(PyRef<'py, OnDisk>),
     Elsewhere(Bound<'py, PyAny>),
 }
 
@@ -56,9 +58,15 @@ pub struct SetupArgument<'py> {
 /// Makes the design of entries borrowed from numpy, on the thread that needs it: that reads all of them once.
 type MakeDesign<'a> = Box<dyn Fn() -> bestset::Result<Box<dyn Design + 'a>> + Send + Sync + 'a>;
 
+/// A design that is there, or one that is made when it is needed.
+enum Borrowed<'a> {
+    There(&'a dyn Design),
+    Later(MakeDesign<'a>),
+}
+
 /// All input as slices and plain values, which other threads may read.
 pub struct Input<'a> {
-    design: MakeDesign<'a>,
+    design: Borrowed<'a>,
     y: &'a [f64],
     weights: Option<&'a [f64]>,
     offset: Option<&'a [f64]>,
@@ -77,11 +85,12 @@ fn columns<'a, T: numpy::Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResul
 
 impl Matrix<'_> {
     /// Borrows the entries: slices may be read on other threads, arrays of numpy may not.
-    fn borrow(&self, cancel: &CancelFlag) -> PyResult<MakeDesign<'_>> {
+    fn borrow(&self, cancel: &CancelFlag) -> PyResult<Borrowed<'_>> {
         fn later<'a, D: Design + 'a>(make: impl Fn() -> bestset::Result<D> + Send + Sync + 'a) -> MakeDesign<'a> {
             Box::new(move || Ok(Box::new(make()?)))
         }
-        Ok(match self {
+        Ok(Borrowed::Later(match self {
+            Self::OnDisk(x) => return Ok(Borrowed::There(x.design())),
             Self::F64(x) => columns(x).map(|(n, p, x)| later(move || Dense::new(n, p, x)))?,
             Self::F32(x) => columns(x).map(|(n, p, x)| later(move || Dense::new(n, p, x)))?,
             Self::SparseF64(n, s, r, v) => {
@@ -96,7 +105,7 @@ impl Matrix<'_> {
                 let design = Elsewhere::new(object, cancel.clone())?;
                 later(move || Ok(design.again()))
             }
-        })
+        }))
     }
 }
 
@@ -171,8 +180,15 @@ impl SetupArgument<'_> {
 impl Input<'_> {
     /// Poses the problem and hands it on.
     pub fn pose<T>(&self, body: impl FnOnce(&Posed<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
-        let x = (self.design)()?;
-        let samples = Samples { x: &*x, y: self.y, weights: self.weights, offset: self.offset };
+        let made: Box<dyn Design + '_>;
+        let x = match &self.design {
+            Borrowed::There(x) => *x,
+            Borrowed::Later(make) => {
+                made = make()?;
+                &*made
+            }
+        };
+        let samples = Samples { x, y: self.y, weights: self.weights, offset: self.offset };
         self.setup.pose(&samples, body)
     }
 }

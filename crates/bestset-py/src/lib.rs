@@ -6,6 +6,7 @@
 mod ask;
 mod block;
 mod calls;
+mod disk;
 mod elsewhere;
 mod errors;
 mod input;
@@ -27,6 +28,7 @@ fn command(py: Python<'_>, words: Vec<OsString>) -> u8 {
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<disk::OnDisk>()?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(calls::select, module)?)?;
     module.add_function(wrap_pyfunction!(calls::certify, module)?)?;

@@ -108,6 +108,7 @@ impl ReadArgs {
             decimal: self.decimal,
             categorical: self.categorical.clone(),
             max_memory,
+            columns: None,
         }
     }
 }

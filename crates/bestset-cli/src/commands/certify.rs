@@ -98,7 +98,7 @@ impl Certify {
             let how = size.how().unwrap_or(How::Price(0.0));
             let prove = proof(self.prove);
             let options = Selection { how, prove, solve: session.options(Method::Incremental), ..Selection::default() };
-            let judged = posed.certify(&coefficients, &options, &mut answer::Show(&session))?;
+            let judged = posed.certify(&coefficients, &options, &mut answer::Show(&session, posed.data))?;
             session.progress.done();
             self.write(posed, &coefficients, &judged, out)?;
             out.flush()?;

@@ -3,23 +3,26 @@
 use crate::args::{ReadArgs, bytes, format_parser};
 use crate::exit::{Exit, Failure};
 use crate::work::load::say;
-use bestset_data::{Format, Label, Table, read, write};
+use bestset_data::{Format, Label, Matrix, Names, ReadOptions, Table, convert, read, write};
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
 
 /// Convert a file to another format.
 ///
-/// The target becomes the label where the format has one: LIBSVM and NPZ.
+/// The target becomes the label where the format has one: LIBSVM and NPZ. CSV, Parquet and NPY become an NPY file by columns, which may
+/// stay on disk, within --max-memory: the file is read as often as that takes. A folder takes the parts of a sparse matrix.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: bestset convert counts.libsvm.bz2 counts.npz
           bestset convert trial.csv trial.parquet
+          bestset convert wide.csv wide.npy --target y --target-to y.npy --max-memory 2GB
+          bestset convert counts.libsvm counts/
           bestset convert trial.csv trial.libsvm --target outcome --drop id")]
 pub struct Convert {
     /// File to read; - is standard input.
     from: PathBuf,
-    /// File to write; its name says the format and the compression.
+    /// File to write; its name says the format and the compression. Or a folder, which ends with /, for the parts of a sparse matrix.
     to: PathBuf,
     #[command(flatten)]
     read: ReadArgs,
@@ -29,6 +32,9 @@ pub struct Convert {
     /// Column that becomes the label.
     #[arg(long, short = 't', value_name = "COLUMN", help_heading = "Data", allow_hyphen_values = true)]
     target: Option<String>,
+    /// File for the label, where the format has no place for it: NPY.
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    target_to: Option<PathBuf>,
     /// Columns to leave out, by name or number.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Data", allow_hyphen_values = true)]
     drop: Vec<String>,
@@ -39,7 +45,39 @@ pub struct Convert {
 
 impl Convert {
     pub fn run(&self, out: &mut dyn Write) -> Result<Exit, Failure> {
-        let mut table = read(&self.from, &self.read.options(self.max_memory))?;
+        let options = self.read.options(self.max_memory);
+        let is_array = self.to_format.is_none_or(|format| format == Format::Npy);
+        let streamed = match is_array {
+            true => convert(&self.from, &self.to, &options, self.target.as_deref(), &self.drop)?,
+            false => None,
+        };
+        let (said, label) = match streamed {
+            Some(done) => {
+                say(&done.notes);
+                let often = if done.readings > 1 { format!(", read {} times", done.readings) } else { String::new() };
+                (format!("{} rows, {} columns{often}", done.rows, done.columns), done.label)
+            }
+            None => self.at_once(&options)?,
+        };
+        if let (Some(file), Some(label)) = (&self.target_to, &label) {
+            let (rows, data) = (label.values.len(), label.values.clone());
+            let names = Names::Listed(vec![label.name.clone()]);
+            let table = Table::of_numbers(self.from.clone(), Matrix::Dense { rows, columns: 1, data }, names, None);
+            write(&table, file, None)?;
+        }
+        let label = label.map_or(String::new(), |label| format!(", label {}", label.name));
+        let said = format!("{}: {said}{label}", self.to.display());
+        match bestset::file::is_standard_output(&self.to) {
+            // What follows the table there would be taken for a part of it.
+            true => anstream::eprintln!("{said}"),
+            false => writeln!(out, "{said}")?,
+        }
+        Ok(Exit::Done)
+    }
+
+    /// The whole table by way of memory: its size in words, and its label.
+    fn at_once(&self, options: &ReadOptions) -> Result<(String, Option<Label>), Failure> {
+        let mut table = read(&self.from, options)?;
         say(&table.notes);
         if let Some(target) = &self.target {
             let values = table.take_label(target)?;
@@ -47,16 +85,6 @@ impl Convert {
         }
         table.drop_columns(&self.drop)?;
         write(&table, &self.to, self.to_format)?;
-        match bestset::file::is_standard_output(&self.to) {
-            // What follows the table there would be taken for a part of it.
-            true => anstream::eprintln!("{}", describe(&table, &self.to)),
-            false => writeln!(out, "{}", describe(&table, &self.to))?,
-        }
-        Ok(Exit::Done)
+        Ok((format!("{} rows, {} columns", table.rows(), table.columns()), table.label))
     }
-}
-
-fn describe(table: &Table, to: &std::path::Path) -> String {
-    let label = table.label.as_ref().map_or(String::new(), |label| format!(", label {}", label.name));
-    format!("{}: {} rows, {} columns{label}", to.display(), table.rows(), table.columns())
 }

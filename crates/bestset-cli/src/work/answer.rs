@@ -1,7 +1,7 @@
 //! An answer with all that led to it: the core selects, progress is shown.
 
 use super::pose::named;
-use super::{Posed, Session};
+use super::{Loaded, Posed, Session};
 use crate::args::Terms;
 use crate::exit::Failure;
 use crate::numbers::number;
@@ -33,13 +33,13 @@ impl Answer {
     }
 }
 
-/// Shows rows of a trace as they come.
-pub struct Show<'s>(pub &'s Session<'s>);
+/// Shows rows of a trace as they come, and what was read from disk.
+pub struct Show<'s>(pub &'s Session<'s>, pub &'s Loaded);
 
 impl Observer for Show<'_> {
     fn record(&mut self, row: &TraceRow) {
         let (p, d) = (number(row.objective), number(row.lower_bound));
-        self.0.progress.say(format!("P {p}, bound {d}, {} features", row.support));
+        self.0.progress.say(format!("P {p}, bound {d}, {} features{}", row.support, self.1.read_so_far()));
     }
 }
 
@@ -54,11 +54,13 @@ pub fn select(posed: &Posed<'_>, options: &Selection, session: &Session<'_>) -> 
         How::Price(_) => about("solving"),
     }
     let show = |progress: Progress| match progress {
-        Progress::Path(size) => bar.say(format!("path: {size} features")),
-        Progress::Folds(done, all) => bar.say(format!("cross-validation: {done} of {all} folds")),
+        Progress::Path(size) => bar.say(format!("path: {size} features{}", posed.data.read_so_far())),
+        Progress::Folds(done, all) => {
+            bar.say(format!("cross-validation: {done} of {all} folds{}", posed.data.read_so_far()));
+        }
         Progress::Solving => bar.say("solving and proving".to_owned()),
     };
-    let selected = posed.select_observed(options, &mut Show(session), &show)?;
+    let selected = posed.select_observed(options, &mut Show(session, posed.data), &show)?;
     Ok(Answer::new(posed, selected))
 }
 

@@ -128,6 +128,12 @@ impl Loaded {
         ))
     }
 
+    /// The same for a line that shows progress; nothing where all is in memory.
+    pub fn read_so_far(&self) -> String {
+        let reading = self.disk.as_ref().map(|stored| stored.reading());
+        reading.map_or(String::new(), |r| format!("; {:.1} GB in {:.1} passes", r.bytes as f64 / 1e9, r.passes))
+    }
+
     /// The groups of the features, where categories are chosen as a whole.
     pub fn groups(&self) -> Option<Vec<usize>> {
         if self.no_groups { None } else { self.set.groups() }

@@ -268,6 +268,14 @@ fn convert_takes_a_table_through_every_format() {
         text.lines().skip(1).map(str::to_owned).collect()
     };
     assert_eq!(numbers("s.csv"), numbers("t.csv"));
+    // By columns and within memory, for columns that stay on disk; and sparse parts.
+    let said = place.done("convert s.csv s.npy --target y --target-to y.npy --max-memory 1000000");
+    assert!(said.contains("s.npy: 20 rows, 6 columns, label y"), "{said}");
+    let from = |command: &str| place.done(&format!("{command} --lambda0 1 --prove 0 --json"));
+    let objective = |text: String| text.lines().find(|line| line.contains("\"objective\"")).map(str::to_owned);
+    assert_eq!(objective(from("fit s.npy --target-file y.npy --on-disk")), objective(from("fit s.csv")));
+    place.done("convert s.libsvm.bz2 parts/");
+    assert_eq!(objective(from("fit parts --target-file parts/y.npy --on-disk")), objective(from("fit s.libsvm.bz2")));
     assert!(place.refused("convert flats.csv flats.libsvm").contains("column \"balcony\": holds texts"));
     assert!(place.refused("convert flats.csv flats.what").contains("the format is not known by the name"));
 }

@@ -1,11 +1,11 @@
 //! CSV and its relatives, in two passes over the file: one counts lines, the other puts the numbers where they belong.
 
-use super::ReadOptions;
 use super::fill::Fill;
 use super::is_missing;
 use super::layout::Layout;
 use super::records::{Records, is_written_number, not_utf8, number};
 use super::source::Source;
+use super::{ReadOptions, Survey};
 use crate::error::{FileError, Result, quoted};
 use crate::levels::Levels;
 use crate::matrix::Names;
@@ -13,12 +13,19 @@ use crate::table::{Gap, Table, TextColumn};
 use ::csv::ByteRecord;
 use std::collections::BTreeMap;
 use std::io::BufRead;
+use std::ops::Range;
 
-pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
+/// The size of the table, as its first line and the number of its lines show it.
+pub fn survey(source: &Source, options: &ReadOptions) -> Result<Survey> {
     let layout = Layout::find(source, options)?;
+    let (names, rows, ..) = begin(source, &layout)?;
+    Ok(Survey { rows: rows as u64, columns: names.len(), names: Names::Listed(names) })
+}
+
+/// The names of all columns, how many rows there are at the most, and the records from the first on, which is read.
+fn begin<'s>(source: &'s Source, layout: &Layout) -> Result<(Vec<String>, usize, Records<'s>, ByteRecord)> {
     let (lines, bytes) = count(source)?;
-    let mut records = Records::open(source, layout.delimiter)?;
-    let mut record = ByteRecord::new();
+    let (mut records, mut record) = (Records::open(source, layout.delimiter)?, ByteRecord::new());
     records.next(&mut record)?;
     let columns = record.len();
     let names = if layout.header {
@@ -27,7 +34,12 @@ pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
         (1..=columns).map(|k| format!("x{k}")).collect()
     };
     // A row has a byte for each of its fields, delimiters and the end of the line taken together.
-    let room = lines.min(bytes / columns as u64 + 1) as usize;
+    Ok((names, lines.min(bytes / columns as u64 + 1) as usize, records, record))
+}
+
+pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
+    let layout = Layout::find(source, options)?;
+    let (names, room, mut records, mut record) = begin(source, &layout)?;
     let mut pending = !layout.header;
     let mut rows = CsvRows::new(source, names, layout, options)?;
     let mut started = None;
@@ -101,6 +113,10 @@ impl Kind {
 struct CsvRows<'s> {
     source: &'s Source,
     layout: Layout,
+    /// Of a row, without its own name.
+    fields: usize,
+    /// The columns that are read, and their names.
+    range: Range<usize>,
     names: Vec<String>,
     kinds: Vec<Kind>,
     gaps: BTreeMap<usize, Gap>,
@@ -114,6 +130,7 @@ const WAITING: usize = 1000;
 
 impl<'s> CsvRows<'s> {
     fn new(source: &'s Source, names: Vec<String>, layout: Layout, options: &ReadOptions) -> Result<Self> {
+        let (fields, range) = (names.len(), options.range(names.len()));
         let mut kinds: Vec<Kind> = names.iter().map(|_| Kind::Open).collect();
         for wanted in &options.categorical {
             let by_number = || wanted.parse::<usize>().ok().and_then(|k| k.checked_sub(1)).filter(|k| *k < names.len());
@@ -125,12 +142,14 @@ impl<'s> CsvRows<'s> {
                 }
             }
         }
-        Ok(Self { source, layout, names, kinds, gaps: BTreeMap::new(), waiting: Vec::new(), rows: 0 })
+        let (names, kinds) = (names[range.clone()].to_vec(), kinds.drain(range.clone()).collect());
+        let (gaps, waiting) = (BTreeMap::new(), Vec::new());
+        Ok(Self { source, layout, fields, range, names, kinds, gaps, waiting, rows: 0 })
     }
 
     /// The fields of a record that belong to a column.
     fn fields<'r>(&self, record: &'r ByteRecord) -> impl Iterator<Item = &'r [u8]> + use<'r> {
-        record.iter().skip(usize::from(self.layout.row_names))
+        record.iter().skip(usize::from(self.layout.row_names) + self.range.start).take(self.range.len())
     }
 
     /// Looks at a record for columns not known yet; true when all are.
@@ -159,7 +178,7 @@ impl<'s> CsvRows<'s> {
     }
 
     fn check_length(&self, record: &ByteRecord) -> Result<()> {
-        let (found, expected) = (record.len(), self.names.len() + usize::from(self.layout.row_names));
+        let (found, expected) = (record.len(), self.fields + usize::from(self.layout.row_names));
         if found == expected {
             return Ok(());
         }

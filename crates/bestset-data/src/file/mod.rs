@@ -25,8 +25,10 @@ pub(crate) use source::Source;
 pub use source::{Compression, Format};
 
 use crate::error::{FileError, Result};
+use crate::matrix::Names;
 #[cfg(feature = "tables")]
 use crate::table::Table;
+use std::ops::Range;
 use std::path::Path;
 
 /// Whether the first line of a CSV file has the names.
@@ -58,6 +60,37 @@ pub struct ReadOptions {
     pub categorical: Vec<String>,
     /// Most bytes that the numbers may take; `None` for what the system gives.
     pub max_memory: Option<usize>,
+    /// Only these columns, by their place in the file, from zero; `None` for all. For CSV, Parquet and NPY.
+    pub columns: Option<Range<usize>>,
+}
+
+/// The size of a table, before its rows are read.
+pub(crate) struct Survey {
+    /// At the most.
+    pub rows: u64,
+    /// All columns of the file.
+    pub names: Names,
+    pub columns: usize,
+}
+
+/// The size of a table in a format that may be read some columns at a time.
+#[cfg(feature = "tables")]
+pub(crate) fn survey(source: &Source, options: &ReadOptions) -> Result<Option<Survey>> {
+    let format = options.format.map_or_else(|| source.guess_format(), Ok)?;
+    Ok(match format {
+        Format::Csv => Some(csv::survey(source, options)?),
+        Format::Parquet => Some(parquet::survey(source)?),
+        Format::Npy => npy::survey(source)?,
+        _ => None,
+    })
+}
+
+impl ReadOptions {
+    /// The columns that are read of so many.
+    fn range(&self, columns: usize) -> Range<usize> {
+        let Range { start, end } = self.columns.clone().unwrap_or(0..columns);
+        start.min(columns)..end.min(columns)
+    }
 }
 
 /// Reads a file; `-` is standard input.

@@ -2,13 +2,13 @@
 
 use super::fill::Fill;
 use super::source::{Compression, Source};
-use super::{ReadOptions, check_memory};
+use super::{ReadOptions, Survey, check_memory};
 use crate::error::{FileError, Result};
 use crate::matrix::{Matrix, Names};
 use crate::table::{Gap, Table};
 use npyz::{DType, NpyFile, Order};
 use std::collections::BTreeMap;
-use std::io::{self, Cursor, Read};
+use std::io::{self, BufRead, Cursor, Read};
 use std::path::Path;
 
 /// Most bytes of a header: that of an array of numbers has about a hundred.
@@ -17,15 +17,26 @@ const LONGEST_HEADER: u64 = 1 << 20;
 /// No compression makes a byte of more than so many.
 pub const MOST_COMPRESSED: u64 = 1100;
 
-pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
+fn open(source: &Source) -> Result<Array<'_, Box<dyn BufRead + Send>>> {
     let available = match source.compression {
         Compression::None => source.size,
         // bzip2 and Zstandard shrink repetitions further than gzip does.
         _ => source.size.saturating_mul(100 * MOST_COMPRESSED),
     };
-    let array = Array::open(&source.path, source.open()?, available)?;
+    Array::open(&source.path, source.open()?, available)
+}
+
+/// The size of a matrix.
+pub fn survey(source: &Source) -> Result<Option<Survey>> {
+    let &[rows, columns] = &open(source)?.shape[..] else { return Ok(None) };
+    Ok(Some(Survey { rows: rows as u64, columns, names: Names::Numbered { first: 1 } }))
+}
+
+pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
+    let array = open(source)?;
+    let first = options.columns.as_ref().map_or(0, |range| range.start) + 1;
     let (numbers, gaps) = array.matrix(options)?;
-    let mut table = Table::of_numbers(source.path.clone(), numbers, Names::Numbered { first: 1 }, None);
+    let mut table = Table::of_numbers(source.path.clone(), numbers, Names::Numbered { first }, None);
     table.gaps = gaps;
     Ok(table)
 }
@@ -86,11 +97,12 @@ impl<'p, R: Read> Array<'p, R> {
             }
         };
         let (path, by_columns) = (self.path, self.file.order() == Order::Fortran || columns == 1);
+        let range = options.range(columns);
         let mut gaps = BTreeMap::new();
         let mut check = |value: io::Result<f64>, i: usize, j: usize| -> Result<f64> {
             let value = value.map_err(|e| FileError::new(path, format!("cannot be read: {e}")))?;
             if value.is_nan() {
-                gaps.entry(j).or_insert(Gap { row: i as u64 + 1, line: None, count: 0 }).count += 1;
+                gaps.entry(j - range.start).or_insert(Gap { row: i as u64 + 1, line: None, count: 0 }).count += 1;
             } else if value.is_infinite() {
                 let error = FileError::new(path, format!("{value} is not finite"));
                 return Err(error.at_row(i as u64 + 1).in_column(format!("x{}", j + 1)).into());
@@ -99,19 +111,23 @@ impl<'p, R: Read> Array<'p, R> {
         };
         let numbers = numbers(path, self.file)?;
         let matrix = if by_columns {
-            check_memory(path, 8 * rows as u128 * columns as u128, options)?;
-            let mut data = Vec::with_capacity(rows * columns);
-            for (k, value) in numbers.enumerate() {
+            check_memory(path, 8 * rows as u128 * range.len() as u128, options)?;
+            let mut data = Vec::with_capacity(rows * range.len());
+            for (k, value) in numbers.enumerate().skip(range.start * rows).take(range.len() * rows) {
                 data.push(check(value, k % rows, k / rows)?);
             }
-            Matrix::Dense { rows, columns, data }
+            Matrix::Dense { rows, columns: range.len(), data }
         } else {
-            let mut fill = Fill::new(path, rows, columns, options)?;
+            let mut fill = Fill::new(path, rows, range.len(), options)?;
             let mut numbers = numbers.enumerate();
             for _ in 0..rows {
                 let row = fill.row();
                 for (k, value) in numbers.by_ref().take(columns) {
-                    row.push(check(value, k / columns, k % columns)?);
+                    if range.contains(&(k % columns)) {
+                        row.push(check(value, k / columns, k % columns)?);
+                    } else {
+                        value.map_err(|e| FileError::new(path, format!("cannot be read: {e}")))?;
+                    }
                 }
             }
             fill.finish(rows)

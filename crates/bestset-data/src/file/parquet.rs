@@ -2,7 +2,7 @@
 
 use super::records::not_utf8;
 use super::source::Source;
-use super::{ReadOptions, check_memory};
+use super::{ReadOptions, Survey, check_memory};
 use crate::error::{FileError, Result};
 use crate::levels::Levels;
 use crate::matrix::{Matrix, Names};
@@ -31,9 +31,13 @@ struct ParquetColumns<'s> {
     gaps: BTreeMap<usize, Gap>,
 }
 
-/// What the library panics at in damaged files is an error like any other.
 pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
-    let read = panic::catch_unwind(panic::AssertUnwindSafe(|| read_columns(source, options)));
+    undamaged(source, || read_columns(source, options))
+}
+
+/// What the library panics at in damaged files is an error like any other.
+fn undamaged<T>(source: &Source, read: impl FnOnce() -> Result<T>) -> Result<T> {
+    let read = panic::catch_unwind(panic::AssertUnwindSafe(read));
     read.unwrap_or_else(|panicked| {
         let text = panicked.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panicked.downcast_ref::<&str>().copied()).unwrap_or("it cannot be read");
@@ -41,22 +45,37 @@ pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
     })
 }
 
-fn read_columns(source: &Source, options: &ReadOptions) -> Result<Table> {
+fn open(source: &Source) -> Result<Box<dyn FileReader>> {
     let reader: ::parquet::errors::Result<Box<dyn FileReader>> = match source.whole()? {
         Ok(bytes) => SerializedFileReader::new(bytes).map(|r| Box::new(r) as Box<dyn FileReader>),
         Err(file) => SerializedFileReader::new(file).map(|r| Box::new(r) as Box<dyn FileReader>),
     };
-    let reader = reader.map_err(|e| source.bad(format!("is not Parquet: {e}")))?;
+    Ok(reader.map_err(|e| source.bad(format!("is not Parquet: {e}")))?)
+}
+
+/// The size of the table, as its last bytes say.
+pub fn survey(source: &Source) -> Result<Survey> {
+    undamaged(source, || {
+        let reader = open(source)?;
+        let known = reader.metadata().file_metadata();
+        let schema = known.schema_descr_ptr();
+        let names: Vec<String> = (0..schema.num_columns()).map(|k| schema.column(k).path().string()).collect();
+        Ok(Survey { rows: known.num_rows().max(0) as u64, columns: names.len(), names: Names::Listed(names) })
+    })
+}
+
+fn read_columns(source: &Source, options: &ReadOptions) -> Result<Table> {
+    let reader = open(source)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    let columns = schema.num_columns();
+    let range = options.range(schema.num_columns());
     let mut all = ParquetColumns { source, reader, gaps: BTreeMap::new() };
     let (mut names, mut texts) = (Vec::new(), Vec::new());
     let (mut data, mut rows) = (Vec::new(), None);
-    let numeric = (0..columns).filter(|&k| !is_text(&schema.column(k))).count();
-    for position in 0..columns {
-        let description = schema.column(position);
+    let numeric = range.clone().filter(|&k| !is_text(&schema.column(k))).count();
+    for (position, place) in range.enumerate() {
+        let description = schema.column(place);
         let name = description.path().string();
-        let values = all.column(position, &description, &name)?;
+        let values = all.column((place, position), &description, &name)?;
         let found = match &values {
             ColumnValues::Numbers(values) => values.len(),
             ColumnValues::Texts { codes, .. } => codes.len(),
@@ -95,8 +114,13 @@ impl ParquetColumns<'_> {
         self.source.bad(problem).in_column(name)
     }
 
-    /// All rows of one column.
-    fn column(&mut self, position: usize, column: &Arc<ColumnDescriptor>, name: &str) -> Result<ColumnValues> {
+    /// All rows of the column at a place of the file, which is the one of this position among those that are read.
+    fn column(
+        &mut self,
+        (place, position): (usize, usize),
+        column: &Arc<ColumnDescriptor>,
+        name: &str,
+    ) -> Result<ColumnValues> {
         if column.max_rep_level() > 0 {
             return Err(self.bad(name, "holds lists; a column must have one value in each row").into());
         }
@@ -108,7 +132,7 @@ impl ParquetColumns<'_> {
         for group in 0..self.reader.num_row_groups() {
             let failed = |e: ::parquet::errors::ParquetError| self.bad(name, format!("cannot be read: {e}"));
             let group = self.reader.get_row_group(group).map_err(failed)?;
-            let chunk = group.metadata().column(position);
+            let chunk = group.metadata().column(place);
             let (start, bytes) =
                 (chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset()), chunk.compressed_size());
             // The library takes for granted what a damaged file need not keep to.
@@ -117,7 +141,7 @@ impl ParquetColumns<'_> {
                     .bad(name, format!("is said to begin at byte {start} and to have {bytes} bytes"))
                     .into());
             }
-            let reader = group.get_column_reader(position).map_err(failed)?;
+            let reader = group.get_column_reader(place).map_err(failed)?;
             take(reader, column, scale, &mut values).map_err(|problem| self.bad(name, problem))?;
         }
         self.find_gaps(position, name, &values)?;

@@ -2,8 +2,10 @@
 
 use crate::matrix::{Matrix, Names};
 use crate::table::Table;
+use bestset::file::replace;
 use npyz::{AutoSerialize, DType, Order, Serialize, TypeStr, WriteOptions, WriterBuilder};
-use std::io::{self, Seek, Write};
+use std::io::{self, BufWriter, Seek, Write};
+use std::path::Path;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
@@ -53,6 +55,42 @@ pub fn write_npz(table: &Table, out: impl Write + Seek) -> io::Result<()> {
     zip.finish().map_err(io::Error::other)?.flush()
 }
 
+/// The parts of a sparse matrix by columns, each a file of a folder, as [`Stored`](bestset::design::Stored) reads them; `y.npy` where there
+/// is a label.
+pub fn write_parts(table: &Table, folder: &Path) -> io::Result<()> {
+    let Matrix::Sparse { rows, starts, indices, values } = &table.numbers else {
+        return Err(io::Error::other(
+            "a folder takes sparse columns, and the table has all of its entries: write a .npy file",
+        ));
+    };
+    std::fs::create_dir_all(folder)?;
+    let whole =
+        |what: &str, i: usize| i32::try_from(i).map_err(|_| io::Error::other(format!("{what} {i} is too large")));
+    let places = indices.iter().map(|&i| whole("row", i as usize)).collect::<io::Result<Vec<i32>>>()?;
+    part(folder, "shape", &[*rows as i64, starts.len() as i64 - 1])?;
+    part(folder, "indptr", &starts.iter().map(|&k| k as i64).collect::<Vec<_>>())?;
+    part(folder, "indices", &places)?;
+    part(folder, "data", values)?;
+    table.label.as_ref().map_or(Ok(()), |label| part(folder, "y", &label.values))
+}
+
+/// A vector as a file of its own.
+fn part<T: AutoSerialize + Serialize + Copy>(folder: &Path, name: &str, values: &[T]) -> io::Result<()> {
+    replace(&folder.join(format!("{name}.npy")), |file| {
+        let mut out = BufWriter::with_capacity(1 << 18, file);
+        array(&mut out, values)?;
+        out.flush()
+    })
+}
+
+/// A vector as an array.
+pub fn array<T: AutoSerialize + Serialize + Copy>(out: &mut dyn Write, values: &[T]) -> io::Result<()> {
+    let builder = WriteOptions::<T>::new().default_dtype().shape(&[values.len() as u64]);
+    let mut writer = builder.writer(out).begin_nd()?;
+    writer.extend(values.iter().copied())?;
+    writer.finish()
+}
+
 fn start<W: Write + Seek>(zip: &mut ZipWriter<W>, name: &str) -> io::Result<()> {
     let options = SimpleFileOptions::default().large_file(true);
     zip.start_file(format!("{name}.npy"), options).map_err(io::Error::other)
@@ -64,8 +102,5 @@ fn vector<T: AutoSerialize + Serialize + Copy, W: Write + Seek>(
     values: &[T],
 ) -> io::Result<()> {
     start(zip, name)?;
-    let builder = WriteOptions::<T>::new().default_dtype().shape(&[values.len() as u64]);
-    let mut writer = builder.writer(zip).begin_nd()?;
-    writer.extend(values.iter().copied())?;
-    writer.finish()
+    array(zip, values)
 }

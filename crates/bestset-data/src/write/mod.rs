@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// Writes a table in the format that is given or that the name has; compressed where the name ends so.
 ///
-/// The label goes where the format has a place for it, and is the last column elsewhere.
+/// The label goes where the format has a place for it, and is the last column elsewhere. Into a folder go the parts of a sparse matrix.
 ///
 /// ```
 /// use bestset_data::{Label, Matrix, Names, ReadOptions, Table, read, write};
@@ -32,6 +32,10 @@ use std::path::Path;
 pub fn write(table: &Table, path: impl AsRef<Path>, format: Option<Format>) -> Result<()> {
     let path = path.as_ref();
     let bad = |problem: String| FileError::new(path, problem);
+    if is_folder(path) {
+        check_numbers(table, path)?;
+        return arrays::write_parts(table, path).map_err(|e| bad(format!("cannot be written: {e}")).into());
+    }
     let format = format.or_else(|| Format::of_name(path));
     let format = format.ok_or_else(|| bad("the format is not known by the name; give it".to_owned()))?;
     let compression = Compression::of_name(path);
@@ -55,6 +59,11 @@ pub fn write(table: &Table, path: impl AsRef<Path>, format: Option<Format>) -> R
         }
     };
     done.map_err(|e| bad(format!("cannot be written: {e}")).into())
+}
+
+/// Whether a path is that of a folder: it is one, or ends as one.
+pub fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
 fn write_to<W: Write + Seek + Send>(
@@ -95,7 +104,7 @@ fn plain<W: Write>(table: &Table, path: &Path, format: Format, mut out: W) -> io
 }
 
 /// Formats of numbers have no room for texts and missing values.
-fn check_numbers(table: &Table, path: &Path) -> Result<()> {
+pub(crate) fn check_numbers(table: &Table, path: &Path) -> Result<()> {
     if let Some(text) = table.texts.first() {
         let problem = "holds texts, which this format cannot; write CSV or Parquet, or drop the column";
         return Err(FileError::new(path, problem).in_column(&text.name).into());

@@ -37,6 +37,16 @@ impl<'a, T: Element> Csc<'a, T> {
         Ok(matrix)
     }
 
+    /// The same of parts that are known to belong together.
+    pub(crate) fn unchecked(
+        nrows: usize,
+        starts: impl Into<Cow<'a, [usize]>>,
+        rows: impl Into<Cow<'a, [u32]>>,
+        values: impl Into<Cow<'a, [T]>>,
+    ) -> Self {
+        Self { nrows, starts: starts.into(), rows: rows.into(), values: values.into() }
+    }
+
     fn check_column(&self, j: usize) -> Result<()> {
         let (from, to) = (self.starts[j], self.starts[j + 1]);
         let bad = |problem| Error::Index { what: "column starts of X", position: j, index: from, problem };

@@ -24,7 +24,7 @@ impl<'a, T: Element> Dense<'a, T> {
         check_length("X", data.len(), nrows.saturating_mul(ncols))?;
         // A column whose squares have a finite sum has finite entries: the scan for the culprit is the rare case.
         for (column, x) in data.chunks_exact(nrows).enumerate() {
-            let squares: f64 = x.iter().map(|x| x.wide() * x.wide()).sum();
+            let squares = kernel::squares(x);
             if !squares.is_finite() {
                 return Err(match x.iter().position(|x| !x.wide().is_finite()) {
                     Some(row) => Error::NonFiniteDesign { row, column, value: x[row].wide() },

@@ -99,6 +99,12 @@ pub trait Design: Send + Sync {
         Ok(false)
     }
 
+    /// Whether a pass is best made of [`Design::each_block`], in one go: columns in files, of which the next are read meanwhile. Columns that
+    /// are multiplied where they are have blocks only for what cannot be done there.
+    fn reads_ahead(&self) -> bool {
+        false
+    }
+
     /// Weighted moments of every column, where the design has them without a copy of each; weights default to one.
     fn all_moments(&self, weights: Option<&[f64]>) -> Result<Option<Vec<Moments>>> {
         let _ = weights;
@@ -261,19 +267,22 @@ pub fn correlate_and_square(design: &dyn Design, v: &[f64], out: &mut [f64], che
         correlate(design, &all, v, out, check)?;
         return Ok(known.iter().map(|m| m.squares).collect());
     }
-    let (part, mut places) = (long_part(design, 1), 0..0);
-    for features in all.chunks(part) {
-        if places.end > 0 {
+    let is_done = design.each_block(&all, &mut |places, local, block| {
+        if places.start > 0 {
             check()?;
         }
-        places = places.end..places.end + features.len();
-        let (out, squares) = (&mut out[places.clone()], &mut squares[places.clone()]);
-        let is_done = design.each_block(features, &mut |places, local, block| {
-            near_and_square(block, local, v, &mut out[places.clone()], &mut squares[places])
-        })?;
-        if !is_done {
-            near_and_square(design, features, v, out, squares)?;
+        near_and_square(block, local, v, &mut out[places.clone()], &mut squares[places])
+    })?;
+    if is_done {
+        return Ok(squares);
+    }
+    let part = long_part(design, 1);
+    for (k, features) in all.chunks(part).enumerate() {
+        if k > 0 {
+            check()?;
         }
+        let places = k * part..k * part + features.len();
+        near_and_square(design, features, v, &mut out[places.clone()], &mut squares[places])?;
     }
     Ok(squares)
 }
@@ -320,7 +329,7 @@ fn long_part(design: &dyn Design, vectors: usize) -> usize {
 
 /// As [`Design::correlate`], with a question between its parts where it is long.
 pub fn correlate(design: &dyn Design, features: &[usize], v: &[f64], out: &mut [f64], check: Check<'_>) -> Result<()> {
-    in_parts(features, out, long_part(design, 1), check, |features, out| design.correlate(features, v, out))
+    in_parts(design, features, out, check, |design, features, out| design.correlate(features, v, out))
 }
 
 /// As [`Design::correlate_many`], with a question between its parts where it is long.
@@ -331,8 +340,7 @@ pub fn correlate_many(
     out: &mut [f64],
     check: Check<'_>,
 ) -> Result<()> {
-    let part = long_part(design, vectors.len());
-    in_parts(features, out, part, check, |features, out| design.correlate_many(features, vectors, out))
+    in_parts(design, features, out, check, |design, features, out| design.correlate_many(features, vectors, out))
 }
 
 /// As [`Design::correlate_roughly`], with a question between its parts where it is long.
@@ -343,27 +351,37 @@ pub fn correlate_roughly(
     out: &mut [f32],
     check: Check<'_>,
 ) -> Result<()> {
-    let part = long_part(design, vectors.len());
-    in_parts(features, out, part, check, |features, out| design.correlate_roughly(features, vectors, out))
+    in_parts(design, features, out, check, |design, features, out| design.correlate_roughly(features, vectors, out))
 }
 
-/// The same entries of `out` for every feature; no question before the first part, so that what is short is never cut.
+/// The same entries of `out` for every feature; no question before the first part, so that what is short is never cut. The blocks of
+/// columns in files are parts: what reads ahead of them does not stop at a question.
 fn in_parts<T>(
+    design: &dyn Design,
     features: &[usize],
     out: &mut [T],
-    part: usize,
     check: Check<'_>,
-    body: impl Fn(&[usize], &mut [T]) -> Result<()>,
+    body: impl Fn(&dyn Design, &[usize], &mut [T]) -> Result<()>,
 ) -> Result<()> {
     let each = out.len() / features.len().max(1);
+    let part = long_part(design, each);
     if features.len() <= part || each == 0 {
-        return body(features, out);
+        return body(design, features, out);
+    }
+    if design.reads_ahead() {
+        design.each_block(features, &mut |places, local, block| {
+            if places.start > 0 {
+                check()?;
+            }
+            body(block, local, &mut out[each * places.start..each * places.end])
+        })?;
+        return Ok(());
     }
     for (k, (features, out)) in features.chunks(part).zip(out.chunks_mut(each * part)).enumerate() {
         if k > 0 {
             check()?;
         }
-        body(features, out)?;
+        body(design, features, out)?;
     }
     Ok(())
 }

@@ -96,6 +96,10 @@ impl Design for Standardized<'_> {
         Ok(())
     }
 
+    fn reads_ahead(&self) -> bool {
+        self.inner.reads_ahead()
+    }
+
     fn each_block(&self, features: &[usize], body: BlockBody<'_>) -> Result<bool> {
         self.inner.each_block(features, &mut |places, local, block| {
             let (mut centre, mut scale) = (vec![0.0; block.ncols()], vec![1.0; block.ncols()]);

@@ -58,6 +58,10 @@ impl Design for ColumnSubset<'_> {
         self.inner.correlate_many(&mapped, vectors, out)
     }
 
+    fn reads_ahead(&self) -> bool {
+        self.inner.reads_ahead()
+    }
+
     fn each_block(&self, features: &[usize], body: BlockBody<'_>) -> Result<bool> {
         let mapped: Vec<usize> = features.iter().map(|&k| self.columns[k]).collect();
         self.inner.each_block(&mapped, body)
@@ -150,6 +154,10 @@ impl Design for RowSubset<'_> {
     fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) -> Result<()> {
         let scattered: Vec<Vec<f64>> = vectors.iter().map(|v| self.scattered(v)).collect();
         self.inner.correlate_many(features, &scattered.iter().map(Vec::as_slice).collect::<Vec<_>>(), out)
+    }
+
+    fn reads_ahead(&self) -> bool {
+        self.inner.reads_ahead()
     }
 
     fn each_block(&self, features: &[usize], body: BlockBody<'_>) -> Result<bool> {

@@ -39,6 +39,14 @@ pub fn count_of(count: usize, is_so: impl Fn(usize) -> bool + Sync) -> usize {
     (0..count).into_par_iter().with_min_len(BLOCK).filter(|k| is_so(*k)).count()
 }
 
+/// The largest of one(0), one(1), …, zero at the least.
+pub fn largest(count: usize, one: impl Fn(usize) -> f64 + Sync) -> f64 {
+    if is_few(count) {
+        return (0..count).map(one).fold(0.0, f64::max);
+    }
+    (0..count).into_par_iter().with_min_len(BLOCK).map(&one).reduce(|| 0.0, f64::max)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +60,8 @@ mod tests {
                     assert_eq!(each(count, |k| 3 * k), (0..count).map(|k| 3 * k).collect::<Vec<_>>());
                     let some = |k: usize| (k % 7 == 3).then_some(k * k);
                     assert_eq!(chosen(count, some), (0..count).filter_map(some).collect::<Vec<_>>());
+                    let saw = |k: usize| ((k * 7919) % 10_007) as f64 - 5.0;
+                    assert_eq!(largest(count, saw), (0..count).map(saw).fold(0.0, f64::max));
                     assert_eq!(count_of(count, |k| k % 5 == 0), count.div_ceil(5));
                 });
             }

@@ -7,6 +7,7 @@ use crate::problem::Problem;
 use crate::relaxation::convex::Relaxed;
 use crate::relaxation::workspace::{Columns, Workspace};
 use crate::solution::Coefficients;
+use crate::solver::incremental;
 
 /// Sweeps over X at the most; the bounds hold whenever it ends.
 const SWEEPS: usize = 30;
@@ -30,15 +31,19 @@ struct Open {
     tau: Vec<f64>,
     tolerance: f64,
     gap: f64,
+    /// P of an answer that is known.
+    best: f64,
+    is_costly: bool,
     is_done: bool,
 }
 
 /// Minimises R of problems that differ in λ0 only, each from the minimiser of the one before and the first from `start`, until
-/// (R − D)/|R| ≤ `options.relaxation_gap`. `columns` are those known before; they are handed back with what was added.
+/// (R − D)/|R| ≤ `options.relaxation_gap`, or R − D ≤ 0.05 (P̂ − R) where a step is costly (MATH 7.10), P̂ of `reached`. `columns` are
+/// those known before; they are handed back with what was added.
 pub(super) fn relax(
     problems: &[Problem<'_>],
-    mut columns: Option<Columns>,
-    start: &Coefficients,
+    reached: &[f64],
+    (mut columns, start): (Option<Columns>, &Coefficients),
     options: &Options,
     monitor: &mut Monitor<'_>,
 ) -> Result<(Vec<BatchPoint>, Option<Columns>)> {
@@ -54,7 +59,7 @@ pub(super) fn relax(
             };
             if sweep == 0 {
                 work.load(&before)?;
-                drafts.push(Open::new(&work, options));
+                drafts.push(Open::new(&work, reached[k], options));
             }
             let draft = &mut drafts[k];
             if !draft.is_done {
@@ -81,11 +86,11 @@ pub(super) fn relax(
 
 impl Open {
     /// At the point of the workspace.
-    fn new(work: &Workspace<'_, '_>, options: &Options) -> Self {
+    fn new(work: &Workspace<'_, '_>, best: f64, options: &Options) -> Self {
         let tolerance = 0.2 * options.relaxation_gap * work.relaxation().abs();
         let (coefficients, alpha) = (work.coefficients(), work.alpha.clone());
         let (relaxed, tau, gap) = (Relaxed::new(work), Vec::new(), f64::INFINITY);
-        Self { relaxed, coefficients, alpha, tau, tolerance, gap, is_done: false }
+        Self { relaxed, coefficients, alpha, tau, tolerance, gap, best, is_costly: false, is_done: false }
     }
 
     /// Takes in the features that the last sweep found wanting and minimises on the active set.
@@ -105,6 +110,7 @@ impl Open {
         self.relaxed.relaxation = self.relaxed.relaxation.min(work.relaxation());
         (self.coefficients, self.alpha) = (work.coefficients(), work.alpha.clone());
         self.relaxed.iterations += 1;
+        self.is_costly = incremental::is_costly(work);
         Ok(())
     }
 
@@ -117,7 +123,8 @@ impl Open {
         }
         self.relaxed.tau = tau;
         let target = options.relaxation_gap * self.relaxed.relaxation.abs();
-        self.is_done = self.relaxed.relaxation - self.relaxed.lower_bound <= target;
+        let is_enough = self.is_costly && incremental::is_enough(&self.relaxed, self.best);
+        self.is_done = is_enough || self.relaxed.relaxation - self.relaxed.lower_bound <= target;
         Ok(())
     }
 

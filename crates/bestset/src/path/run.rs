@@ -3,7 +3,7 @@
 use crate::control::{Monitor, Options};
 use crate::error::Result;
 use crate::path::state::{Carried, State};
-use crate::path::{Grid, Path, PathOptions, Point, Search, batch, grid};
+use crate::path::{Grid, Path, PathOptions, Point, Search, batch, cost, grid};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
 use crate::relaxation::workspace::Workspace;
@@ -179,7 +179,9 @@ impl Strand<'_, '_> {
         let solve = &self.options.solve;
         let problems = lambdas.iter().map(|&lambda0| self.at(lambda0)).collect::<Result<Vec<_>>>()?;
         let (begun, before_passes) = (monitor.seconds(), std::mem::take(&mut monitor.passes));
-        let (found, columns) = batch::relax(&problems, memory.columns.take(), &state.minimiser, solve, monitor)?;
+        let reached: Vec<f64> = lambdas.iter().map(|&lambda0| self.reached(lambda0, state)).collect();
+        let known = (memory.columns.take(), &state.minimiser);
+        let (found, columns) = batch::relax(&problems, &reached, known, solve, monitor)?;
         memory.columns = columns;
         let shared = lambdas.len() as f64;
         let (passes, mut seconds) = (monitor.passes / shared, (monitor.seconds() - begun) / shared);
@@ -188,7 +190,7 @@ impl Strand<'_, '_> {
             let begun = monitor.seconds();
             let (ladder, answer) = (memory.ladder.as_mut(), state.points.last().map(|p| &p.solution.coefficients));
             let (Some(ladder), before) = (ladder, answer.cloned().unwrap_or_default()) else { break };
-            let candidates = [std::mem::take(&mut memory.candidates), minimiser.support.clone()].concat();
+            let candidates = [std::mem::take(&mut memory.candidates), incremental::in_view(&minimiser)].concat();
             let Draft { outcome, alpha, entry, minimiser } =
                 incremental::from_ladder(problem, relaxed, minimiser, ladder, &candidates, monitor)?;
             state.minimiser = minimiser;
@@ -236,6 +238,14 @@ impl Strand<'_, '_> {
         self.base.with_penalty(penalty)
     }
 
+    /// P of the last answer at another λ0 (MATH 10.1), −∞ before there is one.
+    fn reached(&self, lambda0: f64, state: &State) -> f64 {
+        let at = |p: &Point| {
+            p.solution.objective() + (lambda0 - p.lambda0) * cost(&self.base, None, &p.solution.coefficients)
+        };
+        state.points.last().map_or(f64::NEG_INFINITY, at)
+    }
+
     /// Adds the answer at λ0, from the answer before; the λ0 at which it changes.
     fn point(
         &self,
@@ -251,10 +261,10 @@ impl Strand<'_, '_> {
         let mut ladder = memory.ladder.take();
         let (outcome, minimiser, known) = match (self.options.search, &mut ladder) {
             (Search::Neighbours, Some(ladder)) => {
-                let candidates = std::mem::take(&mut memory.candidates);
+                let known = (std::mem::take(&mut memory.candidates), self.reached(lambda0, state));
                 let draft = memory.on_columns(&problem, |work| {
                     work.load(&state.minimiser)?;
-                    incremental::on_ladder(work, ladder, candidates, solve, monitor)
+                    incremental::on_ladder(work, ladder, known, solve, monitor)
                 })?;
                 let Draft { mut outcome, minimiser, mut alpha, mut entry } = draft;
                 // The next λ0 depends on the features outside as well: they cannot wait for a sweep.

@@ -5,7 +5,7 @@
 //! end of the interval that holds τ. For the others, the point meant is the feasible one next to α.
 
 use crate::error::Result;
-use crate::kernel::each::{chosen, each};
+use crate::kernel::each::{chosen, each, largest};
 use crate::kernel::rough::rounding;
 use crate::loss::Loss;
 use crate::penalty::Coordinate;
@@ -53,11 +53,11 @@ impl Problem<'_> {
         let features: Vec<usize> = (0..self.ncols()).filter(|&j| counted(self.penalty.price.at(j))).collect();
         let mut tau = vec![0.0; features.len()];
         self.design.correlate(&features, alpha, &mut tau)?;
-        let worth = |(&j, &t): (&usize, &f64)| match -self.coordinate(j).selected().phi(t) {
-            worth if worth > 0.0 => worth / self.penalty.price.at(j),
+        let worth = |k: usize| match -self.coordinate(features[k]).selected().phi(tau[k]) {
+            worth if worth > 0.0 => worth / self.penalty.price.at(features[k]),
             _ => 0.0,
         };
-        Ok(features.iter().zip(&tau).map(worth).fold(0.0, f64::max))
+        Ok(largest(features.len(), worth))
     }
 
     /// D(α) = −Σ_i ℓ*_i(α_i) + Σ_j Ψ_j(x_jᵀα) (MATH 3.5), the k least Ψ_j only when the size is limited (MATH 6.5), less the most

@@ -3,6 +3,7 @@
 use crate::design;
 use crate::design::{Check, Moments};
 use crate::error::Result;
+use crate::kernel::each::largest;
 use crate::problem::{LowerBounds, Problem};
 use crate::solution::Coefficients;
 use std::sync::OnceLock;
@@ -21,8 +22,8 @@ pub(super) struct Measured {
 
 impl Measured {
     fn new(problem: &Problem<'_>, squares: Vec<f64>) -> Self {
-        let longest = squares.iter().copied().fold(0.0, f64::max).sqrt();
-        let offset = (0..problem.ncols()).map(|j| problem.design.offset(j)).fold(0.0, f64::max);
+        let longest = largest(squares.len(), |j| squares[j]).sqrt();
+        let offset = largest(problem.ncols(), |j| problem.design.offset(j));
         let least = |w: &[f64]| w.iter().copied().filter(|w| *w > 0.0).fold(f64::INFINITY, f64::min);
         let lightest = problem.weights().map_or(1.0, least);
         Self { squares, longest, offset, lightest }

@@ -247,10 +247,13 @@ impl Relaxed {
         if count == 0 {
             return Ok(Some(0));
         }
-        if count > work.room() {
+        let is_crowded = work.gram_room().is_some_and(|room| count > room);
+        if count > work.room() || is_crowded {
             let keep: Vec<bool> = work.beta.iter().map(|b| *b != 0.0).collect();
             work.retain(&keep);
             count = count.min(work.room());
+            // Steps without the inner products of long columns take many times as long as a few passes more.
+            count = work.gram_room().filter(|room| *room >= least).map_or(count, |room| count.min(room));
         }
         if count == 0 {
             return Ok(None);

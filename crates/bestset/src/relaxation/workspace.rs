@@ -22,6 +22,9 @@ const SPARSE_GRAM: usize = 1500;
 /// The same of dense columns, whose inner products cost n multiplications each.
 const SMALL_GRAM: usize = 500;
 
+/// The most columns of a least-squares problem whose inner products are worth having: 128 megabytes of them.
+const MOST_IN_GRAM: usize = 4096;
+
 /// The most sparse columns for each of their entries whose inner products are worth a step of descent.
 const CROWD: usize = 64;
 
@@ -286,12 +289,25 @@ impl<'p, 'a> Workspace<'p, 'a> {
     pub fn can_price(&self, members: usize) -> bool {
         let length = self.active.stored() / self.active.len().max(1);
         let most = match (self.problem.loss().is_quadratic(), self.active.is_sparse()) {
-            (true, _) => 4096,
+            (true, _) => MOST_IN_GRAM,
             (false, true) => 1024,
             (false, false) => 512,
         };
         let short = if self.active.is_sparse() { SPARSE_GRAM } else { SMALL_GRAM }.max(4 * length);
         members <= short && members <= most && self.has_room_for(members)
+    }
+
+    /// How many columns more leave the matrix of inner products worth having, where columns are long and it is the number of them that
+    /// counts against it; `None` elsewhere.
+    pub fn gram_room(&self) -> Option<usize> {
+        let is_long =
+            !self.active.is_sparse() && self.active.nrows() >= MOST_IN_GRAM && self.has_room_for(MOST_IN_GRAM);
+        (is_long && self.problem.loss().is_quadratic()).then(|| MOST_IN_GRAM.saturating_sub(self.active.len()))
+    }
+
+    /// Whether the coefficients that are not zero are too many for it already, where columns are long.
+    pub fn is_beyond_gram(&self) -> bool {
+        self.gram_room().is_some() && self.support().len() + 100 > MOST_IN_GRAM
     }
 
     /// Whether memory has room for the inner products of so many columns, and for tableaus made of them.

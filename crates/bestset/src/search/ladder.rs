@@ -5,6 +5,7 @@
 
 use crate::control::Limits;
 use crate::error::Result;
+use crate::kernel::each::{chosen, largest};
 use crate::problem::{Lengths, Problem};
 use crate::relaxation::workspace::{Columns, Workspace};
 use crate::search::tableau::Tableau;
@@ -105,8 +106,7 @@ impl Ladder {
             // A free feature is worth taking in when it brings anything at all.
             if worth > 0.0 { worth / price } else { 0.0 }
         };
-        let outside = (0..tau.len()).filter(|&j| !self.holds(j));
-        let mut found: Vec<(f64, usize)> = outside.map(|j| (share(j), j)).filter(|e| e.0 > PROMISING).collect();
+        let mut found = chosen(tau.len(), |j| Some((share(j), j)).filter(|e| e.0 > PROMISING && !self.holds(j)));
         found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         found.truncate(ENTERING);
         Ok(found)
@@ -117,8 +117,9 @@ impl Ladder {
     pub(crate) fn entry_outside(&self, problem: &Problem<'_>, tau: &[f64]) -> Result<f64> {
         let lengths = problem.lengths()?;
         let price = |j: usize| problem.penalty().price.at(j);
-        let outside = (0..tau.len()).filter(|&j| price(j) > 0.0 && !self.holds(j));
-        Ok(outside.map(|j| alone(problem, &lengths, j, tau[j]) / price(j)).fold(0.0, f64::max))
+        let is_outside = |j: usize| price(j) > 0.0 && !self.holds(j);
+        let worth = |j: usize| if is_outside(j) { alone(problem, &lengths, j, tau[j]) / price(j) } else { 0.0 };
+        Ok(largest(tau.len(), worth))
     }
 
     fn holds(&self, j: usize) -> bool {

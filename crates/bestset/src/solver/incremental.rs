@@ -33,6 +33,18 @@ const OVERPAID: f64 = 20.0;
 /// Part of P̂ − R below which R − D is not worth another pass over X. At n = 1000, p = 10⁵, λ2 = 0.0001: 8 passes in place of 16.
 const WORTH: f64 = 0.01;
 
+/// Entries of the active columns from which on minimising R to its last digits takes minutes: 256 megabytes.
+const LONG: usize = 1 << 25;
+
+/// Entries of the active columns from which on minimising R takes longer than a moment: some ten milliseconds a step.
+const COSTLY: usize = 1 << 22;
+
+/// The same as [`WORTH`] of a point of a path whose R is costly: the next point is not far, and most are never looked at again.
+const WORTH_ON_PATH: f64 = 0.05;
+
+/// Features of R's minimiser that a point of a path has in view at the most: a tableau of more takes longer than passes over X.
+const IN_VIEW: usize = 1000;
+
 /// The answer of the default solver and what branch-and-bound starts from.
 pub struct Root {
     /// The answer with its bound.
@@ -81,12 +93,17 @@ fn relax(
         return Ok(relaxed);
     }
     let null = work.problem.null_objective();
+    let is_long = |work: &Workspace<'_, '_>| work.active.stored() > LONG;
     let is_far = |r: &Relaxed, work: &Workspace<'_, '_>| {
-        r.gap() <= ROUGH * (null - r.relaxation) && work.objective() > OVERPAID * r.relaxation
+        let is_rough = r.gap() <= ROUGH * (null - r.relaxation);
+        is_rough && (work.objective() > OVERPAID * r.relaxation || is_long(work))
+            || is_long(work) && work.is_beyond_gram()
     };
     if convex::refine(&mut relaxed, work, options, &is_far, monitor)? {
         let answer = multistart::first(work, starts, monitor)?;
-        let is_worthless = |r: &Relaxed, _: &Workspace<'_, '_>| r.gap() <= WORTH * (answer.objective - r.relaxation);
+        let is_worthless = |r: &Relaxed, work: &Workspace<'_, '_>| {
+            r.gap() <= WORTH * (answer.objective - r.relaxation) || is_long(work) && work.is_beyond_gram()
+        };
         convex::refine(&mut relaxed, work, options, &is_worthless, monitor)?;
         starts.push(answer.coefficients);
     }
@@ -137,18 +154,48 @@ pub(crate) struct Draft {
 }
 
 /// As [`neighbour`] for a problem that the ladder serves; the bound from scratch and the look at all of X are left to the
-/// caller, who does both for several points in one sweep and brings `candidates` for the answer.
+/// caller, who does both for several points in one sweep and brings `candidates` for the answer, and P of the answer before.
 pub(crate) fn on_ladder(
     work: &mut Workspace<'_, '_>,
     ladder: &mut Ladder,
-    mut candidates: Vec<usize>,
+    (mut candidates, best): (Vec<usize>, f64),
     options: &Options,
     monitor: &mut Monitor<'_>,
 ) -> Result<Draft> {
-    let relaxed = convex::solve(work, options, monitor)?;
+    let mut relaxed = Relaxed::new(work);
+    let is_done =
+        |r: &Relaxed, work: &Workspace<'_, '_>| is_costly(work) && (is_enough(r, best) || work.is_beyond_gram());
+    convex::refine(&mut relaxed, work, options, &is_done, monitor)?;
     let minimiser = work.coefficients();
-    candidates.extend_from_slice(&minimiser.support);
+    if is_costly(work) && work.active.len() > 2 * minimiser.support.len() {
+        let keep: Vec<bool> = work.beta.iter().map(|b| *b != 0.0).collect();
+        work.retain(&keep);
+    }
+    candidates.extend(in_view(&minimiser));
     from_ladder(work.problem, relaxed, minimiser, ladder, &candidates, monitor)
+}
+
+/// R − D ≤ 0.05 (P̂ − R) (MATH 7.10): whether the bound of a point of a path is as good as is worth its while beside an answer of
+/// objective `best`.
+pub(crate) fn is_enough(relaxed: &Relaxed, best: f64) -> bool {
+    relaxed.gap() <= WORTH_ON_PATH * (best - relaxed.relaxation)
+}
+
+/// Whether minimising R is more than a moment's work: then it goes no further than the bound is worth (MATH 7.10), and columns that the
+/// minimiser does not use are not carried from point to point.
+pub(crate) fn is_costly(work: &Workspace<'_, '_>) -> bool {
+    work.active.stored() > COSTLY
+}
+
+/// The features of R's minimiser that an answer should have in view: all, or the largest of very many.
+pub(crate) fn in_view(minimiser: &Coefficients) -> Vec<usize> {
+    let mut found: Vec<(usize, f64)> = minimiser.iter().collect();
+    if found.len() > IN_VIEW {
+        found.select_nth_unstable_by(IN_VIEW, |a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+        found.truncate(IN_VIEW);
+        found.sort_unstable_by_key(|c| c.0);
+    }
+    found.into_iter().map(|c| c.0).collect()
 }
 
 /// The answer from the ladder beside what the convex phase found.

@@ -3,6 +3,7 @@
 //! Everything that touches all variants works on the packed bytes: sums of whole numbers, which are exact ([`sums`]), of numbers
 //! with a common unit ([`fixed`]), and counts of people ([`people`]).
 
+mod absent;
 mod fixed;
 mod lanes;
 mod people;
@@ -13,6 +14,7 @@ pub use people::{Counts, People};
 use crate::design::{Column, Design, Moments, in_blocks};
 use crate::error::{Error, Result, check_length};
 use crate::kernel;
+use absent::Absent;
 use fixed::{Fixed, Scaled};
 use lanes::Table;
 use rayon::prelude::*;
@@ -55,6 +57,7 @@ pub struct Genotypes<'a> {
     stride: usize,
     packed: Cow<'a, [u8]>,
     counts: Cow<'a, [Counts]>,
+    absent: Cow<'a, Absent>,
 }
 
 /// Σ_i x_ij a_i over the people whose genotype is known, and Σ_i a_i over those whose is not.
@@ -81,7 +84,8 @@ impl<'a> Genotypes<'a> {
         check_length("packed genotypes", packed.len(), stride.saturating_mul(variants))?;
         let all = People::new(people, |_| true);
         let counts: Vec<Counts> = packed.par_chunks_exact(stride).map(|column| all.count(column)).collect();
-        Ok(Self { people, stride, packed, counts: Cow::Owned(counts) })
+        let absent = Absent::new(people, &packed, &counts);
+        Ok(Self { people, stride, packed, counts: Cow::Owned(counts), absent: Cow::Owned(absent) })
     }
 
     /// How many people have which genotype of variant j.
@@ -96,7 +100,8 @@ impl<'a> Genotypes<'a> {
 
     /// The same genotypes, not copied.
     pub fn borrowed(&self) -> Genotypes<'_> {
-        Genotypes { packed: Cow::Borrowed(&*self.packed), counts: Cow::Borrowed(&*self.counts), ..*self }
+        let (packed, counts) = (Cow::Borrowed(&*self.packed), Cow::Borrowed(&*self.counts));
+        Genotypes { packed, counts, absent: Cow::Borrowed(&*self.absent), ..*self }
     }
 
     /// Standard deviation of variant j.
@@ -207,7 +212,7 @@ impl<'a> Genotypes<'a> {
             *found = match self.counts[j].missing {
                 0 => 0,
                 _ if is_many(j) => together.next().unwrap_or_default(),
-                _ => one_by_one(self.packed(j), &part.numbers),
+                _ => self.absent.sum(j, self.packed(j), &self.counts, self.people, &part.numbers),
             };
         }
         found
@@ -283,19 +288,6 @@ fn moments(weights: [f64; 4], filled: f64) -> Moments {
 #[inline(always)]
 fn code(column: &[u8], i: usize) -> usize {
     (column[i / 4] >> (2 * (i % 4))) as usize & 3
-}
-
-/// Σ a_i over the people whose genotype is not known.
-fn one_by_one(column: &[u8], numbers: &[i64]) -> i128 {
-    let mut sum = 0;
-    for (word, numbers) in people::words(column).zip(numbers.chunks_exact(32)) {
-        let mut left = people::missing(word);
-        while left != 0 {
-            sum += i128::from(numbers[left.trailing_zeros() as usize / 2]);
-            left &= left - 1;
-        }
-    }
-    sum
 }
 
 impl Design for Genotypes<'_> {

@@ -2,36 +2,43 @@
 
 use crate::design::stored::source::{Source, bad};
 use crate::error::Result;
+use pulp::bytemuck::{Pod, cast_slice_mut};
 
 /// Most bytes of a header: that of an array of numbers has about a hundred.
 const LONGEST_HEADER: usize = 1 << 20;
 
 /// A number as a file stores it, its lowest byte first.
-pub(super) trait StoredNumber: Copy {
-    /// Bytes of one.
-    const BYTES: usize;
-    /// The number that some bytes are.
-    fn of(bytes: &[u8]) -> Self;
+pub(super) trait StoredNumber: Pod {
+    /// The number that was read as if the machine stored its lowest byte first as well.
+    fn from_file(self) -> Self;
 }
 
 macro_rules! stored {
     ($($kind:ty),*) => {$(
         impl StoredNumber for $kind {
-            const BYTES: usize = size_of::<$kind>();
             #[inline(always)]
-            fn of(bytes: &[u8]) -> Self {
-                let mut own = [0; size_of::<$kind>()];
-                own.copy_from_slice(bytes);
-                Self::from_le_bytes(own)
+            fn from_file(self) -> Self {
+                Self::from_le_bytes(self.to_ne_bytes())
             }
         }
     )*};
 }
-stored!(f64, f32, i8, i32, i64);
+stored!(f64, f32, i8, u32, i64);
 
-/// The numbers that some bytes are.
-pub(super) fn decoded<T: StoredNumber>(bytes: &[u8]) -> Vec<T> {
-    bytes.chunks_exact(T::BYTES).map(T::of).collect()
+/// So many numbers of an array that begins at `start`, in place of what is in `out`.
+pub(super) fn read_numbers<T: StoredNumber>(
+    file: &Source,
+    start: u64,
+    first: usize,
+    count: usize,
+    out: &mut Vec<T>,
+) -> Result<()> {
+    out.resize(count, T::zeroed());
+    file.read(start + (first * size_of::<T>()) as u64, cast_slice_mut(out))?;
+    if cfg!(target_endian = "big") {
+        out.iter_mut().for_each(|x| *x = x.from_file());
+    }
+    Ok(())
 }
 
 /// What a header says.

@@ -8,9 +8,13 @@ use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, 
 use faer::linalg::cholesky::llt::solve::{solve_in_place, solve_in_place_scratch};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
+use rayon::prelude::*;
 
 /// Side of the squares in which the matrix is mirrored: one fits into the cache whole.
 const TILE: usize = 32;
+
+/// Columns of Q that are made together.
+const SIDE: usize = 64;
 
 /// The symmetric matrix Q over the positions of an active set, grown as columns are added.
 #[derive(Debug, Clone, Default)]
@@ -113,19 +117,22 @@ impl Gram {
         let columns = if h.is_none() && plain {
             active.all_values()
         } else {
-            prepared = (0..new).flat_map(|k| prepare(active.entries(k).1, h, metric.shifts[k])).collect();
+            prepared = prepared_columns(active, h, metric);
             &prepared
         };
         let x = MatRef::from_column_major_slice(columns, n, new);
-        // Upper triangle only, by blocks of columns.
-        let mut from = old;
-        while from < new {
-            let to = (from + 64).min(new);
-            let block = &mut self.data[from * stride..];
+        // Upper triangle only, by blocks of columns: the same products for any number of threads.
+        let one = |(b, block): (usize, &mut [f64])| {
+            let from = old + b * SIDE;
+            let to = (from + SIDE).min(new);
             let target = MatMut::from_column_major_slice_with_stride_mut(block, to, to - from, stride);
             let (left, right) = (x.subcols(0, to), x.subcols(from, to - from));
             matmul(target, Accum::Replace, left.transpose(), right, 1.0, Par::Seq);
-            from = to;
+        };
+        let data = &mut self.data[old * stride..new * stride];
+        match is_long(n * new * (new - old)) {
+            true => data.par_chunks_mut(SIDE * stride).enumerate().for_each(one),
+            false => data.chunks_mut(SIDE * stride).enumerate().for_each(one),
         }
     }
 
@@ -249,9 +256,27 @@ impl Rows {
     }
 }
 
-/// √h ∘ (x + shift).
-fn prepare<'a>(values: &'a [f64], h: Option<&'a [f64]>, shift: f64) -> impl Iterator<Item = f64> + 'a {
-    values.iter().enumerate().map(move |(i, x)| (x + shift) * h.map_or(1.0, |h| h[i].sqrt()))
+/// √h ∘ (x + shift) of all columns.
+fn prepared_columns(active: &ActiveSet, h: Option<&[f64]>, metric: &Metric) -> Vec<f64> {
+    let (n, roots) = (active.nrows(), h.map(|h| h.iter().map(|h| h.sqrt()).collect::<Vec<f64>>()));
+    let mut prepared = vec![0.0; n * active.len()];
+    let one = |(k, out): (usize, &mut [f64])| {
+        let (values, shift) = (active.entries(k).1, metric.shifts[k]);
+        match &roots {
+            None => out.iter_mut().zip(values).for_each(|(o, x)| *o = x + shift),
+            Some(roots) => out.iter_mut().zip(values).zip(roots).for_each(|((o, x), r)| *o = (x + shift) * r),
+        }
+    };
+    match is_long(prepared.len()) {
+        true => prepared.par_chunks_mut(n).enumerate().for_each(one),
+        false => prepared.chunks_mut(n).enumerate().for_each(one),
+    }
+    prepared
+}
+
+/// Whether so many multiplications are worth handing to other threads.
+fn is_long(multiplications: usize) -> bool {
+    multiplications > 1 << 22 && rayon::current_num_threads() > 1
 }
 
 /// L̃ held as its matrix and its gradient.
