@@ -10,14 +10,14 @@ const LONGEST_HEADER: usize = 1 << 20;
 /// A number as a file stores it, its lowest byte first.
 pub(super) trait StoredNumber: Pod {
     /// The number that was read as if the machine stored its lowest byte first as well.
-    fn from_file(self) -> Self;
+    fn in_order(self) -> Self;
 }
 
 macro_rules! stored {
     ($($kind:ty),*) => {$(
         impl StoredNumber for $kind {
             #[inline(always)]
-            fn from_file(self) -> Self {
+            fn in_order(self) -> Self {
                 Self::from_le_bytes(self.to_ne_bytes())
             }
         }
@@ -36,7 +36,7 @@ pub(super) fn read_numbers<T: StoredNumber>(
     out.resize(count, T::zeroed());
     file.read(start + (first * size_of::<T>()) as u64, cast_slice_mut(out))?;
     if cfg!(target_endian = "big") {
-        out.iter_mut().for_each(|x| *x = x.from_file());
+        out.iter_mut().for_each(|x| *x = x.in_order());
     }
     Ok(())
 }
