@@ -221,7 +221,9 @@ def given(X: Any, client: Any = None) -> Iterator[Any]:
     else:
         cluster, sources = far.cluster, far.sources
         (x,) = cluster.run([cluster.task(_parts.whole, *sources)])
-    with _parts.spread(cluster, sources):
+    # Dask's own schedulers work in this process: a part of a selection would wait there for the selection it is a part of.
+    is_spread = cluster.client is not None
+    with _parts.spread(cluster, sources) if is_spread else contextlib.nullcontext():
         yield x
 
 
