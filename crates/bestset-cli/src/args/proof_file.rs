@@ -3,7 +3,6 @@
 use super::InputArgs;
 use crate::exit::Failure;
 use crate::work::{Answer, Loaded, Posed, Session};
-use anstream::eprintln;
 use bestset::Options;
 use bestset::select::ProofFile;
 use clap::Args;
@@ -43,7 +42,7 @@ impl ProofArgs {
         )))
     }
 
-    /// Writes the proof of an answer.
+    /// Writes the proof of an answer; a line that says how it is checked, where one was asked for.
     pub fn write(
         &self,
         posed: &Posed<'_>,
@@ -51,8 +50,8 @@ impl ProofArgs {
         options: &Options,
         input: &InputArgs,
         session: &Session<'_>,
-    ) -> Result<(), Failure> {
-        let Some(path) = &self.proof else { return Ok(()) };
+    ) -> Result<Option<String>, Failure> {
+        let Some(path) = &self.proof else { return Ok(None) };
         let data = posed.data;
         let file = ProofFile {
             path: path.clone(),
@@ -72,11 +71,11 @@ impl ProofArgs {
         let (nodes, bytes, checked) = (written.nodes, written.bytes, self.proof_data.as_ref().unwrap_or(&input.file));
         let target = input.target_file.as_ref().filter(|_| self.proof_data.is_none());
         let target = target.map_or_else(String::new, |file| format!(" --target {}", file.display()));
-        eprintln!(
-            "note: a proof of {nodes} nodes, {bytes} bytes; check it: bestset-check {} {}{target}",
+        Ok(Some(format!(
+            "Proof: {}, {nodes} nodes, {bytes} bytes; check it: bestset-check {} {}{target}",
+            path.display(),
             checked.display(),
             path.display()
-        );
-        Ok(())
+        )))
     }
 }

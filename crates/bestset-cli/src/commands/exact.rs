@@ -55,7 +55,10 @@ impl Exact {
             options.solve.top = self.best;
             let found = answer::select(posed, &options, &session)?;
             let exit = deliver(posed, &found, (&self.input, &self.fitting, &self.output), &session, out)?;
-            self.proof.write(posed, &found, &options.solve, &self.input, &session)?;
+            let written = self.proof.write(posed, &found, &options.solve, &self.input, &session)?;
+            if let Some(line) = written.filter(|_| !self.output.json) {
+                writeln!(out, "{line}")?;
+            }
             Ok(exit)
         })
     }
