@@ -133,13 +133,8 @@ fn exact_proves_sizes_and_ranks() {
 fn proofs_are_checked_by_another_program() {
     let place = Place::new();
     place.done("simulate sim.csv --n 60 --p 30 --true-features 3 --seed 4");
-    let written = |line: &str| {
-        let output = place.run(line);
-        assert_eq!(code(&output), 0, "{line}: {}", errors(&output));
-        errors(&output)
-    };
-    let note = written("exact sim.csv -k 3 --proof sim.bsp");
-    assert!(note.contains("bestset-check sim.csv sim.bsp"), "{note}");
+    let said = place.done("exact sim.csv -k 3 --proof sim.bsp");
+    assert!(said.contains("bestset-check sim.csv sim.bsp"), "{said}");
     let path = |name: &str| place.path(name);
     let check = |data: &str, proof: &str| {
         let proof = std::fs::File::open(path(proof)).unwrap();
@@ -151,7 +146,7 @@ fn proofs_are_checked_by_another_program() {
     let line = format!("exact {FLATS} -k 3 --no-groups --proof flats.bsp");
     let refused = place.refused(&line);
     assert!(refused.contains("texts that became numbers") && refused.contains("--proof-data"), "{refused}");
-    written(&format!("{line} --proof-data used.csv"));
+    place.done(&format!("{line} --proof-data used.csv"));
     check("used.csv", "flats.bsp").unwrap();
     assert!(check("sim.csv", "flats.bsp").is_err());
 }
