@@ -10,13 +10,16 @@
 //! | `source`, `header` | the bytes of a proof; which data, which problem, which claim |
 //! | `model` | the columns of the problem, compared with the hash |
 //! | `bound`, `lemma` | the inequality, and the curvature it may use |
+//! | `dual`, `loss` | the same for losses that are not the squared one |
 //! | `tree` | the records: splits, bounds, decisions |
 //! | `round`, `sha256` | rounding bounded beforehand; the hash |
 //! | `sentence` | what has been proved, in words |
 
 mod bound;
+mod dual;
 mod header;
 mod lemma;
+mod loss;
 mod model;
 mod round;
 mod sentence;
@@ -26,6 +29,7 @@ mod table;
 mod tree;
 
 pub use header::{Header, Penalty};
+pub use loss::Loss;
 pub use table::Table;
 pub use tree::Counts;
 
@@ -79,7 +83,10 @@ fn left_out(header: &Header, data: &Table) -> Vec<String> {
 
 /// At least P of an answer.
 fn objective(header: &Header, model: &Model, answer: &Vec<(usize, f64)>) -> f64 {
-    let mut value = bound::Residual::new(model, answer).loss();
+    let mut value = match model.loss {
+        Loss::Squared => bound::Residual::new(model, answer).loss(),
+        _ => dual::loss(model, answer),
+    };
     for &(j, b) in answer {
         let Penalty { l0, l1, l2, .. } = header.penalty(j);
         let shrinkage = up(up(l1 * b.abs()) + up(l2 * up(b * b)));

@@ -149,6 +149,14 @@ fn proofs_are_checked_by_another_program() {
     place.done(&format!("{line} --proof-data used.csv"));
     check("used.csv", "flats.bsp").unwrap();
     assert!(check("sim.csv", "flats.bsp").is_err());
+    // Classes are −1 and 1 in a proof, whatever they are called.
+    let row = |i: u32| format!("{},{},{}\n", i * 7 % 40, i * 11 % 13, u32::from(i * 7 % 40 + i % 9 > 22));
+    std::fs::write(path("kinds.csv"), "a,b,kind\n".to_owned() + &(0..40).map(row).collect::<String>()).unwrap();
+    let line = "exact kinds.csv --target kind --loss logistic --lambda0 1 --lambda2 0.1 --proof kinds.bsp";
+    assert!(place.refused(line).contains("classes that became -1 and 1"), "{}", place.refused(line));
+    place.done(&format!("{line} --proof-data kinds_used.csv"));
+    let sentence = check("kinds_used.csv", "kinds.bsp").unwrap().sentence();
+    assert!(sentence.contains("log(1 + exp(−yu)), u = Xb + b0"), "{sentence}");
 }
 
 #[test]

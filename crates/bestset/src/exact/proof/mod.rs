@@ -9,6 +9,7 @@
 //! | file | what |
 //! |---|---|
 //! | `statement` | the header: which data, which problem, which claim |
+//! | `ground` | what all nodes look at, the file, and the records that are the same everywhere |
 //! | `root`, `tree` | the bound of all subsets; the walk |
 //! | `rules` | D′ with room for the checker's rounding: what is closed, in, out |
 //! | `lemma` | curvature that the checker finds semidefinite |
@@ -16,6 +17,7 @@
 //! | `resume` | an unfinished file, to go on from |
 //! | `stream`, `hash` | bytes, SHA-256 |
 
+mod ground;
 mod hash;
 mod lemma;
 mod probe;
@@ -37,12 +39,12 @@ use crate::exact::setting::Setting;
 use crate::exact::tuning::Tuning;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution};
+use ground::ProofTree;
 use resume::replay;
 use rules::Faults;
 use statement::Claim;
 use std::io::Write;
 use stream::Stream;
-use tree::ProofTree;
 
 /// What was written.
 #[derive(Debug, Clone, Copy, PartialEq)]
