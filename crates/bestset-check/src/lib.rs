@@ -12,8 +12,10 @@
 //! | `bound`, `lemma` | the inequality, and the curvature it may use |
 //! | `tree` | the records: splits, bounds, decisions |
 //! | `round`, `sha256` | rounding bounded beforehand; the hash |
+//! | `command` | the program |
 
 mod bound;
+mod command;
 mod header;
 mod lemma;
 mod model;
@@ -23,6 +25,7 @@ mod source;
 mod table;
 mod tree;
 
+pub use command::run;
 pub use header::{Header, Penalty};
 pub use table::Table;
 pub use tree::Counts;
