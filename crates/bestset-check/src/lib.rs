@@ -13,9 +13,11 @@
 //! | `dual`, `loss` | the same for losses that are not the squared one |
 //! | `tree` | the records: splits, bounds, decisions |
 //! | `round`, `sha256` | rounding bounded beforehand; the hash |
+//! | `command` | the program |
 //! | `sentence` | what has been proved, in words |
 
 mod bound;
+mod command;
 mod dual;
 mod header;
 mod lemma;
@@ -28,6 +30,7 @@ mod source;
 mod table;
 mod tree;
 
+pub use command::run;
 pub use header::{Header, Penalty};
 pub use loss::Loss;
 pub use table::Table;
