@@ -156,7 +156,9 @@ fn claim(problem: &Problem<'_>, solution: &Solution, options: &Options) -> Resul
     for answer in &answers {
         best = best.max(problem.value(answer)?);
     }
-    let room = options.absolute(problem).max(options.gap.max(LEAST_GAP) * best.abs());
+    // Conjugates are rounded relative to their own terms, also where these add up to a perfect fit.
+    let least = if problem.loss().is_quadratic() { 0.0 } else { LEAST_OF_NULL * problem.null_objective() };
+    let room = options.absolute(problem).max(options.gap.max(LEAST_GAP) * best.abs()).max(least);
     let bound = best - room;
     if !bound.is_finite() {
         return Err(Error::Range { name: "the objective", value: best, range: "finite" });
@@ -166,6 +168,9 @@ fn claim(problem: &Problem<'_>, solution: &Solution, options: &Options) -> Resul
 
 /// Share of P that a proof leaves to rounding where no tolerance does.
 const LEAST_GAP: f64 = 1e-9;
+
+/// Share of the null model's P that a proof leaves to rounding where the loss is not the squared one.
+const LEAST_OF_NULL: f64 = 1e-12;
 
 /// An error where a limit struck.
 fn check(limits: &Limits) -> Result<()> {
