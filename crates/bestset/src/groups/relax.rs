@@ -116,7 +116,7 @@ impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
     fn sweep(&self, intercept: f64, alpha: &mut [f64], beta: &mut [f64], u: &mut [f64]) {
         let problem = self.grouped.problem;
         let slopes = |u: &[f64], alpha: &mut [f64]| {
-            problem.loss().derivatives(u, intercept, problem.y(), problem.weights(), alpha);
+            problem.slopes(u, intercept, alpha);
         };
         for g in (0..self.blocks.len()).filter(|&g| self.curvatures[g] > 0.0) {
             let members = &self.grouped.groups.members[g];
