@@ -1,8 +1,11 @@
 //! The partial likelihood of Cox (MATH 15.5): L(u) = Σ_t d_t log Σ_{i∈R_t} w_i e^{u_i} − Σ_events w_iu_i, ties as Breslow or Efron count
 //! them, with strata and delayed entry.
 
+mod curves;
 mod dual;
 mod risk;
+
+pub use curves::{Baseline, Curve, concordance};
 
 use crate::error::{Error, Result, check_finite, check_length};
 use crate::loss::{CoupledConjugate, CoupledCurvature, CoupledLoss};
@@ -255,6 +258,18 @@ impl CoupledLoss for Cox {
     /// Events.
     fn counted(&self) -> (f64, f64) {
         (self.delta.iter().filter(|d| **d > 0.0).count() as f64, self.delta.iter().sum())
+    }
+
+    fn counts(&self, i: usize) -> bool {
+        self.data.event[i]
+    }
+
+    fn baseline(&self, u: &[f64]) -> Option<Baseline> {
+        Some(self.curves(u))
+    }
+
+    fn concordance(&self, u: &[f64], rows: &[usize]) -> f64 {
+        concordance(&self.data, self.weights.as_deref(), u, rows)
     }
 }
 
