@@ -70,6 +70,9 @@ pub trait CoupledCurvature {
 
     /// out = Fx.
     fn factor(&self, x: &[f64], out: &mut [f64]);
+
+    /// v ← (diag(h) − FᵀF)v.
+    fn multiply(&self, v: &mut [f64]);
 }
 
 /// The conjugate at α′ with |α′_i − α_i| ≤ `moved` · `reach`_i (MATH 15.4).

@@ -299,4 +299,17 @@ impl CoupledCurvature for CoxCurvature {
         let sums = self.left.iter().map(|&(k, left)| whole[k] + left * own[k]);
         out.iter_mut().zip(sums).zip(&self.scales).for_each(|((o, s), scale)| *o = scale * s);
     }
+
+    /// c_iv_i − e_i Σ_{k: i∈R_k} (d_k/S_k) p_kᵀv.
+    fn multiply(&self, v: &mut [f64]) {
+        let (mut image, times) = (vec![0.0; self.rank()], self.risk.times());
+        self.factor(v, &mut image);
+        let (mut whole, mut own) = (vec![0.0; times], vec![0.0; times]);
+        for ((&(k, left), scale), x) in self.left.iter().zip(&self.scales).zip(&image) {
+            whole[k] += scale * x;
+            own[k] += left * scale * x;
+        }
+        let back = self.risk.gather(&whole, &own);
+        v.iter_mut().enumerate().for_each(|(i, v)| *v = self.diagonal[i] * *v - self.each[i] * back[i]);
+    }
 }
