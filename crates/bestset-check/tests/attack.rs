@@ -440,6 +440,41 @@ fn other_losses_prove_nothing_false() {
     refused(&Forged { loss: (4, None), ..honest() }, "no loss has the number 4");
 }
 
+/// Points whose parts cancel: c(b − a) with b = a + z/c is z, but for rounding of the size of c, which the bound pays for.
+#[test]
+fn points_that_cancel_prove_nothing_false() {
+    let mut state = 0xfeed_5678_9abc_def1u64;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+    };
+    let mut proved = 0;
+    for trial in 0..200 {
+        let (n, c) = (6 + trial % 5, 10f64.powi(3 + trial as i32 % 8));
+        let (a, y): (Vec<f64>, Vec<f64>) = (0..n).map(|_| (random(), random())).unzip();
+        let inner = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        // Nothing is worth its price: the least P is that of nothing, ½‖y‖², where r = y.
+        let z: Vec<f64> = y.iter().map(|y| 1e-3 * y).collect();
+        let b: Vec<f64> = a.iter().zip(&z).map(|(a, z)| a + z / c).collect();
+        let least = 0.5 * inner(&y, &y);
+        let forged = Forged {
+            columns: vec![("a", a), ("b", b), ("y", y)],
+            penalty: [100.0, 0.0, 1.0, f64::NEG_INFINITY, f64::INFINITY],
+            answers: Vec::new(),
+            records: [closing(&[(0, -c), (1, c)], false, 0.0), vec![END]].concat(),
+            ..honest()
+        };
+        if let Some(bound) = largest(&forged, 2.0 * least) {
+            // At r = y(1 − 10⁻³) the bound is 10⁻⁶ of it below the truth: what rounding adds beyond that is caught.
+            assert!(bound <= least * (1.0 - 0.99e-6) + 1e-15, "{trial}: {bound:e}, {least:e}, {c:e}");
+            proved += usize::from(bound > 0.9 * least);
+        }
+    }
+    assert!(proved > 100, "{proved}");
+}
+
 /// An array of no rows may announce any number of columns.
 #[test]
 fn arrays_that_announce_more_than_they_have() {
