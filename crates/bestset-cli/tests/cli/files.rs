@@ -1,10 +1,8 @@
 //! The commands that work on files, from the outside: a snapshot of each, and what must hold whatever the numbers.
 
 use crate::place::{FLATS, Place};
-use crate::support::{assert_certified, bestset, code, errors, json, text};
+use crate::support::{assert_certified, code, errors, json, text};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::Output;
 
 /// Numbers that depend on time, on rounding and on the number of threads are not part of a snapshot.
 fn settings() -> insta::Settings {

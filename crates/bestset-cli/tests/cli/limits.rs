@@ -1,6 +1,7 @@
 //! Limits that strike, and work that goes on from where it was ended.
 
 use crate::place::{FLATS, Place};
+use crate::support::{assert_certified, code, errors, json, text};
 
 #[test]
 fn a_checkpoint_gives_the_same_answer() {

@@ -1,6 +1,7 @@
 //! Files beside the project: answers that are known.
 
 use crate::place::{Place, shared};
+use crate::support::{assert_certified, json};
 
 #[test]
 fn best_subsets_of_hitters_are_the_published_ones() {

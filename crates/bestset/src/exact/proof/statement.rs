@@ -112,10 +112,6 @@ fn loss_number(loss: Loss) -> Result<u8> {
         Loss::Logistic => Ok(1),
         Loss::SquaredHinge => Ok(2),
         Loss::Huber { .. } => Ok(3),
-        #[allow(
-            unreachable_patterns,
-            reason = "a loss that the checker does not know is refused, not mistaken for another"
-        )]
         other => Err(Error::Unused {
             setting: format!("the {} loss", other.name()),
             place: "with a proof file",
