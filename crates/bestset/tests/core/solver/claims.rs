@@ -158,5 +158,5 @@ fn bounds_are_true_where_every_problem_is_taken_for_large() {
         });
     }
     let [solves, paths] = passes;
-    assert!(solves[1] <= solves[0] && paths[1] < 0.9 * paths[0] && looser > 100, "{passes:?} {looser}");
+    assert!(solves[1] < solves[0] && paths[1] < paths[0] && looser > 20, "{passes:?} {looser}");
 }
