@@ -1,11 +1,11 @@
 //! The data of a command.
 
 use super::{Session, remark};
-use crate::args::{FittingArgs, InputArgs};
+use crate::args::{FittingArgs, InputArgs, TiesName};
 use crate::exit::Failure;
 use anstream::eprintln;
-use bestset::Loss;
 use bestset::design::{Column, Design, Reading, Stored};
+use bestset::{Loss, Survival, Ties};
 use bestset_data::{
     CohortFiles, Dataset, KnownVariant, Matrix, Names, Roles, Table, Target, Usual, Variant, read, read_cohort,
 };
@@ -26,6 +26,8 @@ pub struct Loaded {
     pub scaling: Option<Scaling>,
     /// The loss.
     pub loss: Loss,
+    /// Survival times, where the target is one.
+    pub survival: Option<Survival>,
     /// Whether categories may be chosen level by level.
     pub no_groups: bool,
     /// Seconds that reading took.
@@ -94,7 +96,10 @@ impl Loaded {
             let (found, expected) = (target.values.len(), set.rows());
             return Err(Failure::Message(format!("the target has {found} values for {expected} rows")));
         }
+        let survival = super::survival::times(input, &target, &set.apart)?;
+        let cox = Loss::Cox { ties: input.ties.map_or(Ties::default(), TiesName::ties) };
         let loss = match fitting.loss {
+            _ if survival.is_some() => cox,
             Some(loss) => loss.with_delta(fitting.delta()),
             None if target.classes.is_some() || input.positive.is_some() => Loss::Logistic,
             None => Loss::Squared,
@@ -113,7 +118,8 @@ impl Loaded {
             session.progress.done();
             say(&notes);
         }
-        Ok(Self { set, disk, target, has_own_table, scaling, loss, no_groups: input.no_groups, seconds })
+        let no_groups = input.no_groups;
+        Ok(Self { set, disk, target, has_own_table, scaling, loss, survival, no_groups, seconds })
     }
 
     /// Number of samples.
