@@ -74,6 +74,7 @@ pub(crate) struct Survey {
 }
 
 /// What a first reading says of a sparse matrix.
+#[cfg(feature = "tables")]
 pub(crate) struct SparseSurvey {
     pub rows: usize,
     /// The number of its first column.
@@ -95,7 +96,7 @@ pub(crate) fn survey_sparse(source: &Source, options: &ReadOptions) -> Result<Op
 
 /// Some columns of a sparse matrix that was surveyed, by way of no more than their own entries.
 #[cfg(feature = "tables")]
-pub(crate) fn sparse_columns(source: &Source, survey: &SparseSurvey, columns: Range<usize>) -> Result<Matrix> {
+pub(crate) fn sparse_columns(source: &Source, survey: &SparseSurvey, columns: Range<usize>) -> Result<crate::Matrix> {
     let (entries, width) = match survey.label {
         Some(_) => (libsvm::entries(source, survey, columns.clone())?, columns.len()),
         None => (market::entries(source, columns.clone())?, columns.len()),
