@@ -12,9 +12,11 @@
 //! | `bound`, `lemma` | the inequality, and the curvature it may use |
 //! | `tree` | the records: splits, bounds, decisions |
 //! | `round`, `sha256` | rounding bounded beforehand; the hash |
+//! | `command` | the program |
 //! | `sentence` | what has been proved, in words |
 
 mod bound;
+mod command;
 mod header;
 mod lemma;
 mod model;
@@ -25,6 +27,7 @@ mod source;
 mod table;
 mod tree;
 
+pub use command::run;
 pub use header::{Header, Penalty};
 pub use table::Table;
 pub use tree::Counts;

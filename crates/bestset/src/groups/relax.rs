@@ -1,20 +1,29 @@
-//! The relaxation with groups: block coordinate descent on R, whose dual points give the bound.
+//! The relaxation with groups: proximal Newton steps on the groups in play, whose dual points give the bound over all of them.
 //!
-//! Step of an open group with curvature c ≥ ‖X_g‖²/μ: [`Block::step`]. The features of a group that is in are descended on one by
-//! one: nothing ties them together any more.
+//! | who | does |
+//! |---|---|
+//! | here | R and D, which groups are in play, the step that lowers R, and when that is enough |
+//! | [`Model`] | the quadratic model of the loss with the penalties, minimised |
 
 use crate::control::Limits;
 use crate::error::Result;
 use crate::groups::block::Block;
+use crate::groups::model::{Model, Piece};
 use crate::groups::{Decision, Grouped, Part};
 use crate::relaxation::active_set::ActiveSet;
 use crate::solution::Coefficients;
 
-/// Sweeps over all groups at the most: the bound is valid whenever they end.
-const SWEEPS: usize = 5000;
+/// Steps at the most: the bound is valid whenever they end.
+const STEPS: usize = 500;
 
-/// Sweeps between two looks at the bound, which cost a sweep each. Not tuned.
-const LOOK: usize = 5;
+/// Halvings of a step before one with the largest curvature takes its place.
+const HALVINGS: usize = 12;
+
+/// The share of the decrease that the model promises that a step must keep.
+const KEPT: f64 = 1e-4;
+
+/// Groups that come into play at once: as many as there are, or so many.
+const ENTER: usize = 32;
 
 /// What the relaxation found.
 pub(crate) struct GroupRelaxation {
@@ -32,133 +41,209 @@ pub(crate) struct GroupRelaxation {
     pub(crate) intercept: f64,
 }
 
-/// Columns and penalties of the groups that are not out.
-struct GroupDescent<'d, 'p, 'a> {
+/// When the relaxation is good enough.
+#[derive(Clone, Copy)]
+pub(crate) struct Until<'u> {
+    /// (R − D)/|R|.
+    pub(crate) gap: f64,
+    /// What R and D may say before that.
+    pub(crate) enough: &'u dyn Fn(f64, f64) -> bool,
+}
+
+/// A point of the relaxation.
+#[derive(Clone)]
+struct At {
+    beta: Vec<f64>,
+    u: Vec<f64>,
+    intercept: f64,
+    value: f64,
+}
+
+/// The relaxation of a node.
+struct Descent<'d, 'p, 'a> {
     grouped: &'d Grouped<'p, 'a>,
     part: &'d Part<'d>,
-    columns: &'d ActiveSet,
     blocks: Vec<Option<Block>>,
     curvatures: Vec<f64>,
     squares: &'d [f64],
+    /// The groups in play, their columns in the order they came, and the place of the first of each.
+    playing: Vec<usize>,
+    columns: ActiveSet,
+    first: Vec<usize>,
 }
 
-/// The columns of all features, in their order.
-pub(crate) fn columns(grouped: &Grouped<'_, '_>) -> Result<ActiveSet> {
-    let (design, p) = (grouped.problem.design(), grouped.problem.ncols());
-    let mut columns = ActiveSet::new(design);
-    columns.extend(design, &(0..p).collect::<Vec<_>>())?;
-    Ok(columns)
-}
-
-/// Minimises R, from other coefficients and their intercept if there are any, until (R − D)/|R| is at most `gap` or `enough` says
-/// so of R and D.
+/// Minimises R, from other coefficients and their intercept if there are any.
 pub(crate) fn minimise(
     grouped: &Grouped<'_, '_>,
     part: &Part<'_>,
-    columns: &ActiveSet,
     start: Option<(&[f64], f64)>,
-    (gap, enough): (f64, &dyn Fn(f64, f64) -> bool),
+    until: Until<'_>,
     limits: &Limits,
 ) -> Result<GroupRelaxation> {
-    let (problem, descent) = (grouped.problem, GroupDescent::new(grouped, part, columns)?);
-    let p = problem.ncols();
-    let mut beta = start.map_or_else(|| vec![0.0; p], |s| s.0.to_vec());
-    descent.outside().for_each(|j| beta[j] = 0.0);
-    let mut u = problem.null_margins();
-    (0..p).filter(|&j| beta[j] != 0.0).for_each(|j| columns.axpy(j, beta[j], &mut u));
-    let mut alpha = vec![0.0; u.len()];
-    let mut intercept = problem.best_intercept(&u, start.map_or(0.0, |s| s.1));
-    let mut state = GroupRelaxation {
-        value: f64::INFINITY,
-        bound: f64::NEG_INFINITY,
-        worths: vec![],
-        dual: vec![],
-        beta: vec![],
-        intercept,
-    };
-    for sweep in 0..SWEEPS {
-        if sweep % LOOK == 0 {
-            intercept = problem.best_intercept(&u, intercept);
-            problem.dual_point(&u, intercept, &mut alpha);
-            state.look(&descent, &beta, &u, intercept, &alpha)?;
-            let target = gap.max(1e-9) * state.value.abs();
-            let is_done = state.value - state.bound <= target || enough(state.value, state.bound);
-            if is_done || limits.stop(0).is_some() {
-                break;
-            }
+    let (mut descent, mut at) = Descent::new(grouped, part, start)?;
+    let mut state = GroupRelaxation::nothing();
+    let mut alpha = vec![0.0; at.u.len()];
+    let (mut model, mut stuck) = (Model::default(), 0);
+    for _ in 0..STEPS {
+        grouped.problem.dual_point(&at.u, at.intercept, &mut alpha);
+        let last = (state.value, state.bound);
+        let worths = state.look(&descent, &at, &alpha)?;
+        let is_close = state.value - state.bound <= until.gap * state.value.abs();
+        if is_close || (until.enough)(state.value, state.bound) || limits.stop(0).is_some() {
+            break;
         }
-        descent.sweep(intercept, &mut alpha, &mut beta, &mut u);
-        intercept = problem.best_intercept(&u, intercept);
+        let has_entered = descent.enter(&worths)?;
+        // Nothing that rounding leaves to be won: neither R nor D has moved for a while.
+        stuck = if (state.value, state.bound) == last && !has_entered { stuck + 1 } else { 0 };
+        if stuck == 3 {
+            break;
+        }
+        let next = descent.newton(&at, &alpha, &mut model);
+        at = match next {
+            Some(next) => next,
+            None => descent.sweep(at, &mut alpha),
+        };
     }
     Ok(state)
 }
 
-impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
-    fn new(grouped: &'d Grouped<'p, 'a>, part: &'d Part<'d>, columns: &'d ActiveSet) -> Result<Self> {
-        let (nu, _) = part.price;
+impl<'d, 'p, 'a> Descent<'d, 'p, 'a> {
+    /// The groups that are in and those that are not zero at the start are in play.
+    fn new(grouped: &'d Grouped<'p, 'a>, part: &'d Part<'d>, start: Option<(&[f64], f64)>) -> Result<(Self, At)> {
+        let (problem, groups, (nu, _)) = (grouped.problem, grouped.groups, part.price);
         let charge =
             |g: usize| if nu > 0.0 { grouped.price(g) + nu * grouped.size(g) as f64 } else { grouped.price(g) };
         let is_open = |g: &usize| part.choices[*g] == Decision::Open;
-        let all = 0..grouped.groups.len();
+        let all = 0..groups.len();
         let blocks = all.clone().map(|g| is_open(&g).then(|| Block::new(grouped, g, charge(g)))).collect();
-        let squares = grouped.problem.squares()?;
-        let curvatures = all.map(|g| grouped.curvature(squares, g)).collect();
-        Ok(Self { grouped, part, columns, blocks, curvatures, squares })
+        let squares = problem.squares()?;
+        let curvatures = all.clone().map(|g| grouped.curvature(squares, g)).collect();
+        let (playing, columns, first) = (Vec::new(), ActiveSet::new(problem.design()), Vec::new());
+        let mut descent = Self { grouped, part, blocks, curvatures, squares, playing, columns, first };
+        let mut beta = start.map_or_else(|| vec![0.0; problem.ncols()], |s| s.0.to_vec());
+        let is_out = |g: &usize| part.choices[*g] == Decision::Out;
+        all.clone().filter(is_out).flat_map(|g| &groups.members[g]).for_each(|&j| beta[j] = 0.0);
+        let is_nonzero = |g: usize| groups.members[g].iter().any(|&j| beta[j] != 0.0);
+        descent.admit(&all.filter(|&g| part.choices[g] == Decision::In || is_nonzero(g)).collect::<Vec<_>>())?;
+        let mut u = problem.null_margins();
+        for (k, &j) in descent.columns.features().iter().enumerate().filter(|(_, j)| beta[**j] != 0.0) {
+            descent.columns.axpy(k, beta[j], &mut u);
+        }
+        let at = descent.at(beta, u, start.map_or(0.0, |s| s.1));
+        Ok((descent, at))
     }
 
-    /// The features of the groups that are out.
-    fn outside(&self) -> impl Iterator<Item = usize> {
-        let out = (0..self.blocks.len()).filter(|&g| self.part.choices[g] == Decision::Out);
-        out.flat_map(|g| self.grouped.groups.members[g].iter().copied())
+    /// The point with these coefficients and margins, its intercept from a guess.
+    fn at(&self, beta: Vec<f64>, u: Vec<f64>, guess: f64) -> At {
+        let intercept = self.grouped.problem.best_intercept(&u, guess);
+        let value = self.grouped.problem.loss_sum(&u, intercept) + self.penalty(&beta);
+        At { beta, u, intercept, value }
     }
 
-    /// A step of every group; the margins follow.
-    fn sweep(&self, intercept: f64, alpha: &mut [f64], beta: &mut [f64], u: &mut [f64]) {
+    fn admit(&mut self, groups: &[usize]) -> Result<()> {
+        for &g in groups.iter().filter(|&&g| self.curvatures[g] > 0.0) {
+            self.first.push(self.columns.len());
+            self.columns.extend(self.grouped.problem.design(), &self.grouped.groups.members[g])?;
+            self.playing.push(g);
+        }
+        Ok(())
+    }
+
+    /// Brings the open groups into play that the dual point would pay most for; whether there were any.
+    fn enter(&mut self, worths: &[f64]) -> Result<bool> {
+        let mut is_playing = vec![false; worths.len()];
+        self.playing.iter().for_each(|&g| is_playing[g] = true);
+        let is_wanted = |&g: &usize| worths[g] < 0.0 && !is_playing[g] && self.curvatures[g] > 0.0;
+        let mut wanted: Vec<usize> = (0..worths.len()).filter(is_wanted).collect();
+        wanted.sort_by(|&a, &b| worths[a].total_cmp(&worths[b]).then(a.cmp(&b)));
+        wanted.truncate(self.playing.len().max(ENTER));
+        self.admit(&wanted)?;
+        Ok(!wanted.is_empty())
+    }
+
+    /// β + tΔ with Δ from the quadratic model at β and t = 1, ½, … until R falls by a share of what the model promises (MATH 9.12);
+    /// none where no such t is found.
+    fn newton(&self, at: &At, alpha: &[f64], model: &mut Model) -> Option<At> {
         let problem = self.grouped.problem;
-        let slopes = |u: &[f64], alpha: &mut [f64]| {
-            problem.loss().derivatives(u, intercept, problem.y(), problem.weights(), alpha);
-        };
-        for g in (0..self.blocks.len()).filter(|&g| self.curvatures[g] > 0.0) {
+        if self.playing.is_empty() {
+            return None;
+        }
+        let own: Vec<f64> = self.columns.features().iter().map(|&j| at.beta[j]).collect();
+        let slopes: Vec<f64> = (0..own.len()).map(|k| self.columns.dot(k, alpha)).collect();
+        let pieces: Vec<Piece<'_>> =
+            self.playing.iter().zip(&self.first).map(|(&g, &first)| self.piece(g, first)).collect();
+        model.form(problem, &self.columns, (&at.u, at.intercept));
+        let (next, promised) = model.minimise(&pieces, &own, &slopes)?;
+        let mut along = vec![0.0; at.u.len()];
+        (0..own.len()).filter(|&k| next[k] != own[k]).for_each(|k| self.columns.axpy(k, next[k] - own[k], &mut along));
+        let mut t = 1.0;
+        for _ in 0..HALVINGS {
+            let mut beta = at.beta.clone();
+            let features = self.columns.features().iter().enumerate();
+            // At a full step zeros are zeros, and what is at its bound is there.
+            let moved = |k: usize| if t == 1.0 { next[k] } else { own[k] + t * (next[k] - own[k]) };
+            features.for_each(|(k, &j)| beta[j] = moved(k));
+            let u = at.u.iter().zip(&along).map(|(u, d)| u + t * d).collect();
+            let tried = self.at(beta, u, at.intercept);
+            if tried.value < at.value && tried.value <= at.value - KEPT * t * promised {
+                return Some(tried);
+            }
+            t *= 0.5;
+        }
+        None
+    }
+
+    fn piece(&self, g: usize, first: usize) -> Piece<'_> {
+        let members = &self.grouped.groups.members[g];
+        let coordinates = members.iter().map(|&j| self.grouped.selected(j)).collect();
+        Piece { first, coordinates, block: self.blocks[g].as_ref(), most: self.curvatures[g] }
+    }
+
+    /// A step of every group in play with the largest curvature its loss can have (MATH 9.7, 9.10); the margins follow.
+    fn sweep(&self, at: At, alpha: &mut [f64]) -> At {
+        let (problem, At { mut beta, mut u, intercept, .. }) = (self.grouped.problem, at);
+        for (&g, &first) in self.playing.iter().zip(&self.first) {
             let members = &self.grouped.groups.members[g];
-            match (&self.blocks[g], self.part.choices[g]) {
-                (Some(block), _) => {
-                    slopes(u, alpha);
-                    let tau: Vec<f64> = members.iter().map(|&j| self.columns.dot(j, alpha)).collect();
-                    let own: Vec<f64> = members.iter().map(|&j| beta[j]).collect();
-                    let next = block.step(self.curvatures[g], &own, &tau);
-                    members.iter().zip(next).for_each(|(&j, b)| self.change(j, b, beta, u));
+            let change = |k: usize, b: f64, beta: &mut [f64], u: &mut [f64]| {
+                let change = b - beta[members[k]];
+                if change != 0.0 {
+                    beta[members[k]] += change;
+                    self.columns.axpy(first + k, change, u);
                 }
-                (None, Decision::In) => {
-                    for &j in members {
-                        let curvature = self.squares[j] / problem.loss().mu();
-                        if curvature > 0.0 {
-                            slopes(u, alpha);
-                            let pull = curvature * beta[j] - self.columns.dot(j, alpha);
-                            self.change(j, self.grouped.selected(j).prox_selected(curvature, pull), beta, u);
-                        }
-                    }
+            };
+            if let Some(block) = &self.blocks[g] {
+                problem.derivatives(&u, intercept, alpha);
+                let tau: Vec<f64> = (0..members.len()).map(|k| self.columns.dot(first + k, alpha)).collect();
+                let own: Vec<f64> = members.iter().map(|&j| beta[j]).collect();
+                let next = block.step(self.curvatures[g], &own, &tau);
+                next.into_iter().enumerate().for_each(|(k, b)| change(k, b, &mut beta, &mut u));
+                continue;
+            }
+            for (k, &j) in members.iter().enumerate() {
+                let curvature = self.squares[j] / problem.loss().mu();
+                if curvature > 0.0 {
+                    problem.derivatives(&u, intercept, alpha);
+                    let pull = curvature * beta[j] - self.columns.dot(first + k, alpha);
+                    change(k, self.grouped.selected(j).prox_selected(curvature, pull), &mut beta, &mut u);
                 }
-                _ => {}
             }
         }
-    }
-
-    fn change(&self, j: usize, b: f64, beta: &mut [f64], u: &mut [f64]) {
-        let change = b - beta[j];
-        if change != 0.0 {
-            beta[j] += change;
-            self.columns.axpy(j, change, u);
-        }
+        self.at(beta, u, intercept)
     }
 
     /// Σ_open ρ_g(β_g) + Σ_in (λ0_g + νs_g + Σ_{j∈g} (λ1|β_j| + λ2β_j²)) − νk (MATH 11.36).
     fn penalty(&self, beta: &[f64]) -> f64 {
         let (nu, most) = self.part.price;
-        let one = |g: usize| {
+        let mut own = Vec::new();
+        let mut one = |g: usize| {
             let members = &self.grouped.groups.members[g];
-            let own: Vec<f64> = members.iter().map(|&j| beta[j]).collect();
             match (&self.blocks[g], self.part.choices[g]) {
-                (Some(block), _) => block.envelope(&own),
+                (Some(_), _) if members.iter().all(|&j| beta[j] == 0.0) => 0.0,
+                (Some(block), _) => {
+                    own.clear();
+                    own.extend(members.iter().map(|&j| beta[j]));
+                    block.envelope(&own)
+                }
                 (None, Decision::In) => {
                     let shrunk = members.iter().map(|&j| self.grouped.selected(j).value(beta[j])).sum::<f64>();
                     self.grouped.price(g) + nu * members.len() as f64 + shrunk
@@ -166,36 +251,39 @@ impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
                 _ => 0.0,
             }
         };
-        (0..self.blocks.len()).map(one).sum::<f64>() - nu * most
+        (0..self.blocks.len()).map(&mut one).sum::<f64>() - nu * most
     }
 }
 
 impl GroupRelaxation {
-    /// R and D at a point, the better of each kept.
-    fn look(
-        &mut self,
-        descent: &GroupDescent<'_, '_, '_>,
-        beta: &[f64],
-        u: &[f64],
-        intercept: f64,
-        alpha: &[f64],
-    ) -> Result<()> {
-        let grouped = descent.grouped;
-        let value = grouped.problem.loss_sum(u, intercept) + descent.penalty(beta);
-        if value < self.value {
-            (self.value, self.beta, self.intercept) = (value, beta.to_vec(), intercept);
+    fn nothing() -> Self {
+        Self {
+            value: f64::INFINITY,
+            bound: f64::NEG_INFINITY,
+            worths: vec![],
+            dual: vec![],
+            beta: vec![],
+            intercept: 0.0,
         }
-        let bound = grouped.bound(alpha, descent.part)?;
+    }
+
+    /// R and D at a point, the better of each kept; what the groups are worth at its dual point.
+    fn look(&mut self, descent: &Descent<'_, '_, '_>, at: &At, alpha: &[f64]) -> Result<Vec<f64>> {
+        if at.value < self.value {
+            (self.value, self.beta, self.intercept) = (at.value, at.beta.clone(), at.intercept);
+        }
+        let bound = descent.grouped.bound(alpha, descent.part)?;
         if bound.value > self.bound || self.dual.is_empty() {
-            (self.bound, self.worths, self.dual) = (bound.value, bound.worths, alpha.to_vec());
+            (self.bound, self.worths, self.dual) = (bound.value, bound.worths.clone(), alpha.to_vec());
         }
-        Ok(())
+        Ok(bound.worths)
     }
 
     /// The share of its price that the envelope charges for every open group, at the prices of a part.
     pub(crate) fn shares(&self, grouped: &Grouped<'_, '_>, part: &Part<'_>) -> Vec<f64> {
         let (nu, _) = part.price;
         let one = |g: usize| match part.choices[g] {
+            Decision::Open if grouped.groups.members[g].iter().all(|&j| self.beta[j] == 0.0) => 0.0,
             Decision::Open => {
                 let own: Vec<f64> = grouped.groups.members[g].iter().map(|&j| self.beta[j]).collect();
                 Block::new(grouped, g, grouped.price(g) + nu * grouped.size(g) as f64).share(&own)
