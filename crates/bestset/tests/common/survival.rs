@@ -73,8 +73,8 @@ impl CoxCase {
         (0..self.n).map(|i| self.offset.as_ref().map_or(0.0, |o| o[i]) + own(i)).collect()
     }
 
-    /// Every term: its weight, and what each sample counts for in its risk set.
-    pub fn terms(&self) -> Vec<(f64, Vec<f64>)> {
+    /// Every term: its weight, what each sample counts for in its risk set, and what its events count for in it together.
+    pub fn terms(&self) -> Vec<(f64, Vec<f64>, f64)> {
         let Survival { time, event, entry, strata } = &self.times;
         let stratum = |i: usize| strata.as_ref().map_or(0, |s| s[i]);
         let died = |i: usize| event[i] && self.weight(i) > 0.0;
@@ -99,16 +99,22 @@ impl CoxCase {
                     (true, true) => self.weight(i) * (1.0 - gone),
                     (true, false) => self.weight(i),
                 };
-                terms.push((d / count as f64, (0..self.n).map(share).collect()));
+                let own = (0..self.n).filter(|&i| tied(i)).map(share).sum();
+                terms.push((d / count as f64, (0..self.n).map(share).collect(), own));
             }
         }
         terms
     }
 
+    /// The least value of L that a saturated model has, where weights below one make it negative: every event time has its events alone.
+    pub fn least(&self) -> f64 {
+        self.terms().iter().map(|(d, _, own)| d * own.ln()).sum::<f64>().min(0.0)
+    }
+
     /// L(u) with its gradient, from the definition.
     pub fn loss(&self, u: &[f64]) -> (f64, Vec<f64>) {
-        let (mut value, mut slope) = (0.0, vec![0.0; self.n]);
-        for (d, shares) in self.terms() {
+        let (mut value, mut slope) = (-self.least(), vec![0.0; self.n]);
+        for (d, shares, _) in self.terms() {
             let most = (0..self.n).filter(|&i| shares[i] > 0.0).map(|i| u[i]).fold(f64::NEG_INFINITY, f64::max);
             let sum: f64 = (0..self.n).filter(|&i| shares[i] > 0.0).map(|i| shares[i] * (u[i] - most).exp()).sum();
             value += d * (most + sum.ln());
@@ -138,7 +144,7 @@ impl CoxCase {
                 .map(|a| (0..self.n).map(|i| column(a, i) * slope[i]).sum::<f64>() + 2.0 * l2 * beta[a])
                 .collect();
             let mut h = vec![vec![0.0; k]; k];
-            for (d, shares) in &terms {
+            for (d, shares, _) in &terms {
                 let most = (0..self.n).filter(|&i| shares[i] > 0.0).map(|i| u[i]).fold(f64::NEG_INFINITY, f64::max);
                 let risk: Vec<f64> =
                     (0..self.n).map(|i| if shares[i] > 0.0 { shares[i] * (u[i] - most).exp() } else { 0.0 }).collect();

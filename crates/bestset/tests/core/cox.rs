@@ -55,6 +55,29 @@ fn the_curvature_is_the_change_of_the_slopes_and_no_more_than_its_bound() {
     }
 }
 
+/// Weights below one make a likelihood above one: L is still no negative number (MATH 15.15), which bounds rest on, and comes as near to
+/// zero as one likes where every event outweighs those who live on.
+#[test]
+fn the_loss_is_not_negative() {
+    let mut rng = rng(2110);
+    let mut nearest = f64::INFINITY;
+    for trial in 0..300 {
+        let mut case = survival_case(&mut rng, 4 + trial % 17, 2, false);
+        case.weights = Some((0..case.n).map(|_| 0.05 + 0.4 * rng.random::<f64>()).collect());
+        let design = case.design();
+        let problem = case.problem(&design);
+        let scale = if trial % 2 == 0 { 30.0 } else { 1.0 };
+        let u: Vec<f64> = case.times.time.iter().map(|t| -scale * t).collect();
+        let value = loss(&problem).value(&u);
+        assert!(value >= 0.0, "{trial}: {value}");
+        nearest = nearest.min(value);
+        let found = solve(&problem, &Options::with_method(Method::Exact)).unwrap();
+        assert!(found.certificate.lower_bound <= case.best() + 1e-9, "{trial}");
+        assert_close(found.objective(), case.best(), 1e-6 * (1.0 + case.best()), &trial);
+    }
+    assert!(nearest < 1e-3, "{nearest}");
+}
+
 /// αᵀu − L(u) over many u is never above the conjugate, and reaches it where α = ∇L(u).
 #[test]
 fn the_conjugate_is_the_supremum() {

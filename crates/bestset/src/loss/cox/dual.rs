@@ -45,7 +45,7 @@ impl Cox {
         if !(shared.off < 0.5) {
             return None;
         }
-        let (mut value, mut size) = (0.0, 0.0);
+        let (mut value, mut size) = (self.least, self.least.abs());
         let mut scaled = vec![0.0; self.terms];
         for (k, at, _) in self.each_term() {
             let (d, log) = (self.tied[k].weight, (hazards[at] / shared.sums[at]).ln());

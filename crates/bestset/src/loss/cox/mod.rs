@@ -1,5 +1,5 @@
-//! The partial likelihood of Cox (MATH 15.5): L(u) = Σ_t d_t log Σ_{i∈R_t} w_i e^{u_i} − Σ_events w_iu_i, ties as Breslow or Efron count
-//! them, with strata and delayed entry.
+//! The partial likelihood of Cox (MATH 15.5): L(u) = Σ_t d_t log Σ_{i∈R_t} w_i e^{u_i} − Σ_events w_iu_i − L°, ties as Breslow or Efron
+//! count them, with strata and delayed entry; L° keeps weights below one from making a loss that is negative.
 
 mod curves;
 mod dual;
@@ -95,6 +95,23 @@ pub(crate) struct Cox {
     /// w_i of the events, zero elsewhere.
     delta: Vec<f64>,
     terms: usize,
+    /// L° (MATH 15.15).
+    least: f64,
+}
+
+/// L° = min(0, Σ_t { W_t log W_t + (W_t/m_t) Σ_l log(1 − l/m_t) }) (MATH 15.15), and a little less for rounding: what weights below one can
+/// make of the likelihood at the most. Bounds rest on losses that are not negative.
+fn least_likelihood(tied: &[Tied]) -> f64 {
+    let (mut sum, mut size) = (0.0, 0.0);
+    for at in tied {
+        let weight = at.weight * at.terms as f64;
+        let shares = (1..at.terms).map(|l| ((at.terms - l) as f64 / at.terms as f64).ln());
+        for part in [weight * weight.ln(), at.weight * shares.sum::<f64>()] {
+            sum += part;
+            size += f64::abs(part);
+        }
+    }
+    (sum - 1e-12 * size).min(0.0)
 }
 
 /// w_ie^{u_i − shift}, and their sums over those at risk at each event time who live on and who do not.
@@ -130,7 +147,8 @@ impl Cox {
             at.weight /= at.terms as f64;
             terms += at.terms;
         }
-        Ok(Self { data, ties, weights: weights.map(<[f64]>::to_vec), risk, tied, delta, terms })
+        let least = least_likelihood(&tied);
+        Ok(Self { data, ties, weights: weights.map(<[f64]>::to_vec), risk, tied, delta, terms, least })
     }
 
     fn weight(&self, i: usize) -> f64 {
@@ -193,13 +211,13 @@ impl CoupledLoss for Cox {
         Ok(Arc::new(Self::new(self.data.clone(), self.ties, weights)?))
     }
 
-    /// Σ_k d_k log S_k − Σ_i δ_iu_i (MATH 15.5).
+    /// Σ_k d_k log S_k − Σ_i δ_iu_i − L° (MATH 15.5).
     fn value(&self, u: &[f64]) -> f64 {
         let risks = self.risks(u);
         let sums = self.of_terms(&risks.whole, &risks.own);
         let logs: f64 = self.each_term().map(|(k, at, _)| self.tied[k].weight * sums[at].ln()).sum();
         let own = |i: usize| self.risk.stratum(i).map_or(0.0, |s| self.delta[i] * (risks.shifts[s] - u[i]));
-        let value = logs + (0..u.len()).filter(|&i| self.delta[i] > 0.0).map(own).sum::<f64>();
+        let value = logs + (0..u.len()).filter(|&i| self.delta[i] > 0.0).map(own).sum::<f64>() - self.least;
         if value.is_finite() { value } else { f64::INFINITY }
     }
 
@@ -212,7 +230,7 @@ impl CoupledLoss for Cox {
             let shift = self.risk.stratum(i).map_or(0.0, |s| risks.shifts[s]);
             self.delta[i] * (shift - u[i]).abs() + 2.0 * (alpha[i].abs() + 2.0 * self.delta[i]) * sizes[i]
         };
-        logs + (0..u.len()).map(own).sum::<f64>()
+        logs + (0..u.len()).map(own).sum::<f64>() + self.least.abs()
     }
 
     /// α_i = w_ie^{u_i} Σ_{k: i∈R_k} d_k/S_k − δ_i (MATH 15.6).
