@@ -56,7 +56,7 @@ def test_predictions_follow_from_the_baseline_hazard(tmp_path):
 
 
 def test_concordance_counts_pairs():
-    X, time, event = samples(60, 3, 4)
+    X, time, event = samples(60, 6, 4)
     time = np.ceil(6 * time)
     model = BestSubsetSurvival(lambda0=0.0).fit(X, np.column_stack([time, event]))
     u = model.predict(X)
@@ -108,3 +108,22 @@ def test_separation_is_bounded():
     assert np.all(np.isfinite(found.coef)) and found.lower_bound <= found.objective
     with pytest.raises(ValueError, match="survival times"):
         bestset.solve(X, np.arange(30.0), loss="cox", lambda0=0.5)
+
+
+def test_the_command_line_fits_the_same_model(tmp_path):
+    X, time, event = samples(120, 6, 3)
+    names = [f"g{j}" for j in range(6)]
+    rows = [",".join([*map(repr, row.tolist()), repr(t), "yes" if e else "no"]) for row, t, e in zip(X, time.tolist(), event)]
+    (tmp_path / "d.csv").write_text("\n".join([",".join([*names, "days", "died"]), *rows]) + "\n")
+    data, model = str(tmp_path / "d.csv"), str(tmp_path / "m.json")
+    words = ["bestset", "fit", data, "--time", "days", "--event", "died", "-o", model]
+    assert bestset._core.command(words) == 0
+    mine = bestset.solve(X, Times(time, event), loss="cox")
+    there = bestset.load(model)
+    assert np.array_equal(there.coef, mine.coef) and there.intercept == 0.0
+    assert bestset._core.command(["bestset", "predict", model, data, "--type", "survival", "--times", "0.5,1.0", "--output", str(tmp_path / "p.csv")]) == 0
+    lines = (tmp_path / "p.csv").read_text().splitlines()
+    shown = np.array([[float(x) for x in line.split(",")] for line in lines[1:]])
+    np.testing.assert_allclose(shown, there.curves(X, [0.5, 1.0]), rtol=1e-12)
+    assert bestset._core.command(["bestset", "predict", model, data, "--times", "1"]) == 2
+    assert bestset._core.command(["bestset", "certify", data, "--coefficients", model, "-t", "days", "--drop", "died"]) == 2
