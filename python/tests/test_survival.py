@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import bestset
 import numpy as np
 import pytest
@@ -110,20 +113,28 @@ def test_separation_is_bounded():
         bestset.solve(X, np.arange(30.0), loss="cox", lambda0=0.5)
 
 
+def command(*words):
+    told = [sys.executable, "-c", "import bestset._core as c, sys; sys.exit(c.command(['bestset', *sys.argv[1:]]))", *words]
+    done = subprocess.run(told, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
 def test_the_command_line_fits_the_same_model(tmp_path):
     X, time, event = samples(120, 6, 3)
     names = [f"g{j}" for j in range(6)]
-    rows = [",".join([*map(repr, row.tolist()), repr(t), "yes" if e else "no"]) for row, t, e in zip(X, time.tolist(), event)]
+    ends = [[repr(t), "yes" if e else "no"] for t, e in zip(time.tolist(), event)]
+    rows = [",".join([*map(repr, row.tolist()), *end]) for row, end in zip(X, ends)]
     (tmp_path / "d.csv").write_text("\n".join([",".join([*names, "days", "died"]), *rows]) + "\n")
     data, model = str(tmp_path / "d.csv"), str(tmp_path / "m.json")
-    words = ["bestset", "fit", data, "--time", "days", "--event", "died", "-o", model]
-    assert bestset._core.command(words) == 0
+    code, out, _ = command("fit", data, "--time", "days", "--event", "died", "-o", model)
+    assert code == 0 and "cox partial likelihood, efron ties" in out
     mine = bestset.solve(X, Times(time, event), loss="cox")
     there = bestset.load(model)
-    assert np.array_equal(there.coef, mine.coef) and there.intercept == 0.0
-    assert bestset._core.command(["bestset", "predict", model, data, "--type", "survival", "--times", "0.5,1.0", "--output", str(tmp_path / "p.csv")]) == 0
-    lines = (tmp_path / "p.csv").read_text().splitlines()
-    shown = np.array([[float(x) for x in line.split(",")] for line in lines[1:]])
+    np.testing.assert_allclose(there.coef, mine.coef, rtol=1e-12)
+    assert there.intercept == 0.0
+    code, out, _ = command("predict", model, data, "--type", "survival", "--times", "0.5,1.0")
+    shown = np.array([[float(x) for x in line.split(",")] for line in out.splitlines()[1:]])
     np.testing.assert_allclose(shown, there.curves(X, [0.5, 1.0]), rtol=1e-12)
-    assert bestset._core.command(["bestset", "predict", model, data, "--times", "1"]) == 2
-    assert bestset._core.command(["bestset", "certify", data, "--coefficients", model, "-t", "days", "--drop", "died"]) == 2
+    assert command("predict", model, data, "--times", "1")[0] == 2
+    code, _, err = command("certify", data, "--coefficients", model, "-t", "days", "--drop", "died")
+    assert code == 2 and "--time and --event" in err
