@@ -97,7 +97,8 @@ mod wide;
 pub use certificate::Certificate;
 pub use control::{CancelFlag, Method, Observer, Options, Published, Step, Stop};
 pub use error::{Error, Result};
-pub use loss::{Huber, Logistic, Loss, ScalarLoss, Squared, SquaredHinge};
+pub use loss::{Baseline, CoupledConjugate, CoupledCurvature, CoupledLoss, Curve, concordance};
+pub use loss::{Huber, Logistic, Loss, ScalarLoss, Squared, SquaredHinge, Survival, Ties};
 pub use penalty::{Bounds, Coordinate, Factors, Penalty};
 pub use problem::Problem;
 pub use problem::screening;
@@ -114,7 +115,7 @@ pub mod proof {
 /// need of its inside.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::control::Monitor;
+    pub use crate::control::{Monitor, Thresholds};
     pub use crate::kernel;
     pub use crate::relaxation::active_set::ActiveSet;
     pub use crate::relaxation::convex;

@@ -3,9 +3,10 @@
 use crate::args::{ReadArgs, TraitArgs, bytes};
 use crate::exit::{Exit, Failure};
 use crate::output::number;
-use crate::work::load::{counted, say};
+use crate::work::load::{counted, say, without_columns};
 use crate::work::{Encoding, encoding};
 use bestset::Loss;
+use bestset::design::{Design, Stored};
 use bestset::model::Model;
 use bestset_data::{
     CohortFiles, CohortOptions, Dataset, Impute, Imputed, Person, Roles, Table, Usual, find_variants, read,
@@ -25,7 +26,8 @@ use std::path::PathBuf;
 Examples: bestset predict model.json new.csv
           bestset predict model.json new.csv --output predictions.csv
           zcat new.csv.gz | bestset predict model.json -
-          bestset predict bmi.json other.bed --covar pcs.tsv")]
+          bestset predict bmi.json other.bed --covar pcs.tsv
+          bestset predict cox.json new.csv --type survival --times 1,2,5")]
 pub struct Predict {
     /// Model saved by fit, path, cv, exact or report.
     model: PathBuf,
@@ -35,6 +37,13 @@ pub struct Predict {
     read: ReadArgs,
     #[command(flatten)]
     traits: TraitArgs,
+    /// What is predicted of survival times: the linear predictor, the relative risk, survival or the cumulative hazard at --times, or
+    /// the median.
+    #[arg(long = "type", value_enum, value_name = "WHAT", help_heading = "Data")]
+    kind: Option<Kind>,
+    /// Times at which survival is predicted.
+    #[arg(long, value_name = "TIMES", value_delimiter = ',', help_heading = "Data")]
+    times: Vec<f64>,
     /// Put what was usual in the data of the fit in the place of missing values: the mean, or the most frequent text.
     #[arg(long, help_heading = "Data")]
     impute: bool,
@@ -49,6 +58,16 @@ pub struct Predict {
     max_memory: Option<usize>,
 }
 
+/// What is predicted of survival times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    Linear,
+    Risk,
+    Survival,
+    Hazard,
+    Median,
+}
+
 /// Predictions and, where the file has the target, how good they are.
 #[derive(Serialize)]
 struct Predictions {
@@ -59,6 +78,11 @@ struct Predictions {
     predictions: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     probabilities: Option<Vec<f64>>,
+    /// Survival or cumulative hazards, a row for each sample, and their times.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    times: Vec<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    curves: Vec<Vec<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<Score>,
 }
@@ -80,13 +104,25 @@ impl Predict {
     pub fn run(&self, out: &mut dyn Write) -> Result<Exit, Failure> {
         let (model, known) = encoding::load(&self.model)?;
         self.traits.check(&self.file)?;
-        let (data, people) = match CohortFiles::of(&self.file) {
-            Some(files) => self.read_cohort(&files, &model, known.as_ref())?,
-            None => (self.read_data(&model, known.as_ref())?, Vec::new()),
+        let disk = if self.stays_on_disk() { Some(Stored::open(&self.file)?) } else { None };
+        let (data, people) = match (&disk, CohortFiles::of(&self.file)) {
+            (Some(stored), _) => (without_columns(&self.file, stored)?, Vec::new()),
+            (None, Some(files)) => self.read_cohort(&files, &model, known.as_ref())?,
+            (None, None) => (self.read_data(&model, known.as_ref())?, Vec::new()),
         };
-        let u = margins(&model, &data)?;
+        if disk.is_some() && known.as_ref().is_some_and(|known| known.offset.is_some()) {
+            let problem = "has an offset, for which columns on disk have no place: predict a table";
+            return Err(Failure::Message(format!("{}: {problem}", self.model.display())));
+        }
+        let u = margins(&model, &data, disk.as_ref())?;
         let people = people.into_iter().map(|p| (p.family, p.name)).collect();
-        let found = Predictions { people, ..predictions(&model, known.as_ref(), &data, u) };
+        let found = match model.loss.is_coupled() {
+            true => self.survival(&model, known.as_ref(), u)?,
+            false if self.kind.is_some() || !self.times.is_empty() => {
+                return Err(Failure::Usage("--type and --times are for models of survival times"));
+            }
+            false => Predictions { people, ..predictions(&model, known.as_ref(), &data, u) },
+        };
         match &self.output {
             Some(path) => {
                 encoding::write_whole(path, csv(&found).as_bytes())?;
@@ -105,6 +141,49 @@ impl Predict {
         Ok(Exit::Done)
     }
 
+    /// Whether only the columns that the model uses are read: those of a folder, or of an array that memory has no room for.
+    fn stays_on_disk(&self) -> bool {
+        let is_array = self.file.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
+        let size = std::fs::metadata(&self.file).map_or(0, |facts| facts.len());
+        self.file.is_dir() || is_array && self.max_memory.is_some_and(|most| size > most as u64)
+    }
+
+    /// What is asked of survival times.
+    fn survival(&self, model: &Model, known: Option<&Encoding>, u: Vec<f64>) -> Result<Predictions, Failure> {
+        let (kind, target) = (self.kind.unwrap_or(Kind::Linear), known.map_or("y".to_owned(), |k| k.target.clone()));
+        let is_curve = matches!(kind, Kind::Survival | Kind::Hazard);
+        if is_curve == self.times.is_empty() {
+            return Err(Failure::Usage("--times goes with --type survival and --type hazard, and these need it"));
+        }
+        let reason = "the model file has no baseline hazard: fit it with this version";
+        let baseline = || model.baseline.as_ref().ok_or_else(|| Failure::Message(reason.to_owned()));
+        let (mut values, mut curves) = (Vec::new(), Vec::new());
+        for u in u {
+            match kind {
+                Kind::Linear => values.push(u),
+                Kind::Risk => values.push(u.exp()),
+                Kind::Median => values.push(baseline()?.median(baseline()?.curve(None)?, u)),
+                Kind::Survival | Kind::Hazard => {
+                    let (from, curve) = (baseline()?, baseline()?.curve(None)?);
+                    let at = |t: &f64| match kind {
+                        Kind::Survival => from.survival(curve, u, *t),
+                        _ => from.hazard(curve, u, *t),
+                    };
+                    curves.push(self.times.iter().map(at).collect());
+                }
+            }
+        }
+        Ok(Predictions {
+            target,
+            people: Vec::new(),
+            predictions: values.into_iter().map(Value::Number).collect(),
+            probabilities: None,
+            times: self.times.clone(),
+            curves,
+            score: None,
+        })
+    }
+
     /// The variants that the model uses, and covariates, of the people of a cohort.
     fn read_cohort(
         &self,
@@ -119,6 +198,7 @@ impl Predict {
         }
         let options = CohortOptions {
             positive: known.and_then(|k| k.classes.as_ref()).map(|c| c.positive.clone()),
+            offset: known.and_then(|k| k.offset.clone()),
             ..self.traits.options(false, self.max_memory)
         };
         let (data, people) = find_variants(files, variants, &options)?;
@@ -187,24 +267,33 @@ impl Predict {
 }
 
 /// u = Xβ + b + offset, the features found by their names.
-fn margins(model: &Model, data: &Dataset) -> Result<Vec<f64>, Failure> {
+fn margins(model: &Model, data: &Dataset, disk: Option<&Stored>) -> Result<Vec<f64>, Failure> {
+    let features = disk.map_or_else(|| data.features(), |stored| stored.ncols());
     let mut u = vec![model.coefficients.intercept; data.rows()];
     if let Some(offset) = &data.offset {
         u.iter_mut().zip(offset).for_each(|(u, o)| *u += o);
     }
-    if model.names.is_empty() && model.features != data.features() {
-        let (found, expected) = (data.features(), model.features);
+    if model.names.is_empty() && model.features != features {
+        let (found, expected) = (features, model.features);
         return Err(Failure::Message(format!("the file has {found} features, the model {expected}, and no names")));
     }
     for (j, b) in model.coefficients.iter() {
         let place = match model.names.is_empty() {
             true => Some(j),
-            false => data.names.find(&model.name(j), data.features()),
+            false => data.names.find(&model.name(j), features),
         };
         let Some(place) = place else {
             return Err(Failure::Message(format!("there is no feature {:?}, which the model uses", model.name(j))));
         };
-        u.iter_mut().zip(data.column(place).iter()).for_each(|(u, x)| *u += b * x);
+        let mut own = vec![0.0; if disk.is_some() { u.len() } else { 0 }];
+        let column = match disk {
+            None => data.column(place)?,
+            Some(stored) => {
+                stored.columns(&[place], &mut |_, column| column.to_dense(&mut own))?;
+                std::borrow::Cow::Borrowed(&own[..])
+            }
+        };
+        u.iter_mut().zip(column.iter()).for_each(|(u, x)| *u += b * x);
     }
     Ok(u)
 }
@@ -221,6 +310,8 @@ fn predictions(model: &Model, known: Option<&Encoding>, data: &Dataset, u: Vec<f
             people: Vec::new(),
             predictions: values.into_iter().map(Value::Number).collect(),
             probabilities: None,
+            times: Vec::new(),
+            curves: Vec::new(),
             score,
         };
     }
@@ -237,7 +328,7 @@ fn predictions(model: &Model, known: Option<&Encoding>, data: &Dataset, u: Vec<f
         Score { name: "accuracy", value: right as f64 / u.len() as f64 }
     });
     let predictions = u.iter().map(|u| name(*u > 0.0)).collect();
-    Predictions { target, people: Vec::new(), predictions, probabilities, score }
+    Predictions { target, people: Vec::new(), predictions, probabilities, times: Vec::new(), curves: Vec::new(), score }
 }
 
 /// Which rows are of the positive class; numbers are compared with its name.
@@ -258,6 +349,10 @@ fn csv(found: &Predictions) -> String {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_owned(),
     };
+    if !found.curves.is_empty() {
+        let line = |row: &[f64]| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n";
+        return line(&found.times) + &found.curves.iter().map(|row| line(row)).collect::<String>();
+    }
     let mut text = if found.people.is_empty() { String::new() } else { "FID,IID,".to_owned() };
     text.push_str(&quote(&found.target));
     text.push_str(if found.probabilities.is_some() { ",probability\n" } else { "\n" });
