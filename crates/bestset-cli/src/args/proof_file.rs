@@ -53,6 +53,12 @@ impl ProofArgs {
     ) -> Result<Option<String>, Failure> {
         let Some(path) = &self.proof else { return Ok(None) };
         let data = posed.data;
+        if data.has_own_table && self.proof_data.is_none() {
+            return Err(Failure::Usage(
+                "a proof is checked against a target that is alone in its --target-file, not in a table: --proof-data writes all \
+                 of it into one file",
+            ));
+        }
         let file = ProofFile {
             path: path.clone(),
             data: self.proof_data.clone(),
