@@ -34,6 +34,9 @@ impl ProofArgs {
             () if !set.imputed.is_empty() => "has missing values that were filled in",
             () if set.without_target > 0 => "has rows that were left out",
             () if data.scaling.is_some() => "has a target that was scaled",
+            () if data.target.classes.as_ref().is_some_and(|c| c.negative != "-1" || c.positive != "1") => {
+                "has classes that became -1 and 1"
+            }
             () => return Ok(()),
         };
         Err(Failure::Message(format!(

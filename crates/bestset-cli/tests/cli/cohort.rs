@@ -1,6 +1,6 @@
 //! Genotypes from the outside: one cohort to fit, another to predict.
 
-use crate::files::Place;
+use crate::place::Place;
 use crate::support::{assert_certified, code, errors, text};
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Columns that stay on disk: the answers of columns in memory, and what is said of them.
 
-use crate::files::Place;
+use crate::place::Place;
 use crate::support::{code, errors, text};
 
 /// A NumPy array by columns.
