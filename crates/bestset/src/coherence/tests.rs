@@ -221,7 +221,7 @@ fn correlated_columns_are_closed_by_clusters() {
 /// More features than a row lists: what is not listed is counted all the same, and links that one of the two does not list are links.
 #[test]
 fn what_is_between_clusters_is_counted_in_full() {
-    let (mut rng, n, p) = (rng(6), 300, 60);
+    let (mut rng, n, p) = (rng(6), 1000, 60);
     let mut x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
     // Forty columns correlate with the first, more than its row lists.
     (n..41 * n).for_each(|k| x[k] += 0.5 * x[k % n]);
