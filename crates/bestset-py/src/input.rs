@@ -42,6 +42,7 @@ enum BoundsArgument<'py> {
 pub struct SetupArgument<'py> {
     loss: String,
     delta: f64,
+    theta: Option<f64>,
     lambda1: f64,
     lambda2: Option<f64>,
     fit_intercept: bool,
@@ -120,17 +121,6 @@ impl<'py> Data<'py> {
     }
 }
 
-/// The loss of this name.
-pub fn loss(name: &str, delta: f64) -> PyResult<Loss> {
-    match name {
-        "squared" => Ok(Loss::Squared),
-        "logistic" => Ok(Loss::Logistic),
-        "squared_hinge" => Ok(Loss::SquaredHinge),
-        "huber" => Ok(Loss::Huber { delta }),
-        other => Err(PyValueError::new_err(format!("there is no loss named {other:?}"))),
-    }
-}
-
 impl SetupArgument<'_> {
     fn own(&self) -> PyResult<Setup> {
         let scale = match self.scale.as_str() {
@@ -153,7 +143,7 @@ impl SetupArgument<'_> {
             })
         };
         Ok(Setup {
-            loss: loss(&self.loss, self.delta)?,
+            loss: Loss::named(&self.loss, self.delta, self.theta).map_err(Failure::from)?,
             intercept: self.fit_intercept,
             scale,
             lambda1: self.lambda1,

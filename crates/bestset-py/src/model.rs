@@ -1,7 +1,6 @@
 //! Model files: the core's, with what Python knows of classes and columns beside the model.
 
 use crate::errors::Failure;
-use crate::input::loss;
 use crate::output;
 use bestset::model::Model;
 use bestset::{Certificate, Coefficients, Loss, Status};
@@ -15,6 +14,7 @@ use std::path::PathBuf;
 pub struct Stored {
     loss: String,
     delta: f64,
+    theta: Option<f64>,
     lambda0: f64,
     lambda1: f64,
     lambda2: f64,
@@ -45,7 +45,7 @@ impl Stored {
         let status = known.into_iter().find(|s| output::status(*s) == self.status);
         let unknown = || PyValueError::new_err(format!("there is no status named {:?}", self.status));
         let model = Model {
-            loss: loss(&self.loss, self.delta)?,
+            loss: Loss::named(&self.loss, self.delta, self.theta).map_err(Failure::from)?,
             lambda0: self.lambda0,
             lambda1: self.lambda1,
             lambda2: self.lambda2,
@@ -80,9 +80,9 @@ pub fn read_model<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDic
     let dict = PyDict::new(py);
     output::coefficients(py, &model.coefficients, &dict)?;
     output::certificate(&model.certificate, &dict)?;
-    let delta = if let Loss::Huber { delta } = model.loss { Some(delta) } else { None };
     dict.set_item("loss", model.loss.name())?;
-    dict.set_item("delta", delta)?;
+    dict.set_item("delta", model.loss.delta())?;
+    dict.set_item("theta", model.loss.theta())?;
     dict.set_item("lambda0", model.lambda0)?;
     dict.set_item("lambda1", model.lambda1)?;
     dict.set_item("lambda2", model.lambda2)?;

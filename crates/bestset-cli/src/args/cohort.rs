@@ -70,6 +70,7 @@ impl CohortArgs {
             ("--target-file", input.target_file.is_some()),
             ("--weights", input.weights.is_some()),
             ("--offset", input.offset.is_some()),
+            ("--exposure", input.exposure.is_some()),
             ("--drop", !input.drop.is_empty()),
         ];
         if let Some((option, _)) = tables.iter().find(|option| option.1) {

@@ -34,6 +34,8 @@ pub struct Problem<'a> {
     offset: Option<Cow<'a, [f64]>>,
     intercept: bool,
     max_size: Option<usize>,
+    /// μ of all samples.
+    mu: f64,
     measured: Arc<OnceLock<Measured>>,
     moments: Arc<OnceLock<Vec<Moments>>>,
 }
@@ -48,22 +50,27 @@ impl<'a> Problem<'a> {
         check_length("y", y.len(), design.nrows())?;
         check_finite("y", &y)?;
         penalty.validate(design.ncols())?;
-        let (loss, weights, offset, intercept, max_size) = (Loss::Squared, None, None, false, None);
+        let (loss, weights, offset, intercept, max_size, mu) = (Loss::Squared, None, None, false, None, 1.0);
         let (measured, moments) = (Arc::default(), Arc::default());
-        let problem = Self { design, y, loss, penalty, weights, offset, intercept, max_size, measured, moments };
+        let problem = Self { design, y, loss, penalty, weights, offset, intercept, max_size, mu, measured, moments };
         problem.check_squares()?;
         Ok(problem)
     }
 
-    /// Uses another loss; classification losses need labels −1 and +1, both present.
+    /// Uses another loss; classification losses need labels −1 and +1, both present, counts are at least 0 and not all 0, amounts
+    /// of the Gamma loss above 0.
     pub fn with_loss(mut self, loss: Loss) -> Result<Self> {
-        if let Loss::Huber { delta } = loss
-            && !(delta > 0.0 && delta.is_finite())
-        {
-            return Err(Error::Range { name: "delta", value: delta, range: "finite and above 0" });
+        let (name, value) = match loss {
+            Loss::Huber { delta } => ("delta", delta),
+            Loss::NegativeBinomial { theta } => ("theta", theta),
+            _ => ("", 1.0),
+        };
+        if !(value > 0.0 && value.is_finite()) {
+            return Err(Error::Range { name, value, range: "finite and above 0" });
         }
         self.loss = loss;
-        self.check_labels()?;
+        self.mu = self.y.iter().map(|&y| loss.mu(y)).fold(f64::INFINITY, f64::min);
+        self.check_targets()?;
         Ok(self)
     }
 
@@ -73,7 +80,7 @@ impl<'a> Problem<'a> {
         check_weights(&weights, self.nrows())?;
         self.weights = Some(weights);
         (self.measured, self.moments) = (Arc::default(), Arc::default());
-        self.check_labels()?;
+        self.check_targets()?;
         self.check_squares()?;
         Ok(self)
     }
@@ -134,10 +141,27 @@ impl<'a> Problem<'a> {
         Err(Error::TooLarge { what, index, value })
     }
 
-    fn check_labels(&self) -> Result<()> {
-        if !self.loss.is_classification() {
-            return Ok(());
+    /// Whether the targets are such as the loss has.
+    fn check_targets(&self) -> Result<()> {
+        match self.loss {
+            Loss::Logistic | Loss::SquaredHinge => self.check_labels(),
+            Loss::Poisson | Loss::NegativeBinomial { .. } => {
+                self.check_signs(|y| y >= 0.0, "at least 0")?;
+                let is_zero = |i: usize| self.weight(i) == 0.0 || self.y[i] == 0.0;
+                if (0..self.nrows()).all(is_zero) { Err(Error::NoCounts { loss: self.loss.name() }) } else { Ok(()) }
+            }
+            Loss::Gamma => self.check_signs(|y| y > 0.0, "above 0"),
+            Loss::Squared | Loss::Huber { .. } => Ok(()),
         }
+    }
+
+    fn check_signs(&self, is_right: impl Fn(f64) -> bool, range: &'static str) -> Result<()> {
+        let loss = self.loss.name();
+        let wrong = self.y.iter().position(|&y| !is_right(y));
+        wrong.map_or(Ok(()), |index| Err(Error::Target { index, value: self.y[index], loss, range }))
+    }
+
+    fn check_labels(&self) -> Result<()> {
         if let Some(index) = self.y.iter().position(|&v| v != 1.0 && v != -1.0) {
             return Err(Error::Label { index, value: self.y[index] });
         }
@@ -169,6 +193,11 @@ impl<'a> Problem<'a> {
     /// The loss.
     pub fn loss(&self) -> Loss {
         self.loss
+    }
+
+    /// μ of every sample with weight one: the least over all targets, zero where the curvature of the loss has no bound.
+    pub fn mu(&self) -> f64 {
+        self.mu
     }
 
     /// The penalty.

@@ -119,6 +119,11 @@ fn the_ends_of_the_range() {
             }
             y.iter_mut().for_each(|y| *y = if *y > 0.0 { 1.0 } else { -1.0 });
             (y[0], y[1]) = (1.0, -1.0);
+        } else if loss.has_log_link() {
+            y.iter_mut().for_each(|y| *y = y.abs());
+            let least = if loss == Loss::Gamma { 1e-150 } else { 0.0 };
+            y.iter_mut().for_each(|y| *y = y.max(least));
+            y[0] = y[0].max(1e-150);
         } else if rng.random_bool(0.2) {
             y.fill(y_size);
         }
