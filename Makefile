@@ -25,7 +25,7 @@ help:
 	@echo "make doc      the library's documentation, into target/doc"
 	@echo "make docs     the documentation site, into target/site; every block of its pages is run, its links are checked"
 	@echo "make docs-test  the blocks of the pages alone; make docs-look opens the site in Chromium (needs npm ci in crates/bestset-report/web)"
-	@echo "make wheel    one wheel for all Pythons with the command in it, and a source distribution, into dist/"
+	@echo "make wheel    one wheel for all Pythons with the commands in it, and a source distribution, into dist/"
 	@echo "make wheel-test  the wheel of dist/ in an empty environment: installed, imported, a fit, the command"
 	@echo "make dist     the command line as an archive with completions, manual pages and licences (TARGET=... for another)"
 	@echo "make crates   what cargo publish would upload, checked; make workflows lints .github/workflows"

@@ -21,7 +21,8 @@ def wheel(file: str) -> None:
     names = [part.filename for part in parts]
     assert "abi3" in Path(file).name, "for every Python"
     assert sum(name.endswith((".so", ".pyd")) for name in names) == 1, "one module is inside"
-    assert "bestset=bestset._cli:main" in entries.replace(" ", ""), "the command is inside"
+    for command in ("bestset=bestset._cli:main", "bestset-check=bestset._cli:check"):
+        assert command in entries.replace(" ", "").split("\n"), f"{command} is inside"
     for wanted in ("bestset/py.typed", "bestset/_core.pyi", "bestset/THIRD-PARTY-LICENSES.txt"):
         assert wanted in names, f"{wanted} is inside"
     for licence in ("LICENSE-MIT", "LICENSE-APACHE"):
@@ -34,7 +35,7 @@ def source(file: str) -> None:
         names = {member.name.split("/", 1)[1] for member in archive.getmembers() if member.isfile() or member.issym()}
         size = sum(member.size for member in archive.getmembers())
     tracked = set(subprocess.run(["git", "ls-files"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.split("\n"))
-    folders = ("python/bestset/", *(f"crates/{name}/src/" for name in ("bestset", "bestset-data", "bestset-report", "bestset-cli", "bestset-py")))
+    folders = ("python/bestset/", *(f"crates/{name}/src/" for name in ("bestset", "bestset-check", "bestset-data", "bestset-report", "bestset-cli", "bestset-py")))
     wanted = {name for name in tracked if name.startswith((*folders, "crates/bestset-report/assets/", "crates/bestset-cli/data/"))}
     wanted |= {"Cargo.lock", "Cargo.toml", "pyproject.toml", "LICENSE-MIT", "LICENSE-APACHE"}
     print(f"{file}: {Path(file).stat().st_size / 1e6:.1f} MB, {size / 1e6:.1f} MB unpacked, {len(names)} files")

@@ -31,6 +31,10 @@ grep -q 'proved best possible' said.txt
 [ -s demo/report.html ]
 "$bin/bestset" predict demo/model.json demo/flats.csv > predicted.csv
 [ "$(wc -l < predicted.csv)" = "$(wc -l < demo/flats.csv)" ] || { echo "not one prediction for each row" >&2; exit 1; }
+# A proof, checked by the other command.
+"$bin/bestset" simulate data.csv --n 60 --p 20 --true-features 3 --seed 1 > /dev/null
+"$bin/bestset" exact data.csv --target y -k 3 --proof data.bsp > /dev/null
+"$bin/bestset-check" data.csv data.bsp | grep -q '^Proved: '
 # What is wrong has the exit codes of the binary.
 status=0; "$bin/bestset" fit nowhere.csv --target y 2> error.txt || status=$?
 [ "$status" = 2 ] || { echo "a missing file ended with $status" >&2; exit 1; }

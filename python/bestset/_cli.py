@@ -1,4 +1,4 @@
-"""The command ``bestset``, as the package installs it: the one of the binary, compiled into the engine."""
+"""The commands ``bestset`` and ``bestset-check``, as the package installs them: those of the binaries, compiled into the engine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ import sys
 
 
 def main() -> int:
-    """Runs the command with the words of the process; returns its exit code."""
+    """Runs ``bestset`` with the words of the process; returns its exit code."""
     from . import _core
 
     return _core.command(["bestset", *sys.argv[1:]])
+
+
+def check() -> int:
+    """Runs the checker of proofs with the words of the process; returns its exit code."""
+    from . import _core
+
+    return _core.check_command(["bestset-check", *sys.argv[1:]])

@@ -410,8 +410,14 @@ def test_a_proof_holds_in_exact_fractions(tmp_path):
         assert found.proved
         checked = subprocess.run([sys.executable, tool, data, proof], capture_output=True, text=True)
         assert checked.returncode == 0 and checked.stdout.startswith("Proved"), checked.stdout
+        # The command that the package installs.
+        installed = [sys.executable, "-c", "import sys; from bestset._cli import check; sys.exit(check())"]
+        command = subprocess.run([*installed, data, proof], capture_output=True, text=True)
+        assert command.returncode == 0 and command.stdout.startswith("Proved: "), command.stdout
     data.write_text(data.read_text().replace("1", "2", 1))
     assert subprocess.run([sys.executable, tool, data, proof], capture_output=True).returncode == 1
+    assert subprocess.run([*installed, data, proof], capture_output=True).returncode == 1
+    assert subprocess.run([*installed, data], capture_output=True).returncode == 2
     with pytest.raises(ValueError, match='method="exact"'):
         bestset.solve(X, y, k=2, proof=proof)
     with pytest.raises(ValueError, match="no proof"):

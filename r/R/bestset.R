@@ -28,7 +28,8 @@
 #' @param penalty.factor Factors of `lambda0`, one for each feature: 0 for features that cost nothing, `Inf` for features kept out.
 #'   Unlike in glmnet they are not rescaled; `shrinkage` has those of `lambda1` and `lambda2`.
 #' @param shrinkage Factors of `lambda1` and `lambda2`, one for each feature.
-#' @param exclude,always Features kept out, features that cost nothing: by number, by name or by a mask.
+#' @param exclude,always Features kept out, features that cost nothing: by number, by name or by a mask. The name of a factor, or of
+#'   a term of the formula, stands for all of its columns.
 #' @param lower.limits,upper.limits Limits of the coefficients, one or one for each feature; they must contain zero.
 #' @param groups One label for each feature: features with the same label are in or out together. A group costs `lambda0` times its
 #'   size; with `k` it counts for as many features as it has.
@@ -85,7 +86,7 @@ bestset.formula <- function(formula, data = NULL, weights = NULL, subset = NULL,
 by_frame <- function(fit, x, y, groups, call, target, ...) {
   made <- columns_of(x)
   if (is.null(groups)) groups <- useful(made$groups)
-  fit(made$x, y, groups = groups, ..., call = call, target = target, coding = list(levels = made$levels, columns = names(x)))
+  fit(made$x, y, groups = groups, ..., call = call, target = target, coding = list(levels = made$levels, columns = names(x), members = made$members))
 }
 
 # Passes a formula on, as columns. What its parts are called is for the model frame alone.

@@ -23,6 +23,7 @@ certify <- function(object, x, y, k = NULL, lambda0 = NULL, lambda2 = NULL, inte
   if (is.data.frame(x)) {
     made <- columns_of(x)
     x <- made$x
+    words$problem$members <- made$members
     if (is.null(words$problem$groups)) words$problem$groups <- useful(made$groups)
   }
   problem <- c(words$problem, list(lambda2 = lambda2))

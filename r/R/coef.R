@@ -4,8 +4,9 @@
 #' the error says which there are, and `exact = TRUE` solves for it.
 #'
 #' @param object An answer of [bestset()] or [cv.bestset()], or a model from [read_model()].
-#' @param newdata New samples: a matrix, a sparse matrix or a data frame, as in the fit. Columns are found by name where both have
-#'   names. `NULL` for the samples of the fit.
+#' @param newdata New samples: a matrix, a sparse matrix or a data frame, as in the fit, or columns on disk from [open_npy()] or
+#'   [open_bed()]. Columns are found by name where both have names; those that the model does not use may be missing. `NULL` for the
+#'   samples of the fit.
 #' @param type `"link"` for the linear predictor, `"response"` for means and probabilities, `"class"` for classes,
 #'   `"coefficients"`, or `"nonzero"` for the numbers of the selected features.
 #' @param k,lambda0 Another point of the path: by its number of features, or by its price, of which the nearest of the path that is
@@ -101,30 +102,55 @@ predict.bestset <- function(object, newdata = NULL, type = c("link", "response",
   if (type == "coefficients") return(coefficients_of(object, point))
   if (type == "nonzero") return(point$support)
   if (is.null(newdata)) newdata <- newx
-  shown_as(object, margins(object, point, newdata, offset), type)
+  found <- shown_as(object, margins(object, point, newdata, offset), type)
+  if (is.null(newdata)) stats::napredict(object$coding$na.action, found) else found
 }
 
-# The linear predictor.
-margins <- function(object, point, newdata, offset) {
+# The linear predictor; without new samples that of those of the fit.
+margins <- function(object, point = at(object), newdata = NULL, offset = NULL) {
   if (is.null(newdata)) {
     if (is.null(object$asked)) stop("newdata is missing, and a model from a file has no data", call. = FALSE)
     data <- object$asked$call$data
     found <- call_predict(object$asked$call, point)
     return(if (is.null(data$offset)) found else found + data$offset)
   }
-  made <- new_columns(object, newdata, point$support)
-  if (is.null(made$offset)) made$offset <- offset
-  if (is.null(made$offset) && !is.null(object$asked$call$data$offset)) stop("the fit had an offset: give that of the new samples", call. = FALSE)
-  missing <- if (is.matrix(made$x)) rowSums(is.na(made$x)) > 0 else logical()
-  if (any(missing)) made$x[is.na(made$x)] <- 0
-  if (ncol(made$x)) {
-    local <- list(support = seq_along(point$support), values = point$values, intercept = point$intercept)
+  made <- if (inherits(newdata, "bestset_file")) list(x = newdata, places = places_on_disk(object, newdata, point$support)) else
+    new_columns(object, newdata, point$support)
+  offset <- new_offset(object, made$offset, offset, nrow(made$x))
+  # What is missing is sparse in a sparse matrix, and the columns are few.
+  if (is(made$x, "Matrix") && anyNA(made$x)) made$x <- as.matrix(made$x)
+  missing <- if (is.matrix(made$x)) which(rowSums(is.na(made$x)) > 0)
+  if (length(missing)) made$x[is.na(made$x)] <- 0
+  if (length(point$support) && nrow(made$x)) {
+    places <- if (is.null(made$places)) seq_along(point$support) else made$places
+    order <- order(places)
+    local <- list(support = places[order], values = point$values[order], intercept = point$intercept)
     found <- call_predict(list(data = design(made$x), control = bestset_control()), local)
   } else {
     found <- rep(point$intercept, nrow(made$x))
   }
-  found[which(missing)] <- NA
-  if (!is.null(made$offset)) found <- found + numbers(made$offset, "offset", length(found))
+  found[missing] <- NA
+  if (is.null(offset)) found else found + offset
+}
+
+# The offset of new samples: what the formula has, and what was an argument of the fit is one here.
+new_offset <- function(object, said, given, n) {
+  given <- numbers(given, "offset", n)
+  in_formula <- !is.null(said)
+  asked <- if (in_formula) isTRUE(object$coding$has_offset) else !is.null(object$asked$call$data$offset)
+  if (asked && is.null(given)) stop("the fit had an offset: give that of the new samples", call. = FALSE)
+  if (in_formula && !asked && !is.null(given)) stop("the formula has the offset: newdata gives it, and `offset` must be left out", call. = FALSE)
+  if (in_formula && asked) said + given else if (in_formula) said else given
+}
+
+# Where the features of a model are among the columns on disk: by name where both have names.
+places_on_disk <- function(object, file, support) {
+  if (is.null(object$names) || is.null(file$names)) {
+    if (file$columns != object$p) stop("newdata must have ", object$p, " columns; ", file$path, " has ", file$columns, call. = FALSE)
+    return(support)
+  }
+  found <- match(object$names[support], file$names)
+  if (anyNA(found)) stop(file$path, " has no column ", dQuote(object$names[support][is.na(found)][[1]], FALSE), ", which the model uses", call. = FALSE)
   found
 }
 
@@ -132,8 +158,10 @@ margins <- function(object, point, newdata, offset) {
 new_columns <- function(object, newdata, support) {
   coding <- object$coding
   if (!is.null(coding$terms)) {
-    terms <- stats::delete.response(coding$terms)
-    frame <- model.frame(terms, as.data.frame(newdata), na.action = na.pass, xlev = coding$xlevels)
+    data <- as.data.frame(newdata)
+    terms <- used_terms(object, names(data), support)
+    data$.rows <- seq_len(nrow(data))
+    frame <- model.frame(terms, data, na.action = na.pass, xlev = coding$xlevels)
     x <- model.matrix(terms, frame, contrasts.arg = coding$contrasts)
     x <- x[, attr(x, "assign") > 0, drop = FALSE]
     return(list(x = x[, support, drop = FALSE], offset = model.offset(frame)))
@@ -141,10 +169,9 @@ new_columns <- function(object, newdata, support) {
   if (is.data.frame(newdata) && !is.null(coding$columns)) {
     lost <- setdiff(needed_columns(object, support), names(newdata))
     if (length(lost)) stop("newdata has no column ", dQuote(lost[[1]], FALSE), ", which the model uses", call. = FALSE)
-    made <- columns_of(newdata[needed_columns(object, support)], coding$levels)
+    made <- columns_of(as.data.frame(newdata)[needed_columns(object, support)], coding$levels)
     return(list(x = made$x[, object$names[support], drop = FALSE]))
   }
-  if (inherits(newdata, "bestset_file")) stop("predictions from an array on disk: read its columns first", call. = FALSE)
   x <- if (is.data.frame(newdata)) as.matrix(newdata) else newdata
   if (is.null(dim(x)) && object$p == 1) x <- matrix(x, ncol = 1)
   if (!is.null(colnames(x)) && !is.null(object$names)) {
@@ -155,6 +182,32 @@ new_columns <- function(object, newdata, support) {
   }
   if (is.null(dim(x)) || ncol(x) != object$p) stop("newdata must have ", object$p, " columns; it has ", NCOL(x), call. = FALSE)
   list(x = x[, support, drop = FALSE])
+}
+
+# Terms for new data: anything stands for variables of terms that are not selected, which may be missing or strange there.
+used_terms <- function(object, names, support) {
+  terms <- stats::delete.response(object$coding$terms)
+  variables <- as.list(attr(terms, "variables"))[-1]
+  labels <- vapply(variables, function(v) paste(deparse(v, width.cutoff = 500, backtick = FALSE), collapse = " "), "")
+  chosen <- unique(object$coding$assign[support])
+  used <- which(rowSums(attr(terms, "factors")[, chosen, drop = FALSE]) > 0)
+  used <- union(used, attr(terms, "offset"))
+  lost <- setdiff(unlist(lapply(variables[used], all.vars)), names)
+  lost <- Filter(function(name) !exists(name, envir = environment(terms)), lost)
+  if (length(lost)) stop("newdata has no column ", dQuote(lost[[1]], FALSE), ", which the model uses", call. = FALSE)
+  evaluated <- attr(terms, "predvars")
+  kinds <- attr(terms, "dataClasses")
+  for (v in setdiff(seq_along(variables), used)) evaluated[[v + 1]] <- placeholder(object$coding$xlevels[[labels[[v]]]], kinds[labels[[v]]])
+  attr(terms, "predvars") <- evaluated
+  terms
+}
+
+# What gives a column of this kind as long as `.rows`.
+placeholder <- function(levels, kind) {
+  if (length(levels)) return(bquote(factor(rep(.(levels[[1]]), length(.rows)), .(levels))))
+  if (identical(unname(kind), "logical")) return(quote(logical(length(.rows))))
+  columns <- if (startsWith(kind, "nmatrix.")) as.integer(sub("nmatrix.", "", kind, fixed = TRUE)) else 1L
+  if (columns > 1) bquote(matrix(0, length(.rows), .(columns))) else quote(numeric(length(.rows)))
 }
 
 # The columns of a data frame that these features are made of.

@@ -11,8 +11,9 @@ design <- function(x) {
   }
   if (is.object(x) && !is.matrix(x)) x <- as.matrix(x)
   if (!is.matrix(x) || !(is.numeric(x) || is.logical(x))) {
-    stop("x must be a numeric matrix, a sparse matrix of package Matrix, a data frame, or an array opened by open_npy(); it is ",
-      paste(class(x), collapse = "/"), call. = FALSE)
+    found <- if (is.matrix(x)) paste("a matrix of type", typeof(x)) else paste(class(x), collapse = "/")
+    stop("x must be a numeric matrix, a sparse matrix of package Matrix, a data frame, or an array opened by open_npy(); it is ", found,
+      if (is.numeric(x)) ": for one feature give cbind(x)", call. = FALSE)
   }
   if (storage.mode(x) != "double") storage.mode(x) <- "double"
   check_finite(x, colnames(x))
@@ -38,6 +39,7 @@ shape <- function(x) if (inherits(x, "bestset_file")) c(x$rows, x$columns) else 
 feature_names <- function(x) {
   names <- colnames(x)
   if (is.null(names)) return(NULL)
+  names <- enc2utf8(names)
   again <- anyDuplicated(names)
   if (again) stop("x has two columns named ", dQuote(names[[again]], FALSE), "; rename one of them", call. = FALSE)
   names
@@ -49,6 +51,7 @@ response <- function(y, family, n) {
     if (ncol(y) != 1) stop("y has ", ncol(y), " columns; it must have one", call. = FALSE)
     y <- if (is.data.frame(y)) y[[1]] else y[, 1]
   }
+  if (is.null(y)) stop("there is no target: give y, or a formula with a left side", call. = FALSE)
   if (length(y) != n) stop("y has length ", length(y), ", but x has ", n, " rows", call. = FALSE)
   if (anyNA(y)) stop("y[", which(is.na(y))[[1]], "] is missing; leave out such samples", call. = FALSE)
   if (family %in% CLASSES) {
@@ -75,7 +78,7 @@ columns_of <- function(frame, known = NULL) {
   one <- function(name) {
     column <- frame[[name]]
     if (is.null(levels[[name]])) {
-      if (!is.numeric(column) && !is.logical(column)) {
+      if (!is.null(dim(column)) || !(is.numeric(column) || is.logical(column))) {
         stop("column ", dQuote(name, FALSE), " is ", class(column)[[1]], "; it must have numbers, or be a factor", call. = FALSE)
       }
       return(matrix(as.double(column), dimnames = list(NULL, name)))
@@ -83,8 +86,12 @@ columns_of <- function(frame, known = NULL) {
     indicators(as.character(column), levels[[name]], name)
   }
   parts <- lapply(names(frame), one)
-  list(x = do.call(cbind, parts), groups = rep(seq_along(parts), vapply(parts, ncol, 1L)), levels = Filter(Negate(is.null), levels))
+  groups <- rep(seq_along(parts), vapply(parts, ncol, 1L))
+  list(x = do.call(cbind, parts), groups = groups, levels = Filter(Negate(is.null), levels), members = members(groups, names(frame)))
 }
+
+# The columns of each variable or term, by its name.
+members <- function(assign, labels) split(seq_along(assign), factor(labels[assign], labels))
 
 indicators <- function(column, levels, name) {
   strange <- setdiff(column, c(levels, NA))
@@ -118,6 +125,7 @@ encoded <- function(frame) {
     x = x[, assign > 0, drop = FALSE], y = model.response(frame), weights = model.weights(frame), offset = model.offset(frame),
     groups = useful(assign[assign > 0]), intercept = attr(terms, "intercept") == 1,
     coding = list(terms = terms, xlevels = stats::.getXlevels(terms, frame), contrasts = attr(x, "contrasts"),
-      assign = assign[assign > 0], na.action = attr(frame, "na.action"))
+      assign = assign[assign > 0], members = members(assign[assign > 0], attr(terms, "term.labels")),
+      na.action = attr(frame, "na.action"), has_offset = !is.null(frame[["(offset)"]]))
   )
 }

@@ -8,7 +8,7 @@ fit <- function(x, y, family = "gaussian", lambda0 = NULL, k = NULL, lambda1 = 0
   asked <- ask(x, y, family = family, lambda1 = lambda1, lambda2 = lambda2, weights = weights, offset = offset,
     standardize = standardize, intercept = intercept, penalty.factor = penalty.factor, shrinkage = shrinkage, exclude = exclude,
     always = always, lower.limits = lower.limits, upper.limits = upper.limits, groups = groups, group_prices = group_prices,
-    delta = delta, theta = theta, control = bestset_control(...))
+    delta = delta, theta = theta, members = coding$members, control = bestset_control(...))
   if (!is.null(folding)) folding <- folding(asked)
   asked$call$choice <- choice_of(lambda0, k, lambda2, criterion, gamma, max_size, nlambda0, folding)
   made <- select_with(asked)
@@ -34,7 +34,7 @@ ask <- function(x, y, family = "gaussian", weights = NULL, offset = NULL, groups
   ))
   list(
     call = list(data = data, setup = setup_of(names, size[[2]], family = family, groups = groups, theta = theta, ...), control = control),
-    x = x, family = family, names = names, n = size[[1]], p = size[[2]], labels = target$labels, kind = target$kind, groups = groups
+    family = family, names = names, n = size[[1]], p = size[[2]], labels = target$labels, kind = target$kind, groups = groups
   )
 }
 

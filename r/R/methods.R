@@ -95,18 +95,20 @@ print.certificate <- function(x, digits = 7, ...) {
 }
 
 #' @export
-fitted.bestset <- function(object, ...) {
-  predict(object, type = if (object$family == "squared_hinge") "link" else "response")
-}
+fitted.bestset <- function(object, ...) stats::napredict(object$coding$na.action, means(object))
+
+# The fitted values of the samples that were used.
+means <- function(object) shown_as(object, margins(object), if (object$family == "squared_hinge") "link" else "response")
 
 #' @export
 residuals.bestset <- function(object, type = c("response", "deviance"), ...) {
   type <- match.arg(type)
   y <- target_of(object)
   if (object$family == "squared_hinge") stop("there are no residuals for family \"squared_hinge\"", call. = FALSE)
-  mean <- fitted(object)
-  if (type == "response" || object$family %in% c("gaussian", "huber")) return(y - mean)
-  sign(y - mean) * sqrt(2 * losses(object))
+  mean <- means(object)
+  is_plain <- type == "response" || object$family %in% c("gaussian", "huber")
+  found <- if (is_plain) y - mean else sign(y - mean) * sqrt(2 * losses(object))
+  stats::naresid(object$coding$na.action, found)
 }
 
 # The target as numbers: classes as 0 and 1.
@@ -118,7 +120,7 @@ target_of <- function(object) {
 # The loss of each sample, without weights.
 losses <- function(object) {
   y <- object$asked$call$data$y
-  u <- predict(object, type = "link")
+  u <- margins(object)
   switch(object$family,
     gaussian = (y - u)^2 / 2,
     binomial = -stats::plogis(y * u, log.p = TRUE),
@@ -156,7 +158,7 @@ logLik.bestset <- function(object, ...) {
   w <- weights_of(object)
   n <- sum(w > 0)
   y <- target_of(object)
-  mean <- if (object$family %in% LOG_LINK) fitted(object)
+  mean <- if (object$family %in% LOG_LINK) means(object)
   value <- switch(object$family,
     gaussian = (sum(log(w[w > 0])) - n * (log(2 * pi) + 1 - log(n) + log(deviance.bestset(object)))) / 2,
     binomial = -sum(w * losses(object)),
@@ -178,23 +180,21 @@ logLik.bestset <- function(object, ...) {
 formula.bestset <- function(x, selected = FALSE, ...) {
   terms <- x$coding$terms
   if (!selected && !is.null(terms)) return(stats::formula(terms))
-  right <- if (selected) selected_terms(x) else x$coding$columns
-  if (is.null(right)) right <- name_of(x, seq_len(x$p))
+  right <- if (selected) selected_terms(x) else quoted(if (is.null(x$coding$columns)) name_of(x, seq_len(x$p)) else x$coding$columns)
   if (!length(right)) right <- "1"
   if (!has_intercept(x)) right <- c(right, "-1")
-  stats::as.formula(paste(backticked(x$target), "~", paste(right, collapse = " + ")), env = if (is.null(terms)) parent.frame() else environment(terms))
+  left <- if (is.null(terms)) quoted(x$target) else paste(deparse(terms[[2]], backtick = TRUE), collapse = "")
+  stats::as.formula(paste(left, "~", paste(right, collapse = " + ")), env = if (is.null(terms)) parent.frame() else environment(terms))
 }
 
-backticked <- function(names) {
-  plain <- make.names(names) == names | grepl("[(:]", names)
-  ifelse(plain, names, paste0("`", names, "`"))
-}
+# Names of columns as a formula has them: what looks like an interaction or a call is a name all the same.
+quoted <- function(names) ifelse(make.names(names) == names, names, paste0("`", names, "`"))
 
 # The terms or columns that the selected features belong to.
 selected_terms <- function(object) {
   if (!is.null(object$coding$terms)) return(attr(object$coding$terms, "term.labels")[unique(object$coding$assign[object$support])])
-  if (!is.null(object$coding$columns)) return(backticked(needed_columns(object, object$support)))
-  backticked(name_of(object, object$support))
+  if (!is.null(object$coding$columns)) return(quoted(needed_columns(object, object$support)))
+  quoted(name_of(object, object$support))
 }
 
 #' @export

@@ -57,11 +57,18 @@ refit_data <- function(object) {
     if (nrow(data) != object$n) data <- eval(frame, environment(object$coding$terms))
     return(list(data = data))
   }
-  x <- object$asked$x
-  if (inherits(x, "bestset_file")) stop("the data are on disk; give them as `data`", call. = FALSE)
-  target <- if (make.names(object$target) == object$target) object$target else "y"
-  data <- as.data.frame(as.matrix(x[, object$support, drop = FALSE]))
+  data <- as.data.frame(columns_at(object$asked$call$data, object$support))
   names(data) <- name_of(object, object$support)
+  target <- if (make.names(object$target) == object$target) object$target else "y"
+  while (target %in% names(data)) target <- paste0(target, ".")
   data[[target]] <- if (object$family %in% CLASSES) (object$asked$call$data$y + 1) / 2 else object$asked$call$data$y
   list(data = data, target = target)
+}
+
+# Columns of the samples, as the engine was given them.
+columns_at <- function(data, support) {
+  if (!is.null(data$file)) stop("the data are on disk; give them as `data`", call. = FALSE)
+  if (is.null(data$p)) return(data$x[, support, drop = FALSE])
+  x <- sparseMatrix(i = data$i + 1L, p = data$p, x = data$x, dims = c(data$n, length(data$p) - 1))
+  as.matrix(x[, support, drop = FALSE])
 }

@@ -13,16 +13,29 @@
 #'   largest share of each feature over the sizes, in descending order.
 #' @examples
 #' set.seed(1)
-#' stability(as.matrix(mtcars[-1]), mtcars$mpg, subsamples = 20, threads = 2)
+#' stability(mpg ~ ., mtcars, subsamples = 20, threads = 2)
 #' @export
-stability <- function(x, y, lambda0 = NULL, max_size = NULL, subsamples = 100, share = 0.5, ...) {
+stability <- function(x, ...) UseMethod("stability")
+
+#' @rdname stability
+#' @export
+stability.default <- function(x, y, lambda0 = NULL, max_size = NULL, subsamples = 100, share = 0.5, ...) {
+  fit_stability(x, y, lambda0 = lambda0, max_size = max_size, subsamples = subsamples, share = share, ...)
+}
+
+#' @rdname stability
+#' @export
+stability.data.frame <- function(x, y, groups = NULL, ...) by_frame(fit_stability, x, y, groups, NULL, NULL, ...)
+
+#' @rdname stability
+#' @export
+stability.formula <- function(formula, data = NULL, weights = NULL, subset = NULL, na.action = NULL, offset = NULL, groups = NULL, ...) {
+  by_formula(fit_stability, match.call(), parent.frame(), groups, ...)
+}
+
+fit_stability <- function(x, y, lambda0 = NULL, max_size = NULL, subsamples = 100, share = 0.5, ..., call = NULL, coding = NULL, target = NULL) {
   words <- apart(list(...))
-  if (is.data.frame(x)) {
-    made <- columns_of(x)
-    x <- made$x
-    if (is.null(words$problem$groups)) words$problem$groups <- useful(made$groups)
-  }
-  asked <- do.call(ask, c(list(x, y), words$problem, list(control = words$control)))
+  asked <- do.call(ask, c(list(x, y), words$problem, list(members = coding$members, control = words$control)))
   asked$call$choice <- choice_of(max_size = max_size)
   if (!is.null(lambda0)) asked$call$choice$lambda0s <- sort(unique(as.double(lambda0)), decreasing = TRUE)
   seed <- as.double(sample.int(.Machine$integer.max, 1))

@@ -5,6 +5,7 @@
 #' than features; everything else needs `lambda2 > 0` or limits on every coefficient.
 #'
 #' @inheritParams bestset
+#' @param x A formula, or the features, as in [bestset()]; for `plot()` an answer of `subsets()`.
 #' @param nvmax The largest size; `NULL` for all features, at most eight.
 #' @param ... For the methods: further arguments, of the problem as in [bestset()] and of [bestset_control()]. A time limit is for
 #'   all sizes together.
@@ -44,7 +45,7 @@ apart <- function(words) {
 
 fit_subsets <- function(x, y, nvmax = NULL, ..., call, coding = NULL, target = NULL) {
   words <- apart(list(...))
-  asked <- do.call(ask, c(list(x, y), words$problem, list(control = words$control)))
+  asked <- do.call(ask, c(list(x, y), words$problem, list(members = coding$members, control = words$control)))
   nvmax <- whole(nvmax, "nvmax")
   found <- with_progress(words$control, function(progress) call_subsets(asked$call, nvmax, progress))
   each <- function(name) vapply(found$sizes, function(s) if (is.null(s[[name]])) NA_real_ else as.double(s[[name]]), 0)
@@ -109,5 +110,23 @@ print.bestset_subsets <- function(x, shown = 8, ...) {
   padded <- vapply(seq_along(left), function(j) formatC(trimws(cells[, j]), width = max(nchar(cells[, j])) * (1 - 2 * left[[j]])), cells[, 1])
   cat(trimws(apply(padded, 1, paste, collapse = "  "), "right"), sep = "\n")
   for (group in x$dependent) cat("dependent: ", dependence(name_of(x, group)), "\n", sep = "")
+  invisible(x)
+}
+
+#' @rdname subsets
+#' @param scale What the sizes are ranked by: `"bic"`, `"aic"`, `"cp"`, `"adjusted_r2"` or `"r2"`.
+#' @export
+plot.bestset_subsets <- function(x, scale = "bic", ...) {
+  one_of(scale, c("bic", "aic", "cp", "adjusted_r2", "r2"), "scale")
+  values <- x$table[[scale]]
+  order <- order(values, decreasing = !scale %in% c("adjusted_r2", "r2"))
+  used <- sort(unique(unlist(lapply(x$sizes, `[[`, "support"))))
+  within <- vapply(x$sizes[order], function(size) 1 * (used %in% size$support), numeric(length(used)))
+  old <- par(mar = c(7, 5, 2, 1))
+  on.exit(par(old))
+  # The best on top, as leaps draws them.
+  image(seq_along(used), seq_along(order), matrix(within, length(used)), zlim = c(0, 1), col = c("white", "grey30"), axes = FALSE, xlab = "", ylab = scale, ...)
+  axis(1, seq_along(used), name_of(x, used), las = 2, cex.axis = 0.8)
+  axis(2, seq_along(order), format(values[order], digits = 3), las = 1, cex.axis = 0.8)
   invisible(x)
 }

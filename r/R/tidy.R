@@ -38,8 +38,11 @@ augment.bestset <- function(x, data = NULL, newdata = NULL, ...) {
     return(newdata)
   }
   if (is.null(data)) data <- refit_data(x)$data
-  data$.fitted <- fitted(x)
-  if (x$family != "squared_hinge") data$.resid <- residuals(x)
+  # As long as the data are: with the rows that were left out, or without them.
+  padded <- nrow(data) == x$n + length(x$coding$na.action) && length(x$coding$na.action) > 0
+  over <- function(values) if (padded) stats::naresid(structure(x$coding$na.action, class = "exclude"), values) else values
+  data$.fitted <- over(means(x))
+  if (x$family != "squared_hinge") data$.resid <- over(target_of(x) - means(x))
   data
 }
 

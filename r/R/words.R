@@ -138,17 +138,18 @@ theta_of <- function(family, theta) {
   number(get(".Theta", envir = environment(family$variance)), "theta")
 }
 
-# Places of features that are given by number, by name or by a mask.
-places <- function(given, name, names, p) {
+# Places of features that are given by number, by name, their own or that of the term they belong to, or by a mask.
+places <- function(given, name, names, p, members = NULL) {
   if (is.null(given)) return(integer())
   if (is.logical(given)) {
     if (length(given) != p || anyNA(given)) stop(name, " is a mask of length ", length(given), "; there are ", p, " features", call. = FALSE)
     return(which(given))
   }
   if (is.character(given)) {
-    found <- match(given, names)
-    if (anyNA(found)) stop(name, " lists ", dQuote(given[is.na(found)][[1]], FALSE), ", which is no column of x", call. = FALSE)
-    return(found)
+    known <- given %in% names | given %in% names(members)
+    if (!all(known)) stop(name, " lists ", dQuote(given[!known][[1]], FALSE), ", which is no column of x", call. = FALSE)
+    found <- lapply(given, function(one) if (one %in% names) match(one, names) else members[[one]])
+    return(unique(unlist(found)))
   }
   bad <- is.na(given) | given < 1 | given > p | given != floor(given)
   if (any(bad)) stop(name, " lists ", given[bad][[1]], "; features count from 1 to ", p, call. = FALSE)
@@ -158,21 +159,22 @@ places <- function(given, name, names, p) {
 # The problem, but for the number of features.
 setup_of <- function(names, p, family = "gaussian", lambda1 = 0, lambda2 = NULL, standardize = TRUE, intercept = TRUE,
                      penalty.factor = NULL, shrinkage = NULL, exclude = NULL, always = NULL, lower.limits = -Inf,
-                     upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL) {
+                     upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL, members = NULL) {
   scale <- if (isTRUE(standardize)) "norm" else if (isFALSE(standardize)) "none" else standardize
   one_of(scale, c("norm", "variance", "none"), "standardize")
   price <- numbers(if (length(penalty.factor) == 1) rep(penalty.factor, p) else penalty.factor, "penalty.factor", p)
   # As in glmnet: an infinite factor keeps a feature out.
-  never <- union(places(exclude, "exclude", names, p), which(price == Inf))
+  never <- union(places(exclude, "exclude", names, p, members), which(price == Inf))
   if (length(price)) price[price == Inf] <- 1
-  limits <- list(lower.limits, upper.limits)
+  limits <- list(lower.limits = lower.limits, upper.limits = upper.limits)
+  for (side in names(limits)) if (length(limits[[side]]) != 1) numbers(limits[[side]], side, p)
   if (any(lengths(limits) != 1)) limits <- lapply(limits, rep_len, p)
   free <- all(lower.limits == -Inf) && all(upper.limits == Inf)
   list(
     loss = LOSSES[[family]], delta = number(delta, "delta"), theta = theta, lambda1 = number(lambda1, "lambda1"),
     lambda2 = if (length(lambda2)) number(lambda2[[1]], "lambda2"), intercept = isTRUE(intercept), scale = scale,
     lower = if (!free) as.double(limits[[1]]), upper = if (!free) as.double(limits[[2]]), price = price,
-    shrinkage = numbers(shrinkage, "shrinkage", p), always = places(always, "always", names, p), never = never,
+    shrinkage = numbers(shrinkage, "shrinkage", p), always = places(always, "always", names, p, members), never = never,
     groups = groups_of(groups, p), group_prices = if (!is.null(group_prices)) as.double(group_prices)
   )
 }

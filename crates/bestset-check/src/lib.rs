@@ -12,17 +12,22 @@
 //! | `bound`, `lemma` | the inequality, and the curvature it may use |
 //! | `tree` | the records: splits, bounds, decisions |
 //! | `round`, `sha256` | rounding bounded beforehand; the hash |
+//! | `command` | the program |
+//! | `sentence` | what has been proved, in words |
 
 mod bound;
+mod command;
 mod header;
 mod lemma;
 mod model;
 mod round;
+mod sentence;
 mod sha256;
 mod source;
 mod table;
 mod tree;
 
+pub use command::run;
 pub use header::{Header, Penalty};
 pub use table::Table;
 pub use tree::Counts;
@@ -30,7 +35,6 @@ pub use tree::Counts;
 use model::Model;
 use round::up;
 use source::Source;
-use std::fmt::Write;
 use std::io::Read;
 
 /// What has been proved.
@@ -42,6 +46,12 @@ pub struct Proved {
     pub objectives: Vec<f64>,
     /// How it was proved.
     pub counts: Counts,
+    /// Columns of the data that the proof does not speak of.
+    pub left_out: Vec<String>,
+    /// The length of all columns once scaled, where they have one length; constant ones aside.
+    pub length: Option<f64>,
+    /// Whether the target was a file of its own, whose name the proof does not know.
+    pub has_own_target: bool,
 }
 
 /// Checks a proof against its data; the target may be in a table of its own. The error says what does not hold.
@@ -51,7 +61,23 @@ pub fn check(data: &Table, target: Option<&Table>, proof: impl Read) -> Result<P
     let model = Model::new(&header, data, target)?;
     let counts = tree::Tree::new(&header, &model).follow(&mut source)?;
     let objectives = header.answers.iter().map(|answer| objective(&header, &model, answer)).collect();
-    Ok(Proved { header, objectives, counts })
+    let left_out = left_out(&header, data);
+    Ok(Proved { length: model.length(), header, objectives, counts, left_out, has_own_target: target.is_some() })
+}
+
+/// The columns that are neither features nor target, weights or offsets.
+fn left_out(header: &Header, data: &Table) -> Vec<String> {
+    let mut spoken = std::collections::HashMap::<&str, usize>::new();
+    let Header { target, weights, offset, names, .. } = header;
+    [target, weights, offset].into_iter().chain(names).for_each(|name| *spoken.entry(name).or_default() += 1);
+    let mut is_left_out = |name: &&String| match spoken.get_mut(name.as_str()) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    };
+    data.names().iter().filter(|name| is_left_out(name)).cloned().collect()
 }
 
 /// At least P of an answer.
@@ -63,50 +89,4 @@ fn objective(header: &Header, model: &Model, answer: &Vec<(usize, f64)>) -> f64 
         value = up(value + up(l0 + shrinkage));
     }
     value
-}
-
-impl Proved {
-    /// What has been proved, in one sentence.
-    pub fn sentence(&self) -> String {
-        let Header { n, names, target, size, bound, excepted, answers, .. } = &self.header;
-        let mut text = format!("Proved: for {n} rows of {target:?} with SHA-256 {}, ", sha256::hex(&self.header.hash));
-        let limit = size.map_or_else(String::new, |k| format!(" of at most {k}"));
-        let _ = write!(text, "no subset{limit} of the {} features", names.len());
-        if *excepted {
-            let _ = write!(text, " but those listed");
-        }
-        let _ = write!(text, " has P = {} below {bound}", self.problem());
-        for (answer, objective) in answers.iter().zip(&self.objectives) {
-            let features: Vec<&str> = answer.iter().map(|c| names[c.0].as_str()).collect();
-            let _ = write!(text, "; {{{}}} has P at most {objective}", features.join(", "));
-        }
-        text + "."
-    }
-
-    /// P in a formula.
-    fn problem(&self) -> String {
-        let Header { intercept, scales, weights, offset, .. } = &self.header;
-        let weight = if weights.is_empty() { "" } else { "w" };
-        let fixed = if offset.is_empty() { "" } else { " − o" };
-        let free = if *intercept { " − b0" } else { "" };
-        let mut text = format!("½Σ{weight}(y{fixed} − Xb{free})²");
-        match self.header.is_uniform() {
-            false => text.push_str(" + the penalty of each feature that the proof lists"),
-            true => {
-                let Penalty { l0, l1, l2, low, high } = self.header.penalty(0);
-                for (value, what) in [(l0, "‖b‖₀"), (l1, "‖b‖₁"), (l2, "‖b‖₂²")] {
-                    if value > 0.0 {
-                        let _ = write!(text, " + {value}{what}");
-                    }
-                }
-                if low.is_finite() || high.is_finite() {
-                    let _ = write!(text, ", b in [{low}, {high}],");
-                }
-            }
-        }
-        if scales.is_some() {
-            text.push_str(" (columns divided by the scales that the proof lists)");
-        }
-        text
-    }
 }

@@ -50,6 +50,11 @@ impl Model {
             Some(table) => return Err(format!("the target has {} rows and {} columns", table.rows(), table.columns())),
             None => own(&header.target)?.ok_or("the proof names no target: give it as a file of its own")?,
         };
+        // A target that is its own feature would be explained by it.
+        if target.is_none() && data.find(&header.names)?.contains(&data.find(std::slice::from_ref(&header.target))?[0])
+        {
+            return Err(format!("{:?} is the target and a feature", header.target));
+        }
         let (weights, offset) = (own(&header.weights)?, own(&header.offset)?);
         let total = weights.as_ref().map_or(n as f64, |w| w.iter().sum());
         let are_usable = |v: &[f64]| v.iter().all(|x| is_usable(*x));
@@ -149,6 +154,13 @@ impl Model {
             true => up(up(self.sum(a).abs() / self.root) + up(self.gamma * self.norm(a))),
             false => 0.0,
         }
+    }
+
+    /// The length of all columns that are not constant, where it is one: for the sentence, not for the proof.
+    pub fn length(&self) -> Option<f64> {
+        let longest = self.norms.iter().copied().fold(0.0, f64::max);
+        let is_it = |length: &f64| (*length - longest).abs() <= 1e-9 * longest || *length <= 1e-9 * longest;
+        self.norms.iter().all(is_it).then_some(longest)
     }
 
     /// x̃_j.

@@ -102,6 +102,10 @@ impl Table {
             [rows, columns] => (rows, columns),
             _ => return Err(bad("the array has not one or two dimensions")),
         };
+        // Without rows an array of no bytes could announce any number of columns.
+        if rows == 0 || columns == 0 {
+            return Err(bad("the array is empty"));
+        }
         let body = &bytes[start + length..];
         if rows.checked_mul(columns).and_then(|c| c.checked_mul(8)) != Some(body.len()) {
             return Err(format!("{rows} × {columns} numbers are announced, {} bytes follow", body.len()));

@@ -60,7 +60,8 @@ pub fn explained(
     weights: Option<PyReadonlyArray1<'_, f64>>,
 ) -> PyResult<f64> {
     let loss = Loss::named(loss, 1.0, theta).map_err(Failure::from)?;
-    let slice = |of: &Option<PyReadonlyArray1<'_, f64>>| of.as_ref().map(|a| a.as_slice().map(<[f64]>::to_vec)).transpose();
+    let slice =
+        |of: &Option<PyReadonlyArray1<'_, f64>>| of.as_ref().map(|a| a.as_slice().map(<[f64]>::to_vec)).transpose();
     let (offset, weights) = (slice(&offset)?, slice(&weights)?);
     let found =
         bestset::criteria::explained(loss, y.as_slice()?, margins.as_slice()?, offset.as_deref(), weights.as_deref());

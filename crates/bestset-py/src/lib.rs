@@ -25,11 +25,18 @@ fn command(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| bestset_cli::run(words))
 }
 
+/// The command `bestset-check` with these words, the first of them its name; its exit code.
+#[pyfunction]
+fn check_command(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    py.detach(|| bestset_check::run(words.into_iter().skip(1)))
+}
+
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<disk::OnDisk>()?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
+    module.add_function(wrap_pyfunction!(check_command, module)?)?;
     module.add_function(wrap_pyfunction!(calls::select, module)?)?;
     module.add_function(wrap_pyfunction!(calls::certify, module)?)?;
     module.add_function(wrap_pyfunction!(calls::explained, module)?)?;

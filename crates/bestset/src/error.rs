@@ -119,7 +119,9 @@ pub enum Error {
         range: &'static str,
     },
     /// Counts that are all zero.
-    #[error("every count with a positive weight is 0; the {loss} loss needs one above 0: the mean would be 0, and its logarithm no number")]
+    #[error(
+        "every count with a positive weight is 0; the {loss} loss needs one above 0: the mean would be 0, and its logarithm no number"
+    )]
     NoCounts {
         /// The loss.
         loss: &'static str,

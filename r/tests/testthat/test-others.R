@@ -109,6 +109,10 @@ test_that("an array on disk is what it is in memory", {
   memory <- bestset(unname(d$x), d$y)
   expect_identical(coef(fit), coef(memory))
   expect_identical(fitted(fit), fitted(memory))
+  # Columns on disk are new samples, too.
+  expect_identical(predict(fit, x), fitted(memory))
+  expect_identical(predict(memory, x), fitted(memory))
+  expect_error(predict(bestset(d$x[, 1:8], d$y), x), "must have 8 columns")
   expect_error(open_npy(tempfile()))
 })
 
@@ -134,5 +138,14 @@ test_that("genotypes of PLINK are what they are as numbers", {
   expect_equal(unname(coef(fit)), unname(coef(memory)), tolerance = 1e-10)
   expect_equal(fitted(fit), fitted(memory), tolerance = 1e-10)
   expect_match(names(coef(fit))[2], "400")
+  expect_identical(predict(fit, x), fitted(fit))
+  # Variants are found by name among those of another cohort.
+  some <- tempfile()
+  file.copy(paste0(stem, ".fam"), paste0(some, ".fam"))
+  writeLines(rev(readLines(paste0(stem, ".bim"))), paste0(some, ".bim"))
+  writeBin(as.raw(c(0x6c, 0x1b, 0x01, matrix(bytes, 13)[, 20:1])), paste0(some, ".bed"))
+  expect_equal(predict(fit, open_bed(some)), fitted(fit), tolerance = 1e-12)
+  writeLines(sub("400", "401", readLines(paste0(some, ".bim")), fixed = TRUE), paste0(some, ".bim"))
+  expect_error(predict(fit, open_bed(some)), "has no column")
   expect_error(open_bed(tempfile()))
 })

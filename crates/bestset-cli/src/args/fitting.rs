@@ -92,7 +92,9 @@ fn loss_parser() -> impl TypedValueParser<Value = String> {
         PossibleValue::new("binomial").alias("logistic").help("Two classes; also logistic"),
         PossibleValue::new("poisson").help("Counts whose variance is their mean"),
         PossibleValue::new("gamma").help("Positive amounts whose spread grows with their mean"),
-        PossibleValue::new("negbin").alias("negative_binomial").help("Counts that vary more than poisson; needs --theta"),
+        PossibleValue::new("negbin")
+            .alias("negative_binomial")
+            .help("Counts that vary more than poisson; needs --theta"),
         PossibleValue::new("huber").help("Least squares that outliers pull less, see --delta"),
         PossibleValue::new("squared_hinge").alias("squared-hinge").help("Two classes with a margin"),
     ])

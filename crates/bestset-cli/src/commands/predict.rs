@@ -219,7 +219,9 @@ fn predictions(model: &Model, known: Option<&Encoding>, data: &Dataset, u: Vec<f
         let values: Vec<f64> = u.iter().map(|&u| scaling.map_or(mean(u), |s| s.undo(u))).collect();
         let score = observed.and_then(|y| match model.loss.has_log_link() {
             // Targets that the family does not have say nothing of predictions.
-            true => explained(model.loss, y, &u, data.offset.as_deref(), None).ok().map(|value| Score { name: "D²", value }),
+            true => explained(model.loss, y, &u, data.offset.as_deref(), None)
+                .ok()
+                .map(|value| Score { name: "D²", value }),
             false => Some(Score { name: "R²", value: r2(y, &values) }),
         });
         return Predictions {

@@ -96,7 +96,8 @@ impl Loaded {
             return Err(Failure::Message(problem));
         }
         if loss.has_log_link() && input.scale_target.is_some() {
-            let problem = format!("--scale-target does not go with the {} loss: its target has a zero of its own", loss.name());
+            let problem =
+                format!("--scale-target does not go with the {} loss: its target has a zero of its own", loss.name());
             return Err(Failure::Message(problem));
         }
         let scaling = input.scale_target.map(|range| scale(&mut target, range)).transpose()?;

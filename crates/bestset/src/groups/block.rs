@@ -58,6 +58,20 @@ impl Block {
         free.max(least).min(1.0)
     }
 
+    /// (a, k) with the slope aβ_g + λ1 sign β_g and the curvature a Id + kβ_gβ_gᵀ of ρ_g at β_g (MATH 9.13); none at zero, and where
+    /// the penalties of the features differ.
+    pub(crate) fn bend(&self, beta: &[f64]) -> Option<(f64, f64)> {
+        let (radial, size) = (self.radial?, length(beta));
+        if size == 0.0 {
+            return None;
+        }
+        if size > radial.knee(true) {
+            return Some((2.0 * radial.l2, 0.0));
+        }
+        let pull = radial.slope(true) / size;
+        Some((pull, -pull / (size * size)))
+    }
+
     /// What the penalty of the group is above its envelope at β_g: what a decision is worth.
     pub(crate) fn excess(&self, beta: &[f64]) -> f64 {
         if beta.iter().all(|b| *b == 0.0) {

@@ -12,10 +12,12 @@
 //! | `grouped` | prices, P, and D of a node |
 //! | `block` | the envelope of one group, whatever its factors and bounds, and the step of descent |
 //! | `relax` | the relaxation minimised, its dual points |
+//! | `model` | the quadratic model that its steps minimise |
 //! | `search` | fits, and groups added, dropped and exchanged |
 //! | `tree/`, `prove` | branch and bound |
 mod block;
 mod grouped;
+mod model;
 mod prove;
 pub(crate) mod relax;
 pub(crate) mod search;
@@ -176,9 +178,13 @@ pub(crate) fn root(
 ) -> Result<relax::GroupRelaxation> {
     let choices = vec![Decision::Open; grouped.groups.len()];
     let start = start.map(|s| (s.beta.as_slice(), s.intercept));
-    let (part, until) = (Part { choices: &choices, price: (0.0, 0.0) }, (options.relaxation_gap, &never as &_));
-    relax::minimise(grouped, &part, &relax::columns(grouped)?, start, until, limits)
+    let part = Part { choices: &choices, price: (0.0, 0.0) };
+    let until = relax::Until { gap: options.relaxation_gap.max(LEAST_GAP), enough: &never };
+    relax::minimise(grouped, &part, start, until, limits)
 }
+
+/// What rounding leaves of the gap of a relaxation.
+const LEAST_GAP: f64 = 1e-9;
 
 fn never(_: f64, _: f64) -> bool {
     false

@@ -7,7 +7,7 @@ use crate::groups::search::{Fits, GroupFit, search};
 use crate::groups::tree::dual::DualNodes;
 use crate::groups::tree::least_squares::{LeastSquaresNodes, applies};
 use crate::groups::tree::{GroupTree, Start};
-use crate::groups::{Decision, Grouped, Part, is_single, relax};
+use crate::groups::{Decision, Grouped, Part, is_single};
 use crate::penalty::Factors;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution, Status};
@@ -104,7 +104,7 @@ fn by_relaxation(
 ) -> Result<Solution> {
     let limits: Limits = monitor.limits().clone();
     let fits = Fits::new(grouped, options, &limits);
-    let mut nodes = DualNodes { grouped, columns: relax::columns(grouped)?, fits, size };
+    let mut nodes = DualNodes { grouped, fits, size };
     let open = vec![Decision::Open; grouped.groups.len()];
     let (relaxed, nu) = nodes.relax(&open, None, f64::INFINITY, &limits)?;
     monitor.so_far.offer_bound(relaxed.bound, &relaxed.dual);

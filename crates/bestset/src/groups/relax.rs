@@ -1,20 +1,32 @@
-//! The relaxation with groups: block coordinate descent on R, whose dual points give the bound.
+//! The relaxation with groups: proximal Newton steps on the groups in play, whose dual points give the bound over all of them.
 //!
-//! Step of an open group with curvature c ≥ ‖X_g‖²/μ: [`Block::step`]. The features of a group that is in are descended on one by
-//! one: nothing ties them together any more.
+//! | who | does |
+//! |---|---|
+//! | here | R and D, which groups are in play, the step that lowers R, and when that is enough |
+//! | [`Model`] | the quadratic model of the loss with the penalties, minimised |
 
 use crate::control::Limits;
 use crate::error::Result;
 use crate::groups::block::Block;
+use crate::groups::model::{Model, Piece};
 use crate::groups::{Decision, Grouped, Part};
 use crate::relaxation::active_set::ActiveSet;
 use crate::solution::Coefficients;
 
-/// Sweeps over all groups at the most: the bound is valid whenever they end.
-const SWEEPS: usize = 5000;
+/// Steps at the most: the bound is valid whenever they end.
+const STEPS: usize = 500;
 
-/// Sweeps between two looks at the bound, which cost a sweep each. Not tuned.
-const LOOK: usize = 5;
+/// Halvings of a step before one with the largest curvature takes its place.
+const HALVINGS: usize = 12;
+
+/// Growths of a curvature that is only guessed at, each fourfold.
+const GROWTHS: i32 = 60;
+
+/// The share of the decrease that the model promises that a step must keep.
+const KEPT: f64 = 1e-4;
+
+/// Groups that come into play at once: as many as there are, or so many.
+const ENTER: usize = 32;
 
 /// What the relaxation found.
 pub(crate) struct GroupRelaxation {
@@ -32,189 +44,223 @@ pub(crate) struct GroupRelaxation {
     pub(crate) intercept: f64,
 }
 
-/// Columns and penalties of the groups that are not out.
-struct GroupDescent<'d, 'p, 'a> {
+/// When the relaxation is good enough.
+#[derive(Clone, Copy)]
+pub(crate) struct Until<'u> {
+    /// (R − D)/|R|.
+    pub(crate) gap: f64,
+    /// What R and D may say before that.
+    pub(crate) enough: &'u dyn Fn(f64, f64) -> bool,
+}
+
+/// A point of the relaxation.
+#[derive(Clone)]
+struct At {
+    beta: Vec<f64>,
+    u: Vec<f64>,
+    intercept: f64,
+    value: f64,
+}
+
+/// The relaxation of a node.
+struct Descent<'d, 'p, 'a> {
     grouped: &'d Grouped<'p, 'a>,
     part: &'d Part<'d>,
-    columns: &'d ActiveSet,
     blocks: Vec<Option<Block>>,
+    /// A bound of the curvature of the loss along each group and each feature, or a guess where there is none (MATH 2.14).
+    curvatures: Vec<f64>,
+    single: Vec<f64>,
+    /// The groups in play, their columns in the order they came, and the place of the first of each.
+    playing: Vec<usize>,
+    columns: ActiveSet,
+    first: Vec<usize>,
 }
 
-/// Where a descent is.
-struct Place {
-    beta: Vec<f64>,
-    /// u = o + Xβ.
-    u: Vec<f64>,
-    alpha: Vec<f64>,
-    intercept: f64,
-    /// The curvature that the next step of every group is made with, and of every feature of those that are in.
-    curvatures: (Vec<f64>, Vec<f64>),
-}
-
-/// Doublings of a curvature in one step at the most: more than there are between any two numbers that matter.
-const DOUBLINGS: usize = 200;
-
-/// The columns of all features, in their order.
-pub(crate) fn columns(grouped: &Grouped<'_, '_>) -> Result<ActiveSet> {
-    let (design, p) = (grouped.problem.design(), grouped.problem.ncols());
-    let mut columns = ActiveSet::new(design);
-    columns.extend(design, &(0..p).collect::<Vec<_>>())?;
-    Ok(columns)
-}
-
-/// Minimises R, from other coefficients and their intercept if there are any, until (R − D)/|R| is at most `gap` or `enough` says
-/// so of R and D.
+/// Minimises R, from other coefficients and their intercept if there are any.
 pub(crate) fn minimise(
     grouped: &Grouped<'_, '_>,
     part: &Part<'_>,
-    columns: &ActiveSet,
     start: Option<(&[f64], f64)>,
-    (gap, enough): (f64, &dyn Fn(f64, f64) -> bool),
+    until: Until<'_>,
     limits: &Limits,
 ) -> Result<GroupRelaxation> {
-    let (problem, descent) = (grouped.problem, GroupDescent::new(grouped, part, columns));
-    let mut at = descent.place(start)?;
-    let intercept = at.intercept;
-    let mut state = GroupRelaxation {
-        value: f64::INFINITY,
-        bound: f64::NEG_INFINITY,
-        worths: vec![],
-        dual: vec![],
-        beta: vec![],
-        intercept,
-    };
-    for sweep in 0..SWEEPS {
-        if sweep % LOOK == 0 {
-            at.intercept = problem.best_intercept(&at.u, at.intercept);
-            problem.dual_point(&at.u, at.intercept, &mut at.alpha);
-            state.look(&descent, &at)?;
-            let target = gap.max(1e-9) * state.value.abs();
-            let is_done = state.value - state.bound <= target || enough(state.value, state.bound);
-            if is_done || limits.stop(0).is_some() {
-                break;
-            }
+    let (mut descent, mut at) = Descent::new(grouped, part, start)?;
+    let mut state = GroupRelaxation::nothing();
+    let mut alpha = vec![0.0; at.u.len()];
+    let (mut model, mut stuck) = (Model::default(), 0);
+    for _ in 0..STEPS {
+        grouped.problem.dual_point(&at.u, at.intercept, &mut alpha);
+        let last = (state.value, state.bound);
+        let worths = state.look(&descent, &at, &alpha)?;
+        let is_close = state.value - state.bound <= until.gap * state.value.abs();
+        if is_close || (until.enough)(state.value, state.bound) || limits.stop(0).is_some() {
+            break;
         }
-        descent.sweep(&mut at);
-        at.intercept = problem.best_intercept(&at.u, at.intercept);
+        let has_entered = descent.enter(&worths)?;
+        // Nothing that rounding leaves to be won: neither R nor D has moved for a while.
+        stuck = if (state.value, state.bound) == last && !has_entered { stuck + 1 } else { 0 };
+        if stuck == 3 {
+            break;
+        }
+        let next = descent.newton(&at, &alpha, &mut model);
+        at = match next {
+            Some(next) => next,
+            None => descent.sweep(at, &mut alpha),
+        };
     }
     Ok(state)
 }
 
-impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
-    fn new(grouped: &'d Grouped<'p, 'a>, part: &'d Part<'d>, columns: &'d ActiveSet) -> Self {
-        let (nu, _) = part.price;
+impl<'d, 'p, 'a> Descent<'d, 'p, 'a> {
+    /// The groups that are in and those that are not zero at the start are in play.
+    fn new(grouped: &'d Grouped<'p, 'a>, part: &'d Part<'d>, start: Option<(&[f64], f64)>) -> Result<(Self, At)> {
+        let (problem, groups, (nu, _)) = (grouped.problem, grouped.groups, part.price);
         let charge =
             |g: usize| if nu > 0.0 { grouped.price(g) + nu * grouped.size(g) as f64 } else { grouped.price(g) };
         let is_open = |g: &usize| part.choices[*g] == Decision::Open;
-        let blocks =
-            (0..grouped.groups.len()).map(|g| is_open(&g).then(|| Block::new(grouped, g, charge(g)))).collect();
-        Self { grouped, part, columns, blocks }
-    }
-
-    /// The point of other coefficients and their intercept, or β = 0.
-    fn place(&self, start: Option<(&[f64], f64)>) -> Result<Place> {
-        let problem = self.grouped.problem;
-        let (p, squares) = (problem.ncols(), problem.squares()?);
-        let mut beta = start.map_or_else(|| vec![0.0; p], |s| s.0.to_vec());
-        self.outside().for_each(|j| beta[j] = 0.0);
+        let all = 0..groups.len();
+        let blocks = all.clone().map(|g| is_open(&g).then(|| Block::new(grouped, g, charge(g)))).collect();
+        let mut beta = start.map_or_else(|| vec![0.0; problem.ncols()], |s| s.0.to_vec());
+        let begun = Coefficients::from_dense(&beta, start.map_or(0.0, |s| s.1));
+        let (squares, typical) = (problem.squares()?, problem.typical_curvature_at(&begun)?);
+        let curvatures = all.clone().map(|g| typical * grouped.square(squares, g)).collect();
+        let single = squares.iter().map(|s| typical * s).collect();
+        let (playing, columns, first) = (Vec::new(), ActiveSet::new(problem.design()), Vec::new());
+        let mut descent = Self { grouped, part, blocks, curvatures, single, playing, columns, first };
+        let is_out = |g: &usize| part.choices[*g] == Decision::Out;
+        all.clone().filter(is_out).flat_map(|g| &groups.members[g]).for_each(|&j| beta[j] = 0.0);
+        let is_nonzero = |g: usize| groups.members[g].iter().any(|&j| beta[j] != 0.0);
+        descent.admit(&all.filter(|&g| part.choices[g] == Decision::In || is_nonzero(g)).collect::<Vec<_>>())?;
         let mut u = problem.null_margins();
-        (0..p).filter(|&j| beta[j] != 0.0).for_each(|j| self.columns.axpy(j, beta[j], &mut u));
-        let (mut alpha, intercept) = (vec![0.0; u.len()], problem.best_intercept(&u, start.map_or(0.0, |s| s.1)));
-        problem.dual_point(&u, intercept, &mut alpha);
-        let typical = problem.typical_curvature(&alpha);
-        let groups = (0..self.blocks.len()).map(|g| typical * self.grouped.square(squares, g)).collect();
-        let curvatures = (groups, squares.iter().map(|s| typical * s).collect());
-        Ok(Place { beta, u, alpha, intercept, curvatures })
-    }
-
-    /// The features of the groups that are out.
-    fn outside(&self) -> impl Iterator<Item = usize> {
-        let out = (0..self.blocks.len()).filter(|&g| self.part.choices[g] == Decision::Out);
-        out.flat_map(|g| self.grouped.groups.members[g].iter().copied())
-    }
-
-    /// A step of every group; the margins follow.
-    fn sweep(&self, at: &mut Place) {
-        for (g, members) in self.grouped.groups.members.iter().enumerate() {
-            let curvature = at.curvatures.0[g];
-            match (&self.blocks[g], self.part.choices[g]) {
-                // Columns of zeros.
-                _ if curvature <= 0.0 => {}
-                (Some(block), _) => {
-                    at.curvatures.0[g] = self.step(members, curvature, at, |c, own, tau| block.step(c, own, tau));
-                }
-                (None, Decision::In) => {
-                    for &j in members {
-                        let (curvature, selected) = (at.curvatures.1[j], self.grouped.selected(j));
-                        let one =
-                            |c: f64, own: &[f64], tau: &[f64]| vec![selected.prox_selected(c, c * own[0] - tau[0])];
-                        if curvature > 0.0 {
-                            at.curvatures.1[j] = self.step(&[j], curvature, at, one);
-                        }
-                    }
-                }
-                _ => {}
-            }
+        for (k, &j) in descent.columns.features().iter().enumerate().filter(|(_, j)| beta[**j] != 0.0) {
+            descent.columns.axpy(k, beta[j], &mut u);
         }
+        let at = descent.at(beta, u, start.map_or(0.0, |s| s.1));
+        Ok((descent, at))
     }
 
-    /// A step of some features together, `next` for the curvature c; the curvature of the step after it (MATH 9.12). A c ≥ ‖X_g‖²/μ is
-    /// a bound; where there is none c is doubled until the loss lies below the model at the new point, and halved after it.
-    fn step(
-        &self,
-        members: &[usize],
-        curvature: f64,
-        at: &mut Place,
-        next: impl Fn(f64, &[f64], &[f64]) -> Vec<f64>,
-    ) -> f64 {
+    /// The point with these coefficients and margins, its intercept from a guess.
+    fn at(&self, beta: Vec<f64>, u: Vec<f64>, guess: f64) -> At {
+        let intercept = self.grouped.problem.best_intercept(&u, guess);
+        let value = self.grouped.problem.loss_sum(&u, intercept) + self.penalty(&beta);
+        At { beta, u, intercept, value }
+    }
+
+    fn admit(&mut self, groups: &[usize]) -> Result<()> {
+        for &g in groups.iter().filter(|&&g| self.curvatures[g] > 0.0) {
+            self.first.push(self.columns.len());
+            self.columns.extend(self.grouped.problem.design(), &self.grouped.groups.members[g])?;
+            self.playing.push(g);
+        }
+        Ok(())
+    }
+
+    /// Brings the open groups into play that the dual point would pay most for; whether there were any.
+    fn enter(&mut self, worths: &[f64]) -> Result<bool> {
+        let mut is_playing = vec![false; worths.len()];
+        self.playing.iter().for_each(|&g| is_playing[g] = true);
+        let is_wanted = |&g: &usize| worths[g] < 0.0 && !is_playing[g] && self.curvatures[g] > 0.0;
+        let mut wanted: Vec<usize> = (0..worths.len()).filter(is_wanted).collect();
+        wanted.sort_by(|&a, &b| worths[a].total_cmp(&worths[b]).then(a.cmp(&b)));
+        wanted.truncate(self.playing.len().max(ENTER));
+        self.admit(&wanted)?;
+        Ok(!wanted.is_empty())
+    }
+
+    /// β + tΔ with Δ from the quadratic model at β and t = 1, ½, … until R falls by a share of what the model promises (MATH 9.12);
+    /// none where no such t is found.
+    fn newton(&self, at: &At, alpha: &[f64], model: &mut Model) -> Option<At> {
         let problem = self.grouped.problem;
-        problem.loss().derivatives(&at.u, at.intercept, problem.y(), problem.weights(), &mut at.alpha);
-        let tau: Vec<f64> = members.iter().map(|&j| self.columns.dot(j, &at.alpha)).collect();
-        let own: Vec<f64> = members.iter().map(|&j| at.beta[j]).collect();
-        if !problem.loss().has_log_link() {
-            members.iter().zip(next(curvature, &own, &tau)).for_each(|(&j, b)| self.change(j, b, &mut at.beta, &mut at.u));
-            return curvature;
+        if self.playing.is_empty() {
+            return None;
         }
-        let (before, mut c) = (problem.loss_sum(&at.u, at.intercept), curvature);
-        // What rounding does to a sum of this many losses.
-        let rounding = 4.0 * f64::EPSILON * (at.u.len() as f64).sqrt() * before;
-        for _ in 0..DOUBLINGS {
-            let (mut u, mut model) = (at.u.clone(), before);
-            let new = next(c, &own, &tau);
-            if new == own {
-                return c;
+        let own: Vec<f64> = self.columns.features().iter().map(|&j| at.beta[j]).collect();
+        let slopes: Vec<f64> = (0..own.len()).map(|k| self.columns.dot(k, alpha)).collect();
+        let pieces: Vec<Piece<'_>> =
+            self.playing.iter().zip(&self.first).map(|(&g, &first)| self.piece(g, first)).collect();
+        model.form(problem, &self.columns, (&at.u, at.intercept));
+        let (next, promised) = model.minimise(&pieces, &own, &slopes)?;
+        let mut along = vec![0.0; at.u.len()];
+        (0..own.len()).filter(|&k| next[k] != own[k]).for_each(|k| self.columns.axpy(k, next[k] - own[k], &mut along));
+        let mut t = 1.0;
+        for _ in 0..HALVINGS {
+            let mut beta = at.beta.clone();
+            let features = self.columns.features().iter().enumerate();
+            // At a full step zeros are zeros, and what is at its bound is there.
+            let moved = |k: usize| if t == 1.0 { next[k] } else { own[k] + t * (next[k] - own[k]) };
+            features.for_each(|(k, &j)| beta[j] = moved(k));
+            let u = at.u.iter().zip(&along).map(|(u, d)| u + t * d).collect();
+            let tried = self.at(beta, u, at.intercept);
+            if tried.value < at.value && tried.value <= at.value - KEPT * t * promised {
+                return Some(tried);
             }
-            for (k, &j) in members.iter().enumerate().filter(|k| new[k.0] != own[k.0]) {
-                let by = new[k] - own[k];
-                self.columns.axpy(j, by, &mut u);
-                model += (tau[k] + 0.5 * c * by) * by;
-            }
-            if problem.loss_sum(&u, at.intercept) <= model + rounding {
-                at.u = u;
-                members.iter().zip(new).for_each(|(&j, b)| at.beta[j] = b);
-                return 0.5 * c;
-            }
-            c *= 2.0;
+            t *= 0.5;
         }
-        c
+        None
     }
 
-    fn change(&self, j: usize, b: f64, beta: &mut [f64], u: &mut [f64]) {
-        let change = b - beta[j];
-        if change != 0.0 {
-            beta[j] += change;
-            self.columns.axpy(j, change, u);
+    fn piece(&self, g: usize, first: usize) -> Piece<'_> {
+        let members = &self.grouped.groups.members[g];
+        let coordinates = members.iter().map(|&j| self.grouped.selected(j)).collect();
+        Piece { first, coordinates, block: self.blocks[g].as_ref(), most: self.curvatures[g] }
+    }
+
+    /// A step of every group in play with the largest curvature its loss can have (MATH 9.7, 9.10); where there is none, with one that
+    /// is larger until R does not rise.
+    fn sweep(&self, at: At, alpha: &mut [f64]) -> At {
+        if !self.grouped.problem.loss().has_log_link() {
+            return self.sweep_with(1.0, &at, alpha);
         }
+        let tries = (0..GROWTHS).map(|k| self.sweep_with(4f64.powi(k), &at, alpha));
+        let lower = tries.into_iter().find(|next| next.value <= at.value);
+        lower.unwrap_or(at)
+    }
+
+    /// A step of every group in play with so many times its curvature; the margins follow.
+    fn sweep_with(&self, times: f64, at: &At, alpha: &mut [f64]) -> At {
+        let (problem, At { mut beta, mut u, intercept, .. }) = (self.grouped.problem, at.clone());
+        for (&g, &first) in self.playing.iter().zip(&self.first) {
+            let members = &self.grouped.groups.members[g];
+            let change = |k: usize, b: f64, beta: &mut [f64], u: &mut [f64]| {
+                let change = b - beta[members[k]];
+                if change != 0.0 {
+                    beta[members[k]] += change;
+                    self.columns.axpy(first + k, change, u);
+                }
+            };
+            if let Some(block) = &self.blocks[g] {
+                problem.derivatives(&u, intercept, alpha);
+                let tau: Vec<f64> = (0..members.len()).map(|k| self.columns.dot(first + k, alpha)).collect();
+                let own: Vec<f64> = members.iter().map(|&j| beta[j]).collect();
+                let next = block.step(times * self.curvatures[g], &own, &tau);
+                next.into_iter().enumerate().for_each(|(k, b)| change(k, b, &mut beta, &mut u));
+                continue;
+            }
+            for (k, &j) in members.iter().enumerate() {
+                let curvature = times * self.single[j];
+                if curvature > 0.0 {
+                    problem.derivatives(&u, intercept, alpha);
+                    let pull = curvature * beta[j] - self.columns.dot(first + k, alpha);
+                    change(k, self.grouped.selected(j).prox_selected(curvature, pull), &mut beta, &mut u);
+                }
+            }
+        }
+        self.at(beta, u, intercept)
     }
 
     /// Σ_open ρ_g(β_g) + Σ_in (λ0_g + νs_g + Σ_{j∈g} (λ1|β_j| + λ2β_j²)) − νk (MATH 11.36).
     fn penalty(&self, beta: &[f64]) -> f64 {
         let (nu, most) = self.part.price;
-        let one = |g: usize| {
+        let mut own = Vec::new();
+        let mut one = |g: usize| {
             let members = &self.grouped.groups.members[g];
-            let own: Vec<f64> = members.iter().map(|&j| beta[j]).collect();
             match (&self.blocks[g], self.part.choices[g]) {
-                (Some(block), _) => block.envelope(&own),
+                (Some(_), _) if members.iter().all(|&j| beta[j] == 0.0) => 0.0,
+                (Some(block), _) => {
+                    own.clear();
+                    own.extend(members.iter().map(|&j| beta[j]));
+                    block.envelope(&own)
+                }
                 (None, Decision::In) => {
                     let shrunk = members.iter().map(|&j| self.grouped.selected(j).value(beta[j])).sum::<f64>();
                     self.grouped.price(g) + nu * members.len() as f64 + shrunk
@@ -222,29 +268,39 @@ impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
                 _ => 0.0,
             }
         };
-        (0..self.blocks.len()).map(one).sum::<f64>() - nu * most
+        (0..self.blocks.len()).map(&mut one).sum::<f64>() - nu * most
     }
 }
 
 impl GroupRelaxation {
-    /// R and D at a point, the better of each kept.
-    fn look(&mut self, descent: &GroupDescent<'_, '_, '_>, at: &Place) -> Result<()> {
-        let grouped = descent.grouped;
-        let value = grouped.problem.loss_sum(&at.u, at.intercept) + descent.penalty(&at.beta);
-        if value < self.value {
-            (self.value, self.beta, self.intercept) = (value, at.beta.clone(), at.intercept);
+    fn nothing() -> Self {
+        Self {
+            value: f64::INFINITY,
+            bound: f64::NEG_INFINITY,
+            worths: vec![],
+            dual: vec![],
+            beta: vec![],
+            intercept: 0.0,
         }
-        let bound = grouped.bound(&at.alpha, descent.part)?;
+    }
+
+    /// R and D at a point, the better of each kept; what the groups are worth at its dual point.
+    fn look(&mut self, descent: &Descent<'_, '_, '_>, at: &At, alpha: &[f64]) -> Result<Vec<f64>> {
+        if at.value < self.value {
+            (self.value, self.beta, self.intercept) = (at.value, at.beta.clone(), at.intercept);
+        }
+        let bound = descent.grouped.bound(alpha, descent.part)?;
         if bound.value > self.bound || self.dual.is_empty() {
-            (self.bound, self.worths, self.dual) = (bound.value, bound.worths, at.alpha.clone());
+            (self.bound, self.worths, self.dual) = (bound.value, bound.worths.clone(), alpha.to_vec());
         }
-        Ok(())
+        Ok(bound.worths)
     }
 
     /// The share of its price that the envelope charges for every open group, at the prices of a part.
     pub(crate) fn shares(&self, grouped: &Grouped<'_, '_>, part: &Part<'_>) -> Vec<f64> {
         let (nu, _) = part.price;
         let one = |g: usize| match part.choices[g] {
+            Decision::Open if grouped.groups.members[g].iter().all(|&j| self.beta[j] == 0.0) => 0.0,
             Decision::Open => {
                 let own: Vec<f64> = grouped.groups.members[g].iter().map(|&j| self.beta[j]).collect();
                 Block::new(grouped, g, grouped.price(g) + nu * grouped.size(g) as f64).share(&own)

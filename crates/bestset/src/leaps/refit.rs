@@ -1,6 +1,8 @@
 //! What the normal equations claim of a subset, checked by the data.
 
 use crate::error::{Error, Result};
+use crate::leaps::cell::Cell;
+use crate::leaps::cover::determined;
 use crate::leaps::equations::Equations;
 use crate::leaps::incumbents::Contender;
 use crate::problem::refit::{Refit, Targets, Term};
@@ -25,11 +27,17 @@ impl<'p, 'a> Equations<'p, 'a> {
         Targets { problem: self.problem, frame: &self.frame, values: &self.target, total: self.total }
     }
 
-    /// A perfect fit: the subset, which leaves one degree of freedom, and the feature that brings most beside it.
+    /// A perfect fit: the subset, which leaves one degree of freedom, and the feature that brings most beside it. None where columns
+    /// are so few without those that others stand for that they leave more.
     pub fn interpolate(&self, members: &[u32]) -> Result<Option<Coefficients>> {
-        let outside = (0..self.len() as u32).filter(|k| !members.contains(k));
+        if members.len() + 1 != determined(self.problem) {
+            return Ok(None);
+        }
         let with = |k: u32| [members, &[k]].concat();
-        // One of them may depend on the subset; what is fitted is evaluated from the data.
+        // A column that the subset determines has no coefficient beside it.
+        let is_new =
+            |&k: &u32| !members.contains(&k) && self.dependent(&Cell { inside: with(k), free: Vec::new() }).is_none();
+        let outside = (0..self.len() as u32).filter(is_new);
         let mut best: Option<(f64, Coefficients)> = None;
         for k in outside {
             let fit = match self.refit(&with(k), 0.0) {

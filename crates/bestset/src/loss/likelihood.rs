@@ -30,7 +30,9 @@ impl Loss {
             Self::Poisson => Some(deviance - 2.0 * constant(&|y| saturated_count(y))),
             Self::NegativeBinomial { theta } => {
                 let choices = |y: f64| log_gamma(y + theta) - log_gamma(theta) - log_gamma(y + 1.0);
-                let at_mean = |y: f64| theta * (theta / (theta + y)).ln() + if y > 0.0 { y * (y / (theta + y)).ln() } else { 0.0 };
+                let at_mean = |y: f64| {
+                    theta * (theta / (theta + y)).ln() + if y > 0.0 { y * (y / (theta + y)).ln() } else { 0.0 }
+                };
                 Some(deviance - 2.0 * constant(&|y| choices(y) + at_mean(y)))
             }
             Self::Gamma => {
@@ -51,15 +53,8 @@ fn saturated_count(y: f64) -> f64 {
 /// log Γ(x), x > 0: Stirling's series from 15 on, where seven terms leave less than 1e-17, and Γ(x) = Γ(x + k)/(x ⋯ (x + k − 1))
 /// below.
 pub(crate) fn log_gamma(x: f64) -> f64 {
-    const SERIES: [f64; 7] = [
-        1.0 / 12.0,
-        -1.0 / 360.0,
-        1.0 / 1260.0,
-        -1.0 / 1680.0,
-        1.0 / 1188.0,
-        -691.0 / 360_360.0,
-        1.0 / 156.0,
-    ];
+    const SERIES: [f64; 7] =
+        [1.0 / 12.0, -1.0 / 360.0, 1.0 / 1260.0, -1.0 / 1680.0, 1.0 / 1188.0, -691.0 / 360_360.0, 1.0 / 156.0];
     let (mut x, mut product) = (x, 1.0);
     while x < 15.0 {
         product *= x;

@@ -118,18 +118,17 @@ pub(super) fn entry(problem: &Problem<'_>, answer: &Coefficients, tau: &[f64]) -
     worth.truncate(SEARCHED);
     let mut largest = 0.0f64;
     for (least, j) in worth {
-        largest = largest.max((searched_gain(problem, answer, j, (tau[j], typical))? / price(j)).max(if is_bound { least } else { 0.0 }));
+        largest = largest.max((searched_gain(problem, answer, j, (tau[j], typical))? / price(j)).max(if is_bound {
+            least
+        } else {
+            0.0
+        }));
     }
     Ok(largest)
 }
 
 /// The most that coefficient j alone can lower the loss and its shrinkage (MATH 10.3): regula falsi on the slope, which rises.
-fn searched_gain(
-    problem: &Problem<'_>,
-    answer: &Coefficients,
-    j: usize,
-    (tau, typical): (f64, f64),
-) -> Result<f64> {
+fn searched_gain(problem: &Problem<'_>, answer: &Coefficients, j: usize, (tau, typical): (f64, f64)) -> Result<f64> {
     let (coordinate, u) = (problem.coordinate(j).selected(), problem.margins(answer)?);
     let (mut column, mut x) = (crate::design::Column::default(), vec![0.0; u.len()]);
     problem.design().column(j, &mut column)?;

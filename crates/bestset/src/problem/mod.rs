@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 mod bound;
 mod columns;
+mod curvature;
 mod point;
 pub(crate) mod refit;
 pub mod screening;

@@ -76,7 +76,8 @@ pub(crate) fn apply(work: &mut Workspace<'_, '_>, squares: &[f64], step: Move) {
         work.refresh();
     }
     if let Some(j) = step.add {
-        let (c, before) = (squares[work.active.features()[j]] * work.problem.typical_curvature(&work.alpha), work.loss());
+        let (c, before) =
+            (squares[work.active.features()[j]] * work.problem.typical_curvature(&work.alpha), work.loss());
         let q = -work.active.dot(j, &work.alpha);
         work.beta[j] = work.coordinates[j].prox_selected(c, q);
         work.refresh();

@@ -162,7 +162,11 @@ fn penalty_of(rng: &mut ChaCha8Rng, case: &Case, shape: &Shape) -> Penalty {
     let mut penalty = Penalty::new(lambda0, lambda1, lambda2);
     let open = (0..case.p).any(|j| bounds.at(j).0.is_infinite() || bounds.at(j).1.is_infinite());
     let largest = (0..case.p).map(|j| case.norm(j).powi(2)).fold(0.0, f64::max);
-    if shape.attained && lambda1 == 0.0 && lambda2 < 1e-5 * largest && (case.loss.is_classification() || case.loss.has_log_link()) {
+    if shape.attained
+        && lambda1 == 0.0
+        && lambda2 < 1e-5 * largest
+        && (case.loss.is_classification() || case.loss.has_log_link())
+    {
         let (lower, upper) = (0..case.p).map(|j| (-case.typical_size(j), 2.0 * case.typical_size(j))).unzip();
         bounds = Bounds::Each(lower, upper);
     } else if shape.certified && open && lambda2 == 0.0 {

@@ -99,7 +99,11 @@ pub fn respond(rng: &mut ChaCha8Rng, loss: Loss, signal: &mut [f64]) {
         for y in signal.iter_mut() {
             let mean = y.clamp(-3.0, 5.0).exp();
             let is_amount = loss == Loss::Gamma;
-            *y = if is_amount { mean * power(rng, -1.0, 0.5) } else { (mean + mean.sqrt() * normal(rng)).round().max(0.0) };
+            *y = if is_amount {
+                mean * power(rng, -1.0, 0.5)
+            } else {
+                (mean + mean.sqrt() * normal(rng)).round().max(0.0)
+            };
         }
         signal[0] = if rng.random_bool(0.1) { 1e3 } else { signal[0].max(1.0) };
     }

@@ -75,7 +75,8 @@ pub fn loss_at(loss: Loss, u: f64, y: f64) -> (f64, f64, f64) {
             (t.exp_m1() - t, -t.exp_m1(), t.exp())
         }
         Loss::NegativeBinomial { theta } => {
-            let (sum, total) = (if u > theta.ln() { u + (theta * (-u).exp()).ln_1p() } else { (theta + u.exp()).ln() }, y + theta);
+            let (sum, total) =
+                (if u > theta.ln() { u + (theta * (-u).exp()).ln_1p() } else { (theta + u.exp()).ln() }, y + theta);
             let share = 1.0 / (1.0 + theta * (-u).exp());
             let value = total * (sum - total.ln()) - y * u + y_log_y(y);
             (value, total * share - y, total * share * (1.0 - share))

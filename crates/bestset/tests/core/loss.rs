@@ -135,7 +135,12 @@ fn derivative_and_curvature_match_finite_differences() {
             _ => y,
         };
         if loss.mu(y) > 0.0 {
-            assert_close(loss.curvature(steepest, y).max(loss.curvature(0.0, y)), 1.0 / loss.mu(y), 1e-12 / loss.mu(y), &(loss, y));
+            assert_close(
+                loss.curvature(steepest, y).max(loss.curvature(0.0, y)),
+                1.0 / loss.mu(y),
+                1e-12 / loss.mu(y),
+                &(loss, y),
+            );
         }
     }
     // μ is the inverse of the largest curvature, as a table and as measured.

@@ -102,7 +102,9 @@ fn likelihoods_by_hand() {
     let by_hand: f64 = amounts.iter().zip(&means).map(|(&y, &m)| density(y, m) - gamma.ln()).sum();
     let found = Loss::Gamma.minus_twice_log_likelihood(deviance, 2.0, amounts.iter().map(|&y| (y, 1.0))).unwrap();
     assert_close(found, -2.0 * by_hand, 1e-3, &shape);
-    assert!(Loss::Huber { delta: 1.0 }.minus_twice_log_likelihood(1.0, 2.0, amounts.iter().map(|&y| (y, 1.0))).is_none());
+    assert!(
+        Loss::Huber { delta: 1.0 }.minus_twice_log_likelihood(1.0, 2.0, amounts.iter().map(|&y| (y, 1.0))).is_none()
+    );
 }
 
 /// The way of a selection: path, criterion, cross-validation, proof, model file, means.

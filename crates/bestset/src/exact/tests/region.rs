@@ -41,7 +41,7 @@ fn no_subset_that_adds_many_is_below_the_bound() {
         let no_limit = f64::INFINITY;
         let outer = Outer { bound: -no_limit, others: no_limit, saved: cheap.saved, objective: no_limit, support: 0 };
         let mut tree = Tree::of_part(setting, root, outer, &mut monitor).unwrap();
-        let bound = tree.grow_as_part(&mut monitor).unwrap();
+        let (bound, _) = tree.grow_as_part(&mut monitor).unwrap();
         let slack = 1e-9 * (least.abs() + cost[0].abs());
         assert!(bound <= least + slack, "{seed}: {added} added, {bound} above {least}, {case:?}");
         tried += 1;

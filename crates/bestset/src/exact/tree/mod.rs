@@ -130,12 +130,13 @@ impl<'p, 'a> Tree<'p, 'a> {
             if self.processed >= self.setting.tuning.search_from {
                 self.search(monitor)?;
             }
-            self.look_at_coherence(monitor)?;
+            let is_whole = self.look_at_coherence(monitor)?;
             self.record(monitor);
             if let Some(journal) = &mut journal
+                && is_whole
                 && monitor.stop(0).is_none()
             {
-                // Nodes that a limit cut short are no part of what a search without limits would do.
+                // Nodes and looks that a limit cut short are no part of what a search without limits would do.
                 (journal.keep)(&|| self.save(monitor))?;
             }
         }
@@ -206,27 +207,26 @@ impl<'p, 'a> Tree<'p, 'a> {
     }
 
     /// Bounds all subsets by coherence around the best answer (MATH 13.3), once: when the tree has done as much work as that takes.
-    fn look_at_coherence(&mut self, monitor: &mut Monitor<'_>) -> Result<()> {
+    /// False where a limit cut that short.
+    fn look_at_coherence(&mut self, monitor: &mut Monitor<'_>) -> Result<bool> {
         let Setting { problem, size, ref tuning, .. } = self.setting;
         let work = problem.nrows() as f64 * (problem.ncols() as f64).powi(2);
         let is_due = self.processed as f64 * tuning.coherence_work_per_node >= work;
         let is_made = self.has_looked_at_coherence || self.setting.options.top > 1;
         let has_time = monitor.has_time_for(coherence::cost(problem));
         if is_made || !is_due || !has_time || self.frontier.len() == 0 || !coherence::applies(problem, &self.memory) {
-            return Ok(());
+            return Ok(true);
         }
         let limited = size.map(|k| problem.clone().with_max_size(k)).transpose();
-        let (Ok(limited), Some((best, answer))) = (limited, self.pool.entries().first()) else { return Ok(()) };
+        let (Ok(limited), Some((best, answer))) = (limited, self.pool.entries().first()) else { return Ok(true) };
         let around = (*best, self.cutoff());
         let found = coherence::bounds(limited.as_ref().unwrap_or(problem), answer, around, monitor.limits())?;
         // Of subsets that are no better than the answer nothing is said. A look that a limit cut short is none: a search that goes on
         // from here makes it.
         self.floor = found.as_ref().map_or(f64::NEG_INFINITY, |f| f.bound().min(*best));
-        if let Some(found) = found {
-            self.search_region(&found, monitor)?;
-        }
-        self.has_looked_at_coherence = monitor.stop(0).is_none();
-        Ok(())
+        let is_whole = found.map_or(Ok(true), |found| self.search_region(&found, monitor))?;
+        self.has_looked_at_coherence = is_whole && monitor.stop(0).is_none();
+        Ok(self.has_looked_at_coherence)
     }
 
     /// D_root: the bound before branching.

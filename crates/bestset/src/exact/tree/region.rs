@@ -11,7 +11,7 @@ use crate::penalty::{Factors, Penalty};
 use crate::problem::Problem;
 use crate::relaxation::convex;
 use crate::relaxation::workspace::Workspace;
-use crate::solution::Coefficients;
+use crate::solution::{Coefficients, Status};
 use crate::solver::incremental;
 use crate::solver::incremental::Root;
 
@@ -95,16 +95,17 @@ impl<'a> Cheap<'a> {
 
 impl<'p, 'a> Tree<'p, 'a> {
     /// P ≥ min(the bounds of fewer than m₀ added features, min P_ψ + (1 − ψ)(the m₀ least prices outside Â)) (MATH 13.5), where m₀ is
-    /// the first number whose bound does not close: raises the floor, if a tree of P_ψ promises to close.
-    pub(super) fn search_region(&mut self, coherent: &Coherent, monitor: &mut Monitor<'_>) -> Result<()> {
+    /// the first number whose bound does not close: raises the floor, if a tree of P_ψ promises to close. False where the limit on
+    /// the nodes of the whole search cut that short.
+    pub(super) fn search_region(&mut self, coherent: &Coherent, monitor: &mut Monitor<'_>) -> Result<bool> {
         let Setting { problem, size, options, .. } = self.setting;
-        let Some((objective, answer)) = self.pool.entries().first().cloned() else { return Ok(()) };
+        let Some((objective, answer)) = self.pool.entries().first().cloned() else { return Ok(true) };
         let cutoff = self.cutoff();
         let added = coherent.closes(cutoff);
         if added < 2 || size.is_some() || problem.penalty().lambda0 == 0.0 || self.floor > cutoff {
-            return Ok(());
+            return Ok(true);
         }
-        let Some((cheap, root)) = self.cheapest(&answer, added, monitor)? else { return Ok(()) };
+        let Some((cheap, root)) = self.cheapest(&answer, added, monitor)? else { return Ok(true) };
         let most = self.processed + self.setting.tuning.region_nodes;
         let options = Options { max_nodes: Some(options.max_nodes.map_or(most, |m| m.min(most))), ..options.clone() };
         let mut setting = Setting::new(&cheap.problem, None, &options, self.setting.tuning.clone());
@@ -115,9 +116,9 @@ impl<'p, 'a> Tree<'p, 'a> {
         let outer = Outer { bound, others, saved: cheap.saved, objective, support };
         let mut tree = Tree::of_part(setting, root, outer, monitor)?;
         tree.processed = self.processed;
-        let bound = tree.grow_as_part(monitor)?;
+        let (bound, ended) = tree.grow_as_part(monitor)?;
         (self.floor, self.processed) = (self.floor.max(bound), tree.processed);
-        Ok(())
+        Ok(ended != Status::NodeLimit || self.setting.options.max_nodes.is_none_or(|m| m >= most))
     }
 
     /// The prices outside the answer that promise most, `None` where none promises to close what is left.
@@ -159,10 +160,10 @@ impl<'p, 'a> Tree<'p, 'a> {
         Ok(tree)
     }
 
-    /// The bound of all subsets when this tree has grown.
-    pub(in crate::exact) fn grow_as_part(&mut self, monitor: &mut Monitor<'_>) -> Result<f64> {
-        self.grow_on(monitor, None)?;
+    /// The bound of all subsets when this tree has grown, and why it ended.
+    pub(in crate::exact) fn grow_as_part(&mut self, monitor: &mut Monitor<'_>) -> Result<(f64, Status)> {
+        let ended = self.grow_on(monitor, None)?;
         let own = self.lower_bound();
-        Ok(self.outer.as_ref().map_or(own, |o| o.bound(own)))
+        Ok((self.outer.as_ref().map_or(own, |o| o.bound(own)), ended))
     }
 }

@@ -5,11 +5,10 @@ use crate::control::Limits;
 use crate::error::Result;
 use crate::exact::multiplier::Multiplier;
 use crate::groups::block::Block;
-use crate::groups::relax::{GroupRelaxation, minimise};
+use crate::groups::relax::{GroupRelaxation, Until, minimise};
 use crate::groups::search::Fits;
 use crate::groups::{Decision, Grouped, Part};
 use crate::problem::screening::MARGIN;
-use crate::relaxation::active_set::ActiveSet;
 use std::sync::Arc;
 
 /// The relaxation of a node ends at this gap, relative to R.
@@ -24,7 +23,6 @@ const PRICES: (usize, f64) = (12, 0.05);
 /// The relaxations of nodes.
 pub(crate) struct DualNodes<'d, 'p, 'a> {
     pub(crate) grouped: &'d Grouped<'p, 'a>,
-    pub(crate) columns: ActiveSet,
     pub(crate) fits: Fits<'d, 'p, 'a>,
     /// At most so many features.
     pub(crate) size: Option<usize>,
@@ -85,7 +83,7 @@ impl DualNodes<'_, '_, '_> {
         };
         let once = |nu: f64, from: Option<(&[f64], f64)>| {
             let part = Part { choices, price: (nu, size.unwrap_or(0) as f64) };
-            let relaxed = minimise(grouped, &part, &self.columns, from, (GAP, &enough), limits)?;
+            let relaxed = minimise(grouped, &part, from, Until { gap: GAP, enough: &enough }, limits)?;
             let shares = relaxed.shares(grouped, &part);
             let count: f64 = (0..shares.len()).map(|g| shares[g] * grouped.size(g) as f64).sum();
             Ok((relaxed, count))
@@ -140,7 +138,7 @@ mod tests {
     use super::*;
     use crate::common::{Case, RngExt, brackets, least_of, normal, power, rng};
     use crate::control::{Monitor, Options};
-    use crate::groups::{Groups, relax};
+    use crate::groups::Groups;
     use crate::penalty::Penalty;
 
     /// What MATH 11.37 says of every group, of the least P with it and without it, at prices and at sizes, at the root and where one group
@@ -164,12 +162,7 @@ mod tests {
             let limits = monitor.limits().clone();
             case.with_problem(|problem| {
                 let grouped = Grouped { problem, groups: &groups };
-                let nodes = DualNodes {
-                    grouped: &grouped,
-                    columns: relax::columns(&grouped).unwrap(),
-                    fits: Fits::new(&grouped, &options, &limits),
-                    size: k,
-                };
+                let nodes = DualNodes { grouped: &grouped, fits: Fits::new(&grouped, &options, &limits), size: k };
                 let mut choices = vec![Decision::Open; groups.len()];
                 first.into_iter().for_each(|g: usize| choices[g] = Decision::In);
                 let (relaxed, _) = nodes.relax(&choices, None, f64::INFINITY, &limits).unwrap();

@@ -6,7 +6,7 @@ use super::{Bounding, GroupNode, Look};
 use crate::common::{Case, ChaCha8Rng, RngExt, brackets, normal, power, rng};
 use crate::control::{Limits, Monitor, Options};
 use crate::groups::search::Fits;
-use crate::groups::{Decision, Grouped, Groups, relax};
+use crate::groups::{Decision, Grouped, Groups};
 use crate::penalty::Penalty;
 
 /// Least squares with a ridge, groups of one to three features.
@@ -92,8 +92,8 @@ fn a_look_covers_its_node_and_no_bound_is_too_high() {
                 let cutoff = least * (1.0 + above);
                 let mut nodes = LeastSquaresNodes::new(&grouped, size).unwrap();
                 by_fits += descend(&mut nodes, &all, cutoff, groups.len(), &limits);
-                let (columns, fits) = (relax::columns(&grouped).unwrap(), Fits::new(&grouped, &options, &limits));
-                let mut nodes = DualNodes { grouped: &grouped, columns, fits, size };
+                let fits = Fits::new(&grouped, &options, &limits);
+                let mut nodes = DualNodes { grouped: &grouped, fits, size };
                 by_duals += descend(&mut nodes, &all, cutoff, groups.len(), &limits);
             }
         });

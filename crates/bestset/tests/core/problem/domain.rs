@@ -1,6 +1,6 @@
 //! The dual domain: projection onto it, dual points of primal points, and the intercept that makes them balanced.
 
-use crate::common::{Case, ChaCha8Rng, UNIFORM, RngExt, Shape, assert_close, case, loss_at, normal, pick, power, rng};
+use crate::common::{Case, ChaCha8Rng, RngExt, Shape, UNIFORM, assert_close, case, loss_at, normal, pick, power, rng};
 use bestset::design::Dense;
 use bestset::{Loss, Penalty, Problem};
 
@@ -188,7 +188,11 @@ fn dual_points_are_derivatives_inside_the_domain_and_balanced() {
                     assert_close(alpha[i], plain, 1e-9 * wide, &(trial, case.loss, i));
                 } else {
                     // A mean less a count has the digits of the larger, a mean those of its logarithm.
-                    let parts = if case.loss.has_log_link() { (plain.abs() + 2.0 * case.weight(i) * case.y[i]) * (1.0 + u[i].abs()) } else { plain.abs() };
+                    let parts = if case.loss.has_log_link() {
+                        (plain.abs() + 2.0 * case.weight(i) * case.y[i]) * (1.0 + u[i].abs())
+                    } else {
+                        plain.abs()
+                    };
                     if plain.abs() < 1e90 {
                         assert_close(alpha[i], plain, 1e-14 * parts + 1e-300, &(trial, case.loss, i));
                     }

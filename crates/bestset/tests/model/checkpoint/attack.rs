@@ -28,33 +28,42 @@ fn draw(rng: &mut ChaCha8Rng) -> Case {
 #[test]
 fn resumed_equals_uninterrupted() {
     let (seeds, mut tally) = (seeds(40), Tally::default());
-    for seed in seeds.clone() {
-        let mut rng = rng(6000 + seed);
-        let case = draw(&mut rng);
-        let options = Options {
-            top: pick(&mut rng, &[1, 1, 4]),
-            threads: Some(pick(&mut rng, &[1, 2])),
-            gap: pick(&mut rng, &[1e-6, 1e-4]),
-            max_nodes: Some(1500),
-            ..exact_options()
-        };
-        let place = Place::new(&format!("attack_{seed}"));
-        let file = place.file("exact.json");
-        case.with_problem(|problem| {
-            let whole = solve(problem, &options).unwrap();
-            let mut nodes = 1;
-            while nodes < whole.iterations && nodes < 1500 {
-                let part = Options { max_nodes: Some(nodes), threads: Some(1), ..options.clone() };
-                let found = checkpoint::exact(problem, &part, &file).unwrap();
-                assert!(found.certificate.lower_bound <= whole.objective() * (1.0 + 1e-12), "{seed}");
-                tally.add("parts", 1);
-                tally.add("resumed", u8::from(file.exists()));
-                nodes += 1 + rng.random_range(0..=nodes);
-            }
-            let found = checkpoint::exact(problem, &options, &file).unwrap();
-            assert_eq!(exact_bits(&found), exact_bits(&whole), "{seed}: {case:?}");
-            tally.add("problems", 1);
-        });
-    }
+    seeds.clone().for_each(|seed| is_resumed(seed, &mut tally));
     tally.conclude("resumed searches", &seeds, &[("parts", 2500, "problems"), ("resumed", 700, "parts")]);
+}
+
+/// The limit on nodes strikes in the tree for what coherence leaves open: a search that goes on looks at it again, as a whole.
+#[test]
+fn what_a_limit_cut_short_is_looked_at_again() {
+    is_resumed(200_177, &mut Tally::default());
+}
+
+/// A search in parts of ever more nodes, held against the same in one.
+fn is_resumed(seed: u64, tally: &mut Tally) {
+    let mut rng = rng(6000 + seed);
+    let case = draw(&mut rng);
+    let options = Options {
+        top: pick(&mut rng, &[1, 1, 4]),
+        threads: Some(pick(&mut rng, &[1, 2])),
+        gap: pick(&mut rng, &[1e-6, 1e-4]),
+        max_nodes: Some(1500),
+        ..exact_options()
+    };
+    let place = Place::new(&format!("attack_{seed}"));
+    let file = place.file("exact.json");
+    case.with_problem(|problem| {
+        let whole = solve(problem, &options).unwrap();
+        let mut nodes = 1;
+        while nodes < whole.iterations && nodes < 1500 {
+            let part = Options { max_nodes: Some(nodes), threads: Some(1), ..options.clone() };
+            let found = checkpoint::exact(problem, &part, &file).unwrap();
+            assert!(found.certificate.lower_bound <= whole.objective() * (1.0 + 1e-12), "{seed}");
+            tally.add("parts", 1);
+            tally.add("resumed", u8::from(file.exists()));
+            nodes += 1 + rng.random_range(0..=nodes);
+        }
+        let found = checkpoint::exact(problem, &options, &file).unwrap();
+        assert_eq!(exact_bits(&found), exact_bits(&whole), "{seed}: {case:?}");
+        tally.add("problems", 1);
+    });
 }

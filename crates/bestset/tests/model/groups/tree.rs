@@ -1,8 +1,8 @@
 //! Branch and bound over groups: bounds, answers, sizes and ranks against all choices of groups.
 
 use crate::common::{
-    Case, ChaCha8Rng, LOSSES, RngExt, Shape, Tally, awkward_columns, brackets, case, dependent, holds_between, hostile, respond,
-    least_of, members, near_copies, nearly_dependent, normal, pick, power, rng, sized, twofold_fits,
+    Case, ChaCha8Rng, LOSSES, RngExt, Shape, Tally, awkward_columns, brackets, case, dependent, holds_between, hostile,
+    least_of, members, near_copies, nearly_dependent, normal, pick, power, respond, rng, sized, twofold_fits,
 };
 use bestset::design::Dense;
 use bestset::groups::{GroupSolution, Groups, solve_groups};

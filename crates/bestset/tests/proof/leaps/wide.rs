@@ -1,7 +1,7 @@
 //! As many features as samples, and more: against enumeration in twice the precision.
 
 use super::check;
-use crate::common::{Case, data_file, few_samples, normal, power, rng, table, twofold_sizes};
+use crate::common::{Case, data_file, few_samples, normal, power, rng, table, twofold_fits, twofold_sizes};
 use bestset::{Error, Method, Options, Penalty, Status, solve, subsets};
 
 /// Sizes that leave a degree of freedom are proved; from there on the fit is perfect and says so.
@@ -48,6 +48,25 @@ fn prices_choose_among_all_sizes() {
             assert!((c.objective - least).abs() <= 1e-6 * least, "{seed}: {c:?}, least {least}");
             assert!(found.ranked[0].proved == (found.status == Status::Optimal) || found.ranked.len() > 1, "{seed}");
         });
+    }
+}
+
+/// More columns than samples determine, but copies of few: no subset fits perfectly, and none holds a column beside its copy.
+#[test]
+fn copies_fit_no_better_than_what_they_are_copies_of() {
+    for seed in 0..60 {
+        let mut data = few_samples(seed, 7);
+        let (n, distinct) = (data.n, 2 + seed as usize % 3);
+        data.edit(|x| (distinct * n..7 * n).for_each(|k| x[k] = x[k / n % distinct * n + k % n]));
+        let fit = twofold_fits(&data);
+        data.penalty.lambda0 = fit[0] * power(&mut rng(seed), -3.0, -1.0);
+        let found =
+            data.with_problem(|p| solve(p, &Options { top: 200, ..Options::with_method(Method::Exact) })).unwrap();
+        for one in &found.ranked {
+            let own = fit[one.coefficients.support.iter().map(|j| 1usize << j).sum::<usize>()];
+            let own = own + data.penalty.lambda0 * one.coefficients.nonzeros() as f64;
+            assert!((one.objective - own).abs() <= 1e-9 * fit[0], "{seed}: {one:?} is not {own}");
+        }
     }
 }
 

@@ -1,0 +1,83 @@
+//! What has been proved, in words: nothing that decides what the claim means is left to the file's word.
+
+use crate::header::{Header, Penalty};
+use crate::{Proved, sha256};
+use std::fmt::Write;
+
+/// So many names are listed in the sentence.
+const LISTED: usize = 12;
+
+impl Proved {
+    /// What has been proved, in one sentence.
+    pub fn sentence(&self) -> String {
+        let Header { n, names, target, size, bound, excepted, answers, .. } = &self.header;
+        let target = if self.has_own_target { "the target in its own file".to_owned() } else { format!("{target:?}") };
+        let mut text = format!("Proved: for {n} rows of {target} with SHA-256 {}, ", sha256::hex(&self.header.hash));
+        let limit = size.map_or_else(String::new, |k| format!(" of at most {k}"));
+        let _ = write!(text, "no subset{limit} of {}", self.features());
+        if *excepted {
+            let _ = write!(text, " but those listed");
+        }
+        let _ = write!(text, " has P = {} below {bound}", self.problem());
+        for (answer, objective) in answers.iter().zip(&self.objectives) {
+            let features: Vec<&str> = answer.iter().map(|c| names[c.0].as_str()).collect();
+            let _ = write!(text, "; {{{}}} has P at most {objective}", features.join(", "));
+        }
+        text + "."
+    }
+
+    /// Which features: a proof of fewer than the data has must not read like one of all.
+    fn features(&self) -> String {
+        let names = &self.header.names;
+        if self.left_out.is_empty() {
+            return format!("the {} features, all other columns of the data,", names.len());
+        }
+        let list = match names.len() > LISTED {
+            true => "that --features lists".to_owned(),
+            false => names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", "),
+        };
+        format!("the {} features {list} ({} columns of the data are left out)", names.len(), self.left_out.len())
+    }
+
+    /// P in a formula.
+    fn problem(&self) -> String {
+        let Header { intercept, scales, weights, offset, .. } = &self.header;
+        let weight = if weights.is_empty() { "" } else { "w" };
+        let fixed = if offset.is_empty() { "" } else { " − o" };
+        let free = if *intercept { " − b0" } else { "" };
+        let mut text = format!("½Σ{weight}(y{fixed} − Xb{free})²");
+        match self.header.is_uniform() {
+            false => text.push_str(" + the penalty of each feature that --features lists"),
+            true => {
+                let Penalty { l0, l1, l2, low, high } = self.header.penalty(0);
+                for (value, what) in [(l0, "‖b‖₀"), (l1, "‖b‖₁"), (l2, "‖b‖₂²")] {
+                    if value > 0.0 {
+                        let _ = write!(text, " + {value}{what}");
+                    }
+                }
+                if low.is_finite() || high.is_finite() {
+                    let _ = write!(text, ", b in [{low}, {high}],");
+                }
+            }
+        }
+        match (scales, self.length) {
+            (None, _) => {}
+            (Some(_), Some(length)) => {
+                let _ = write!(text, " (columns scaled to the length {length:.6})");
+            }
+            (Some(_), None) => text.push_str(" (columns divided by the scales that --features lists)"),
+        }
+        text
+    }
+
+    /// The name, the scale and the penalty of every feature, a line each.
+    pub fn listing(&self) -> String {
+        let mut text = "feature, divided by, λ0, λ1, λ2, least and most coefficient\n".to_owned();
+        for (j, name) in self.header.names.iter().enumerate() {
+            let Penalty { l0, l1, l2, low, high } = self.header.penalty(j);
+            let scale = self.header.scales.as_ref().map_or(1.0, |s| s[j]);
+            let _ = writeln!(text, "{name:?}, {scale}, {l0}, {l1}, {l2}, {low}, {high}");
+        }
+        text
+    }
+}

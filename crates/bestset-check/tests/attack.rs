@@ -1,0 +1,323 @@
+//! Files made to deceive: what is not so is not accepted, and what is accepted is said as it is.
+
+use bestset_check::{Proved, Table, check};
+
+const SPLIT: u8 = 1;
+const BOUND: u8 = 2;
+const PSD: u8 = 3;
+const SIZE: u8 = 4;
+const LISTED: u8 = 5;
+const END: u8 = 6;
+
+/// A file in the making; the data are columns by name, the last of them the target.
+#[derive(Clone)]
+struct Forged {
+    columns: Vec<(&'static str, Vec<f64>)>,
+    /// Features, by name.
+    features: Vec<&'static str>,
+    target: &'static str,
+    weights: &'static str,
+    intercept: bool,
+    scales: Option<Vec<f64>>,
+    /// λ0, λ1, λ2, low, high.
+    penalty: [f64; 5],
+    size: Option<usize>,
+    bound: f64,
+    excepted: bool,
+    answers: Vec<Vec<(usize, f64)>>,
+    records: Vec<u8>,
+}
+
+fn whole(out: &mut Vec<u8>, mut value: usize) {
+    while value >= 0x80 {
+        out.push((value & 0x7f) as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn text(out: &mut Vec<u8>, text: &str) {
+    whole(out, text.len());
+    out.extend(text.as_bytes());
+}
+
+fn sparse(out: &mut Vec<u8>, pairs: &[(usize, f64)]) {
+    whole(out, pairs.len());
+    let mut last = 0;
+    for (j, _) in pairs {
+        whole(out, j - last);
+        last = *j;
+    }
+    pairs.iter().for_each(|p| out.extend(p.1.to_le_bytes()));
+}
+
+/// A BOUND that closes its family.
+fn closing(beta: &[(usize, f64)], lemma: bool, price: f64) -> Vec<u8> {
+    let mut out = vec![BOUND];
+    sparse(&mut out, beta);
+    out.push(u8::from(lemma));
+    out.extend(price.to_le_bytes());
+    out.push(1);
+    out
+}
+
+fn psd(d: &[(usize, f64)]) -> Vec<u8> {
+    let mut out = vec![PSD];
+    sparse(&mut out, d);
+    out
+}
+
+impl Forged {
+    fn bytes(&self, hash: [u8; 32]) -> Vec<u8> {
+        let mut out = b"BSPROOF1".to_vec();
+        out.extend(hash);
+        whole(&mut out, self.columns[0].1.len());
+        whole(&mut out, self.features.len());
+        [self.target, self.weights, ""].iter().for_each(|name| text(&mut out, name));
+        self.features.iter().for_each(|name| text(&mut out, name));
+        out.push(u8::from(self.intercept));
+        out.push(u8::from(self.scales.is_some()));
+        self.scales.iter().flatten().for_each(|s| out.extend(s.to_le_bytes()));
+        out.push(0);
+        self.penalty.iter().for_each(|x| out.extend(x.to_le_bytes()));
+        whole(&mut out, self.size.map_or(0, |k| k + 1));
+        out.extend(self.bound.to_le_bytes());
+        out.push(u8::from(self.excepted));
+        whole(&mut out, self.answers.len());
+        self.answers.iter().for_each(|answer| sparse(&mut out, answer));
+        out.extend(&self.records);
+        out
+    }
+
+    /// What the checker says of it, with the hash that the data have.
+    fn judged(&self) -> Result<Proved, String> {
+        let (names, columns) = self.columns.iter().map(|(name, c)| ((*name).to_owned(), c.clone())).unzip();
+        let table = Table::of_columns(names, columns);
+        let error = check(&table, None, &self.bytes([0; 32])[..]).unwrap_err();
+        let Some(found) = error.split(" there, ").nth(1).and_then(|rest| rest.strip_suffix(" here")) else {
+            return Err(error);
+        };
+        let digit = |k: usize| u8::from_str_radix(&found[2 * k..2 * k + 2], 16).unwrap();
+        check(&table, None, &self.bytes(std::array::from_fn(digit))[..])
+    }
+
+    fn with(&self, records: &[Vec<u8>]) -> Self {
+        Self { records: records.concat(), ..self.clone() }
+    }
+}
+
+/// ½‖y − Xb‖² + ½‖b‖₀ + b², two columns: P of nothing is 15, of the first alone 0.5 + 15 − 30²/64.
+fn honest() -> Forged {
+    let columns = vec![
+        ("a", vec![1.0, 2.0, 3.0, 4.0]),
+        ("b", vec![1.0, -1.0, 1.0, -1.0]),
+        ("c", vec![0.5; 4]),
+        ("y", vec![1.0, 2.0, 3.0, 4.0]),
+    ];
+    Forged {
+        columns,
+        features: vec!["a", "b"],
+        target: "y",
+        weights: "",
+        intercept: false,
+        scales: None,
+        penalty: [0.5, 0.0, 1.0, f64::NEG_INFINITY, f64::INFINITY],
+        size: None,
+        bound: 1.43,
+        excepted: false,
+        answers: vec![vec![(0, 0.9375)]],
+        records: [
+            psd(&[(0, 20.0), (1, 2.0)]),
+            vec![SPLIT, 0, 1],
+            closing(&[(0, 0.9375)], true, 0.0),
+            closing(&[], true, 0.0),
+            vec![END],
+        ]
+        .concat(),
+    }
+}
+
+#[test]
+fn an_honest_file_is_accepted_and_says_what_is_left_out() {
+    let proved = honest().judged().unwrap();
+    assert!((proved.objectives[0] - 1.4375).abs() < 1e-12);
+    let said = proved.sentence();
+    assert!(said.contains("the 2 features \"a\", \"b\" (1 columns of the data are left out)"), "{said}");
+    let all = Forged { columns: honest().columns.into_iter().filter(|c| c.0 != "c").collect(), ..honest() };
+    let said = all.judged().unwrap().sentence();
+    assert!(said.contains("the 2 features, all other columns of the data,"), "{said}");
+    // Scales that favour a column are said; those that make columns equally long too.
+    let lemma = [psd(&[(0, 1e-6), (1, 1e-6)]), closing(&[], true, 0.0), vec![END]];
+    let scaled = |scales: Vec<f64>| {
+        let forged = Forged { scales: Some(scales), bound: 0.1, ..honest().with(&lemma) };
+        forged.judged().unwrap()
+    };
+    let said = scaled(vec![1e3, 1.0]);
+    assert!(said.sentence().contains("divided by the scales that --features lists"), "{}", said.sentence());
+    assert!(said.listing().contains("\"a\", 1000, 0.5, 0, 1, -inf, inf"), "{}", said.listing());
+    let equal = scaled(vec![30f64.sqrt() * 50.0, 100.0]).sentence();
+    assert!(equal.contains("columns scaled to the length 0.020000"), "{equal}");
+}
+
+/// A change, and what the checker has to say to it.
+fn refused(forged: &Forged, what: &str) {
+    let error = forged.judged().map(|proved| proved.sentence()).unwrap_err();
+    assert!(error.contains(what), "{error}, not {what}");
+}
+
+#[test]
+fn claims_beyond_the_truth() {
+    let base = honest();
+    refused(&Forged { bound: 1.4376, ..base.clone() }, "below the");
+    refused(&Forged { bound: 1.4375 + 1e-9, ..base.clone() }, "below the");
+    for bound in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e-300, 1e300] {
+        assert!(Forged { bound, ..base.clone() }.judged().is_err(), "{bound}");
+    }
+    // The target explained by itself, a column that is there once and listed twice.
+    refused(&Forged { features: vec!["a", "y"], ..base.clone() }, "is the target and a feature");
+    refused(&Forged { features: vec!["a", "a"], ..base.clone() }, "no column \"a\"");
+    refused(&Forged { weights: "b", ..base.clone() }, "weights must be");
+    for scales in [vec![0.0, 1.0], vec![-1.0, 1.0], vec![f64::NAN, 1.0], vec![f64::INFINITY, 1.0]] {
+        assert!(Forged { scales: Some(scales), ..base.clone() }.judged().is_err());
+    }
+    for (place, value) in [(0, -1.0), (1, -1.0), (2, -1.0), (2, f64::NAN), (2, f64::INFINITY), (3, 1.0), (4, -1.0)] {
+        let mut penalty = base.penalty;
+        penalty[place] = value;
+        assert!(Forged { penalty, ..base.clone() }.judged().is_err(), "{place} {value}");
+    }
+}
+
+#[test]
+fn lemmas_that_do_not_hold_here() {
+    let base = honest();
+    let end = || vec![END];
+    let near = || closing(&[(0, 0.9375)], true, 0.0);
+    // More curvature than there is, on a column alone and on both (Q has −2 beside 30 and 4).
+    refused(&base.with(&[psd(&[(0, 30.1), (1, 0.0)]), near(), end()]), "more than the loss");
+    refused(&base.with(&[psd(&[(0, 30.0), (1, 4.0)]), near(), end()]), "more than the loss");
+    refused(&base.with(&[psd(&[(0, f64::INFINITY), (1, 0.0)]), near(), end()]), "neither 0 nor");
+    refused(&base.with(&[psd(&[(0, 20.0)]), near(), end()]), "does not speak of feature 1");
+    refused(&base.with(&[near(), end()]), "by a lemma where there is none");
+    // The lemma of one side is not that of the other, which has more features.
+    let lent = [vec![SPLIT, 1, 0], psd(&[(0, 29.0)]), near(), closing(&[(0, 0.9375)], true, 0.0), end()];
+    refused(&base.with(&lent), "by a lemma where there is none");
+    // A point with a feature of which the lemma does not speak.
+    let beside = [vec![SPLIT, 1, 0], psd(&[(0, 29.0)]), closing(&[(0, 0.9), (1, 0.1)], true, 0.0), end()];
+    refused(&base.with(&beside), "of which its lemma does not speak");
+}
+
+#[test]
+fn walks_that_leave_something_out() {
+    let base = honest();
+    let (psd, end) = (psd(&[(0, 20.0), (1, 2.0)]), vec![END]);
+    let (near, none) = (closing(&[(0, 0.9375)], true, 0.0), closing(&[], true, 0.0));
+    refused(&base.with(&[psd.clone(), vec![SPLIT, 0, 1], near.clone(), end.clone()]), "1 families open");
+    refused(&base.with(&[psd.clone(), vec![SPLIT, 0, 1, SPLIT, 0, 1]]), "decided already");
+    refused(&base.with(&[psd.clone(), vec![SIZE]]), "the size is not reached");
+    refused(&base.with(&[psd.clone(), vec![LISTED]]), "excepts no answer");
+    let excepted = Forged { excepted: true, ..base.clone() };
+    refused(&excepted.with(&[psd.clone(), vec![LISTED]]), "more than one subset");
+    let other = [vec![SPLIT, 0, 1, SPLIT, 1, 1, LISTED]];
+    refused(&excepted.with(&other), "not among the answers");
+    for price in [1.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(base.with(&[psd.clone(), closing(&[], true, price), end.clone()]).judged().is_err());
+    }
+    // A negative price would be paid back the other way round.
+    let sized = Forged { size: Some(1), ..base.clone() };
+    refused(&sized.with(&[psd.clone(), closing(&[], true, -1.0), end.clone()]), "a price of -1");
+    let whole = base.with(&[psd.clone(), vec![SPLIT, 0, 1], near.clone(), none.clone(), end.clone()]);
+    assert!(whole.judged().is_ok());
+    refused(&base.with(&[whole.records.clone(), end]), "after the end");
+    let more = [psd, vec![SPLIT, 0, 1], near, none.clone(), none];
+    refused(&base.with(&more), "where no family is open");
+}
+
+/// The largest B that is accepted, by halving between two of which the first is.
+fn largest(forged: &Forged, above: f64) -> Option<f64> {
+    let accepts = |bound: f64| Forged { bound, ..forged.clone() }.judged().is_ok();
+    let (mut low, mut high) = (0.0, above);
+    if accepts(high) {
+        return Some(high);
+    }
+    for _ in 0..70 {
+        let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            break;
+        }
+        if accepts(middle) { low = middle } else { high = middle }
+    }
+    (low > 0.0).then_some(low)
+}
+
+/// Columns, targets, points and curvature from 1e-60 to 1e60: whatever overflows, underflows or cancels, no B above the least P is
+/// accepted.
+#[test]
+fn numbers_of_any_size_prove_nothing_false() {
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let mut proved = 0;
+    for trial in 0..600 {
+        let reach = if trial % 3 == 0 { 2.0 } else { 59.0 };
+        let mut size = || 10f64.powf((2.0 * random() - 1.0) * reach);
+        let (of_x, of_y, l0, l2) = (size(), size(), size(), size());
+        let n = 1 + trial % 11;
+        let mut column = |size: f64| -> Vec<f64> { (0..n).map(|_| size * (random() - 0.4)).collect() };
+        let (x, y, w) = (column(of_x), column(of_y), column(1.0).iter().map(|w| w.abs() + 0.1).collect::<Vec<_>>());
+        let (intercept, is_weighted) = (trial % 2 == 1, trial % 5 == 1);
+        let weight = |i: usize| if is_weighted { w[i] } else { 1.0 };
+        let total: f64 = (0..n).map(weight).sum();
+        let centred = |v: &[f64]| -> Vec<f64> {
+            let mean = if intercept { (0..n).map(|i| weight(i) * v[i]).sum::<f64>() / total } else { 0.0 };
+            v.iter().map(|v| v - mean).collect()
+        };
+        let inner = |a: &[f64], b: &[f64]| (0..n).map(|i| weight(i) * a[i] * b[i]).sum::<f64>();
+        let (cx, cy) = (centred(&x), centred(&y));
+        let (q, c, null) = (inner(&cx, &cx), inner(&cx, &cy), 0.5 * inner(&cy, &cy));
+        let best = c / (q + 2.0 * l2);
+        let least = null.min(null - 0.5 * c * best + l0);
+        let beta = best * if trial % 7 == 0 { 1.0 + random() } else { 1.0 };
+        let d = q * (1.0 - if trial % 4 == 0 { 1e-9 } else { 1e-3 });
+        let point: &[(usize, f64)] = if beta == 0.0 { &[] } else { &[(0, beta)] };
+        let forged = Forged {
+            columns: vec![("a", x), ("w", w.clone()), ("y", y)],
+            features: vec!["a"],
+            weights: if is_weighted { "w" } else { "" },
+            intercept,
+            penalty: [l0, 0.0, l2, f64::NEG_INFINITY, f64::INFINITY],
+            answers: Vec::new(),
+            records: [
+                psd(&[(0, d)]),
+                vec![SPLIT, 0, 1],
+                closing(point, true, 0.0),
+                closing(&[], false, 0.0),
+                vec![END],
+            ]
+            .concat(),
+            ..honest()
+        };
+        // Rounding in `least` itself is relative to the terms that cancel in it.
+        let slack = 1e-13 * (null + l0);
+        if let Some(bound) = largest(&forged, 2.0 * least.abs() + slack) {
+            assert!(bound <= least + slack, "{trial}: {bound:e} accepted, {least:e}");
+            proved += usize::from(bound > least * (1.0 - 1e-4));
+        }
+    }
+    assert!(proved > 60, "{proved}");
+}
+
+/// An array of no rows may announce any number of columns.
+#[test]
+fn arrays_that_announce_more_than_they_have() {
+    for shape in ["(0, 1000000000000)", "(1000000000000, 0)", "(4294967296, 4294967296)", "(-1, 2)", "(2,)"] {
+        let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        assert!(Table::npy(&bytes).is_err(), "{shape}");
+    }
+}

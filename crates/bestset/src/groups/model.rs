@@ -1,0 +1,218 @@
+//! The quadratic model of the loss at a point, with the penalties of the groups in play, and its minimum (MATH 9.12–9.14).
+
+use crate::groups::block::Block;
+use crate::penalty::Coordinate;
+use crate::problem::Problem;
+use crate::relaxation::active_set::ActiveSet;
+use faer::linalg::solvers::{Llt, Solve};
+use faer::{Mat, Side};
+
+/// Rounds of sweeps and a Newton step at the most.
+const ROUNDS: usize = 40;
+
+/// Sweeps in a round: they find out which coefficients are zero, which the Newton step takes as given.
+const SWEEPS: usize = 2;
+
+/// The model is minimised when a round wins no more than this share of all that was won.
+const SETTLED: f64 = 1e-7;
+
+/// A Newton step takes the cube of the coefficients that move: beyond so many sweeps are faster.
+const MOST_MOVING: usize = 1000;
+
+/// The least curvature of a group beside the largest it can have: a loss that is linear here need not be so a step away.
+const LEAST: f64 = 1e-9;
+
+/// A group in play.
+pub(super) struct Piece<'b> {
+    /// The place of its first column.
+    pub(super) first: usize,
+    /// Its features' penalties, their price paid.
+    pub(super) coordinates: Vec<Coordinate>,
+    /// Its envelope, where it is open.
+    pub(super) block: Option<&'b Block>,
+    /// The largest curvature that the loss can have along it.
+    pub(super) most: f64,
+}
+
+/// X_AᵀHX_A with H the second derivative of the loss, intercepts answering.
+#[derive(Default)]
+pub(super) struct Model {
+    gram: Vec<f64>,
+    size: usize,
+}
+
+/// Coefficients of a model, and the slopes of its smooth part there.
+#[derive(Clone)]
+struct ModelPoint {
+    beta: Vec<f64>,
+    slopes: Vec<f64>,
+    value: f64,
+}
+
+impl Model {
+    /// The model of the loss at the margins and the intercept; of a quadratic loss only what is new is made.
+    pub(super) fn form(&mut self, problem: &Problem<'_>, columns: &ActiveSet, (u, intercept): (&[f64], f64)) {
+        let (old, m) = (if problem.loss().is_quadratic() { self.size } else { 0 }, columns.len());
+        if old == m {
+            return;
+        }
+        let mut gram = vec![0.0; m * m];
+        (0..old).for_each(|k| gram[k * m..k * m + old].copy_from_slice(&self.gram[k * old..(k + 1) * old]));
+        let (curvature, mut product) = (problem.curvature(u, intercept), vec![0.0; u.len()]);
+        for k in old..m {
+            columns.write_dense(k, &mut product);
+            curvature.multiply(&mut product);
+            let places: Vec<usize> = (0..=k).collect();
+            columns.dot_many(&places, &product, &mut gram[k * m..k * m + k + 1]);
+        }
+        for k in 0..m {
+            (0..k).for_each(|l| gram[l * m + k] = gram[k * m + l]);
+        }
+        (self.gram, self.size) = (gram, m);
+    }
+
+    fn row(&self, k: usize) -> &[f64] {
+        &self.gram[k * self.size..(k + 1) * self.size]
+    }
+
+    /// argmin over β of slopesᵀ(β − own) + ½(β − own)ᵀG(β − own) + Σ_g ρ_g(β_g) (MATH 9.12), and how far it is below the value at
+    /// `own`; none where nothing lower was found.
+    pub(super) fn minimise(&self, pieces: &[Piece<'_>], own: &[f64], slopes: &[f64]) -> Option<(Vec<f64>, f64)> {
+        let begun = penalty(pieces, own);
+        let mut at = ModelPoint { beta: own.to_vec(), slopes: slopes.to_vec(), value: begun };
+        for _ in 0..ROUNDS {
+            let before = at.value;
+            for _ in 0..SWEEPS {
+                pieces.iter().for_each(|piece| self.step(piece, &mut at));
+            }
+            at.value = self.value(pieces, &at, own, slopes);
+            if let Some(next) = self.newton(pieces, &at, own, slopes) {
+                at = next;
+            }
+            if before - at.value <= SETTLED * (begun - at.value) {
+                break;
+            }
+        }
+        (at.value < begun).then(|| (at.beta, begun - at.value))
+    }
+
+    fn value(&self, pieces: &[Piece<'_>], at: &ModelPoint, own: &[f64], slopes: &[f64]) -> f64 {
+        let terms = (0..own.len()).map(|k| 0.5 * (slopes[k] + at.slopes[k]) * (at.beta[k] - own[k]));
+        terms.sum::<f64>() + penalty(pieces, &at.beta)
+    }
+
+    /// The step of one group (MATH 9.7, 9.10) with a curvature that the model's does not exceed; of the features of one that is in, one
+    /// after the other.
+    fn step(&self, piece: &Piece<'_>, at: &mut ModelPoint) {
+        let places = piece.first..piece.first + piece.coordinates.len();
+        match piece.block {
+            Some(block) => {
+                let curvature = self.largest(piece).max(LEAST * piece.most);
+                let next = block.step(curvature, &at.beta[places.clone()], &at.slopes[places.clone()]);
+                places.zip(next).for_each(|(k, b)| self.change(k, b, at));
+            }
+            None => {
+                for (k, c) in places.zip(&piece.coordinates) {
+                    let curvature = self.row(k)[k].max(LEAST * piece.most);
+                    self.change(k, c.prox_selected(curvature, curvature * at.beta[k] - at.slopes[k]), at);
+                }
+            }
+        }
+    }
+
+    fn change(&self, k: usize, b: f64, at: &mut ModelPoint) {
+        let change = b - at.beta[k];
+        if change != 0.0 {
+            at.beta[k] = b;
+            crate::kernel::axpy(change, self.row(k), &mut at.slopes);
+        }
+    }
+
+    /// A number that no eigenvalue of the group's part of the model exceeds: its trace, or the largest row sum.
+    fn largest(&self, piece: &Piece<'_>) -> f64 {
+        let places = piece.first..piece.first + piece.coordinates.len();
+        let trace: f64 = places.clone().map(|k| self.row(k)[k]).sum();
+        let row = |k: usize| self.row(k)[places.clone()].iter().map(|g| g.abs()).sum::<f64>();
+        places.clone().map(row).fold(0.0, f64::max).min(trace)
+    }
+
+    /// The minimum over the coefficients that move along a smooth part of their penalty, the others as they are (MATH 9.14); none where
+    /// that is not lower.
+    fn newton(&self, pieces: &[Piece<'_>], at: &ModelPoint, own: &[f64], slopes: &[f64]) -> Option<ModelPoint> {
+        let mut moving: Vec<(usize, f64, f64)> = Vec::new();
+        let mut bent: Vec<(std::ops::Range<usize>, f64)> = Vec::new();
+        for piece in pieces {
+            let from = moving.len();
+            let turn = piece.smooth(&at.beta, &mut moving);
+            bent.extend((turn != 0.0).then_some((from..moving.len(), turn)));
+        }
+        let count = moving.len();
+        if count == 0 || count > MOST_MOVING {
+            return None;
+        }
+        let mut form = Mat::from_fn(count, count, |a, b| self.row(moving[a].0)[moving[b].0]);
+        (0..count).for_each(|a| form[(a, a)] += moving[a].2);
+        for (places, turn) in bent {
+            for a in places.clone() {
+                places.clone().for_each(|b| form[(a, b)] += turn * at.beta[moving[a].0] * at.beta[moving[b].0]);
+            }
+        }
+        let right = Mat::from_fn(count, 1, |a, _| -(at.slopes[moving[a].0] + moving[a].1));
+        let step = Llt::new(form.as_ref(), Side::Lower).ok()?.solve(&right);
+        let mut t = 1.0;
+        for _ in 0..4 {
+            let mut next = at.clone();
+            for (a, &(k, _, _)) in moving.iter().enumerate() {
+                let c = coordinate(pieces, k);
+                self.change(k, (at.beta[k] + t * step[(a, 0)]).clamp(c.lower, c.upper), &mut next);
+            }
+            next.value = self.value(pieces, &next, own, slopes);
+            if next.value < at.value {
+                return Some(next);
+            }
+            t *= 0.5;
+        }
+        None
+    }
+}
+
+impl Piece<'_> {
+    /// Adds (place, slope, curvature) of the penalty for every coefficient of the group along which it is smooth; what comes on top of
+    /// the curvature, times ββᵀ (MATH 9.13).
+    fn smooth(&self, beta: &[f64], moving: &mut Vec<(usize, f64, f64)>) -> f64 {
+        let own = &beta[self.first..self.first + self.coordinates.len()];
+        let (pull, turn) = match self.block.map(|block| block.bend(own)) {
+            Some(None) => return 0.0,
+            Some(Some(bend)) => (Some(bend.0), bend.1),
+            None => (None, 0.0),
+        };
+        for ((k, b), c) in own.iter().enumerate().zip(&self.coordinates) {
+            let is_kept = c.l1 > 0.0 && *b == 0.0;
+            let is_bound = *b <= c.lower || *b >= c.upper;
+            if !is_kept && !is_bound {
+                let curvature = pull.unwrap_or(2.0 * c.l2);
+                let sign = if *b == 0.0 { 0.0 } else { b.signum() };
+                moving.push((self.first + k, curvature * b + c.l1 * sign, curvature));
+            }
+        }
+        turn
+    }
+}
+
+/// Σ_g ρ_g(β_g), of groups that are in λ1|β| + λ2β².
+fn penalty(pieces: &[Piece<'_>], beta: &[f64]) -> f64 {
+    let one = |piece: &Piece<'_>| {
+        let own = &beta[piece.first..piece.first + piece.coordinates.len()];
+        match piece.block {
+            Some(block) => block.envelope(own),
+            None => piece.coordinates.iter().zip(own).map(|(c, b)| c.value(*b)).sum(),
+        }
+    };
+    pieces.iter().map(one).sum()
+}
+
+/// The penalty of the coefficient at place k: pieces come in the order of their columns.
+fn coordinate(pieces: &[Piece<'_>], k: usize) -> Coordinate {
+    let piece = &pieces[pieces.partition_point(|p| p.first <= k) - 1];
+    piece.coordinates[k - piece.first]
+}
