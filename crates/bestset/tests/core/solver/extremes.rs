@@ -121,7 +121,7 @@ fn the_ends_of_the_range() {
             (y[0], y[1]) = (1.0, -1.0);
         } else if loss.has_log_link() {
             y.iter_mut().for_each(|y| *y = y.abs());
-            let least = if loss == Loss::Gamma { 1e-150 } else { 0.0 };
+            let least = if loss == bestset::Loss::Gamma { 1e-150 } else { 0.0 };
             y.iter_mut().for_each(|y| *y = y.max(least));
             y[0] = y[0].max(1e-150);
         } else if rng.random_bool(0.2) {
