@@ -27,6 +27,7 @@ from . import _core, _input, _problem, _report, _result, elsewhere
 from ._input import Floats
 from ._problem import Choice, Control, Data, Folding, Setup
 from ._result import Result
+from ._times import Times
 
 #: Scores by scikit-learn's name: the engine's name, and the factor that makes larger better.
 SCORES = {
@@ -36,6 +37,7 @@ SCORES = {
     "neg_deviance": ("deviance", -1.0),
     "accuracy": ("accuracy", 1.0),
     "roc_auc": ("auc", 1.0),
+    "concordance": ("concordance", 1.0),
 }
 
 #: Attributes with one number per problem: their name and that of the field of `Result`.
@@ -74,6 +76,13 @@ class Fitted:
     scores: Scores | None = None
 
 
+def _is_plain(X: Any, y: Any) -> bool:
+    """Whether scikit-learn would return X, but for its order, and y as they are."""
+    if type(y) is not np.ndarray or X.ndim != 2 or y.ndim != 1 or X.dtype not in _input.FLOATS or y.dtype.kind not in "biuf":
+        return False
+    return len(X) == len(y) >= 2 and X.shape[1] >= 1 and bool(np.isfinite(y).all())
+
+
 class BestSubsetBase(BaseEstimator):
     """Parameters into problems."""
 
@@ -84,6 +93,7 @@ class BestSubsetBase(BaseEstimator):
     gamma: float = 1.0
     delta: float = 1.345
     theta: float | None = None
+    _times: Times | None = None
 
     def _samples(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
         """X and y checked. That X is finite is checked by the engine, which reads it anyway."""
@@ -99,8 +109,12 @@ class BestSubsetBase(BaseEstimator):
         if type(X) is not np.ndarray:
             X, y = validate_data(self, X, y, **wanted)
             return X, y
-        # An array has no names; to look for them scikit-learn asks every installed package, which takes as long as a small fit.
-        X, y = check_X_y(X, y, estimator=self, **wanted)
+        # An array has no names; to look for them scikit-learn asks every installed package, which takes as long as a small fit. So it
+        # does to check them: arrays with nothing to say against are not shown to it.
+        if _is_plain(X, y):
+            X = np.asarray(X, order="F")
+        else:
+            X, y = check_X_y(X, y, estimator=self, **wanted)
         self.n_features_in_ = X.shape[1]
         self.__dict__.pop("feature_names_in_", None)
         return X, y
@@ -191,9 +205,10 @@ class BestSubsetBase(BaseEstimator):
                 left = max(0.0, limit - (time.monotonic() - start)) / (len(targets) - number)
             own = file if file is None or len(targets) == 1 else f"{os.fspath(file)}.{number}"
             control = self._control(left, own)
-            data = Data(matrix, y, weights, fixed)
+            data = Data(matrix, y, weights, fixed, self._times)
             found = _core.select(data, setup, choice, _problem.spread(data, setup, choice, control))
             result = _result.selected(found, p, self._names(), setup, target=self._target)
+            result.ties = "efron" if self._times is None else self._times.ties
             result._seen = _report.seen(seen, data, found["kept"], self)
             fits.append(Fitted(result, found["remarks"], self._scores(found["validation"], loss)))
         self._warn(fits)

@@ -1,9 +1,11 @@
 //! Model files: the core's, with what Python knows of classes and columns beside the model.
 
 use crate::errors::Failure;
+use crate::input::loss;
 use crate::output;
+use crate::survival;
 use bestset::model::Model;
-use bestset::{Certificate, Coefficients, Loss, Status};
+use bestset::{Certificate, Coefficients, Loss, Status, Ties};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -27,25 +29,16 @@ pub struct Stored {
     relaxation: Option<f64>,
     lower_bound: f64,
     status: String,
+    ties: String,
+    baseline: Option<survival::BaselineArgument>,
 }
 
 impl Stored {
     fn model(self) -> PyResult<Model> {
-        let known = [
-            Status::Optimal,
-            Status::Converged,
-            Status::TimeLimit,
-            Status::NodeLimit,
-            Status::MemoryLimit,
-            Status::IterationLimit,
-            Status::Stalled,
-            Status::Interrupted,
-            Status::ReadFailed,
-        ];
-        let status = known.into_iter().find(|s| output::status(*s) == self.status);
+        let status = Status::named(&self.status);
         let unknown = || PyValueError::new_err(format!("there is no status named {:?}", self.status));
         let model = Model {
-            loss: Loss::named(&self.loss, self.delta, self.theta).map_err(Failure::from)?,
+            loss: loss(&self.loss, self.delta, self.theta, &self.ties)?,
             lambda0: self.lambda0,
             lambda1: self.lambda1,
             lambda2: self.lambda2,
@@ -58,6 +51,7 @@ impl Stored {
                 lower_bound: self.lower_bound,
             },
             status: status.ok_or_else(unknown)?,
+            baseline: self.baseline.map(survival::baseline),
         };
         model.coefficients.validate(model.features).map_err(Failure::from)?;
         match self.feature_names {
@@ -83,11 +77,14 @@ pub fn read_model<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDic
     dict.set_item("loss", model.loss.name())?;
     dict.set_item("delta", model.loss.delta())?;
     dict.set_item("theta", model.loss.theta())?;
+    let ties = if let Loss::Cox { ties } = model.loss { ties } else { Ties::default() };
+    dict.set_item("ties", ties.name())?;
+    dict.set_item("baseline", model.baseline.as_ref().map(survival::shown))?;
     dict.set_item("lambda0", model.lambda0)?;
     dict.set_item("lambda1", model.lambda1)?;
     dict.set_item("lambda2", model.lambda2)?;
     dict.set_item("n_features", model.features)?;
     dict.set_item("feature_names", Some(model.names).filter(|names| !names.is_empty()))?;
-    dict.set_item("status", output::status(model.status))?;
+    dict.set_item("status", model.status.name())?;
     Ok(dict)
 }

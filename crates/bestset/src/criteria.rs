@@ -134,14 +134,15 @@ pub(crate) struct Counted {
 
 impl Counted {
     pub(crate) fn new(problem: &Problem<'_>) -> Self {
+        let coupled = problem.coupled().map(|coupled| coupled.counted());
         let Some(weights) = problem.weights() else {
-            return Self { samples: problem.nrows() as f64, share: 1.0 };
+            return Self { samples: coupled.map_or(problem.nrows() as f64, |c| c.0), share: 1.0 };
         };
-        let total = crate::kernel::sum(weights);
+        let total = coupled.map_or_else(|| crate::kernel::sum(weights), |c| c.1);
         if weights.iter().all(|w| w.fract() == 0.0) {
             return Self { samples: total, share: 1.0 };
         }
-        let samples = weights.iter().filter(|w| **w > 0.0).count() as f64;
+        let samples = coupled.map_or_else(|| weights.iter().filter(|w| **w > 0.0).count() as f64, |c| c.0);
         Self { samples, share: samples / total }
     }
 

@@ -118,6 +118,9 @@ impl Certify {
             return Ok((Given::parse(path, &text, json)?, fitting, size));
         }
         let (model, known) = encoding::load(path)?;
+        if model.loss.is_coupled() && self.input.time.is_none() {
+            return Err(Failure::Usage("the model is one of survival times: name their columns by --time and --event"));
+        }
         take_over(&mut fitting, &model, known.as_ref())?;
         if size.lambda0.is_none() && size.k.is_none() {
             size.k = known.as_ref().and_then(|k| k.k);
@@ -181,7 +184,10 @@ fn take_over(fitting: &mut FittingArgs, model: &Model, known: Option<&Encoding>)
     fitting.lambda2.get_or_insert(model.lambda2);
     fitting.delta = fitting.delta.or(model.loss.delta());
     fitting.theta = fitting.theta.or(model.loss.theta());
-    fitting.loss.get_or_insert_with(|| model.loss.name().to_owned());
+    // The columns of survival times are named by --time and --event.
+    if !model.loss.is_coupled() {
+        fitting.loss.get_or_insert_with(|| model.loss.name().to_owned());
+    }
     Ok(())
 }
 

@@ -49,6 +49,7 @@ pub fn describe(terms: &Terms) -> String {
     let loss = match loss {
         Loss::Huber { delta } => format!("huber loss with delta {delta}"),
         Loss::NegativeBinomial { theta } => format!("negative_binomial loss with theta {theta}"),
+        Loss::Cox { ties } => format!("cox partial likelihood, {} ties", ties.name()),
         other => format!("{} loss", other.name()),
     };
     let size = k.map_or(String::new(), |k| format!(", at most {k} features"));

@@ -389,7 +389,7 @@ fn in_parts<T>(
 /// Entries that stay near the processor until they are read again.
 const NEARBY: usize = 1 << 15;
 
-fn each_column<T: Send>(
+pub(crate) fn each_column<T: Send>(
     design: &dyn Design,
     one: impl Fn(&dyn Design, &mut Column, usize) -> Result<T> + Sync + Send,
 ) -> Result<Vec<T>> {

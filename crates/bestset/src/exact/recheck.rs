@@ -61,6 +61,10 @@ fn objective(problem: &Problem<'_>, coefficients: &Coefficients, grain: f64) -> 
             sizes[i] += (b * x).abs();
         }
     }
+    let penalty = problem.penalty_sum(coefficients);
+    if let Some(coupled) = problem.coupled() {
+        return Ok((coupled.value(&margins) + penalty, coupled.size(&margins, &sizes) + penalty.abs()));
+    }
     let (loss, y) = (problem.loss(), problem.y());
     let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
     let (mut value, mut size) = (0.0, 0.0);
@@ -73,7 +77,6 @@ fn objective(problem: &Problem<'_>, coefficients: &Coefficients, grain: f64) -> 
         let bend = 0.5 * grain * own * loss.steepest(u, y[i], grain * own);
         size += term.abs() + weight(i) * (loss.derivative(u, y[i]).abs() + bend) * own;
     }
-    let penalty = problem.penalty_sum(coefficients);
     Ok((value + penalty, size + penalty.abs()))
 }
 

@@ -9,7 +9,7 @@ impl Loss {
         match self {
             Self::Poisson | Self::Gamma | Self::NegativeBinomial { .. } => u.exp(),
             Self::Logistic => 1.0 / (1.0 + (-u).exp()),
-            Self::Squared | Self::SquaredHinge | Self::Huber { .. } => u,
+            Self::Squared | Self::SquaredHinge | Self::Huber { .. } | Self::Cox { .. } => u,
         }
     }
 
@@ -40,7 +40,7 @@ impl Loss {
                 let own = shape * shape.ln() - shape - log_gamma(shape);
                 Some(shape * deviance - 2.0 * count * own + 2.0 * constant(&f64::ln))
             }
-            Self::SquaredHinge | Self::Huber { .. } => None,
+            Self::SquaredHinge | Self::Huber { .. } | Self::Cox { .. } => None,
         }
     }
 }

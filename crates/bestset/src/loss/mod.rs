@@ -1,7 +1,10 @@
 //! Losses ℓ(u, y) (MATH 2.1–2.6, 2.11–2.13): value, derivatives, conjugate with its exact domain, smoothness.
 //!
-//! Each loss is a small type with the same scalar methods; [`Loss`] names them and carries the loops over samples.
+//! Each loss of one sample is a small type with the same scalar methods; [`Loss`] names them and carries the loops over samples. Losses over
+//! all samples together are [`CoupledLoss`]; [`Loss`] only names them.
 
+mod coupled;
+mod cox;
 mod gamma;
 mod huber;
 mod likelihood;
@@ -12,6 +15,9 @@ mod poisson;
 mod squared;
 mod squared_hinge;
 
+pub use coupled::{CoupledConjugate, CoupledCurvature, CoupledLoss};
+pub(crate) use cox::Cox;
+pub use cox::{Baseline, Curve, Survival, Ties, concordance};
 pub use gamma::Gamma;
 pub use huber::Huber;
 pub use logistic::Logistic;
@@ -140,6 +146,11 @@ pub enum Loss {
         /// The variance of a count of mean m is m + m²/θ.
         theta: f64,
     },
+    /// The partial likelihood of Cox, of all samples together ([`CoupledLoss`]).
+    Cox {
+        /// How events at the same time are counted.
+        ties: Ties,
+    },
 }
 
 /// Runs `$body` with `$loss` bound to the scalar loss: one generic loop, compiled for each loss.
@@ -174,6 +185,10 @@ macro_rules! dispatch {
                 let $loss = NegativeBinomial { theta };
                 $body
             }
+            Loss::Cox { .. } => {
+                let $loss = coupled::NotOfOne;
+                $body
+            }
         }
     };
 }
@@ -182,6 +197,11 @@ impl Loss {
     /// Whether y must be −1 or +1.
     pub fn is_classification(self) -> bool {
         matches!(self, Self::Logistic | Self::SquaredHinge)
+    }
+
+    /// Whether it is a loss of all samples together, not a sum over them: its values of one sample are no numbers.
+    pub fn is_coupled(self) -> bool {
+        matches!(self, Self::Cox { .. })
     }
 
     /// Whether ℓ″ is the constant one, so that the fit on a support is a linear system.

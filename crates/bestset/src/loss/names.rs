@@ -30,6 +30,7 @@ impl Loss {
             Self::Poisson => "poisson",
             Self::Gamma => "gamma",
             Self::NegativeBinomial { .. } => "negative_binomial",
+            Self::Cox { .. } => "cox",
         }
     }
 
@@ -77,7 +78,7 @@ impl Loss {
             Self::Poisson => Some("Poisson"),
             Self::Gamma => Some("Gamma"),
             Self::NegativeBinomial { .. } => Some("negative binomial"),
-            Self::SquaredHinge | Self::Huber { .. } => None,
+            Self::SquaredHinge | Self::Huber { .. } | Self::Cox { .. } => None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The second derivative of the loss at a point, with the intercept answering.
 
+use crate::loss::CoupledCurvature;
 use crate::problem::Problem;
 
 /// H − H1(1ᵀH1)⁻¹1ᵀH (MATH 9.12) with H = diag(w_iℓ″(u_i + b, y_i)); H itself without an intercept.
@@ -7,26 +8,37 @@ pub(crate) struct Curvature {
     each: Vec<f64>,
     /// 1ᵀH1, where there is an intercept that answers.
     total: Option<f64>,
+    /// Of a loss over all samples together.
+    coupled: Option<Box<dyn CoupledCurvature>>,
 }
 
 impl Problem<'_> {
     /// The second derivative of the loss at u + b.
     pub(crate) fn curvature(&self, u: &[f64], b: f64) -> Curvature {
+        if let Some(coupled) = self.coupled() {
+            return Curvature { each: Vec::new(), total: None, coupled: Some(coupled.curvature(u)) };
+        }
         let mut each = vec![0.0; u.len()];
         self.loss.curvatures(u, b, &self.y, self.weights(), &mut each);
         let total = self.intercept.then(|| crate::kernel::sum(&each)).filter(|total| *total > 0.0);
-        Curvature { each, total }
+        Curvature { each, total, coupled: None }
     }
 
-    /// w_iℓ′(u_i + b, y_i) (MATH 3.7), the intercept as it is.
+    /// w_iℓ′(u_i + b, y_i) (MATH 3.7), the intercept as it is; or ∇L(u) of a loss over all samples together.
     pub(crate) fn derivatives(&self, u: &[f64], b: f64, out: &mut [f64]) {
-        self.loss.derivatives(u, b, &self.y, self.weights(), out);
+        match self.coupled() {
+            Some(coupled) => coupled.gradient(u, out),
+            None => self.loss.derivatives(u, b, &self.y, self.weights(), out),
+        }
     }
 }
 
 impl Curvature {
     /// v ← Hv.
     pub(crate) fn multiply(&self, v: &mut [f64]) {
+        if let Some(coupled) = &self.coupled {
+            return coupled.multiply(v);
+        }
         let mean = self.total.map_or(0.0, |total| crate::kernel::dot(&self.each, v) / total);
         v.iter_mut().zip(&self.each).for_each(|(v, h)| *v = h * (*v - mean));
     }

@@ -3,7 +3,7 @@
 use crate::certificate::Certificate;
 use crate::design::{Design, Moments};
 use crate::error::{Error, Result, check_finite, check_length, check_weights};
-use crate::loss::Loss;
+use crate::loss::{CoupledLoss, Cox, Loss, Survival, Ties};
 use crate::penalty::{Coordinate, Penalty};
 use crate::solution::Coefficients;
 use columns::Measured;
@@ -30,6 +30,8 @@ pub struct Problem<'a> {
     design: &'a dyn Design,
     y: Cow<'a, [f64]>,
     loss: Loss,
+    /// The loss itself where it is one over all samples together.
+    coupled: Option<Arc<dyn CoupledLoss>>,
     penalty: Penalty,
     weights: Option<Cow<'a, [f64]>>,
     offset: Option<Cow<'a, [f64]>>,
@@ -39,6 +41,8 @@ pub struct Problem<'a> {
     mu: f64,
     measured: Arc<OnceLock<Measured>>,
     moments: Arc<OnceLock<Vec<Moments>>>,
+    /// Squares of the lengths of the columns for a loss over all samples together (MATH 15.3).
+    steepest: Arc<OnceLock<Vec<f64>>>,
 }
 
 impl<'a> Problem<'a> {
@@ -52,8 +56,23 @@ impl<'a> Problem<'a> {
         check_finite("y", &y)?;
         penalty.validate(design.ncols())?;
         let (loss, weights, offset, intercept, max_size, mu) = (Loss::Squared, None, None, false, None, 1.0);
-        let (measured, moments) = (Arc::default(), Arc::default());
-        let problem = Self { design, y, loss, penalty, weights, offset, intercept, max_size, mu, measured, moments };
+        let (measured, moments, steepest) = (Arc::default(), Arc::default(), Arc::default());
+        let coupled = None;
+        let problem = Self {
+            design,
+            y,
+            loss,
+            coupled,
+            penalty,
+            weights,
+            offset,
+            intercept,
+            max_size,
+            mu,
+            measured,
+            moments,
+            steepest,
+        };
         problem.check_squares()?;
         Ok(problem)
     }
@@ -69,10 +88,42 @@ impl<'a> Problem<'a> {
         if !(value > 0.0 && value.is_finite()) {
             return Err(Error::Range { name, value, range: "finite and above 0" });
         }
-        self.loss = loss;
+        if loss.is_coupled() {
+            let reason = "is a loss over all samples together, which needs more than y: see Problem::with_survival";
+            return Err(Error::Unsupported { method: loss.name(), reason });
+        }
+        (self.loss, self.coupled) = (loss, None);
         self.mu = self.y.iter().map(|&y| loss.mu(y)).fold(f64::INFINITY, f64::min);
         self.check_targets()?;
         Ok(self)
+    }
+
+    /// Uses a loss over all samples together, named by `loss`; there is no intercept besides.
+    pub fn with_coupled_loss(mut self, loss: Loss, coupled: &dyn CoupledLoss) -> Result<Self> {
+        check_length("the loss", coupled.nrows(), self.nrows())?;
+        self.coupled = Some(coupled.weighted(self.weights())?);
+        (self.loss, self.intercept, self.steepest, self.mu) = (loss, false, Arc::default(), 1.0);
+        Ok(self)
+    }
+
+    /// Uses the partial likelihood of Cox (MATH 15.5); y is not looked at.
+    ///
+    /// ```
+    /// use bestset::design::Dense;
+    /// use bestset::{Options, Penalty, Problem, Survival, Ties, solve};
+    ///
+    /// let x = Dense::new(5, 2, vec![2.0, 1.0, 1.5, 0.5, 0.0, 1.0, -1.0, 1.0, -1.0, 0.0])?;
+    /// let times = Survival::new(vec![1.0, 2.0, 3.0, 4.0, 5.0], vec![true, true, false, true, true]);
+    /// let problem = Problem::new(&x, times.time.clone(), Penalty::new(0.2, 0.0, 0.1))?.with_survival(times, Ties::Efron)?;
+    /// let found = solve(&problem, &Options::default())?;
+    /// assert!(found.certificate.lower_bound <= found.objective());
+    /// # Ok::<(), bestset::Error>(())
+    /// ```
+    pub fn with_survival(self, times: Survival, ties: Ties) -> Result<Self> {
+        times.validate()?;
+        check_length("time", times.time.len(), self.nrows())?;
+        let cox = Cox::new(Arc::new(times), ties, self.weights())?;
+        self.with_coupled_loss(Loss::Cox { ties }, &cox)
     }
 
     /// Gives sample i the weight w_i ≥ 0: the same as repeating it w_i times.
@@ -80,7 +131,10 @@ impl<'a> Problem<'a> {
         let weights = weights.into();
         check_weights(&weights, self.nrows())?;
         self.weights = Some(weights);
-        (self.measured, self.moments) = (Arc::default(), Arc::default());
+        (self.measured, self.moments, self.steepest) = (Arc::default(), Arc::default(), Arc::default());
+        if let Some(coupled) = &self.coupled {
+            self.coupled = Some(coupled.weighted(self.weights())?);
+        }
         self.check_targets()?;
         self.check_squares()?;
         Ok(self)
@@ -96,9 +150,9 @@ impl<'a> Problem<'a> {
         Ok(self)
     }
 
-    /// Adds an unpenalised intercept b.
+    /// Adds an unpenalised intercept b; a loss over all samples together has none, or its own.
     pub fn with_intercept(mut self, intercept: bool) -> Self {
-        self.intercept = intercept;
+        self.intercept = intercept && self.coupled.is_none();
         self
     }
 
@@ -152,7 +206,7 @@ impl<'a> Problem<'a> {
                 if (0..self.nrows()).all(is_zero) { Err(Error::NoCounts { loss: self.loss.name() }) } else { Ok(()) }
             }
             Loss::Gamma => self.check_signs(|y| y > 0.0, "above 0"),
-            Loss::Squared | Loss::Huber { .. } => Ok(()),
+            Loss::Squared | Loss::Huber { .. } | Loss::Cox { .. } => Ok(()),
         }
     }
 
@@ -199,6 +253,19 @@ impl<'a> Problem<'a> {
     /// μ of every sample with weight one: the least over all targets, zero where the curvature of the loss has no bound.
     pub fn mu(&self) -> f64 {
         self.mu
+    }
+
+    /// Two kinds of samples of which every part of them should have its share: classes, events. `None` where all are alike.
+    pub(crate) fn kinds(&self) -> Option<Vec<bool>> {
+        match &self.coupled {
+            Some(coupled) => Some((0..self.nrows()).map(|i| coupled.counts(i)).collect()),
+            None => self.loss.is_classification().then(|| self.y.iter().map(|y| *y > 0.0).collect()),
+        }
+    }
+
+    /// The loss where it is one over all samples together.
+    pub fn coupled(&self) -> Option<&dyn CoupledLoss> {
+        self.coupled.as_deref()
     }
 
     /// The penalty.

@@ -93,7 +93,7 @@ impl Folded {
     /// The parts of the samples of a problem.
     fn parts(&self, problem: &crate::Problem<'_>) -> Folds {
         let (folds, repeats) = (self.folds.unwrap_or(Self::USUAL.min(problem.nrows())), self.repeats);
-        match problem.loss().is_classification() {
+        match problem.kinds().is_some() {
             true => Folds::Stratified { folds, repeats },
             false => Folds::Random { folds, repeats },
         }
@@ -286,6 +286,19 @@ pub enum Remark {
     ReadFailed(String),
 }
 
+impl Remark {
+    /// What it is about: a `limit` that struck, the `edge` of what was compared, a proof that cannot be (`unproved`), or one that
+    /// could (`provable`).
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Folds { .. } | Self::NoFolds | Self::Path(_) | Self::Ranks { .. } | Self::ReadFailed(_) => "limit",
+            Self::LargestSize(_) | Self::LargestRidge(_) => "edge",
+            Self::Unproved(_) => "unproved",
+            Self::Provable { .. } => "provable",
+        }
+    }
+}
+
 impl std::fmt::Display for Remark {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -403,7 +416,13 @@ impl<'a> Posed<'a> {
     /// The model of a selection, on the scale of the columns given.
     pub fn model(&self, selected: &Selected) -> Result<Model> {
         let problem = self.priced(selected.lambda0, selected.lambda2)?;
-        Model::new(&problem, &selected.solution)?.with_coefficients(self.outward(&selected.solution.coefficients))
+        let inside = &selected.solution.coefficients;
+        let mut model = Model::new(&problem, &selected.solution)?.with_coefficients(self.outward(inside))?;
+        if let (Some(baseline), Some(view)) = (&mut model.baseline, self.view) {
+            // u = Xβ of the columns given is more than inside by what their centring took.
+            baseline.centre -= view.unscale(&inside.support, &inside.values).1;
+        }
+        Ok(model)
     }
 
     /// The best subset of every size; λ2 unless given is zero where least squares can do without.

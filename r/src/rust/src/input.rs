@@ -132,6 +132,7 @@ pub fn setup(from: &Fields) -> Result<Setup, Failure> {
     };
     Ok(Setup {
         loss: loss(from)?,
+        survival: None,
         intercept: from.flag("intercept")?,
         scale: scale(&needed("scale", from.text("scale")?)?)?,
         lambda1: from.number("lambda1")?.unwrap_or(0.0),
