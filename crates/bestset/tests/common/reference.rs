@@ -361,7 +361,9 @@ impl Model<'_> {
                 h[a * m + c] = (0..self.n).map(|i| self.weights[i] * at[i].2 * x[i] * z[i]).sum();
                 h[c * m + a] = h[a * m + c];
             }
-            h[a * m + a] += damping * if a < pieces.len() { norms[pieces[a].0] } else { total };
+            // Beside what is there: curvatures of counts are as large as they.
+            let own = if self.loss.has_log_link() { h[a * m + a] } else { 0.0 };
+            h[a * m + a] += damping * own.max(if a < pieces.len() { norms[pieces[a].0] } else { total });
             if let Some(&(_, (_, first, second))) = pieces.get(a) {
                 g[a] += first;
                 h[a * m + a] += second;
@@ -415,7 +417,8 @@ impl Model<'_> {
         let limit = |k: usize| {
             // A convex function that cannot fall within ten times β cannot fall beyond: with λ2 near 0 and no bounds
             // nothing else would keep what rounding leaves of τ from being multiplied without end.
-            let spread = self.y.iter().fold(1.0f64, |m, y| m.max(y.abs()));
+            let size = |y: f64| if self.loss.has_log_link() { y.max(1e-9).ln().abs() } else { y.abs() };
+            let spread = self.y.iter().fold(1.0f64, |m, y| m.max(size(*y)));
             let step = if norms[k] > 0.0 { spread * (self.n as f64 / norms[k]).sqrt() } else { 0.0 };
             10.0 * fit.beta[k].abs().max(step)
         };
