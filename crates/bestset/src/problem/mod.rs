@@ -212,6 +212,10 @@ impl<'a> Problem<'a> {
 
     fn check_signs(&self, is_right: impl Fn(f64) -> bool, range: &'static str) -> Result<()> {
         let loss = self.loss.name();
+        // Products of so large a mean are no numbers.
+        if let Some(index) = self.y.iter().position(|&y| y > 1e100) {
+            return Err(Error::TooLarge { what: "y", index, value: self.y[index] });
+        }
         let wrong = self.y.iter().position(|&y| !is_right(y));
         wrong.map_or(Ok(()), |index| Err(Error::Target { index, value: self.y[index], loss, range }))
     }

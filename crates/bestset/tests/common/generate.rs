@@ -1,7 +1,7 @@
 //! Random problems: every loss, storage, view, kind of bounds and weights, scales from 1e-6 to 1e6, odd columns.
 
 use super::case::{Case, Store, plain};
-use super::{ChaCha8Rng, LOSSES, RngExt, normal, pick, power, respond};
+use super::{ChaCha8Rng, RngExt, UNIFORM, normal, pick, power, respond};
 use bestset::{Bounds, Loss, Penalty};
 use std::ops::RangeInclusive;
 
@@ -50,7 +50,7 @@ pub fn case(rng: &mut ChaCha8Rng, shape: &Shape) -> Case {
         columns
     });
     let x = plain(&base, base_rows, &standard, &rows, &columns);
-    let loss = pick(rng, &LOSSES);
+    let loss = pick(rng, &UNIFORM);
     let weights = weights(rng, n);
     let (y, intercept) = (targets(rng, n, p, &x, loss, weights.as_deref()), rng.random_bool(0.5));
     let mut case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));

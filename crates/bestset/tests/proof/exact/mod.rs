@@ -153,7 +153,7 @@ fn ranked_subsets_equal_enumeration() {
 fn any_number_of_threads_gives_the_same_answer() {
     let mut rng = rng(83);
     let mut compared = 0;
-    for _ in 0..40 {
+    for _ in 0..20 {
         let case =
             case(&mut rng, &Shape { wild: false, attained: true, certified: true, ..Shape::new(30..=60, 20..=40) });
         if case.loss != Loss::Squared {
