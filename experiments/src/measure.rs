@@ -130,7 +130,7 @@ impl<'a> Posed<'a> {
         self.design.correlate(&features, &solution.dual, &mut tau)?;
         let (bound, lengths) = (problem.lower_bound(&solution.dual)?, problem.lengths()?);
         Ok([certificate.objective, certificate.relaxation.unwrap_or(f64::NAN)].map(|upper| {
-            let radius = screening::radius(upper, bound, problem.loss().mu());
+            let radius = screening::radius(upper, bound, problem.mu());
             let zero =
                 |j: &&usize| screening::zero_in_relaxation(problem.coordinate(**j), tau[**j], lengths.of(**j), radius);
             features.iter().filter(zero).count() as f64 / features.len() as f64

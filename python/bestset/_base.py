@@ -92,6 +92,7 @@ class BestSubsetBase(BaseEstimator):
     criterion: str = "ebic"
     gamma: float = 1.0
     delta: float = 1.345
+    theta: float | None = None
     _times: Times | None = None
 
     def _samples(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
@@ -163,7 +164,7 @@ class BestSubsetBase(BaseEstimator):
         )  # fmt: skip
         given = {name: getattr(self, name) for name in alike}
         ridge, _ = _problem.ridges(getattr(self, "lambda2"))
-        return _problem.setup(p, self._names(), loss=loss, delta=self.delta, lambda2=ridge, **given)
+        return _problem.setup(p, self._names(), loss=loss, delta=self.delta, theta=self.theta, lambda2=ridge, **given)
 
     def _choice(self, loss: str, splits: Any) -> Choice:
         _, ridges = _problem.ridges(getattr(self, "lambda2"))

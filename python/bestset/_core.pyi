@@ -26,6 +26,14 @@ def block_moments(
     centre: NDArray[np.float64] | None = None,
     scale: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]: ...
+def explained(
+    loss: str,
+    theta: float | None,
+    y: NDArray[np.float64],
+    margins: NDArray[np.float64],
+    offset: NDArray[np.float64] | None,
+    weights: NDArray[np.float64] | None,
+) -> float: ...
 def part(data: Data, setup: Setup, choice: Choice, control: Control, asked: str) -> str: ...
 def command(words: Sequence[str]) -> int: ...
 def curves(

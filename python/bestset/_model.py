@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._input import Floats
-from ._problem import CLASSIFICATION
+from ._problem import CLASSIFICATION, LOG_LINK
 from ._result import Coefficients, Result, percent
 
 
@@ -22,6 +22,7 @@ class Stored:
 
     loss: str
     delta: float
+    theta: float | None
     lambda0: float
     lambda1: float
     lambda2: float
@@ -64,6 +65,7 @@ class Model(Coefficients):
     n_features: int
     loss: str
     delta: float | None
+    theta: float | None
     lambda0: float
     lambda1: float
     lambda2: float
@@ -97,12 +99,17 @@ class Model(Coefficients):
         if getattr(X, "columns", None) is None or self.feature_names is None:
             return super().predict(X)
         found = np.full(len(X), self.intercept)
-        offset = self.encoding.get("offset")
-        if offset is not None:
-            columns = {str(column): column for column in X.columns}
-            if offset not in columns:
-                raise ValueError(f"X has no column {offset!r}, the offset of the model")
-            found += np.asarray(X[columns[offset]], dtype=np.float64)
+        columns = {str(column): column for column in X.columns}
+        for role in ("offset", "exposure"):
+            fixed = self.encoding.get(role)
+            if fixed is None:
+                continue
+            if fixed not in columns:
+                raise ValueError(f"X has no column {fixed!r}, the {role} of the model")
+            values = np.asarray(X[columns[fixed]], dtype=np.float64)
+            if role == "exposure" and not np.all(values > 0.0):
+                raise ValueError(f"the exposure {fixed!r} is {values[~(values > 0.0)][0]}; it must be above 0")
+            found += values if role == "offset" else np.log(values)
         for name, value in zip(self.selected, self.values):
             found += value * self._column(X, name)
         return found
@@ -128,10 +135,12 @@ class Model(Coefficients):
         raise ValueError(f"X has no column {name!r}, which the model uses")
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The predictions for the rows of X: numbers, or labels for classification."""
+        """The predictions for the rows of X: means of the target, or labels for classification."""
         margins, classes = self.decision_function(X), self.classes
         if classes is not None:
             return np.asarray(classes)[(margins > 0).astype(np.intp)]
+        if self.loss in LOG_LINK:
+            return np.asarray(np.exp(margins))
         scaling = self.encoding.get("scaling")
         if scaling is None:
             return margins
@@ -178,7 +187,7 @@ class Model(Coefficients):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file."""
-        _core.save_model(os.fspath(path), _stored(self, self.delta, self.ties), json.dumps(self.encoding))
+        _core.save_model(os.fspath(path), _stored(self, self.delta, self.theta, self.ties), json.dumps(self.encoding))
 
 
 def _indicator(values: Any, category: dict[str, Any], level: str, filled: bool) -> Floats:
@@ -224,9 +233,9 @@ def _numbers(*labels: str) -> tuple[Any, Any]:
     return labels[0], labels[1]
 
 
-def _stored(found: Result | Model, delta: float | None, ties: str) -> Stored:
+def _stored(found: Result | Model, delta: float | None, theta: float | None, ties: str) -> Stored:
     return Stored(
-        found.loss, 1.0 if delta is None else delta, found.lambda0, found.lambda1, found.lambda2, found.n_features,
+        found.loss, 1.0 if delta is None else delta, theta, found.lambda0, found.lambda1, found.lambda2, found.n_features,
         found.feature_names, found.support.tolist(), found.values.tolist(), float(found.intercept), found.objective,
         found.relaxation, found.lower_bound, found.status, ties, found.baseline,
     )  # fmt: skip
@@ -245,7 +254,7 @@ def save(result: Result, path: str | os.PathLike[str]) -> None:
         "target": result.target, "classes": classes, "scaling": None, "categories": [], "means": {},
         "standardize": setup.scale, "intercept": setup.fit_intercept, "k": result.k, "offset": None, "labels": labels,
     }  # fmt: skip
-    _core.save_model(os.fspath(path), _stored(result, setup.delta, result.ties), json.dumps(encoding))
+    _core.save_model(os.fspath(path), _stored(result, setup.delta, setup.theta, result.ties), json.dumps(encoding))
 
 
 def load(path: str | os.PathLike[str]) -> Model:

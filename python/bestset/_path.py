@@ -31,6 +31,7 @@ def path(
     gap: float = 1e-6,
     threads: int | None = None,
     delta: float = 1.345,
+    theta: float | None = None,
     standardize: bool | str = True,
     offset: ArrayLike | None = None,
     price: ArrayLike | None = None,
@@ -87,7 +88,7 @@ def path(
     names = _input.feature_names(X)
     ridge, several = _problem.ridges(lambda2)
     setup = _problem.setup(
-        p, names, lambda1=lambda1, lambda2=ridge, loss=loss, delta=delta, bounds=bounds, fit_intercept=fit_intercept,
+        p, names, lambda1=lambda1, lambda2=ridge, loss=loss, delta=delta, theta=theta, bounds=bounds, fit_intercept=fit_intercept,
         standardize=standardize, price=price, shrinkage=shrinkage, always=always, never=never, groups=groups,
         group_prices=group_prices,
     )  # fmt: skip
@@ -116,6 +117,7 @@ def subsets(
     gap: float = 1e-6,
     threads: int | None = None,
     delta: float = 1.345,
+    theta: float | None = None,
     standardize: bool | str = True,
     offset: ArrayLike | None = None,
     price: ArrayLike | None = None,
@@ -166,7 +168,7 @@ def subsets(
     data, p = _problem.data(X, y, loss, sample_weight, offset)
     names = _input.feature_names(X)
     setup = _problem.setup(
-        p, names, lambda1=lambda1, lambda2=lambda2, loss=loss, delta=delta, bounds=bounds, fit_intercept=fit_intercept,
+        p, names, lambda1=lambda1, lambda2=lambda2, loss=loss, delta=delta, theta=theta, bounds=bounds, fit_intercept=fit_intercept,
         standardize=standardize, price=price, shrinkage=shrinkage, always=always, never=never, groups=groups,
     )  # fmt: skip
     control = _problem.control(

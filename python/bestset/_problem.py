@@ -21,7 +21,9 @@ Workers: TypeAlias = Callable[[list[str], Callable[[], bool]], list[str]]
 METHODS = ("incremental", "exact", "primal_dual", "primal_dual_plain", "dual_ascent", "dual_iht", "cdss")
 #: When the published ascents take their gap for no longer decreasing.
 STOPS = ("literal", "patient")
-LOSSES = ("squared", "huber", "logistic", "squared_hinge", "cox")
+LOSSES = ("squared", "huber", "logistic", "squared_hinge", "poisson", "gamma", "negative_binomial", "cox")
+#: Losses whose linear predictor is the logarithm of the mean.
+LOG_LINK = ("poisson", "gamma", "negative_binomial")
 CLASSIFICATION = ("logistic", "squared_hinge")
 #: How a solve can be cut short.
 LIMITS = ("time_limit", "iteration_limit", "node_limit", "memory_limit", "interrupted", "read_failed")
@@ -46,6 +48,7 @@ class Setup:
 
     loss: str = "squared"
     delta: float = 1.345
+    theta: float | None = None
     lambda1: float = 0.0
     lambda2: float | None = None
     fit_intercept: bool = True
@@ -177,7 +180,7 @@ def setup(p: int, names: tuple[str, ...] | None, **given: Any) -> Setup:
         given[name] = _input.optional(given.get(name), name)
     for name in ("always", "never"):
         given[name] = _input.places(given.get(name), name, names, p)
-    for name in ("lambda1", "lambda2", "delta"):
+    for name in ("lambda1", "lambda2", "delta", "theta"):
         if given.get(name) is not None:
             given[name] = float(given[name])
     given["groups"], _ = groups(given.get("groups"), p)

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.extmath import safe_sparse_dot
 
+from . import _core, _input
 from ._base import BestSubsetBase, CvMixin
 from ._input import Floats, with_offset
+from ._problem import LOG_LINK
 
-LOSSES = ("squared", "huber")
+LOSSES = ("squared", "huber", *LOG_LINK)
 
 
 class _Regression(RegressorMixin, BestSubsetBase):
@@ -31,20 +34,51 @@ class _Regression(RegressorMixin, BestSubsetBase):
         self.support_ = result.support
 
     def predict(self, X: Any, offset: ArrayLike | None = None) -> Floats:
-        """``X @ coef_ + intercept_ + offset``.
+        """The mean of y: ``u = X @ coef_ + intercept_ + offset``, or ``exp(u)`` for counts and amounts.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
         offset : array of shape (n_samples,), optional
-            The fixed part of the linear predictor.
+            The fixed part of the linear predictor; of an exposure its logarithm.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
+        found = self._margins(X, offset)
+        return np.asarray(np.exp(found)) if self.loss in LOG_LINK else found
+
+    def _margins(self, X: Any, offset: Any) -> Floats:
         found = safe_sparse_dot(self._chosen(X), self.coef_[self.support_], dense_output=True)
         return with_offset(np.asarray(found + self.intercept_), offset)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, offset: ArrayLike | None = None) -> float:
+        """R² of the predictions; for counts and amounts D², the share of the deviance that they explain.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,), optional
+
+        offset : array of shape (n_samples,), optional
+            The fixed part of the linear predictor; the null model has it as well.
+
+        Returns
+        -------
+        float
+        """
+        if self.loss not in LOG_LINK:
+            return float(r2_score(y, self.predict(X, offset), sample_weight=sample_weight))
+        fixed, weights = _input.optional(offset, "offset"), _input.optional(sample_weight, "sample_weight")
+        theta = getattr(self, "theta")
+        return float(_core.explained(self.loss, theta, _input.vector(y, "y"), self._margins(X, offset), fixed, weights))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = self.loss in LOG_LINK
+        return tags
 
 
 class BestSubsetRegressor(_Regression):
@@ -71,9 +105,13 @@ class BestSubsetRegressor(_Regression):
         Price of squared size; None for 0.01 of the sum of squares of a column: it shrinks coefficients by two percent,
         keeps fits on dependent columns unique, and makes a lower bound possible. Zero gives least squares on the subset,
         and a bound only from ``method="exact"``, with more samples than features, a few more features, or small sizes.
-    loss : {"squared", "huber"}
+    loss : {"squared", "huber", "poisson", "gamma", "negative_binomial"}
+        The last three, for counts and positive amounts, have the logarithm of the mean as linear predictor; each is half the
+        deviance of its family.
     delta : float
         Where the Huber loss turns from quadratic to linear, in units of y.
+    theta : float, optional
+        Of the negative binomial, which needs it: the variance of a count of mean m is ``m + m**2 / theta``.
     method : {"incremental", "exact", ...}
         See `bestset.solve`; ``"exact"`` proves the answer at the price chosen.
     criterion : {"ebic", "bic", "aic", "gic", "cp", "adjusted_r2"}
@@ -138,7 +176,7 @@ class BestSubsetRegressor(_Regression):
     standing_ : str
         What that proves, in one line.
     r2_ : float
-        R² of the answer; for Huber's loss the share of the deviance explained.
+        R² of the answer; for the other losses D², the share of the deviance explained.
     r2_limit_ : float
         What it is at most for any subset whose penalty is not above that of the answer.
     status_ : str
@@ -173,6 +211,7 @@ class BestSubsetRegressor(_Regression):
         lambda2: float | None = None,
         loss: str = "squared",
         delta: float = 1.345,
+        theta: float | None = None,
         method: str = "incremental",
         criterion: str = "ebic",
         gamma: float = 1.0,
@@ -200,6 +239,7 @@ class BestSubsetRegressor(_Regression):
         self.lambda2 = lambda2
         self.loss = loss
         self.delta = delta
+        self.theta = theta
         self.method = method
         self.criterion = criterion
         self.gamma = gamma
@@ -262,7 +302,7 @@ class BestSubsetRegressorCV(CvMixin, _Regression):
     cv : int, splitter or iterable of (train, test), optional
         None for ten folds, drawn from `random_state`, a number for so many; others as everywhere in scikit-learn.
     scoring : {"neg_mean_squared_error", "neg_mean_absolute_error", "neg_deviance"}, optional
-        None for the squared error, or twice the mean loss for Huber's.
+        None for the squared error, or the mean deviance for the other losses.
     select : {"min", "1se"}
         The best mean score, or the sparsest answer whose mean is within one standard error of it.
     random_state : int
@@ -271,7 +311,7 @@ class BestSubsetRegressorCV(CvMixin, _Regression):
         One ridge term, or those to compare; None for 0.001, 0.01, 0.1, 0.3 and 1 of the sum of squares of a column.
     max_size : int, optional
         As in `BestSubsetRegressor`; None for the size there, and 20 at least where the samples allow.
-    lambda1, loss, delta, method, n_lambdas, prove, fit_intercept, standardize, positive, bounds, price, shrinkage, always, never, groups, group_prices, tol, time_limit, checkpoint, n_jobs
+    lambda1, loss, delta, theta, method, n_lambdas, prove, fit_intercept, standardize, positive, bounds, price, shrinkage, always, never, groups, group_prices, tol, time_limit, checkpoint, n_jobs
         As in `BestSubsetRegressor`.
 
     Attributes
@@ -322,6 +362,7 @@ class BestSubsetRegressorCV(CvMixin, _Regression):
         lambda2: float | ArrayLike | None = None,
         loss: str = "squared",
         delta: float = 1.345,
+        theta: float | None = None,
         method: str = "incremental",
         max_size: int | None = None,
         n_lambdas: int | None = None,
@@ -350,6 +391,7 @@ class BestSubsetRegressorCV(CvMixin, _Regression):
         self.lambda2 = lambda2
         self.loss = loss
         self.delta = delta
+        self.theta = theta
         self.method = method
         self.max_size = max_size
         self.n_lambdas = n_lambdas

@@ -29,9 +29,9 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         `criterion` is taken.
     k : int, optional
         The largest number of features, in place of a price.
-    loss : {"squared", "huber", "logistic", "squared_hinge"}
+    loss : {"squared", "huber", "logistic", "squared_hinge", "poisson", "gamma", "negative_binomial"}
         The last two take labels of any type.
-    lambda1, lambda2, delta, method, criterion, gamma, max_size, n_lambdas, prove, fit_intercept, standardize, positive, bounds, price, shrinkage, always, never, groups, group_prices, tol, time_limit, checkpoint, n_jobs
+    lambda1, lambda2, delta, theta, method, criterion, gamma, max_size, n_lambdas, prove, fit_intercept, standardize, positive, bounds, price, shrinkage, always, never, groups, group_prices, tol, time_limit, checkpoint, n_jobs
         As in `BestSubsetRegressor`.
 
     Attributes
@@ -66,6 +66,7 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         lambda2: float | None = None,
         loss: str = "squared",
         delta: float = 1.345,
+        theta: float | None = None,
         method: str = "incremental",
         criterion: str = "ebic",
         gamma: float = 1.0,
@@ -93,6 +94,7 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         self.lambda2 = lambda2
         self.loss = loss
         self.delta = delta
+        self.theta = theta
         self.method = method
         self.criterion = criterion
         self.gamma = gamma

@@ -36,6 +36,7 @@ def solve(
     max_size: int | None = None,
     prove: float | str | None = "auto",
     delta: float = 1.345,
+    theta: float | None = None,
     standardize: bool | str = True,
     offset: ArrayLike | None = None,
     price: ArrayLike | None = None,
@@ -85,11 +86,12 @@ def solve(
         ``method="exact"`` can look at all subsets.
     k : int, optional
         The largest number of features, in place of a price.
-    loss : {"squared", "huber", "logistic", "squared_hinge", "cox"}
+    loss : {"squared", "huber", "logistic", "squared_hinge", "poisson", "gamma", "negative_binomial", "cox"}
         ``"cox"`` is the partial likelihood of survival times, which y then is: `Times`, a structured array (event, time), or
         columns (time, event) or (entry, time, event); there is no intercept.
         With labels :math:`y = \pm 1`: :math:`\log(1 + e^{-yu})` and :math:`\max(0, 1 - yu)^2`. Huber: ½r² for a residual
-        :math:`|r| \le \delta`, :math:`\delta|r| - \tfrac{1}{2}\delta^2` beyond.
+        :math:`|r| \le \delta`, :math:`\delta|r| - \tfrac{1}{2}\delta^2` beyond. ``"poisson"``,
+        ``"negative_binomial"`` and ``"gamma"`` are half the deviance of counts and of positive amounts whose mean is :math:`e^u`; ``offset=np.log(exposure)`` for counts of different exposure.
     method : str
         ``"incremental"``: the relaxation on a growing set of features, then a search, then `prove`. ``"exact"``:
         branch and bound until the gap is closed or a limit strikes. The published algorithms: ``"primal_dual"``,
@@ -124,6 +126,8 @@ def solve(
         most; or so many seconds; or nothing.
     delta : float
         Of the Huber loss.
+    theta : float, optional
+        Of the negative binomial, which needs it: the variance of a count of mean m is :math:`m + m^2/\theta`.
     standardize : bool, "norm" or "variance"
         The scale of the columns that the penalty is put on: with :math:`s_j` the norm of column j (centred, if there is
         an intercept), or its standard deviation for ``"variance"``, the penalty is
@@ -192,7 +196,7 @@ def solve(
     data, p = _problem.data(X, y, loss, sample_weight, offset)
     names = _input.feature_names(X)
     setup = _problem.setup(
-        p, names, lambda1=lambda1, lambda2=lambda2, loss=loss, delta=delta, bounds=bounds, fit_intercept=fit_intercept,
+        p, names, lambda1=lambda1, lambda2=lambda2, loss=loss, delta=delta, theta=theta, bounds=bounds, fit_intercept=fit_intercept,
         standardize=standardize, price=price, shrinkage=shrinkage, always=always, never=never, groups=groups,
         group_prices=group_prices,
     )  # fmt: skip
@@ -253,6 +257,7 @@ def certify(
     threads: int | None = None,
     prove: float | str | None = "auto",
     delta: float = 1.345,
+    theta: float | None = None,
     standardize: bool | str = True,
     offset: ArrayLike | None = None,
     price: ArrayLike | None = None,
@@ -306,7 +311,7 @@ def certify(
     data, p = _problem.data(X, y, loss, sample_weight, offset)
     names = _input.feature_names(X)
     setup = _problem.setup(
-        p, names, lambda1=lambda1, lambda2=lambda2, loss=loss, delta=delta, bounds=bounds, fit_intercept=fit_intercept,
+        p, names, lambda1=lambda1, lambda2=lambda2, loss=loss, delta=delta, theta=theta, bounds=bounds, fit_intercept=fit_intercept,
         standardize=standardize, price=price, shrinkage=shrinkage, always=always, never=never,
     )  # fmt: skip
     given = _pairs(coef, intercept, p, "coef")

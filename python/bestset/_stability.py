@@ -72,6 +72,7 @@ def stability(
     gap: float = 1e-6,
     threads: int | None = None,
     delta: float = 1.345,
+    theta: float | None = None,
     standardize: bool | str = True,
     offset: ArrayLike | None = None,
     price: ArrayLike | None = None,
@@ -117,7 +118,7 @@ def stability(
     data, p = _problem.data(X, y, loss, sample_weight, offset)
     names = _input.feature_names(X)
     setup = _problem.setup(
-        p, names, lambda1=lambda1, lambda2=lambda2, loss=loss, delta=delta, bounds=bounds, fit_intercept=fit_intercept,
+        p, names, lambda1=lambda1, lambda2=lambda2, loss=loss, delta=delta, theta=theta, bounds=bounds, fit_intercept=fit_intercept,
         standardize=standardize, price=price, shrinkage=shrinkage, always=always, never=never, groups=groups,
         group_prices=group_prices,
     )  # fmt: skip

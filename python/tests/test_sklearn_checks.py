@@ -17,6 +17,7 @@ ESTIMATORS = [
     BestSubsetRegressor(),
     BestSubsetRegressor(k=2),
     BestSubsetRegressor(loss="huber"),
+    BestSubsetRegressor(loss="poisson"),
     BestSubsetClassifier(),
     BestSubsetClassifier(loss="squared_hinge"),
     BestSubsetRegressorCV(),

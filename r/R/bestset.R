@@ -9,8 +9,9 @@
 #' @param formula,data,subset,na.action As in [lm()]. Rows with missing values are left out and counted.
 #' @param y The target: numbers, or for two classes a factor or any two values, of which the second level or the larger counts as
 #'   one.
-#' @param family `"gaussian"` (least squares), `"binomial"` (logistic), `"huber"` (robust, see `delta`) or `"squared_hinge"`
-#'   (support vectors); or [gaussian()] and [binomial()].
+#' @param family `"gaussian"` (least squares), `"binomial"` (logistic), `"poisson"` and `"negbin"` (counts, see `theta`), `"Gamma"`
+#'   (positive amounts), all three with the log link, `"huber"` (robust, see `delta`) or `"squared_hinge"` (support vectors); or a
+#'   family of R: [gaussian()], [binomial()], [poisson()], `Gamma("log")`, `MASS::negative.binomial(theta)`.
 #' @param lambda0 The price of a feature; several for a path at these prices.
 #' @param k The largest number of features, in place of a price.
 #' @param lambda1,lambda2 Prices of absolute and of squared size. `lambda2 = NULL` for 0.01 of the sum of squares of a column: a
@@ -20,7 +21,7 @@
 #'   `"adjusted_r2"`.
 #' @param max_size,nlambda0 The largest size and the most points of the path.
 #' @param weights Weights of the samples. Whole numbers count like copies of the sample. Unlike in glmnet they are not rescaled.
-#' @param offset A fixed part of the linear predictor.
+#' @param offset A fixed part of the linear predictor; of an exposure its logarithm.
 #' @param standardize Whether the penalties are on columns of norm one (`TRUE`, `"norm"`), of variance one (`"variance"`) or as they
 #'   are (`FALSE`). Coefficients are always those of the columns given.
 #' @param intercept Whether there is an intercept, without a price.
@@ -34,6 +35,7 @@
 #'   size; with `k` it counts for as many features as it has.
 #' @param group_prices Other prices of the groups, in units of `lambda0`, in the order of `sort(unique(groups))`.
 #' @param delta Where the Huber loss turns from squares to absolute values.
+#' @param theta Of the negative binomial: the variance of a count of mean m is m + m^2/theta.
 #' @param ... Settings of [bestset_control()]: `method`, `prove`, `time_limit`, `threads` and others.
 #' @return An object of class `"bestset"`, for which there are [coef()][coef.bestset], [predict()][predict.bestset],
 #'   [summary()], [plot()][plot.bestset], [certificate()], [refit()], [report()] and the usual methods. Its fields:
@@ -61,11 +63,12 @@ bestset <- function(x, ...) UseMethod("bestset")
 bestset.default <- function(x, y, family = "gaussian", lambda0 = NULL, k = NULL, lambda1 = 0, lambda2 = NULL, criterion = "ebic",
                             gamma = 1, max_size = NULL, nlambda0 = NULL, weights = NULL, offset = NULL, standardize = TRUE,
                             intercept = TRUE, penalty.factor = NULL, shrinkage = NULL, exclude = NULL, always = NULL,
-                            lower.limits = -Inf, upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, ...) {
+                            lower.limits = -Inf, upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL,
+                            ...) {
   fit(x, y, family = family, lambda0 = lambda0, k = k, lambda1 = lambda1, lambda2 = lambda2, criterion = criterion, gamma = gamma,
     max_size = max_size, nlambda0 = nlambda0, weights = weights, offset = offset, standardize = standardize, intercept = intercept,
     penalty.factor = penalty.factor, shrinkage = shrinkage, exclude = exclude, always = always, lower.limits = lower.limits,
-    upper.limits = upper.limits, groups = groups, group_prices = group_prices, delta = delta, ..., call = called(match.call()),
+    upper.limits = upper.limits, groups = groups, group_prices = group_prices, delta = delta, theta = theta, ..., call = called(match.call()),
     target = named(substitute(y)))
 }
 

@@ -227,6 +227,7 @@ shown_as <- function(object, margins, type) {
     return(as_labels(object, margins > 0))
   }
   if (type == "response" && object$family == "binomial") return(stats::plogis(margins))
+  if (type == "response" && object$family %in% LOG_LINK) return(exp(margins))
   if (type == "response" && object$family == "squared_hinge") stop("there are no probabilities for family \"squared_hinge\"; ask for type = \"link\" or \"class\"", call. = FALSE)
   margins
 }

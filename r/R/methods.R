@@ -98,7 +98,7 @@ print.certificate <- function(x, digits = 7, ...) {
 fitted.bestset <- function(object, ...) stats::napredict(object$coding$na.action, means(object))
 
 # The fitted values of the samples that were used.
-means <- function(object) shown_as(object, margins(object), if (object$family == "binomial") "response" else "link")
+means <- function(object) shown_as(object, margins(object), if (object$family == "squared_hinge") "link" else "response")
 
 #' @export
 residuals.bestset <- function(object, type = c("response", "deviance"), ...) {
@@ -106,7 +106,8 @@ residuals.bestset <- function(object, type = c("response", "deviance"), ...) {
   y <- target_of(object)
   if (object$family == "squared_hinge") stop("there are no residuals for family \"squared_hinge\"", call. = FALSE)
   mean <- means(object)
-  found <- if (type == "response" || object$family != "binomial") y - mean else sign(y - mean) * sqrt(2 * losses(object))
+  is_plain <- type == "response" || object$family %in% c("gaussian", "huber")
+  found <- if (is_plain) y - mean else sign(y - mean) * sqrt(2 * losses(object))
   stats::naresid(object$coding$na.action, found)
 }
 
@@ -123,6 +124,12 @@ losses <- function(object) {
   switch(object$family,
     gaussian = (y - u)^2 / 2,
     binomial = -stats::plogis(y * u, log.p = TRUE),
+    poisson = stats::poisson()$dev.resids(y, exp(u), rep(1, length(y))) / 2,
+    Gamma = stats::Gamma()$dev.resids(y, exp(u), rep(1, length(y))) / 2,
+    negbin = {
+      theta <- object$asked$call$setup$theta
+      (y + theta) * log((theta + exp(u)) / (theta + y)) - ifelse(y > 0, y * (u - log(pmax(y, 1e-300))), 0)
+    },
     squared_hinge = pmax(0, 1 - y * u)^2,
     huber = {
       delta <- object$asked$call$setup$delta
@@ -150,12 +157,22 @@ nobs.bestset <- function(object, ...) sum(weights_of(object) > 0)
 logLik.bestset <- function(object, ...) {
   w <- weights_of(object)
   n <- sum(w > 0)
+  y <- target_of(object)
+  mean <- if (object$family %in% LOG_LINK) means(object)
   value <- switch(object$family,
     gaussian = (sum(log(w[w > 0])) - n * (log(2 * pi) + 1 - log(n) + log(deviance.bestset(object)))) / 2,
     binomial = -sum(w * losses(object)),
+    poisson = sum(w * (y * log(mean) - mean - lgamma(y + 1))),
+    # As logLik() of glm() has it: with the dispersion deviance/n.
+    Gamma = -(stats::Gamma()$aic(y, n, mean, w, deviance.bestset(object)) - 2) / 2,
+    negbin = {
+      theta <- object$asked$call$setup$theta
+      sum(w * (lgamma(theta + y) - lgamma(theta) - lgamma(y + 1) + theta * log(theta / (theta + mean)) +
+        ifelse(y > 0, y * log(mean / (theta + mean)), 0)))
+    },
     stop("family \"", object$family, "\" is no likelihood", call. = FALSE)
   )
-  df <- object$size + has_intercept(object) + (object$family == "gaussian")
+  df <- object$size + has_intercept(object) + (object$family %in% c("gaussian", "Gamma"))
   structure(value, df = df, nobs = n, class = "logLik")
 }
 
@@ -189,6 +206,6 @@ vcov.bestset <- function(object, ...) {
 
 #' @export
 family.bestset <- function(object, ...) {
-  switch(object$family, gaussian = stats::gaussian(), binomial = stats::binomial(),
-    stop("family \"", object$family, "\" is not one of R's", call. = FALSE))
+  switch(object$family, gaussian = stats::gaussian(), binomial = stats::binomial(), poisson = stats::poisson(),
+    Gamma = stats::Gamma("log"), stop("family \"", object$family, "\" is not one of R's", call. = FALSE))
 }

@@ -18,7 +18,7 @@ write_model <- function(object, file) {
   setup <- object$asked$call$setup
   call_write_model(path.expand(file), c(
     object[c("support", "values", "intercept", "objective", "relaxation", "lower_bound", "status", "lambda0", "lambda1", "lambda2", "k")],
-    list(loss = setup$loss, delta = setup$delta, features = object$p, scale = setup$scale, has_intercept = setup$intercept,
+    list(loss = setup$loss, delta = setup$delta, theta = setup$theta, features = object$p, scale = setup$scale, has_intercept = setup$intercept,
       target = object$target, labels = if (!is.null(object$asked$labels)) as.character(object$asked$labels)),
     stored_names(object)
   ))

@@ -5,7 +5,7 @@
 #' samples that were not used for the selection, or [stability()].
 #'
 #' @param object An answer of [bestset()] or [cv.bestset()].
-#' @param with The function; `NULL` for [lm()] with family gaussian and [glm()] with family binomial. For instance
+#' @param with The function; `NULL` for [lm()] with family gaussian and [glm()] with families binomial, poisson and Gamma. For instance
 #'   `survival::coxph`, with `response = Surv(time, status)`.
 #' @param data Other samples; `NULL` for those of the fit.
 #' @param response What stands on the left of the formula, in place of the target.
@@ -32,9 +32,9 @@ refit <- function(object, with = NULL, data = NULL, response = NULL, ...) {
   offset <- object$asked$call$data$offset
   if (!is.null(offset) && is.null(words$offset) && is.null(attr(object$coding$terms, "offset"))) words$offset <- offset
   if (is.null(with)) {
-    with <- switch(object$family, gaussian = stats::lm, binomial = stats::glm,
+    with <- switch(object$family, gaussian = stats::lm, binomial = stats::glm, poisson = stats::glm, Gamma = stats::glm,
       stop("give `with`, a function to fit family \"", object$family, "\" by, for instance MASS::rlm", call. = FALSE))
-    if (object$family == "binomial") words$family <- stats::binomial()
+    if (object$family != "gaussian") words$family <- stats::family(object)
   }
   found <- do.call(with, words)
   # The data would fill the screen.

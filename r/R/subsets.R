@@ -35,7 +35,7 @@ subsets.formula <- function(formula, data = NULL, weights = NULL, subset = NULL,
 }
 
 PROBLEM <- c("family", "lambda1", "lambda2", "weights", "offset", "standardize", "intercept", "penalty.factor", "shrinkage", "exclude",
-  "always", "lower.limits", "upper.limits", "groups", "group_prices", "delta")
+  "always", "lower.limits", "upper.limits", "groups", "group_prices", "delta", "theta")
 
 # Words of the problem apart from those of the way of solving.
 apart <- function(words) {

@@ -32,7 +32,7 @@ glance.bestset <- function(x, ...) {
 #' @rdname tidy.bestset
 #' @exportS3Method generics::augment
 augment.bestset <- function(x, data = NULL, newdata = NULL, ...) {
-  type <- if (x$family == "binomial") "response" else "link"
+  type <- if (x$family == "squared_hinge") "link" else "response"
   if (!is.null(newdata)) {
     newdata$.fitted <- predict(x, newdata, type = type)
     return(newdata)

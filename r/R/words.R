@@ -1,6 +1,11 @@
 # Words of users into what the engine reads: `data`, `setup`, `choice` and `control`. Nothing is decided here.
 
-LOSSES <- c(gaussian = "squared", binomial = "logistic", huber = "huber", squared_hinge = "squared_hinge")
+LOSSES <- c(gaussian = "squared", binomial = "logistic", poisson = "poisson", Gamma = "gamma", negbin = "negative_binomial",
+  huber = "huber", squared_hinge = "squared_hinge")
+# Families whose linear predictor is the logarithm of the mean.
+LOG_LINK <- c("poisson", "Gamma", "negbin")
+# Other words for them.
+ALIASES <- c(gamma = "Gamma", negative_binomial = "negbin", nb = "negbin")
 CLASSES <- c("binomial", "squared_hinge")
 CRITERIA <- c("aic", "bic", "ebic", "gic", "cp", "adjusted_r2")
 METHODS <- c("incremental", "exact", "primal_dual", "primal_dual_plain", "dual_ascent", "dual_iht", "cdss")
@@ -115,13 +120,22 @@ numbers <- function(values, name, n) {
 family_of <- function(family) {
   if (is.function(family)) family <- family()
   if (inherits(family, "family")) {
-    usual <- c(gaussian = "identity", binomial = "logit")[family$family]
-    if (!is.na(usual) && family$link != usual) {
-      stop("the link of family ", family$family, " is \"", family$link, "\"; it must be \"", usual, "\"", call. = FALSE)
+    name <- if (startsWith(family$family, "Negative Binomial")) "negbin" else family$family
+    usual <- c(gaussian = "identity", binomial = "logit", poisson = "log", Gamma = "log", negbin = "log")
+    if (name %in% names(usual) && family$link != usual[[name]]) {
+      stop("family ", name, " has the link \"", family$link, "\"; bestset has \"", usual[[name]], "\", for instance ",
+        if (name == "Gamma") "Gamma(\"log\")" else paste0("family = \"", name, "\""), call. = FALSE)
     }
-    family <- family$family
+    family <- name
   }
+  if (is.character(family) && length(family) == 1 && family %in% names(ALIASES)) family <- ALIASES[[family]]
   one_of(family, names(LOSSES), "family")
+}
+
+# Theta as given, or that of MASS::negative.binomial(theta).
+theta_of <- function(family, theta) {
+  if (!is.null(theta) || !inherits(family, "family") || !startsWith(family$family, "Negative Binomial")) return(number(theta, "theta"))
+  number(get(".Theta", envir = environment(family$variance)), "theta")
 }
 
 # Places of features that are given by number, by name, their own or that of the term they belong to, or by a mask.
@@ -145,7 +159,7 @@ places <- function(given, name, names, p, members = NULL) {
 # The problem, but for the number of features.
 setup_of <- function(names, p, family = "gaussian", lambda1 = 0, lambda2 = NULL, standardize = TRUE, intercept = TRUE,
                      penalty.factor = NULL, shrinkage = NULL, exclude = NULL, always = NULL, lower.limits = -Inf,
-                     upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, members = NULL) {
+                     upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL, members = NULL) {
   scale <- if (isTRUE(standardize)) "norm" else if (isFALSE(standardize)) "none" else standardize
   one_of(scale, c("norm", "variance", "none"), "standardize")
   price <- numbers(if (length(penalty.factor) == 1) rep(penalty.factor, p) else penalty.factor, "penalty.factor", p)
@@ -157,7 +171,7 @@ setup_of <- function(names, p, family = "gaussian", lambda1 = 0, lambda2 = NULL,
   if (any(lengths(limits) != 1)) limits <- lapply(limits, rep_len, p)
   free <- all(lower.limits == -Inf) && all(upper.limits == Inf)
   list(
-    loss = LOSSES[[family]], delta = number(delta, "delta"), lambda1 = number(lambda1, "lambda1"),
+    loss = LOSSES[[family]], delta = number(delta, "delta"), theta = theta, lambda1 = number(lambda1, "lambda1"),
     lambda2 = if (length(lambda2)) number(lambda2[[1]], "lambda2"), intercept = isTRUE(intercept), scale = scale,
     lower = if (!free) as.double(limits[[1]]), upper = if (!free) as.double(limits[[2]]), price = price,
     shrinkage = numbers(shrinkage, "shrinkage", p), always = places(always, "always", names, p, members), never = never,

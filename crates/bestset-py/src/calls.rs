@@ -1,12 +1,14 @@
 //! The functions of the module. Each poses the problem inside the released section and returns dictionaries.
 
 use crate::ask::{Choice, Control, Draws};
+use crate::errors::Failure;
 use crate::input::{Data, Input, SetupArgument};
 use crate::output;
 use crate::report::Kept;
 use crate::run::{Caller, run};
-use bestset::Coefficients;
 use bestset::select::SUBSET_SIZES;
+use bestset::{Coefficients, Loss};
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -45,6 +47,25 @@ pub fn select<'py>(
     let dict = found.to_python(py)?;
     dict.set_item("kept", Bound::new(py, Kept(kept))?)?;
     Ok(dict)
+}
+
+/// The share of the deviance that margins explain.
+#[pyfunction]
+pub fn explained(
+    loss: &str,
+    theta: Option<f64>,
+    y: PyReadonlyArray1<'_, f64>,
+    margins: PyReadonlyArray1<'_, f64>,
+    offset: Option<PyReadonlyArray1<'_, f64>>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+) -> PyResult<f64> {
+    let loss = Loss::named(loss, 1.0, theta).map_err(Failure::from)?;
+    let slice =
+        |of: &Option<PyReadonlyArray1<'_, f64>>| of.as_ref().map(|a| a.as_slice().map(<[f64]>::to_vec)).transpose();
+    let (offset, weights) = (slice(&offset)?, slice(&weights)?);
+    let found =
+        bestset::criteria::explained(loss, y.as_slice()?, margins.as_slice()?, offset.as_deref(), weights.as_deref());
+    Ok(found.map_err(Failure::from)?)
 }
 
 /// A bound and gaps for the coefficients given; the answer that was found on the way comes along.

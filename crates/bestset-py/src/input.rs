@@ -43,6 +43,7 @@ enum BoundsArgument<'py> {
 pub struct SetupArgument<'py> {
     loss: String,
     delta: f64,
+    theta: Option<f64>,
     lambda1: f64,
     lambda2: Option<f64>,
     fit_intercept: bool,
@@ -141,19 +142,13 @@ impl<'py> Data<'py> {
 }
 
 /// The loss of this name.
-pub fn loss(name: &str, delta: f64, ties: &str) -> PyResult<Loss> {
-    match name {
-        "squared" => Ok(Loss::Squared),
-        "logistic" => Ok(Loss::Logistic),
-        "squared_hinge" => Ok(Loss::SquaredHinge),
-        "huber" => Ok(Loss::Huber { delta }),
-        "cox" => match [Ties::Efron, Ties::Breslow].into_iter().find(|t| t.name() == ties) {
-            Some(ties) => Ok(Loss::Cox { ties }),
-            None => {
-                Err(PyValueError::new_err(format!("there are no ties named {ties:?}; known are efron and breslow")))
-            }
-        },
-        other => Err(PyValueError::new_err(format!("there is no loss named {other:?}"))),
+pub fn loss(name: &str, delta: f64, theta: Option<f64>, ties: &str) -> PyResult<Loss> {
+    if name != "cox" {
+        return Ok(Loss::named(name, delta, theta).map_err(Failure::from)?);
+    }
+    match [Ties::Efron, Ties::Breslow].into_iter().find(|t| t.name() == ties) {
+        Some(ties) => Ok(Loss::Cox { ties }),
+        None => Err(PyValueError::new_err(format!("there are no ties named {ties:?}; known are efron and breslow"))),
     }
 }
 
@@ -179,7 +174,7 @@ impl SetupArgument<'_> {
             })
         };
         Ok(Setup {
-            loss: loss(&self.loss, self.delta, times.map_or("efron", |t| &t.ties))?,
+            loss: loss(&self.loss, self.delta, self.theta, times.map_or("efron", |t| &t.ties))?,
             survival: times.map(Times::own).transpose()?,
             intercept: self.fit_intercept,
             scale,

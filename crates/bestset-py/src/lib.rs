@@ -40,6 +40,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check_command, module)?)?;
     module.add_function(wrap_pyfunction!(calls::select, module)?)?;
     module.add_function(wrap_pyfunction!(calls::certify, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::explained, module)?)?;
     module.add_function(wrap_pyfunction!(calls::path, module)?)?;
     module.add_function(wrap_pyfunction!(calls::subsets, module)?)?;
     module.add_function(wrap_pyfunction!(calls::stability, module)?)?;

@@ -16,6 +16,7 @@ use std::path::PathBuf;
 pub struct Stored {
     loss: String,
     delta: f64,
+    theta: Option<f64>,
     lambda0: f64,
     lambda1: f64,
     lambda2: f64,
@@ -37,7 +38,7 @@ impl Stored {
         let status = Status::named(&self.status);
         let unknown = || PyValueError::new_err(format!("there is no status named {:?}", self.status));
         let model = Model {
-            loss: loss(&self.loss, self.delta, &self.ties)?,
+            loss: loss(&self.loss, self.delta, self.theta, &self.ties)?,
             lambda0: self.lambda0,
             lambda1: self.lambda1,
             lambda2: self.lambda2,
@@ -73,9 +74,9 @@ pub fn read_model<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDic
     let dict = PyDict::new(py);
     output::coefficients(py, &model.coefficients, &dict)?;
     output::certificate(&model.certificate, &dict)?;
-    let delta = if let Loss::Huber { delta } = model.loss { Some(delta) } else { None };
     dict.set_item("loss", model.loss.name())?;
-    dict.set_item("delta", delta)?;
+    dict.set_item("delta", model.loss.delta())?;
+    dict.set_item("theta", model.loss.theta())?;
     let ties = if let Loss::Cox { ties } = model.loss { ties } else { Ties::default() };
     dict.set_item("ties", ties.name())?;
     dict.set_item("baseline", model.baseline.as_ref().map(survival::shown))?;

@@ -219,7 +219,8 @@ impl Diagnostics {
     /// Of margins u = Xβ + b (offset included) against the targets the loss was given.
     pub fn of(loss: Loss, y: &[f64], margins: &[f64]) -> Self {
         if !loss.is_classification() {
-            return Self::Regression(Regression::new(y, margins));
+            let means: Vec<f64> = margins.iter().map(|&u| loss.mean(u)).collect();
+            return Self::Regression(Regression::new(y, &means));
         }
         let labels: Vec<bool> = y.iter().map(|y| *y > 0.0).collect();
         Self::Classification(if loss == Loss::Logistic {

@@ -1,14 +1,15 @@
 //! Criteria that choose a point of a path without further data (MATH 10.11–10.16).
 //!
 //! With the deviance d(β) = 2 (n/Σw) Σ_i w_i ℓ(u_i, y_i) of the loss, n the number of samples, k the number of non-zero
-//! coefficients and K = k + 1 with an intercept:
+//! coefficients, K = k + 1 with an intercept, and v the lack of fit: n log(RSS/n) for the squared loss, −2 log-likelihood for the
+//! other families (with the dispersion d/n for Gamma), d for the squared hinge and Huber's loss:
 //!
-//! | criterion | squared loss (n log(RSS/n) in place of d) and the others |
+//! | criterion | value |
 //! |---|---|
-//! | AIC | d + 2K |
-//! | BIC | d + K log n |
-//! | EBIC | d + K log n + 2γ log C(p, k), γ = 1 unless given; p and k count features with a price that may be in |
-//! | GIC | d + K log(p) log(log n), p the number of features with a price that may be in |
+//! | AIC | v + 2K |
+//! | BIC | v + K log n |
+//! | EBIC | v + K log n + 2γ log C(p, k), γ = 1 unless given; p and k count features with a price that may be in |
+//! | GIC | v + K log(p) log(log n), p the number of features with a price that may be in |
 //! | Cp | RSS/σ² − n + 2K, σ² of the largest model of the path (squared loss) |
 //! | R², adjusted R² | 1 − d/d₀, 1 − (d/d₀)(n − K₀)/(n − K), null model: K₀ = 1 with an intercept, else 0 |
 //!
@@ -72,25 +73,24 @@ pub struct Fit {
     pub free: usize,
     /// Whether there is an intercept.
     pub intercept: bool,
-    /// Whether the loss is the squared one.
-    pub squared: bool,
+    /// n log(RSS/n) for the squared loss, −2 log-likelihood for the other families, d for losses that are no likelihood.
+    pub lack: f64,
 }
 
 impl Fit {
     /// The fit of these coefficients.
     pub fn new(problem: &Problem<'_>, coefficients: &Coefficients) -> Result<Self> {
-        let u = problem.null_margins();
-        let null = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
-        let Counted { samples, share } = Counted::new(problem);
+        let counted = Counted::new(problem);
+        let deviance = 2.0 * counted.share * problem.loss_at(coefficients)?;
         Ok(Self {
-            deviance: 2.0 * share * problem.loss_at(coefficients)?,
-            null_deviance: 2.0 * share * null,
-            samples,
+            deviance,
+            null_deviance: 2.0 * counted.share * problem.null_objective(),
+            samples: counted.samples,
             features: candidates(problem),
             size: coefficients.nonzeros(),
             free: coefficients.support.iter().filter(|j| problem.penalty().price.at(**j) == 0.0).count(),
             intercept: problem.has_intercept(),
-            squared: problem.loss().is_quadratic(),
+            lack: counted.lack(problem, deviance),
         })
     }
 
@@ -99,22 +99,16 @@ impl Fit {
         self.size as f64 + f64::from(u8::from(self.intercept))
     }
 
-    /// d, or n log(RSS/n) for the squared loss (MATH 10.11).
-    fn lack(&self) -> f64 {
-        let n = self.samples;
-        if self.squared { n * (self.deviance / n).ln() } else { self.deviance }
-    }
-
     /// The value of a criterion (MATH 10.12–10.16); `variance` is σ² for Cp.
     pub fn value(&self, criterion: Criterion, variance: f64) -> f64 {
         let (k, n, p) = (self.fitted(), self.samples, self.features as f64);
         match criterion {
-            Criterion::Aic => self.lack() + 2.0 * k,
-            Criterion::Bic => self.lack() + k * n.ln(),
+            Criterion::Aic => self.lack + 2.0 * k,
+            Criterion::Bic => self.lack + k * n.ln(),
             Criterion::Ebic { gamma } => {
-                self.lack() + k * n.ln() + 2.0 * gamma * log_choose(self.features, self.size.saturating_sub(self.free))
+                self.lack + k * n.ln() + 2.0 * gamma * log_choose(self.features, self.size.saturating_sub(self.free))
             }
-            Criterion::Gic => self.lack() + k * p.ln() * n.ln().ln(),
+            Criterion::Gic => self.lack + k * p.ln() * n.ln().ln(),
             Criterion::Cp => self.deviance / variance - n + 2.0 * k,
             Criterion::R2 => 1.0 - self.deviance / self.null_deviance,
             Criterion::AdjustedR2 => {
@@ -151,6 +145,22 @@ impl Counted {
         let samples = coupled.map_or_else(|| weights.iter().filter(|w| **w > 0.0).count() as f64, |c| c.0);
         Self { samples, share: samples / total }
     }
+
+    /// n log(dev/n) for the squared loss, −2 log-likelihood for the other families, dev elsewhere (MATH 10.11).
+    pub(crate) fn lack(self, problem: &Problem<'_>, deviance: f64) -> f64 {
+        let (n, loss) = (self.samples, problem.loss());
+        if loss.is_quadratic() {
+            return n * (deviance / n).ln();
+        }
+        self.minus_twice_log_likelihood(problem, deviance).unwrap_or(deviance)
+    }
+
+    /// −2 log-likelihood (MATH 10.11), `None` where the loss is no likelihood.
+    pub(crate) fn minus_twice_log_likelihood(self, problem: &Problem<'_>, deviance: f64) -> Option<f64> {
+        let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]) * self.share;
+        let samples = problem.y().iter().enumerate().map(|(i, &y)| (y, weight(i)));
+        problem.loss().minus_twice_log_likelihood(deviance, self.samples, samples)
+    }
 }
 
 /// min(n/2, n/(max(1, log p) · max(1, log log n))), at least 1, at most p (MATH 10.17): the largest model that the samples can support,
@@ -161,6 +171,37 @@ pub fn usual_size(problem: &Problem<'_>) -> usize {
     let (samples, p) = (Counted::new(problem).samples, problem.ncols());
     let slack = (p.max(2) as f64).ln().max(1.0) * samples.max(3.0).ln().ln().max(1.0);
     ((samples / 2.0).min(samples / slack) as usize).clamp(1, p.max(1))
+}
+
+/// 1 − dev/dev_∅ (MATH 10.16) of margins, offset included, against targets: R² for the squared loss, D² for the others; the null model
+/// is the best constant beside the offset.
+///
+/// ```
+/// use bestset::Loss;
+/// use bestset::criteria::explained;
+///
+/// let (y, u) = ([1.0, 4.0], [1f64.ln(), 4f64.ln()]);
+/// assert_eq!(explained(Loss::Poisson, &y, &u, None, None)?, 1.0);
+/// assert!(explained(Loss::Poisson, &y, &[2.5f64.ln(); 2], None, None)?.abs() < 1e-12);
+/// # Ok::<(), bestset::Error>(())
+/// ```
+pub fn explained(
+    loss: crate::Loss,
+    y: &[f64],
+    margins: &[f64],
+    offset: Option<&[f64]>,
+    weights: Option<&[f64]>,
+) -> Result<f64> {
+    crate::error::check_length("margins", margins.len(), y.len())?;
+    let column = crate::design::Dense::new(y.len(), 1, vec![0.0; y.len()])?;
+    let mut problem = Problem::new(&column, y, Penalty::new(0.0, 0.0, 1.0))?.with_loss(loss)?.with_intercept(true);
+    if let Some(weights) = weights {
+        problem = problem.with_weights(weights)?;
+    }
+    if let Some(offset) = offset {
+        problem = problem.with_offset(offset)?;
+    }
+    Ok(1.0 - problem.loss_sum(margins, 0.0) / problem.null_objective())
 }
 
 /// Features that have a price and may be in: what is chosen from.

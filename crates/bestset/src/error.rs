@@ -106,6 +106,29 @@ pub enum Error {
         /// The one label present.
         label: f64,
     },
+    /// A target that the loss does not have.
+    #[error("y[{index}] is {value}; the {loss} loss needs targets {range}")]
+    Target {
+        /// Position of the target.
+        index: usize,
+        /// The target.
+        value: f64,
+        /// The loss.
+        loss: &'static str,
+        /// The values allowed.
+        range: &'static str,
+    },
+    /// Counts that are all zero.
+    #[error(
+        "every count with a positive weight is 0; the {loss} loss needs one above 0: the mean would be 0, and its logarithm no number"
+    )]
+    NoCounts {
+        /// The loss.
+        loss: &'static str,
+    },
+    /// A negative binomial loss without its parameter.
+    #[error("the negative binomial loss needs theta: the variance of a count of mean m is m + m²/theta")]
+    NoTheta,
     /// A time before the beginning.
     #[error("time[{index}] is {value}; times must be at least 0")]
     Time {

@@ -220,8 +220,9 @@ impl<'p, 'a> Climb<'p, 'a> {
         let outside: Vec<usize> = (0..problem.ncols()).filter(|&j| self.work.position(j).is_none()).collect();
         let mut tau = vec![0.0; outside.len()];
         problem.design().correlate(&outside, &self.work.alpha, &mut tau)?;
+        let typical = problem.typical_curvature(&self.work.alpha);
         let gain = |(&j, &t): (&usize, &f64)| {
-            let (c, curvature) = (problem.coordinate(j), squares[j] / problem.loss().mu());
+            let (c, curvature) = (problem.coordinate(j), squares[j] * typical);
             let b = c.prox_selected(curvature, -t);
             (-(0.5 * curvature * b + t) * b - c.value(b), j)
         };

@@ -85,6 +85,12 @@ fn run(
     journal: Option<&mut Journal<'_, Saved>>,
 ) -> Result<Outcome> {
     options.validate(problem)?;
+    let is_published = !matches!(options.method, Method::Incremental | Method::Exact);
+    if is_published && problem.mu() == 0.0 {
+        let reason =
+            "needs a loss of bounded curvature; the Poisson and Gamma losses have the methods incremental and exact";
+        return Err(Error::Unsupported { method: options.method.name(), reason });
+    }
     monitor.so_far.most = problem.max_size().unwrap_or(usize::MAX);
     on_threads(options.threads, || match options.method {
         Method::Incremental => incremental::solve(problem, options, monitor),

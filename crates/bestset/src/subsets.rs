@@ -340,16 +340,16 @@ impl<'m, 'a> Measure<'m, 'a> {
     fn criteria(&self, loss: f64, features: usize) -> Criteria {
         let Counted { samples: n, share } = self.counted;
         let base = if self.problem.has_intercept() { 1.0 } else { 0.0 };
-        let (d, squared) = (features as f64 + base, self.problem.loss().is_quadratic());
+        let (d, deviance) = (features as f64 + base, 2.0 * share * loss);
         let fit = Fit {
-            deviance: 2.0 * share * loss,
+            deviance,
             null_deviance: 2.0 * share * self.null,
             samples: n,
             features: crate::criteria::candidates(self.problem),
             size: features,
             free: 0,
             intercept: self.problem.has_intercept(),
-            squared,
+            lack: self.counted.lack(self.problem, deviance),
         };
         let value = |criterion: Criterion| fit.value(criterion, f64::NAN);
         let r2 = if self.null > 0.0 { value(Criterion::R2) } else { 0.0 };
@@ -362,9 +362,9 @@ impl<'m, 'a> Measure<'m, 'a> {
         // As many parameters as samples, none of them shrunk or bounded, fit perfectly.
         let is_saturated = self.full.is_some() && self.problem.penalty().lambda2 == 0.0 && self.rows <= d;
         let is_likelihood = match self.problem.loss() {
-            Loss::Squared => loss > least && !is_saturated,
-            Loss::Logistic | Loss::Cox { .. } => true,
-            _ => false,
+            Loss::Squared | Loss::Gamma => loss > least && !is_saturated,
+            Loss::Logistic | Loss::Poisson | Loss::NegativeBinomial { .. } | Loss::Cox { .. } => true,
+            Loss::SquaredHinge | Loss::Huber { .. } => false,
         };
         let (aic, bic) = match is_likelihood {
             true => (Some(value(Criterion::Aic)), Some(value(Criterion::Bic))),

@@ -29,6 +29,36 @@ test_that("two classes, however they are written", {
   expect_identical(attr(logLik(free), "df"), 9L)
 })
 
+test_that("counts and amounts as glm has them", {
+  set.seed(8)
+  n <- 150
+  x <- matrix(rnorm(n * 5), n, dimnames = list(NULL, letters[1:5]))
+  time <- runif(n, 0.5, 3)
+  mean <- time * exp(0.4 + 0.5 * x[, 1] - 0.6 * x[, 3])
+  w <- sample(1:3, n, TRUE)
+  check <- function(y, family, ...) {
+    free <- bestset(x, y, family = family, k = 5, lambda2 = 0, prove = FALSE, weights = w, offset = log(time), ...)
+    glm <- suppressWarnings(glm(y ~ x, family = family, weights = w, offset = log(time), control = list(epsilon = 1e-12, maxit = 100)))
+    expect_equal(unname(coef(free)), unname(coef(glm)), tolerance = 1e-6)
+    expect_equal(deviance(free), deviance(glm), tolerance = 1e-8)
+    expect_equal(fitted(free), unname(fitted(glm)), tolerance = 1e-6)
+    expect_equal(predict(free, type = "link"), unname(predict(glm)), tolerance = 1e-6)
+    expect_equal(unname(residuals(free, "deviance")), unname(residuals(glm, "deviance") / sqrt(w)), tolerance = 1e-6)
+    list(free = free, glm = glm)
+  }
+  poisson <- check(rpois(n, mean), poisson())
+  expect_equal(as.numeric(logLik(poisson$free)), as.numeric(logLik(poisson$glm)), tolerance = 1e-8)
+  gamma <- check(mean * rgamma(n, 2, 2), Gamma("log"))
+  expect_equal(family(gamma$free)$link, "log")
+  skip_if_not_installed("MASS")
+  counts <- rnbinom(n, size = 2, mu = mean)
+  negative <- check(counts, MASS::negative.binomial(2))
+  expect_identical(coef(bestset(x, counts, family = "negbin", theta = 2)), coef(bestset(x, counts, family = MASS::negative.binomial(2))))
+  expect_error(bestset(x, counts, family = "negbin"), "theta")
+  expect_error(bestset(x, -counts - 1, family = "poisson"), "poisson")
+  expect_error(bestset(x, counts, family = Gamma()), "log")
+})
+
 test_that("support vectors and Huber", {
   d <- classes()
   fit <- bestset(d$x, d$y, family = "squared_hinge")

@@ -68,6 +68,7 @@ impl CohortArgs {
         let tables = [
             ("--target", input.target.is_some()),
             ("--target-file", input.target_file.is_some()),
+            ("--exposure", input.exposure.is_some()),
             ("--drop", !input.drop.is_empty()),
         ];
         if let Some((option, _)) = tables.iter().find(|option| option.1) {

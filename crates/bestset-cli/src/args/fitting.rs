@@ -1,6 +1,8 @@
 //! Arguments that pose the problem.
 
-use super::{LossName, count};
+use super::count;
+use crate::exit::Failure;
+use bestset::Loss;
 use bestset::select::{How, Scale};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -9,9 +11,13 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Problem")]
 pub struct FittingArgs {
-    /// Loss [default: logistic for a target of two texts, else squared].
-    #[arg(long, value_enum)]
-    pub loss: Option<LossName>,
+    /// Family of the target, or the loss: counts are poisson or negbin, positive amounts gamma, all three with the logarithm of the
+    /// mean as linear predictor [default: binomial for a target of two texts, else gaussian].
+    #[arg(long, visible_alias = "family", value_name = "NAME", value_parser = loss_parser())]
+    pub loss: Option<String>,
+    /// How little the counts of negbin vary beyond poisson: the variance of a count of mean m is m + m²/theta.
+    #[arg(long, value_name = "THETA", allow_negative_numbers = true)]
+    pub theta: Option<f64>,
     /// Residual at which the Huber loss turns linear [default: 1.345].
     #[arg(long, value_name = "RESIDUAL", allow_negative_numbers = true)]
     pub delta: Option<f64>,
@@ -68,10 +74,31 @@ impl FittingArgs {
         self.delta.unwrap_or(1.345)
     }
 
+    /// The loss that is asked for, if one is.
+    pub fn loss(&self) -> Result<Option<Loss>, Failure> {
+        Ok(self.loss.as_ref().map(|name| Loss::named(name, self.delta(), self.theta)).transpose()?)
+    }
+
     /// Scale of the columns inside.
     pub fn scale(&self) -> Scale {
         self.standardize.unwrap_or_default()
     }
+}
+
+/// Losses and families, with a word on each.
+fn loss_parser() -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new([
+        PossibleValue::new("gaussian").alias("squared").help("Least squares; also squared"),
+        PossibleValue::new("binomial").alias("logistic").help("Two classes; also logistic"),
+        PossibleValue::new("poisson").help("Counts whose variance is their mean"),
+        PossibleValue::new("gamma").help("Positive amounts whose spread grows with their mean"),
+        PossibleValue::new("negbin")
+            .alias("negative_binomial")
+            .help("Counts that vary more than poisson; needs --theta"),
+        PossibleValue::new("huber").help("Least squares that outliers pull less, see --delta"),
+        PossibleValue::new("squared_hinge").alias("squared-hinge").help("Two classes with a margin"),
+    ])
+    .map(|name| name.replace('-', "_"))
 }
 
 /// Scales of the columns, with a word on each.

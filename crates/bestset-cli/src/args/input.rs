@@ -83,6 +83,9 @@ pub struct InputArgs {
     /// Column with a fixed part of the linear predictor.
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     pub offset: Option<String>,
+    /// Column with the exposure of each sample, above 0: time, area or people that a count is of; its logarithm is the offset.
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    pub exposure: Option<String>,
     /// Leave out the rows whose target is missing; without it they are an error.
     #[arg(long, conflicts_with = "target_file")]
     pub drop_missing_target: bool,
@@ -145,6 +148,7 @@ impl InputArgs {
             needs_target: self.target_file.is_none(),
             weights: self.weights.clone(),
             offset: self.offset.clone(),
+            exposure: self.exposure.clone(),
             apart: [&self.event, &self.entry, &self.strata].into_iter().flatten().cloned().collect(),
             drop: self.drop.clone(),
             positive: self.positive.clone(),
@@ -163,7 +167,8 @@ impl InputArgs {
         let is_array = self.file.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
         let size = || std::fs::metadata(&self.file).map_or(0, |facts| facts.len());
         let is_large = || is_array && max_memory.is_some_and(|most| size() > most as u64);
-        let has_roles = !self.drop.is_empty() || self.impute.is_some() || self.time.is_some();
+        let columns = [&self.exposure, &self.time];
+        let has_roles = !self.drop.is_empty() || self.impute.is_some() || columns.iter().any(|c| c.is_some());
         if !(self.on_disk || self.target_file.is_some() && (self.file.is_dir() || is_large() && !has_roles)) {
             return Ok(false);
         }
@@ -171,7 +176,9 @@ impl InputArgs {
             return Err(Failure::Usage("--on-disk takes the target from a file of its own: --target-file FILE"));
         }
         if has_roles {
-            return Err(Failure::Usage("--drop, --impute and --time are for columns in memory, not on disk"));
+            return Err(Failure::Usage(
+                "--drop, --impute, --exposure and --time are for columns in memory, not on disk",
+            ));
         }
         Ok(true)
     }

@@ -16,7 +16,7 @@ pub use input::{InputArgs, ReadArgs, TiesName, format_parser};
 pub use limits::{Clock, LimitArgs};
 pub use proof_file::ProofArgs;
 pub use result::OutputArgs;
-pub use simulated::{DataArgs, LossName, ProblemArgs, SolverArgs, Terms};
+pub use simulated::{DataArgs, ProblemArgs, SolverArgs, Terms};
 
 use bestset::Method;
 use bestset::Stop;

@@ -38,7 +38,7 @@ impl DataArgs {
     }
 }
 
-/// Names of the losses, as on the command line.
+/// Names of the losses that have targets here, as on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum LossName {
@@ -50,13 +50,8 @@ pub enum LossName {
 }
 
 impl LossName {
-    /// The loss of this name, if it is one of these.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::value_variants().iter().copied().find(|loss| loss.with_delta(1.0).name() == name)
-    }
-
     /// The loss with its parameter.
-    pub fn with_delta(self, delta: f64) -> Loss {
+    fn with_delta(self, delta: f64) -> Loss {
         match self {
             Self::Squared => Loss::Squared,
             Self::Logistic => Loss::Logistic,

@@ -1,6 +1,6 @@
 //! `bestset certify`: how good any coefficients are, whoever found them.
 
-use crate::args::{FittingArgs, InputArgs, LimitArgs, LossName, SizeArgs, proof, seconds};
+use crate::args::{FittingArgs, InputArgs, LimitArgs, SizeArgs, proof, seconds};
 use crate::exit::{Exit, Failure};
 use crate::output::answer::{DataJson, write_data};
 use crate::output::{self, number, percent};
@@ -8,7 +8,7 @@ use crate::work::{Answer, Encoding, Loaded, Posed, Session, answer, encoding};
 use bestset::CancelFlag;
 use bestset::model::Model;
 use bestset::select::{Certified, How, Selection};
-use bestset::{Coefficients, Loss, Method, Status};
+use bestset::{Coefficients, Method, Status};
 use clap::Args;
 use serde::Serialize;
 use std::io::Write;
@@ -182,16 +182,11 @@ fn take_over(fitting: &mut FittingArgs, model: &Model, known: Option<&Encoding>)
     }
     fitting.lambda1.get_or_insert(model.lambda1);
     fitting.lambda2.get_or_insert(model.lambda2);
-    if let Loss::Huber { delta } = model.loss {
-        fitting.delta.get_or_insert(delta);
-    }
-    // Its columns are named by --time and --event.
-    if fitting.loss.is_none() && !model.loss.is_coupled() {
-        let name = model.loss.name();
-        let known = LossName::named(name);
-        fitting.loss = Some(known.ok_or_else(|| {
-            Failure::Message(format!("the model has the loss {name:?}, which this version cannot judge: give --loss"))
-        })?);
+    fitting.delta = fitting.delta.or(model.loss.delta());
+    fitting.theta = fitting.theta.or(model.loss.theta());
+    // The columns of survival times are named by --time and --event.
+    if !model.loss.is_coupled() {
+        fitting.loss.get_or_insert_with(|| model.loss.name().to_owned());
     }
     Ok(())
 }

@@ -24,7 +24,7 @@ pub fn deliver(
     let mut written = Vec::new();
     if let Some(path) = &output.model {
         let (scale, intercept) = (fitting.scale(), !fitting.no_intercept);
-        let known = Encoding::new(posed.data, scale, intercept, found.terms.k, input.offset.clone());
+        let known = Encoding::new(posed.data, scale, intercept, found.terms.k, input);
         encoding::save(posed, found, &known, path)?;
         written.push(format!("Model: {}", path.display()));
     }

@@ -73,7 +73,7 @@ impl Path {
             let mut written = Vec::new();
             if let Some(path) = &self.output.model {
                 let (scale, intercept) = (self.fitting.scale(), !self.fitting.no_intercept);
-                let known = Encoding::new(posed.data, scale, intercept, None, self.input.offset.clone());
+                let known = Encoding::new(posed.data, scale, intercept, None, &self.input);
                 encoding::save(posed, &found, &known, path)?;
                 written.push(format!("Model: {}", path.display()));
             }

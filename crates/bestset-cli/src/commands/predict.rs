@@ -6,6 +6,7 @@ use crate::output::number;
 use crate::work::load::{counted, say, without_columns};
 use crate::work::{Encoding, encoding};
 use bestset::Loss;
+use bestset::criteria::explained;
 use bestset::design::{Design, Stored};
 use bestset::model::Model;
 use bestset_data::{
@@ -229,7 +230,7 @@ impl Predict {
         }
         if !model.names.is_empty() {
             let used = self.used(&table, model, known)?;
-            let others = [roles.target.clone(), roles.offset.clone()];
+            let others = [roles.target.clone(), roles.offset.clone(), roles.exposure.clone()];
             let wanted: HashSet<String> = used.into_iter().chain(others.into_iter().flatten()).collect();
             table.keep_named(&wanted);
         }
@@ -304,8 +305,15 @@ fn predictions(model: &Model, known: Option<&Encoding>, data: &Dataset, u: Vec<f
     let observed = data.target.as_ref().map(|t| t.values.as_slice()).filter(|y| y.iter().all(|y| y.is_finite()));
     if !model.loss.is_classification() {
         let scaling = known.and_then(|k| k.scaling);
-        let values: Vec<f64> = u.iter().map(|&u| scaling.map_or(u, |s| s.undo(u))).collect();
-        let score = observed.map(|y| Score { name: "R²", value: r2(y, &values) });
+        let mean = |u: f64| model.loss.mean(u);
+        let values: Vec<f64> = u.iter().map(|&u| scaling.map_or(mean(u), |s| s.undo(u))).collect();
+        let score = observed.and_then(|y| match model.loss.has_log_link() {
+            // Targets that the family does not have say nothing of predictions.
+            true => explained(model.loss, y, &u, data.offset.as_deref(), None)
+                .ok()
+                .map(|value| Score { name: "D²", value }),
+            false => Some(Score { name: "R²", value: r2(y, &values) }),
+        });
         return Predictions {
             target,
             people: Vec::new(),

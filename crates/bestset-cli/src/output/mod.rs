@@ -48,6 +48,7 @@ pub fn describe(terms: &Terms) -> String {
     let Terms { loss, lambda0, lambda1, lambda2, k } = terms;
     let loss = match loss {
         Loss::Huber { delta } => format!("huber loss with delta {delta}"),
+        Loss::NegativeBinomial { theta } => format!("negative_binomial loss with theta {theta}"),
         Loss::Cox { ties } => format!("cox partial likelihood, {} ties", ties.name()),
         other => format!("{} loss", other.name()),
     };

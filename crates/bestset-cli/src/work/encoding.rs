@@ -2,6 +2,7 @@
 
 use super::load::Scaling;
 use super::{Answer, Loaded, Posed};
+use crate::args::InputArgs;
 use crate::exit::Failure;
 use bestset::model::Model;
 use bestset::select::Scale;
@@ -36,6 +37,9 @@ pub struct Encoding {
     pub k: Option<usize>,
     /// Column with the offset.
     pub offset: Option<String>,
+    /// Column with the exposure, whose logarithm is part of the offset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exposure: Option<String>,
     /// The variants that the model uses, where features are genotypes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<KnownVariant>,
@@ -43,7 +47,7 @@ pub struct Encoding {
 
 impl Encoding {
     /// The encoding of these data.
-    pub fn new(data: &Loaded, standardize: Scale, intercept: bool, k: Option<usize>, offset: Option<String>) -> Self {
+    pub fn new(data: &Loaded, standardize: Scale, intercept: bool, k: Option<usize>, input: &InputArgs) -> Self {
         let mean = |imputed: &Imputed| match imputed.value {
             Usual::Mean(mean) => Some((imputed.column.clone(), mean)),
             Usual::Text(_) => None,
@@ -58,7 +62,8 @@ impl Encoding {
             standardize,
             intercept,
             k,
-            offset,
+            offset: input.offset.clone(),
+            exposure: input.exposure.clone(),
             variants: Vec::new(),
         }
     }
@@ -93,6 +98,7 @@ impl Encoding {
             needs_target: false,
             needs_features: false,
             offset: self.offset.clone(),
+            exposure: self.exposure.clone(),
             levels: self.categories.iter().map(levels).collect(),
             usual: means.chain(texts).collect(),
             impute: if self.imputed.unwrap_or(!self.means.is_empty()) { Impute::Known } else { Impute::No },

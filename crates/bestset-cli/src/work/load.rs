@@ -98,9 +98,9 @@ impl Loaded {
         }
         let survival = super::survival::times(input, &target, &set.apart)?;
         let cox = Loss::Cox { ties: input.ties.map_or(Ties::default(), TiesName::ties) };
-        let loss = match fitting.loss {
+        let loss = match fitting.loss()? {
             _ if survival.is_some() => cox,
-            Some(loss) => loss.with_delta(fitting.delta()),
+            Some(loss) => loss,
             None if target.classes.is_some() || input.positive.is_some() => Loss::Logistic,
             None => Loss::Squared,
         };
@@ -112,6 +112,18 @@ impl Loaded {
             true => target.into_classes(input.positive.as_deref()).map_err(Failure::Message)?,
             false => target,
         };
+        if !loss.has_log_link() && input.exposure.is_some() {
+            let problem = format!(
+                "--exposure is for poisson, negbin and gamma, whose means are in proportion to it; the {} loss has --offset",
+                loss.name()
+            );
+            return Err(Failure::Message(problem));
+        }
+        if loss.has_log_link() && input.scale_target.is_some() {
+            let problem =
+                format!("--scale-target does not go with the {} loss: its target has a zero of its own", loss.name());
+            return Err(Failure::Message(problem));
+        }
         let scaling = input.scale_target.map(|range| scale(&mut target, range)).transpose()?;
         let seconds = start.elapsed().as_secs_f64();
         if !notes.is_empty() {

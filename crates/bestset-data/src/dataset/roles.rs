@@ -22,6 +22,8 @@ pub struct Roles {
     pub weights: Option<String>,
     /// Fixed part of the linear predictor.
     pub offset: Option<String>,
+    /// What the means of the samples are in proportion to, above zero: its logarithm is added to the offset.
+    pub exposure: Option<String>,
     /// Columns of numbers or texts that belong to the samples besides: events, times of entry, strata.
     pub apart: Vec<String>,
     /// Columns to be left out.
@@ -49,6 +51,7 @@ impl Default for Roles {
             needs_features: true,
             weights: None,
             offset: None,
+            exposure: None,
             apart: Vec::new(),
             drop: Vec::new(),
             positive: None,
@@ -99,10 +102,11 @@ impl Roles {
         let target = self.target_position(table)?;
         let weights = self.weights.as_deref().map(|name| table.find(name)).transpose()?;
         let offset = self.offset.as_deref().map(|name| table.find(name)).transpose()?;
+        let exposure = self.exposure.as_deref().map(|name| table.find(name)).transpose()?;
         let apart: Vec<usize> = self.apart.iter().map(|name| table.find(name)).collect::<Result<_>>()?;
         let own = apart.iter().map(|&position| ("event, entry or stratum", Some(position)));
-        let wanted: Vec<(&str, Option<usize>)> =
-            [("target", target), ("weights", weights), ("offset", offset)].into_iter().chain(own).collect();
+        let single = [("target", target), ("weights", weights), ("offset", offset), ("exposure", exposure)];
+        let wanted: Vec<(&str, Option<usize>)> = single.into_iter().chain(own).collect();
         for (a, (role, position)) in wanted.iter().enumerate() {
             let again = wanted[..a].iter().find(|other| position.is_some() && other.1 == *position);
             let dropped = position.is_some_and(|p| drop.contains(&p)).then_some(("dropped", None));
@@ -121,6 +125,14 @@ impl Roles {
             offset: offset.map(|position| numbers(table, position, "the offset")).transpose()?,
             apart: apart.iter().map(|&position| beside(table, position)).collect::<Result<_>>()?,
         };
+        let exposure_logs = exposure.map(|position| logarithms(table, position)).transpose()?;
+        let found = match (found.offset, exposure_logs) {
+            (Some(offset), Some(logs)) => {
+                let sums = offset.iter().zip(logs).map(|(o, log)| o + log).collect();
+                Assigned { offset: Some(sums), ..found }
+            }
+            (offset, logs) => Assigned { offset: offset.or(logs), ..found },
+        };
         if self.needs_target && found.target.is_none() {
             let problem = format!(
                 "the target is not known: name its column with --target; there are {}",
@@ -128,7 +140,7 @@ impl Roles {
             );
             return Err(FileError::new(&table.source, problem).into());
         }
-        let others = [target, weights, offset].into_iter().flatten().chain(apart);
+        let others = [target, weights, offset, exposure].into_iter().flatten().chain(apart);
         table.remove(drop.into_iter().chain(others).collect());
         Ok(found)
     }
@@ -230,6 +242,16 @@ fn numbers(table: &Table, position: usize, role: &str) -> Result<Vec<f64>> {
             Err(FileError::new(&table.source, problem).in_column(name).into())
         }
     }
+}
+
+/// The logarithms of an exposure.
+fn logarithms(table: &Table, position: usize) -> Result<Vec<f64>> {
+    let values = numbers(table, position, "the exposure")?;
+    if let Some(row) = values.iter().position(|e| !(*e > 0.0 && e.is_finite())) {
+        let problem = format!("the exposure of sample {} is {}; it must be above 0", row + 1, values[row]);
+        return Err(FileError::new(&table.source, problem).in_column(table.name(position)).into());
+    }
+    Ok(values.into_iter().map(f64::ln).collect())
 }
 
 impl Table {

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 ///
 /// | score | value | best |
 /// |---|---|---|
-/// | squared error | Σ w (y − u)² / Σ w | least |
-/// | absolute error | Σ w abs(y − u) / Σ w | least |
-/// | deviance | 2 Σ w ℓ(u, y) / Σ w | least |
+/// | squared error | Σ w (y − m)² / Σ w, m = u, or e^u with the log link | least |
+/// | absolute error | Σ w abs(y − m) / Σ w | least |
+/// | deviance | 2 Σ w ℓ(u, y) / Σ w; ℓ is half the deviance of one sample | least |
 /// | accuracy | share of samples with sign(u) = y | largest |
 /// | AUC | share of pairs of the two classes in the right order, ties half | largest |
 /// | concordance | share of comparable pairs of survival times in the right order, ties half (MATH 15.13) | largest |
@@ -102,9 +102,11 @@ impl Score {
             let counted = || samples.iter().filter(|s| s.2 > 0.0);
             counted().map(|&(u, y, w)| w * term(u, y)).sum::<f64>() / counted().map(|s| s.2).sum::<f64>()
         };
+        // Labels are −1 and +1, margins their predictions.
+        let response = |u: f64| if loss.has_log_link() { loss.mean(u) } else { u };
         match self {
-            Self::SquaredError => mean(&|u, y| (y - u).powi(2)),
-            Self::AbsoluteError => mean(&|u, y| (y - u).abs()),
+            Self::SquaredError => mean(&|u, y| (y - response(u)).powi(2)),
+            Self::AbsoluteError => mean(&|u, y| (y - response(u)).abs()),
             Self::Deviance => mean(&|u, y| 2.0 * loss.value(u, y)),
             Self::Accuracy => mean(&|u, y| f64::from(u8::from((u > 0.0) == (y > 0.0)))),
             Self::Auc => auc(samples),

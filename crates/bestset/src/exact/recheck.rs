@@ -72,9 +72,10 @@ fn objective(problem: &Problem<'_>, coefficients: &Coefficients, grain: f64) -> 
         let u = margins[i] + coefficients.intercept;
         let term = weight(i) * loss.value(u, y[i]);
         value += term;
-        // A margin wrong by ε moves its loss by up to |ℓ′| ε + ε²/2μ, which counts where the loss is nearly nothing.
+        // A margin wrong by ε moves its loss by up to |ℓ′| ε + ½ℓ″ε² with the largest ℓ″ on the way, which counts where the loss is nearly nothing.
         let own = sizes[i] + y[i].abs();
-        size += term.abs() + weight(i) * (loss.derivative(u, y[i]).abs() + 0.5 * grain * own / loss.mu()) * own;
+        let bend = 0.5 * grain * own * loss.steepest(u, y[i], grain * own);
+        size += term.abs() + weight(i) * (loss.derivative(u, y[i]).abs() + bend) * own;
     }
     Ok((value + penalty, size + penalty.abs()))
 }

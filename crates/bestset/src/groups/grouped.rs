@@ -88,9 +88,9 @@ impl Grouped<'_, '_> {
         (0..self.groups.len()).filter(|&g| self.groups.members[g].iter().any(|j| nonzero.contains(j))).collect()
     }
 
-    /// A bound on the curvature of the loss along β_g (MATH 9.7): ‖X_g‖² ≤ Σ‖x_j‖², over μ.
-    pub(crate) fn curvature(&self, squares: &[f64], g: usize) -> f64 {
-        self.groups.members[g].iter().map(|&j| squares[j]).sum::<f64>() / self.problem.loss().mu()
+    /// A bound on the square of the group's columns (MATH 9.7): ‖X_g‖² ≤ Σ‖x_j‖².
+    pub(crate) fn square(&self, squares: &[f64], g: usize) -> f64 {
+        self.groups.members[g].iter().map(|&j| squares[j]).sum()
     }
 
     /// D_node(α) = −Σℓ* + Σ_open min(0, λ0_g + νs_g + Σφ_j⁰(τ_j)) + Σ_in (λ0_g + νs_g + Σφ_j⁰(τ_j)) − νk (MATH 11.36), less the

@@ -19,6 +19,9 @@ const STEPS: usize = 500;
 /// Halvings of a step before one with the largest curvature takes its place.
 const HALVINGS: usize = 12;
 
+/// Growths of a curvature that is only guessed at, each fourfold.
+const GROWTHS: i32 = 60;
+
 /// The share of the decrease that the model promises that a step must keep.
 const KEPT: f64 = 1e-4;
 
@@ -64,8 +67,9 @@ struct Descent<'d, 'p, 'a> {
     grouped: &'d Grouped<'p, 'a>,
     part: &'d Part<'d>,
     blocks: Vec<Option<Block>>,
+    /// A bound of the curvature of the loss along each group and each feature, or a guess where there is none (MATH 2.14).
     curvatures: Vec<f64>,
-    squares: &'d [f64],
+    single: Vec<f64>,
     /// The groups in play, their columns in the order they came, and the place of the first of each.
     playing: Vec<usize>,
     columns: ActiveSet,
@@ -116,11 +120,13 @@ impl<'d, 'p, 'a> Descent<'d, 'p, 'a> {
         let is_open = |g: &usize| part.choices[*g] == Decision::Open;
         let all = 0..groups.len();
         let blocks = all.clone().map(|g| is_open(&g).then(|| Block::new(grouped, g, charge(g)))).collect();
-        let squares = problem.squares()?;
-        let curvatures = all.clone().map(|g| grouped.curvature(squares, g)).collect();
-        let (playing, columns, first) = (Vec::new(), ActiveSet::new(problem.design()), Vec::new());
-        let mut descent = Self { grouped, part, blocks, curvatures, squares, playing, columns, first };
         let mut beta = start.map_or_else(|| vec![0.0; problem.ncols()], |s| s.0.to_vec());
+        let begun = Coefficients::from_dense(&beta, start.map_or(0.0, |s| s.1));
+        let (squares, typical) = (problem.squares()?, problem.typical_curvature_at(&begun)?);
+        let curvatures = all.clone().map(|g| typical * grouped.square(squares, g)).collect();
+        let single = squares.iter().map(|s| typical * s).collect();
+        let (playing, columns, first) = (Vec::new(), ActiveSet::new(problem.design()), Vec::new());
+        let mut descent = Self { grouped, part, blocks, curvatures, single, playing, columns, first };
         let is_out = |g: &usize| part.choices[*g] == Decision::Out;
         all.clone().filter(is_out).flat_map(|g| &groups.members[g]).for_each(|&j| beta[j] = 0.0);
         let is_nonzero = |g: usize| groups.members[g].iter().any(|&j| beta[j] != 0.0);
@@ -199,9 +205,20 @@ impl<'d, 'p, 'a> Descent<'d, 'p, 'a> {
         Piece { first, coordinates, block: self.blocks[g].as_ref(), most: self.curvatures[g] }
     }
 
-    /// A step of every group in play with the largest curvature its loss can have (MATH 9.7, 9.10); the margins follow.
+    /// A step of every group in play with the largest curvature its loss can have (MATH 9.7, 9.10); where there is none, with one that
+    /// is larger until R does not rise.
     fn sweep(&self, at: At, alpha: &mut [f64]) -> At {
-        let (problem, At { mut beta, mut u, intercept, .. }) = (self.grouped.problem, at);
+        if !self.grouped.problem.loss().has_log_link() {
+            return self.sweep_with(1.0, &at, alpha);
+        }
+        let tries = (0..GROWTHS).map(|k| self.sweep_with(4f64.powi(k), &at, alpha));
+        let lower = tries.into_iter().find(|next| next.value <= at.value);
+        lower.unwrap_or(at)
+    }
+
+    /// A step of every group in play with so many times its curvature; the margins follow.
+    fn sweep_with(&self, times: f64, at: &At, alpha: &mut [f64]) -> At {
+        let (problem, At { mut beta, mut u, intercept, .. }) = (self.grouped.problem, at.clone());
         for (&g, &first) in self.playing.iter().zip(&self.first) {
             let members = &self.grouped.groups.members[g];
             let change = |k: usize, b: f64, beta: &mut [f64], u: &mut [f64]| {
@@ -215,12 +232,12 @@ impl<'d, 'p, 'a> Descent<'d, 'p, 'a> {
                 problem.derivatives(&u, intercept, alpha);
                 let tau: Vec<f64> = (0..members.len()).map(|k| self.columns.dot(first + k, alpha)).collect();
                 let own: Vec<f64> = members.iter().map(|&j| beta[j]).collect();
-                let next = block.step(self.curvatures[g], &own, &tau);
+                let next = block.step(times * self.curvatures[g], &own, &tau);
                 next.into_iter().enumerate().for_each(|(k, b)| change(k, b, &mut beta, &mut u));
                 continue;
             }
             for (k, &j) in members.iter().enumerate() {
-                let curvature = self.squares[j] / problem.loss().mu();
+                let curvature = times * self.single[j];
                 if curvature > 0.0 {
                     problem.derivatives(&u, intercept, alpha);
                     let pull = curvature * beta[j] - self.columns.dot(first + k, alpha);

@@ -93,7 +93,7 @@ pub(super) struct NotOfOne;
 
 impl ScalarLoss for NotOfOne {
     /// Lengths are such that the loss is 1-smooth ([`CoupledLoss::steepest`]).
-    fn mu(self) -> f64 {
+    fn mu(self, _y: f64) -> f64 {
         1.0
     }
 

@@ -11,7 +11,7 @@ pub struct Huber {
 
 impl ScalarLoss for Huber {
     #[inline(always)]
-    fn mu(self) -> f64 {
+    fn mu(self, _y: f64) -> f64 {
         1.0
     }
 

@@ -11,7 +11,7 @@ const INTERIOR: f64 = 1e-12;
 
 impl ScalarLoss for Logistic {
     #[inline(always)]
-    fn mu(self) -> f64 {
+    fn mu(self, _y: f64) -> f64 {
         4.0
     }
 

@@ -1,37 +1,66 @@
-//! Losses ℓ(u, y) (MATH 2.1–2.6): value, derivatives, conjugate with its exact domain, smoothness.
+//! Losses ℓ(u, y) (MATH 2.1–2.6, 2.11–2.13): value, derivatives, conjugate with its exact domain, smoothness.
 //!
 //! Each loss of one sample is a small type with the same scalar methods; [`Loss`] names them and carries the loops over samples. Losses over
 //! all samples together are [`CoupledLoss`]; [`Loss`] only names them.
 
 mod coupled;
 mod cox;
+mod gamma;
 mod huber;
+mod likelihood;
 mod logistic;
+mod names;
+mod negative_binomial;
+mod poisson;
 mod squared;
 mod squared_hinge;
 
 pub use coupled::{CoupledConjugate, CoupledCurvature, CoupledLoss};
 pub(crate) use cox::Cox;
 pub use cox::{Baseline, Curve, Survival, Ties, concordance};
+pub use gamma::Gamma;
 pub use huber::Huber;
 pub use logistic::Logistic;
+pub use negative_binomial::NegativeBinomial;
+pub use poisson::Poisson;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
 
 use serde::{Deserialize, Serialize};
 
-/// One sample's loss, 1/μ-smooth and convex in u.
+/// One sample's loss, convex in u and nowhere below zero, which it comes as near to as one likes.
 pub trait ScalarLoss: Copy + Send + Sync {
-    /// μ: the loss is 1/μ-smooth, its conjugate μ-strongly convex.
-    fn mu(self) -> f64;
+    /// μ: the loss is 1/μ-smooth, its conjugate μ-strongly convex; zero where its curvature has no bound.
+    fn mu(self, y: f64) -> f64;
     /// ℓ(u, y).
     fn value(self, u: f64, y: f64) -> f64;
     /// ℓ′(u, y), always inside the domain of the conjugate.
     fn derivative(self, u: f64, y: f64) -> f64;
     /// ℓ″(u, y); at a kink of ℓ′ the larger side.
     fn curvature(self, u: f64, y: f64) -> f64;
+    /// A curvature with which a Newton step from u does not pass the least of ℓ (MATH 2.15): 1/μ, or what is enough.
+    #[inline(always)]
+    fn careful_curvature(self, _u: f64, y: f64) -> f64 {
+        1.0 / self.mu(y)
+    }
+    /// No less than ℓ″ within `reach` of u.
+    #[inline(always)]
+    fn steepest(self, _u: f64, y: f64, _reach: f64) -> f64 {
+        1.0 / self.mu(y)
+    }
+    /// ℓ″ where ℓ′ = a (MATH 2.14), or a bound of it.
+    #[inline(always)]
+    fn curvature_of_slope(self, _a: f64, y: f64) -> f64 {
+        1.0 / self.mu(y)
+    }
     /// ℓ*(a) = sup_u { a u − ℓ(u, y) } (MATH 2.5): +∞ outside its domain.
     fn conjugate(self, a: f64, y: f64) -> f64;
+    /// What the rounding of ℓ*(a) is relative to, beside ℓ*(a) itself (MATH 3.12).
+    #[inline(always)]
+    fn parts(self, a: f64, y: f64) -> f64 {
+        // Both parts of ½a² + ya, which may cancel.
+        (a * y).abs() + a * a
+    }
     /// A maximiser u of a u − ℓ(u, y), finite also at the ends of the domain.
     fn conjugate_derivative(self, a: f64, y: f64) -> f64;
     /// The ends of the closed domain of ℓ*.
@@ -53,6 +82,45 @@ fn shifted_target(u: f64, b: f64, y: f64) -> (f64, f64) {
     (if e.is_finite() { e } else { 0.0 }, y - s)
 }
 
+/// The largest exponent whose power the derivatives take: beyond it they are cut, so that products of them are numbers.
+const LARGEST_EXPONENT: f64 = 230.0;
+
+/// e^u, cut at a number whose square is one.
+#[inline(always)]
+fn exp(u: f64) -> f64 {
+    u.min(LARGEST_EXPONENT).exp()
+}
+
+/// log y, 0 at 0, where it stands beside a factor that is zero.
+#[inline(always)]
+fn log(y: f64) -> f64 {
+    if y > 0.0 { y.ln() } else { 0.0 }
+}
+
+/// e^t − 1 − t ≥ 0, to the last digits also near zero.
+#[inline(always)]
+fn excess(t: f64) -> f64 {
+    if t.abs() > 0.05 {
+        return (t.exp_m1() - t).max(0.0);
+    }
+    let series = [9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0].iter().fold(1.0, |sum, k| 1.0 + t / k * sum);
+    0.5 * t * t * series
+}
+
+/// (a + y) log(a + y) − y log y, 0 · log 0 = 0 (MATH 2.11): with an error of a few ε of |a|(1 + |log y|) and of itself.
+#[inline(always)]
+fn log_difference(a: f64, y: f64) -> f64 {
+    let m = a + y;
+    if a.abs() < 0.5 * y { m * (a / y).ln_1p() + a * y.ln() } else { m * log(m) - y * log(y) }
+}
+
+/// max(ℓ″(u), ℓ′(u)/(u − u°)) with u° = log y, where a loss with the log link is least (MATH 2.15).
+#[inline(always)]
+fn chord<L: ScalarLoss>(loss: L, u: f64, y: f64) -> f64 {
+    let (curvature, from) = (loss.curvature(u, y), u - y.ln());
+    if from.abs() < 1e-3 { curvature } else { curvature.max(loss.derivative(u, y) / from) }
+}
+
 /// The loss of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -68,6 +136,15 @@ pub enum Loss {
     Huber {
         /// Where the loss turns from quadratic to linear.
         delta: f64,
+    },
+    /// e^u − yu + y log y − y, y ≥ 0: counts.
+    Poisson,
+    /// y e^{−u} + u − log y − 1, y > 0: positive amounts whose spread grows with their mean.
+    Gamma,
+    /// (y + θ) log((θ + e^u)/(θ + y)) − y (u − log y), y ≥ 0: counts that vary more than Poisson's.
+    NegativeBinomial {
+        /// The variance of a count of mean m is m + m²/θ.
+        theta: f64,
     },
     /// The partial likelihood of Cox, of all samples together ([`CoupledLoss`]).
     Cox {
@@ -96,6 +173,18 @@ macro_rules! dispatch {
                 let $loss = Huber { delta };
                 $body
             }
+            Loss::Poisson => {
+                let $loss = Poisson;
+                $body
+            }
+            Loss::Gamma => {
+                let $loss = Gamma;
+                $body
+            }
+            Loss::NegativeBinomial { theta } => {
+                let $loss = NegativeBinomial { theta };
+                $body
+            }
             Loss::Cox { .. } => {
                 let $loss = coupled::NotOfOne;
                 $body
@@ -105,17 +194,6 @@ macro_rules! dispatch {
 }
 
 impl Loss {
-    /// The name used on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Squared => "squared",
-            Self::Logistic => "logistic",
-            Self::SquaredHinge => "squared_hinge",
-            Self::Huber { .. } => "huber",
-            Self::Cox { .. } => "cox",
-        }
-    }
-
     /// Whether y must be −1 or +1.
     pub fn is_classification(self) -> bool {
         matches!(self, Self::Logistic | Self::SquaredHinge)
@@ -131,9 +209,24 @@ impl Loss {
         self == Self::Squared
     }
 
-    /// μ of one sample with weight one.
-    pub fn mu(self) -> f64 {
-        dispatch!(self, l => l.mu())
+    /// Whether the mean of y is e^u.
+    pub fn has_log_link(self) -> bool {
+        matches!(self, Self::Poisson | Self::Gamma | Self::NegativeBinomial { .. })
+    }
+
+    /// μ of one sample with weight one; zero where ℓ″ has no bound.
+    pub fn mu(self, y: f64) -> f64 {
+        dispatch!(self, l => l.mu(y))
+    }
+
+    /// No less than ℓ″ within `reach` of u.
+    pub(crate) fn steepest(self, u: f64, y: f64, reach: f64) -> f64 {
+        dispatch!(self, l => l.steepest(u, y, reach))
+    }
+
+    /// ℓ″ where ℓ′ = a (MATH 2.14), or 1/μ.
+    pub(crate) fn curvature_of_slope(self, a: f64, y: f64) -> f64 {
+        dispatch!(self, l => l.curvature_of_slope(a, y))
     }
 
     /// ℓ(u, y).
@@ -154,6 +247,11 @@ impl Loss {
     /// ℓ*(a), +∞ outside the domain.
     pub fn conjugate(self, a: f64, y: f64) -> f64 {
         dispatch!(self, l => l.conjugate(a, y))
+    }
+
+    /// What the rounding of ℓ*(a) is relative to, beside ℓ*(a) itself (MATH 3.12).
+    pub(crate) fn parts(self, a: f64, y: f64) -> f64 {
+        dispatch!(self, l => l.parts(a, y))
     }
 
     /// ℓ*′(a).
@@ -192,6 +290,21 @@ impl Loss {
     /// out_i = w_i ℓ″(u_i + b, y_i).
     pub fn curvatures(self, u: &[f64], b: f64, y: &[f64], w: Option<&[f64]>, out: &mut [f64]) {
         dispatch!(self, l => fill(l, (u, b, y), w, out, ScalarLoss::curvature))
+    }
+
+    /// out_i = w_i max(ℓ″, floor · c) with c the careful curvature (MATH 2.15).
+    pub(crate) fn floored_curvatures(
+        self,
+        u: &[f64],
+        b: f64,
+        y: &[f64],
+        w: Option<&[f64]>,
+        floor: f64,
+        out: &mut [f64],
+    ) {
+        dispatch!(self, l => fill(l, (u, b, y), w, out, |l, u, y| {
+            l.curvature(u, y).max(floor * l.careful_curvature(u, y))
+        }))
     }
 }
 

@@ -8,7 +8,7 @@ pub struct Squared;
 
 impl ScalarLoss for Squared {
     #[inline(always)]
-    fn mu(self) -> f64 {
+    fn mu(self, _y: f64) -> f64 {
         1.0
     }
 

@@ -8,7 +8,7 @@ pub struct SquaredHinge;
 
 impl ScalarLoss for SquaredHinge {
     #[inline(always)]
-    fn mu(self) -> f64 {
+    fn mu(self, _y: f64) -> f64 {
         0.5
     }
 

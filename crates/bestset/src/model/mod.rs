@@ -144,6 +144,17 @@ impl Model {
         Ok(self.predict(design)?.into_iter().map(|u| 1.0 / (1.0 + (-u).exp())).collect())
     }
 
+    /// The mean of y in each row: e^u with the log link, the probability of +1 for the logistic loss, u for the others; `offset` is
+    /// what belongs to the rows, such as the logarithm of their exposure.
+    pub fn means(&self, design: &dyn Design, offset: Option<&[f64]>) -> Result<Vec<f64>> {
+        let mut u = self.predict(design)?;
+        if let Some(offset) = offset {
+            check_length("offset", offset.len(), u.len())?;
+            u.iter_mut().zip(offset).for_each(|(u, o)| *u += o);
+        }
+        Ok(u.into_iter().map(|u| self.loss.mean(u)).collect())
+    }
+
     /// The label of each row, +1 where u > 0 and −1 elsewhere; for classification.
     pub fn classes(&self, design: &dyn Design) -> Result<Vec<f64>> {
         if !self.loss.is_classification() {

@@ -101,7 +101,8 @@ const SEARCH_STEPS: usize = 12;
 pub(super) fn entry(problem: &Problem<'_>, answer: &Coefficients, tau: &[f64]) -> Result<f64> {
     let lengths = problem.lengths()?;
     let price = |j: usize| problem.penalty().price.at(j);
-    let bound = |j: usize| lengths.of(j).powi(2) / problem.loss().mu();
+    let typical = problem.typical_curvature_at(answer)?;
+    let bound = |j: usize| lengths.of(j).powi(2) * typical;
     let mut outside = vec![true; tau.len()];
     answer.support.iter().for_each(|&j| outside[j] = false);
     let candidates = (0..tau.len()).filter(|&j| outside[j] && price(j) > 0.0);
@@ -110,18 +111,24 @@ pub(super) fn entry(problem: &Problem<'_>, answer: &Coefficients, tau: &[f64]) -
     if problem.loss().is_quadratic() || worth.is_empty() {
         return Ok(worth.iter().map(|w| w.0).fold(0.0, f64::max));
     }
+    // What the model promises is sure only where its curvature is a bound.
+    let is_bound = !problem.loss().has_log_link();
     // The bound of the curvature may be many times the curvature itself: the best are looked at along their whole line.
     worth.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     worth.truncate(SEARCHED);
     let mut largest = 0.0f64;
     for (least, j) in worth {
-        largest = largest.max((searched_gain(problem, answer, j, tau[j])? / price(j)).max(least));
+        largest = largest.max((searched_gain(problem, answer, j, (tau[j], typical))? / price(j)).max(if is_bound {
+            least
+        } else {
+            0.0
+        }));
     }
     Ok(largest)
 }
 
 /// The most that coefficient j alone can lower the loss and its shrinkage (MATH 10.3): regula falsi on the slope, which rises.
-fn searched_gain(problem: &Problem<'_>, answer: &Coefficients, j: usize, tau: f64) -> Result<f64> {
+fn searched_gain(problem: &Problem<'_>, answer: &Coefficients, j: usize, (tau, typical): (f64, f64)) -> Result<f64> {
     let (coordinate, u) = (problem.coordinate(j).selected(), problem.margins(answer)?);
     let (mut column, mut x) = (crate::design::Column::default(), vec![0.0; u.len()]);
     problem.design().column(j, &mut column)?;
@@ -133,11 +140,11 @@ fn searched_gain(problem: &Problem<'_>, answer: &Coefficients, j: usize, tau: f6
         let slope = crate::kernel::dot(&x, &slopes) + b.signum() * coordinate.l1 + 2.0 * coordinate.l2 * b;
         (problem.loss_sum(&moved, answer.intercept) + coordinate.value(b), b.signum() * slope)
     };
-    let (zero, first) = (at(0.0).0, coordinate.prox_selected(problem.squares()?[j] / problem.loss().mu(), -tau));
+    let (zero, first) = (at(0.0).0, coordinate.prox_selected(problem.squares()?[j] * typical, -tau));
     if first == 0.0 || !first.is_finite() {
         return Ok(0.0);
     }
-    // The majorised step ends before the minimum: from there outwards until the slope has turned.
+    // A majorised step ends before the minimum: from there outwards until the slope has turned; inwards where it has.
     let reach = if first > 0.0 { coordinate.upper } else { coordinate.lower };
     let (mut low, mut high) = ((0.0, coordinate.l1 - tau.abs()), (first, at(first).1));
     let mut best = at(first).0;

@@ -99,13 +99,13 @@ fn lambda0_max(grouped: &Grouped<'_, '_>, options: &PathOptions, limits: &Limits
 fn entry(grouped: &Grouped<'_, '_>, answer: &Coefficients) -> Result<f64> {
     let groups = grouped.groups;
     let (tau, chosen) = (grouped.problem.correlations_at(answer)?, grouped.chosen(answer));
-    let squares = grouped.problem.squares()?;
+    let (squares, typical) = (grouped.problem.squares()?, grouped.problem.typical_curvature_at(answer)?);
     // Bounds may hold it back: it is where the path goes on, not part of a proof.
     let worth = |g: usize| {
         let pull = |&j: &usize| (tau[j].abs() - grouped.selected(j).l1).max(0.0).powi(2);
         let ridge = groups.members[g].iter().map(|&j| grouped.selected(j).l2).fold(0.0, f64::max);
         let pull: f64 = groups.members[g].iter().map(pull).sum();
-        0.5 * pull / (grouped.curvature(squares, g) + 2.0 * ridge) / grouped.factor(g)
+        0.5 * pull / (typical * grouped.square(squares, g) + 2.0 * ridge) / grouped.factor(g)
     };
     let outside = (0..groups.len()).filter(|&g| grouped.factor(g) > 0.0 && chosen.binary_search(&g).is_err());
     Ok(outside.map(worth).fold(0.0, f64::max))

@@ -340,8 +340,7 @@ impl Problem<'_> {
             let fixed = self.offset.as_ref().map_or(0.0, |o| a * o[i]);
             let term = w * self.loss.conjugate(ratio, y);
             conjugates += term - fixed;
-            // Both parts of ½a² + ya, which may cancel.
-            size += term.abs() + fixed.abs() + (a * y).abs() + (a * ratio).abs();
+            size += term.abs() + fixed.abs() + w * self.loss.parts(ratio, y);
             squares += a * ratio;
             absolute += a.abs();
             sum.add(a);

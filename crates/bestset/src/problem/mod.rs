@@ -37,6 +37,8 @@ pub struct Problem<'a> {
     offset: Option<Cow<'a, [f64]>>,
     intercept: bool,
     max_size: Option<usize>,
+    /// μ of all samples.
+    mu: f64,
     measured: Arc<OnceLock<Measured>>,
     moments: Arc<OnceLock<Vec<Moments>>>,
     /// Squares of the lengths of the columns for a loss over all samples together (MATH 15.3).
@@ -53,7 +55,7 @@ impl<'a> Problem<'a> {
         check_length("y", y.len(), design.nrows())?;
         check_finite("y", &y)?;
         penalty.validate(design.ncols())?;
-        let (loss, weights, offset, intercept, max_size) = (Loss::Squared, None, None, false, None);
+        let (loss, weights, offset, intercept, max_size, mu) = (Loss::Squared, None, None, false, None, 1.0);
         let (measured, moments, steepest) = (Arc::default(), Arc::default(), Arc::default());
         let coupled = None;
         let problem = Self {
@@ -66,6 +68,7 @@ impl<'a> Problem<'a> {
             offset,
             intercept,
             max_size,
+            mu,
             measured,
             moments,
             steepest,
@@ -74,19 +77,24 @@ impl<'a> Problem<'a> {
         Ok(problem)
     }
 
-    /// Uses another loss; classification losses need labels −1 and +1, both present.
+    /// Uses another loss; classification losses need labels −1 and +1, both present, counts are at least 0 and not all 0, amounts
+    /// of the Gamma loss above 0.
     pub fn with_loss(mut self, loss: Loss) -> Result<Self> {
-        if let Loss::Huber { delta } = loss
-            && !(delta > 0.0 && delta.is_finite())
-        {
-            return Err(Error::Range { name: "delta", value: delta, range: "finite and above 0" });
+        let (name, value) = match loss {
+            Loss::Huber { delta } => ("delta", delta),
+            Loss::NegativeBinomial { theta } => ("theta", theta),
+            _ => ("", 1.0),
+        };
+        if !(value > 0.0 && value.is_finite()) {
+            return Err(Error::Range { name, value, range: "finite and above 0" });
         }
         if loss.is_coupled() {
             let reason = "is a loss over all samples together, which needs more than y: see Problem::with_survival";
             return Err(Error::Unsupported { method: loss.name(), reason });
         }
         (self.loss, self.coupled) = (loss, None);
-        self.check_labels()?;
+        self.mu = self.y.iter().map(|&y| loss.mu(y)).fold(f64::INFINITY, f64::min);
+        self.check_targets()?;
         Ok(self)
     }
 
@@ -94,7 +102,7 @@ impl<'a> Problem<'a> {
     pub fn with_coupled_loss(mut self, loss: Loss, coupled: &dyn CoupledLoss) -> Result<Self> {
         check_length("the loss", coupled.nrows(), self.nrows())?;
         self.coupled = Some(coupled.weighted(self.weights())?);
-        (self.loss, self.intercept, self.steepest) = (loss, false, Arc::default());
+        (self.loss, self.intercept, self.steepest, self.mu) = (loss, false, Arc::default(), 1.0);
         Ok(self)
     }
 
@@ -127,7 +135,7 @@ impl<'a> Problem<'a> {
         if let Some(coupled) = &self.coupled {
             self.coupled = Some(coupled.weighted(self.weights())?);
         }
-        self.check_labels()?;
+        self.check_targets()?;
         self.check_squares()?;
         Ok(self)
     }
@@ -188,10 +196,31 @@ impl<'a> Problem<'a> {
         Err(Error::TooLarge { what, index, value })
     }
 
-    fn check_labels(&self) -> Result<()> {
-        if !self.loss.is_classification() {
-            return Ok(());
+    /// Whether the targets are such as the loss has.
+    fn check_targets(&self) -> Result<()> {
+        match self.loss {
+            Loss::Logistic | Loss::SquaredHinge => self.check_labels(),
+            Loss::Poisson | Loss::NegativeBinomial { .. } => {
+                self.check_signs(|y| y >= 0.0, "at least 0")?;
+                let is_zero = |i: usize| self.weight(i) == 0.0 || self.y[i] == 0.0;
+                if (0..self.nrows()).all(is_zero) { Err(Error::NoCounts { loss: self.loss.name() }) } else { Ok(()) }
+            }
+            Loss::Gamma => self.check_signs(|y| y > 0.0, "above 0"),
+            Loss::Squared | Loss::Huber { .. } | Loss::Cox { .. } => Ok(()),
         }
+    }
+
+    fn check_signs(&self, is_right: impl Fn(f64) -> bool, range: &'static str) -> Result<()> {
+        let loss = self.loss.name();
+        // Products of so large a mean are no numbers.
+        if let Some(index) = self.y.iter().position(|&y| y > 1e100) {
+            return Err(Error::TooLarge { what: "y", index, value: self.y[index] });
+        }
+        let wrong = self.y.iter().position(|&y| !is_right(y));
+        wrong.map_or(Ok(()), |index| Err(Error::Target { index, value: self.y[index], loss, range }))
+    }
+
+    fn check_labels(&self) -> Result<()> {
         if let Some(index) = self.y.iter().position(|&v| v != 1.0 && v != -1.0) {
             return Err(Error::Label { index, value: self.y[index] });
         }
@@ -223,6 +252,11 @@ impl<'a> Problem<'a> {
     /// The loss.
     pub fn loss(&self) -> Loss {
         self.loss
+    }
+
+    /// μ of every sample with weight one: the least over all targets, zero where the curvature of the loss has no bound.
+    pub fn mu(&self) -> f64 {
+        self.mu
     }
 
     /// Two kinds of samples of which every part of them should have its share: classes, events. `None` where all are alike.

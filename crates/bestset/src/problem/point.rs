@@ -76,7 +76,7 @@ impl Problem<'_> {
         self.loss.total(u, b, &self.y, self.weights())
     }
 
-    /// argmin_b Σ_i w_i ℓ(u_i + b, y_i) (MATH 2.8), started at `guess`; zero without an intercept.
+    /// argmin_b Σ_i w_i ℓ(u_i + b, y_i) (MATH 2.8), started at `guess` or a better one; zero without an intercept.
     ///
     /// Newton steps inside a bracket of the monotone derivative, to the last digit.
     pub fn best_intercept(&self, u: &[f64], guess: f64) -> f64 {
@@ -86,6 +86,7 @@ impl Problem<'_> {
         if self.loss.is_quadratic() {
             return self.mean_intercept(u, guess);
         }
+        let guess = self.log_mean_intercept(u).unwrap_or(guess);
         let slope = |b: f64| self.loss.slope_and_curvature(u, b, &self.y, self.weights());
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
         // Where a loss changes its shape.
@@ -124,6 +125,26 @@ impl Problem<'_> {
             b = next;
         }
         nearest
+    }
+
+    /// log(Σ w_iy_i / Σ w_ie^{u_i}), the best b for Poisson and a start for the negative binomial, and log(Σ w_iy_ie^{−u_i} / Σ w_i), that
+    /// for Gamma (MATH 2.8); `None` for losses without the log link, and where it is no number.
+    fn log_mean_intercept(&self, u: &[f64]) -> Option<f64> {
+        if !self.loss.has_log_link() {
+            return None;
+        }
+        let is_amount = self.loss == Loss::Gamma;
+        let log_sum = |term: &dyn Fn(usize) -> f64| {
+            let counted = || (0..u.len()).filter(|&i| self.weight(i) > 0.0).map(term);
+            let most = counted().fold(f64::NEG_INFINITY, f64::max);
+            most + counted().map(|t| (t - most).exp()).sum::<f64>().ln()
+        };
+        let log_weight = |i: usize| self.weight(i).ln();
+        let (above, below) = match is_amount {
+            true => (log_sum(&|i| log_weight(i) + self.y[i].ln() - u[i]), log_sum(&log_weight)),
+            false => (log_sum(&|i| log_weight(i) + self.y[i].ln()), log_sum(&|i| log_weight(i) + u[i])),
+        };
+        Some(above - below).filter(|b| b.is_finite())
     }
 
     /// Σ w_i (y_i − u_i) / Σ w_i (MATH 2.8). From a guess as far as the residuals are large one step is exact; more of them mend
@@ -171,6 +192,41 @@ impl Problem<'_> {
             let (w, end) = (self.weight(i), self.weight(i) * reach);
             *a = (*a - w * step).clamp(-end, end);
         }
+    }
+
+    /// The curvature of the loss for each unit of ‖x_j‖² (MATH 2.14) that steps and prices are made with: 1/μ where it is the same
+    /// for all samples, else Σ w_i ℓ″ / Σ w_i at the dual point α. A guess, which no bound rests on.
+    pub(crate) fn typical_curvature(&self, alpha: &[f64]) -> f64 {
+        if !self.loss.has_log_link() {
+            return 1.0 / self.mu();
+        }
+        let (sum, total, _) = self.curvatures_of(alpha);
+        (sum / total).max(f64::MIN_POSITIVE)
+    }
+
+    /// As [`Problem::typical_curvature`], at coefficients.
+    pub(crate) fn typical_curvature_at(&self, coefficients: &Coefficients) -> Result<f64> {
+        if !self.loss.has_log_link() {
+            return Ok(1.0 / self.mu());
+        }
+        let (u, mut alpha) = (self.margins(coefficients)?, vec![0.0; self.nrows()]);
+        self.dual_point(&u, self.best_intercept(&u, coefficients.intercept), &mut alpha);
+        Ok(self.typical_curvature(&alpha))
+    }
+
+    /// As [`Problem::typical_curvature`], the largest of all samples.
+    pub(crate) fn largest_curvature(&self, alpha: &[f64]) -> f64 {
+        if self.loss.has_log_link() { self.curvatures_of(alpha).2 } else { 1.0 / self.mu() }
+    }
+
+    /// Σ w_i ℓ″, Σ w_i and max ℓ″ at α (MATH 2.14).
+    fn curvatures_of(&self, alpha: &[f64]) -> (f64, f64, f64) {
+        let counted = alpha.iter().enumerate().filter(|a| self.weight(a.0) > 0.0);
+        counted.fold((0.0, 0.0, 0.0f64), |(sum, total, most), (i, a)| {
+            let w = self.weight(i);
+            let curvature = self.loss.curvature_of_slope(a / w, self.y[i]);
+            (sum + w * curvature, total + w, most.max(curvature))
+        })
     }
 
     /// α_i ← clip_i(α_i − w_i υ) (MATH 2.9): the nearest point of the dual domain, conjugates finite and, with an intercept, Σ

@@ -12,8 +12,8 @@ pub const MARGIN: f64 = 1e-10;
 /// `primal` is P(β) for the published rule (MATH 5.3), R(β) for the relaxation rule; an undefined gap bounds nothing.
 pub fn radius(primal: f64, dual: f64, mu: f64) -> f64 {
     let gap = primal - dual;
-    // max(0, NaN) would be zero, a ball that proves everything.
-    if gap.is_nan() { f64::INFINITY } else { (2.0 * gap.max(0.0) / mu).sqrt() }
+    // max(0, NaN) would be zero, a ball that proves everything; without a μ there is no ball.
+    if gap.is_nan() || mu <= 0.0 { f64::INFINITY } else { (2.0 * gap.max(0.0) / mu).sqrt() }
 }
 
 /// |x_jᵀα| + ‖x̂_j‖ r < τ₀ (MATH 5.2), for either sign of the coefficient (paper eq. screen_rule).

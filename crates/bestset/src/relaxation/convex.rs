@@ -199,7 +199,7 @@ impl Relaxed {
     /// The relaxation rule (MATH 5.2): features that are zero in every minimiser of R leave the problem.
     fn screen(&mut self, work: &mut Workspace<'_, '_>) -> Result<()> {
         let problem = work.problem;
-        let radius = screening::radius(self.relaxation, self.dual_value, problem.loss().mu());
+        let radius = screening::radius(self.relaxation, self.dual_value, problem.mu());
         if !radius.is_finite() {
             return Ok(());
         }

@@ -331,16 +331,14 @@ impl<'p, 'a> Workspace<'p, 'a> {
         self.memory.most(share, (64, self.problem.ncols()), |columns| length * columns)
     }
 
-    /// The second derivative of the loss at the current point, its diagonal w ℓ″ kept away from zero.
+    /// The second derivative of the loss at the current point, its diagonal w ℓ″ kept away from zero (MATH 2.15).
     fn curvature(&self) -> Curvature {
         if let Some(coupled) = self.problem.coupled() {
             return Curvature::damped(coupled.curvature(&self.margins), self.floor);
         }
-        let (loss, w) = (self.problem.loss(), self.problem.weights());
+        let (loss, w, y) = (self.problem.loss(), self.problem.weights(), self.problem.y());
         let mut h = vec![0.0; self.margins.len()];
-        loss.curvatures(&self.margins, self.intercept, self.problem.y(), w, &mut h);
-        let least = self.floor / loss.mu();
-        h.iter_mut().enumerate().for_each(|(i, h)| *h = h.max(least * w.map_or(1.0, |w| w[i])));
+        loss.floored_curvatures(&self.margins, self.intercept, y, w, self.floor, &mut h);
         Curvature { diagonal: h, less: None, centred: self.problem.has_intercept() }
     }
 

@@ -76,9 +76,15 @@ pub(crate) fn apply(work: &mut Workspace<'_, '_>, squares: &[f64], step: Move) {
         work.refresh();
     }
     if let Some(j) = step.add {
-        let c = squares[work.active.features()[j]] / work.problem.loss().mu();
+        let (c, before) =
+            (squares[work.active.features()[j]] * work.problem.typical_curvature(&work.alpha), work.loss());
         let q = -work.active.dot(j, &work.alpha);
         work.beta[j] = work.coordinates[j].prox_selected(c, q);
         work.refresh();
+        // Where c is no bound the step may be far too long.
+        while work.problem.loss().has_log_link() && !(work.loss() <= before) && work.beta[j].abs() > f64::MIN_POSITIVE {
+            work.beta[j] *= 0.25;
+            work.refresh();
+        }
     }
 }

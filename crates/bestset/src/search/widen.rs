@@ -206,13 +206,15 @@ fn entering(
         false => None,
     };
     let Some(removals) = removals else {
-        let squares = problem.squares()?;
-        let kept = chosen(outside.len(), |k| Some(outside[k]).filter(|&j| lowers(work, squares[j], j, tau[j])));
+        let (squares, typical) = (problem.squares()?, problem.typical_curvature(&work.alpha));
+        let kept =
+            chosen(outside.len(), |k| Some(outside[k]).filter(|&j| lowers(work, squares[j] * typical, j, tau[j])));
         return Ok((kept, false));
     };
     let (removals, lengths) = (best_removals(removals), problem.lengths()?);
+    let steepest = problem.largest_curvature(&work.alpha).sqrt();
     let worth = |j: usize| {
-        let (c, length) = (problem.coordinate(j), lengths.of(j) / problem.loss().mu().sqrt());
+        let (c, length) = (problem.coordinate(j), lengths.of(j) * steepest);
         let gain = |extra: f64| (tau[j].abs() + extra - c.l1).max(0.0).powi(2) / (4.0 * c.l2);
         let moves = removals.iter().map(|(cost, reach)| gain(reach * length) - cost);
         moves.fold(gain(0.0), f64::max) - c.l0
@@ -275,9 +277,8 @@ fn improving(
     Ok((found, complete))
 }
 
-/// Whether giving feature j a coefficient, all others fixed, lowers P: T with the curvature bound.
-fn lowers(work: &Workspace<'_, '_>, square: f64, j: usize, tau: f64) -> bool {
-    let c = square / work.problem.loss().mu();
+/// Whether giving feature j a coefficient, all others fixed, lowers P: T with this curvature.
+fn lowers(work: &Workspace<'_, '_>, c: f64, j: usize, tau: f64) -> bool {
     work.problem.coordinate(j).threshold_operator(c, -tau) != 0.0 && work.position(j).is_none()
 }
 

@@ -217,7 +217,8 @@ fn needs_continuation(problem: &Problem<'_>) -> bool {
 /// Answers for a shrinking ridge term, each started from the one before, until they stay the same: starts for the problem without one.
 fn continuation(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Vec<Coefficients>> {
     let p = problem.ncols();
-    let mean = problem.squares()?.iter().sum::<f64>() / (p as f64 * problem.loss().mu());
+    let typical = problem.typical_curvature_at(&Coefficients::default())?;
+    let mean = problem.squares()?.iter().sum::<f64>() * typical / p as f64;
     let mut found: Vec<Coefficients> = Vec::new();
     for share in RIDGES {
         if monitor.stop(0).is_some() {

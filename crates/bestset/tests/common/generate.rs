@@ -1,7 +1,7 @@
 //! Random problems: every loss, storage, view, kind of bounds and weights, scales from 1e-6 to 1e6, odd columns.
 
 use super::case::{Case, Store, plain};
-use super::{ChaCha8Rng, LOSSES, RngExt, normal, pick, power};
+use super::{ChaCha8Rng, RngExt, UNIFORM, normal, pick, power, respond};
 use bestset::{Bounds, Loss, Penalty};
 use std::ops::RangeInclusive;
 
@@ -50,7 +50,7 @@ pub fn case(rng: &mut ChaCha8Rng, shape: &Shape) -> Case {
         columns
     });
     let x = plain(&base, base_rows, &standard, &rows, &columns);
-    let loss = pick(rng, &LOSSES);
+    let loss = pick(rng, &UNIFORM);
     let weights = weights(rng, n);
     let (y, intercept) = (targets(rng, n, p, &x, loss, weights.as_deref()), rng.random_bool(0.5));
     let mut case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));
@@ -122,13 +122,10 @@ fn targets(rng: &mut ChaCha8Rng, n: usize, p: usize, x: &[f64], loss: Loss, w: O
     }
     let (noise, offset) = (pick(rng, &[0.02, 0.3, 1.0]), pick(rng, &[0.0, 0.0, 1.5]));
     u.iter_mut().for_each(|u| *u += offset + noise * normal(rng));
-    if loss.is_classification() {
-        let mut y: Vec<f64> = u.iter().map(|&u| if u > 0.0 { 1.0 } else { -1.0 }).collect();
-        (y[0], y[1]) = (1.0, -1.0);
+    if loss.is_classification() || loss.has_log_link() {
+        respond(rng, loss, &mut u);
         debug_assert!(w.is_none_or(|w| w[0] > 0.0 && w[1] > 0.0));
-        return y;
-    }
-    if rng.random_bool(0.3) {
+    } else if rng.random_bool(0.3) {
         u[0] += 20.0;
     }
     u
@@ -165,7 +162,11 @@ fn penalty_of(rng: &mut ChaCha8Rng, case: &Case, shape: &Shape) -> Penalty {
     let mut penalty = Penalty::new(lambda0, lambda1, lambda2);
     let open = (0..case.p).any(|j| bounds.at(j).0.is_infinite() || bounds.at(j).1.is_infinite());
     let largest = (0..case.p).map(|j| case.norm(j).powi(2)).fold(0.0, f64::max);
-    if shape.attained && lambda1 == 0.0 && lambda2 < 1e-5 * largest && case.loss.is_classification() {
+    if shape.attained
+        && lambda1 == 0.0
+        && lambda2 < 1e-5 * largest
+        && (case.loss.is_classification() || case.loss.has_log_link())
+    {
         let (lower, upper) = (0..case.p).map(|j| (-case.typical_size(j), 2.0 * case.typical_size(j))).unzip();
         bounds = Bounds::Each(lower, upper);
     } else if shape.certified && open && lambda2 == 0.0 {

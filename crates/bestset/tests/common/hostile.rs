@@ -1,6 +1,6 @@
 //! Hostile problems, by what they are hard for.
 
-use super::{Case, ChaCha8Rng, RngExt, loss_at, normal, pick, power};
+use super::{Case, ChaCha8Rng, RngExt, loss_at, normal, pick, power, respond};
 use bestset::{Bounds, Loss, Penalty};
 
 /// Everything at once: at most so many features, n between p/1.5 and 3p; columns that stand in for one another, scales from 1e-4 to
@@ -32,11 +32,11 @@ pub fn hostile(rng: &mut ChaCha8Rng, losses: &[Loss], most: usize) -> Case {
     let offset: Option<Vec<f64>> = rng.random_bool(0.4).then(|| (0..n).map(|_| 2.0 * normal(rng)).collect());
     let mut y = signal;
     if loss.is_classification() {
-        y.iter_mut().for_each(|y| *y = if *y > shift { 1.0 } else { -1.0 });
-        (y[0], y[1]) = (1.0, -1.0);
+        y.iter_mut().for_each(|y| *y -= shift);
     } else if let Some(o) = &offset {
         y.iter_mut().zip(o).for_each(|(y, o)| *y += o);
     }
+    respond(rng, loss, &mut y);
     let weights = rng.random_bool(0.4).then(|| {
         let mut w: Vec<f64> = (0..n).map(|_| if rng.random_bool(0.2) { 0.0 } else { power(rng, -1.0, 1.0) }).collect();
         w[..2].iter_mut().for_each(|w| *w = w.max(0.5));
@@ -138,10 +138,7 @@ pub fn tangled(rng: &mut ChaCha8Rng, n: usize, p: usize, loss: Loss) -> Case {
     let truth: Vec<f64> = (0..p).map(|_| if rng.random_bool(0.5) { normal(rng) } else { 0.0 }).collect();
     let signal = |i: usize| (0..p).map(|j| x[j * n + i] * truth[j]).sum::<f64>();
     let mut y: Vec<f64> = (0..n).map(|i| signal(i) + 0.5 * normal(rng)).collect();
-    if loss.is_classification() {
-        y.iter_mut().for_each(|v| *v = v.signum());
-        (y[0], y[1]) = (1.0, -1.0);
-    }
+    respond(rng, loss, &mut y);
     let mut case = Case::dense(n, p, x, y, Penalty::new(lambda0, 0.1 * lambda0, lambda2));
     case.loss = loss;
     case

@@ -79,7 +79,38 @@ pub fn pick<T: Copy>(rng: &mut ChaCha8Rng, choices: &[T]) -> T {
 }
 
 /// All losses; the Huber δ is small enough to leave residuals on both sides of it.
-pub const LOSSES: [Loss; 4] = [Loss::Squared, Loss::Logistic, Loss::SquaredHinge, Loss::Huber { delta: 0.8 }];
+pub const LOSSES: [Loss; 7] = [
+    Loss::Squared,
+    Loss::Logistic,
+    Loss::SquaredHinge,
+    Loss::Huber { delta: 0.8 },
+    Loss::Poisson,
+    Loss::Gamma,
+    Loss::NegativeBinomial { theta: 1.5 },
+];
+
+/// Those of them that the published algorithms are stated for: one μ, whatever the target.
+pub const UNIFORM: [Loss; 4] = [LOSSES[0], LOSSES[1], LOSSES[2], LOSSES[3]];
+
+/// Makes of signals the targets that a loss has: labels of both classes, the first two of them unlike; counts of which the first is
+/// not zero, amounts, both of the size of e^signal, now and then one that is far beyond.
+pub fn respond(rng: &mut ChaCha8Rng, loss: Loss, signal: &mut [f64]) {
+    if loss.is_classification() {
+        signal.iter_mut().for_each(|y| *y = if *y > 0.0 { 1.0 } else { -1.0 });
+        (signal[0], signal[1]) = (1.0, -1.0);
+    } else if loss.has_log_link() {
+        for y in signal.iter_mut() {
+            let mean = y.clamp(-3.0, 5.0).exp();
+            let is_amount = loss == Loss::Gamma;
+            *y = if is_amount {
+                mean * power(rng, -1.0, 0.5)
+            } else {
+                (mean + mean.sqrt() * normal(rng)).round().max(0.0)
+            };
+        }
+        signal[0] = if rng.random_bool(0.1) { 1e3 } else { signal[0].max(1.0) };
+    }
+}
 
 /// Fails unless |a − b| ≤ tolerance; infinities of one sign are equal, NaN is equal to nothing.
 #[track_caller]

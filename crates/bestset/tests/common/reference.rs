@@ -64,8 +64,30 @@ pub fn loss_at(loss: Loss, u: f64, y: f64) -> (f64, f64, f64) {
                 (delta * r.abs() - 0.5 * delta * delta, delta * r.signum(), 0.0)
             }
         }
+        Loss::Poisson if y == 0.0 => (u.exp(), u.exp(), u.exp()),
+        Loss::Poisson => {
+            // Relative to the count, which the mean is near.
+            let t = u - y.ln();
+            (if t > 9.0 { u.exp() - y - y * t } else { y * (t.exp_m1() - t) }, y * t.exp_m1(), u.exp())
+        }
+        Loss::Gamma => {
+            let t = y.ln() - u;
+            (t.exp_m1() - t, -t.exp_m1(), t.exp())
+        }
+        Loss::NegativeBinomial { theta } => {
+            let (sum, total) =
+                (if u > theta.ln() { u + (theta * (-u).exp()).ln_1p() } else { (theta + u.exp()).ln() }, y + theta);
+            let share = 1.0 / (1.0 + theta * (-u).exp());
+            let value = total * (sum - total.ln()) - y * u + y_log_y(y);
+            (value, total * share - y, total * share * (1.0 - share))
+        }
         _ => unreachable!("a loss without a reference"),
     }
+}
+
+/// y log y, 0 at 0.
+fn y_log_y(y: f64) -> f64 {
+    if y > 0.0 { y * y.ln() } else { 0.0 }
 }
 
 /// ℓ*(a) from MATH §2; the domain is left to the caller within rounding.
@@ -78,11 +100,17 @@ fn conjugate(loss: Loss, a: f64, y: f64) -> f64 {
             low + high
         }
         Loss::SquaredHinge => 0.25 * a * a + y * a,
+        Loss::Poisson => y_log_y((a + y).max(0.0)) - y_log_y(y) - a,
+        Loss::Gamma => a * y.ln() + a + y_log_y((1.0 - a).max(0.0)),
+        Loss::NegativeBinomial { theta } => {
+            let rest = (theta - a).max(0.0);
+            y_log_y((a + y).max(0.0)) - y_log_y(y) + y_log_y(rest) - rest * theta.ln()
+        }
         _ => 0.5 * a * a + y * a,
     }
 }
 
-/// The smoothness constant 1/μ.
+/// The smoothness constant 1/μ; where there is none steps are tried, and this is a scale only.
 fn smoothness(loss: Loss) -> f64 {
     match loss {
         Loss::Logistic => 0.25,
@@ -236,7 +264,44 @@ impl Model<'_> {
         fit
     }
 
+    /// A step of one variable from `old` along x: `next` of a curvature, doubled until the loss lies below its model there.
+    fn tried(&self, u: &[f64], b: f64, x: &[f64], old: f64, next: impl Fn(f64, f64) -> f64) -> f64 {
+        let at: Vec<_> = (0..self.n).map(|i| loss_at(self.loss, u[i] + b, self.y[i])).collect();
+        let gradient: f64 = (0..self.n).map(|i| self.weights[i] * x[i] * at[i].1).sum();
+        let mut c: f64 = (0..self.n).map(|i| self.weights[i] * x[i] * x[i] * at[i].2).sum::<f64>() + f64::MIN_POSITIVE;
+        let before = self.loss_sum(u, b);
+        for _ in 0..300 {
+            let (new, mut moved) = (next(c, gradient), u.to_vec());
+            let by = new - old;
+            moved.iter_mut().zip(x).for_each(|(u, x)| *u += by * x);
+            let model = before + (gradient + 0.5 * c * by) * by;
+            if by == 0.0 || self.loss_sum(&moved, b) <= model + 1e-15 * before.abs() {
+                return new;
+            }
+            c *= 2.0;
+        }
+        old
+    }
+
+    /// As [`Model::sweep`], for losses whose curvature has no bound.
+    fn tried_sweep(&self, columns: &[usize], penalties: &[Convex], norms: &[f64], fit: &mut Fit) {
+        let mut u = self.margins(columns, &fit.beta);
+        for (k, &j) in columns.iter().enumerate().filter(|p| norms[p.0] > 0.0) {
+            let (x, old) = (self.col(j), fit.beta[k]);
+            let new = self.tried(&u, fit.intercept, x, old, |c, gradient| penalties[k].step(c, c * old - gradient));
+            u.iter_mut().zip(x).for_each(|(u, x)| *u += (new - old) * x);
+            fit.beta[k] = new;
+        }
+        if self.intercept {
+            let old = fit.intercept;
+            fit.intercept = self.tried(&u, old, &vec![1.0; self.n], old, |c, gradient| old - gradient / c);
+        }
+    }
+
     fn sweep(&self, columns: &[usize], penalties: &[Convex], norms: &[f64], fit: &mut Fit) {
+        if self.loss.has_log_link() {
+            return self.tried_sweep(columns, penalties, norms, fit);
+        }
         let mut u = self.margins(columns, &fit.beta);
         for (k, &j) in columns.iter().enumerate() {
             let (x, old, b) = (self.col(j), fit.beta[k], fit.intercept);
@@ -275,7 +340,11 @@ impl Model<'_> {
         let u = self.margins(columns, &fit.beta);
         let mut at: Vec<_> = (0..self.n).map(|i| loss_at(self.loss, u[i] + fit.intercept, self.y[i])).collect();
         if majorise {
-            at.iter_mut().for_each(|a| a.2 = smoothness(self.loss));
+            let careful = |i: usize, a: (f64, f64, f64)| match self.loss.has_log_link() {
+                true => a.2.max(a.1 / (u[i] + fit.intercept - self.y[i].ln())),
+                false => smoothness(self.loss),
+            };
+            at.iter_mut().enumerate().for_each(|(i, a)| a.2 = careful(i, *a));
         }
         let slope = |x: &[f64]| (0..self.n).map(|i| self.weights[i] * at[i].1 * x[i]).sum::<f64>();
         let free = |k: usize| penalties[k].piece(fit.beta[k], slope(self.col(columns[k]))).map(|piece| (k, piece));
@@ -292,7 +361,9 @@ impl Model<'_> {
                 h[a * m + c] = (0..self.n).map(|i| self.weights[i] * at[i].2 * x[i] * z[i]).sum();
                 h[c * m + a] = h[a * m + c];
             }
-            h[a * m + a] += damping * if a < pieces.len() { norms[pieces[a].0] } else { total };
+            // Beside what is there: curvatures of counts are as large as they.
+            let own = if self.loss.has_log_link() { h[a * m + a] } else { 0.0 };
+            h[a * m + a] += damping * own.max(if a < pieces.len() { norms[pieces[a].0] } else { total });
             if let Some(&(_, (_, first, second))) = pieces.get(a) {
                 g[a] += first;
                 h[a * m + a] += second;
@@ -307,7 +378,10 @@ impl Model<'_> {
                 longest = longest.min((fit.beta[k] - end) / d[a]);
             }
         }
-        let before = self.value(columns, penalties, fit);
+        let terms = (0..self.n).map(|i| self.weights[i] * (at[i].0 + at[i].1.abs() * (1.0 + u[i].abs())));
+        // What rounding does to the value: where a curvature changes from point to point, steps below it are taken on trust.
+        let noise = if self.loss.has_log_link() { 4.0 * f64::EPSILON * terms.sum::<f64>() } else { 0.0 };
+        let before = self.value(columns, penalties, fit) + noise;
         let mut t = longest;
         for _ in 0..30 {
             let mut trial = fit.clone();
@@ -343,7 +417,8 @@ impl Model<'_> {
         let limit = |k: usize| {
             // A convex function that cannot fall within ten times β cannot fall beyond: with λ2 near 0 and no bounds
             // nothing else would keep what rounding leaves of τ from being multiplied without end.
-            let spread = self.y.iter().fold(1.0f64, |m, y| m.max(y.abs()));
+            let size = |y: f64| if self.loss.has_log_link() { y.max(1e-9).ln().abs() } else { y.abs() };
+            let spread = self.y.iter().fold(1.0f64, |m, y| m.max(size(*y)));
             let step = if norms[k] > 0.0 { spread * (self.n as f64 / norms[k]).sqrt() } else { 0.0 };
             10.0 * fit.beta[k].abs().max(step)
         };

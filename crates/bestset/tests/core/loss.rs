@@ -1,18 +1,24 @@
 //! Losses and conjugates of MATH §2 against their definitions.
 
-use crate::common::{LOSSES, assert_close, normal, rng};
+use crate::common::{LOSSES, UNIFORM, assert_close, normal, respond, rng};
 use bestset::Loss;
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, RngSeed};
 
 /// Targets that make sense for the loss.
 fn targets(loss: Loss) -> Vec<f64> {
-    if loss.is_classification() { vec![-1.0, 1.0] } else { vec![-3.0, -0.25, 0.0, 1.0, 40.0] }
+    match loss {
+        Loss::Gamma => vec![1e-3, 0.25, 1.0, 40.0],
+        Loss::Poisson | Loss::NegativeBinomial { .. } => vec![0.0, 0.25, 1.0, 3.0, 40.0],
+        _ if loss.is_classification() => vec![-1.0, 1.0],
+        _ => vec![-3.0, -0.25, 0.0, 1.0, 40.0],
+    }
 }
 
-/// Every (loss, y), with more than one δ for Huber.
+/// Every (loss, y), with more than one δ for Huber and θ for the negative binomial.
 fn all() -> Vec<(Loss, f64)> {
     let more = [Loss::Huber { delta: 0.01 }, Loss::Huber { delta: 25.0 }];
+    let more = more.into_iter().chain([0.01, 30.0].map(|theta| Loss::NegativeBinomial { theta }));
     LOSSES.into_iter().chain(more).flat_map(|loss| targets(loss).into_iter().map(move |y| (loss, y))).collect()
 }
 
@@ -118,17 +124,28 @@ fn derivative_and_curvature_match_finite_differences() {
             assert_close(slope, loss.derivative(u, y), 1e-5 * (1.0 + slope.abs()), &(loss, y, u));
             if kink > 2.0 * h {
                 let bend = (loss.derivative(u + h, y) - loss.derivative(u - h, y)) / (2.0 * h);
-                assert_close(bend, loss.curvature(u, y), 1e-6, &(loss, y, u));
+                assert_close(bend, loss.curvature(u, y), 1e-6 * (1.0 + bend.abs()), &(loss, y, u));
             }
             let most = largest.entry(loss.name()).or_insert(0.0f64);
             *most = most.max(loss.curvature(u, y));
         }
-        let at_zero = loss.curvature(0.0, y).max(loss.curvature(y, y));
-        assert_close(at_zero, 1.0 / loss.mu(), 1e-12, &(loss, y));
+        let steepest = match loss {
+            Loss::NegativeBinomial { theta } => theta.ln(),
+            _ if loss.is_classification() => 0.0,
+            _ => y,
+        };
+        if loss.mu(y) > 0.0 {
+            assert_close(
+                loss.curvature(steepest, y).max(loss.curvature(0.0, y)),
+                1.0 / loss.mu(y),
+                1e-12 / loss.mu(y),
+                &(loss, y),
+            );
+        }
     }
     // μ is the inverse of the largest curvature, as a table and as measured.
-    for (loss, mu) in LOSSES.into_iter().zip([1.0, 4.0, 0.5, 1.0]) {
-        assert_eq!(loss.mu(), mu);
+    for (loss, mu) in UNIFORM.into_iter().zip([1.0, 4.0, 0.5, 1.0]) {
+        assert_eq!(loss.mu(1.0), mu);
         let most = largest[loss.name()];
         assert!(most <= 1.0 / mu && most > 0.99 / mu, "{loss:?}: {most}");
     }
@@ -147,7 +164,7 @@ fn conjugates_are_strongly_convex_with_mu() {
                 let (at_a, at_c, at_middle) =
                     (loss.conjugate(a, y), loss.conjugate(c, y), loss.conjugate(0.5 * (a + c), y));
                 let bend = 0.5 * (at_a + at_c) - at_middle;
-                let least = loss.mu() / 8.0 * (a - c) * (a - c);
+                let least = loss.mu(y) / 8.0 * (a - c) * (a - c);
                 assert!(bend >= least - 1e-11 * (1.0 + at_a.abs() + at_c.abs()), "{loss:?} y = {y}: {a} {c}");
             }
         }
@@ -183,7 +200,7 @@ fn extreme_margins_stay_inside_the_domain_and_give_no_nan() {
             let (value, a, curvature) = (loss.value(u, y), loss.derivative(u, y), loss.curvature(u, y));
             assert!(value >= 0.0, "{loss:?} y = {y}, u = {u:e}: value {value}");
             assert!(a.is_finite() && lower <= a && a <= upper, "{loss:?} y = {y}, u = {u:e}: derivative {a}");
-            assert!((0.0..=1.0 / loss.mu()).contains(&curvature), "{loss:?} y = {y}, u = {u:e}: {curvature}");
+            assert!((0.0..=1.0 / loss.mu(y)).contains(&curvature), "{loss:?} y = {y}, u = {u:e}: {curvature}");
             let conjugate = loss.conjugate(a, y);
             assert!(!conjugate.is_nan() && (u.abs() > 1e140 || conjugate.is_finite()), "{loss:?} y = {y}, u = {u:e}");
         }
@@ -196,7 +213,8 @@ fn sums_over_samples_match_plain_loops_and_skip_weight_zero() {
     for loss in LOSSES {
         let n = 23;
         let u: Vec<f64> = (0..n).map(|_| 3.0 * normal(&mut rng)).collect();
-        let y: Vec<f64> = u.iter().map(|u| if loss.is_classification() { u.signum() } else { u + 1.0 }).collect();
+        let mut y: Vec<f64> = u.iter().map(|u| if loss.is_classification() { *u } else { u + 1.0 }).collect();
+        respond(&mut rng, loss, &mut y);
         let w: Vec<f64> = (0..n).map(|i| f64::from(i as u32 % 4) * 0.7).collect();
         for weights in [None, Some(w.as_slice())] {
             let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
@@ -250,17 +268,22 @@ proptest! {
     /// ℓ(u) + ℓ*(a) ≥ au at any scale, whatever the domain says.
     #[test]
     fn fenchel_young_at_any_scale(
-        kind in 0usize..4,
+        kind in 0usize..7,
         negative in any::<bool>(),
         (u, du) in (-1.0f64..1.0, -8.0f64..8.0),
         (a, da) in (-1.0f64..1.0, -8.0f64..8.0),
         (size, delta) in (-6.0f64..6.0, -6.0f64..6.0),
     ) {
-        let loss = if kind == 3 { Loss::Huber { delta: 10f64.powf(delta) } } else { LOSSES[kind] };
-        let y = if loss.is_classification() { 1.0 } else { 10f64.powf(size) } * if negative { -1.0 } else { 1.0 };
+        let loss = match LOSSES[kind] {
+            Loss::Huber { .. } => Loss::Huber { delta: 10f64.powf(delta) },
+            Loss::NegativeBinomial { .. } => Loss::NegativeBinomial { theta: 10f64.powf(delta) },
+            other => other,
+        };
+        let y = if loss.is_classification() { 1.0 } else { 10f64.powf(size) };
+        let y = if negative && !loss.has_log_link() { -y } else { y };
         let (u, a) = (u * 10f64.powf(du), a * 10f64.powf(da));
         let (value, conjugate) = (loss.value(u, y), loss.conjugate(a, y));
-        let scale = value + conjugate.abs() + (a * u).abs() + (a * y).abs() + a * a;
+        let scale = value + conjugate.abs() + (a * u).abs() + (a * y).abs() + a * a + a.abs() * (1.0 + y.abs().ln().abs());
         prop_assert!(conjugate == f64::INFINITY || value + conjugate - a * u >= -1e-14 * scale);
         let slope = loss.derivative(u, y);
         let (lower, upper) = loss.domain(y);

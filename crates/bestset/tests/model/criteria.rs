@@ -17,9 +17,9 @@ fn criteria_by_hand() {
         size: 1,
         free: 0,
         intercept: true,
-        squared: true,
+        lack: 4.0 * 0.5f64.ln(),
     };
-    let lack = 4.0 * 0.5f64.ln();
+    let lack = fit.lack;
     let value = |criterion| fit.value(criterion, 0.5);
     assert_close(value(Criterion::Aic), lack + 4.0, 1e-12, &());
     assert_close(value(Criterion::Bic), lack + 2.0 * 4f64.ln(), 1e-12, &());
@@ -28,7 +28,7 @@ fn criteria_by_hand() {
     assert_close(value(Criterion::Cp), 4.0 - 4.0 + 4.0, 1e-12, &());
     assert_close(value(Criterion::R2), 0.8, 1e-12, &());
     assert_close(value(Criterion::AdjustedR2), 1.0 - 0.2 * 3.0 / 2.0, 1e-12, &());
-    let logistic = Fit { squared: false, ..fit };
+    let logistic = Fit { lack: 2.0, ..fit };
     assert_close(logistic.value(Criterion::Aic, f64::NAN), 6.0, 1e-12, &());
 }
 

@@ -5,6 +5,7 @@ mod checkpoint;
 mod common;
 mod criteria;
 mod cv;
+mod families;
 mod groups;
 mod model;
 mod path;

@@ -101,15 +101,10 @@ impl Data {
     }
 }
 
-/// The loss of this name.
-pub fn loss(name: &str, delta: f64) -> Result<Loss, Failure> {
-    match name {
-        "squared" => Ok(Loss::Squared),
-        "logistic" => Ok(Loss::Logistic),
-        "squared_hinge" => Ok(Loss::SquaredHinge),
-        "huber" => Ok(Loss::Huber { delta }),
-        other => Err(format!("there is no loss named {other:?}")),
-    }
+/// The loss of a name or family, with its parameters.
+pub fn loss(from: &Fields) -> Result<Loss, Failure> {
+    let (name, delta) = (needed("loss", from.text("loss")?)?, from.number("delta")?.unwrap_or(1.345));
+    Loss::named(&name, delta, from.number("theta")?).map_err(said)
 }
 
 /// The scale of this name.
@@ -136,7 +131,7 @@ pub fn setup(from: &Fields) -> Result<Setup, Failure> {
         (groups, _) => groups,
     };
     Ok(Setup {
-        loss: loss(&needed("loss", from.text("loss")?)?, from.number("delta")?.unwrap_or(1.345))?,
+        loss: loss(from)?,
         survival: None,
         intercept: from.flag("intercept")?,
         scale: scale(&needed("scale", from.text("scale")?)?)?,

@@ -28,7 +28,7 @@ pub fn model(from: &Fields) -> Result<Model, Failure> {
     let status = STATUS.into_iter().find(|s| output::status(*s) == named);
     let number = |name| needed(name, from.number(name)?);
     let model = Model {
-        loss: loss(&needed("loss", from.text("loss")?)?, from.number("delta")?.unwrap_or(1.345))?,
+        loss: loss(from)?,
         lambda0: number("lambda0")?,
         lambda1: number("lambda1")?,
         lambda2: number("lambda2")?,
@@ -89,9 +89,9 @@ pub fn read(text: &str) -> Result<Value, Failure> {
     let mut all = Record::default();
     output::coefficients(&model.coefficients, &mut all);
     output::certificate(&model.certificate, &mut all);
-    let delta = if let Loss::Huber { delta } = model.loss { Some(delta) } else { None };
     all.set("loss", model.loss.name());
-    all.set("delta", delta);
+    all.set("delta", model.loss.delta());
+    all.set("theta", model.loss.theta());
     all.set("lambda0", model.lambda0);
     all.set("lambda1", model.lambda1);
     all.set("lambda2", model.lambda2);

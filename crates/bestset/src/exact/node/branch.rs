@@ -17,6 +17,7 @@ use crate::exact::node::{Choice, NodeContext, NodeRelaxation};
 /// coefficient can answer by growing.
 pub fn branch(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> Option<usize> {
     let (problem, members) = (context.problem(), &node.members);
+    let typical = problem.typical_curvature(&node.alpha);
     let score = |a: usize| {
         let (c, b, tau) = (context.coordinate(node, a), members.beta[a], members.tau[a]);
         if b == 0.0 {
@@ -24,7 +25,7 @@ pub fn branch(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> Optio
             let psi = if members.share[a] > 0.0 { c.psi(tau) } else { 0.0 };
             return (psi * psi, tau.abs() / c.threshold(tau) - 1.0);
         }
-        let half = 0.5 * context.bounds.square(context.feature(node, a)) / problem.loss().mu();
+        let half = 0.5 * context.bounds.square(context.feature(node, a)) * typical;
         let rise = (c.value(b) - c.envelope(b)).max(0.0) * half / (half + c.l2);
         (rise * half * b * b, -b.abs())
     };

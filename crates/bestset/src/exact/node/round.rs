@@ -59,8 +59,9 @@ fn most_charged(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> Vec
 /// tolerance take a step of their own. Without them the point would be on another subset, and this one unseen.
 pub fn only_subset(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> Vec<(u32, f64)> {
     let (problem, members) = (context.problem(), &node.members);
+    let typical = problem.typical_curvature(&node.alpha);
     let step = |a: usize| {
-        let curvature = context.bounds.square(context.feature(node, a)) / problem.loss().mu();
+        let curvature = context.bounds.square(context.feature(node, a)) * typical;
         context.near.coordinates[members.positions[a]].prox_selected(curvature, -members.tau[a])
     };
     let value = |a: usize| if members.beta[a] != 0.0 { members.beta[a] } else { step(a) };

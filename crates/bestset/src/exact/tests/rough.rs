@@ -1,7 +1,7 @@
 //! Correlations in single precision, and correlations carried from another dual point: neither hides a violated threshold, and
 //! nothing is excluded by them that double precision at the point itself would not exclude.
 
-use crate::common::{Case, ChaCha8Rng, LOSSES, RngExt, Shape, Store, case as general, hostile, pick, power, rng};
+use crate::common::{Case, ChaCha8Rng, RngExt, Shape, Store, UNIFORM, case as general, hostile, pick, power, rng};
 use crate::control::Monitor;
 use crate::design::Dense;
 use crate::problem::screening;
@@ -87,7 +87,7 @@ fn null_point(problem: &Problem<'_>) -> Vec<f64> {
 /// A case of any store and view, at an extreme scale of its columns, targets and weights.
 fn extreme(rng: &mut ChaCha8Rng, seed: u64) -> Case {
     let shape = Shape { certified: true, attained: true, ..Shape::new(2..=40, 2..=9) };
-    let mut case = if seed.is_multiple_of(2) { general(rng, &shape) } else { hostile(rng, &LOSSES, 8) };
+    let mut case = if seed.is_multiple_of(2) { general(rng, &shape) } else { hostile(rng, &UNIFORM, 8) };
     if seed % 2 == 1 {
         for j in 0..case.p {
             let s = power(rng, -60.0, 60.0);

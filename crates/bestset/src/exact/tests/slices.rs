@@ -1,6 +1,6 @@
 //! Trees in slices against enumeration: what comes back proves what one tree proves, and a bound is never false, also where slices are lost.
 
-use crate::common::{Case, LOSSES, rng};
+use crate::common::{Case, UNIFORM, rng};
 use crate::control::Monitor;
 use crate::error::Error;
 use crate::exact::SavedTree;
@@ -74,7 +74,7 @@ fn slices_prove_what_a_tree_proves_and_lost_ones_make_no_bound_false() {
     let (mut divided, mut lost) = (0, 0);
     for seed in 0..150 {
         let mut rng = rng(7000 + seed);
-        let case = draw(&mut rng, seed % 6, &LOSSES);
+        let case = draw(&mut rng, seed % 6, &UNIFORM);
         let optimum = costs(&case).into_iter().fold(f64::INFINITY, f64::min);
         let rounds = attack(&case, optimum, usize::MAX);
         divided += usize::from(rounds > 0);

@@ -3,7 +3,7 @@
 //!
 //! A wrong decision hides where the answer was known before; here it was not.
 
-use crate::common::{Case, ChaCha8Rng, Convex, LOSSES, RngExt, hostile, pick, power, price, rng};
+use crate::common::{Case, ChaCha8Rng, Convex, RngExt, UNIFORM, hostile, pick, power, price, rng};
 use crate::control::Monitor;
 use crate::design::Dense;
 use crate::exact::node::{Choice, Node};
@@ -111,7 +111,7 @@ struct TreeTally {
 impl Attack {
     fn new(seed: u64) -> Self {
         let mut rng = rng(77_000 + seed);
-        let losses: &[Loss] = if seed.is_multiple_of(4) { &LOSSES } else { &[Loss::Squared] };
+        let losses: &[Loss] = if seed.is_multiple_of(4) { &UNIFORM } else { &[Loss::Squared] };
         let case = draw(&mut rng, seed % 6, losses);
         let cost = costs(&case);
         let k = pick(&mut rng, &[None, None, None, Some(1), Some(2), Some(case.p / 2 + 1)]);

@@ -48,7 +48,7 @@ impl<'p, 'a> Ascent<'p, 'a> {
         ledger: &mut Ledger<'_, '_>,
         monitor: &mut Monitor<'_>,
     ) -> std::result::Result<StopRule, Halt> {
-        let mut gaps = Gaps::new(options.published, self.problem.loss().mu());
+        let mut gaps = Gaps::new(options.published, self.problem.mu());
         for t in 1usize.. {
             monitor.stop(ledger.iteration).map_or(Ok(()), Err)?;
             self.dual_step(options.published.step.at(t));

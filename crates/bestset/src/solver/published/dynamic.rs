@@ -47,7 +47,7 @@ fn outer_loop(
     screened: &mut Screened,
     monitor: &mut Monitor<'_>,
 ) -> std::result::Result<StopRule, Halt> {
-    let mu = pool.problem.loss().mu();
+    let mu = pool.problem.mu();
     let (mut schedule, mut rounds, mut do_add) = (Schedule::default(), Rounds::new(options.published, mu), true);
     let mut s = 0;
     loop {

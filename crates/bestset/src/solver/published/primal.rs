@@ -199,7 +199,7 @@ impl<'p, 'a> Primal<'p, 'a> {
     fn step(&mut self, k: usize, minimiser: &impl Fn(Coordinate, f64, f64) -> f64) -> f64 {
         let j = self.active.features()[k];
         let (coordinate, direction) = (self.problem.coordinate(j), Direction::of(self.problem, &self.moments[j]));
-        let c = direction.squares / self.problem.loss().mu();
+        let c = direction.squares / self.problem.mu();
         let slope = self.active.dot_stored(k, &self.slopes) + (self.active.shift(k) - direction.mean) * self.total;
         // Along a direction of length zero only the penalty changes.
         let q = if c > 0.0 { c * self.beta[k] - slope } else { 0.0 };

@@ -163,7 +163,7 @@ impl<'p, 'a> Removal<'p, 'a> {
         primal.columns().write_dense(j, &mut column);
         let line = Line { removal: self, coordinate, column, sign: if self.tau[j] < 0.0 { 1.0 } else { -1.0 } };
         let rest = self.penalty + coordinate.l0;
-        let curvature = direction.squares / self.problem.loss().mu() + 2.0 * coordinate.l2;
+        let curvature = direction.squares / self.problem.mu() + 2.0 * coordinate.l2;
         let (value, size) = line.minimise(self.tau[j].abs() - coordinate.l1, curvature, target - rest)?;
         Some((value + rest, line.sign * size))
     }

@@ -47,7 +47,7 @@ fn the_ball_holds_the_dual_optimum_and_the_relaxation_rules_are_true() {
         let case = case(&mut rng, &Shape { attained: true, certified: true, ..Shape::new(3..=25, 1..=20) });
         let (model, best) = (case.model(), relaxed(&case));
         case.with_problem(|problem| {
-            let mu = case.loss.mu();
+            let mu = problem.mu();
             // The reference dual optimum is itself known to within a ball.
             let known = radius(best.value, best.value - best.gap.max(1e-15 * best.value), mu);
             for noise in [0.0, 1e-6, 1e-3, 0.05, 1.0] {
@@ -113,7 +113,7 @@ fn the_ball_is_sharp() {
             let size = best.iter().fold(0.0f64, |m, a| m.max(a.abs()));
             let at = point(problem, best.iter().map(|a| a + 0.1 * size * normal(&mut rng)).collect());
             let zero = problem.relaxation(&bestset::Coefficients::from_pairs(vec![], b)).unwrap().unwrap();
-            let (off, ball) = (distance(&case, &at.alpha, &best), radius(zero, at.dual, case.loss.mu()));
+            let (off, ball) = (distance(&case, &at.alpha, &best), radius(zero, at.dual, problem.mu()));
             assert!(off <= ball * (1.0 + 1e-9) && off >= ball * (1.0 - 1e-6), "{trial}: {off} {ball}");
             sharp += 1;
         });

@@ -128,7 +128,7 @@ fn an_exact_answer_claims_no_more_than_was_checked() {
             }
         });
     }
-    assert!(claimed > total / 5, "{claimed} of {total}");
+    assert!(claimed > total / 8, "{claimed} of {total}");
 }
 
 #[test]

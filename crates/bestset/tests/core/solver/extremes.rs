@@ -1,7 +1,8 @@
 //! Inputs nobody would choose: warm starts under interrupts, views with large offsets, numbers at the ends of the range.
 
 use crate::common::{
-    Case, LOSSES, RngExt, Shape, Store, case, compress, enumerate, normal, pick, plain, power, random_coefficients, rng,
+    Case, RngExt, Shape, Store, UNIFORM, case, compress, enumerate, normal, pick, plain, power, random_coefficients,
+    rng,
 };
 use bestset::design::{Csc, Dense, Design, Standardized};
 use bestset::{Bounds, CancelFlag, Coefficients, Error, Method, Options, Penalty, Problem, Solution, Status, solve};
@@ -110,7 +111,7 @@ fn the_ends_of_the_range() {
                 x[j * n..(j + 1) * n].copy_from_slice(&copy);
             }
         }
-        let loss = pick(&mut rng, &LOSSES);
+        let loss = pick(&mut rng, &UNIFORM);
         let y_size = pick(&mut rng, &[1.0, 1.0, 1e150, 1e-150, 0.0, 1e8]);
         let mut y: Vec<f64> = (0..n).map(|_| y_size * normal(&mut rng)).collect();
         if loss.is_classification() {
@@ -119,6 +120,11 @@ fn the_ends_of_the_range() {
             }
             y.iter_mut().for_each(|y| *y = if *y > 0.0 { 1.0 } else { -1.0 });
             (y[0], y[1]) = (1.0, -1.0);
+        } else if loss.has_log_link() {
+            y.iter_mut().for_each(|y| *y = y.abs());
+            let least = if loss == bestset::Loss::Gamma { 1e-150 } else { 0.0 };
+            y.iter_mut().for_each(|y| *y = y.max(least));
+            y[0] = y[0].max(1e-150);
         } else if rng.random_bool(0.2) {
             y.fill(y_size);
         }

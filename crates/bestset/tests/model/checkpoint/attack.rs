@@ -1,7 +1,7 @@
 //! Searches ended again and again by limits: what they end with is what an uninterrupted one has, to the bit.
 
 use super::{Place, exact_bits, exact_options};
-use crate::common::{Case, ChaCha8Rng, LOSSES, RngExt, Tally, normal, pick, power, rng, seeds};
+use crate::common::{Case, ChaCha8Rng, RngExt, Tally, UNIFORM, normal, pick, power, rng, seeds};
 use bestset::{Loss, Options, Penalty, checkpoint, solve};
 
 /// Columns around a common one; a price or a limit of size, a ridge or none.
@@ -10,7 +10,7 @@ fn draw(rng: &mut ChaCha8Rng) -> Case {
     let common: Vec<f64> = (0..n).map(|_| normal(rng)).collect();
     let near = pick(rng, &[1.0, 0.3]);
     let x: Vec<f64> = (0..n * p).map(|k| near * normal(rng) + common[k % n]).collect();
-    let loss = if rng.random_bool(0.4) { Loss::Squared } else { pick(rng, &LOSSES) };
+    let loss = if rng.random_bool(0.4) { Loss::Squared } else { pick(rng, &UNIFORM) };
     let mut y: Vec<f64> = (0..n).map(|i| (0..5).map(|j| x[j * n + i]).sum::<f64>() + normal(rng)).collect();
     if loss.is_classification() {
         y.iter_mut().for_each(|y| *y = if *y > 0.0 { 1.0 } else { -1.0 });

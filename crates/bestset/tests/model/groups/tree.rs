@@ -2,7 +2,7 @@
 
 use crate::common::{
     Case, ChaCha8Rng, LOSSES, RngExt, Shape, Tally, awkward_columns, brackets, case, dependent, holds_between, hostile,
-    least_of, members, near_copies, nearly_dependent, normal, pick, power, rng, sized, twofold_fits,
+    least_of, members, near_copies, nearly_dependent, normal, pick, power, respond, rng, sized, twofold_fits,
 };
 use bestset::design::Dense;
 use bestset::groups::{GroupSolution, Groups, solve_groups};
@@ -163,10 +163,7 @@ fn plain(rng: &mut ChaCha8Rng, loss: Loss, lambda2: f64) -> (Case, Groups) {
     let (n, p) = (24, 8);
     let x: Vec<f64> = (0..n * p).map(|_| normal(rng)).collect();
     let mut y: Vec<f64> = (0..n).map(|i| x[i] + 0.5 * x[2 * n + i] - x[5 * n + i] + normal(rng)).collect();
-    if loss.is_classification() {
-        y.iter_mut().for_each(|y| *y = y.signum());
-        (y[0], y[1]) = (1.0, -1.0);
-    }
+    respond(rng, loss, &mut y);
     let mut case = Case::dense(n, p, x, y, Penalty::new(0.4, 0.0, lambda2));
     (case.loss, case.intercept) = (loss, rng.random_bool(0.5));
     (case, Groups::new(&[4, 4, 1, 9, 9, 2, 1, 9]))
@@ -178,7 +175,7 @@ fn ranks_are_those_of_all_choices() {
     let mut rng = rng(712);
     for trial in 0..60 {
         let lambda2 = pick(&mut rng, &[0.3, 3.0]);
-        let (case, groups) = plain(&mut rng, LOSSES[trial % 4], lambda2);
+        let (case, groups) = plain(&mut rng, LOSSES[trial % LOSSES.len()], lambda2);
         let truth = Truth::new(&case, &groups);
         let lambda0 = case.penalty.lambda0;
         let mut costs: Vec<f64> = truth.fits.iter().zip(&truth.prices).map(|(f, c)| f.1 + lambda0 * c).collect();
@@ -197,7 +194,7 @@ fn ranks_are_those_of_all_choices() {
 fn sizes_are_those_of_all_choices() {
     let mut rng = rng(713);
     for trial in 0..48 {
-        let loss = LOSSES[trial % 4];
+        let loss = LOSSES[trial % LOSSES.len()];
         let lambda2 = if loss == Loss::Squared { pick(&mut rng, &[0.0, 1e-6, 0.5]) } else { 0.5 };
         let (case, groups) = plain(&mut rng, loss, lambda2);
         let truth = Truth::new(&case, &groups);
@@ -218,7 +215,7 @@ fn limits_leave_valid_bounds() {
     let mut cut = 0;
     for trial in 0..60 {
         let lambda2 = pick(&mut rng, &[0.01, 0.3]);
-        let (case, groups) = plain(&mut rng, LOSSES[trial % 4], lambda2);
+        let (case, groups) = plain(&mut rng, LOSSES[trial % LOSSES.len()], lambda2);
         let least = Truth::new(&case, &groups).least(case.penalty.lambda0, case.p);
         for nodes in [1, 2, 4] {
             let options = Options { max_nodes: Some(nodes), top: 3, ..exact() };

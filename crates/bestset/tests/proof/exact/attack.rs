@@ -6,7 +6,7 @@
 
 use super::{check, scale};
 use crate::common::{
-    Case, Enumeration, LOSSES, RngExt, Tally, enumerate, hostile, pick, power, price, rng, seeds, sized,
+    Case, Enumeration, RngExt, Tally, UNIFORM, enumerate, hostile, pick, power, price, rng, seeds, sized,
 };
 use bestset::{Bounds, CancelFlag, Loss, Method, Options, Penalty, Solution, Status, TraceRow, solve, solve_observed};
 use std::collections::{HashMap, HashSet};
@@ -59,7 +59,7 @@ fn hostile_problems_equal_enumeration() {
     let (seeds, mut tally) = (seeds(400), Tally::default());
     for seed in seeds.clone() {
         let mut rng = rng(901_000_000 + seed);
-        let losses: &[Loss] = if seed % 2 == 0 { &[Loss::Squared] } else { &LOSSES };
+        let losses: &[Loss] = if seed % 2 == 0 { &[Loss::Squared] } else { &UNIFORM };
         let mut case = hostile(&mut rng, losses, 8);
         case.max_size = pick(&mut rng, &[None, Some(1), Some(case.p.div_ceil(2)), Some(case.p)]);
         let all = enumerate(&case);
@@ -100,7 +100,7 @@ fn searches_cut_short_claim_nothing_wrong() {
     let (seeds, mut tally) = (seeds(150), Tally::default());
     for seed in seeds.clone() {
         let mut rng = rng(902_000_000 + seed);
-        let losses: &[Loss] = if seed % 3 < 2 { &[Loss::Squared] } else { &LOSSES };
+        let losses: &[Loss] = if seed % 3 < 2 { &[Loss::Squared] } else { &UNIFORM };
         let mut case = hostile(&mut rng, losses, if seed % 5 == 0 { 11 } else { 7 });
         case.max_size = pick(&mut rng, &[None, None, Some(2), Some(case.p)]);
         let all = enumerate(&case);
@@ -137,7 +137,7 @@ fn being_stopped_proves_nothing() {
     let (seeds, mut tally) = (seeds(80), Tally::default());
     for seed in seeds.clone() {
         let mut rng = rng(903_000_000 + seed);
-        let case = hostile(&mut rng, &LOSSES, 10);
+        let case = hostile(&mut rng, &UNIFORM, 10);
         tally.add("problems", 1);
         case.with_problem(|problem| {
             let mut rows = 0;

@@ -1,7 +1,7 @@
 //! Algorithm 1 as printed, its limit, and the counter-example of MATH §4.
 
 use super::data::{METHODS, options, random, variants};
-use crate::common::{Case, LOSSES, enumerate, fit};
+use crate::common::{Case, UNIFORM, enumerate, fit};
 use bestset::design::Dense;
 use bestset::{Bounds, Coefficients, Loss, Method, Penalty, Problem, Solution, Status, Step, Stop, solve};
 
@@ -41,7 +41,7 @@ fn run(case: &Case, method: Method, omega: f64, stop: Stop) -> Solution {
 /// large enough for the pass of T, which is no part of the supergradient, not to throw Algorithm 1 off its course.
 #[test]
 fn ascents_reach_the_elastic_net() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         for (number, mut case) in variants(41, loss, 20, 5).into_iter().enumerate() {
             (case.penalty.lambda0, case.penalty.lambda2) = (0.0, 3.0);
             let best = fit(&case, &[0, 1, 2, 3, 4]).value;
@@ -59,7 +59,7 @@ fn ascents_reach_the_elastic_net() {
 #[test]
 fn inclusion_and_screening_keep_the_elastic_net() {
     let mut screened = 0;
-    for loss in LOSSES {
+    for loss in UNIFORM {
         let mut case = random(59, loss, 30, 60);
         // Short columns keep the pass of T, which is no part of the supergradient, from throwing it off its course.
         case.x.iter_mut().for_each(|x| *x *= if loss == Loss::SquaredHinge { 0.1 } else { 0.2 });
@@ -83,7 +83,7 @@ fn inclusion_and_screening_keep_the_elastic_net() {
 /// β = 0; the others start at zero.
 #[test]
 fn the_ascent_starts_where_the_paper_says() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         let case = Case { intercept: true, ..random(3, loss, 20, 5) };
         let x = case.matrix();
         let problem = case.problem(&x);
@@ -168,7 +168,7 @@ fn the_loop_is_algorithm_one_as_printed() {
 /// A sample of weight w is w samples: the same path, step by step.
 #[test]
 fn weights_are_repetitions() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         let mut weighted = random(53, loss, 12, 4);
         weighted.intercept = true;
         weighted.penalty = weighted.penalty.with_bounds(Bounds::All(-2.0, 0.6));

@@ -1,7 +1,7 @@
 //! lower bound ≤ P* ≤ objective, for every algorithm, loss, bounds, weights and intercept.
 
 use super::data::{METHODS, options, random, variants};
-use crate::common::{Case, LOSSES, enumerate};
+use crate::common::{Case, UNIFORM, enumerate};
 use bestset::{Method, Options, Solution, Status, Step, Stop, solve};
 
 fn check(case: &Case, options: &Options, best: f64, label: &str) -> Solution {
@@ -46,7 +46,7 @@ fn check_trace(solution: &Solution, label: &str) {
 
 #[test]
 fn every_method_brackets_the_enumerated_optimum() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         for (number, case) in variants(11, loss, 24, 6).into_iter().enumerate() {
             let best = enumerate(&case).least(&case);
             let x = case.matrix();
@@ -66,12 +66,12 @@ fn every_method_brackets_the_enumerated_optimum() {
 
 #[test]
 fn diminishing_steps_bracket_it_too() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         for (number, case) in variants(5, loss, 20, 5).into_iter().enumerate() {
             let best = enumerate(&case).least(&case);
             for method in METHODS {
                 let mut options = options(method, 1.0);
-                options.published.step = Step::Diminishing { gamma: loss.mu() };
+                options.published.step = Step::Diminishing { gamma: loss.mu(1.0) };
                 options.published.stop = Stop::Patient;
                 options.max_iterations = Some(20_000);
                 check(&case, &options, best, &format!("{} {} variant {number}", method.name(), loss.name()));
@@ -83,7 +83,7 @@ fn diminishing_steps_bracket_it_too() {
 /// A step far too long makes the iteration cycle or blow up: it must end, honestly.
 #[test]
 fn wild_steps_end_with_valid_bounds() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         let case = Case { intercept: true, ..random(3, loss, 20, 5) };
         let best = enumerate(&case).least(&case);
         for method in METHODS {
@@ -100,7 +100,7 @@ fn wild_steps_end_with_valid_bounds() {
 /// λ2 = 0 within bounds has a certificate; without bounds only CDSS runs and proves nothing.
 #[test]
 fn without_ridge_bounds_are_needed_for_a_certificate() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         let mut case = random(8, loss, 40, 5);
         case.penalty = bestset::Penalty::new(0.5, 0.0, 0.0);
         let free = check(&case, &options(Method::Cdss, 0.02), enumerate(&case).least(&case), loss.name());
@@ -117,7 +117,7 @@ fn without_ridge_bounds_are_needed_for_a_certificate() {
 
 #[test]
 fn dual_iht_brackets_the_enumerated_k_sparse_optimum() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         for (number, mut case) in variants(21, loss, 24, 6).into_iter().enumerate() {
             case.penalty.lambda0 = if number % 3 == 2 { 0.1 } else { 0.0 };
             for k in [1, 2, 4] {
@@ -135,7 +135,7 @@ fn dual_iht_brackets_the_enumerated_k_sparse_optimum() {
 /// A start from anywhere, also outside the bounds or the size, is never made worse.
 #[test]
 fn the_answer_is_never_worse_than_the_start() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         for (number, case) in variants(31, loss, 20, 5).into_iter().enumerate() {
             let all = enumerate(&case);
             let (best, b) = (all.best, all.coefficients.intercept);

@@ -1,7 +1,7 @@
 //! CDSS: what comes to rest is stationary and swap-inescapable.
 
 use super::data::{options, random, variants};
-use crate::common::{Case, LOSSES, refit};
+use crate::common::{Case, UNIFORM, refit};
 use bestset::{Loss, Method, Solution, Status, solve};
 
 fn cdss(case: &Case, swaps: bool) -> Solution {
@@ -28,7 +28,7 @@ fn best_swap(case: &Case, beta: &[f64]) -> f64 {
 
 #[test]
 fn no_swap_improves_the_answer() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         for seed in [61, 62] {
             for (number, case) in variants(seed, loss, 24, 9).into_iter().enumerate() {
                 let solution = cdss(&case, true);
@@ -45,7 +45,7 @@ fn no_swap_improves_the_answer() {
 /// The coefficients are the best ones for their support: spacer steps have done their work.
 #[test]
 fn the_support_is_fitted_exactly() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         for (number, case) in variants(67, loss, 24, 8).into_iter().enumerate() {
             for swaps in [false, true] {
                 let solution = cdss(&case, swaps);
@@ -62,7 +62,7 @@ fn the_support_is_fitted_exactly() {
 /// Swaps only ever help, and on these data do, for every loss.
 #[test]
 fn swaps_leave_worse_local_minima() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         let mut helped = 0;
         for seed in 0..40 {
             let mut case = random(seed, loss, 20, 10);

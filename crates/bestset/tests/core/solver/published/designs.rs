@@ -1,7 +1,7 @@
 //! Dense, sparse and single precision agree; columns that say nothing cost nothing.
 
 use super::data::{METHODS, options, random, variants};
-use crate::common::{LOSSES, compress, enumerate};
+use crate::common::{UNIFORM, compress, enumerate};
 use bestset::design::{Csc, Dense, Design, Standardized};
 use bestset::{Method, Options, Solution, Status, solve};
 
@@ -26,7 +26,7 @@ fn agree(a: &Solution, b: &Solution, label: &str) {
 
 #[test]
 fn storage_does_not_matter() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         for (number, mut case) in variants(71, loss, 24, 8).into_iter().enumerate() {
             // Half the entries zero, the others exact in f32.
             for (k, v) in case.x.iter_mut().enumerate() {
@@ -51,7 +51,7 @@ fn storage_does_not_matter() {
 /// A centred view keeps sparse columns sparse with a shift: the same problem as the dense centred matrix.
 #[test]
 fn a_centred_sparse_view_agrees_with_the_dense_matrix() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         let mut case = random(73, loss, 20, 6);
         case.x.iter_mut().enumerate().filter(|e| e.0 % 3 == 0).for_each(|e| *e.1 = 0.0);
         let csc = sparse(case.n, &case.x);
@@ -75,7 +75,7 @@ fn a_centred_sparse_view_agrees_with_the_dense_matrix() {
 /// Empty, constant and duplicated columns: coefficients stay finite and the bracket holds.
 #[test]
 fn degenerate_columns_are_harmless() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         for (number, mut case) in variants(79, loss, 20, 7).into_iter().enumerate() {
             let n = case.n;
             case.x[..n].fill(0.0);
@@ -116,7 +116,7 @@ fn a_constant_column_is_left_to_the_intercept() {
 
 #[test]
 fn the_smallest_problems_work() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         for (n, p) in [(2, 1), (2, 2), (3, 1)] {
             let mut case = random(89, loss, n, p);
             if loss.is_classification() {

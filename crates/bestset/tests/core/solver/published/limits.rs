@@ -1,7 +1,7 @@
 //! Limits and interrupts return the best point with a valid bound, at once.
 
 use super::data::{METHODS, options, random};
-use crate::common::{Case, LOSSES};
+use crate::common::{Case, UNIFORM};
 use bestset::{CancelFlag, Stop, solve_observed};
 use bestset::{Loss, Method, Options, Problem, Solution, Status, TraceRow, solve};
 use std::time::Duration;
@@ -39,7 +39,7 @@ fn paper_options(method: Method) -> Options {
 
 #[test]
 fn cancelled_before_the_start() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         for method in all_methods() {
             let case = long_case(loss, method);
             let x = case.matrix();
@@ -56,7 +56,7 @@ fn cancelled_before_the_start() {
 
 #[test]
 fn cancelled_by_an_observer() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         for method in all_methods() {
             let case = long_case(loss, method);
             let x = case.matrix();
@@ -81,7 +81,7 @@ fn cancelled_by_an_observer() {
 /// No time at all allows no iteration; whenever a short time is over, what is returned holds.
 #[test]
 fn short_time_limits_are_kept() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         for method in all_methods() {
             let case = long_case(loss, method);
             let x = case.matrix();
@@ -102,7 +102,7 @@ fn short_time_limits_are_kept() {
 
 #[test]
 fn iteration_limits_are_kept() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         for method in all_methods() {
             let case = long_case(loss, method);
             let x = case.matrix();

@@ -1,7 +1,7 @@
 //! When the ascents end: the rule as written on a problem worked by hand, and the patient one.
 
 use super::data::{options, random};
-use crate::common::LOSSES;
+use crate::common::UNIFORM;
 use bestset::Stop;
 use bestset::design::Dense;
 use bestset::{Loss, Method, Options, Penalty, Problem, Solution, Status, StopRule, solve};
@@ -106,7 +106,7 @@ fn epsilon_and_zeta_are_recorded() {
 /// A limit that strikes is in the status; there is then no rule, and none from methods that do not climb.
 #[test]
 fn limits_are_no_rule() {
-    for loss in LOSSES {
+    for loss in UNIFORM {
         let case = random(7, loss, 20, 5);
         let x = case.matrix();
         let problem = case.problem(&x);
