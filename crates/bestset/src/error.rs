@@ -106,6 +106,40 @@ pub enum Error {
         /// The one label present.
         label: f64,
     },
+    /// A class of which there is no sample.
+    #[error(
+        "class {class} has no sample with a positive weight; leave the class out, or keep a sample of it in every fold"
+    )]
+    EmptyClass {
+        /// The class, counted from 0.
+        class: usize,
+    },
+    /// A time before the beginning.
+    #[error("time[{index}] is {value}; times must be at least 0")]
+    Time {
+        /// Position of the time.
+        index: usize,
+        /// The time.
+        value: f64,
+    },
+    /// A sample that comes under observation when it is over.
+    #[error("entry[{index}] is {entry}, not before the time {time} of the same sample; it must be")]
+    Entry {
+        /// Position of the sample.
+        index: usize,
+        /// When it enters.
+        entry: f64,
+        /// Its time.
+        time: f64,
+    },
+    /// Survival times of which none is that of an event.
+    #[error(
+        "none of {samples} samples with a positive weight has an event: all times are censored, and nothing can be learnt from them"
+    )]
+    NoEvents {
+        /// Number of samples.
+        samples: usize,
+    },
     /// A lower bound above zero, an upper bound below zero, or NaN.
     #[error("the bounds of feature {feature} are [{lower}, {upper}]; they must contain 0")]
     Bounds {

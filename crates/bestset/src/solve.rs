@@ -223,6 +223,9 @@ impl Options {
         if self.method == Method::Exact && (leaps::is_plain(problem) || enumerate::is_needed(problem)) {
             return Ok(());
         }
+        if problem.coupled().is_some() && !matches!(self.method, Method::Incremental | Method::Exact) {
+            return Err(Error::Unsupported { method, reason: "needs a loss that is a sum over samples" });
+        }
         let needs_dual =
             matches!(self.method, Method::Exact | Method::PrimalDual { .. } | Method::DualAscent | Method::DualIht);
         if needs_dual && !problem.penalty().has_certificate(problem.ncols()) {

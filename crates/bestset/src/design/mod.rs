@@ -8,6 +8,7 @@ mod beside;
 mod csc;
 mod dense;
 mod genotypes;
+mod per_class;
 mod standardized;
 mod stored;
 mod subset;
@@ -17,6 +18,7 @@ pub use beside::Beside;
 pub use csc::Csc;
 pub use dense::Dense;
 pub use genotypes::{Counts, Genotypes, People, WholeSums};
+pub use per_class::PerClass;
 pub use standardized::Standardized;
 pub use stored::{Reading, Stored};
 pub use subset::{ColumnSubset, RowSubset};
@@ -389,7 +391,7 @@ fn in_parts<T>(
 /// Entries that stay near the processor until they are read again.
 const NEARBY: usize = 1 << 15;
 
-fn each_column<T: Send>(
+pub(crate) fn each_column<T: Send>(
     design: &dyn Design,
     one: impl Fn(&dyn Design, &mut Column, usize) -> Result<T> + Sync + Send,
 ) -> Result<Vec<T>> {

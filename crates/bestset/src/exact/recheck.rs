@@ -61,6 +61,10 @@ fn objective(problem: &Problem<'_>, coefficients: &Coefficients, grain: f64) -> 
             sizes[i] += (b * x).abs();
         }
     }
+    let penalty = problem.penalty_sum(coefficients);
+    if let Some(coupled) = problem.coupled() {
+        return Ok((coupled.value(&margins) + penalty, coupled.size(&margins, &sizes) + penalty.abs()));
+    }
     let (loss, y) = (problem.loss(), problem.y());
     let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
     let (mut value, mut size) = (0.0, 0.0);
@@ -72,7 +76,6 @@ fn objective(problem: &Problem<'_>, coefficients: &Coefficients, grain: f64) -> 
         let own = sizes[i] + y[i].abs();
         size += term.abs() + weight(i) * (loss.derivative(u, y[i]).abs() + 0.5 * grain * own / loss.mu()) * own;
     }
-    let penalty = problem.penalty_sum(coefficients);
     Ok((value + penalty, size + penalty.abs()))
 }
 

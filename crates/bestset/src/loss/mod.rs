@@ -1,14 +1,22 @@
 //! Losses ℓ(u, y) (MATH 2.1–2.6): value, derivatives, conjugate with its exact domain, smoothness.
 //!
-//! Each loss is a small type with the same scalar methods; [`Loss`] names them and carries the loops over samples.
+//! Each loss of one sample is a small type with the same scalar methods; [`Loss`] names them and carries the loops over samples. Losses over
+//! all samples together are [`CoupledLoss`]; [`Loss`] only names them.
 
+mod coupled;
+mod cox;
 mod huber;
 mod logistic;
+mod multinomial;
 mod squared;
 mod squared_hinge;
 
+pub use coupled::{CoupledConjugate, CoupledCurvature, CoupledLoss};
+pub(crate) use cox::Cox;
+pub use cox::{Survival, Ties};
 pub use huber::Huber;
 pub use logistic::Logistic;
+pub(crate) use multinomial::Multinomial;
 pub use squared::Squared;
 pub use squared_hinge::SquaredHinge;
 
@@ -63,6 +71,16 @@ pub enum Loss {
         /// Where the loss turns from quadratic to linear.
         delta: f64,
     },
+    /// The partial likelihood of Cox, of all samples together ([`CoupledLoss`]).
+    Cox {
+        /// How events at the same time are counted.
+        ties: Ties,
+    },
+    /// log Σ_k e^{u_k} − u_y of K classes, with an entry of u for each ([`CoupledLoss`]).
+    Multinomial {
+        /// K.
+        classes: usize,
+    },
 }
 
 /// Runs `$body` with `$loss` bound to the scalar loss: one generic loop, compiled for each loss.
@@ -85,6 +103,10 @@ macro_rules! dispatch {
                 let $loss = Huber { delta };
                 $body
             }
+            Loss::Cox { .. } | Loss::Multinomial { .. } => {
+                let $loss = coupled::NotOfOne;
+                $body
+            }
         }
     };
 }
@@ -97,12 +119,19 @@ impl Loss {
             Self::Logistic => "logistic",
             Self::SquaredHinge => "squared_hinge",
             Self::Huber { .. } => "huber",
+            Self::Cox { .. } => "cox",
+            Self::Multinomial { .. } => "multinomial",
         }
     }
 
     /// Whether y must be −1 or +1.
     pub fn is_classification(self) -> bool {
         matches!(self, Self::Logistic | Self::SquaredHinge)
+    }
+
+    /// Whether it is a loss of all samples together, not a sum over them: its values of one sample are no numbers.
+    pub fn is_coupled(self) -> bool {
+        matches!(self, Self::Cox { .. } | Self::Multinomial { .. })
     }
 
     /// Whether ℓ″ is the constant one, so that the fit on a support is a linear system.

@@ -7,7 +7,7 @@
 use crate::error::Result;
 use crate::kernel::each::{chosen, each, largest};
 use crate::kernel::rough::rounding;
-use crate::loss::Loss;
+use crate::loss::{CoupledConjugate, CoupledLoss, Loss};
 use crate::penalty::Coordinate;
 use crate::problem::Problem;
 use crate::problem::columns::Measured;
@@ -320,6 +320,9 @@ impl Problem<'_> {
 
     /// Σ_i { w_i ℓ*(α_i/w_i) − α_i o_i } (MATH 2.6) and the sizes and norms of α (MATH 3.12); `None` outside the dual domain.
     fn measure(&self, alpha: &[f64]) -> Option<MeasuredPoint> {
+        if let Some(coupled) = self.coupled() {
+            return self.measure_coupled(coupled, alpha);
+        }
         let (centre, mut sum) = (self.target_centre(), CompensatedSum::default());
         let (mut conjugates, mut size, mut squares, mut absolute) = (0.0, 0.0, 0.0, 0.0f64);
         for (i, (&a, &y)) in alpha.iter().zip(self.y.iter()).enumerate() {
@@ -344,6 +347,27 @@ impl Problem<'_> {
         let rounded = if self.weights.is_some() { 8.0 * f64::EPSILON } else { 0.0 };
         let imbalance = imbalance + rounded;
         inside.then_some(MeasuredPoint { conjugates, size, norm: squares.sqrt(), absolute, imbalance })
+    }
+
+    /// L*(α′) − α′ᵀo at the point α′ next to α (MATH 15.4): what α moved by is a share of the norm given, as with an imbalance.
+    fn measure_coupled(&self, coupled: &dyn CoupledLoss, alpha: &[f64]) -> Option<MeasuredPoint> {
+        let CoupledConjugate { value, size, moved, reach } = coupled.conjugate(alpha)?;
+        let (mut fixed, mut own, mut squares, mut absolute) = (0.0, 0.0, 0.0, 0.0);
+        for (i, (&a, &r)) in alpha.iter().zip(&reach).enumerate().filter(|(_, (_, r))| **r > 0.0) {
+            let o = self.offset.as_ref().map_or(0.0, |o| o[i]);
+            fixed += a * o;
+            own += r * o.abs();
+            squares += r * (r / self.weight(i));
+            absolute += r;
+        }
+        let point = MeasuredPoint {
+            conjugates: value - fixed,
+            size: size + own,
+            norm: squares.sqrt(),
+            absolute,
+            imbalance: moved,
+        };
+        point.norm.is_finite().then_some(point)
     }
 
     /// a/w (MATH 2.6), brought back to the end of the domain when only the rounding of w·(a/w) put it outside.
@@ -380,7 +404,7 @@ fn imbalance(sum: f64, absolute: f64) -> f64 {
 /// A sum that carries its own rounding along (MATH 12.1; Neumaier): exact to a few units in the last place of the result and of
 /// Σ |terms| · ε².
 #[derive(Default)]
-pub(super) struct CompensatedSum {
+pub(crate) struct CompensatedSum {
     high: f64,
     low: f64,
 }
@@ -413,7 +437,7 @@ impl CompensatedSum {
 }
 
 /// Σ x_i, accurate also when the terms cancel.
-pub(super) fn accurate_sum(terms: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn accurate_sum(terms: impl Iterator<Item = f64>) -> f64 {
     let mut sum = CompensatedSum::default();
     terms.for_each(|x| sum.add(x));
     sum.value()

@@ -4,6 +4,7 @@ use crate::design;
 use crate::design::{Check, Moments};
 use crate::error::Result;
 use crate::kernel::each::largest;
+use crate::loss::CoupledLoss;
 use crate::problem::{LowerBounds, Problem};
 use crate::solution::Coefficients;
 use std::sync::OnceLock;
@@ -62,10 +63,31 @@ impl<'a> Problem<'a> {
         known(&self.moments, || design::moments(self.design, self.weights())).map(Vec::as_slice)
     }
 
-    /// Σ_i w_i x_ij² of every column: the curvature of the loss along coefficient j is at most this over μ (MATH 1.5). Computed once,
-    /// apart from the other moments, which only problems with an intercept need.
+    /// Σ_i w_i x_ij² of every column, or what takes its place for a loss over all samples together (MATH 15.3): the curvature of the loss
+    /// along coefficient j is at most this over μ (MATH 1.5). Computed once, apart from the other moments, which only problems with an
+    /// intercept need.
     pub fn squares(&self) -> Result<&[f64]> {
+        match self.coupled() {
+            Some(coupled) => self.steepest(coupled),
+            None => self.column_squares(),
+        }
+    }
+
+    /// Σ_i w_i x_ij² of every column, whatever the loss.
+    pub(crate) fn column_squares(&self) -> Result<&[f64]> {
         Ok(&self.measured()?.squares)
+    }
+
+    fn steepest(&self, coupled: &dyn CoupledLoss) -> Result<&[f64]> {
+        let make = || {
+            design::each_column(self.design, |design, buffer, j| {
+                design.column(j, buffer)?;
+                let mut x = vec![0.0; self.nrows()];
+                buffer.to_dense(&mut x);
+                Ok(coupled.steepest(&x))
+            })
+        };
+        known(&self.steepest, make).map(Vec::as_slice)
     }
 
     /// The lengths of all columns; with an intercept these are moments.

@@ -3,7 +3,7 @@
 use crate::certificate::Certificate;
 use crate::design::{Design, Moments};
 use crate::error::{Error, Result, check_finite, check_length, check_weights};
-use crate::loss::Loss;
+use crate::loss::{CoupledLoss, Cox, Loss, Multinomial, Survival, Ties};
 use crate::penalty::{Coordinate, Penalty};
 use crate::solution::Coefficients;
 use columns::Measured;
@@ -18,7 +18,7 @@ pub(crate) mod refit;
 pub mod screening;
 pub(crate) mod whitened;
 
-pub(crate) use bound::{LowerBounds, outer_end};
+pub(crate) use bound::{LowerBounds, accurate_sum, outer_end};
 pub use columns::Lengths;
 
 /// minimise P(β, β₀) = Σ_i w_i ℓ(o_i + (Xβ)_i + β₀, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖² (MATH 1.1), optionally within bounds and
@@ -30,6 +30,8 @@ pub struct Problem<'a> {
     design: &'a dyn Design,
     y: Cow<'a, [f64]>,
     loss: Loss,
+    /// The loss itself where it is one over all samples together.
+    coupled: Option<Arc<dyn CoupledLoss>>,
     penalty: Penalty,
     weights: Option<Cow<'a, [f64]>>,
     offset: Option<Cow<'a, [f64]>>,
@@ -37,6 +39,8 @@ pub struct Problem<'a> {
     max_size: Option<usize>,
     measured: Arc<OnceLock<Measured>>,
     moments: Arc<OnceLock<Vec<Moments>>>,
+    /// Squares of the lengths of the columns for a loss over all samples together (MATH 15.3).
+    steepest: Arc<OnceLock<Vec<f64>>>,
 }
 
 impl<'a> Problem<'a> {
@@ -50,8 +54,22 @@ impl<'a> Problem<'a> {
         check_finite("y", &y)?;
         penalty.validate(design.ncols())?;
         let (loss, weights, offset, intercept, max_size) = (Loss::Squared, None, None, false, None);
-        let (measured, moments) = (Arc::default(), Arc::default());
-        let problem = Self { design, y, loss, penalty, weights, offset, intercept, max_size, measured, moments };
+        let (measured, moments, steepest) = (Arc::default(), Arc::default(), Arc::default());
+        let coupled = None;
+        let problem = Self {
+            design,
+            y,
+            loss,
+            coupled,
+            penalty,
+            weights,
+            offset,
+            intercept,
+            max_size,
+            measured,
+            moments,
+            steepest,
+        };
         problem.check_squares()?;
         Ok(problem)
     }
@@ -63,9 +81,65 @@ impl<'a> Problem<'a> {
         {
             return Err(Error::Range { name: "delta", value: delta, range: "finite and above 0" });
         }
-        self.loss = loss;
+        if loss.is_coupled() {
+            let reason = "is a loss over all samples together, which needs more than y: see Problem::with_survival and with_classes";
+            return Err(Error::Unsupported { method: loss.name(), reason });
+        }
+        (self.loss, self.coupled) = (loss, None);
         self.check_labels()?;
         Ok(self)
+    }
+
+    /// Uses a loss over all samples together, named by `loss`; there is no intercept besides.
+    pub fn with_coupled_loss(mut self, loss: Loss, coupled: &dyn CoupledLoss) -> Result<Self> {
+        check_length("the loss", coupled.nrows(), self.nrows())?;
+        self.coupled = Some(coupled.weighted(self.weights())?);
+        (self.loss, self.intercept, self.steepest) = (loss, false, Arc::default());
+        Ok(self)
+    }
+
+    /// Uses the partial likelihood of Cox (MATH 15.5); y is not looked at.
+    ///
+    /// ```
+    /// use bestset::design::Dense;
+    /// use bestset::{Options, Penalty, Problem, Survival, Ties, solve};
+    ///
+    /// let x = Dense::new(5, 2, vec![2.0, 1.0, 1.5, 0.5, 0.0, 1.0, -1.0, 1.0, -1.0, 0.0])?;
+    /// let times = Survival::new(vec![1.0, 2.0, 3.0, 4.0, 5.0], vec![true, true, false, true, true]);
+    /// let problem = Problem::new(&x, times.time.clone(), Penalty::new(0.2, 0.0, 0.1))?.with_survival(times, Ties::Efron)?;
+    /// let found = solve(&problem, &Options::default())?;
+    /// assert!(found.certificate.lower_bound <= found.objective());
+    /// # Ok::<(), bestset::Error>(())
+    /// ```
+    pub fn with_survival(self, times: Survival, ties: Ties) -> Result<Self> {
+        times.validate()?;
+        check_length("time", times.time.len(), self.nrows())?;
+        let cox = Cox::new(Arc::new(times), ties, self.weights())?;
+        self.with_coupled_loss(Loss::Cox { ties }, &cox)
+    }
+
+    /// Uses the multinomial loss of K classes (MATH 16.1) on a [`PerClass`](crate::design::PerClass) design, with K intercepts of its own
+    /// if asked for; y has a block of n entries for each class, 1 where a sample is of it, else 0. Weights and offsets have blocks as well.
+    pub fn with_classes(self, classes: usize, intercept: bool) -> Result<Self> {
+        let n = self.nrows() / classes.max(1);
+        check_length("targets of classes", self.nrows(), n * classes)?;
+        if let Some(index) = self.y.iter().position(|&v| v != 0.0 && v != 1.0) {
+            return Err(Error::Label { index, value: self.y[index] });
+        }
+        let label = |i: usize| (0..classes).find(|k| self.y[k * n + i] == 1.0).unwrap_or(classes);
+        let labels = (0..n).map(label).collect();
+        let loss = Multinomial::new(labels, classes, intercept, self.weights())?;
+        self.with_coupled_loss(Loss::Multinomial { classes }, &loss)
+    }
+
+    /// K: how many entries of u a sample has.
+    pub fn classes(&self) -> usize {
+        self.coupled().map_or(1, CoupledLoss::classes)
+    }
+
+    /// Number of samples: rows, or blocks of rows of a class.
+    pub fn samples(&self) -> usize {
+        self.nrows() / self.classes()
     }
 
     /// Gives sample i the weight w_i ≥ 0: the same as repeating it w_i times.
@@ -73,7 +147,10 @@ impl<'a> Problem<'a> {
         let weights = weights.into();
         check_weights(&weights, self.nrows())?;
         self.weights = Some(weights);
-        (self.measured, self.moments) = (Arc::default(), Arc::default());
+        (self.measured, self.moments, self.steepest) = (Arc::default(), Arc::default(), Arc::default());
+        if let Some(coupled) = &self.coupled {
+            self.coupled = Some(coupled.weighted(self.weights())?);
+        }
         self.check_labels()?;
         self.check_squares()?;
         Ok(self)
@@ -89,9 +166,9 @@ impl<'a> Problem<'a> {
         Ok(self)
     }
 
-    /// Adds an unpenalised intercept b.
+    /// Adds an unpenalised intercept b; a loss over all samples together has none, or its own.
     pub fn with_intercept(mut self, intercept: bool) -> Self {
-        self.intercept = intercept;
+        self.intercept = intercept && self.coupled.is_none();
         self
     }
 
@@ -170,6 +247,11 @@ impl<'a> Problem<'a> {
     /// The loss.
     pub fn loss(&self) -> Loss {
         self.loss
+    }
+
+    /// The loss where it is one over all samples together.
+    pub fn coupled(&self) -> Option<&dyn CoupledLoss> {
+        self.coupled.as_deref()
     }
 
     /// The penalty.

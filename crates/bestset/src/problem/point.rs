@@ -69,6 +69,10 @@ impl Problem<'_> {
 
     /// Σ_i w_i ℓ(u_i + b, y_i) (MATH 1.3).
     pub fn loss_sum(&self, u: &[f64], b: f64) -> f64 {
+        if let Some(coupled) = self.coupled() {
+            // A constant changes nothing.
+            return coupled.value(u);
+        }
         self.loss.total(u, b, &self.y, self.weights())
     }
 
@@ -138,9 +142,17 @@ impl Problem<'_> {
         b
     }
 
-    /// α_i = w_i ℓ′(u_i + b, y_i) (MATH 3.7), the dual point of a primal point, made feasible for the intercept.
+    /// α_i = w_i ℓ′(u_i + b, y_i) (MATH 3.7), or ∇L(u): the slopes of the loss.
+    pub(crate) fn slopes(&self, u: &[f64], b: f64, alpha: &mut [f64]) {
+        match self.coupled() {
+            Some(coupled) => coupled.gradient(u, alpha),
+            None => self.loss.derivatives(u, b, &self.y, self.weights(), alpha),
+        }
+    }
+
+    /// The [slopes](Problem::slopes), the dual point of a primal point, made feasible for the intercept.
     pub fn dual_point(&self, u: &[f64], b: f64, alpha: &mut [f64]) {
-        self.loss.derivatives(u, b, &self.y, self.weights(), alpha);
+        self.slopes(u, b, alpha);
         if self.intercept {
             self.finish_intercept(b, alpha);
             balance(alpha);
@@ -175,6 +187,13 @@ impl Problem<'_> {
     /// Nearest in √(Σ a_i² / w_i), the norm of the ball (MATH 5.1): a sample of weight w moves like w samples, and a
     /// projected ascent whose steps are scaled by w has its fixed points at the maxima of D.
     pub fn project(&self, alpha: &mut [f64]) {
+        if let Some(coupled) = self.coupled() {
+            // There may be no point.
+            if !alpha.is_empty() {
+                coupled.project(alpha);
+            }
+            return;
+        }
         let clip = |i: usize, a: f64| {
             let (lower, upper) = self.loss.domain(self.y[i]);
             let w = self.weight(i);

@@ -1,5 +1,6 @@
 //! The state both phases of the default solver work on: the active set with its model, the primal and dual point.
 
+mod curvature;
 mod newton;
 
 use crate::control::{Limits, Memory};
@@ -10,6 +11,7 @@ use crate::relaxation::active_set::ActiveSet;
 use crate::relaxation::augmented;
 use crate::relaxation::descend;
 use crate::relaxation::quadratic::{Gram, GramModel, Metric, Quadratic, ResidualModel, Trail};
+use crate::relaxation::workspace::curvature::Curvature;
 use crate::solution::Coefficients;
 use std::sync::OnceLock;
 
@@ -329,14 +331,17 @@ impl<'p, 'a> Workspace<'p, 'a> {
         self.memory.most(share, (64, self.problem.ncols()), |columns| length * columns)
     }
 
-    /// w ℓ″ at the current point, kept away from zero.
-    fn curvatures(&self) -> Vec<f64> {
+    /// The second derivative of the loss at the current point, its diagonal w ℓ″ kept away from zero.
+    fn curvature(&self) -> Curvature {
+        if let Some(coupled) = self.problem.coupled() {
+            return Curvature::damped(coupled.curvature(&self.margins), self.floor);
+        }
         let (loss, w) = (self.problem.loss(), self.problem.weights());
         let mut h = vec![0.0; self.margins.len()];
         loss.curvatures(&self.margins, self.intercept, self.problem.y(), w, &mut h);
         let least = self.floor / loss.mu();
         h.iter_mut().enumerate().for_each(|(i, h)| *h = h.max(least * w.map_or(1.0, |w| w[i])));
-        h
+        Curvature { diagonal: h, less: None, centred: self.problem.has_intercept() }
     }
 
     /// Q over the active set at the current point: kept for the squared loss, made anew for the others.
@@ -348,10 +353,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
             self.gram.extend(&self.active, h, &self.metric);
             return std::borrow::Cow::Borrowed(&self.gram);
         }
-        let h = self.curvatures();
-        let mut gram = Gram::default();
-        gram.extend(&self.active, Some(&h), &Metric::new(&self.active, Some(&h), intercept));
-        std::borrow::Cow::Owned(gram)
+        std::borrow::Cow::Owned(self.curvature().gram(&self.active))
     }
 
     /// Q of the squared loss as the last [`Workspace::gram`] left it.
@@ -389,26 +391,25 @@ impl<'p, 'a> Workspace<'p, 'a> {
         result
     }
 
-    /// Runs `body` on the quadratic model of the loss, with curvatures `h`, over the chosen positions only; returns the
+    /// Runs `body` on the quadratic model of the loss, with a second derivative, over the chosen positions only; returns the
     /// change of their coefficients.
     fn on_model<T>(
         &self,
         chosen: &[usize],
-        h: &[f64],
+        curvature: &Curvature,
         gradients: &[f64],
         body: impl FnOnce(&mut dyn Quadratic, &mut [f64]) -> T,
     ) -> (Vec<f64>, T) {
         let part = self.active.select(chosen);
-        let metric = Metric::new(&part, Some(h), self.problem.has_intercept());
         let start: Vec<f64> = chosen.iter().map(|&k| self.beta[k]).collect();
         let mut beta = start.clone();
         let result = if self.prefers_gram(chosen.len()) {
-            let mut gram = Gram::default();
-            gram.extend(&part, Some(h), &metric);
             let slopes = chosen.iter().map(|&k| gradients[k]).collect();
-            body(&mut GramModel::new(&gram, slopes), &mut beta)
+            body(&mut GramModel::new(&curvature.gram(&part), slopes), &mut beta)
         } else {
-            body(&mut ResidualModel::new(&part, &metric, Some(h), &self.alpha), &mut beta)
+            let h = Some(curvature.diagonal.as_slice());
+            let metric = Metric::new(&part, h, curvature.centred);
+            body(&mut ResidualModel::new(&part, &metric, h, &self.alpha), &mut beta)
         };
         beta.iter_mut().zip(&start).for_each(|(b, s)| *b -= s);
         (beta, result)
@@ -470,7 +471,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
         let chosen: Vec<usize> = (0..self.active.len()).filter(inside).collect();
         let penalties: Vec<Coordinate> = chosen.iter().map(|&k| coordinates[k]).collect();
         let all: Vec<usize> = (0..chosen.len()).collect();
-        let (d, ()) = self.on_model(&chosen, &self.curvatures(), &gradients, |model, beta| {
+        let (d, ()) = self.on_model(&chosen, &self.curvature(), &gradients, |model, beta| {
             descend::threshold_descent(model, &penalties, beta, &all, monitor);
         });
         chosen.iter().zip(&d).for_each(|(&k, d)| self.beta[k] += d);

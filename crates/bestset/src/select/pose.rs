@@ -206,7 +206,7 @@ impl Setup {
 }
 
 fn mean_square(problem: &Problem<'_>) -> Result<f64> {
-    let mean = problem.squares()?.iter().sum::<f64>() / problem.ncols() as f64;
+    let mean = problem.column_squares()?.iter().sum::<f64>() / problem.ncols() as f64;
     Ok(if mean > 0.0 { mean } else { 1.0 })
 }
 

@@ -7,6 +7,7 @@
 //! | `reference` | [`Model`]: a solver of convex problems that shares no code with the library and proves its own gap | the oracle |
 //! | `enumerate` | [`enumerate`], [`brackets`], [`cost`]: all subsets, choices of groups, or one subset, fitted by the reference; [`relaxed`]: the minimum of R | P*, R*, and what every rule and bound claims |
 //! | `least_squares` | [`twofold_fits`], [`twofold_sizes`]: all subsets in twice the precision | leaps and bounds, whose claims hold to the last digit |
+//! | `survival` | [`CoxCase`]: survival times, and the partial likelihood from its definition | Cox |
 //! | `twofold` | [`Twofold`]: numbers of 32 digits | what rounding does to a bound |
 //! | `real_data` | [`data_file`], [`table`]: files beside the project | answers that are known |
 //! | `claims` | [`holds`]: bound ≤ P* ≤ objective, and `optimal` only if it is | every answer |
@@ -35,6 +36,7 @@ mod hostile;
 mod least_squares;
 mod real_data;
 mod reference;
+mod survival;
 mod twofold;
 
 pub use case::{Case, Store, compress, plain, sized};
@@ -48,6 +50,7 @@ pub use least_squares::{
 };
 pub use real_data::{Table, data_file, table};
 pub use reference::{Convex, Fit, Model, dual_value, loss_at, price};
+pub use survival::{CoxCase, survival_case};
 pub use twofold::Twofold;
 
 pub use rand::{RngExt, SeedableRng};

@@ -2,7 +2,7 @@
 //!
 //! | module | where |
 //! |---|---|
-//! | design (and `genotypes`), loss, penalty, problem, search, certificate, error, file | here, by name |
+//! | design (and `genotypes`), loss (and `cox`), penalty, problem, search, certificate, error, file | here, by name |
 //! | solver, published | `solver`, `solver/published` |
 //! | relaxation | `problem/screening`, `search` and `solver` by what they claim; its parts beside their code |
 //! | control | limits and interrupts in `solver/claims`, `solver/published/limits` and the binaries that use them; memory in `memory.rs`, a binary of its own because it counts what all threads take |
@@ -13,11 +13,13 @@
 mod certificate;
 #[path = "../common/mod.rs"]
 mod common;
+mod cox;
 mod design;
 mod error;
 mod file;
 mod genotypes;
 mod loss;
+mod multinomial;
 mod oracle;
 mod penalty;
 mod problem;

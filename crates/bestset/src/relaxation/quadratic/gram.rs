@@ -172,6 +172,12 @@ impl Gram {
         self.len = kept.len();
     }
 
+    /// Q ← Q − FᵀF, the columns of F one after the other.
+    pub fn subtract(&mut self, columns: &[f64], rows: usize) {
+        let f = MatRef::from_column_major_slice(columns, rows, self.len);
+        matmul(self.as_mut(), Accum::Add, f.transpose(), f, -1.0, Par::Seq);
+    }
+
     /// Q_kk += d.
     pub fn add_to_diagonal(&mut self, k: usize, d: f64) {
         self.data[k * self.stride + k] += d;

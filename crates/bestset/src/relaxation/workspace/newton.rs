@@ -26,13 +26,13 @@ impl Workspace<'_, '_> {
             let chosen: Vec<usize> =
                 members.iter().copied().filter(|&k| self.beta[k] != 0.0 || share(k) > 0.0).collect();
             let penalties: Vec<Coordinate> = chosen.iter().map(|&k| coordinates[k]).collect();
-            let (h, all): (_, Vec<usize>) = (self.curvatures(), (0..chosen.len()).collect());
+            let (h, all): (_, Vec<usize>) = (self.curvature(), (0..chosen.len()).collect());
             let (d, descent) = self.on_model(&chosen, &h, &gradients, |model, beta| {
                 descend::minimise(model, &penalties, beta, &all, 0.05 * gap, monitor)
             });
             sweeps += descent.sweeps;
             let slope = chosen.iter().zip(&d).map(|(&k, d)| gradients[k] * d).sum();
-            if !self.line_search(&chosen, &penalties, &d, slope, &h) {
+            if !self.line_search(&chosen, &penalties, &d, slope, &h.diagonal) {
                 failures += 1;
             }
             gradients = self.gradients();

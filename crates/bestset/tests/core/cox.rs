@@ -1,0 +1,169 @@
+//! The partial likelihood (MATH 15.5–15.11) against its definition: value, slopes, curvature, conjugate, bounds and answers.
+
+use crate::common::{assert_close, normal, rng, survival_case};
+use bestset::design::Dense;
+use bestset::{Coefficients, CoupledLoss, Error, Method, Options, Penalty, Problem, Status, Survival, Ties, solve};
+use rand::RngExt;
+
+fn loss<'p>(problem: &'p Problem<'_>) -> &'p dyn CoupledLoss {
+    problem.coupled().unwrap()
+}
+
+#[test]
+fn value_and_slopes_are_those_of_the_definition() {
+    let mut rng = rng(2101);
+    for trial in 0..300 {
+        let case = survival_case(&mut rng, 4 + trial % 17, 2, false);
+        let design = case.design();
+        let problem = case.problem(&design);
+        let u: Vec<f64> = (0..case.n).map(|_| 3.0 * normal(&mut rng)).collect();
+        let ((value, slope), mut alpha) = (case.loss(&u), vec![0.0; case.n]);
+        loss(&problem).gradient(&u, &mut alpha);
+        assert_close(loss(&problem).value(&u), value, 1e-11 * (1.0 + value.abs()), &trial);
+        alpha.iter().zip(&slope).for_each(|(a, b)| assert_close(*a, *b, 1e-11, &trial));
+        // A constant is not seen.
+        let moved: Vec<f64> = u.iter().map(|u| u + 1.5).collect();
+        assert_close(loss(&problem).value(&moved), value, 1e-11 * (1.0 + value.abs()), &trial);
+    }
+}
+
+#[test]
+fn the_curvature_is_the_change_of_the_slopes_and_no_more_than_its_bound() {
+    let mut rng = rng(2102);
+    for trial in 0..100 {
+        let case = survival_case(&mut rng, 5 + trial % 13, 2, false);
+        let design = case.design();
+        let problem = case.problem(&design);
+        let u: Vec<f64> = (0..case.n).map(|_| normal(&mut rng)).collect();
+        let v: Vec<f64> = (0..case.n).map(|_| normal(&mut rng)).collect();
+        let curvature = loss(&problem).curvature(&u);
+        let mut image = vec![0.0; curvature.rank()];
+        curvature.factor(&v, &mut image);
+        let along = |h: f64| -> f64 {
+            let moved: Vec<f64> = u.iter().zip(&v).map(|(u, v)| u + h * v).collect();
+            case.loss(&moved).1.iter().zip(&v).map(|(a, v)| a * v).sum()
+        };
+        let numeric = (along(1e-5) - along(-1e-5)) / 2e-5;
+        let diagonal: f64 = curvature.diagonal().iter().zip(&v).map(|(h, v)| h * v * v).sum();
+        let exact = diagonal - image.iter().map(|x| x * x).sum::<f64>();
+        assert_close(exact, numeric, 1e-6 * (1.0 + numeric.abs()), &trial);
+        assert!(exact <= loss(&problem).steepest(&v) * (1.0 + 1e-12), "{trial}");
+    }
+}
+
+/// αᵀu − L(u) over many u is never above the conjugate, and reaches it where α = ∇L(u).
+#[test]
+fn the_conjugate_is_the_supremum() {
+    let mut rng = rng(2103);
+    let (mut exact, mut blended) = (0, 0);
+    for trial in 0..400 {
+        let case = survival_case(&mut rng, 4 + trial % 29, 2, false);
+        let design = case.design();
+        let problem = case.problem(&design);
+        let coupled = loss(&problem);
+        let spread = [0.5, 2.0, 6.0][trial % 3];
+        let mut point = || -> (Vec<f64>, Vec<f64>) {
+            let u: Vec<f64> = (0..case.n).map(|_| spread * normal(&mut rng)).collect();
+            let mut alpha = vec![0.0; case.n];
+            coupled.gradient(&u, &mut alpha);
+            (u, alpha)
+        };
+        let ((u, alpha), (_, other)) = (point(), point());
+        let supremum = alpha.iter().zip(&u).map(|(a, u)| a * u).sum::<f64>() - case.loss(&u).0;
+        let found = coupled.conjugate(&alpha).expect("a gradient lies in the domain");
+        assert!(found.moved < 1e-7, "{trial}: {}", found.moved);
+        assert_close(found.value, supremum, 1e-7 * (1.0 + found.size), &trial);
+        exact += usize::from(found.moved < 1e-10);
+        let blend: Vec<f64> = alpha.iter().zip(&other).map(|(a, b)| 0.3 * a + 0.7 * b).collect();
+        let Some(found) = coupled.conjugate(&blend) else { panic!("{trial}: a blend lies in the domain") };
+        let slack = found.moved * found.reach.iter().sum::<f64>() * 60.0 + 1e-12 * found.size;
+        for _ in 0..40 {
+            let u: Vec<f64> = (0..case.n).map(|_| spread * normal(&mut rng)).collect();
+            let value = blend.iter().zip(&u).map(|(a, u)| a * u).sum::<f64>() - case.loss(&u).0;
+            assert!(value <= found.value + slack, "{trial}: {value} {}", found.value);
+        }
+        blended += 1;
+    }
+    assert!(exact > 380 && blended == 400, "{exact}");
+}
+
+/// Any point is taken into the domain, and its bound is below P of any coefficients.
+#[test]
+fn weak_duality_at_random_dual_points() {
+    let mut rng = rng(2104);
+    let mut finite = 0;
+    for trial in 0..300 {
+        let case = survival_case(&mut rng, 3 + trial % 25, 3, trial % 2 == 0);
+        let design = case.design();
+        let problem = case.problem(&design);
+        let least = case.best();
+        for _ in 0..4 {
+            let alpha: Vec<f64> = (0..case.n).map(|_| normal(&mut rng) * rng.random::<f64>()).collect();
+            let bound = problem.lower_bound(&alpha).unwrap();
+            assert!(bound <= least + 1e-12 * least.abs(), "{trial}: {bound} > {least}");
+            finite += usize::from(bound.is_finite());
+        }
+    }
+    assert!(finite > 1100, "{finite}");
+}
+
+#[test]
+fn answers_equal_enumeration() {
+    let mut rng = rng(2105);
+    let mut proved = 0;
+    for trial in 0..200 {
+        let case = survival_case(&mut rng, 6 + trial % 25, 1 + trial % 6, trial % 3 == 0);
+        let design = case.design();
+        let (problem, best) = (case.problem(&design), case.best());
+        let room = 1e-9 * (1.0 + best.abs());
+        for method in [Method::Incremental, Method::Exact] {
+            let found = solve(&problem, &Options { method, ..Options::default() }).unwrap();
+            let certificate = found.certificate;
+            assert!(certificate.objective >= best - room, "{trial}: {} {best}", certificate.objective);
+            assert!(certificate.lower_bound <= best + room, "{trial}: {} > {best}", certificate.lower_bound);
+            if found.status == Status::Optimal {
+                assert_close(certificate.objective, best, 1e-6 * (1.0 + best.abs()), &trial);
+                proved += usize::from(method == Method::Exact);
+            }
+        }
+    }
+    assert!(proved >= 195, "{proved}");
+}
+
+#[test]
+fn a_fit_on_a_support_is_that_of_the_definition() {
+    let mut rng = rng(2106);
+    for trial in 0..100 {
+        let mut case = survival_case(&mut rng, 15 + trial % 20, 3, false);
+        case.penalty.lambda0 = 0.0;
+        let design = case.design();
+        let problem = case.problem(&design);
+        let found = solve(&problem, &Options::default()).unwrap();
+        let (value, beta) = case.fit(&[0, 1, 2]);
+        assert_close(found.objective(), value, 1e-9 * (1.0 + value.abs()), &trial);
+        let own = found.coefficients.to_dense(3);
+        own.iter().zip(&beta).for_each(|(a, b)| assert_close(*a, *b, 1e-4 * (1.0 + b.abs()), &trial));
+    }
+}
+
+#[test]
+fn bad_times_are_named() {
+    let x = Dense::new(3, 1, vec![1.0, 2.0, 3.0]).unwrap();
+    let problem = || Problem::new(&x, vec![1.0, 2.0, 3.0], Penalty::new(0.1, 0.0, 0.1)).unwrap();
+    let times = Survival::new(vec![1.0, 2.0, 3.0], vec![true, false, true]);
+    let fails = |times: Survival| problem().with_survival(times, Ties::Efron).err().unwrap();
+    let none = fails(Survival { event: vec![false; 3], ..times.clone() });
+    assert_eq!(none, Error::NoEvents { samples: 3 });
+    assert_eq!(fails(Survival { time: vec![1.0, -2.0, 3.0], ..times.clone() }), Error::Time { index: 1, value: -2.0 });
+    let late = fails(Survival { entry: Some(vec![0.0, 2.0, 0.0]), ..times.clone() });
+    assert_eq!(late, Error::Entry { index: 1, entry: 2.0, time: 2.0 });
+    assert!(matches!(fails(Survival { event: vec![true; 2], ..times.clone() }), Error::Shape { what: "event", .. }));
+    // A fold without events, a time of zero, and one event only.
+    let posed = problem().with_survival(times.clone(), Ties::Efron).unwrap();
+    assert!(matches!(posed.with_weights(vec![0.0, 1.0, 0.0]), Err(Error::NoEvents { .. })));
+    let zero = Survival { time: vec![0.0, 2.0, 3.0], event: vec![true, false, false], ..times };
+    let posed = problem().with_survival(zero, Ties::Breslow).unwrap();
+    let found = solve(&posed, &Options { method: Method::Exact, ..Options::default() }).unwrap();
+    assert!(found.certificate.lower_bound <= found.objective() && found.objective().is_finite());
+    assert!(posed.objective(&Coefficients::default()).unwrap() >= found.objective());
+}
