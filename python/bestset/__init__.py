@@ -4,7 +4,7 @@ The few features that matter, and how good the answer is: every answer comes wit
 could reach.
 
 `solve`, `path`, `subsets`, `certify` and `stability` work on one problem; `load` reads a saved model; `open` opens a matrix that
-stays on disk; `BestSubsetRegressor`, `BestSubsetClassifier`, their ``CV``
+stays on disk; `BestSubsetRegressor`, `BestSubsetClassifier`, `BestSubsetSurvival`, their ``CV``
 versions and `BestSubsetSelector` are scikit-learn estimators on the same engine; `bestset.plots` draws.
 """
 
@@ -19,12 +19,14 @@ from ._result import Certificate, Ranked, Result
 from ._sequences import Path, Subset, Subsets
 from ._solve import certify, solve
 from ._stability import Stability, stability
+from ._times import Times
 from .disk import OnDisk, open
 
 if TYPE_CHECKING:
     from ._classifier import BestSubsetClassifier, BestSubsetClassifierCV
     from ._regressor import BestSubsetRegressor, BestSubsetRegressorCV
     from ._selector import BestSubsetSelector
+    from ._survival import BestSubsetSurvival, BestSubsetSurvivalCV
 
 __all__ = [
     "BestSubsetClassifier",
@@ -32,6 +34,8 @@ __all__ = [
     "BestSubsetRegressor",
     "BestSubsetRegressorCV",
     "BestSubsetSelector",
+    "BestSubsetSurvival",
+    "BestSubsetSurvivalCV",
     "Certificate",
     "Model",
     "OnDisk",
@@ -41,6 +45,7 @@ __all__ = [
     "Stability",
     "Subset",
     "Subsets",
+    "Times",
     "__version__",
     "certify",
     "load",
@@ -58,6 +63,8 @@ _ESTIMATORS = {
     "BestSubsetRegressor": "_regressor",
     "BestSubsetRegressorCV": "_regressor",
     "BestSubsetSelector": "_selector",
+    "BestSubsetSurvival": "_survival",
+    "BestSubsetSurvivalCV": "_survival",
 }
 
 

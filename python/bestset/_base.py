@@ -27,6 +27,7 @@ from . import _core, _input, _problem, _report, _result, elsewhere
 from ._input import Floats
 from ._problem import Choice, Control, Data, Folding, Setup
 from ._result import Result
+from ._times import Times
 
 #: Scores by scikit-learn's name: the engine's name, and the factor that makes larger better.
 SCORES = {
@@ -36,6 +37,7 @@ SCORES = {
     "neg_deviance": ("deviance", -1.0),
     "accuracy": ("accuracy", 1.0),
     "roc_auc": ("auc", 1.0),
+    "concordance": ("concordance", 1.0),
 }
 
 #: Attributes with one number per problem: their name and that of the field of `Result`.
@@ -83,6 +85,7 @@ class BestSubsetBase(BaseEstimator):
     criterion: str = "ebic"
     gamma: float = 1.0
     delta: float = 1.345
+    _times: Times | None = None
 
     def _samples(self, X: Any, y: Any, **checks: Any) -> tuple[Any, Any]:
         """X and y checked. That X is finite is checked by the engine, which reads it anyway."""
@@ -190,9 +193,10 @@ class BestSubsetBase(BaseEstimator):
                 left = max(0.0, limit - (time.monotonic() - start)) / (len(targets) - number)
             own = file if file is None or len(targets) == 1 else f"{os.fspath(file)}.{number}"
             control = self._control(left, own)
-            data = Data(matrix, y, weights, fixed)
+            data = Data(matrix, y, weights, fixed, self._times)
             found = _core.select(data, setup, choice, _problem.spread(data, setup, choice, control))
             result = _result.selected(found, p, self._names(), setup, target=self._target)
+            result.ties = "efron" if self._times is None else self._times.ties
             result._seen = _report.seen(seen, data, found["kept"], self)
             fits.append(Fitted(result, found["remarks"], self._scores(found["validation"], loss)))
         self._warn(fits)

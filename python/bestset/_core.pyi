@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from bestset._model import Stored
 from bestset._problem import Choice, Control, Data, Draws, Setup
 from bestset._report import About
+from bestset._times import Times
 
 __version__: str
 
@@ -27,6 +28,10 @@ def block_moments(
 ) -> NDArray[np.float64]: ...
 def part(data: Data, setup: Setup, choice: Choice, control: Control, asked: str) -> str: ...
 def command(words: Sequence[str]) -> int: ...
+def curves(
+    given: Any, u: NDArray[np.float64], what: str, times: list[float], strata: list[int] | None = None
+) -> NDArray[np.float64]: ...
+def concordance(times: Times, u: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> float: ...
 def check_command(words: Sequence[str]) -> int: ...
 
 class OnDisk:
@@ -132,6 +137,7 @@ class SelectedDict(TypedDict):
     point: int | None
     criterion: str | None
     validation: ValidationDict | None
+    baseline: tuple[float, list[tuple[int, list[float], list[float]]]] | None
     kept: Kept
 
 class CertifiedDict(CertificateDict, StandingDict):

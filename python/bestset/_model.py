@@ -34,6 +34,8 @@ class Stored:
     relaxation: float | None
     lower_bound: float
     status: str
+    ties: str = "efron"
+    baseline: Any = None
 
 
 @dataclass(eq=False, repr=False)
@@ -71,6 +73,8 @@ class Model(Coefficients):
     gap: float
     relative_gap: float
     status: str
+    ties: str = "efron"
+    baseline: Any = None
     feature_names: tuple[str, ...] | None = None
     encoding: dict[str, Any] = field(default_factory=dict)
 
@@ -142,6 +146,18 @@ class Model(Coefficients):
         share = expit(self.decision_function(X))
         return np.column_stack([1.0 - share, share])
 
+    def curves(self, X: Any, times: Any, what: str = "survival", strata: Any = None) -> Floats:
+        """Survival or, with ``what="hazard"``, cumulative hazards at `times`, one row for each row of X; of survival times."""
+        from ._times import curves
+
+        return curves(self.baseline, self.decision_function(X), what, times, strata)
+
+    def median(self, X: Any, strata: Any = None) -> Floats:
+        """The median survival time of each row, infinite where survival stays above one half; of survival times."""
+        from ._times import curves
+
+        return curves(self.baseline, self.decision_function(X), "median", (), strata)
+
     def summary(self) -> str:
         """The coefficients as a table, and what is proved of them."""
         head = f"{self.target}: {len(self.support)} of {self.n_features} features, {self.loss} loss"
@@ -162,7 +178,7 @@ class Model(Coefficients):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model to a file."""
-        _core.save_model(os.fspath(path), _stored(self, self.delta), json.dumps(self.encoding))
+        _core.save_model(os.fspath(path), _stored(self, self.delta, self.ties), json.dumps(self.encoding))
 
 
 def _indicator(values: Any, category: dict[str, Any], level: str, filled: bool) -> Floats:
@@ -208,11 +224,11 @@ def _numbers(*labels: str) -> tuple[Any, Any]:
     return labels[0], labels[1]
 
 
-def _stored(found: Result | Model, delta: float | None) -> Stored:
+def _stored(found: Result | Model, delta: float | None, ties: str) -> Stored:
     return Stored(
         found.loss, 1.0 if delta is None else delta, found.lambda0, found.lambda1, found.lambda2, found.n_features,
         found.feature_names, found.support.tolist(), found.values.tolist(), float(found.intercept), found.objective,
-        found.relaxation, found.lower_bound, found.status,
+        found.relaxation, found.lower_bound, found.status, ties, found.baseline,
     )  # fmt: skip
 
 
@@ -229,7 +245,7 @@ def save(result: Result, path: str | os.PathLike[str]) -> None:
         "target": result.target, "classes": classes, "scaling": None, "categories": [], "means": {},
         "standardize": setup.scale, "intercept": setup.fit_intercept, "k": result.k, "offset": None, "labels": labels,
     }  # fmt: skip
-    _core.save_model(os.fspath(path), _stored(result, setup.delta), json.dumps(encoding))
+    _core.save_model(os.fspath(path), _stored(result, setup.delta, result.ties), json.dumps(encoding))
 
 
 def load(path: str | os.PathLike[str]) -> Model:

@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from . import _input
+from . import _input, _times
 from ._input import Floats, Matrix
+from ._times import Times
 
 #: Does parts of a selection: texts, and whether the call is to end, to texts.
 Workers: TypeAlias = Callable[[list[str], Callable[[], bool]], list[str]]
@@ -20,7 +21,7 @@ Workers: TypeAlias = Callable[[list[str], Callable[[], bool]], list[str]]
 METHODS = ("incremental", "exact", "primal_dual", "primal_dual_plain", "dual_ascent", "dual_iht", "cdss")
 #: When the published ascents take their gap for no longer decreasing.
 STOPS = ("literal", "patient")
-LOSSES = ("squared", "huber", "logistic", "squared_hinge")
+LOSSES = ("squared", "huber", "logistic", "squared_hinge", "cox")
 CLASSIFICATION = ("logistic", "squared_hinge")
 #: How a solve can be cut short.
 LIMITS = ("time_limit", "iteration_limit", "node_limit", "memory_limit", "interrupted", "read_failed")
@@ -36,6 +37,7 @@ class Data:
     y: Floats
     sample_weight: Floats | None = None
     offset: Floats | None = None
+    survival: Times | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,11 +132,15 @@ def data(X: Any, y: Any, loss: str, sample_weight: Any = None, offset: Any = Non
     """The samples, and the number of features."""
     known_loss(loss)
     x, n, p = _input.matrix(X)
-    target = _input.signs(y) if loss in CLASSIFICATION else _input.vector(y, "y")
+    times = _times.read(y) if loss == "cox" else None
+    if times is not None:
+        target = times.time
+    else:
+        target = _input.signs(y) if loss in CLASSIFICATION else _input.vector(y, "y")
     if len(target) != n:
         raise ValueError(f"y has length {len(target)}, but X has {n} rows")
     weights = _input.optional(sample_weight, "sample_weight")
-    return Data(x, target, weights, _input.optional(offset, "offset")), p
+    return Data(x, target, weights, _input.optional(offset, "offset"), times), p
 
 
 def known_loss(loss: str) -> None:

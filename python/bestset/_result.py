@@ -182,6 +182,8 @@ class Result(Coefficients):
     included: int = 0
     dependent: list[list[int]] = field(default_factory=list)
     groups: NDArray[Any] | None = None
+    baseline: Any = field(default=None, repr=False)
+    ties: str = field(default="efron", repr=False)
     feature_names: tuple[str, ...] | None = None
     remarks: list[str] = field(default_factory=list)
     path: Path | None = None
@@ -367,7 +369,8 @@ def selected(found: SelectedDict, p: int, names: tuple[str, ...] | None, setup: 
     shares = None if validation is None else validation["frequencies"]
     remarks = [text for _, text in found["remarks"]]
     return result(
-        solution, p, names, setup, path=made, chosen_by=said, frequencies=shares, remarks=remarks, **more
+        solution, p, names, setup, path=made, chosen_by=said, frequencies=shares, remarks=remarks,
+        baseline=found["baseline"], **more,
     )  # fmt: skip
 
 

@@ -85,7 +85,9 @@ def solve(
         ``method="exact"`` can look at all subsets.
     k : int, optional
         The largest number of features, in place of a price.
-    loss : {"squared", "huber", "logistic", "squared_hinge"}
+    loss : {"squared", "huber", "logistic", "squared_hinge", "cox"}
+        ``"cox"`` is the partial likelihood of survival times, which y then is: `Times`, a structured array (event, time), or
+        columns (time, event) or (entry, time, event); there is no intercept.
         With labels :math:`y = \pm 1`: :math:`\log(1 + e^{-yu})` and :math:`\max(0, 1 - yu)^2`. Huber: ½r² for a residual
         :math:`|r| \le \delta`, :math:`\delta|r| - \tfrac{1}{2}\delta^2` beyond.
     method : str
@@ -205,6 +207,7 @@ def solve(
     found = _core.select(data, setup, choice, _problem.spread(data, setup, choice, control), callback)
     _result.warn(found["remarks"], stacklevel=2)
     result = _result.selected(found, p, names, setup, target=_input.target_name(y), classes=_input.two_labels(y, loss))
+    result.ties = "efron" if data.survival is None else data.survival.ties
     result._seen = _report.seen(X, data, found["kept"])
     if groups is not None:
         result.groups = np.unique(np.asarray(groups)[result.support])

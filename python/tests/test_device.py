@@ -6,7 +6,8 @@ from common import regression
 
 import bestset
 from bestset import _core, elsewhere
-from bestset.device import DeviceDesign, DeviceGenotypes, _Digits
+from bestset.device import DeviceDesign, DeviceGenotypes
+from bestset.device._genotypes import Whole
 from bestset.testing import check_design
 
 
@@ -60,11 +61,14 @@ def test_digits_keep_every_number_to_its_last():
     for n in (1, 7, 1000):
         v = rng.standard_normal(n) * 2.0 ** rng.uniform(-300, 300, n)
         v[::3] = 0.0
-        digits = _Digits(v)
-        found = digits.digits.astype(np.float64) @ np.array(digits.units)
+        whole = Whole(v)
+        found = sum(np.ldexp(numbers.astype(np.float64), exponent) for numbers, exponent in whole.levels)
         assert (np.abs(found - v) <= (n + 8) * 2.0**-54 * np.abs(v)).all()
+        digits = whole.digits().astype(object).reshape(n, -1, 8)
+        for k, (numbers, _) in enumerate(whole.levels):
+            assert [sum(int(d) << 8 * g for g, d in enumerate(row)) for row in digits[:, k]] == numbers.tolist()
     with pytest.raises(ValueError, match="not finite"):
-        _Digits(np.array([1.0, np.inf]))
+        Whole(np.array([1.0, np.inf]))
 
 
 def test_what_cannot_be_multiplied_is_named(put):

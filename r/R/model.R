@@ -54,6 +54,7 @@ read_model <- function(file) {
   found$p <- found$features
   found$size <- length(found$support)
   found$family <- names(LOSSES)[match(found$loss, LOSSES)]
+  if (is.na(found$family)) stop("the model has the loss \"", found$loss, "\", which this package does not know yet", call. = FALSE)
   found$has_intercept <- is.null(encoding$intercept) || isTRUE(encoding$intercept)
   found$target <- if (is.null(encoding$target)) "y" else encoding$target
   labels <- if (is.null(encoding$labels)) unlist(encoding$classes[c("negative", "positive")], use.names = FALSE) else unlist(encoding$labels)

@@ -4,7 +4,7 @@ mod encode;
 mod roles;
 
 pub use encode::Category;
-pub use roles::Roles;
+pub use roles::{Apart, Roles};
 
 use crate::error::{FileError, Result, quoted};
 use crate::matrix::{Matrix, Names};
@@ -55,6 +55,8 @@ pub struct Dataset {
     pub weights: Option<Vec<f64>>,
     /// Fixed part of the linear predictor of each sample.
     pub offset: Option<Vec<f64>>,
+    /// Columns that belong to the samples besides, as [`Roles::apart`] names them.
+    pub apart: Vec<Apart>,
     /// Columns of texts and the features made of them.
     pub categories: Vec<Category>,
     /// Values that were missing and what took their place.
@@ -171,6 +173,7 @@ impl Dataset {
             target: None,
             weights: None,
             offset: None,
+            apart: Vec::new(),
             categories: Vec::new(),
             imputed: Vec::new(),
             without_target: 0,
@@ -267,7 +270,7 @@ impl Table {
         if self.numbers.columns() == 0 && roles.needs_features {
             return Err(FileError::new(&self.source, "no column is left to be a feature").into());
         }
-        let roles::Assigned { target, weights, offset } = assigned;
+        let roles::Assigned { target, weights, offset, apart } = assigned;
         let Self { source, numbers, names, notes, .. } = self;
         Ok(Dataset {
             source,
@@ -277,6 +280,7 @@ impl Table {
             target,
             weights,
             offset,
+            apart,
             categories,
             imputed,
             without_target,

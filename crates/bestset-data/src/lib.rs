@@ -34,7 +34,7 @@ mod write;
 
 #[cfg(feature = "tables")]
 pub use convert::{Converted, convert};
-pub use dataset::{Category, Classes, Dataset, Impute, Imputed, Roles, Target, Usual};
+pub use dataset::{Apart, Category, Classes, Dataset, Impute, Imputed, Roles, Target, Usual};
 pub use error::{Error, FileError, Result};
 #[cfg(feature = "tables")]
 pub use file::read;

@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use bestset::design::{Csc, Dense, Design};
 use bestset::groups::Groups;
 use bestset::select::{Posed, Samples, Scale, Setup};
-use bestset::{Bounds, CancelFlag, Factors, Loss};
+use bestset::{Bounds, CancelFlag, Factors, Loss, Survival, Ties};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -29,6 +29,7 @@ pub struct Data<'py> {
     y: PyReadonlyArray1<'py, f64>,
     sample_weight: Option<PyReadonlyArray1<'py, f64>>,
     offset: Option<PyReadonlyArray1<'py, f64>>,
+    survival: Option<Times<'py>>,
 }
 
 #[derive(FromPyObject)]
@@ -53,6 +54,25 @@ pub struct SetupArgument<'py> {
     never: Vec<usize>,
     groups: Option<Vec<usize>>,
     group_prices: Option<Vec<f64>>,
+}
+
+/// Survival times: `Times` of `python/bestset/_survival.py`.
+#[derive(FromPyObject)]
+pub struct Times<'py> {
+    time: PyReadonlyArray1<'py, f64>,
+    event: PyReadonlyArray1<'py, bool>,
+    entry: Option<PyReadonlyArray1<'py, f64>>,
+    strata: Option<Vec<usize>>,
+    ties: String,
+}
+
+impl Times<'_> {
+    /// As the core has them.
+    pub fn own(&self) -> PyResult<Survival> {
+        let entry = self.entry.as_ref().map(|e| e.as_slice().map(<[f64]>::to_vec)).transpose()?;
+        let (time, event) = (self.time.as_slice()?.to_vec(), self.event.as_slice()?.to_vec());
+        Ok(Survival { time, event, entry, strata: self.strata.clone() })
+    }
 }
 
 /// Makes the design of entries borrowed from numpy, on the thread that needs it: that reads all of them once.
@@ -116,23 +136,29 @@ impl<'py> Data<'py> {
         let offset = self.offset.as_ref().map(|o| o.as_slice()).transpose()?;
         let cancel = CancelFlag::default();
         let (design, y) = (self.x.borrow(&cancel)?, self.y.as_slice()?);
-        Ok(Input { design, y, weights, offset, setup: setup.own()?, cancel })
+        Ok(Input { design, y, weights, offset, setup: setup.own(self.survival.as_ref())?, cancel })
     }
 }
 
 /// The loss of this name.
-pub fn loss(name: &str, delta: f64) -> PyResult<Loss> {
+pub fn loss(name: &str, delta: f64, ties: &str) -> PyResult<Loss> {
     match name {
         "squared" => Ok(Loss::Squared),
         "logistic" => Ok(Loss::Logistic),
         "squared_hinge" => Ok(Loss::SquaredHinge),
         "huber" => Ok(Loss::Huber { delta }),
+        "cox" => match [Ties::Efron, Ties::Breslow].into_iter().find(|t| t.name() == ties) {
+            Some(ties) => Ok(Loss::Cox { ties }),
+            None => {
+                Err(PyValueError::new_err(format!("there are no ties named {ties:?}; known are efron and breslow")))
+            }
+        },
         other => Err(PyValueError::new_err(format!("there is no loss named {other:?}"))),
     }
 }
 
 impl SetupArgument<'_> {
-    fn own(&self) -> PyResult<Setup> {
+    fn own(&self, times: Option<&Times<'_>>) -> PyResult<Setup> {
         let scale = match self.scale.as_str() {
             "norm" => Scale::Norm,
             "variance" => Scale::Variance,
@@ -153,7 +179,8 @@ impl SetupArgument<'_> {
             })
         };
         Ok(Setup {
-            loss: loss(&self.loss, self.delta)?,
+            loss: loss(&self.loss, self.delta, times.map_or("efron", |t| &t.ties))?,
+            survival: times.map(Times::own).transpose()?,
             intercept: self.fit_intercept,
             scale,
             lambda1: self.lambda1,

@@ -14,6 +14,7 @@ mod model;
 mod output;
 mod report;
 mod run;
+mod survival;
 mod workers;
 
 use pyo3::prelude::*;
@@ -47,6 +48,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(block::block_columns, module)?)?;
     module.add_function(wrap_pyfunction!(block::block_moments, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
+    module.add_function(wrap_pyfunction!(survival::curves, module)?)?;
+    module.add_function(wrap_pyfunction!(survival::concordance, module)?)?;
     module.add_function(wrap_pyfunction!(model::save_model, module)?)?;
     module.add_function(wrap_pyfunction!(model::read_model, module)?)
 }

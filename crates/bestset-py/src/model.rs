@@ -3,8 +3,9 @@
 use crate::errors::Failure;
 use crate::input::loss;
 use crate::output;
+use crate::survival;
 use bestset::model::Model;
-use bestset::{Certificate, Coefficients, Loss, Status};
+use bestset::{Certificate, Coefficients, Loss, Status, Ties};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -27,6 +28,8 @@ pub struct Stored {
     relaxation: Option<f64>,
     lower_bound: f64,
     status: String,
+    ties: String,
+    baseline: Option<survival::BaselineArgument>,
 }
 
 impl Stored {
@@ -45,7 +48,7 @@ impl Stored {
         let status = known.into_iter().find(|s| output::status(*s) == self.status);
         let unknown = || PyValueError::new_err(format!("there is no status named {:?}", self.status));
         let model = Model {
-            loss: loss(&self.loss, self.delta)?,
+            loss: loss(&self.loss, self.delta, &self.ties)?,
             lambda0: self.lambda0,
             lambda1: self.lambda1,
             lambda2: self.lambda2,
@@ -58,6 +61,7 @@ impl Stored {
                 lower_bound: self.lower_bound,
             },
             status: status.ok_or_else(unknown)?,
+            baseline: self.baseline.map(survival::baseline),
         };
         model.coefficients.validate(model.features).map_err(Failure::from)?;
         match self.feature_names {
@@ -83,6 +87,9 @@ pub fn read_model<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDic
     let delta = if let Loss::Huber { delta } = model.loss { Some(delta) } else { None };
     dict.set_item("loss", model.loss.name())?;
     dict.set_item("delta", delta)?;
+    let ties = if let Loss::Cox { ties } = model.loss { ties } else { Ties::default() };
+    dict.set_item("ties", ties.name())?;
+    dict.set_item("baseline", model.baseline.as_ref().map(survival::shown))?;
     dict.set_item("lambda0", model.lambda0)?;
     dict.set_item("lambda1", model.lambda1)?;
     dict.set_item("lambda2", model.lambda2)?;

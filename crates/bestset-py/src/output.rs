@@ -4,7 +4,7 @@ use bestset::criteria::Criterion;
 use bestset::cv::{CrossValidation, Stability};
 use bestset::path::{Path, Point};
 use bestset::select::{By, Posed, Remark, Selected, Standing};
-use bestset::{Certificate, Coefficients, Ranked, Solution, Status, Subset, TraceRow};
+use bestset::{Baseline, Certificate, Coefficients, Ranked, Solution, Status, Subset, TraceRow};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -68,6 +68,7 @@ pub struct Shown {
     path: Option<ShownPath>,
     /// How often each selected feature is in the folds' answers.
     frequencies: Vec<f64>,
+    baseline: Option<Baseline>,
 }
 
 impl Shown {
@@ -81,6 +82,10 @@ impl Shown {
             ShownPath::new(posed, &chosen.path, criterion)
         });
         let path = path.transpose()?;
+        let baseline = match posed.problem.coupled() {
+            Some(_) => posed.model(&selected)?.baseline,
+            None => None,
+        };
         selected.solution = posed.outward_solution(&selected.solution);
         let support = selected.solution.support();
         let frequencies = match selected.chosen.as_ref().map(|chosen| &chosen.by) {
@@ -91,7 +96,7 @@ impl Shown {
             }
             _ => Vec::new(),
         };
-        Ok(Self { selected, path, frequencies })
+        Ok(Self { selected, path, frequencies, baseline })
     }
 
     /// As a dictionary.
@@ -106,6 +111,7 @@ impl Shown {
         one.set_item("method", from.method.name())?;
         let dict = PyDict::new(py);
         dict.set_item("solution", one)?;
+        dict.set_item("baseline", self.baseline.as_ref().map(crate::survival::shown))?;
         dict.set_item("remarks", from.remarks.iter().map(|r| (kind(r), r.to_string())).collect::<Vec<_>>())?;
         dict.set_item("path", self.path.as_ref().map(|path| path.to_python(py, false)).transpose()?)?;
         dict.set_item("point", from.chosen.as_ref().map(|chosen| chosen.point))?;

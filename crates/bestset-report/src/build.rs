@@ -61,6 +61,10 @@ impl Subject<'_> {
 
 /// The report of a selection.
 pub fn build(posed: &Posed<'_>, selected: &Selected, subject: &Subject<'_>) -> bestset::Result<Report> {
+    if posed.problem.coupled().is_some() {
+        let reason = "has no page for survival times yet; summaries, model files and predictions are there";
+        return Err(bestset::Error::Unsupported { method: "report", reason });
+    }
     let Selected { solution, chosen, .. } = selected;
     let inside = &solution.coefficients;
     let problem = posed.priced(selected.lambda0, selected.lambda2)?;

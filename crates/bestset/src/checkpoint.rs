@@ -235,8 +235,13 @@ fn fingerprint(problem: &Problem<'_>, settings: &str) -> Result<u64> {
     let mut probed = vec![0.0; p];
     problem.design().correlate(&features, &probe, &mut probed)?;
     let (weights, offset) = (problem.weights().unwrap_or(&[]), problem.offset().unwrap_or(&[]));
-    let vectors = [problem.y(), weights, offset, &products, &probed, lengths];
-    for vector in vectors {
+    // Slopes at points that treat no two samples alike tell events and risk sets apart.
+    let mut slopes = vec![0.0; if problem.coupled().is_some() { problem.nrows() } else { 0 }];
+    if let Some(coupled) = problem.coupled() {
+        coupled.gradient(&probe, &mut slopes);
+    }
+    let vectors = [problem.y(), weights, offset, &products, &probed, lengths, &slopes];
+    for vector in vectors.iter().take(if slopes.is_empty() { 6 } else { 7 }) {
         add(&vector.len().to_le_bytes());
         vector.iter().for_each(|x| add(&x.to_bits().to_le_bytes()));
     }

@@ -365,7 +365,7 @@ impl<'m, 'a> Measure<'m, 'a> {
         let is_saturated = self.full.is_some() && self.problem.penalty().lambda2 == 0.0 && self.rows <= d;
         let is_likelihood = match self.problem.loss() {
             Loss::Squared => loss > least && !is_saturated,
-            Loss::Logistic => true,
+            Loss::Logistic | Loss::Cox { .. } => true,
             _ => false,
         };
         let (aic, bic) = match is_likelihood {

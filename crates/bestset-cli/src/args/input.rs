@@ -48,6 +48,21 @@ pub struct InputArgs {
     /// Target: a column by name, or by number from 1, or from -1, the last, down [default: the label of the format, or y].
     #[arg(long, short = 't', value_name = "COLUMN", allow_hyphen_values = true)]
     pub target: Option<String>,
+    /// Survival times: the column with the time of the event or of censoring; needs --event, and makes the family cox.
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, requires = "event", conflicts_with_all = ["target", "target_file"])]
+    pub time: Option<String>,
+    /// Column that says which times are those of events: 1 and 0, or two texts such as yes and no.
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, requires = "time")]
+    pub event: Option<String>,
+    /// Column with the time at which a sample came under observation.
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, requires = "time")]
+    pub entry: Option<String>,
+    /// Column with the stratum of each sample: numbers or texts.
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, requires = "time")]
+    pub strata: Option<String>,
+    /// How events at the same time are counted [default: efron].
+    #[arg(long, value_enum, value_name = "HOW", requires = "time")]
+    pub ties: Option<TiesName>,
     /// File with the target alone, for formats without one.
     #[arg(long, value_name = "FILE", conflicts_with = "target")]
     pub target_file: Option<PathBuf>,
@@ -89,6 +104,12 @@ pub struct InputArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TiesName {
+    Efron,
+    Breslow,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ImputeName {
     /// The mean of the column; the most frequent text of a category.
     Mean,
@@ -117,10 +138,11 @@ impl InputArgs {
     /// The roles of the columns.
     pub fn roles(&self) -> Roles {
         Roles {
-            target: self.target.clone(),
+            target: self.time.clone().or_else(|| self.target.clone()),
             needs_target: self.target_file.is_none(),
             weights: self.weights.clone(),
             offset: self.offset.clone(),
+            apart: [&self.event, &self.entry, &self.strata].into_iter().flatten().cloned().collect(),
             drop: self.drop.clone(),
             positive: self.positive.clone(),
             drop_missing_target: self.drop_missing_target,
@@ -135,14 +157,17 @@ impl InputArgs {
         let is_array = self.file.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
         let size = || std::fs::metadata(&self.file).map_or(0, |facts| facts.len());
         let is_large = || is_array && max_memory.is_some_and(|most| size() > most as u64);
-        let has_roles =
-            !self.drop.is_empty() || self.weights.is_some() || self.offset.is_some() || self.impute.is_some();
+        let has_roles = !self.drop.is_empty()
+            || self.weights.is_some()
+            || self.offset.is_some()
+            || self.impute.is_some()
+            || self.time.is_some();
         if !(self.on_disk || self.target_file.is_some() && (self.file.is_dir() || is_large() && !has_roles)) {
             return Ok(false);
         }
         if has_roles {
             return Err(Failure::Usage(
-                "--drop, --weights, --offset and --impute are for columns in memory, not on disk",
+                "--drop, --weights, --offset, --impute and --time are for columns in memory, not on disk",
             ));
         }
         Ok(true)

@@ -118,6 +118,9 @@ impl Certify {
             return Ok((Given::parse(path, &text, json)?, fitting, size));
         }
         let (model, known) = encoding::load(path)?;
+        if model.loss.is_coupled() && self.input.time.is_none() {
+            return Err(Failure::Usage("the model is one of survival times: name their columns by --time and --event"));
+        }
         take_over(&mut fitting, &model, known.as_ref())?;
         if size.lambda0.is_none() && size.k.is_none() {
             size.k = known.as_ref().and_then(|k| k.k);
@@ -182,7 +185,8 @@ fn take_over(fitting: &mut FittingArgs, model: &Model, known: Option<&Encoding>)
     if let Loss::Huber { delta } = model.loss {
         fitting.delta.get_or_insert(delta);
     }
-    if fitting.loss.is_none() {
+    // Its columns are named by --time and --event.
+    if fitting.loss.is_none() && !model.loss.is_coupled() {
         let name = model.loss.name();
         let known = LossName::named(name);
         fitting.loss = Some(known.ok_or_else(|| {

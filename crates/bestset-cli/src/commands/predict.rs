@@ -25,7 +25,8 @@ use std::path::PathBuf;
 Examples: bestset predict model.json new.csv
           bestset predict model.json new.csv --output predictions.csv
           zcat new.csv.gz | bestset predict model.json -
-          bestset predict bmi.json other.bed --covar pcs.tsv")]
+          bestset predict bmi.json other.bed --covar pcs.tsv
+          bestset predict cox.json new.csv --type survival --times 1,2,5")]
 pub struct Predict {
     /// Model saved by fit, path, cv, exact or report.
     model: PathBuf,
@@ -35,6 +36,13 @@ pub struct Predict {
     read: ReadArgs,
     #[command(flatten)]
     traits: TraitArgs,
+    /// What is predicted of survival times: the linear predictor, the relative risk, survival or the cumulative hazard at --times, or
+    /// the median.
+    #[arg(long = "type", value_enum, value_name = "WHAT", help_heading = "Data")]
+    kind: Option<Kind>,
+    /// Times at which survival is predicted.
+    #[arg(long, value_name = "TIMES", value_delimiter = ',', help_heading = "Data")]
+    times: Vec<f64>,
     /// Put what was usual in the data of the fit in the place of missing values: the mean, or the most frequent text.
     #[arg(long, help_heading = "Data")]
     impute: bool,
@@ -49,6 +57,16 @@ pub struct Predict {
     max_memory: Option<usize>,
 }
 
+/// What is predicted of survival times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    Linear,
+    Risk,
+    Survival,
+    Hazard,
+    Median,
+}
+
 /// Predictions and, where the file has the target, how good they are.
 #[derive(Serialize)]
 struct Predictions {
@@ -59,6 +77,11 @@ struct Predictions {
     predictions: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     probabilities: Option<Vec<f64>>,
+    /// Survival or cumulative hazards, a row for each sample, and their times.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    times: Vec<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    curves: Vec<Vec<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<Score>,
 }
@@ -86,7 +109,13 @@ impl Predict {
         };
         let u = margins(&model, &data)?;
         let people = people.into_iter().map(|p| (p.family, p.name)).collect();
-        let found = Predictions { people, ..predictions(&model, known.as_ref(), &data, u) };
+        let found = match model.loss.is_coupled() {
+            true => self.survival(&model, known.as_ref(), u)?,
+            false if self.kind.is_some() || !self.times.is_empty() => {
+                return Err(Failure::Usage("--type and --times are for models of survival times"));
+            }
+            false => Predictions { people, ..predictions(&model, known.as_ref(), &data, u) },
+        };
         match &self.output {
             Some(path) => {
                 encoding::write_whole(path, csv(&found).as_bytes())?;
@@ -103,6 +132,42 @@ impl Predict {
         }
         out.flush()?;
         Ok(Exit::Done)
+    }
+
+    /// What is asked of survival times.
+    fn survival(&self, model: &Model, known: Option<&Encoding>, u: Vec<f64>) -> Result<Predictions, Failure> {
+        let (kind, target) = (self.kind.unwrap_or(Kind::Linear), known.map_or("y".to_owned(), |k| k.target.clone()));
+        let is_curve = matches!(kind, Kind::Survival | Kind::Hazard);
+        if is_curve == self.times.is_empty() {
+            return Err(Failure::Usage("--times goes with --type survival and --type hazard, and these need it"));
+        }
+        let reason = "the model file has no baseline hazard: fit it with this version";
+        let baseline = || model.baseline.as_ref().ok_or_else(|| Failure::Message(reason.to_owned()));
+        let (mut values, mut curves) = (Vec::new(), Vec::new());
+        for u in u {
+            match kind {
+                Kind::Linear => values.push(u),
+                Kind::Risk => values.push(u.exp()),
+                Kind::Median => values.push(baseline()?.median(baseline()?.curve(None)?, u)),
+                Kind::Survival | Kind::Hazard => {
+                    let (from, curve) = (baseline()?, baseline()?.curve(None)?);
+                    let at = |t: &f64| match kind {
+                        Kind::Survival => from.survival(curve, u, *t),
+                        _ => from.hazard(curve, u, *t),
+                    };
+                    curves.push(self.times.iter().map(at).collect());
+                }
+            }
+        }
+        Ok(Predictions {
+            target,
+            people: Vec::new(),
+            predictions: values.into_iter().map(Value::Number).collect(),
+            probabilities: None,
+            times: self.times.clone(),
+            curves,
+            score: None,
+        })
     }
 
     /// The variants that the model uses, and covariates, of the people of a cohort.
@@ -221,6 +286,8 @@ fn predictions(model: &Model, known: Option<&Encoding>, data: &Dataset, u: Vec<f
             people: Vec::new(),
             predictions: values.into_iter().map(Value::Number).collect(),
             probabilities: None,
+            times: Vec::new(),
+            curves: Vec::new(),
             score,
         };
     }
@@ -237,7 +304,7 @@ fn predictions(model: &Model, known: Option<&Encoding>, data: &Dataset, u: Vec<f
         Score { name: "accuracy", value: right as f64 / u.len() as f64 }
     });
     let predictions = u.iter().map(|u| name(*u > 0.0)).collect();
-    Predictions { target, people: Vec::new(), predictions, probabilities, score }
+    Predictions { target, people: Vec::new(), predictions, probabilities, times: Vec::new(), curves: Vec::new(), score }
 }
 
 /// Which rows are of the positive class; numbers are compared with its name.
@@ -258,6 +325,10 @@ fn csv(found: &Predictions) -> String {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_owned(),
     };
+    if !found.curves.is_empty() {
+        let line = |row: &[f64]| row.iter().map(f64::to_string).collect::<Vec<_>>().join(",") + "\n";
+        return line(&found.times) + &found.curves.iter().map(|row| line(row)).collect::<String>();
+    }
     let mut text = if found.people.is_empty() { String::new() } else { "FID,IID,".to_owned() };
     text.push_str(&quote(&found.target));
     text.push_str(if found.probabilities.is_some() { ",probability\n" } else { "\n" });

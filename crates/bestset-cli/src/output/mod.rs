@@ -48,6 +48,7 @@ pub fn describe(terms: &Terms) -> String {
     let Terms { loss, lambda0, lambda1, lambda2, k } = terms;
     let loss = match loss {
         Loss::Huber { delta } => format!("huber loss with delta {delta}"),
+        Loss::Cox { ties } => format!("cox partial likelihood, {} ties", ties.name()),
         other => format!("{} loss", other.name()),
     };
     let size = k.map_or(String::new(), |k| format!(", at most {k} features"));

@@ -1,11 +1,11 @@
 //! The data of a command.
 
 use super::{Session, remark};
-use crate::args::{FittingArgs, InputArgs};
+use crate::args::{FittingArgs, InputArgs, TiesName};
 use crate::exit::Failure;
 use anstream::eprintln;
-use bestset::Loss;
 use bestset::design::{Column, Design, Stored};
+use bestset::{Loss, Survival, Ties};
 use bestset_data::{
     CohortFiles, Dataset, KnownVariant, Matrix, Names, Roles, Table, Target, Usual, Variant, read, read_cohort,
 };
@@ -23,6 +23,8 @@ pub struct Loaded {
     pub scaling: Option<Scaling>,
     /// The loss.
     pub loss: Loss,
+    /// Survival times, where the target is one.
+    pub survival: Option<Survival>,
     /// Whether categories may be chosen level by level.
     pub no_groups: bool,
     /// Seconds that reading took.
@@ -75,7 +77,10 @@ impl Loaded {
             let (found, expected) = (target.values.len(), set.rows());
             return Err(Failure::Message(format!("the target has {found} values for {expected} rows")));
         }
+        let survival = super::survival::times(input, &target, &set.apart)?;
+        let cox = Loss::Cox { ties: input.ties.map_or(Ties::default(), TiesName::ties) };
         let loss = match fitting.loss {
+            _ if survival.is_some() => cox,
             Some(loss) => loss.with_delta(fitting.delta()),
             None if target.classes.is_some() || input.positive.is_some() => Loss::Logistic,
             None => Loss::Squared,
@@ -94,7 +99,7 @@ impl Loaded {
             session.progress.done();
             say(&notes);
         }
-        Ok(Self { set, disk, target, scaling, loss, no_groups: input.no_groups, seconds })
+        Ok(Self { set, disk, target, scaling, loss, survival, no_groups: input.no_groups, seconds })
     }
 
     /// Number of samples.

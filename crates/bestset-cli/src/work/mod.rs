@@ -7,6 +7,7 @@ pub mod load;
 pub mod pose;
 pub mod remark;
 pub mod report;
+pub mod survival;
 
 pub use answer::Answer;
 pub use encoding::Encoding;

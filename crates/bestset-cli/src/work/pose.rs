@@ -68,6 +68,7 @@ impl FittingArgs {
         }
         Ok(Setup {
             loss: data.loss,
+            survival: data.survival.clone(),
             intercept: !self.no_intercept,
             scale: self.scale(),
             lambda1: self.lambda1.unwrap_or(usual.lambda1),

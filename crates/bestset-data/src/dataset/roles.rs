@@ -22,6 +22,8 @@ pub struct Roles {
     pub weights: Option<String>,
     /// Fixed part of the linear predictor.
     pub offset: Option<String>,
+    /// Columns of numbers or texts that belong to the samples besides: events, times of entry, strata.
+    pub apart: Vec<String>,
     /// Columns to be left out.
     pub drop: Vec<String>,
     /// The class that +1 stands for, against all others where there are more than two; `None` for the later one of two in the
@@ -47,6 +49,7 @@ impl Default for Roles {
             needs_features: true,
             weights: None,
             offset: None,
+            apart: Vec::new(),
             drop: Vec::new(),
             positive: None,
             drop_missing_target: false,
@@ -63,6 +66,18 @@ pub struct Assigned {
     pub target: Option<Target>,
     pub weights: Option<Vec<f64>>,
     pub offset: Option<Vec<f64>>,
+    pub apart: Vec<Apart>,
+}
+
+/// A column that belongs to the samples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Apart {
+    /// Its name.
+    pub name: String,
+    /// Its numbers, or the places of its texts among `levels`.
+    pub values: Vec<f64>,
+    /// Its texts in the order of the alphabet, where it has texts.
+    pub levels: Option<Vec<String>>,
 }
 
 impl Roles {
@@ -84,7 +99,10 @@ impl Roles {
         let target = self.target_position(table)?;
         let weights = self.weights.as_deref().map(|name| table.find(name)).transpose()?;
         let offset = self.offset.as_deref().map(|name| table.find(name)).transpose()?;
-        let wanted = [("target", target), ("weights", weights), ("offset", offset)];
+        let apart: Vec<usize> = self.apart.iter().map(|name| table.find(name)).collect::<Result<_>>()?;
+        let own = apart.iter().map(|&position| ("event, entry or stratum", Some(position)));
+        let wanted: Vec<(&str, Option<usize>)> =
+            [("target", target), ("weights", weights), ("offset", offset)].into_iter().chain(own).collect();
         for (a, (role, position)) in wanted.iter().enumerate() {
             let again = wanted[..a].iter().find(|other| position.is_some() && other.1 == *position);
             let dropped = position.is_some_and(|p| drop.contains(&p)).then_some(("dropped", None));
@@ -101,6 +119,7 @@ impl Roles {
             },
             weights: weights.map(|position| numbers(table, position, "weights")).transpose()?,
             offset: offset.map(|position| numbers(table, position, "the offset")).transpose()?,
+            apart: apart.iter().map(|&position| beside(table, position)).collect::<Result<_>>()?,
         };
         if self.needs_target && found.target.is_none() {
             let problem = format!(
@@ -109,7 +128,8 @@ impl Roles {
             );
             return Err(FileError::new(&table.source, problem).into());
         }
-        table.remove(drop.into_iter().chain([target, weights, offset].into_iter().flatten()).collect());
+        let others = [target, weights, offset].into_iter().flatten().chain(apart);
+        table.remove(drop.into_iter().chain(others).collect());
         Ok(found)
     }
 
@@ -177,6 +197,23 @@ impl Roles {
         let (name, values) = (text.name.clone(), values.collect());
         Ok(Target { name, values, classes: Some(Classes { negative, positive: positive.clone() }) })
     }
+}
+
+/// A column of numbers or of texts without gaps.
+fn beside(table: &Table, position: usize) -> Result<Apart> {
+    let Place::Text(t) = table.place(position) else {
+        let values = numbers(table, position, "events, entries and strata")?;
+        return Ok(Apart { name: table.name(position), values, levels: None });
+    };
+    let (name, text) = (table.name(position), &table.texts[t]);
+    if let Some(gap) = table.gaps.get(&position) {
+        return Err(table.missing(&name, gap, "; it must be known in every row").into());
+    }
+    let mut levels: Vec<String> = text.levels.iter().cloned().collect();
+    levels.sort();
+    let place = |i: usize| text.get(i).and_then(|level| levels.iter().position(|l| l == level)).unwrap_or(0) as f64;
+    let values = (0..table.rows()).map(place).collect();
+    Ok(Apart { name, values, levels: Some(levels) })
 }
 
 /// A column of numbers without gaps.

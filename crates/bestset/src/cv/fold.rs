@@ -1,5 +1,6 @@
 //! What one fold finds: its answer for every λ2 and every size.
 
+use crate::cv::score::held_out;
 use crate::cv::{Score, SizeScore, Split};
 use crate::error::Result;
 use crate::path::{Grid, PathOptions, Point, cost, path};
@@ -125,13 +126,17 @@ pub(super) fn score(
     let value = |fit: &FoldFit| {
         let coefficients = fit.answer(strand, size);
         let u = problem.margins(coefficients)?;
+        let all = fit.test.iter().map(|&i| weight(i)).sum::<f64>();
+        if let Some(own) = held_out(problem, score, &u, &fit.test)? {
+            return Ok(own);
+        }
         let sample = |&i: &usize| (u[i] + coefficients.intercept, problem.y()[i], weight(i));
-        Ok(score.value(problem.loss(), &fit.test.iter().map(sample).collect::<Vec<_>>()))
+        Ok((score.value(problem.loss(), &fit.test.iter().map(sample).collect::<Vec<_>>()), all))
     };
-    let folds = fits.iter().map(value).collect::<Result<Vec<f64>>>()?;
-    let weights = fits.iter().map(|fit| fit.test.iter().map(|&i| weight(i)).sum::<f64>());
+    let (folds, weights): (Vec<f64>, Vec<f64>) =
+        fits.iter().map(value).collect::<Result<Vec<_>>>()?.into_iter().unzip();
     let counted: Vec<(f64, f64)> =
-        weights.zip(&folds).map(|(w, &s)| (w, s)).filter(|(w, s)| *w > 0.0 && !s.is_nan()).collect();
+        weights.iter().zip(&folds).map(|(&w, &s)| (w, s)).filter(|(w, s)| *w > 0.0 && !s.is_nan()).collect();
     let total: f64 = counted.iter().map(|c| c.0).sum();
     let mean = counted.iter().map(|(w, s)| w * s).sum::<f64>() / total;
     let spread = counted.iter().map(|(w, s)| w * (s - mean).powi(2)).sum::<f64>() / total;

@@ -258,7 +258,9 @@ impl Division {
     /// The parts of the options' folds, and what each leaves out.
     pub(crate) fn drawn(problem: &Problem<'_>, options: &CvOptions) -> Result<Self> {
         check_samples(problem)?;
-        let parts = options.folds.draw(problem.y(), options.seed)?;
+        let events: Option<Vec<f64>> =
+            problem.coupled().and(problem.kinds()).map(|k| k.iter().map(|&e| f64::from(u8::from(e))).collect());
+        let parts = options.folds.draw(events.as_deref().unwrap_or(problem.y()), options.seed)?;
         let splits = parts.iter().flat_map(|one| Split::by_part(one)).collect();
         Ok(Self { parts, splits })
     }

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::loss::Loss;
+use crate::problem::Problem;
 use serde::{Deserialize, Serialize};
 
 /// A score of margins u against targets y, with weights (MATH 10.9, 10.10).
@@ -13,6 +14,9 @@ use serde::{Deserialize, Serialize};
 /// | deviance | 2 Σ w ℓ(u, y) / Σ w | least |
 /// | accuracy | share of samples with sign(u) = y | largest |
 /// | AUC | share of pairs of the two classes in the right order, ties half | largest |
+/// | concordance | share of comparable pairs of survival times in the right order, ties half (MATH 15.13) | largest |
+///
+/// The deviance of survival times is that of all samples less that of the training part, over the events left out (MATH 15.14).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -27,6 +31,8 @@ pub enum Score {
     Accuracy,
     /// Area under the curve of true against false positives.
     Auc,
+    /// Harrell's C.
+    Concordance,
 }
 
 impl std::str::FromStr for Score {
@@ -41,7 +47,8 @@ impl std::str::FromStr for Score {
 
 impl Score {
     /// Every score.
-    pub const ALL: [Self; 5] = [Self::SquaredError, Self::AbsoluteError, Self::Deviance, Self::Accuracy, Self::Auc];
+    pub const ALL: [Self; 6] =
+        [Self::SquaredError, Self::AbsoluteError, Self::Deviance, Self::Accuracy, Self::Auc, Self::Concordance];
 
     /// The name in every interface.
     pub fn name(self) -> &'static str {
@@ -51,6 +58,7 @@ impl Score {
             Self::Deviance => "deviance",
             Self::Accuracy => "accuracy",
             Self::Auc => "auc",
+            Self::Concordance => "concordance",
         }
     }
 
@@ -62,6 +70,7 @@ impl Score {
             Self::Deviance => "mean deviance",
             Self::Accuracy => "accuracy",
             Self::Auc => "AUC",
+            Self::Concordance => "concordance",
         }
     }
 
@@ -72,16 +81,19 @@ impl Score {
 
     /// Whether the largest value is best.
     pub fn is_maximised(self) -> bool {
-        matches!(self, Self::Accuracy | Self::Auc)
+        matches!(self, Self::Accuracy | Self::Auc | Self::Concordance)
     }
 
     /// Whether it makes sense for the loss.
     pub fn validate(self, loss: Loss) -> Result<()> {
-        if self.is_maximised() && !loss.is_classification() {
-            let method = if self == Self::Auc { "AUC" } else { "accuracy" };
-            return Err(Error::Unsupported { method, reason: "needs a classification loss" });
-        }
-        Ok(())
+        let (fits, reason) = match self {
+            Self::Accuracy | Self::Auc => (loss.is_classification(), "needs a classification loss"),
+            Self::Concordance => (matches!(loss, Loss::Cox { .. }), "needs survival times"),
+            Self::Deviance => (true, ""),
+            _ => (!loss.is_coupled(), "needs a loss that is a sum over samples; use deviance or concordance"),
+        };
+        let method = if self == Self::Auc { "AUC" } else { self.name() };
+        if fits { Ok(()) } else { Err(Error::Unsupported { method, reason }) }
     }
 
     /// The score (MATH 10.9) of the samples given as (u, y, weight); NaN without weight, or for the AUC without both classes.
@@ -96,8 +108,25 @@ impl Score {
             Self::Deviance => mean(&|u, y| 2.0 * loss.value(u, y)),
             Self::Accuracy => mean(&|u, y| f64::from(u8::from((u > 0.0) == (y > 0.0)))),
             Self::Auc => auc(samples),
+            // Of samples together: see `held_out`.
+            Self::Concordance => f64::NAN,
         }
     }
+}
+
+/// The score of a loss over all samples together for those of `test`, and their weight: the deviance 2 (L(u) − L_train(u)) over the weight of
+/// what it counts (MATH 15.14), or C among them (MATH 15.13).
+pub(super) fn held_out(problem: &Problem<'_>, score: Score, u: &[f64], test: &[usize]) -> Result<Option<(f64, f64)>> {
+    let Some(coupled) = problem.coupled() else { return Ok(None) };
+    let mut kept = problem.weights().map_or_else(|| vec![1.0; problem.nrows()], <[f64]>::to_vec);
+    test.iter().for_each(|&i| kept[i] = 0.0);
+    let training = coupled.weighted(Some(&kept))?;
+    let weight = coupled.counted().1 - training.counted().1;
+    let value = match score {
+        Score::Concordance => coupled.concordance(u, test),
+        _ => 2.0 * (coupled.value(u) - training.value(u)) / weight,
+    };
+    Ok(Some((if weight > 0.0 { value } else { f64::NAN }, weight)))
 }
 
 /// Σ w_iw_l([u_i > u_l] + ½[u_i = u_l]) over pairs with y_i > 0 > y_l, divided by the same sum without the brackets (MATH 10.10).

@@ -105,17 +105,17 @@ pub fn stability(problem: &Problem<'_>, options: &StabilityOptions) -> Result<St
 /// The samples of each subsample; nothing is predicted.
 fn draws(problem: &Problem<'_>, options: &StabilityOptions) -> Vec<Split> {
     let (n, mut random) = (problem.nrows(), Random::new(options.seed));
-    let classes = problem.loss().is_classification();
+    let kinds = problem.kinds();
     let one = |_| {
         let mut order: Vec<usize> = (0..n).collect();
         random.shuffle(&mut order);
         let mut train = Vec::new();
         for label in [true, false] {
             let class: Vec<usize> =
-                order.iter().copied().filter(|&i| !classes || (problem.y()[i] > 0.0) == label).collect();
+                order.iter().copied().filter(|&i| kinds.as_ref().is_none_or(|k| k[i] == label)).collect();
             let count = ((options.share * class.len() as f64).round() as usize).max(1);
             train.extend(class.into_iter().take(count));
-            if !classes {
+            if kinds.is_none() {
                 break;
             }
         }

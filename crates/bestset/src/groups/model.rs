@@ -59,16 +59,11 @@ impl Model {
         let mut gram = vec![0.0; m * m];
         (0..old).for_each(|k| gram[k * m..k * m + old].copy_from_slice(&self.gram[k * old..(k + 1) * old]));
         let (curvature, mut product) = (problem.curvature(u, intercept), vec![0.0; u.len()]);
-        let mut images: Vec<Vec<f64>> = Vec::new();
         for k in old..m {
             columns.write_dense(k, &mut product);
-            images.push(curvature.multiply(&mut product));
+            curvature.multiply(&mut product);
             let places: Vec<usize> = (0..=k).collect();
             columns.dot_many(&places, &product, &mut gram[k * m..k * m + k + 1]);
-            // A loss with an F is not quadratic: all columns have their image.
-            for (l, image) in images.iter().enumerate().filter(|i| !i.1.is_empty()) {
-                gram[k * m + l] -= crate::kernel::dot(image, &images[k]);
-            }
         }
         for k in 0..m {
             (0..k).for_each(|l| gram[l * m + k] = gram[k * m + l]);

@@ -4,7 +4,7 @@
 //! [`Loss`](crate::Loss), which only names it, and asks it wherever the losses of single samples are added up.
 
 use crate::error::Result;
-use crate::loss::ScalarLoss;
+use crate::loss::{Baseline, ScalarLoss};
 use std::sync::Arc;
 
 /// A loss L(u) of all samples together, with the weights of a problem within.
@@ -56,6 +56,24 @@ pub trait CoupledLoss: Send + Sync {
 
     /// How many samples criteria count, and the sum of their weights.
     fn counted(&self) -> (f64, f64);
+
+    /// Whether sample i is one of a kind of which every fold should have its share, such as events.
+    fn counts(&self, i: usize) -> bool {
+        let _ = i;
+        true
+    }
+
+    /// The baseline hazard at u, of survival times.
+    fn baseline(&self, u: &[f64]) -> Option<Baseline> {
+        let _ = u;
+        None
+    }
+
+    /// Harrell's C of u among some samples, of survival times; NaN elsewhere.
+    fn concordance(&self, u: &[f64], rows: &[usize]) -> f64 {
+        let _ = (u, rows);
+        f64::NAN
+    }
 }
 
 /// ∇²L(u) = diag(h) − FᵀF at one point (MATH 15.2).
@@ -68,6 +86,9 @@ pub trait CoupledCurvature {
 
     /// out = Fx.
     fn factor(&self, x: &[f64], out: &mut [f64]);
+
+    /// v ← (diag(h) − FᵀF)v.
+    fn multiply(&self, v: &mut [f64]);
 }
 
 /// The conjugate at α′ with |α′_i − α_i| ≤ `moved` · `reach`_i (MATH 15.4).

@@ -13,7 +13,7 @@ mod squared_hinge;
 
 pub use coupled::{CoupledConjugate, CoupledCurvature, CoupledLoss};
 pub(crate) use cox::Cox;
-pub use cox::{Survival, Ties};
+pub use cox::{Baseline, Curve, Survival, Ties, concordance};
 pub use huber::Huber;
 pub use logistic::Logistic;
 pub(crate) use multinomial::Multinomial;

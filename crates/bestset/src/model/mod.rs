@@ -9,7 +9,7 @@ use crate::certificate::Certificate;
 use crate::design;
 use crate::design::{Design, Standardized};
 use crate::error::{Error, Result, check_length};
-use crate::loss::Loss;
+use crate::loss::{Baseline, Loss};
 use crate::path::Point;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution, Status};
@@ -56,6 +56,9 @@ pub struct Model {
     pub certificate: Certificate,
     /// How the solve ended.
     pub status: Status,
+    /// The baseline hazard, of survival times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Baseline>,
 }
 
 impl Model {
@@ -77,6 +80,10 @@ impl Model {
             coefficients: solution.coefficients.clone(),
             certificate: solution.certificate,
             status: solution.status,
+            baseline: match problem.coupled() {
+                Some(coupled) => coupled.baseline(&problem.margins(&solution.coefficients)?),
+                None => None,
+            },
         })
     }
 

@@ -129,7 +129,7 @@ fn searched_gain(problem: &Problem<'_>, answer: &Coefficients, j: usize, tau: f6
     let (mut moved, mut slopes) = (u.clone(), vec![0.0; u.len()]);
     let mut at = |b: f64| {
         moved.iter_mut().zip(&u).zip(&x).for_each(|((m, u), x)| *m = u + b * x);
-        problem.slopes(&moved, answer.intercept, &mut slopes);
+        problem.derivatives(&moved, answer.intercept, &mut slopes);
         let slope = crate::kernel::dot(&x, &slopes) + b.signum() * coordinate.l1 + 2.0 * coordinate.l2 * b;
         (problem.loss_sum(&moved, answer.intercept) + coordinate.value(b), b.signum() * slope)
     };

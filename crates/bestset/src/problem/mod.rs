@@ -249,6 +249,14 @@ impl<'a> Problem<'a> {
         self.loss
     }
 
+    /// Two kinds of samples of which every part of them should have its share: classes, events. `None` where all are alike.
+    pub(crate) fn kinds(&self) -> Option<Vec<bool>> {
+        match &self.coupled {
+            Some(coupled) => Some((0..self.nrows()).map(|i| coupled.counts(i)).collect()),
+            None => self.loss.is_classification().then(|| self.y.iter().map(|y| *y > 0.0).collect()),
+        }
+    }
+
     /// The loss where it is one over all samples together.
     pub fn coupled(&self) -> Option<&dyn CoupledLoss> {
         self.coupled.as_deref()

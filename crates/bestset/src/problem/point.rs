@@ -142,17 +142,9 @@ impl Problem<'_> {
         b
     }
 
-    /// α_i = w_i ℓ′(u_i + b, y_i) (MATH 3.7), or ∇L(u): the slopes of the loss.
-    pub(crate) fn slopes(&self, u: &[f64], b: f64, alpha: &mut [f64]) {
-        match self.coupled() {
-            Some(coupled) => coupled.gradient(u, alpha),
-            None => self.loss.derivatives(u, b, &self.y, self.weights(), alpha),
-        }
-    }
-
-    /// The [slopes](Problem::slopes), the dual point of a primal point, made feasible for the intercept.
+    /// α_i = w_i ℓ′(u_i + b, y_i) (MATH 3.7), or ∇L(u), the dual point of a primal point, made feasible for the intercept.
     pub fn dual_point(&self, u: &[f64], b: f64, alpha: &mut [f64]) {
-        self.slopes(u, b, alpha);
+        self.derivatives(u, b, alpha);
         if self.intercept {
             self.finish_intercept(b, alpha);
             balance(alpha);

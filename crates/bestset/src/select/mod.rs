@@ -93,7 +93,7 @@ impl Folded {
     /// The parts of the samples of a problem.
     fn parts(&self, problem: &crate::Problem<'_>) -> Folds {
         let (folds, repeats) = (self.folds.unwrap_or(Self::USUAL.min(problem.nrows())), self.repeats);
-        match problem.loss().is_classification() {
+        match problem.kinds().is_some() {
             true => Folds::Stratified { folds, repeats },
             false => Folds::Random { folds, repeats },
         }
@@ -403,7 +403,13 @@ impl<'a> Posed<'a> {
     /// The model of a selection, on the scale of the columns given.
     pub fn model(&self, selected: &Selected) -> Result<Model> {
         let problem = self.priced(selected.lambda0, selected.lambda2)?;
-        Model::new(&problem, &selected.solution)?.with_coefficients(self.outward(&selected.solution.coefficients))
+        let inside = &selected.solution.coefficients;
+        let mut model = Model::new(&problem, &selected.solution)?.with_coefficients(self.outward(inside))?;
+        if let (Some(baseline), Some(view)) = (&mut model.baseline, self.view) {
+            // u = Xβ of the columns given is more than inside by what their centring took.
+            baseline.centre -= view.unscale(&inside.support, &inside.values).1;
+        }
+        Ok(model)
     }
 
     /// The best subset of every size; λ2 unless given is zero where least squares can do without.

@@ -3,7 +3,7 @@
 use crate::design::{Design, Standardized};
 use crate::error::{Error, Result, check_length};
 use crate::groups::{Groups, is_single};
-use crate::loss::Loss;
+use crate::loss::{Loss, Survival};
 use crate::penalty::{Bounds, Factors, Penalty};
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution};
@@ -47,6 +47,7 @@ pub enum Scale {
 /// | field | default | purpose |
 /// |---|---|---|
 /// | `loss` | squared | |
+/// | `survival` | none | times, events, entries and strata, for the loss of Cox |
 /// | `intercept` | true | |
 /// | `scale` | norm one | scale of the columns inside, where λ1 and λ2 are meant; centred if there is an intercept |
 /// | `lambda1` | 0 | |
@@ -59,6 +60,8 @@ pub enum Scale {
 pub struct Setup {
     /// The loss.
     pub loss: Loss,
+    /// Survival times, for the loss of Cox; y is not looked at then.
+    pub survival: Option<Survival>,
     /// Whether there is an intercept.
     pub intercept: bool,
     /// Scale of the columns inside.
@@ -85,6 +88,7 @@ impl Default for Setup {
     fn default() -> Self {
         Self {
             loss: Loss::Squared,
+            survival: None,
             intercept: true,
             scale: Scale::Norm,
             lambda1: 0.0,
@@ -127,7 +131,9 @@ impl Setup {
             Scale::None => None,
         };
         self.penalty(0.0).validate(samples.x.ncols())?;
-        let view = norm.map(|norm| Standardized::fit(samples.x, samples.weights, self.intercept, norm)).transpose()?;
+        // A loss over all samples together does not see constants: without them columns keep their digits.
+        let centred = self.intercept || self.loss.is_coupled();
+        let view = norm.map(|norm| Standardized::fit(samples.x, samples.weights, centred, norm)).transpose()?;
         let x: &dyn Design = match &view {
             Some(view) => view,
             None => samples.x,
@@ -187,7 +193,10 @@ impl Setup {
         if let Some(offset) = samples.offset {
             problem = problem.with_offset(offset)?;
         }
-        problem.with_loss(self.loss)
+        match (&self.survival, self.loss) {
+            (Some(times), Loss::Cox { ties }) => problem.with_survival(times.clone(), ties),
+            _ => problem.with_loss(self.loss),
+        }
     }
 }
 
@@ -230,7 +239,7 @@ impl<'a> Posed<'a> {
     /// often separate two classes, and then nothing but λ2 keeps coefficients, and the deviance of samples left out, from growing
     /// without an end.
     pub fn ridges(&self) -> Vec<f64> {
-        let shares = if self.problem.loss().is_classification() { &RIDGES[1..] } else { &RIDGES[..] };
+        let shares = if self.problem.kinds().is_some() { &RIDGES[1..] } else { &RIDGES[..] };
         match self.setup.lambda2 {
             Some(given) => vec![given],
             None => shares.iter().map(|share| share * self.unit).collect(),
@@ -251,7 +260,8 @@ impl<'a> Posed<'a> {
             let (lower, upper) = self.setup.bounds.at(j);
             *b = b.clamp(lower, upper);
         }
-        Coefficients { support: inside.support.clone(), values, intercept: inside.intercept + shift }
+        let intercept = if self.problem.coupled().is_some() { 0.0 } else { inside.intercept + shift };
+        Coefficients { support: inside.support.clone(), values, intercept }
     }
 
     /// Coefficients for the columns inside.

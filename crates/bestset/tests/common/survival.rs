@@ -25,7 +25,7 @@ pub fn survival_case(rng: &mut ChaCha8Rng, n: usize, p: usize, wild: bool) -> Co
         let copy = x[..n].to_vec();
         x[n..2 * n].copy_from_slice(&copy);
     }
-    let signal: Vec<f64> = (0..n).map(|i| (0..p.min(2)).map(|j| x[j * n + i] / scales[j]).sum()).collect();
+    let signal: Vec<f64> = (0..n).map(|i| (x[i] / scales[0]).clamp(-3.0, 3.0)).collect();
     let coarse = rng.random_bool(0.5);
     let mut time: Vec<f64> = signal.iter().map(|s| -(1.0 - rng.random::<f64>()).ln() * (-0.7 * s).exp()).collect();
     if coarse {

@@ -48,6 +48,10 @@ fn the_curvature_is_the_change_of_the_slopes_and_no_more_than_its_bound() {
         let exact = diagonal - image.iter().map(|x| x * x).sum::<f64>();
         assert_close(exact, numeric, 1e-6 * (1.0 + numeric.abs()), &trial);
         assert!(exact <= loss(&problem).steepest(&v) * (1.0 + 1e-12), "{trial}");
+        let mut product = v.clone();
+        curvature.multiply(&mut product);
+        let again: f64 = product.iter().zip(&v).map(|(a, b)| a * b).sum();
+        assert_close(again, exact, 1e-10 * (1.0 + exact.abs()), &trial);
     }
 }
 

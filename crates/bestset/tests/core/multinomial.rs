@@ -212,6 +212,10 @@ fn the_loss_is_its_definition_with_the_best_intercepts() {
             let own = whole - image.iter().map(|f| f * f).sum::<f64>();
             let difference: f64 = other.iter().zip(&alpha).zip(&d).map(|((o, a), d)| (o - a) * d).sum::<f64>() / step;
             assert!((own - difference).abs() <= 1e-3 * (1.0 + whole), "{trial}: {own} {difference}");
+            let mut product = d.clone();
+            curvature.multiply(&mut product);
+            let whole_product: f64 = product.iter().zip(&d).map(|(a, d)| a * d).sum();
+            assert!((whole_product - own).abs() <= 1e-9 * (1.0 + whole), "{trial}: {own} {whole_product}");
             assert!(own <= loss.steepest(&d) + 1e-9 && own >= -1e-9, "{trial}");
         });
     }

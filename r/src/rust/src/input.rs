@@ -137,6 +137,7 @@ pub fn setup(from: &Fields) -> Result<Setup, Failure> {
     };
     Ok(Setup {
         loss: loss(&needed("loss", from.text("loss")?)?, from.number("delta")?.unwrap_or(1.345))?,
+        survival: None,
         intercept: from.flag("intercept")?,
         scale: scale(&needed("scale", from.text("scale")?)?)?,
         lambda1: from.number("lambda1")?.unwrap_or(0.0),

@@ -41,6 +41,7 @@ pub fn model(from: &Fields) -> Result<Model, Failure> {
             lower_bound: number("lower_bound")?,
         },
         status: status.ok_or_else(|| format!("there is no status named {named:?}"))?,
+        baseline: None,
     };
     model.coefficients.validate(model.features).map_err(said)?;
     match from.texts("names")? {

@@ -1,8 +1,11 @@
 //! The partial likelihood of Cox (MATH 15.5): L(u) = Σ_t d_t log Σ_{i∈R_t} w_i e^{u_i} − Σ_events w_iu_i, ties as Breslow or Efron count
 //! them, with strata and delayed entry.
 
+mod curves;
 mod dual;
 mod risk;
+
+pub use curves::{Baseline, Curve, concordance};
 
 use crate::error::{Error, Result, check_finite, check_length};
 use crate::loss::{CoupledConjugate, CoupledCurvature, CoupledLoss};
@@ -256,6 +259,18 @@ impl CoupledLoss for Cox {
     fn counted(&self) -> (f64, f64) {
         (self.delta.iter().filter(|d| **d > 0.0).count() as f64, self.delta.iter().sum())
     }
+
+    fn counts(&self, i: usize) -> bool {
+        self.data.event[i]
+    }
+
+    fn baseline(&self, u: &[f64]) -> Option<Baseline> {
+        Some(self.curves(u))
+    }
+
+    fn concordance(&self, u: &[f64], rows: &[usize]) -> f64 {
+        concordance(&self.data, self.weights.as_deref(), u, rows)
+    }
 }
 
 /// ∇²L = diag(c) − Σ_k d_k p_kp_kᵀ (MATH 15.6), p_k the shares of a risk set.
@@ -283,5 +298,18 @@ impl CoupledCurvature for CoxCurvature {
         let (whole, own) = self.risk.collect(&products);
         let sums = self.left.iter().map(|&(k, left)| whole[k] + left * own[k]);
         out.iter_mut().zip(sums).zip(&self.scales).for_each(|((o, s), scale)| *o = scale * s);
+    }
+
+    /// c_iv_i − e_i Σ_{k: i∈R_k} (d_k/S_k) p_kᵀv.
+    fn multiply(&self, v: &mut [f64]) {
+        let (mut image, times) = (vec![0.0; self.rank()], self.risk.times());
+        self.factor(v, &mut image);
+        let (mut whole, mut own) = (vec![0.0; times], vec![0.0; times]);
+        for ((&(k, left), scale), x) in self.left.iter().zip(&self.scales).zip(&image) {
+            whole[k] += scale * x;
+            own[k] += left * scale * x;
+        }
+        let back = self.risk.gather(&whole, &own);
+        v.iter_mut().enumerate().for_each(|(i, v)| *v = self.diagonal[i] * *v - self.each[i] * back[i]);
     }
 }

@@ -18,6 +18,8 @@ struct AtRisk {
 /// The event times of one stratum.
 #[derive(Debug, Clone)]
 pub(super) struct Stratum {
+    /// What it is called.
+    pub(super) label: usize,
     /// Its event times, those of all strata one after the other.
     pub(super) times: std::ops::Range<usize>,
     /// Σ of the weights of its events.
@@ -31,7 +33,8 @@ pub(super) struct RiskSets {
     pub(super) strata: Vec<Stratum>,
     /// Whether someone entered after the first event time of the stratum.
     pub(super) delayed: bool,
-    times: usize,
+    /// The event times, by stratum.
+    pub(super) event_times: Vec<f64>,
 }
 
 /// Times, events and strata of the samples that are there.
@@ -65,13 +68,14 @@ impl RiskSets {
         for (k, event) in events.iter().enumerate() {
             if labels.last() != Some(&event.0) {
                 labels.push(event.0);
-                strata.push(Stratum { times: k..k, weight: 0.0 });
+                strata.push(Stratum { label: event.0, times: k..k, weight: 0.0 });
             }
             if let Some(last) = strata.last_mut() {
                 last.times.end = k + 1;
             }
         }
-        let mut sets = Self { samples: Vec::with_capacity(n), strata, delayed: false, times: events.len() };
+        let event_times = events.iter().map(|e| e.1).collect();
+        let mut sets = Self { samples: Vec::with_capacity(n), strata, delayed: false, event_times };
         for i in 0..n {
             let found = if of.is_there(i) { labels.binary_search(&of.stratum(i)).ok() } else { None };
             let one = found.map_or(AtRisk { first: 0, end: 0, death: NONE, stratum: NONE }, |s| {
@@ -97,7 +101,7 @@ impl RiskSets {
 
     /// Number of event times of all strata.
     pub(super) fn times(&self) -> usize {
-        self.times
+        self.event_times.len()
     }
 
     /// Number of samples.
@@ -128,8 +132,8 @@ impl RiskSets {
 
     /// Σ over those at risk at each event time who live on, and over those who do not.
     pub(super) fn collect(&self, v: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let (mut whole, mut own) = (vec![0.0; self.times], vec![0.0; self.times]);
-        let mut tree = if self.delayed { Halves::new(self.times) } else { Halves::new(0) };
+        let (mut whole, mut own) = (vec![0.0; self.times()], vec![0.0; self.times()]);
+        let mut tree = if self.delayed { Halves::new(self.times()) } else { Halves::new(0) };
         for (one, &x) in self.samples.iter().zip(v).filter(|s| *s.1 != 0.0) {
             if one.death != NONE {
                 own[one.death as usize] += x;

@@ -256,21 +256,44 @@ impl CoupledCurvature for MultinomialCurvature {
     }
 
     fn factor(&self, x: &[f64], out: &mut [f64]) {
-        let n = self.roots.len();
-        let (own, answers) = out.split_at_mut(n);
-        own.fill(0.0);
-        for (p, x) in self.p.chunks(n).zip(x.chunks(n)) {
-            own.iter_mut().zip(p.iter().zip(x)).for_each(|(o, (p, x))| *o += p * x);
+        let (own, answers) = out.split_at_mut(self.roots.len());
+        own.copy_from_slice(&self.means(x));
+        if let Some(lower) = &self.lower {
+            let mut image = x.to_vec();
+            self.plain(&mut image);
+            let sums: Vec<f64> = image.chunks(own.len()).map(crate::kernel::sum).collect();
+            answers.copy_from_slice(&forward(lower, self.classes, &sums));
         }
         own.iter_mut().zip(&self.roots).for_each(|(o, r)| *o *= r);
-        if let Some(lower) = &self.lower {
-            let one = |k: usize| {
-                let places = k * n..(k + 1) * n;
-                let (h, x, p) = (&self.diagonal[places.clone()], &x[places.clone()], &self.p[places]);
-                (0..n).map(|i| h[i] * x[i] - self.roots[i] * p[i] * own[i]).sum::<f64>()
-            };
-            let sums: Vec<f64> = (0..self.classes).map(one).collect();
-            answers.copy_from_slice(&forward(lower, self.classes, &sums));
+    }
+
+    fn multiply(&self, v: &mut [f64]) {
+        self.plain(v);
+        let (n, Some(lower)) = (self.roots.len(), &self.lower) else { return };
+        let sums: Vec<f64> = v.chunks(n).map(crate::kernel::sum).collect();
+        let answers = backward(lower, self.classes, &forward(lower, self.classes, &sums));
+        let mut constant: Vec<f64> = answers.iter().flat_map(|a| std::iter::repeat_n(*a, n)).collect();
+        self.plain(&mut constant);
+        v.iter_mut().zip(constant).for_each(|(v, c)| *v -= c);
+    }
+}
+
+impl MultinomialCurvature {
+    /// Σ_k p_kix_ki of every sample.
+    fn means(&self, x: &[f64]) -> Vec<f64> {
+        let n = self.roots.len();
+        let mut means = vec![0.0; n];
+        for (p, x) in self.p.chunks(n).zip(x.chunks(n)) {
+            means.iter_mut().zip(p.iter().zip(x)).for_each(|(m, (p, x))| *m += p * x);
+        }
+        means
+    }
+
+    /// v ← Hv with H = diag(wp) − Σ_i w_ip_ip_iᵀ, the intercepts as they are.
+    fn plain(&self, v: &mut [f64]) {
+        let means = self.means(v);
+        for (v, h) in v.chunks_mut(means.len()).zip(self.diagonal.chunks(means.len())) {
+            v.iter_mut().zip(h.iter().zip(&means)).for_each(|(v, (h, m))| *v = h * (*v - m));
         }
     }
 }

@@ -216,7 +216,7 @@ impl Line<'_, '_, '_> {
         let b = problem.best_intercept(&u, removal.intercept);
         let loss = problem.loss_sum(&u, b);
         let mut slopes = vec![0.0; u.len()];
-        problem.slopes(&u, b, &mut slopes);
+        problem.derivatives(&u, b, &mut slopes);
         let (l1, l2) = (self.coordinate.l1, self.coordinate.l2);
         // The intercept is at its optimum, so it adds nothing to the slope.
         let slope = self.sign * kernel::dot(&self.column, &slopes) + l1 + 2.0 * l2 * m;

@@ -1,0 +1,112 @@
+"""Fits on a support beside R's survival::coxph (ties, strata, entry, weights, ridge), scikit-survival and lifelines.
+
+    python bench/families/cox_reference.py
+
+needs R with survival and jsonlite; scikit-survival and lifelines are compared where they are installed.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+import bestset
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+
+
+def problem(seed, n=120, p=4, tied=False, entry=False, strata=False, weights=False, ties="efron", lambda2=0.0):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n, p))
+    time = rng.exponential(np.exp(-x @ np.linspace(1, -0.5, p)))
+    event = rng.random(n) < 0.7
+    if tied:
+        time = np.ceil(4 * time) / 4
+    late = np.where(rng.random(n) < 0.5, 0.5 * time, 0.0) if entry else None
+    return {
+        "x": x.tolist(), "time": time.tolist(), "event": event.astype(int).tolist(),
+        "entry": None if late is None else late.tolist(),
+        "strata": rng.integers(0, 3, n).tolist() if strata else None,
+        "weights": rng.uniform(0.3, 2.0, n).tolist() if weights else None,
+        "ties": ties, "lambda2": lambda2,
+    }
+
+
+def problems():
+    found = {}
+    for ties in ("efron", "breslow"):
+        for name, words in {
+            "no ties": {}, "ties": {"tied": True}, "strata": {"tied": True, "strata": True},
+            "entry": {"tied": True, "entry": True}, "weights": {"tied": True, "weights": True},
+            "all": {"tied": True, "entry": True, "strata": True, "weights": True},
+            "ridge": {"tied": True, "lambda2": 3.0}, "ridge, all": {"tied": True, "entry": True, "strata": True, "weights": True, "lambda2": 1.0},
+        }.items():
+            found[f"{ties}, {name}"] = problem(len(found), ties=ties, **words)
+    return found
+
+
+def ours(one):
+    y = bestset.Times(one["time"], one["event"], one["entry"], one["strata"], one["ties"])
+    x = np.asarray(one["x"])
+    return bestset.solve(
+        x, y, loss="cox", lambda0=0.0, lambda2=one["lambda2"], standardize=False, gap=1e-13, prove=None,
+        sample_weight=one["weights"],
+    )
+
+
+def main():
+    all_of_them = problems()
+    with tempfile.TemporaryDirectory() as folder:
+        given, answers = Path(folder, "problems.json"), Path(folder, "answers.json")
+        clean = [{k: v for k, v in one.items() if v is not None} for one in all_of_them.values()]
+        given.write_text(json.dumps(clean))
+        subprocess.run(["Rscript", str(HERE / "cox.R"), str(given), str(answers)], check=True)
+        theirs = json.loads(answers.read_text())
+    worst = 0.0
+    print("| problem | largest difference of a coefficient | of the partial log-likelihood | of the baseline hazard |\n|---|---|---|---|")
+    for (name, one), other in zip(all_of_them.items(), theirs):
+        found = ours(one)
+        loglik = -(found.objective - one["lambda2"] * float(np.sum(found.coef**2)))
+        coef = float(np.max(np.abs(found.coef - np.asarray(other["coef"]))))
+        lik = abs(loglik - other["loglik"]) / max(1.0, abs(loglik))
+        base = ""
+        if other.get("base"):
+            centre, curves = found.baseline
+            ((_, times, hazards),) = curves
+            at = np.interp(times, other["base"]["time"], other["base"]["hazard"])
+            base = float(np.max(np.abs(np.asarray(hazards) * np.exp(-centre) / at - 1)))
+        worst = max(worst, coef, lik, base or 0.0)
+        print(f"| {name} | {coef:.1e} | {lik:.1e} | {base if base == '' else format(base, '.1e')} |")
+    others(all_of_them)
+    print(f"\nLargest of all: {worst:.1e}")
+    assert worst < 1e-8, worst
+
+
+def others(all_of_them):
+    try:
+        from sksurv.linear_model import CoxPHSurvivalAnalysis
+        from sksurv.util import Surv
+    except ImportError:
+        print("\nscikit-survival is not installed")
+        return
+    print("\n| scikit-survival, lambda2 | coefficients | C | survival curves |\n|---|---|---|---|")
+    for ties in ("efron", "breslow"):
+        for lambda2 in (0.0, 3.0):
+            one = problem(7, tied=True, ties=ties, lambda2=lambda2)
+            x, y = np.asarray(one["x"]), Surv.from_arrays(np.asarray(one["event"], bool), one["time"])
+            # Theirs has half of alpha times the square.
+            sk = CoxPHSurvivalAnalysis(alpha=2 * lambda2, ties=ties, tol=1e-13, n_iter=200).fit(x, y)
+            mine = bestset.BestSubsetSurvival(lambda0=0.0, lambda2=lambda2, ties=ties, standardize=False, tol=1e-13, prove=None).fit(x, y)
+            coef = np.max(np.abs(sk.coef_ - mine.coef_))
+            score = abs(sk.score(x, y) - mine.score(x, y))
+            there = sk.predict_survival_function(x[:5])
+            here = mine.predict_survival_function(x[:5])
+            curve = max(float(np.max(np.abs(a(mine.unique_times_) - b(mine.unique_times_)))) for a, b in zip(there, here))
+            print(f"| {ties}, {lambda2} | {coef:.1e} | {score:.1e} | {curve:.1e} |")
+
+
+if __name__ == "__main__":
+    main()

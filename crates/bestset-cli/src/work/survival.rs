@@ -1,0 +1,59 @@
+//! Survival times of columns.
+
+use crate::args::{InputArgs, TiesName};
+use crate::exit::Failure;
+use bestset::{Survival, Ties};
+use bestset_data::{Apart, Target};
+
+impl TiesName {
+    /// As the core has them.
+    pub fn ties(self) -> Ties {
+        match self {
+            Self::Efron => Ties::Efron,
+            Self::Breslow => Ties::Breslow,
+        }
+    }
+}
+
+/// Texts that say that there was no event, and that there was one.
+const WORDS: [(&[&str], bool); 2] = [
+    (&["0", "false", "no", "n", "f", "censored", "alive"], false),
+    (&["1", "true", "yes", "y", "t", "event", "dead", "died", "deceased"], true),
+];
+
+/// Times, events, entries and strata; `None` where the target is no time.
+pub fn times(input: &InputArgs, target: &Target, apart: &[Apart]) -> Result<Option<Survival>, Failure> {
+    let (Some(_), Some((event, others))) = (&input.time, apart.split_first()) else { return Ok(None) };
+    if target.classes.is_some() {
+        return Err(Failure::Message(format!("column {:?} holds texts, not times", target.name)));
+    }
+    let mut others = others.iter();
+    let entry = input.entry.as_ref().and_then(|_| others.next());
+    if let Some(levels) = entry.and_then(|e| e.levels.as_ref()) {
+        return Err(Failure::Message(format!("--entry: the column holds texts such as {:?}, not times", levels[0])));
+    }
+    let strata = input.strata.as_ref().and_then(|_| others.next()).map(numbered);
+    let event = event.values.iter().map(|value| happened(event, *value)).collect::<Result<_, _>>()?;
+    Ok(Some(Survival { time: target.values.clone(), event, entry: entry.map(|e| e.values.clone()), strata }))
+}
+
+/// Whether a value says that there was an event.
+fn happened(column: &Apart, value: f64) -> Result<bool, Failure> {
+    let text = column.levels.as_ref().map_or_else(|| value.to_string(), |levels| levels[value as usize].clone());
+    let lower = text.to_lowercase();
+    let known = WORDS.iter().find(|(words, _)| words.contains(&lower.as_str()));
+    known.map(|k| k.1).ok_or_else(|| {
+        Failure::Message(format!(
+            "column {:?} holds {text:?}; --event wants 1 and 0, or texts such as yes and no",
+            column.name
+        ))
+    })
+}
+
+/// The place of each value among all of them.
+fn numbered(column: &Apart) -> Vec<usize> {
+    let mut known = column.values.clone();
+    known.sort_unstable_by(f64::total_cmp);
+    known.dedup();
+    column.values.iter().map(|v| known.partition_point(|k| k.total_cmp(v).is_lt())).collect()
+}

@@ -1,0 +1,215 @@
+"""Arrays of the libraries that have some on devices: what is asked of all of them, in one way."""
+
+from __future__ import annotations
+
+import contextlib
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _launch
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+
+class ArrayApi:
+    """Any library of the array API: JAX, array-api-strict, numpy."""
+
+    #: Entries of packed genotypes that are looked at together.
+    together = 1 << 27
+
+    def __init__(self, x: Any) -> None:
+        self.xp = x.__array_namespace__() if hasattr(x, "__array_namespace__") else _namespace(x)
+        self.device = getattr(x, "device", None)
+
+    def kind(self, x: Any) -> str:
+        return str(x.dtype).rpartition(".")[2]
+
+    def put(self, values: NDArray[Any]) -> Any:
+        return self.xp.asarray(np.ascontiguousarray(values))
+
+    def host(self, x: Any) -> NDArray[Any]:
+        return np.asarray(x)
+
+    def wide(self, x: Any) -> Any:
+        made = self.xp.asarray(x, dtype=self.xp.float64)
+        if self.kind(made) != "float64":
+            raise ValueError(
+                f"the library of X sums in {made.dtype}; double precision is needed: jax.config.update('jax_enable_x64', True)"
+            )
+        return made
+
+    def take(self, x: Any, places: Places, axis: int) -> Any:
+        return self.xp.take(x, self.put(places), axis=axis)
+
+    def matmul(self, a: Any, b: Any) -> Any:
+        return self.xp.matmul(a, b)
+
+    def digit_products(self, bits: Any, digits: Any) -> Any:
+        """Exact products of masked bytes with digits: whole numbers that double precision holds."""
+        return self.xp.matmul(self.wide(bits), self.wide(digits))
+
+    def padded(self, x: Any, width: int) -> Any:
+        beside = getattr(self.xp, "concat", None) or self.xp.concatenate
+        return beside([x, self.xp.zeros((x.shape[0], width - x.shape[1]), dtype=x.dtype)], axis=1)
+
+    def kernels(self, source: str, kind: str = "") -> Any:
+        """Kernels of our own, if there can be any for its device; those below are asked only then."""
+        return None
+
+    def current(self) -> Any:
+        """A context in which the device is the current one."""
+        return contextlib.nullcontext()
+
+    def stream(self) -> int:
+        return 0
+
+    def zeros(self, shape: tuple[int, ...], kind: str = "float64") -> Any:
+        return self.xp.zeros(shape, dtype=getattr(self.xp, kind))
+
+    def address(self, x: Any) -> int:
+        return int(np.asarray(x).ctypes.data)
+
+    def steps(self, x: Any) -> tuple[int, int]:
+        """Entries from one row to the next, and from one column to the next."""
+        down, across = np.asarray(x).strides
+        size = np.asarray(x).itemsize
+        return down // size, across // size
+
+
+class Cupy(ArrayApi):
+    """CuPy."""
+
+    def host(self, x: Any) -> NDArray[Any]:
+        # The memory is locked, and kept by CuPy for the next time: the device writes it at its full speed.
+        found: NDArray[Any] = import_module("cupyx").empty_pinned(x.shape, x.dtype)
+        return x.get(out=found) if x.flags.c_contiguous else x.get()  # type: ignore[no-any-return]
+
+    def kernels(self, source: str, kind: str = "") -> Any:
+        if self.xp.cuda.runtime.is_hip:
+            return None
+        with self.current():
+            return _launch.kernels(source, self.device.id, kind)  # type: ignore[union-attr]
+
+    def current(self) -> Any:
+        return self.xp.cuda.Device(self.device.id)  # type: ignore[union-attr]
+
+    def stream(self) -> int:
+        return int(self.xp.cuda.get_current_stream().ptr)
+
+    def address(self, x: Any) -> int:
+        return int(x.data.ptr)
+
+    def steps(self, x: Any) -> tuple[int, int]:
+        down, across = x.strides
+        return down // x.itemsize, across // x.itemsize
+
+
+class Torch:
+    """PyTorch."""
+
+    together = 1 << 29
+
+    def __init__(self, x: Any) -> None:
+        import torch
+
+        self.torch, self.device = torch, x.device
+
+    def kind(self, x: Any) -> str:
+        return str(x.dtype).rpartition(".")[2]
+
+    def put(self, values: NDArray[Any]) -> Any:
+        return self.torch.from_numpy(np.ascontiguousarray(values)).to(self.device)
+
+    def host(self, x: Any) -> NDArray[Any]:
+        found: NDArray[Any]
+        if self.device.type != "cuda":
+            found = x.cpu().numpy()
+            return found
+        # The memory is locked, and kept by PyTorch for the next time: the device writes it at its full speed.
+        there = self.torch.empty(x.shape, dtype=x.dtype, pin_memory=True)
+        there.copy_(x, non_blocking=True)
+        self.torch.cuda.current_stream(self.device).synchronize()
+        found = there.numpy()
+        return found
+
+    def wide(self, x: Any) -> Any:
+        return x.to(self.torch.float64)
+
+    def take(self, x: Any, places: Places, axis: int) -> Any:
+        return x.index_select(axis, self.put(places))
+
+    def matmul(self, a: Any, b: Any) -> Any:
+        return self.torch.matmul(a, b)
+
+    def digit_products(self, bits: Any, digits: Any) -> Any:
+        """Exact products of masked bytes with digits; on a device by its units for whole numbers of eight bits."""
+        torch = self.torch
+        if self.device.type == "cuda" and bits.shape[0] > 16:
+            try:
+                return torch._int_mm(bits.view(torch.int8), digits.to(torch.int8)).to(torch.float64)
+            except RuntimeError:
+                # Of shapes or versions that it does not know.
+                pass
+        return torch.matmul(bits.to(torch.float64), digits.to(torch.float64))
+
+    def padded(self, x: Any, width: int) -> Any:
+        return self.torch.nn.functional.pad(x, (0, width - x.shape[1]))
+
+    def kernels(self, source: str, kind: str = "") -> Any:
+        """Kernels of our own, if there can be any for its device; those below are asked only then."""
+        if self.device.type != "cuda" or self.torch.version.hip is not None:
+            return None
+        with self.current():
+            self.torch.cuda.current_stream(self.device).synchronize()
+            return _launch.kernels(source, self.torch.cuda.current_device(), kind)
+
+    def current(self) -> Any:
+        """A context in which the device is the current one."""
+        return self.torch.cuda.device(self.device)
+
+    def stream(self) -> int:
+        return int(self.torch.cuda.current_stream(self.device).cuda_stream)
+
+    def zeros(self, shape: tuple[int, ...], kind: str = "float64") -> Any:
+        return self.torch.zeros(shape, dtype=getattr(self.torch, kind), device=self.device)
+
+    def address(self, x: Any) -> int:
+        return int(x.data_ptr())
+
+    def steps(self, x: Any) -> tuple[int, int]:
+        """Entries from one row to the next, and from one column to the next."""
+        down, across = x.stride()
+        return int(down), int(across)
+
+
+def _root(x: Any) -> str:
+    return type(x).__module__.partition(".")[0]
+
+
+def _namespace(x: Any) -> Any:
+    """The module of an array that does not say it."""
+    return import_module(_root(x))
+
+
+def library(x: Any) -> Any:
+    """What the array is of."""
+    return {"torch": Torch, "cupy": Cupy}.get(_root(x), ArrayApi)(x)
+
+
+def taken(x: Any) -> Any:
+    """An array of a library that can multiply, which those that only hand over memory are made into."""
+    if hasattr(x, "__array_namespace__") or _root(x) in ("torch", "cupy", "numpy"):
+        return x
+    for name in ("cupy", "torch"):
+        try:
+            made = __import__(name)
+        except ImportError:
+            continue
+        if hasattr(x, "__dlpack__"):
+            return made.from_dlpack(x)
+        return made.asarray(x)
+    raise ValueError(f"X is a {type(x).__name__} on a device; PyTorch or CuPy must be installed to multiply it there")

@@ -1,0 +1,110 @@
+"""Survival times: what is read, what is said of bad ones, and the same model from every way in."""
+
+from __future__ import annotations
+
+import bestset
+import numpy as np
+import pytest
+from bestset import BestSubsetSurvival, BestSubsetSurvivalCV, Times
+
+
+def samples(n=150, p=12, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    time = rng.exponential(np.exp(-1.5 * X[:, 2] + X[:, 5]))
+    return X, np.minimum(time, 2.0), time < 2.0
+
+
+def test_all_ways_to_write_times_are_one():
+    X, time, event = samples()
+    structured = np.array(list(zip(event, time)), dtype=[("event", bool), ("time", float)])
+    columns = np.column_stack([time, event])
+    late = np.column_stack([np.full(len(time), -1.0), time, event])
+    found = [BestSubsetSurvival(k=2).fit(X, y) for y in (Times(time, event), structured, columns, late)]
+    assert found[0].support_.tolist() == [2, 5]
+    for other in found[1:3]:
+        assert np.array_equal(found[0].coef_, other.coef_)
+    np.testing.assert_allclose(found[3].coef_, found[0].coef_, rtol=1e-6)
+    plain = bestset.solve(X, Times(time, event), loss="cox", k=2)
+    np.testing.assert_allclose(plain.coef, found[0].coef_, rtol=1e-9)
+    assert plain.lower_bound <= plain.objective and plain.intercept == 0.0
+
+
+def test_predictions_follow_from_the_baseline_hazard(tmp_path):
+    X, time, event = samples()
+    y = np.column_stack([time, event])
+    model = BestSubsetSurvival(k=2).fit(X, y)
+    curves = model.predict_survival_function(X[:4], return_array=True)
+    hazards = model.predict_cumulative_hazard_function(X[:4], return_array=True)
+    np.testing.assert_allclose(curves, np.exp(-hazards))
+    assert np.all(np.diff(curves, axis=1) <= 0)
+    # Breslow's sum over event times, written out.
+    risk = np.exp(model.predict(X))
+    steps = [1.0 / risk[time >= t].sum() for t in np.sort(time[event])]
+    expected = np.cumsum(steps)[:, None] * risk[None, :4]
+    np.testing.assert_allclose(hazards, expected.T, rtol=1e-9)
+    function = model.predict_survival_function(X[:1])[0]
+    assert function(-1.0) == 1.0 and function(model.unique_times_[3]) == curves[0, 3]
+    medians = model.predict_median(X[:4])
+    for row, median in zip(curves, medians):
+        below = model.unique_times_[row <= 0.5]
+        assert median == (below[0] if len(below) else np.inf)
+    model.save(tmp_path / "cox.json")
+    again = bestset.load(tmp_path / "cox.json")
+    np.testing.assert_allclose(again.curves(X[:4], model.unique_times_), curves)
+    np.testing.assert_allclose(again.median(X[:4]), medians)
+
+
+def test_concordance_counts_pairs():
+    X, time, event = samples(60, 3, 4)
+    time = np.ceil(6 * time)
+    model = BestSubsetSurvival(lambda0=0.0).fit(X, np.column_stack([time, event]))
+    u = model.predict(X)
+    right = total = 0.0
+    for i in np.flatnonzero(event):
+        for j in range(len(time)):
+            if time[j] > time[i] or (time[j] == time[i] and not event[j]):
+                total += 1
+                right += (u[i] > u[j]) + 0.5 * (u[i] == u[j])
+    assert model.score(X, np.column_stack([time, event])) == pytest.approx(right / total, abs=1e-12)
+
+
+def test_cross_validation_and_strata():
+    X, time, event = samples(160, 8, 2)
+    sites = np.where(np.arange(len(time)) % 3 == 0, "north", "south")
+    y = np.column_stack([time, event])
+    for scoring in (None, "concordance"):
+        model = BestSubsetSurvivalCV(cv=4, scoring=scoring, lambda2=0.1, max_size=4).fit(X, y, strata=sites)
+        assert {2, 5} <= set(model.support_.tolist())
+        assert np.all(np.isfinite(model.cv_mean_))
+    curves = model.predict_survival_function(X[:2], return_array=True, strata=["north", "south"])
+    assert curves.shape == (2, len(model.unique_times_))
+    with pytest.raises(ValueError, match="stratum"):
+        model.predict_survival_function(X[:2])
+    with pytest.raises(ValueError, match="east"):
+        model.predict_survival_function(X[:1], strata=["east"])
+
+
+@pytest.mark.parametrize(
+    ("time", "event", "entry", "said"),
+    [
+        ([1.0, 2.0, 3.0], [0, 0, 0], None, "event"),
+        ([1.0, -2.0, 3.0], [1, 0, 1], None, r"time\[1\] is -2"),
+        ([1.0, 2.0, 3.0], [1, 0, 1], [0.0, 2.0, 0.0], r"entry\[1\] is 2"),
+        ([1.0, 2.0, 3.0], [1, 0, 2], None, r"event\[2\] is 2"),
+        ([1.0, 2.0], [1, 0, 1], None, "length"),
+    ],
+)
+def test_bad_times_are_named(time, event, entry, said):
+    X = np.arange(6.0).reshape(3, 2)
+    with pytest.raises(ValueError, match=said):
+        bestset.solve(X, Times(time, event, entry), loss="cox", lambda0=0.1)
+
+
+def test_separation_is_bounded():
+    # The order of the times is that of a feature: without a ridge coefficients grow without an end.
+    X = np.arange(30.0).reshape(-1, 1) @ np.array([[1.0, 0.0]]) + np.array([[0.0, 1.0]])
+    found = bestset.solve(X, Times(np.arange(30.0)[::-1] + 1, np.ones(30)), loss="cox", lambda0=0.5)
+    assert np.all(np.isfinite(found.coef)) and found.lower_bound <= found.objective
+    with pytest.raises(ValueError, match="survival times"):
+        bestset.solve(X, np.arange(30.0), loss="cox", lambda0=0.5)
