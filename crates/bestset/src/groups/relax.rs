@@ -212,7 +212,7 @@ impl<'d, 'p, 'a> Descent<'d, 'p, 'a> {
                 }
             };
             if let Some(block) = &self.blocks[g] {
-                problem.slopes(&u, intercept, alpha);
+                problem.derivatives(&u, intercept, alpha);
                 let tau: Vec<f64> = (0..members.len()).map(|k| self.columns.dot(first + k, alpha)).collect();
                 let own: Vec<f64> = members.iter().map(|&j| beta[j]).collect();
                 let next = block.step(self.curvatures[g], &own, &tau);
@@ -222,7 +222,7 @@ impl<'d, 'p, 'a> Descent<'d, 'p, 'a> {
             for (k, &j) in members.iter().enumerate() {
                 let curvature = self.squares[j] / problem.loss().mu();
                 if curvature > 0.0 {
-                    problem.slopes(&u, intercept, alpha);
+                    problem.derivatives(&u, intercept, alpha);
                     let pull = curvature * beta[j] - self.columns.dot(first + k, alpha);
                     change(k, self.grouped.selected(j).prox_selected(curvature, pull), &mut beta, &mut u);
                 }

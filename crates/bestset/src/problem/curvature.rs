@@ -23,6 +23,14 @@ impl Problem<'_> {
         let total = self.intercept.then(|| crate::kernel::sum(&each)).filter(|total| *total > 0.0);
         Curvature { each, total, coupled: None }
     }
+
+    /// w_iℓ′(u_i + b, y_i) (MATH 3.7), the intercept as it is; or ∇L(u) of a loss over all samples together.
+    pub(crate) fn derivatives(&self, u: &[f64], b: f64, out: &mut [f64]) {
+        match self.coupled() {
+            Some(coupled) => coupled.gradient(u, out),
+            None => self.loss.derivatives(u, b, &self.y, self.weights(), out),
+        }
+    }
 }
 
 impl Curvature {
