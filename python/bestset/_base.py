@@ -76,6 +76,13 @@ class Fitted:
     scores: Scores | None = None
 
 
+def _is_plain(X: Any, y: Any) -> bool:
+    """Whether scikit-learn would return X, but for its order, and y as they are."""
+    if type(y) is not np.ndarray or X.ndim != 2 or y.ndim != 1 or X.dtype not in _input.FLOATS or y.dtype.kind not in "biuf":
+        return False
+    return len(X) == len(y) >= 2 and X.shape[1] >= 1 and bool(np.isfinite(y).all())
+
+
 class BestSubsetBase(BaseEstimator):
     """Parameters into problems."""
 
@@ -101,8 +108,12 @@ class BestSubsetBase(BaseEstimator):
         if type(X) is not np.ndarray:
             X, y = validate_data(self, X, y, **wanted)
             return X, y
-        # An array has no names; to look for them scikit-learn asks every installed package, which takes as long as a small fit.
-        X, y = check_X_y(X, y, estimator=self, **wanted)
+        # An array has no names; to look for them scikit-learn asks every installed package, which takes as long as a small fit. So it
+        # does to check them: arrays with nothing to say against are not shown to it.
+        if _is_plain(X, y):
+            X = np.asarray(X, order="F")
+        else:
+            X, y = check_X_y(X, y, estimator=self, **wanted)
         self.n_features_in_ = X.shape[1]
         self.__dict__.pop("feature_names_in_", None)
         return X, y

@@ -28,6 +28,7 @@ command -v checkbashisms >/dev/null || export _R_CHECK_BASHISMS_=false # Debian:
 manual=()
 command -v pdflatex >/dev/null || manual=(--no-manual)
 if [ -d ../shared/data ]; then BESTSET_DATA=$(cd ../shared/data && pwd) && export BESTSET_DATA; fi
+if [ -x target/debug/bestset ]; then export BESTSET_COMMAND=$PWD/target/debug/bestset; fi
 if [ -n "${PYTHON:-}" ] && "$PYTHON" -c 'import bestset' 2>/dev/null; then
     BESTSET_PYTHON=$(command -v "$PYTHON") && export BESTSET_PYTHON
 fi

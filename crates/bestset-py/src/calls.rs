@@ -35,7 +35,7 @@ pub fn select<'py>(
     let (found, kept) = run(py, &caller, |rows| {
         input.pose(|posed| {
             let options = choice.selection(posed, &control, &cancel)?;
-            let kept = Kept::new(posed, posed.select(&options, rows)?);
+            let kept = bestset_report::Kept::new(posed, posed.select(&options, rows)?);
             if let Some(file) = control.proof() {
                 posed.write_proof(&kept.selected, &options.solve, &file)?;
             }
@@ -43,7 +43,7 @@ pub fn select<'py>(
         })
     })?;
     let dict = found.to_python(py)?;
-    dict.set_item("kept", Bound::new(py, kept)?)?;
+    dict.set_item("kept", Bound::new(py, Kept(kept))?)?;
     Ok(dict)
 }
 
@@ -75,7 +75,7 @@ pub fn certify<'py>(
     let dict = PyDict::new(py);
     output::certificate(&judged.certificate, &dict)?;
     output::standing(&judged.standing, &dict)?;
-    dict.set_item("status", output::status(judged.status))?;
+    dict.set_item("status", judged.status.name())?;
     dict.set_item("selected", found.to_python(py)?)?;
     Ok(dict)
 }

@@ -34,18 +34,7 @@ pub struct Stored {
 
 impl Stored {
     fn model(self) -> PyResult<Model> {
-        let known = [
-            Status::Optimal,
-            Status::Converged,
-            Status::TimeLimit,
-            Status::NodeLimit,
-            Status::MemoryLimit,
-            Status::IterationLimit,
-            Status::Stalled,
-            Status::Interrupted,
-            Status::ReadFailed,
-        ];
-        let status = known.into_iter().find(|s| output::status(*s) == self.status);
+        let status = Status::named(&self.status);
         let unknown = || PyValueError::new_err(format!("there is no status named {:?}", self.status));
         let model = Model {
             loss: loss(&self.loss, self.delta, &self.ties)?,
@@ -95,6 +84,6 @@ pub fn read_model<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDic
     dict.set_item("lambda2", model.lambda2)?;
     dict.set_item("n_features", model.features)?;
     dict.set_item("feature_names", Some(model.names).filter(|names| !names.is_empty()))?;
-    dict.set_item("status", output::status(model.status))?;
+    dict.set_item("status", model.status.name())?;
     Ok(dict)
 }

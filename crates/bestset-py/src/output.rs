@@ -3,8 +3,8 @@
 use bestset::criteria::Criterion;
 use bestset::cv::{CrossValidation, Stability};
 use bestset::path::{Path, Point};
-use bestset::select::{By, Posed, Remark, Selected, Standing};
-use bestset::{Baseline, Certificate, Coefficients, Ranked, Solution, Status, Subset, TraceRow};
+use bestset::select::{By, Posed, Selected, Standing};
+use bestset::{Baseline, Certificate, Coefficients, Ranked, Solution, Subset, TraceRow};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -52,7 +52,7 @@ impl ShownPath {
             points.append(one)?;
         }
         dict.set_item("points", points)?;
-        dict.set_item("status", status(self.path.status))?;
+        dict.set_item("status", self.path.status.name())?;
         let criteria = PyDict::new(py);
         for (name, values) in &self.criteria {
             criteria.set_item(name, PyArray1::from_slice(py, values))?;
@@ -112,7 +112,7 @@ impl Shown {
         let dict = PyDict::new(py);
         dict.set_item("solution", one)?;
         dict.set_item("baseline", self.baseline.as_ref().map(crate::survival::shown))?;
-        dict.set_item("remarks", from.remarks.iter().map(|r| (kind(r), r.to_string())).collect::<Vec<_>>())?;
+        dict.set_item("remarks", from.remarks.iter().map(|r| (r.kind(), r.to_string())).collect::<Vec<_>>())?;
         dict.set_item("path", self.path.as_ref().map(|path| path.to_python(py, false)).transpose()?)?;
         dict.set_item("point", from.chosen.as_ref().map(|chosen| chosen.point))?;
         let (criterion, validation) = match from.chosen.as_ref().map(|chosen| &chosen.by) {
@@ -126,28 +126,11 @@ impl Shown {
     }
 }
 
-/// What a remark is about: a limit that struck, the edge of what was compared, a proof that cannot be, or one that could.
-fn kind(remark: &Remark) -> &'static str {
-    match remark {
-        Remark::Folds { .. } | Remark::NoFolds | Remark::Path(_) | Remark::Ranks { .. } | Remark::ReadFailed(_) => {
-            "limit"
-        }
-        Remark::LargestSize(_) | Remark::LargestRidge(_) => "edge",
-        Remark::Unproved(_) => "unproved",
-        Remark::Provable { .. } => "provable",
-    }
-}
-
 /// What is proved of an answer, in words and as R².
 pub fn standing<'py>(from: &Standing, dict: &Bound<'py, PyDict>) -> PyResult<()> {
     dict.set_item("standing", from.to_string())?;
     dict.set_item("r2", from.r2)?;
     dict.set_item("r2_limit", from.r2_limit)
-}
-
-/// The name of a status, as an identifier.
-pub fn status(status: Status) -> String {
-    status.to_string().replace(' ', "_")
 }
 
 /// Support, values and intercept.
@@ -172,7 +155,7 @@ pub fn solution<'py>(py: Python<'py>, from: &Solution) -> PyResult<Bound<'py, Py
     let dict = PyDict::new(py);
     coefficients(py, &from.coefficients, &dict)?;
     certificate(&from.certificate, &dict)?;
-    dict.set_item("status", status(from.status))?;
+    dict.set_item("status", from.status.name())?;
     dict.set_item("n_iter", from.iterations)?;
     dict.set_item("passes", from.passes)?;
     dict.set_item("seconds", from.seconds)?;
@@ -198,7 +181,7 @@ pub fn subset<'py>(py: Python<'py>, from: &Subset) -> PyResult<Bound<'py, PyDict
     let dict = PyDict::new(py);
     coefficients(py, &from.coefficients, &dict)?;
     certificate(&from.certificate, &dict)?;
-    dict.set_item("status", status(from.status))?;
+    dict.set_item("status", from.status.name())?;
     dict.set_item("size", from.size)?;
     dict.set_item("reached", from.is_reached())?;
     dict.set_item("loss", from.loss)?;
@@ -231,7 +214,7 @@ pub fn stability<'py>(py: Python<'py>, from: &Stability) -> PyResult<Bound<'py, 
     dict.set_item("frequencies", &from.frequencies)?;
     dict.set_item("largest", &from.largest)?;
     dict.set_item("subsamples", from.subsamples)?;
-    dict.set_item("status", status(from.status))?;
+    dict.set_item("status", from.status.name())?;
     Ok(dict)
 }
 

@@ -3,32 +3,13 @@
 use crate::errors::Failure;
 use crate::input::{Data, SetupArgument};
 use crate::run::{Caller, run};
-use bestset::select::{By, Posed, Selected};
 use bestset_report::Subject;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A selection on the scale inside, kept for its report.
+/// A selection, kept for its report.
 #[pyclass(frozen)]
-pub struct Kept {
-    pub selected: Selected,
-    /// Σ w ℓ of the answer: on other samples it would be another.
-    loss: f64,
-}
-
-impl Kept {
-    /// Without the dual points of the path, one number per sample each, which nobody asks for again.
-    pub fn new(posed: &Posed<'_>, mut selected: Selected) -> Self {
-        if let Some(chosen) = &mut selected.chosen {
-            chosen.path.points.iter_mut().for_each(|p| p.solution.dual = Vec::new());
-            if let By::CrossValidation(found, _) = &mut chosen.by {
-                found.path.points.iter_mut().for_each(|p| p.solution.dual = Vec::new());
-            }
-        }
-        let loss = posed.problem.loss_of(&selected.solution.coefficients, selected.solution.objective());
-        Self { selected, loss }
-    }
-}
+pub struct Kept(pub bestset_report::Kept);
 
 /// What the samples are called: `About` of `python/bestset/_report.py`.
 #[derive(FromPyObject)]
@@ -55,12 +36,6 @@ pub fn report<'py>(
     let kept: &Kept = &kept;
     let page = run(py, &caller, |_| {
         input.pose(|posed| {
-            let loss = posed.problem.loss_at(&kept.selected.solution.coefficients)?;
-            if (loss - kept.loss).abs() > 1e-9 * kept.loss.abs() {
-                let text =
-                    "X is not what was fitted, or has been changed since: the report would not belong to the model";
-                return Err(Failure::Python(PyValueError::new_err(text)));
-            }
             let name = |j: usize| match &about.names {
                 Some(names) => names[j].clone(),
                 None => format!("x{j}"),
@@ -73,7 +48,11 @@ pub fn report<'py>(
                 notes: Vec::new(),
                 seconds: Some(about.seconds),
             };
-            let mut report = bestset_report::build(posed, &kept.selected, &subject)?;
+            let Some(mut report) = kept.0.report(posed, &subject)? else {
+                let text =
+                    "X is not what was fitted, or has been changed since: the report would not belong to the model";
+                return Err(Failure::Python(PyValueError::new_err(text)));
+            };
             report.command = about.command.clone();
             Ok(report.html())
         })

@@ -20,6 +20,7 @@
 
 mod build;
 pub mod convert;
+mod kept;
 mod methods;
 pub mod number;
 mod series;
@@ -27,6 +28,7 @@ mod thin;
 mod types;
 
 pub use build::{Subject, build, chosen_by};
+pub use kept::Kept;
 pub use types::{
     Calibration, Certificate, Chromosome, Classification, Confusion, Criterion, CrossValidation, CvPoint, Data,
     Diagnostics, Genome, Locus, Model, Neighbour, Path, PathPoint, Ranked, Regression, Report, Row, Rule, Screening,

@@ -94,6 +94,30 @@ pub enum Status {
     ReadFailed,
 }
 
+impl Status {
+    const ALL: [Self; 9] = [
+        Self::Optimal,
+        Self::Converged,
+        Self::TimeLimit,
+        Self::NodeLimit,
+        Self::MemoryLimit,
+        Self::IterationLimit,
+        Self::Stalled,
+        Self::Interrupted,
+        Self::ReadFailed,
+    ];
+
+    /// The name as an identifier: `time_limit`.
+    pub fn name(self) -> String {
+        self.to_string().replace(' ', "_")
+    }
+
+    /// The status of this [name](Self::name).
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+}
+
 impl std::fmt::Display for Status {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

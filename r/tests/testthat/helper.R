@@ -14,3 +14,24 @@ simulated <- function(n = 60, p = 12, seed = 3) {
   x <- matrix(rnorm(n * p), n, dimnames = list(NULL, paste0("v", seq_len(p))))
   list(x = x, y = 2 * x[, 3] - x[, 7] + 0.5 * rnorm(n))
 }
+
+# Data sets that other interfaces are compared on.
+sets <- function() {
+  set.seed(11)
+  wide <- matrix(rnorm(50 * 300), 50)
+  sparse <- matrix(rbinom(80 * 40, 2, 0.1), 80)
+  found <- list(
+    mtcars = list(x = as.matrix(mtcars[-1]), y = mtcars$mpg),
+    swiss = list(x = as.matrix(swiss[-1]), y = swiss$Fertility),
+    iris = list(x = as.matrix(iris[51:150, -5]), y = rep(0:1, each = 50), family = "binomial"),
+    wide = list(x = wide, y = wide[, 3] - 2 * wide[, 70] + rnorm(50)),
+    counts = list(x = sparse, y = sparse[, 5] + sparse[, 9] + 0.5 * rnorm(80))
+  )
+  for (name in c("prostate", "hitters")) {
+    file <- file.path(Sys.getenv("BESTSET_DATA"), paste0(name, ".csv"))
+    if (!file.exists(file)) next
+    data <- utils::read.csv(file)
+    found[[name]] <- list(x = as.matrix(data[-ncol(data)]), y = data[[ncol(data)]])
+  }
+  found
+}

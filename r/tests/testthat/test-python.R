@@ -1,25 +1,5 @@
 # The same data give the same model in Python: where BESTSET_PYTHON names an interpreter with the package.
 
-sets <- function() {
-  set.seed(11)
-  wide <- matrix(rnorm(50 * 300), 50)
-  sparse <- matrix(rbinom(80 * 40, 2, 0.1), 80)
-  found <- list(
-    mtcars = list(x = as.matrix(mtcars[-1]), y = mtcars$mpg),
-    swiss = list(x = as.matrix(swiss[-1]), y = swiss$Fertility),
-    iris = list(x = as.matrix(iris[51:150, -5]), y = rep(0:1, each = 50), family = "binomial"),
-    wide = list(x = wide, y = wide[, 3] - 2 * wide[, 70] + rnorm(50)),
-    counts = list(x = sparse, y = sparse[, 5] + sparse[, 9] + 0.5 * rnorm(80))
-  )
-  for (name in c("prostate", "hitters")) {
-    file <- file.path(Sys.getenv("BESTSET_DATA"), paste0(name, ".csv"))
-    if (!file.exists(file)) next
-    data <- utils::read.csv(file)
-    found[[name]] <- list(x = as.matrix(data[-ncol(data)]), y = data[[ncol(data)]])
-  }
-  found
-}
-
 numbers_of <- function(fit) unname(c(coef(fit, complete = TRUE), fit$objective, fit$lower_bound, fit$lambda0, fit$lambda2))
 
 test_that("R and Python agree", {

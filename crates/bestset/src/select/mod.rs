@@ -286,6 +286,19 @@ pub enum Remark {
     ReadFailed(String),
 }
 
+impl Remark {
+    /// What it is about: a `limit` that struck, the `edge` of what was compared, a proof that cannot be (`unproved`), or one that
+    /// could (`provable`).
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Folds { .. } | Self::NoFolds | Self::Path(_) | Self::Ranks { .. } | Self::ReadFailed(_) => "limit",
+            Self::LargestSize(_) | Self::LargestRidge(_) => "edge",
+            Self::Unproved(_) => "unproved",
+            Self::Provable { .. } => "provable",
+        }
+    }
+}
+
 impl std::fmt::Display for Remark {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
