@@ -70,7 +70,7 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
             return Ok(known.clone());
         }
         let (grouped, problem) = (self.grouped, self.grouped.problem);
-        if problem.penalty().has_certificate(problem.ncols()) {
+        if problem.coupled().is_some() && problem.penalty().has_certificate(problem.ncols()) {
             let fit = self.relaxed(chosen)?;
             self.keep(chosen, &fit);
             return Ok(fit);

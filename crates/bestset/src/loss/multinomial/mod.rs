@@ -49,9 +49,8 @@ impl Multinomial {
         let weights = match weights {
             Some(stacked) => {
                 check_length("weights", stacked.len(), n * classes)?;
-                if let Some(at) = (n..stacked.len()).find(|&at| stacked[at] != stacked[at % n]) {
+                if (n..stacked.len()).any(|at| stacked[at] != stacked[at % n]) {
                     let reason = "needs the same weight for a sample in the block of every class";
-                    let _ = at;
                     return Err(Error::Unsupported { method: "multinomial", reason });
                 }
                 stacked[..n].to_vec()
