@@ -59,8 +59,8 @@ fn print_classes(
     let loss = problem.coupled().ok_or("no classes")?;
     let (intercepts, beta) = (loss.intercepts(&problem.margins(coefficients)?), coefficients.to_dense(p * classes));
     for (k, intercept) in intercepts.iter().enumerate() {
-        let own: Vec<f64> = (0..p).map(|j| beta[j * classes + k]).filter(|b| *b != 0.0).collect();
-        println!("class {k} {intercept:.15e} {own:.15e?}");
+        let own = (0..p).map(|j| beta[j * classes + k]).filter(|b| *b != 0.0);
+        println!("class {k} {intercept:.15e} {}", own.map(|b| format!("{b:.15e}")).collect::<Vec<_>>().join(" "));
     }
     Ok(())
 }
