@@ -157,6 +157,9 @@ def beside_abess() -> None:
     print()
 
 
-on_a_support()
-a_proof()
-beside_abess()
+if "support" in sys.argv[2:] or len(sys.argv) == 2:
+    on_a_support()
+if "proof" in sys.argv[2:] or len(sys.argv) == 2:
+    a_proof()
+if "abess" in sys.argv[2:] or len(sys.argv) == 2:
+    beside_abess()
