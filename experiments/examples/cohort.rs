@@ -146,7 +146,7 @@ fn judge(prefix: &Path, model: &Path) -> Result<(), Box<dyn Error>> {
     };
     let mean = target.values.iter().sum::<f64>() / data.rows() as f64;
     let y: Vec<f64> = target.values.iter().map(|y| y - mean).collect();
-    let chi2 = marginal(&data, genotypes, &y)?;
+    let chi2 = marginal(&data, genotypes.design(), &y)?;
     let lines = std::fs::read_to_string(prefix.with_extension("truth"))?;
     let truth: HashSet<&str> = lines.lines().filter_map(|line| line.split('\t').next()).collect();
     let text = std::fs::read_to_string(model)?;
@@ -159,7 +159,8 @@ fn judge(prefix: &Path, model: &Path) -> Result<(), Box<dyn Error>> {
     let significant: Vec<usize> = all().filter(|&j| chi2[j] > SIGNIFICANT).collect();
     for (what, found) in [("model", &selected), ("as many by p-value", &by_test), ("p < 5e-8", &significant)] {
         let near = |c: usize| found.iter().copied().filter(|j| j.abs_diff(c) < BLOCK).collect::<Vec<_>>();
-        let tagged = causal.iter().filter(|&&c| genotypes.r2(c, &near(c)).iter().any(|r2| *r2 > 0.5)).count();
+        let tagged =
+            causal.iter().filter(|&&c| genotypes.r2(c, &near(c)).is_ok_and(|r2| r2.iter().any(|r2| *r2 > 0.5))).count();
         let hits = found.iter().filter(|j| causal.contains(j)).count();
         let (count, most) = (found.len(), causal.len());
         println!("{what}: {count} variants, {hits} of {most} causal ones among them, {tagged} tagged with r² > 0.5");

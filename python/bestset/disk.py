@@ -9,7 +9,7 @@ from ._core import OnDisk
 __all__ = ["OnDisk", "open"]
 
 
-def open(path: str | os.PathLike[str]) -> OnDisk:
+def open(path: str | os.PathLike[str], keep_moments: bool = False) -> OnDisk:
     """Open a matrix in files; what it gives is taken for X by every function and estimator.
 
     Columns are read by position, in blocks, when they are needed: X may be larger than memory, and answers and bounds are those of the
@@ -25,7 +25,12 @@ def open(path: str | os.PathLike[str]) -> OnDisk:
         - a NumPy array (``.npy``) in Fortran order, of float64, float32 or int8: ``np.save(path, np.asfortranarray(X))``;
         - a folder with the parts of a SciPy CSC matrix: ``indptr.npy`` (int64), ``indices.npy`` (int32), ``data.npy`` and ``shape.npy``;
         - genotypes of PLINK, the ``.bed`` file with ``.bim`` and ``.fam`` beside it: all people of the ``.fam`` file by all variants,
-          copies of the first allele, a missing one the mean of its variant. They are read once and stay packed in memory.
+          copies of the first allele, a missing one the mean of its variant. They stay packed in memory where that takes no more than
+          half of what the machine has to spare, and in their file where it takes more.
+
+    keep_moments : bool
+        Whether means and norms of the columns are kept in a file beside the matrix (``X.npy.moments``), and taken from there as long as the
+        matrix is what it was: one reading of all columns less from the second fit on. Nothing is written without it. Not for genotypes.
 
     Returns
     -------
@@ -44,4 +49,4 @@ def open(path: str | os.PathLike[str]) -> OnDisk:
     >>> found.support
     array([  3, 400])
     """
-    return OnDisk(os.path.abspath(os.fspath(path)))
+    return OnDisk(os.path.abspath(os.fspath(path)), keep_moments)

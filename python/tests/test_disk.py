@@ -130,3 +130,13 @@ def test_damaged_files_are_errors_that_name_the_place(dense, tmp_path):
         file.truncate(1000)
     with pytest.raises(ValueError, match="it has 1000 bytes and had"):
         bestset.solve(disk, y, k=2)
+
+
+def test_moments_are_kept_when_asked_for(dense, tmp_path):
+    disk, X, y = dense
+    expected = bestset.solve(disk, y, k=2)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["X.npy"]
+    for _ in range(2):
+        keeping = bestset.open(tmp_path / "X.npy", keep_moments=True)
+        same(bestset.solve(pickle.loads(pickle.dumps(keeping)), y, k=2), expected)
+        assert sorted(file.name for file in tmp_path.iterdir()) == ["X.npy", "X.npy.moments"]

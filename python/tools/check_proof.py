@@ -6,12 +6,16 @@
 
 import csv
 import hashlib
+import math
 import pathlib
 import struct
 import sys
+from decimal import Decimal, getcontext
 from fractions import Fraction
 
 INFINITE = float("inf")
+SQUARED, LOGISTIC, HINGE, HUBER = range(4)
+getcontext().prec = 60
 
 
 class Rejected(Exception):
@@ -91,11 +95,15 @@ class Problem:
     """The header, and the columns x̂ and targets ŷ in exact fractions (PROOF, "The problem")."""
 
     def __init__(self, source, table):
-        demand(source.take(8) == b"BSPROOF1", "no proof of version 1")
+        demand(source.take(8) == b"BSPROOF2", "no proof of version 2")
         claimed = source.take(32)
         self.n, self.p = source.whole(), source.whole()
         target, weights, offset = source.text(), source.text(), source.text()
         names = [source.text() for _ in range(self.p)]
+        self.loss = source.byte()
+        demand(self.loss <= HUBER, "no such loss")
+        self.delta = source.number() if self.loss == HUBER else None
+        demand(self.delta is None or self.delta > 0, "a width is positive")
         self.intercept = source.flag()
         scales = [source.number() for _ in range(self.p)] if source.flag() else [Fraction(1)] * self.p
         demand(all(s > 0 for s in scales), "scales are positive")
@@ -115,7 +123,12 @@ class Problem:
         demand(hash_of(self.n, self.p, columns, y, w, o) == claimed, "the proof is of other data")
         self.w = [Fraction(v) for v in w] if w else [Fraction(1)] * self.n
         self.x = [self.centred([Fraction(v) / scales[j] for v in column]) for j, column in enumerate(columns)]
-        self.y = self.centred([Fraction(a) - (Fraction(o[i]) if o else 0) for i, a in enumerate(y)])
+        self.o = [Fraction(v) for v in o] if o else [Fraction(0)] * self.n
+        if self.loss in (LOGISTIC, HINGE):
+            demand(all(abs(a) == 1 for a in y), "classes are -1 and 1")
+            self.y = [Fraction(a) for a in y]
+        else:
+            self.y, self.o = self.centred([Fraction(a) - self.o[i] for i, a in enumerate(y)]), [Fraction(0)] * self.n
 
     @staticmethod
     def penalty(source):
@@ -177,6 +190,70 @@ def least(penalty, d, slope, price):
     return l0 + price + lowest
 
 
+def entropy(t):
+    """At least t log t, from sixty digits."""
+    if t == 0:
+        return Fraction(0)
+    log = (Decimal(t.numerator) / Decimal(t.denominator)).ln()
+    return t * Fraction(log) + Fraction(1, 10**50)
+
+
+def conjugate(problem, i, a):
+    """At least ℓ*(a) of a sample; infinite outside its domain."""
+    y = problem.y[i]
+    t = -y * a
+    if problem.loss == LOGISTIC:
+        return entropy(t) + entropy(1 - t) if 0 <= t <= 1 else INFINITE
+    if problem.loss == HINGE:
+        return t * t / 4 - t if t >= 0 else INFINITE
+    return a * a / 2 + a * y if abs(a) <= problem.delta else INFINITE
+
+
+def slope_of(problem, y, v):
+    """ℓ′ and whether it answers, in floating point: any slope in the domain of ℓ* makes a valid bound."""
+    if problem.loss == LOGISTIC:
+        return -y / (1 + math.exp(min(700.0, y * v)))
+    if problem.loss == HINGE:
+        return -2 * y * max(0.0, 1 - y * v)
+    return max(-float(problem.delta), min(float(problem.delta), v - y))
+
+
+def dual_point(problem, beta):
+    """Slopes a with Σ w a = 0 exactly where there is an intercept, near those of the losses at β (PROOF, "Other losses")."""
+    u = list(problem.o)
+    for j, b in beta.items():
+        u = [s + b * x for s, x in zip(u, problem.x[j])]
+    u, y, w = [float(s) for s in u], [float(s) for s in problem.y], [float(s) for s in problem.w]
+
+    def slopes(b):
+        return [slope_of(problem, y[i], u[i] + b) if w[i] > 0 else 0.0 for i in range(problem.n)]
+
+    if not problem.intercept:
+        return [Fraction(a) for a in slopes(0.0)]
+
+    def is_rising(b):
+        return sum(weight * a for weight, a in zip(w, slopes(b))) > 0
+
+    low, high = -1.0, 1.0
+    while is_rising(low) and low > -1e70:
+        low *= 4
+    while not is_rising(high) and high < 1e70:
+        high *= 4
+    for _ in range(2000):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        low, high = (low, middle) if is_rising(middle) else (middle, high)
+    a = [Fraction(s) for s in slopes(low)]
+    total = sum(weight * s for weight, s in zip(problem.w, a))
+    heavier = [i for i in range(problem.n) if a[i] * total > 0]
+    if total != 0:
+        share = total / sum(problem.w[i] * a[i] for i in heavier)
+        for i in heavier:
+            a[i] *= 1 - share
+    return a
+
+
 class Tree:
     """The records (PROOF, "Records")."""
 
@@ -214,18 +291,28 @@ class Tree:
         d = self.lemma if uses_lemma else {}
         demand(not uses_lemma or all(j in d for j in beta), "the lemma does not speak of the anchor")
         demand(price == 0 or (price > 0 and problem.size is not None), "a price needs a size")
-        r = problem.y
-        for j, b in beta.items():
-            r = [u - b * v for u, v in zip(r, problem.x[j])]
-        g = {j: -problem.inner(problem.x[j], r) for j in self.free | self.inside | set(beta)}
-        value = problem.inner(r, r) / 2 - price * (problem.size or 0)
-        value += sum(d.get(j, 0) * b * b / 2 - g[j] * b for j, b in beta.items())
+        members = self.free | self.inside | set(beta)
+        if problem.loss == SQUARED:
+            r = problem.y
+            for j, b in beta.items():
+                r = [u - b * v for u, v in zip(r, problem.x[j])]
+            g = {j: -problem.inner(problem.x[j], r) for j in members}
+            value = problem.inner(r, r) / 2
+            value += sum(d.get(j, 0) * b * b / 2 - g[j] * b for j, b in beta.items())
+        else:
+            a = dual_point(problem, beta)
+            g = {j: problem.inner(problem.x[j], a) for j in members}
+            costs = [conjugate(problem, i, a[i]) for i in range(problem.n)]
+            value = -INFINITE
+            if INFINITE not in costs:
+                value = -sum(w * (cost - s * o) for w, cost, s, o in zip(problem.w, costs, a, problem.o))
+        value = value if value == -INFINITE else value - price * (problem.size or 0)
         phi = {}
         for j in self.free | self.inside:
             curvature = d.get(j, Fraction(0))
             phi[j] = least(problem.penalties[j], curvature, g[j] - curvature * beta.get(j, 0), price)
         terms = [phi[j] for j in self.inside] + [min(0, phi[j]) for j in self.free]
-        value = -INFINITE if -INFINITE in terms else value + sum(terms)
+        value = -INFINITE if -INFINITE in [value, *terms] else value + sum(terms)
         if source.flag():
             demand(value >= problem.bound, "the bound is below what is claimed")
             self.close()
@@ -244,6 +331,7 @@ class Tree:
 
     def psd(self, source):
         problem = self.problem
+        demand(problem.loss == SQUARED, "a lemma is about the squared loss")
         d = {j: None for j in source.features(problem.p)}
         for j in d:
             d[j] = source.number()

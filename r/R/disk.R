@@ -5,7 +5,8 @@
 #' are needed.
 #'
 #' `open_bed()`: genotypes of PLINK, `NAME.bed` with `NAME.bim` and `NAME.fam`. A column counts the copies of the effect allele, and has its
-#' mean where a genotype is not known. They are read for each fit, and stay packed in memory, two bits for each.
+#' mean where a genotype is not known. They are read for each fit, and stay packed in memory, two bits for each, where there is
+#' room for them, and in their file where there is none.
 #'
 #' @param path The file or folder; for PLINK the name of any of the three files.
 #' @return An object of class `"bestset_file"`, which [bestset()], [cv.bestset()], [subsets()], [certify()] and [stability()] take for `x`. It

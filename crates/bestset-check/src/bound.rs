@@ -1,7 +1,9 @@
 //! V: what no subset of a node goes below (PROOF, "BOUND").
 
+use crate::dual::Dual;
 use crate::header::{Header, Penalty, Sparse};
 use crate::lemma::{Lemma, SHARE};
+use crate::loss::Loss;
 use crate::model::Model;
 use crate::round::{U, axpy, dot, down, gamma, up};
 
@@ -24,6 +26,13 @@ pub struct Anchor<'a> {
     pub lemma: Option<&'a Lemma>,
     /// ν.
     pub price: f64,
+}
+
+impl Anchor<'_> {
+    /// d_j, zero without a lemma.
+    fn curvature(&self, j: usize) -> f64 {
+        self.lemma.and_then(|l| l.of(j)).unwrap_or(0.0)
+    }
 }
 
 /// V, and φ of the free features.
@@ -88,36 +97,68 @@ impl Residual {
         let norm = up(self.norm + self.error);
         up(0.5 * up(norm * norm))
     }
+}
 
-    /// g_j = −x̂_jᵀr, and what it can be off by.
-    fn slope(&self, model: &Model, j: usize) -> (f64, f64) {
-        let error = up(up(model.gamma * up(model.norms[j] * self.norm)) + up(model.means[j] * self.mean));
-        (-dot(model.column(j), &self.weighted), error)
+/// C of (P3) without νk, and slopes: where features enter a bound.
+struct Point<'a> {
+    model: &'a Model,
+    /// At most C.
+    value: f64,
+    /// ∓w ∘ a: g_j = ⟨x̃_j, a⟩.
+    weighted: Vec<f64>,
+    sign: f64,
+    /// |g_j − computed| ≤ ‖x̃_j‖ spread + M_j mean.
+    spread: f64,
+    mean: f64,
+}
+
+impl<'a> Point<'a> {
+    fn new(model: &'a Model, anchor: &Anchor<'_>) -> Self {
+        match model.loss {
+            Loss::Squared => Self::squared(model, anchor),
+            _ => {
+                let Dual { weighted, value, spread } = Dual::new(model, anchor.beta);
+                Self { model, value, weighted, sign: 1.0, spread, mean: 0.0 }
+            }
+        }
+    }
+
+    fn squared(model: &'a Model, anchor: &Anchor<'_>) -> Self {
+        let Residual { weighted, norm, mean, half_square, error } = Residual::new(model, anchor.beta);
+        // ½‖r + ι − X̂Δ‖² ≥ ½‖r‖² − ‖r‖‖ι‖ − rᵀX̂Δ + ½(1 − ε)‖X̂Δ‖² − ‖ι‖²/2ε, the last two only with a lemma.
+        let mut value = down(half_square - up(norm * error));
+        if anchor.lemma.is_some() {
+            value = down(value - up(up(error * error) * (0.5 / SHARE)));
+        }
+        let mut point = Self { model, value, weighted, sign: -1.0, spread: up(model.gamma * norm), mean };
+        for &(j, b) in anchor.beta {
+            let ((g, error), d) = (point.slope(j), anchor.curvature(j));
+            let square = down(d * down(b * b).max(0.0)).min(down(d * up(b * b)));
+            point.value = down(point.value + down(down(-g * b) - up(error * b.abs())));
+            point.value = down(point.value + down(0.5 * square));
+        }
+        point
+    }
+
+    /// g_j, and what it can be off by.
+    fn slope(&self, j: usize) -> (f64, f64) {
+        let error = up(up(self.model.norms[j] * self.spread) + up(self.model.means[j] * self.mean));
+        (self.sign * dot(self.model.column(j), &self.weighted), error)
     }
 }
 
 /// V = C + Σ_free Ψ_j + Σ_in φ_j at an anchor whose lemma, if it has one, is about all features that are not out and those of β.
 pub fn bound(header: &Header, model: &Model, choices: &[Choice], anchor: &Anchor<'_>) -> Bound {
-    let Anchor { beta, lemma, price } = *anchor;
-    let residual = Residual::new(model, beta);
-    let curvature = |j: usize| lemma.and_then(|l| l.of(j)).unwrap_or(0.0);
-    // ½‖r + ι − X̂Δ‖² ≥ ½‖r‖² − ‖r‖‖ι‖ − rᵀX̂Δ + ½(1 − ε)‖X̂Δ‖² − ‖ι‖²/2ε, the last two only with a lemma.
-    let mut value = down(residual.half_square - up(residual.norm * residual.error));
-    if lemma.is_some() {
-        value = down(value - up(up(residual.error * residual.error) * (0.5 / SHARE)));
-    }
+    let Anchor { beta, price, .. } = *anchor;
+    let point = Point::new(model, anchor);
+    let mut value = point.value;
     if let Some(k) = header.size {
         value = down(value - up(price * k as f64));
     }
-    for &(j, b) in beta {
-        let (g, error) = residual.slope(model, j);
-        value = down(value + down(down(-g * b) - up(error * b.abs())));
-        value = down(value + down(0.5 * down(curvature(j) * down(b * b).max(0.0)).min(down(curvature(j) * up(b * b)))));
-    }
     let mut free = Vec::new();
     for (j, choice) in choices.iter().enumerate().filter(|c| *c.1 != Choice::Out) {
-        let (g, error) = residual.slope(model, j);
-        let (d, b) = (curvature(j), beta.binary_search_by_key(&j, |c| c.0).map_or(0.0, |k| beta[k].1));
+        let (g, error) = point.slope(j);
+        let (d, b) = (anchor.curvature(j), beta.binary_search_by_key(&j, |c| c.0).map_or(0.0, |k| beta[k].1));
         let slope = g - d * b;
         let error = up(error + up(4.0 * U * up(g.abs() + (d * b).abs())));
         let phi = least(header.penalty(j), d, slope, error, price);

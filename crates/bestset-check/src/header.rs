@@ -1,10 +1,11 @@
 //! The first part of a proof: which data, which problem, which claim.
 
+use crate::loss::Loss;
 use crate::source::Source;
 use std::io::Read;
 
 /// The first bytes of a proof: a name and the version of the format.
-pub const MAGIC: [u8; 8] = *b"BSPROOF1";
+pub const MAGIC: [u8; 8] = *b"BSPROOF2";
 
 /// λ0[b ≠ 0] + λ1|b| + λ2b² on low ≤ b ≤ high.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,6 +40,8 @@ pub struct Header {
     pub offset: String,
     /// See `target`.
     pub names: Vec<String>,
+    /// The loss.
+    pub loss: Loss,
     /// Whether there is an intercept.
     pub intercept: bool,
     /// What columns are divided by, if they are.
@@ -59,7 +62,7 @@ impl Header {
     /// Reads it; every number is within its range.
     pub fn read<R: Read>(from: &mut Source<R>) -> Result<Self, String> {
         if from.array::<8>()? != MAGIC {
-            return Err("this is no proof of version 1".to_owned());
+            return Err("this is no proof of version 2".to_owned());
         }
         let hash = from.array()?;
         let (n, p) = (from.whole()?, from.whole()?);
@@ -68,6 +71,7 @@ impl Header {
         for _ in 0..p {
             names.push(from.text()?);
         }
+        let loss = loss(from)?;
         let (intercept, is_scaled) = (from.flag()?, from.flag()?);
         let mut scales = Vec::new();
         for _ in 0..if is_scaled { p } else { 0 } {
@@ -89,6 +93,7 @@ impl Header {
             weights,
             offset,
             names,
+            loss,
             intercept,
             scales,
             penalties,
@@ -146,10 +151,20 @@ pub fn sparse<R: Read>(from: &mut Source<R>, p: usize) -> Result<Sparse, String>
     Ok(pairs)
 }
 
+fn loss<R: Read>(from: &mut Source<R>) -> Result<Loss, String> {
+    match from.byte()? {
+        0 => Ok(Loss::Squared),
+        1 => Ok(Loss::Logistic),
+        2 => Ok(Loss::SquaredHinge),
+        3 => scale(from).map(Loss::Huber),
+        other => Err(format!("byte {}: no loss has the number {other}", from.place())),
+    }
+}
+
 fn scale<R: Read>(from: &mut Source<R>) -> Result<f64, String> {
     match from.usable()? {
         s if s > 0.0 => Ok(s),
-        s => Err(format!("byte {}: a scale of {s}", from.place())),
+        s => Err(format!("byte {}: a scale, or width of a loss, of {s}", from.place())),
     }
 }
 

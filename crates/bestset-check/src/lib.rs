@@ -10,6 +10,7 @@
 //! | `source`, `header` | the bytes of a proof; which data, which problem, which claim |
 //! | `model` | the columns of the problem, compared with the hash |
 //! | `bound`, `lemma` | the inequality, and the curvature it may use |
+//! | `dual`, `loss` | the same for losses that are not the squared one |
 //! | `tree` | the records: splits, bounds, decisions |
 //! | `round`, `sha256` | rounding bounded beforehand; the hash |
 //! | `command` | the program |
@@ -17,8 +18,10 @@
 
 mod bound;
 mod command;
+mod dual;
 mod header;
 mod lemma;
+mod loss;
 mod model;
 mod round;
 mod sentence;
@@ -29,6 +32,7 @@ mod tree;
 
 pub use command::run;
 pub use header::{Header, Penalty};
+pub use loss::Loss;
 pub use table::Table;
 pub use tree::Counts;
 
@@ -82,7 +86,10 @@ fn left_out(header: &Header, data: &Table) -> Vec<String> {
 
 /// At least P of an answer.
 fn objective(header: &Header, model: &Model, answer: &Vec<(usize, f64)>) -> f64 {
-    let mut value = bound::Residual::new(model, answer).loss();
+    let mut value = match model.loss {
+        Loss::Squared => bound::Residual::new(model, answer).loss(),
+        _ => dual::loss(model, answer),
+    };
     for &(j, b) in answer {
         let Penalty { l0, l1, l2, .. } = header.penalty(j);
         let shrinkage = up(up(l1 * b.abs()) + up(l2 * up(b * b)));

@@ -1,16 +1,26 @@
 //! The columns as the problem has them, with bounds on what rounding has done to them (PROOF, "The problem").
 
 use crate::header::Header;
+use crate::loss::Loss;
 use crate::round::{dot, down, gamma, is_usable, up};
 use crate::sha256::{Sha256, hex};
 use crate::table::Table;
+use std::cell::Cell;
 
-/// x̃_j = (x_j − c_j)/s_j and ỹ = y − o − c, rounded; every norm is the weighted one, every bound is at least what it bounds.
+/// x̃_j = (x_j − c_j)/s_j and ỹ = y − o − c, rounded (classes and their offsets as they are); every norm is the weighted one, every bound is at least what it bounds.
 pub struct Model {
     n: usize,
     columns: Vec<f64>,
+    /// The loss.
+    pub loss: Loss,
     /// ỹ.
     pub y: Vec<f64>,
+    /// Offsets of classes; in ỹ otherwise.
+    offset: Option<Vec<f64>>,
+    /// At least ‖o‖ of these.
+    pub offset_norm: f64,
+    /// Where the last search for an intercept ended: a start for the next, nothing else.
+    pub last_intercept: Cell<f64>,
     weights: Option<Vec<f64>>,
     /// Whether columns and targets are centred (H of PROOF).
     pub intercept: bool,
@@ -68,7 +78,11 @@ impl Model {
         let mut model = Self {
             n,
             columns: Vec::new(),
+            loss: header.loss,
             y: Vec::new(),
+            offset: None,
+            offset_norm: 0.0,
+            last_intercept: Cell::new(0.0),
             weights,
             intercept: header.intercept,
             norms: Vec::new(),
@@ -111,7 +125,14 @@ impl Model {
                 hex(&found)
             ));
         }
-        // Two roundings: of y − o, and of what is left less its mean.
+        match self.loss.is_classification() {
+            true => self.classes(y, offset),
+            false => self.targets(y, offset),
+        }
+    }
+
+    /// ỹ. Two roundings: of y − o, and of what is left less its mean.
+    fn targets(&mut self, y: &[f64], offset: Option<&[f64]>) -> Result<(), String> {
         let mut target: Vec<f64> = y.to_vec();
         offset.iter().for_each(|o| target.iter_mut().zip(*o).for_each(|(y, o)| *y -= o));
         let before = if offset.is_some() { self.norm(&target) } else { 0.0 };
@@ -120,6 +141,19 @@ impl Model {
         self.y_norm = self.norm(&target);
         self.y_error = up(crate::round::U * up(before + self.y_norm) * 2.0);
         self.y = target;
+        Ok(())
+    }
+
+    /// y = ±1, and offsets.
+    fn classes(&mut self, y: &[f64], offset: Option<&[f64]>) -> Result<(), String> {
+        if let Some(i) = y.iter().position(|y| y.abs() != 1.0) {
+            return Err(format!("row {}: the target is {}, and the loss wants -1 and 1", i + 1, y[i]));
+        }
+        self.y = y.to_vec();
+        if let Some(offset) = offset {
+            usable(offset, "the offsets")?;
+            (self.offset, self.offset_norm) = (Some(offset.to_vec()), self.norm(offset));
+        }
         Ok(())
     }
 
@@ -132,8 +166,26 @@ impl Model {
         }
     }
 
+    /// o of a sample, where it is not in ỹ.
+    pub fn offset_of(&self, i: usize) -> f64 {
+        self.offset.as_ref().map_or(0.0, |o| o[i])
+    }
+
+    /// w of a sample.
+    pub fn weight(&self, i: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[i])
+    }
+
+    /// v of [`Loss::slope`] at β = 0, without an intercept: offsets of classes, −ỹ of numbers.
+    pub fn start(&self) -> Vec<f64> {
+        match self.loss.is_classification() {
+            true => (0..self.n).map(|i| self.offset_of(i)).collect(),
+            false => self.y.iter().map(|y| -y).collect(),
+        }
+    }
+
     /// Σ w_ia_i.
-    fn sum(&self, a: &[f64]) -> f64 {
+    pub fn sum(&self, a: &[f64]) -> f64 {
         self.weights.as_ref().map_or_else(|| a.iter().sum(), |w| dot(w, a))
     }
 

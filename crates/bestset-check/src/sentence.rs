@@ -1,7 +1,7 @@
 //! What has been proved, in words: nothing that decides what the claim means is left to the file's word.
 
 use crate::header::{Header, Penalty};
-use crate::{Proved, sha256};
+use crate::{Loss, Proved, sha256};
 use std::fmt::Write;
 
 /// So many names are listed in the sentence.
@@ -41,11 +41,17 @@ impl Proved {
 
     /// P in a formula.
     fn problem(&self) -> String {
-        let Header { intercept, scales, weights, offset, .. } = &self.header;
+        let Header { loss, intercept, scales, weights, offset, .. } = &self.header;
         let weight = if weights.is_empty() { "" } else { "w" };
-        let fixed = if offset.is_empty() { "" } else { " − o" };
-        let free = if *intercept { " − b0" } else { "" };
-        let mut text = format!("½Σ{weight}(y{fixed} − Xb{free})²");
+        let fixed = if offset.is_empty() { "" } else { "o + " };
+        let free = if *intercept { " + b0" } else { "" };
+        let u = format!("{fixed}Xb{free}");
+        let mut text = match loss {
+            Loss::Squared => format!("½Σ{weight}(y − u)², u = {u},"),
+            Loss::Logistic => format!("Σ{weight} log(1 + exp(−yu)), u = {u},"),
+            Loss::SquaredHinge => format!("Σ{weight} max(0, 1 − yu)², u = {u},"),
+            Loss::Huber(delta) => format!("Σ{weight} of Huber's loss of y − u with δ = {delta}, u = {u},"),
+        };
         match self.header.is_uniform() {
             false => text.push_str(" + the penalty of each feature that --features lists"),
             true => {

@@ -3,6 +3,7 @@
 use crate::bound::{Anchor, Choice, bound};
 use crate::header::{Header, sparse};
 use crate::lemma::{Lemma, Products};
+use crate::loss::Loss;
 use crate::model::Model;
 use crate::source::Source;
 use std::io::Read;
@@ -192,6 +193,9 @@ impl<'a> Tree<'a> {
 
     /// A lemma about all features that are not out, for this family and those it is divided into.
     fn psd<R: Read>(&mut self, from: &mut Source<R>) -> Result<(), String> {
+        if self.header.loss != Loss::Squared {
+            return Err("a lemma is about the squared loss".to_owned());
+        }
         let features = from.features(self.header.p())?;
         let mut d = Vec::new();
         for _ in 0..features.len() {

@@ -1,10 +1,12 @@
 //! Tables that need not fit into memory: some columns at a time, from one file to a NumPy array by columns.
 
+mod parts;
+
 use crate::error::{FileError, Result};
 use crate::file::{Compression, Format, ReadOptions, Source, survey};
 use crate::matrix::Matrix;
 use crate::table::{Label, Table};
-use crate::write::check_numbers;
+use crate::write::{check_numbers, is_folder};
 use bestset::file::{Place, place, replace};
 use npyz::{Order, WriteOptions, WriterBuilder};
 use std::io::{BufWriter, Write};
@@ -29,8 +31,8 @@ pub struct Converted {
 }
 
 /// Columns of a file into a NumPy array in Fortran order, so many at a time as `options.max_memory` has room for: the file is read as
-/// often as that takes. `None` where this is no such conversion: CSV, Parquet and NPY are read so, and written to a regular file that is not
-/// compressed.
+/// often as that takes. So are sparse columns of LIBSVM and Matrix Market into a folder of their parts, where there is a limit on memory.
+/// `None` where this is no such conversion: CSV, Parquet and NPY are read so, and written to a regular file that is not compressed.
 ///
 /// ```
 /// use bestset_data::{ReadOptions, convert};
@@ -51,6 +53,9 @@ pub fn convert(
     drop: &[String],
 ) -> Result<Option<Converted>> {
     let (from, to) = (from.as_ref(), to.as_ref());
+    if is_folder(to) && label.is_none() && drop.is_empty() && from.as_os_str() != "-" {
+        return parts::convert(from, to, options);
+    }
     let is_plain = Format::of_name(to) == Some(Format::Npy) && Compression::of_name(to) == Compression::None;
     let Place::Regular(file) = place(to) else { return Ok(None) };
     if !is_plain || from.as_os_str() == "-" {

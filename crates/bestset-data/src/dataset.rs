@@ -10,7 +10,7 @@ use crate::error::{FileError, Result, quoted};
 use crate::matrix::{Matrix, Names};
 use crate::plink::{Genotyped, Variant};
 use crate::table::{Gap, Table};
-use bestset::design::{Beside, Column, Design, Genotypes};
+use bestset::design::{Beside, Column, Design, GenotypeFile};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ pub enum Usual {
 }
 
 /// Features, target and what belongs to the samples.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Dataset {
     /// The file.
     pub source: PathBuf,
@@ -201,13 +201,13 @@ impl Dataset {
     pub fn design(&self) -> bestset::Result<Box<dyn Design + '_>> {
         let Some(Genotyped { genotypes, .. }) = &self.genotyped else { return self.matrix.design() };
         Ok(match self.matrix.columns() {
-            0 => Box::new(genotypes.borrowed()),
-            _ => Box::new(Beside::new(Box::new(genotypes.borrowed()), self.matrix.design()?)?),
+            0 => genotypes.boxed(),
+            _ => Box::new(Beside::new(genotypes.boxed(), self.matrix.design()?)?),
         })
     }
 
     /// The part of X that has feature j, and its number there.
-    fn part(&self, j: usize) -> std::result::Result<(&Genotypes<'static>, usize), usize> {
+    fn part(&self, j: usize) -> std::result::Result<(&GenotypeFile, usize), usize> {
         match &self.genotyped {
             Some(g) if j < g.variants.len() => Ok((&g.genotypes, j)),
             _ => Err(j - self.variants().len()),
@@ -215,13 +215,13 @@ impl Dataset {
     }
 
     /// All entries of feature j.
-    pub fn column(&self, j: usize) -> Cow<'_, [f64]> {
+    pub fn column(&self, j: usize) -> bestset::Result<Cow<'_, [f64]>> {
         match self.part(j) {
-            Err(j) => self.matrix.column(j),
+            Err(j) => Ok(self.matrix.column(j)),
             Ok((genotypes, j)) => {
                 let mut column = Column::default();
-                genotypes.copy(j, &mut column);
-                Cow::Owned(column.values)
+                genotypes.design().column(j, &mut column)?;
+                Ok(Cow::Owned(column.values))
             }
         }
     }

@@ -95,3 +95,63 @@ fn a_folder_takes_the_parts_of_a_sparse_matrix() {
     let dense = Table::of_numbers("made".into(), dense, Names::Numbered { first: 1 }, label);
     assert!(write(&dense, &parts, None).unwrap_err().to_string().contains("write a .npy file"));
 }
+
+/// Sparse files within little memory, read many times: the bytes of every part are those of a conversion by way of memory.
+#[test]
+fn sparse_files_are_converted_some_columns_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let (rows, columns) = (3000usize, 200usize);
+    let is_there = |i: usize, j: usize| (i * 7 + j * 13 + i * j) % 11 == 0 && j % 17 != 5;
+    let (mut svm, mut market, mut skew) = (String::new(), String::new(), String::new());
+    let (mut count, mut upper) = (0, 0);
+    for i in 0..rows {
+        svm.push_str(&format!("{}", (i as f64 * 0.7).sin()));
+        for j in (0..columns).filter(|&j| is_there(i, j)) {
+            svm.push_str(&format!(" {}:{}", j + 1, entry(i, j)));
+            market.push_str(&format!("{} {} {}\n", i + 1, j + 1, entry(i, j)));
+            count += 1;
+            if i < columns && j < i {
+                skew.push_str(&format!("{} {} {}\n", i + 1, j + 1, entry(i, j)));
+                upper += 1;
+            }
+        }
+        svm.push('\n');
+    }
+    // Indices that begin at zero, and a last column of zeros alone.
+    let zero = "1 0:2 3:0\n-1 2:5\n";
+    let head = "%%MatrixMarket matrix coordinate real";
+    let files = [
+        ("t.libsvm", svm),
+        ("z.libsvm", zero.to_owned()),
+        ("t.mtx", format!("{head} general\n{rows} {columns} {count}\n{market}")),
+        ("s.mtx", format!("{head} skew-symmetric\n{columns} {columns} {upper}\n{skew}")),
+    ];
+    for (name, text) in files {
+        std::fs::write(at(name), text).unwrap();
+        let (whole, parts) = (at(&format!("{name}.whole/")), at(&format!("{name}.parts/")));
+        write(&read(at(name), &ReadOptions::default()).unwrap(), &whole, None).unwrap();
+        let unlimited = ReadOptions::default();
+        assert!(convert(at(name), &parts, &unlimited, None, &[]).unwrap().is_none(), "memory has no limit");
+        let options = ReadOptions { max_memory: Some(1), ..unlimited };
+        let done = convert(at(name), &parts, &options, None, &[]).unwrap().unwrap();
+        assert!(done.readings > if name.starts_with('t') { 2 } else { 1 }, "{name}: {}", done.readings);
+        for part in ["indptr", "indices", "data", "shape"] {
+            let [a, b] = [&whole, &parts].map(|f| std::fs::read(f.join(format!("{part}.npy"))).unwrap());
+            assert!(a == b, "{name}: {part}");
+        }
+        assert_eq!(whole.join("y.npy").exists(), parts.join("y.npy").exists());
+        Stored::open(&parts).unwrap();
+    }
+    for (name, text, problem) in [
+        ("bad.libsvm", "1 1:2\n1 x:3\n", "line 2"),
+        ("bad.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 3\n1 1 4\n", "comes twice"),
+        ("cut.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 3\n", "ends after 1 of 2"),
+    ] {
+        std::fs::write(at(name), text).unwrap();
+        let options = ReadOptions { max_memory: Some(1), ..ReadOptions::default() };
+        let error = convert(at(name), at("bad/"), &options, None, &[]).unwrap_err().to_string();
+        assert!(error.contains(problem) && error.contains(name), "{error}");
+        assert!(!at("bad/data.npy").exists());
+    }
+}

@@ -1,7 +1,7 @@
 //! A matrix in files, for Python: columns that stay on disk, genotypes that stay packed.
 
 use crate::errors::Failure;
-use bestset::design::{Column, Design, Genotypes, Stored};
+use bestset::design::{Column, Design, GenotypeFile, Stored};
 use bestset::{Error, Result};
 use bestset_data::{CohortFiles, CohortOptions, read_cohort};
 use numpy::npyffi::NPY_ORDER;
@@ -25,16 +25,17 @@ use std::path::PathBuf;
 /// names : list of str or None
 ///     Names of the columns, where the files have any: chromosome:position:other:effect of genotypes.
 /// reading : dict
-///     Bytes read so far, readings of all columns, seconds waited for the disk; zeros for genotypes, which are in memory.
+///     Bytes read so far, readings of all columns, seconds waited for the disk; zeros for genotypes that are in memory.
 #[pyclass(frozen, weakref, module = "bestset")]
 pub struct OnDisk {
     path: PathBuf,
+    keep_moments: bool,
     held: Held,
 }
 
 enum Held {
     Stored(Stored),
-    Packed { genotypes: Genotypes<'static>, names: Vec<String> },
+    Packed { genotypes: GenotypeFile, names: Vec<String> },
 }
 
 impl OnDisk {
@@ -42,20 +43,27 @@ impl OnDisk {
     pub fn design(&self) -> &dyn Design {
         match &self.held {
             Held::Stored(stored) => stored,
-            Held::Packed { genotypes, .. } => genotypes,
+            Held::Packed { genotypes, .. } => genotypes.design(),
         }
     }
 
-    fn open(path: PathBuf) -> std::result::Result<Self, String> {
+    fn open(path: PathBuf, keep_moments: bool) -> std::result::Result<Self, String> {
         let Some(files) = CohortFiles::of(&path) else {
             let stored = Stored::open(&path).map_err(|e| e.to_string())?;
-            return Ok(Self { path, held: Held::Stored(stored) });
+            let stored = if keep_moments { stored.keeping_moments() } else { stored };
+            return Ok(Self { path, keep_moments, held: Held::Stored(stored) });
         };
+        if keep_moments {
+            return Err(format!(
+                "{}: genotypes are counted when they are opened; keep_moments is for numbers",
+                path.display()
+            ));
+        }
         let options = CohortOptions { needs_trait: false, ..CohortOptions::default() };
         let cohort = read_cohort(&files, &options).map_err(|e| e.to_string())?;
         let Some(found) = cohort.genotyped else { return Err(format!("{}: there are no genotypes", path.display())) };
         let names = cohort.names.list(found.variants.len());
-        Ok(Self { path, held: Held::Packed { genotypes: found.genotypes, names } })
+        Ok(Self { path, keep_moments, held: Held::Packed { genotypes: found.genotypes, names } })
     }
 
     /// The features asked for, all where none are named.
@@ -76,8 +84,9 @@ impl OnDisk {
 #[pymethods]
 impl OnDisk {
     #[new]
-    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        py.detach(|| Self::open(path)).map_err(PyValueError::new_err)
+    #[pyo3(signature = (path, keep_moments=false))]
+    fn new(py: Python<'_>, path: PathBuf, keep_moments: bool) -> PyResult<Self> {
+        py.detach(|| Self::open(path, keep_moments)).map_err(PyValueError::new_err)
     }
 
     #[getter]
@@ -111,7 +120,7 @@ impl OnDisk {
     fn nbytes(&self) -> u64 {
         match &self.held {
             Held::Stored(stored) => stored.bytes(),
-            Held::Packed { genotypes, .. } => (genotypes.nrows().div_ceil(4) * genotypes.ncols()) as u64,
+            Held::Packed { genotypes, .. } => genotypes.bytes(),
         }
     }
 
@@ -127,7 +136,7 @@ impl OnDisk {
     fn reading<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let reading = match &self.held {
             Held::Stored(stored) => stored.reading(),
-            Held::Packed { .. } => bestset::design::Reading::default(),
+            Held::Packed { genotypes, .. } => genotypes.reading().unwrap_or_default(),
         };
         let dict = PyDict::new(py);
         dict.set_item("bytes", reading.bytes)?;
@@ -182,7 +191,10 @@ impl OnDisk {
         let (x, path) = (self.design(), self.path.display().to_string());
         let (n, p) = (x.nrows(), x.ncols());
         match &self.held {
-            Held::Packed { .. } => format!("bestset.open({path:?}): {n} people, {p} variants, packed in memory"),
+            Held::Packed { genotypes, .. } => {
+                let place = if genotypes.reading().is_some() { "on disk" } else { "packed in memory" };
+                format!("bestset.open({path:?}): {n} people, {p} variants, {place}")
+            }
             Held::Stored(_) if x.is_sparse() => {
                 let stored = x.stored();
                 format!(
@@ -199,7 +211,7 @@ impl OnDisk {
     }
 
     /// Its path: whoever loads it opens the files again.
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PathBuf,))> {
-        Ok((py.import("bestset")?.getattr("open")?, (self.path.clone(),)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PathBuf, bool))> {
+        Ok((py.import("bestset")?.getattr("open")?, (self.path.clone(), self.keep_moments)))
     }
 }

@@ -1,7 +1,9 @@
 //! Limits on a wide problem: how long a solve takes beyond its time limit, and how it ends under little memory.
 //!
-//! `wide_limits METHOD N P LAMBDA2 SECONDS [SIZES]`: N × P normal columns of length one in single precision, ten of which matter, SNR 5,
-//! λ0 = 0.1. METHOD is a method's name or `subsets`. Run it under `ulimit -v` to see that it ends with an answer and a bound.
+//! `wide_limits METHOD N P LAMBDA2 SECONDS [SIZES [RHO]]`: N × P normal columns of length one in single precision, ten of which matter,
+//! SNR 5, λ0 = 0.1. METHOD is a method's name or `subsets`, for SIZES sizes. Given SIZES, a method looks for the best subset of so many
+//! features, without a price, and so many matter; each column then correlates with the one before by RHO, and those that matter
+//! are far apart. Run it under `ulimit -v` to see that it ends with an answer and a bound.
 
 use bestset::design::Dense;
 use bestset::{Method, Options, Penalty, Problem, solve, subsets};
@@ -18,14 +20,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (n, p): (usize, usize) = (n.parse()?, p.parse()?);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut x: Vec<f32> = Vec::with_capacity(n * p);
-    for _ in 0..p {
+    let size: Option<usize> = rest.first().map(|s| s.parse()).transpose()?;
+    let rho: f32 = rest.get(1).map_or(Ok(0.0), |s| s.parse())?;
+    for j in 0..p {
         let first = x.len();
         x.extend((0..n).map(|_| -> f32 { StandardNormal.sample(&mut rng) }));
+        if rho > 0.0 && j > 0 {
+            // The column before has length one.
+            let (before, now) = x.split_at_mut(first);
+            let (own, others) = ((1.0 - rho * rho).sqrt(), rho * (n as f32).sqrt());
+            now.iter_mut().zip(&before[first - n..]).for_each(|(x, b)| *x = own * *x + others * b);
+        }
         let length = x[first..].iter().map(|x| x * x).sum::<f32>().sqrt();
         x[first..].iter_mut().for_each(|x| *x /= length);
     }
-    let noise = (10.0 / n as f64 / 5.0).sqrt();
-    let signal = |i: usize| (0..10).map(|j| if j % 2 == 0 { 1.0 } else { -1.0 } * f64::from(x[j * n + i])).sum::<f64>();
+    let matter = if rho > 0.0 { size.unwrap_or(10) } else { 10 };
+    let apart = if rho > 0.0 { p / matter } else { 1 };
+    let noise = (matter as f64 / n as f64 / 5.0).sqrt();
+    let effect = |j: usize| if j % 2 == 0 { 1.0 } else { -1.0 };
+    let signal = |i: usize| (0..matter).map(|j| effect(j) * f64::from(x[j * apart * n + i])).sum::<f64>();
     let y: Vec<f64> =
         (0..n).map(|i| signal(i) + noise * Distribution::<f64>::sample(&StandardNormal, &mut rng)).collect();
     let design = Dense::new(n, p, x)?;
@@ -34,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let start = Instant::now();
     if method == "subsets" {
         let problem = Problem::new(&design, y, Penalty::new(0.0, 0.0, lambda2.parse()?))?;
-        let found = subsets(&problem, rest.first().map_or(Ok(5), |s| s.parse())?, &options)?;
+        let found = subsets(&problem, size.unwrap_or(5), &options)?;
         for s in &found.sizes {
             println!(
                 "size {} of {}: {} P {:.6} bound {:.6}",
@@ -46,7 +59,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             );
         }
     } else {
-        let problem = Problem::new(&design, y, Penalty::new(0.1, 0.0, lambda2.parse()?))?;
+        let price = if size.is_some() { 0.0 } else { 0.1 };
+        let problem = Problem::new(&design, y, Penalty::new(price, 0.0, lambda2.parse()?))?;
+        let problem = match size {
+            Some(size) => problem.with_max_size(size)?,
+            None => problem,
+        };
         let options = Options { method: method.parse::<Method>()?, ..options };
         let found = solve(&problem, &options)?;
         let (objective, bound) = (found.objective(), found.certificate.lower_bound);

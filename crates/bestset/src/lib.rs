@@ -115,7 +115,7 @@ pub mod proof {
 /// need of its inside.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::control::Monitor;
+    pub use crate::control::{Monitor, Thresholds};
     pub use crate::kernel;
     pub use crate::relaxation::active_set::ActiveSet;
     pub use crate::relaxation::convex;

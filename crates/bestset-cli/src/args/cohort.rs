@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[command(next_help_heading = "Genotypes (.bed, .bim, .fam)")]
 pub struct TraitArgs {
     /// Table of traits with a header: FID and IID, or IID alone, then traits; -9 and NA are missing, and people without the trait
-    /// are left out [default: the last column of the .fam file].
+    /// are left out [default: the last column of the .fam file]. --weights and --offset name columns of this table.
     #[arg(long, value_name = "FILE")]
     pub pheno: Option<PathBuf>,
     /// Column of the trait, where there are several.
@@ -68,14 +68,12 @@ impl CohortArgs {
         let tables = [
             ("--target", input.target.is_some()),
             ("--target-file", input.target_file.is_some()),
-            ("--weights", input.weights.is_some()),
-            ("--offset", input.offset.is_some()),
             ("--drop", !input.drop.is_empty()),
         ];
         if let Some((option, _)) = tables.iter().find(|option| option.1) {
             return Err(Failure::Message(format!(
                 "{option} names a column of a table, and {} has genotypes: give traits by --pheno FILE --pheno-name NAME, \
-                 covariates by --covar FILE",
+                 covariates by --covar FILE; --weights and --offset name columns of --pheno",
                 input.file.display()
             )));
         }
@@ -83,6 +81,9 @@ impl CohortArgs {
             least_frequency: self.maf.unwrap_or(0.0),
             most_missing: self.geno.unwrap_or(1.0),
             positive: input.positive.clone(),
+            weights: input.weights.clone(),
+            offset: input.offset.clone(),
+            on_disk: input.on_disk,
             ..self.traits.options(true, max_memory)
         })
     }

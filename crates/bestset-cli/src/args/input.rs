@@ -2,7 +2,7 @@
 
 use super::CohortArgs;
 use crate::exit::Failure;
-use bestset_data::{Format, Header, Impute, ReadOptions, Roles};
+use bestset_data::{CohortFiles, Format, Header, Impute, ReadOptions, Roles};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -63,14 +63,17 @@ pub struct InputArgs {
     /// How events at the same time are counted [default: efron].
     #[arg(long, value_enum, value_name = "HOW", requires = "time")]
     pub ties: Option<TiesName>,
-    /// File with the target alone, for formats without one.
-    #[arg(long, value_name = "FILE", conflicts_with = "target")]
+    /// File with the target alone, for formats without one; or a table of which --target, --weights and --offset name columns.
+    #[arg(long, value_name = "FILE")]
     pub target_file: Option<PathBuf>,
-    /// Leave the columns where they are and read them in blocks as they are needed: an NPY file in Fortran order (f8, f4, i1), or a
-    /// folder with the parts of a sparse matrix (indptr.npy, indices.npy, data.npy, shape.npy). So is a file that is larger than
-    /// --max-memory. The target comes from --target-file.
-    #[arg(long, requires = "target_file")]
+    /// Leave the columns where they are and read them in blocks as they are needed: an NPY file in Fortran order (f8, f4, i1), a
+    /// folder with the parts of a sparse matrix (indptr.npy, indices.npy, data.npy, shape.npy), whose target comes from
+    /// --target-file, or genotypes. So is a file that is larger than --max-memory.
+    #[arg(long)]
     pub on_disk: bool,
+    /// Keep means and norms of columns on disk in a file beside them (.moments), and use those of an earlier run: one reading less.
+    #[arg(long)]
+    pub keep_moments: bool,
     /// Columns to leave out, by name or number.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', allow_hyphen_values = true)]
     pub drop: Vec<String>,
@@ -138,7 +141,7 @@ impl InputArgs {
     /// The roles of the columns.
     pub fn roles(&self) -> Roles {
         Roles {
-            target: self.time.clone().or_else(|| self.target.clone()),
+            target: self.time.clone().or_else(|| self.target.clone().filter(|_| self.target_file.is_none())),
             needs_target: self.target_file.is_none(),
             weights: self.weights.clone(),
             offset: self.offset.clone(),
@@ -152,23 +155,23 @@ impl InputArgs {
         }
     }
 
-    /// Whether the columns stay on disk: as asked, or because memory has no room for them.
+    /// Whether the columns stay on disk: as asked, or because memory has no room for them. Genotypes decide for themselves.
     pub fn stays_on_disk(&self, max_memory: Option<usize>) -> Result<bool, Failure> {
+        if CohortFiles::of(&self.file).is_some() {
+            return Ok(false);
+        }
         let is_array = self.file.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
         let size = || std::fs::metadata(&self.file).map_or(0, |facts| facts.len());
         let is_large = || is_array && max_memory.is_some_and(|most| size() > most as u64);
-        let has_roles = !self.drop.is_empty()
-            || self.weights.is_some()
-            || self.offset.is_some()
-            || self.impute.is_some()
-            || self.time.is_some();
+        let has_roles = !self.drop.is_empty() || self.impute.is_some() || self.time.is_some();
         if !(self.on_disk || self.target_file.is_some() && (self.file.is_dir() || is_large() && !has_roles)) {
             return Ok(false);
         }
+        if self.target_file.is_none() {
+            return Err(Failure::Usage("--on-disk takes the target from a file of its own: --target-file FILE"));
+        }
         if has_roles {
-            return Err(Failure::Usage(
-                "--drop, --weights, --offset, --impute and --time are for columns in memory, not on disk",
-            ));
+            return Err(Failure::Usage("--drop, --impute and --time are for columns in memory, not on disk"));
         }
         Ok(true)
     }

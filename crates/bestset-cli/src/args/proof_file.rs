@@ -34,6 +34,9 @@ impl ProofArgs {
             () if !set.imputed.is_empty() => "has missing values that were filled in",
             () if set.without_target > 0 => "has rows that were left out",
             () if data.scaling.is_some() => "has a target that was scaled",
+            () if data.target.classes.as_ref().is_some_and(|c| c.negative != "-1" || c.positive != "1") => {
+                "has classes that became -1 and 1"
+            }
             () => return Ok(()),
         };
         Err(Failure::Message(format!(
@@ -53,6 +56,12 @@ impl ProofArgs {
     ) -> Result<Option<String>, Failure> {
         let Some(path) = &self.proof else { return Ok(None) };
         let data = posed.data;
+        if data.has_own_table && self.proof_data.is_none() {
+            return Err(Failure::Usage(
+                "a proof is checked against a target that is alone in its --target-file, not in a table: --proof-data writes all \
+                 of it into one file",
+            ));
+        }
         let file = ProofFile {
             path: path.clone(),
             data: self.proof_data.clone(),

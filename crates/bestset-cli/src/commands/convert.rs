@@ -11,13 +11,14 @@ use std::path::PathBuf;
 /// Convert a file to another format.
 ///
 /// The target becomes the label where the format has one: LIBSVM and NPZ. CSV, Parquet and NPY become an NPY file by columns, which may
-/// stay on disk, within --max-memory: the file is read as often as that takes. A folder takes the parts of a sparse matrix.
+/// stay on disk, and LIBSVM and Matrix Market a folder with the parts of a sparse matrix, within --max-memory: the file is read as
+/// often as that takes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: bestset convert counts.libsvm.bz2 counts.npz
           bestset convert trial.csv trial.parquet
           bestset convert wide.csv wide.npy --target y --target-to y.npy --max-memory 2GB
-          bestset convert counts.libsvm counts/
+          bestset convert counts.libsvm counts/ --max-memory 2GB
           bestset convert trial.csv trial.libsvm --target outcome --drop id")]
 pub struct Convert {
     /// File to read; - is standard input.

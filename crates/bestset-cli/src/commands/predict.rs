@@ -3,9 +3,10 @@
 use crate::args::{ReadArgs, TraitArgs, bytes};
 use crate::exit::{Exit, Failure};
 use crate::output::number;
-use crate::work::load::{counted, say};
+use crate::work::load::{counted, say, without_columns};
 use crate::work::{Encoding, encoding};
 use bestset::Loss;
+use bestset::design::{Design, Stored};
 use bestset::model::Model;
 use bestset_data::{
     CohortFiles, CohortOptions, Dataset, Impute, Imputed, Person, Roles, Table, Usual, find_variants, read,
@@ -103,11 +104,17 @@ impl Predict {
     pub fn run(&self, out: &mut dyn Write) -> Result<Exit, Failure> {
         let (model, known) = encoding::load(&self.model)?;
         self.traits.check(&self.file)?;
-        let (data, people) = match CohortFiles::of(&self.file) {
-            Some(files) => self.read_cohort(&files, &model, known.as_ref())?,
-            None => (self.read_data(&model, known.as_ref())?, Vec::new()),
+        let disk = if self.stays_on_disk() { Some(Stored::open(&self.file)?) } else { None };
+        let (data, people) = match (&disk, CohortFiles::of(&self.file)) {
+            (Some(stored), _) => (without_columns(&self.file, stored)?, Vec::new()),
+            (None, Some(files)) => self.read_cohort(&files, &model, known.as_ref())?,
+            (None, None) => (self.read_data(&model, known.as_ref())?, Vec::new()),
         };
-        let u = margins(&model, &data)?;
+        if disk.is_some() && known.as_ref().is_some_and(|known| known.offset.is_some()) {
+            let problem = "has an offset, for which columns on disk have no place: predict a table";
+            return Err(Failure::Message(format!("{}: {problem}", self.model.display())));
+        }
+        let u = margins(&model, &data, disk.as_ref())?;
         let people = people.into_iter().map(|p| (p.family, p.name)).collect();
         let found = match model.loss.is_coupled() {
             true => self.survival(&model, known.as_ref(), u)?,
@@ -132,6 +139,13 @@ impl Predict {
         }
         out.flush()?;
         Ok(Exit::Done)
+    }
+
+    /// Whether only the columns that the model uses are read: those of a folder, or of an array that memory has no room for.
+    fn stays_on_disk(&self) -> bool {
+        let is_array = self.file.extension().is_some_and(|e| e.eq_ignore_ascii_case("npy"));
+        let size = std::fs::metadata(&self.file).map_or(0, |facts| facts.len());
+        self.file.is_dir() || is_array && self.max_memory.is_some_and(|most| size > most as u64)
     }
 
     /// What is asked of survival times.
@@ -184,6 +198,7 @@ impl Predict {
         }
         let options = CohortOptions {
             positive: known.and_then(|k| k.classes.as_ref()).map(|c| c.positive.clone()),
+            offset: known.and_then(|k| k.offset.clone()),
             ..self.traits.options(false, self.max_memory)
         };
         let (data, people) = find_variants(files, variants, &options)?;
@@ -252,24 +267,33 @@ impl Predict {
 }
 
 /// u = Xβ + b + offset, the features found by their names.
-fn margins(model: &Model, data: &Dataset) -> Result<Vec<f64>, Failure> {
+fn margins(model: &Model, data: &Dataset, disk: Option<&Stored>) -> Result<Vec<f64>, Failure> {
+    let features = disk.map_or_else(|| data.features(), |stored| stored.ncols());
     let mut u = vec![model.coefficients.intercept; data.rows()];
     if let Some(offset) = &data.offset {
         u.iter_mut().zip(offset).for_each(|(u, o)| *u += o);
     }
-    if model.names.is_empty() && model.features != data.features() {
-        let (found, expected) = (data.features(), model.features);
+    if model.names.is_empty() && model.features != features {
+        let (found, expected) = (features, model.features);
         return Err(Failure::Message(format!("the file has {found} features, the model {expected}, and no names")));
     }
     for (j, b) in model.coefficients.iter() {
         let place = match model.names.is_empty() {
             true => Some(j),
-            false => data.names.find(&model.name(j), data.features()),
+            false => data.names.find(&model.name(j), features),
         };
         let Some(place) = place else {
             return Err(Failure::Message(format!("there is no feature {:?}, which the model uses", model.name(j))));
         };
-        u.iter_mut().zip(data.column(place).iter()).for_each(|(u, x)| *u += b * x);
+        let mut own = vec![0.0; if disk.is_some() { u.len() } else { 0 }];
+        let column = match disk {
+            None => data.column(place)?,
+            Some(stored) => {
+                stored.columns(&[place], &mut |_, column| column.to_dense(&mut own))?;
+                std::borrow::Cow::Borrowed(&own[..])
+            }
+        };
+        u.iter_mut().zip(column.iter()).for_each(|(u, x)| *u += b * x);
     }
     Ok(u)
 }

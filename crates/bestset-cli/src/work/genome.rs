@@ -1,6 +1,7 @@
 //! Where on the genome the chosen variants are, for the report.
 
 use super::{Answer, Loaded};
+use crate::exit::Failure;
 use bestset_report::{Chromosome, Genome, Locus, Neighbour};
 
 /// Base pairs to either side in which neighbours are looked at.
@@ -10,8 +11,8 @@ const WINDOW: i64 = 250_000;
 const MOST: usize = 200;
 
 /// The chosen variants with their neighbours; `None` where features are no variants.
-pub fn genome(data: &Loaded, answer: &Answer) -> Option<Genome> {
-    let genotyped = data.set.genotyped.as_ref()?;
+pub fn genome(data: &Loaded, answer: &Answer) -> Result<Option<Genome>, Failure> {
+    let Some(genotyped) = data.set.genotyped.as_ref() else { return Ok(None) };
     let variants = &genotyped.variants;
     let mut chromosomes: Vec<Chromosome> = Vec::new();
     for v in variants {
@@ -21,7 +22,7 @@ pub fn genome(data: &Loaded, answer: &Answer) -> Option<Genome> {
         }
     }
     let locus = |(j, coefficient): (usize, f64)| {
-        let known = data.variant(j)?;
+        let Some(known) = data.variant(j) else { return Ok(None) };
         let near = |k: &usize| {
             let v = &variants[*k];
             v.chromosome == known.variant.chromosome && (v.position - known.variant.position).abs() <= WINDOW
@@ -29,7 +30,7 @@ pub fn genome(data: &Loaded, answer: &Answer) -> Option<Genome> {
         let before = (0..j).rev().take(MOST).take_while(near);
         let mut around: Vec<usize> = before.chain((j + 1..variants.len()).take(MOST).take_while(near)).collect();
         around.sort_unstable();
-        let r2 = genotyped.genotypes.r2(j, &around);
+        let r2 = genotyped.genotypes.r2(j, &around)?;
         let neighbour = |(&k, r2): (&usize, f64)| {
             let v = &variants[k];
             Neighbour { id: if v.id == "." { data.name(k) } else { v.id.clone() }, position: v.position, r2 }
@@ -37,8 +38,8 @@ pub fn genome(data: &Loaded, answer: &Answer) -> Option<Genome> {
         let neighbours = around.iter().zip(r2).map(neighbour).collect();
         let (v, name, frequency) = (known.variant, known.name, known.frequency);
         let (id, chromosome, position, effect, other) = (v.id, v.chromosome, v.position, v.effect, v.other);
-        Some(Locus { name, id, chromosome, position, effect, other, frequency, coefficient, neighbours })
+        Ok(Some(Locus { name, id, chromosome, position, effect, other, frequency, coefficient, neighbours }))
     };
-    let loci = answer.coefficients.iter().filter_map(locus).collect();
-    Some(Genome { chromosomes, loci, window: WINDOW })
+    let loci = answer.coefficients.iter().filter_map(|c| locus(c).transpose()).collect::<Result<_, Failure>>()?;
+    Ok(Some(Genome { chromosomes, loci, window: WINDOW }))
 }

@@ -4,12 +4,13 @@ use super::{Session, remark};
 use crate::args::{FittingArgs, InputArgs, TiesName};
 use crate::exit::Failure;
 use anstream::eprintln;
-use bestset::design::{Column, Design, Stored};
+use bestset::design::{Column, Design, Reading, Stored};
 use bestset::{Loss, Survival, Ties};
 use bestset_data::{
     CohortFiles, Dataset, KnownVariant, Matrix, Names, Roles, Table, Target, Usual, Variant, read, read_cohort,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// Data with a target that fits the loss.
 pub struct Loaded {
@@ -19,6 +20,8 @@ pub struct Loaded {
     pub disk: Option<Stored>,
     /// y as it is fitted.
     pub target: Target,
+    /// Whether weights and offset, too, are columns of the file of the target.
+    pub has_own_table: bool,
     /// How the target was scaled, if it was.
     pub scaling: Option<Scaling>,
     /// The loss.
@@ -62,13 +65,29 @@ impl Loaded {
         let start = std::time::Instant::now();
         let max_memory = session.limits.max_memory;
         let disk = if input.stays_on_disk(max_memory)? { Some(Stored::open(&input.file)?) } else { None };
+        if input.keep_moments && disk.is_none() {
+            return Err(Failure::Usage("--keep-moments is for columns on disk (--on-disk), and not for genotypes"));
+        }
+        let disk = disk.map(|stored| if input.keep_moments { stored.keeping_moments() } else { stored });
+        let own = input.target_file.as_ref().map(|file| Own::read(file, input, session)).transpose()?;
+        let has_own_table = own.as_ref().is_some_and(|own| own.is_table);
+        let roles = match has_own_table {
+            true => Roles { weights: None, offset: None, ..input.roles() },
+            false => input.roles(),
+        };
+        if disk.is_some() && (roles.weights.is_some() || roles.offset.is_some()) {
+            return Err(Failure::Usage(
+                "with columns on disk --weights and --offset name columns of --target-file, which has the target alone",
+            ));
+        }
         let mut set = match (&disk, CohortFiles::of(&input.file)) {
             (Some(stored), _) => without_columns(&input.file, stored)?,
             (None, Some(files)) => read_cohort(&files, &input.cohort.options(input, max_memory)?)?,
-            (None, None) => read(&input.file, &input.read.options(max_memory))?.into_dataset(&input.roles())?,
+            (None, None) => read(&input.file, &input.read.options(max_memory))?.into_dataset(&roles)?,
         };
-        if let Some(file) = &input.target_file {
-            set.target = Some(target_from(file, input, session)?);
+        if let Some(Own { target, weights, offset, .. }) = own {
+            set.target = Some(target);
+            (set.weights, set.offset) = (weights.or(set.weights), offset.or(set.offset));
         }
         let Some(target) = set.target.take() else {
             return Err(Failure::Message(format!("{}: there is no target", input.file.display())));
@@ -99,7 +118,8 @@ impl Loaded {
             session.progress.done();
             say(&notes);
         }
-        Ok(Self { set, disk, target, scaling, loss, survival, no_groups: input.no_groups, seconds })
+        let no_groups = input.no_groups;
+        Ok(Self { set, disk, target, has_own_table, scaling, loss, survival, no_groups, seconds })
     }
 
     /// Number of samples.
@@ -123,9 +143,14 @@ impl Loaded {
         Ok((one.mean(0), one.deviation(0)))
     }
 
+    fn read_from_disk(&self) -> Option<Reading> {
+        let of_genotypes = || self.set.genotyped.as_ref()?.genotypes.reading();
+        self.disk.as_ref().map(|stored| stored.reading()).or_else(of_genotypes)
+    }
+
     /// What was read from disk, in a sentence.
     pub fn reading(&self) -> Option<String> {
-        let reading = self.disk.as_ref()?.reading();
+        let reading = self.read_from_disk()?;
         let gigabytes = reading.bytes as f64 / 1e9;
         Some(format!(
             "Read from disk: {gigabytes:.3} GB in {:.1} readings of all columns, {:.1} s waited for it.",
@@ -135,8 +160,8 @@ impl Loaded {
 
     /// The same for a line that shows progress; nothing where all is in memory.
     pub fn read_so_far(&self) -> String {
-        let reading = self.disk.as_ref().map(|stored| stored.reading());
-        reading.map_or(String::new(), |r| format!("; {:.1} GB in {:.1} passes", r.bytes as f64 / 1e9, r.passes))
+        self.read_from_disk()
+            .map_or(String::new(), |r| format!("; {:.1} GB in {:.1} passes", r.bytes as f64 / 1e9, r.passes))
     }
 
     /// The groups of the features, where categories are chosen as a whole.
@@ -166,10 +191,20 @@ impl Loaded {
             (self.rows(), self.disk.as_ref().map_or_else(|| self.set.matrix.columns(), |stored| stored.ncols()));
         let what = match (self.set.variants().len(), columns) {
             (0, _) => format!("{rows} samples, {columns} features{stored}"),
-            (variants, 0) => format!("{rows} people, {variants} variants"),
-            (variants, _) => format!("{rows} people, {variants} variants, {}", counted(columns as u64, "covariate")),
+            (variants, 0) => format!("{rows} people, {variants} variants{}", self.place_of_variants()),
+            (variants, _) => {
+                let covariates = counted(columns as u64, "covariate");
+                format!("{rows} people, {variants} variants{}, {covariates}", self.place_of_variants())
+            }
         };
         format!("{}: {what}, target {}{classes}", file.display(), self.target.name)
+    }
+
+    fn place_of_variants(&self) -> &'static str {
+        match &self.set.genotyped {
+            Some(found) if found.genotypes.reading().is_some() => " on disk",
+            _ => "",
+        }
     }
 
     /// The variant that feature j is, with the frequency of its effect allele.
@@ -239,27 +274,56 @@ pub fn say(notes: &[String]) {
 }
 
 /// The samples of a matrix that stays on disk.
-fn without_columns(file: &std::path::Path, stored: &Stored) -> Result<Dataset, Failure> {
+pub fn without_columns(file: &std::path::Path, stored: &Stored) -> Result<Dataset, Failure> {
     let numbers = Matrix::Dense { rows: stored.nrows(), columns: 0, data: Vec::new() };
     let table = Table::of_numbers(file.to_owned(), numbers, Names::Numbered { first: 1 }, None);
     Ok(table.into_dataset(&Roles { needs_target: false, needs_features: false, ..Roles::default() })?)
 }
 
-/// A target from a file of its own: its only column, or its label.
-fn target_from(file: &std::path::Path, input: &InputArgs, session: &Session<'_>) -> Result<Target, Failure> {
-    let options = bestset_data::ReadOptions { max_memory: session.limits.max_memory, ..Default::default() };
-    let mut table = read(file, &options)?;
-    let bad = |problem: String| Failure::Message(format!("{}: {problem}", file.display()));
-    if table.label.is_none() && table.columns() != 1 {
-        return Err(bad(format!("a target has one column, not {}", table.columns())));
+/// What a file of the target's own has: the target alone, or in a table with weights and an offset.
+struct Own {
+    target: Target,
+    weights: Option<Vec<f64>>,
+    offset: Option<Vec<f64>>,
+    is_table: bool,
+}
+
+impl Own {
+    fn read(file: &std::path::Path, input: &InputArgs, session: &Session<'_>) -> Result<Self, Failure> {
+        let options = bestset_data::ReadOptions { max_memory: session.limits.max_memory, ..Default::default() };
+        let mut table = read(file, &options)?;
+        let bad = |problem: String| Failure::Message(format!("{}: {problem}", file.display()));
+        let is_table = table.label.is_none() && table.columns() > 1;
+        if let (false, Some(name)) = (is_table, &input.target) {
+            return Err(bad(format!("--target {name} is for a table of several columns; here the target is alone")));
+        }
+        if let Some(label) = table.label.take() {
+            let target = Target { name: label.name, values: label.values, classes: None };
+            return Ok(Self { target, weights: None, offset: None, is_table });
+        }
+        let [weights, offset] = [&input.weights, &input.offset].map(|name| name.clone().filter(|_| is_table));
+        let others = [&weights, &offset].into_iter().flatten().map(|name| table.find(name));
+        let others = others.collect::<Result<Vec<usize>, _>>()?;
+        let mut left = (0..table.columns()).filter(|k| !others.contains(k)).map(|k| table.name(k));
+        let target = match (&input.target, left.next(), left.next()) {
+            (None, Some(only), None) => Some(only),
+            // The column named y, or an error that names those there are.
+            (named, ..) => named.clone(),
+        };
+        let positive = input.positive.clone();
+        let roles = Roles { target, weights, offset, positive, needs_features: false, ..Roles::default() };
+        table.keep_named(&roles_of(&roles, &table)?);
+        let Dataset { target, weights, offset, .. } = table.into_dataset(&roles)?;
+        let target = target.ok_or_else(|| bad("there is no target".to_owned()))?;
+        Ok(Self { target, weights, offset, is_table })
     }
-    if table.label.is_none() {
-        let (target, positive) = (Some(table.name(0)), input.positive.clone());
-        let roles = bestset_data::Roles { target, positive, needs_features: false, ..Default::default() };
-        return table.into_dataset(&roles)?.target.ok_or_else(|| bad("there is no target".to_owned()));
-    }
-    let label = table.label.take().map(|label| Target { name: label.name, values: label.values, classes: None });
-    label.ok_or_else(|| bad("there is no target".to_owned()))
+}
+
+/// The names of the columns that have a role; all others of a target's table are not looked at.
+fn roles_of(roles: &Roles, table: &Table) -> Result<HashSet<String>, Failure> {
+    let target = roles.target.clone().unwrap_or_else(|| "y".to_owned());
+    let wanted = [Some(target), roles.weights.clone(), roles.offset.clone()];
+    Ok(wanted.iter().flatten().map(|name| table.find(name).map(|k| table.name(k))).collect::<Result<_, _>>()?)
 }
 
 fn scale(target: &mut Target, (low, high): (f64, f64)) -> Result<Scaling, Failure> {

@@ -55,7 +55,7 @@ fn censoring(target: &Target, set: &Dataset) -> Option<String> {
     if !is_time {
         return None;
     }
-    let two = |j: usize| Target::levels(&set.column(j), 3).len() == 2;
+    let two = |j: usize| set.column(j).is_ok_and(|column| Target::levels(&column, 3).len() == 2);
     let numbers = (0..set.features()).find(|&j| EVENTS.contains(&plain(&set.names.get(j)).as_str()) && two(j));
     let texts = || set.categories.iter().find(|c| EVENTS.contains(&plain(&c.column).as_str()) && c.levels.len() == 1);
     numbers.map(|j| set.names.get(j)).or_else(|| texts().map(|c| c.column.clone()))

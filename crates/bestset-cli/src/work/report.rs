@@ -13,7 +13,7 @@ pub fn build(posed: &Posed<'_>, answer: &Answer, session: &Session<'_>) -> Resul
     let subject = subject(posed.data, &names, session);
     let mut report = page::build(posed, &answer.selected, &subject)?;
     let dependences = posed.data.dependences(&answer.selected.solution.dependent);
-    report.genome = super::genome::genome(posed.data, answer);
+    report.genome = super::genome::genome(posed.data, answer)?;
     report.notes = [posed.data.notes(), answer.remarks.clone(), dependences].concat();
     Ok(report)
 }

@@ -1,6 +1,6 @@
 //! Genotypes from the outside: one cohort to fit, another to predict.
 
-use crate::files::Place;
+use crate::place::Place;
 use crate::support::{assert_certified, code, errors, text};
 use std::path::Path;
 
@@ -116,6 +116,51 @@ fn every_output_names_variants_with_their_effect_allele_and_its_frequency() {
     // A size counts every feature the same: covariates, which are always in, have no place beside it.
     let exact = place.json("exact cohort.bed --pheno traits.tsv --pheno-name BMI --maf 0.05 -k 3 --json");
     assert_eq!((&exact["status"], &exact["nonzeros"]), (&"optimal".into(), &3.into()));
+}
+
+/// Genotypes read from their file, as asked or because memory has no room, give the answers of those in memory; weights and offset are
+/// columns of the table of traits.
+#[test]
+fn genotypes_on_disk_weights_and_offsets() {
+    let place = cohort();
+    let table = std::fs::read_to_string(place.path("traits.tsv")).unwrap();
+    let with = |(k, line): (usize, &str)| match k {
+        0 => format!("{line}\tw\to\n"),
+        _ => format!("{line}\t{}\t{}\n", 1.0 + 0.5 * (k as f64).sin(), 0.1 * (k as f64).cos()),
+    };
+    place.write("traits.tsv", &table.lines().enumerate().map(with).collect::<String>());
+    let mut objectives = Vec::new();
+    for (verb, rest) in [
+        ("fit", ""),
+        ("fit", "--weights w"),
+        ("fit", "--weights w --offset o"),
+        ("cv", "--folds 3"),
+        ("exact", "--lambda0 2 --lambda2 0.5"),
+    ] {
+        let line = format!("{verb} {FIT} {rest} --json");
+        let memory = place.json(&line);
+        objectives.push(memory["objective"].clone());
+        for more in ["--on-disk", "--max-memory 2000"] {
+            // A limit on memory is one on the search as well: what it finds may be less, where the data are is not why.
+            if more.starts_with("--max") && verb != "fit" {
+                continue;
+            }
+            let disk = place.json(&format!("{line} {more}"));
+            for key in ["features", "objective", "lower_bound", "status"] {
+                assert_eq!(memory[key], disk[key], "{line} {more}: {key}");
+            }
+        }
+    }
+    assert!(objectives[0] != objectives[1] && objectives[1] != objectives[2]);
+    let shown = place.done(&format!("fit {FIT} --on-disk --verbose"));
+    assert!(shown.contains("59 variants on disk, 1 covariate") && shown.contains("Read from disk: "), "{shown}");
+    // A model with an offset asks for it again.
+    place.done(&format!("fit {FIT} --offset o -o model.json"));
+    let refused = place.run("predict model.json other.bed --covar age.tsv");
+    assert!(code(&refused) == 2 && errors(&refused).contains("give it by --pheno"), "{}", errors(&refused));
+    place.done("predict model.json other.bed --covar age.tsv --pheno traits.tsv --pheno-name BMI");
+    let page = place.done(&format!("report {FIT} --folds 3 --prove 0 --on-disk"));
+    assert!(page.contains("cohort.report.html"), "{page}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Columns that stay on disk: the answers of columns in memory, and what is said of them.
 
-use crate::files::Place;
+use crate::place::Place;
 use crate::support::{code, errors, text};
 
 /// A NumPy array by columns.
@@ -52,4 +52,67 @@ fn large_arrays_stay_on_disk_by_themselves() {
     std::fs::write(place.path("x.npy"), &damaged[..damaged.len() - 9]).unwrap();
     let refused = place.run("fit x.npy --target-file y.npy --on-disk");
     assert!(code(&refused) == 2 && errors(&refused).contains("x.npy"), "{}", errors(&refused));
+}
+
+/// Weights and an offset of data on disk are columns of the table that has the target.
+#[test]
+fn weights_and_offset_are_columns_of_the_targets_table() {
+    let place = written();
+    let table: String = (0..40)
+        .map(|i| {
+            let t = i as f64;
+            format!("{},{},{},p{}\n", (0.3 * t).sin(), 1.0 + 0.5 * (1.1 * t).cos(), 0.2 * (0.7 * t).sin(), i % 3)
+        })
+        .collect();
+    std::fs::write(place.path("table.csv"), format!("y,w,o,place\n{table}")).unwrap();
+    for roles in ["", "--weights w", "--weights w --offset o", "-t o --weights 2"] {
+        let line = format!("fit x.npy --target-file table.csv {roles} --json");
+        let (memory, disk) = (place.json(&line), place.json(&format!("{line} --on-disk")));
+        for key in ["features", "objective", "lower_bound", "status"] {
+            assert_eq!(memory[key], disk[key], "{roles}: {key}");
+        }
+        if !roles.is_empty() {
+            assert_ne!(
+                memory["objective"],
+                place.json("fit x.npy --target-file table.csv --json")["objective"],
+                "{roles}"
+            );
+        }
+    }
+    for (line, said) in [
+        ("fit x.npy --target-file y.npy --weights w --on-disk", "which has the target alone"),
+        ("fit x.npy --target-file y.npy -t y", "here the target is alone"),
+        ("fit x.npy --target-file table.csv -t z", "z"),
+        ("fit x.npy --on-disk", "--target-file FILE"),
+    ] {
+        let refused = place.run(line);
+        assert!(code(&refused) == 2 && errors(&refused).contains(said), "{line}: {}", errors(&refused));
+    }
+}
+
+/// Columns on disk are predicted as those in memory; only the model's are read.
+#[test]
+fn predictions_from_disk_are_those_from_memory() {
+    let place = written();
+    place.done("fit x.npy --target-file y.npy --on-disk -o model.json");
+    let memory = place.done("predict model.json x.npy");
+    assert_eq!(memory, place.done("predict model.json x.npy --max-memory 3000"));
+    assert_eq!(memory.lines().count(), 41);
+    let shown = place.run("predict model.json y.npy --max-memory 30");
+    assert!(code(&shown) == 2 && errors(&shown).contains("y.npy"), "{}", errors(&shown));
+}
+
+#[test]
+fn moments_are_kept_when_asked_for() {
+    let place = written();
+    let line = "fit x.npy --target-file y.npy --on-disk --json";
+    let plain = place.json(line);
+    assert!(!place.path("x.npy.moments").exists());
+    for _ in 0..2 {
+        let kept = place.json(&format!("{line} --keep-moments"));
+        assert_eq!((&plain["features"], &plain["lower_bound"]), (&kept["features"], &kept["lower_bound"]));
+        assert!(place.path("x.npy.moments").exists());
+    }
+    let refused = place.run("fit x.npy --target-file y.npy --keep-moments");
+    assert!(code(&refused) == 2 && errors(&refused).contains("--on-disk"), "{}", errors(&refused));
 }

@@ -1,56 +1,8 @@
 //! The commands that work on files, from the outside: a snapshot of each, and what must hold whatever the numbers.
 
-use crate::support::{assert_certified, bestset, code, errors, json, text};
+use crate::place::{FLATS, Place};
+use crate::support::{assert_certified, code, errors, json, text};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::Output;
-
-/// A directory with the example and small files.
-pub struct Place(tempfile::TempDir);
-
-impl Place {
-    pub fn new() -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
-        std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("data/flats.csv"), place.path("flats.csv")).unwrap();
-        place
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.path(name), text).unwrap();
-    }
-
-    /// Runs the command in the directory.
-    pub fn run(&self, line: &str) -> Output {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        bestset(&words).current_dir(self.0.path()).env("COLUMNS", "100").output().expect("the binary starts")
-    }
-
-    /// Runs a command that must succeed.
-    pub fn done(&self, line: &str) -> String {
-        let output = self.run(line);
-        assert_eq!(code(&output), 0, "{line}: {}", errors(&output));
-        assert!(output.stderr.is_empty(), "quiet where there is no terminal: {}", errors(&output));
-        text(&output)
-    }
-
-    pub fn json(&self, line: &str) -> Value {
-        let output = self.run(line);
-        assert_eq!(code(&output), 0, "{line}: {}", errors(&output));
-        json(&output)
-    }
-
-    /// Runs a command that must be refused.
-    pub fn refused(&self, line: &str) -> String {
-        let output = self.run(line);
-        assert_eq!(code(&output), 2, "{line}: {}", text(&output));
-        assert!(output.stdout.is_empty(), "{line}");
-        errors(&output)
-    }
-}
 
 /// Numbers that depend on time, on rounding and on the number of threads are not part of a snapshot.
 fn settings() -> insta::Settings {
@@ -76,8 +28,6 @@ macro_rules! snapshot {
         settings().bind(|| insta::assert_snapshot!($name, $text))
     };
 }
-
-const FLATS: &str = "flats.csv --target rent";
 
 #[test]
 fn fit_chooses_by_a_criterion() {
@@ -149,6 +99,14 @@ fn proofs_are_checked_by_another_program() {
     place.done(&format!("{line} --proof-data used.csv"));
     check("used.csv", "flats.bsp").unwrap();
     assert!(check("sim.csv", "flats.bsp").is_err());
+    // Classes are −1 and 1 in a proof, whatever they are called.
+    let row = |i: u32| format!("{},{},{}\n", i * 7 % 40, i * 11 % 13, u32::from(i * 7 % 40 + i % 9 > 22));
+    std::fs::write(path("kinds.csv"), "a,b,kind\n".to_owned() + &(0..40).map(row).collect::<String>()).unwrap();
+    let line = "exact kinds.csv --target kind --loss logistic --lambda0 1 --lambda2 0.1 --proof kinds.bsp";
+    assert!(place.refused(line).contains("classes that became -1 and 1"), "{}", place.refused(line));
+    place.done(&format!("{line} --proof-data kinds_used.csv"));
+    let sentence = check("kinds_used.csv", "kinds.bsp").unwrap().sentence();
+    assert!(sentence.contains("log(1 + exp(−yu)), u = Xb + b0"), "{sentence}");
 }
 
 #[test]
@@ -468,98 +426,4 @@ fn weights_and_offsets_change_the_fit_as_they_should() {
     let often = place.json("fit often.csv --lambda0 0.1 --lambda2 0.01 --standardize none --json");
     let objective = |result: &Value| result["objective"].as_f64().unwrap();
     assert!((objective(&once) - objective(&often)).abs() < 1e-9, "{} {}", objective(&once), objective(&often));
-}
-
-#[test]
-fn a_checkpoint_gives_the_same_answer() {
-    let place = Place::new();
-    let line = format!("cv {FLATS} --folds 3 --json");
-    let plain = place.json(&line);
-    let first = place.json(&format!("{line} --checkpoint c.json"));
-    assert!(place.path("c.json").exists());
-    let again = place.json(&format!("{line} --checkpoint c.json"));
-    for result in [&first, &again] {
-        assert_eq!((&result["objective"], &result["chosen"]), (&plain["objective"], &plain["chosen"]));
-    }
-    let line = format!("exact {FLATS} -k 6 --checkpoint e.json --json");
-    assert_eq!(place.json(&line)["objective"], place.json(&line)["objective"]);
-    assert!(place.path("e.json").exists());
-}
-
-#[test]
-fn a_time_limit_exits_3_with_a_result_or_0() {
-    let place = Place::new();
-    place.done("simulate big.npz --n 300 --p 4000 --true-features 60 --snr 1");
-    let output = place.run("exact big.npz --lambda0 0.001 --lambda2 0.05 --time-limit 1 --json");
-    let result = json(&output);
-    assert_certified(&result);
-    assert_eq!(code(&output) == 3, result["status"] == "time_limit", "{}", result["status"]);
-}
-
-/// The seconds for a proof are no limit on the answer: it is whole, with whatever was proved by then.
-#[test]
-fn too_little_time_for_a_proof_is_no_failure() {
-    let place = Place::new();
-    place.done("simulate hard.npz --n 100 --p 300 --true-features 20 --snr 1");
-    for command in ["fit", "cv"] {
-        let result = place.json(&format!("{command} hard.npz --prove 0.001 --json"));
-        assert_certified(&result);
-        assert_ne!(result["status"], "time_limit", "{command}");
-    }
-}
-
-/// With no fold done in time the criterion chooses, and with no point the null model is left; the answer says so.
-#[test]
-fn a_cross_validation_cut_short_says_what_chose() {
-    let place = Place::new();
-    place.done("simulate wide.npz --n 200 --p 3000 --true-features 30 --snr 2");
-    for limit in ["0.02", "0.05", "0.1", "0.2", "0.4", "0.8"] {
-        let output = place.run(&format!("cv wide.npz --folds 10 --repeats 20 --time-limit {limit}"));
-        let (shown, errors) = (text(&output), errors(&output));
-        match code(&output) {
-            0 => assert!(!shown.contains("folds were done"), "{limit}: {shown}"),
-            3 => assert!(
-                ["before a fold was done", "folds were done", "The path was cut short"]
-                    .iter()
-                    .any(|t| shown.contains(t)),
-                "{limit}: {shown}"
-            ),
-            other => panic!("{limit}: exit code {other}: {errors}"),
-        }
-    }
-}
-
-/// The data are not part of the project: found beside it, or where BESTSET_DATA says.
-pub fn shared(name: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let directory = std::env::var_os("BESTSET_DATA").map_or(beside, PathBuf::from);
-    let path = directory.join(name);
-    if !path.exists() {
-        eprintln!("skipped: there is no {}", path.display());
-    }
-    path.exists().then_some(path)
-}
-
-#[test]
-fn best_subsets_of_hitters_are_the_published_ones() {
-    let Some(path) = shared("hitters.csv") else { return };
-    let place = Place::new();
-    let result = place.json(&format!("subsets {} --target Salary --max-size 7 --json", path.display()));
-    let names = |k: usize| -> Vec<String> {
-        let pairs = result["sizes"][k - 1]["features"].as_array().unwrap();
-        pairs.iter().map(|p| p[0].as_str().unwrap().to_owned()).collect()
-    };
-    assert_eq!(names(3), ["Hits", "CRBI", "PutOuts"]);
-    assert_eq!(names(6), ["AtBat", "Hits", "Walks", "CRBI", "DivisionW", "PutOuts"]);
-}
-
-#[test]
-fn golub_goes_from_file_to_certified_report() {
-    let Some(path) = shared("golub.csv.gz") else { return };
-    let place = Place::new();
-    let output = place.run(&format!("report {} --target y --json --folds 5", path.display()));
-    let result = json(&output);
-    assert_certified(&result);
-    assert_eq!(result["data"]["classes"]["positive"], "AML");
-    assert!(place.path("golub.report.html").exists());
 }

@@ -1,6 +1,6 @@
 //! Files as people have them: what is read, what is said of it, and what is refused.
 
-use crate::files::{Place, shared};
+use crate::place::{Place, shared};
 use crate::support::{bestset, code, errors, json, text};
 use std::io::Write;
 use std::process::{Output, Stdio};

@@ -7,4 +7,7 @@ mod demo;
 mod disk;
 mod files;
 mod input;
+mod limits;
+mod place;
+mod real_data;
 mod support;

@@ -1,13 +1,14 @@
 //! LIBSVM and svmlight: one thread decompresses, the others parse blocks of lines.
 
 use super::source::Source;
-use super::{ReadOptions, check_memory};
+use super::{ReadOptions, SparseSurvey, check_memory};
 use crate::error::{FileError, Result, quoted};
 use crate::matrix::{Matrix, Names};
 use crate::table::{Label, Table};
 use rayon::prelude::*;
 use std::io::{self, Read};
-use std::sync::mpsc;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError, mpsc};
 
 /// Bytes of a block; it ends with a line.
 const BLOCK: usize = 1 << 20;
@@ -33,12 +34,72 @@ struct Block {
 }
 
 pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
+    assemble(source, blocks(source, &|_| {})?, options)
+}
+
+/// How many entries each column has, and the labels: what is read of a file that memory cannot hold.
+pub fn survey(source: &Source) -> Result<SparseSurvey> {
+    let tally = Mutex::new((u32::MAX, Vec::<u64>::new()));
+    let found = blocks(source, &|block| {
+        let (smallest, counts) = &mut *tally.lock().unwrap_or_else(PoisonError::into_inner);
+        for (&k, &value) in block.indices.iter().zip(&block.values) {
+            *smallest = k.min(*smallest);
+            if counts.len() <= k as usize {
+                counts.resize(k as usize + 1, 0);
+            }
+            counts[k as usize] += u64::from(value != 0.0);
+        }
+        (block.indices, block.values, block.ends) = (Vec::new(), Vec::new(), Vec::new());
+    })?;
+    let (smallest, mut counts) = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if counts.is_empty() {
+        return Err(source.bad("no row has a feature").into());
+    }
+    let first = usize::from(smallest != 0);
+    counts.drain(..first);
+    let label: Vec<f64> = found.into_iter().flat_map(|block| block.labels).collect();
+    Ok(SparseSurvey { rows: label.len(), first, counts, label: Some(label) })
+}
+
+/// The entries of some columns, from the place of the first: column, row and value.
+pub fn entries(source: &Source, survey: &SparseSurvey, columns: Range<usize>) -> Result<Vec<(u32, u32, f64)>> {
+    let wanted = columns.start + survey.first..columns.end + survey.first;
+    let found = blocks(source, &|block| {
+        let (mut from, mut kept) = (0, (Vec::new(), Vec::new()));
+        for end in &mut block.ends {
+            let own = (from..*end).filter(|&k| wanted.contains(&(block.indices[k] as usize)) && block.values[k] != 0.0);
+            own.for_each(|k| {
+                kept.0.push(block.indices[k]);
+                kept.1.push(block.values[k]);
+            });
+            (from, *end) = (*end, kept.0.len());
+        }
+        (block.indices, block.values, block.labels) = (kept.0, kept.1, Vec::new());
+    })?;
+    let (mut entries, mut row) = (Vec::new(), 0);
+    for block in found {
+        let mut from = 0;
+        for end in block.ends {
+            let own = (from..end).map(|k| (block.indices[k] - wanted.start as u32, row, block.values[k]));
+            entries.extend(own);
+            (from, row) = (end, row + 1);
+        }
+    }
+    Ok(entries)
+}
+
+/// The lines of a file in blocks, in order; each is thinned before it is kept.
+fn blocks(source: &Source, thin: &(dyn Fn(&mut Block) + Sync)) -> Result<Vec<Block>> {
     let (sender, receiver) = mpsc::sync_channel::<io::Result<(usize, Vec<u8>)>>(AHEAD);
     let reader = source.open()?;
     let parsed: io::Result<Vec<Block>> = std::thread::scope(|scope| {
         scope.spawn(move || split(reader, &sender));
-        let parse = |block: io::Result<(usize, Vec<u8>)>| block.map(|(number, bytes)| parse(number, &bytes));
-        receiver.into_iter().par_bridge().map(parse).collect()
+        let parse = |(number, bytes): (usize, Vec<u8>)| {
+            let mut block = parse(number, &bytes);
+            thin(&mut block);
+            block
+        };
+        receiver.into_iter().par_bridge().map(|block| block.map(parse)).collect()
     });
     let mut blocks = parsed.map_err(|e| source.failed(e))?;
     blocks.sort_unstable_by_key(|b| b.number);
@@ -49,7 +110,11 @@ pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
         }
         before += block.lines;
     }
-    assemble(source, blocks, options)
+    let rows: usize = blocks.iter().map(|b| b.ends.len().max(b.labels.len())).sum();
+    if u32::try_from(rows).is_err() {
+        return Err(FileError::new(&source.path, format!("{rows} rows are more than can be counted")).into());
+    }
+    Ok(blocks)
 }
 
 /// Sends blocks that end with a line.
@@ -132,9 +197,6 @@ fn parse_line(line: &[u8], block: &mut Block, pairs: &mut Vec<(u32, f64)>) -> st
 /// Rows to columns: entries are counted, then put in order of rows.
 fn assemble(source: &Source, blocks: Vec<Block>, options: &ReadOptions) -> Result<Table> {
     let rows: usize = blocks.iter().map(|b| b.labels.len()).sum();
-    if u32::try_from(rows).is_err() {
-        return Err(FileError::new(&source.path, format!("{rows} rows are more than can be counted")).into());
-    }
     let all = || blocks.iter().flat_map(|b| &b.indices);
     let (smallest, largest) = all().fold((u32::MAX, 0), |(low, high), &k| (low.min(k), high.max(k)));
     // Indices count from one, except in files where a zero shows that they do not.

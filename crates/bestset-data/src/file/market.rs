@@ -2,11 +2,12 @@
 //! triplets, some without limits on what a header promises, so these few lines are our own.
 
 use super::source::Source;
-use super::{ReadOptions, check_memory, npz};
+use super::{ReadOptions, SparseSurvey, check_memory, npz};
 use crate::error::{Result, quoted};
 use crate::matrix::{Matrix, Names};
 use crate::table::Table;
 use std::io::BufRead;
+use std::ops::Range;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Symmetry {
@@ -61,7 +62,45 @@ impl Lines<'_> {
     }
 }
 
+/// What the first line says.
+#[derive(Clone, Copy)]
+struct Head {
+    is_array: bool,
+    pattern: bool,
+    symmetry: Symmetry,
+}
+
 pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
+    let (mut lines, head) = open(source)?;
+    let matrix = if head.is_array { array(&mut lines, options)? } else { coordinate(&mut lines, head, options)? };
+    Ok(Table::of_numbers(source.path.clone(), matrix, Names::Numbered { first: 1 }, None))
+}
+
+/// How many entries each column has; `None` of an array, which has all of them.
+pub fn survey(source: &Source) -> Result<Option<SparseSurvey>> {
+    let (mut lines, head) = open(source)?;
+    if head.is_array {
+        return Ok(None);
+    }
+    let sizes @ [rows, columns, _] = sizes(&mut lines, head)?;
+    let mut counts = vec![0; columns];
+    each_entry(&mut lines, head, sizes, |_, j, _| counts[j as usize] += 1)?;
+    Ok(Some(SparseSurvey { rows, first: 1, counts, label: None }))
+}
+
+/// The entries of some columns, from the place of the first: column, row and value.
+pub fn entries(source: &Source, columns: Range<usize>) -> Result<Vec<(u32, u32, f64)>> {
+    let (mut lines, head) = open(source)?;
+    let (sizes, mut found) = (sizes(&mut lines, head)?, Vec::new());
+    each_entry(&mut lines, head, sizes, |i, j, value| {
+        if columns.contains(&(j as usize)) {
+            found.push((j - columns.start as u32, i, value));
+        }
+    })?;
+    Ok(found)
+}
+
+fn open(source: &Source) -> Result<(Lines<'_>, Head)> {
     let mut lines = Lines { source, reader: source.open()?, line: 0, text: String::new() };
     let mut first = String::new();
     lines.reader.read_line(&mut first).map_err(|e| source.failed(e))?;
@@ -82,12 +121,12 @@ pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
         "skew-symmetric" => Symmetry::Skew,
         other => return lines.bad(format!("the symmetry {} is not known", quoted(other))),
     };
-    let matrix = match layout {
-        "coordinate" => coordinate(&mut lines, pattern, symmetry, options)?,
-        "array" if !pattern && symmetry == Symmetry::General => array(&mut lines, options)?,
+    let is_array = match layout {
+        "coordinate" => false,
+        "array" if !pattern && symmetry == Symmetry::General => true,
         other => return lines.bad(format!("the layout {} with this field and symmetry is not known", quoted(other))),
     };
-    Ok(Table::of_numbers(source.path.clone(), matrix, Names::Numbered { first: 1 }, None))
+    Ok((lines, Head { is_array, pattern, symmetry }))
 }
 
 fn number(lines: &Lines<'_>, text: &str) -> Result<f64> {
@@ -120,21 +159,41 @@ fn array(lines: &mut Lines<'_>, options: &ReadOptions) -> Result<Matrix> {
     Ok(Matrix::Dense { rows, columns, data })
 }
 
-/// Entries that are not zero, in any order.
-fn coordinate(lines: &mut Lines<'_>, pattern: bool, symmetry: Symmetry, options: &ReadOptions) -> Result<Matrix> {
+/// Rows, columns and entries, as far as a file of its size can have them.
+fn sizes(lines: &mut Lines<'_>, head: Head) -> Result<[usize; 3]> {
     let [rows, columns, count] = lines.sizes()?;
     if u32::try_from(rows).is_err() || columns > 100_000_000 {
         return lines.bad(format!("{rows} x {columns} is larger than can be read"));
     }
-    if symmetry != Symmetry::General && rows != columns {
+    if head.symmetry != Symmetry::General && rows != columns {
         return lines.bad(format!("a symmetric matrix cannot be {rows} x {columns}"));
     }
     // As for arrays; an entry is a line of at least four bytes.
     if 4 * count as u128 > 1000 * u128::from(lines.source.size) {
         return lines.bad(format!("{count} entries are more than a file of its size can hold"));
     }
+    Ok([rows, columns, count])
+}
+
+/// Entries that are not zero, in any order.
+fn coordinate(lines: &mut Lines<'_>, head: Head, options: &ReadOptions) -> Result<Matrix> {
+    let sizes @ [rows, columns, count] = sizes(lines, head)?;
     check_memory(&lines.source.path, 16 * count as u128 + 8 * columns as u128, options)?;
     let mut entries: Vec<(u32, u32, f64)> = Vec::new();
+    each_entry(lines, head, sizes, |i, j, value| entries.push((j, i, value)))?;
+    npz::compress(rows, columns, entries).map_err(|(i, j)| {
+        let problem = format!("the entry in row {} and column {} comes twice", i + 1, j + 1);
+        lines.source.bad(problem).into()
+    })
+}
+
+/// Row, column and value of every entry that is not zero.
+fn each_entry(
+    lines: &mut Lines<'_>,
+    Head { pattern, symmetry, .. }: Head,
+    [rows, columns, count]: [usize; 3],
+    mut body: impl FnMut(u32, u32, f64),
+) -> Result<()> {
     let mut found = 0usize;
     while lines.next()?.is_some() {
         let (i, j, value) = entry(lines, rows, columns, pattern)?;
@@ -143,19 +202,16 @@ fn coordinate(lines: &mut Lines<'_>, pattern: bool, symmetry: Symmetry, options:
             return lines.bad(format!("there are more than the {count} entries of the header"));
         }
         if value != 0.0 {
-            entries.push((j, i, value));
+            body(i, j, value);
             if symmetry != Symmetry::General && i != j {
-                entries.push((i, j, if symmetry == Symmetry::Skew { -value } else { value }));
+                body(j, i, if symmetry == Symmetry::Skew { -value } else { value });
             }
         }
     }
     if found < count {
         return lines.bad(format!("the file ends after {found} of {count} entries"));
     }
-    npz::compress(rows, columns, entries).map_err(|(i, j)| {
-        let problem = format!("the entry in row {} and column {} comes twice", i + 1, j + 1);
-        lines.source.bad(problem).into()
-    })
+    Ok(())
 }
 
 /// Row and column, from zero, and value of one line.

@@ -73,6 +73,43 @@ pub(crate) struct Survey {
     pub columns: usize,
 }
 
+/// What a first reading says of a sparse matrix.
+#[cfg(feature = "tables")]
+pub(crate) struct SparseSurvey {
+    pub rows: usize,
+    /// The number of its first column.
+    pub first: usize,
+    /// Entries of each column that are not zero.
+    pub counts: Vec<u64>,
+    pub label: Option<Vec<f64>>,
+}
+
+/// What a sparse matrix has, in a format that may be read some columns at a time.
+#[cfg(feature = "tables")]
+pub(crate) fn survey_sparse(source: &Source, options: &ReadOptions) -> Result<Option<SparseSurvey>> {
+    match options.format.map_or_else(|| source.guess_format(), Ok)? {
+        Format::Libsvm => libsvm::survey(source).map(Some),
+        Format::Market => market::survey(source),
+        _ => Ok(None),
+    }
+}
+
+/// Some columns of a sparse matrix that was surveyed, by way of no more than their own entries.
+#[cfg(feature = "tables")]
+pub(crate) fn sparse_columns(source: &Source, survey: &SparseSurvey, columns: Range<usize>) -> Result<crate::Matrix> {
+    let (entries, width) = match survey.label {
+        Some(_) => (libsvm::entries(source, survey, columns.clone())?, columns.len()),
+        None => (market::entries(source, columns.clone())?, columns.len()),
+    };
+    if entries.len() as u64 != survey.counts[columns.clone()].iter().sum::<u64>() {
+        return Err(source.bad("has other entries than a moment ago: did it change meanwhile?").into());
+    }
+    npz::compress(survey.rows, width, entries).map_err(|(i, j)| {
+        let column = columns.start + j as usize + 1;
+        source.bad(format!("the entry in row {} and column {column} comes twice", i + 1)).into()
+    })
+}
+
 /// The size of a table in a format that may be read some columns at a time.
 #[cfg(feature = "tables")]
 pub(crate) fn survey(source: &Source, options: &ReadOptions) -> Result<Option<Survey>> {

@@ -1,30 +1,23 @@
-//! Packed genotypes, read block by block: what is left out never takes memory.
+//! Packed genotypes: which variants are kept, and where they are read from.
 
 use super::CohortOptions;
 use crate::error::{FileError, Result};
-use crate::file::{ReadOptions, check_memory};
-use bestset::design::{Counts, People};
-use rayon::prelude::*;
+use bestset::design::{Counts, GenotypeFile, People};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Bytes that are read at once.
-const BLOCK: usize = 1 << 22;
-
-/// Which people and which variants are kept.
-pub struct Filter<'a> {
-    pub people: &'a People,
-    pub least_frequency: f64,
-    pub most_missing: f64,
-    pub max_memory: Option<usize>,
-}
-
 /// What was kept.
 pub struct Packed {
-    pub packed: Vec<u8>,
+    pub genotypes: GenotypeFile,
     /// For each variant of the file whether it was.
     pub kept: Vec<bool>,
+    tally: Tally,
+}
+
+/// What a filter has seen.
+#[derive(Default)]
+struct Tally {
     rare: u64,
     unknown: u64,
     /// Genotypes that are not known among those kept.
@@ -36,38 +29,18 @@ impl Packed {
     pub fn remarks(&self, options: &CohortOptions) -> Vec<String> {
         let all = self.kept.len();
         let mut remarks = Vec::new();
-        if self.unknown > 0 {
-            let (count, most) = (self.unknown, options.most_missing);
+        if self.tally.unknown > 0 {
+            let (count, most) = (self.tally.unknown, options.most_missing);
             remarks.push(format!("Left out: {count} of {all} variants not known of more than {most} of the people."));
         }
-        if self.rare > 0 {
-            let (count, least) = (self.rare, options.least_frequency);
+        if self.tally.rare > 0 {
+            let (count, least) = (self.tally.rare, options.least_frequency);
             remarks.push(format!("Left out: {count} of {all} variants with an allele rarer than {least}."));
         }
-        if self.missing > 0 {
-            remarks.push(format!("Missing genotypes, set to the mean of their variant: {}.", self.missing));
+        if self.tally.missing > 0 {
+            remarks.push(format!("Missing genotypes, set to the mean of their variant: {}.", self.tally.missing));
         }
         remarks
-    }
-}
-
-enum Verdict {
-    Kept(Counts),
-    Rare,
-    Unknown,
-}
-
-impl Filter<'_> {
-    fn judge(&self, column: &[u8]) -> Verdict {
-        let counts = self.people.count(column);
-        let (frequency, missing) = (counts.frequency(), f64::from(counts.missing) / self.people.kept() as f64);
-        if missing > self.most_missing {
-            Verdict::Unknown
-        } else if frequency.min(1.0 - frequency) < self.least_frequency {
-            Verdict::Rare
-        } else {
-            Verdict::Kept(counts)
-        }
     }
 }
 
@@ -137,44 +110,34 @@ impl<'p> Columns<'p> {
     }
 }
 
-/// Reads what a filter keeps.
-pub fn read(path: &Path, people: usize, variants: usize, filter: &Filter<'_>) -> Result<Packed> {
-    let mut file = open(path, people, variants)?;
-    let (stride, width) = (people.div_ceil(4), filter.people.kept().div_ceil(4));
-    let everybody = filter.people.kept() == people;
-    let options = ReadOptions { max_memory: filter.max_memory, ..ReadOptions::default() };
-    check_memory(path, width as u128 * variants as u128, &options)?;
-    let mut out = Packed { packed: Vec::new(), kept: Vec::with_capacity(variants), rare: 0, unknown: 0, missing: 0 };
-    // Filters make it shorter; what is not used is given back.
-    out.packed.reserve_exact(width * variants);
-    let at_once = (BLOCK / stride).max(1);
-    let mut block = vec![0; at_once * stride];
-    while out.kept.len() < variants {
-        let block = &mut block[..at_once.min(variants - out.kept.len()) * stride];
-        file.read_exact(block).map_err(|e| {
-            let from = out.kept.len() + 1;
-            FileError::new(path, format!("cannot be read from variant {from} on: {e}; did it change meanwhile?"))
-        })?;
-        let judged: Vec<Verdict> = block.par_chunks_exact(stride).map(|column| filter.judge(column)).collect();
-        for (column, verdict) in block.chunks_exact(stride).zip(judged) {
-            out.kept.push(matches!(verdict, Verdict::Kept(_)));
-            match verdict {
-                Verdict::Rare => out.rare += 1,
-                Verdict::Unknown => out.unknown += 1,
-                Verdict::Kept(counts) => {
-                    out.missing += u64::from(counts.missing);
-                    match everybody {
-                        true => out.packed.extend_from_slice(column),
-                        false => filter.people.pack(column, &mut out.packed),
-                    }
-                }
-            }
+/// What the options keep of a file, of the people who count: in memory where there is room, or where it is.
+pub fn read(path: &Path, people: &People, variants: usize, options: &CohortOptions) -> Result<Packed> {
+    open(path, people.all(), variants)?;
+    let (mut kept, mut tally) = (Vec::with_capacity(variants), Tally::default());
+    let mut keep = |counts: Counts| {
+        let (frequency, missing) = (counts.frequency(), f64::from(counts.missing) / people.kept() as f64);
+        let (is_unknown, is_rare) =
+            (missing > options.most_missing, frequency.min(1.0 - frequency) < options.least_frequency);
+        match (is_unknown, is_rare) {
+            (true, _) => tally.unknown += 1,
+            (false, true) => tally.rare += 1,
+            (false, false) => tally.missing += u64::from(counts.missing),
         }
-    }
-    if out.packed.is_empty() {
+        kept.push(!is_unknown && !is_rare);
+        !is_unknown && !is_rare
+    };
+    let limits = bestset::Options { max_memory: options.max_memory, ..bestset::Options::default() };
+    let room = if options.on_disk { 0 } else { limits.memory_limit() };
+    let found = GenotypeFile::open(path, people, variants, room, &mut keep);
+    if kept.len() == variants && !kept.contains(&true) {
         let problem = "no variant is left: every one is too rare (--maf) or too often not known (--geno)";
         return Err(FileError::new(path, problem).into());
     }
-    out.packed.shrink_to_fit();
-    Ok(out)
+    let genotypes = found.map_err(|e| match e {
+        bestset::Error::Read { place, reason, .. } => {
+            FileError::new(path, format!("cannot be read at {place}: {reason}"))
+        }
+        other => FileError::new(path, other.to_string()),
+    })?;
+    Ok(Packed { genotypes, kept, tally })
 }

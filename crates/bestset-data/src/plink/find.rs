@@ -66,7 +66,8 @@ pub fn find_variants(
     let mut keep = chosen.keep.iter();
     let people = people.into_iter().filter(|_| keep.next() == Some(&true)).collect();
     let numbers = Dataset::plain(files.bed.clone(), Matrix::Dense { rows, columns, data }, Names::Listed(names));
-    Ok((Dataset { target: chosen.target, remarks, ..numbers }, people))
+    let (target, weights, offset) = (chosen.target, chosen.weights, chosen.offset);
+    Ok((Dataset { target, weights, offset, remarks, ..numbers }, people))
 }
 
 /// For each variant wanted the one at its place with its alleles; the same strand goes before the other.

@@ -93,23 +93,38 @@ impl Traits {
 
     /// All columns as numbers, NaN where one is not known.
     pub fn numbers(&self, people: &[Person]) -> Result<(Vec<String>, Vec<Vec<f64>>)> {
-        let rows = self.joined(people)?;
-        let number = |row: &Option<&Line>, k: usize| -> Result<f64> {
+        let columns = (0..self.names.len()).map(|k| self.numbers_at(k, people)).collect::<Result<_>>()?;
+        Ok((self.names.clone(), columns))
+    }
+
+    /// The column of this name as numbers, NaN where one is not known.
+    pub fn number(&self, name: &str, people: &[Person]) -> Result<Vec<f64>> {
+        match self.names.iter().position(|n| n == name) {
+            Some(at) => self.numbers_at(at, people),
+            None => {
+                let listed = self.names.iter().take(10).map(quoted).collect::<Vec<_>>().join(", ");
+                let problem = format!("there is no column {}; there are {listed}", quoted(name));
+                Err(FileError::new(&self.path, problem).into())
+            }
+        }
+    }
+
+    fn numbers_at(&self, k: usize, people: &[Person]) -> Result<Vec<f64>> {
+        let number = |row: &Option<&Line>| -> Result<f64> {
             let Some((line, fields)) = row else { return Ok(f64::NAN) };
             match fields[k].parse::<f64>() {
                 _ if is_missing(&fields[k]) => Ok(f64::NAN),
                 Ok(value) if value.is_finite() => Ok(value),
                 _ => {
                     let problem = format!(
-                        "{} is not a number, as covariates must be: code a category as columns of 0 and 1",
+                        "{} is not a number, as covariates, weights and offsets must be: code a category as columns of 0 and 1",
                         quoted(&fields[k])
                     );
                     Err(FileError::new(&self.path, problem).at_line(*line).in_column(&self.names[k]).into())
                 }
             }
         };
-        let column = |k: usize| rows.iter().map(|row| number(row, k)).collect::<Result<Vec<f64>>>();
-        Ok((self.names.clone(), (0..self.names.len()).map(column).collect::<Result<_>>()?))
+        self.joined(people)?.iter().map(number).collect()
     }
 }
 

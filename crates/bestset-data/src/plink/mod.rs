@@ -16,7 +16,7 @@ use crate::dataset::{Dataset, Roles, Target};
 use crate::error::{FileError, Result};
 use crate::matrix::{Matrix, Names};
 use crate::table::{Table, TextColumn};
-use bestset::design::{Genotypes, People};
+use bestset::design::{GenotypeFile, People};
 use join::Traits;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -32,14 +32,21 @@ pub struct CohortOptions {
     pub needs_trait: bool,
     /// Table of covariates, all of them features that follow the variants.
     pub covariates: Option<PathBuf>,
+    /// Column of the table of traits with the weight of each person.
+    pub weights: Option<String>,
+    /// Column of the table of traits with a fixed part of the linear predictor.
+    pub offset: Option<String>,
     /// Least frequency of a variant's rarer allele.
     pub least_frequency: f64,
     /// Largest share of people whose genotype of a variant is not known.
     pub most_missing: f64,
     /// The class that +1 stands for, where the trait is made of texts.
     pub positive: Option<String>,
-    /// Most bytes that the packed genotypes may take; `None` for what the system gives.
+    /// Most bytes that the packed genotypes may take in memory, beyond which they are read in blocks; `None` for half of what the
+    /// machine has to spare.
     pub max_memory: Option<usize>,
+    /// Whether they stay in their file in any case.
+    pub on_disk: bool,
 }
 
 impl Default for CohortOptions {
@@ -49,19 +56,22 @@ impl Default for CohortOptions {
             trait_name: None,
             needs_trait: true,
             covariates: None,
+            weights: None,
+            offset: None,
             least_frequency: 0.0,
             most_missing: 1.0,
             positive: None,
             max_memory: None,
+            on_disk: false,
         }
     }
 }
 
 /// Packed genotypes and what their columns are.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Genotyped {
-    /// People by variants.
-    pub genotypes: Genotypes<'static>,
+    /// People by variants, in memory or in their file.
+    pub genotypes: GenotypeFile,
     /// One for each column.
     pub variants: Vec<Variant>,
 }
@@ -94,6 +104,8 @@ impl CohortFiles {
 struct Chosen {
     keep: Vec<bool>,
     target: Option<Target>,
+    weights: Option<Vec<f64>>,
+    offset: Option<Vec<f64>>,
     /// By columns.
     covariates: Vec<f64>,
     names: Vec<String>,
@@ -109,16 +121,10 @@ pub fn read_cohort(files: &CohortFiles, options: &CohortOptions) -> Result<Datas
     let variants = bim::read(&files.bim)?;
     let chosen = choose(files, &people, options)?;
     let mask = People::new(people.len(), |i| chosen.keep[i]);
-    let filter = bed::Filter {
-        people: &mask,
-        least_frequency: options.least_frequency,
-        most_missing: options.most_missing,
-        max_memory: options.max_memory,
-    };
-    let read = bed::read(&files.bed, people.len(), variants.len(), &filter)?;
+    let read = bed::read(&files.bed, &mask, variants.len(), options)?;
     let mut kept = read.kept.iter();
     let variants: Vec<Variant> = variants.into_iter().filter(|_| kept.next() == Some(&true)).collect();
-    let Chosen { target, covariates, names: more, mut remarks, .. } = chosen;
+    let Chosen { target, weights, offset, covariates, names: more, mut remarks, .. } = chosen;
     remarks.extend(read.remarks(options));
     let mut names = unique(variants.iter().map(Variant::name).collect());
     if let Some(name) = more.iter().find(|name| names.contains(name)) {
@@ -127,12 +133,12 @@ pub fn read_cohort(files: &CohortFiles, options: &CohortOptions) -> Result<Datas
     }
     names.extend(more);
     let rows = mask.kept();
-    let genotypes =
-        Genotypes::new(rows, variants.len(), read.packed).map_err(|e| FileError::new(&files.bed, e.to_string()))?;
+    let genotypes = read.genotypes;
     let columns = covariates.len() / rows;
     let matrix = Matrix::Dense { rows, columns, data: covariates };
     let covariates = Dataset::plain(files.bed.clone(), matrix, Names::Listed(names));
-    Ok(Dataset { genotyped: Some(Genotyped { genotypes, variants }), target, remarks, ..covariates })
+    let genotyped = Some(Genotyped { genotypes, variants });
+    Ok(Dataset { genotyped, target, weights, offset, remarks, ..covariates })
 }
 
 /// Who is kept: those with a trait, if one is needed, and with all covariates.
@@ -146,13 +152,24 @@ fn choose(files: &CohortFiles, people: &[Person], options: &CohortOptions) -> Re
             remarks.push(format!("Left out: {} of {} people without {what}.", gone.len(), people.len()));
         }
     };
-    let values = match &options.traits {
+    let table = options.traits.as_ref().map(|path| Traits::read(path)).transpose()?;
+    let values = match &table {
         _ if !options.needs_trait => None,
-        Some(path) => Some(Traits::read(path)?.column(options.trait_name.as_deref(), people)?),
+        Some(table) => Some(table.column(options.trait_name.as_deref(), people)?),
         None => Some(fam::phenotype(people)),
     };
     if let Some((name, values)) = &values {
         left_out(&mut keep, &|i| values[i].is_some(), name);
+    }
+    let mut own = [None, None];
+    for (own, (option, name)) in own.iter_mut().zip([("--weights", &options.weights), ("--offset", &options.offset)]) {
+        let Some(name) = name else { continue };
+        let Some(table) = &table else {
+            let problem = format!("{option} {name} names a column of the table of traits: give it by --pheno FILE");
+            return Err(FileError::new(&files.fam, problem).into());
+        };
+        let values = own.insert(table.number(name, people)?);
+        left_out(&mut keep, &|i| values[i].is_finite(), name);
     }
     let (mut names, mut columns) = (Vec::new(), Vec::new());
     if let Some(path) = &options.covariates {
@@ -166,13 +183,15 @@ fn choose(files: &CohortFiles, people: &[Person], options: &CohortOptions) -> Re
         return Err(FileError::new(by, problem).into());
     }
     let kept = |i: &usize| keep[*i];
+    let [weights, offset] =
+        own.map(|own| own.map(|all: Vec<f64>| (0..people.len()).filter(kept).map(|i| all[i]).collect()));
     let covariates = columns.iter().flat_map(|c| (0..people.len()).filter(kept).map(|i| c[i])).collect();
     let source = options.traits.as_ref().unwrap_or(&files.fam);
     let target = values.map(|(name, values)| {
         let known = values.into_iter().enumerate().filter(|x| keep[x.0]).filter_map(|x| x.1).collect();
         target(source, name, known, options)
     });
-    Ok(Chosen { target: target.transpose()?, keep, covariates, names, remarks })
+    Ok(Chosen { target: target.transpose()?, weights, offset, keep, covariates, names, remarks })
 }
 
 /// A trait of numbers, or of texts, which are classes.

@@ -75,7 +75,7 @@ pub fn write_parts(table: &Table, folder: &Path) -> io::Result<()> {
 }
 
 /// A vector as a file of its own.
-fn part<T: AutoSerialize + Serialize + Copy>(folder: &Path, name: &str, values: &[T]) -> io::Result<()> {
+pub(crate) fn part<T: AutoSerialize + Serialize + Copy>(folder: &Path, name: &str, values: &[T]) -> io::Result<()> {
     replace(&folder.join(format!("{name}.npy")), |file| {
         let mut out = BufWriter::with_capacity(1 << 18, file);
         array(&mut out, values)?;

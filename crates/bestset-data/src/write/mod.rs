@@ -4,6 +4,8 @@ mod arrays;
 mod parquet;
 mod text;
 
+pub(crate) use arrays::part;
+
 use crate::error::{FileError, Result};
 use crate::file::{Compression, Format};
 use crate::matrix::Matrix;

@@ -8,8 +8,10 @@
 //! | file | what |
 //! |---|---|
 //! | `rows` | d_j^m: the curvature that is left to a feature beside any m − 1 others (13.1) |
+//! | `clusters` | the same where a few features correlate much (13.6) |
 //! | `terms` | φ_j^m, ϰ_j, ς_j, and their least sums for every m (13.3), (13.4) |
 
+mod clusters;
 mod rows;
 mod terms;
 #[cfg(test)]
@@ -21,8 +23,9 @@ use crate::kernel;
 use crate::problem::Problem;
 use crate::problem::whitened::{Frame, Unit};
 use crate::solution::Coefficients;
+use clusters::Clusters;
 use faer::{Mat, Side};
-use rows::Curvatures;
+use rows::{Curvatures, Left};
 use terms::Terms;
 
 /// Columns that are the difference of numbers this many times as large have too few digits left.
@@ -75,7 +78,8 @@ impl Coherent {
 /// Whether the loss has the same curvature everywhere, and columns fit into memory.
 pub(crate) fn applies(problem: &Problem<'_>, memory: &Memory) -> bool {
     let entries = (problem.nrows() * problem.ncols()) as f64;
-    problem.loss().is_quadratic() && memory.allows(rows::BYTES * entries, 2)
+    let bytes = rows::BYTES * entries + rows::BYTES_OF_ROW * problem.ncols() as f64;
+    problem.loss().is_quadratic() && memory.allows(bytes, 2)
 }
 
 /// Multiplications of double precision that take as long as [`bounds`] may.
@@ -104,13 +108,38 @@ pub(crate) fn bounds(
         // Another share may leave less to rounding.
         let Some(rows) = Curvatures::new(problem, &frame, &around, delta, limits)? else { continue };
         let Some(terms) = Terms::new(problem, &around, &rows, delta) else { return Ok(None) };
-        let now = terms.bounds(problem, best);
-        found = Some(match found {
+        let now = terms.bounds(problem, best, &rows.plain);
+        let now = match found {
             Some(before) => before.better_of(now),
+            None => now,
+        };
+        let clustered = if is_enough(&now) {
+            None
+        } else {
+            by_clusters(&now, &rows, target, limits, |left| terms.bounds(problem, best, left))
+        };
+        found = Some(match clustered {
+            Some(clustered) => now.better_of(clustered),
             None => now,
         });
     }
     Ok(found)
+}
+
+/// The bounds with the curvature that clusters leave (MATH 13.6), as long as larger clusters leave the hope to close one more added
+/// feature than `known` does.
+fn by_clusters(
+    known: &Coherent,
+    rows: &Curvatures,
+    target: f64,
+    limits: &Limits,
+    bounds: impl Fn(&Left) -> Coherent,
+) -> Option<Coherent> {
+    let closed = known.closes(target);
+    let mut clusters = Clusters::new(rows);
+    while bounds(&clusters.left(true)).by_added.get(closed).is_some_and(|b| *b > target) && clusters.grow(limits) {}
+    let found = bounds(&clusters.left(false));
+    (found.closes(target) > closed).then_some(found)
 }
 
 /// A sparse point, in units in which columns have length one.

@@ -35,6 +35,37 @@ pub(super) const RATE: f64 = 20.0;
 /// Rounding of single precision.
 const SINGLE: f64 = 5.97e-8;
 
+/// Bytes for each feature: the largest entries of its row of Q̃ and what is left of its curvature, twice.
+pub(super) const BYTES_OF_ROW: f64 = 16.0 * 4.0 * (LARGEST + 1) as f64;
+
+/// d_j^m for m = 1, 2, …, [`LARGEST`] + 1, side by side for each feature, at the least.
+pub(super) struct Left(pub Vec<f64>);
+
+impl Left {
+    /// d_j^m of the feature at a place, m ≥ 1.
+    pub fn at(&self, place: usize, m: usize) -> f64 {
+        self.0[place * (LARGEST + 1) + m - 1]
+    }
+}
+
+/// An entry of a row of Q̃.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Entry {
+    pub value: f32,
+    /// The place of the other feature.
+    pub place: u32,
+}
+
+/// A row of Q̃.
+pub(super) struct Row {
+    /// Q̃_jj.
+    pub own: f64,
+    /// What rounding may have done to each of its entries.
+    pub error: f64,
+    /// Its largest entries, largest first, the diagonal aside.
+    pub largest: Vec<Entry>,
+}
+
 /// The features outside Â that vary, and what correlates with each.
 pub(super) struct Curvatures {
     /// F.
@@ -43,14 +74,31 @@ pub(super) struct Curvatures {
     pub scales: Vec<f64>,
     /// |x̂_jᵀ(ŷ − X̂β̂)| / ‖x̂_j‖ at the most.
     pub pulls: Vec<f64>,
-    /// d_j^m for m = 1, 2, …, [`LARGEST`] + 1, side by side for each feature, at the least.
-    curvature: Vec<f64>,
+    pub rows: Vec<Row>,
+    /// d_j^m by single entries (MATH 13.1).
+    pub plain: Left,
+    columns: Mat<f32>,
+    rests: Mat<f32>,
 }
 
 impl Curvatures {
-    /// d_j^m of the feature at a place, m ≥ 1.
-    pub fn curvature(&self, place: usize, m: usize) -> f64 {
-        self.curvature[place * (LARGEST + 1) + m - 1]
+    /// Q̃_jk of two places: kept, or made anew, within the error of either row.
+    pub fn entry(&self, j: u32, k: u32) -> f64 {
+        if j == k {
+            return self.rows[j as usize].own;
+        }
+        let kept =
+            |j: u32, k: u32| self.rows[j as usize].largest.iter().find(|e| e.place == k).map(|e| f64::from(e.value));
+        let made = || {
+            let (rest, column) = (self.rests.col_as_slice(j as usize), self.columns.col_as_slice(k as usize));
+            rest.iter().zip(column).map(|(r, c)| f64::from(*r) * f64::from(*c)).sum()
+        };
+        kept(j, k).or_else(|| kept(k, j)).unwrap_or_else(made)
+    }
+
+    /// n|F|², the multiplications of a look at all pairs.
+    pub fn work(&self) -> f64 {
+        self.columns.nrows() as f64 * (self.features.len() as f64).powi(2)
     }
 
     /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) (MATH 13.1): one look at all pairs; nothing where columns have too few digits, or
@@ -101,34 +149,46 @@ impl Curvatures {
                 let own = &made[first + a].1;
                 let error = (single + double) * own.rest_length;
                 // By columns: products holds one for each row of Q̃.
-                let sizes = (0..made.len()).filter(|&k| k != first + a).map(|k| f64::from(products[(k, a)].abs()));
-                left(own.own - error, sizes.collect(), error)
+                let entry = |k: usize| Entry { value: products[(k, a)], place: k as u32 };
+                let entries = (0..made.len()).filter(|&k| k != first + a).map(entry).collect();
+                Row { own: own.own, error, largest: largest(entries) }
             };
-            Some((0..width).flat_map(row).collect::<Vec<f64>>())
+            Some((0..width).map(row).collect::<Vec<Row>>())
         };
-        let curvature: Option<Vec<Vec<f64>>> = blocks.into_par_iter().map(block).collect();
-        let Some(curvature) = curvature.map(|c| c.concat()) else { return Ok(None) };
+        let rows: Option<Vec<Vec<Row>>> = blocks.into_par_iter().map(block).collect();
+        let Some(rows) = rows.map(|r| r.into_iter().flatten().collect::<Vec<Row>>()) else { return Ok(None) };
+        let plain = Left(rows.iter().flat_map(Row::left).collect());
         let (features, scales) = made.iter().map(|(j, m)| (*j, m.scale)).unzip();
         let pulls = made.iter().map(|(_, m)| m.pull).collect();
-        Ok(Some(Self { features, scales, pulls, curvature }))
+        Ok(Some(Self { features, scales, pulls, rows, plain, columns, rests }))
     }
 }
 
-/// own − the sums of the 0, 1, … largest sizes, each size with its rounding.
-fn left(own: f64, mut sizes: Vec<f64>, error: f64) -> Vec<f64> {
-    if sizes.len() > LARGEST {
-        sizes.select_nth_unstable_by(LARGEST, |a, b| b.total_cmp(a));
-        sizes.truncate(LARGEST);
+/// The largest of some entries, largest first.
+fn largest(mut entries: Vec<Entry>) -> Vec<Entry> {
+    let order = |a: &Entry, b: &Entry| b.value.abs().total_cmp(&a.value.abs()).then(a.place.cmp(&b.place));
+    if entries.len() > LARGEST {
+        entries.select_nth_unstable_by(LARGEST, order);
+        entries.truncate(LARGEST);
     }
-    sizes.sort_unstable_by(|a, b| b.total_cmp(a));
-    sizes.resize(LARGEST, 0.0);
-    let mut left = own;
-    std::iter::once(own)
-        .chain(sizes.into_iter().map(|size| {
-            left -= (size + error) * (1.0 + 4.0 * f64::EPSILON);
-            left
-        }))
-        .collect()
+    entries.sort_unstable_by(order);
+    entries.shrink_to_fit();
+    entries
+}
+
+impl Row {
+    /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) for m = 1, 2, …, each entry with its rounding (MATH 13.1).
+    fn left(&self) -> Vec<f64> {
+        let mut left = self.own - self.error;
+        let sizes = self.largest.iter().map(|e| f64::from(e.value.abs()));
+        let none = std::iter::repeat_n(0.0, LARGEST - self.largest.len());
+        std::iter::once(left)
+            .chain(sizes.chain(none).map(|size| {
+                left -= (size + self.error) * (1.0 + 4.0 * f64::EPSILON);
+                left
+            }))
+            .collect()
+    }
 }
 
 /// A column outside Â, as the look at all pairs needs it.

@@ -1,6 +1,6 @@
 //! What adding and dropping features costs at least, and the least sums of that (MATH 13.3, 13.4).
 
-use super::rows::{Curvatures, LARGEST};
+use super::rows::{Curvatures, LARGEST, Left};
 use super::{Around, Coherent};
 use crate::kernel;
 use crate::penalty::Coordinate;
@@ -53,8 +53,8 @@ impl<'r> Terms<'r> {
     }
 
     /// φ_j^m = λ0 − (|x_jᵀr| − λ1)₊² / (4λ2 + 2d_j^m) of the feature at a place; −∞ where that is not convex (MATH 13.3).
-    fn adding(&self, place: usize, m: usize) -> f64 {
-        let (c, d) = (self.outside[place], self.rows.curvature(place, m));
+    fn adding(&self, left: &Left, place: usize, m: usize) -> f64 {
+        let (c, d) = (self.outside[place], left.at(place, m));
         let curvature = 4.0 * c.l2 + 2.0 * d;
         if curvature <= 0.0 || curvature.is_nan() {
             return f64::NEG_INFINITY;
@@ -64,8 +64,8 @@ impl<'r> Terms<'r> {
     }
 
     /// The sum of the m least φ_j^m.
-    fn adding_least(&self, m: usize) -> f64 {
-        let mut terms: Vec<f64> = (0..self.outside.len()).map(|place| self.adding(place, m)).collect();
+    fn adding_least(&self, left: &Left, m: usize) -> f64 {
+        let mut terms: Vec<f64> = (0..self.outside.len()).map(|place| self.adding(left, place, m)).collect();
         if m < terms.len() {
             terms.select_nth_unstable_by(m, f64::total_cmp);
             terms.truncate(m);
@@ -73,8 +73,8 @@ impl<'r> Terms<'r> {
         terms.iter().sum()
     }
 
-    /// For every m that a subset better than `best` can have.
-    pub fn bounds(&self, problem: &Problem<'_>, best: f64) -> Coherent {
+    /// For every m that a subset better than `best` can have, with these curvatures.
+    pub fn bounds(&self, problem: &Problem<'_>, best: f64, left: &Left) -> Coherent {
         let (inside, outside) = (self.dropping.len(), self.outside.len());
         let most = most_features(problem, best);
         let prefix: Vec<f64> = std::iter::once(0.0)
@@ -88,7 +88,7 @@ impl<'r> Terms<'r> {
             // With m more, so many at least must go.
             let gone = (inside + m).saturating_sub(most);
             let dropped = prefix.get(gone..).into_iter().flatten().copied().fold(f64::INFINITY, f64::min);
-            let added = if m == 0 { 0.0 } else { self.adding_least(m) };
+            let added = if m == 0 { 0.0 } else { self.adding_least(left, m) };
             let sum = self.base + dropped + added - 1e-13 * added.abs();
             // The least of a number and NaN is the number: what is not known would prove everything.
             if sum.is_nan() { f64::NEG_INFINITY } else { sum }

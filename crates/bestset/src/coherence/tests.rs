@@ -3,6 +3,7 @@
 use super::*;
 use crate::common::{Case, ChaCha8Rng, Convex, RngExt, hostile, normal, pick, power, price, rng};
 use crate::control::Monitor;
+use crate::design::Dense;
 use crate::penalty::Penalty;
 use crate::{Loss, Options};
 
@@ -108,4 +109,140 @@ fn no_subset_is_below_its_bound() {
         }
     }
     assert!(proved > 60, "{proved} of 600 answers proved");
+}
+
+/// Columns that correlate with the one before, in blocks or along a chain; no ridge half of the time.
+fn linked(rng: &mut ChaCha8Rng) -> Case {
+    let p = rng.random_range(4..=9);
+    let n = rng.random_range(p + 3..=40 * p);
+    let (rho, block) = (pick(rng, &[0.3, 0.6, 0.9f64]), pick(rng, &[2, 3, 9]));
+    let mut x: Vec<f64> = (0..n * p).map(|_| normal(rng)).collect();
+    for k in n..n * p {
+        if k / n % block > 0 {
+            x[k] = rho * x[k - n] + (1.0 - rho * rho).sqrt() * x[k];
+        }
+    }
+    let y: Vec<f64> = (0..n).map(|i| x[i] - x[(p - 1) * n + i] + 0.5 * normal(rng)).collect();
+    let scale: Vec<f64> = (0..p).map(|_| power(rng, -6.0, 6.0)).collect();
+    (0..n * p).for_each(|k| x[k] *= scale[k / n]);
+    let lambda2 = if rng.random_bool(0.5) { 0.0 } else { power(rng, -4.0, 0.0) };
+    let mut case = Case::dense(n, p, x, y, Penalty::new(n as f64 * power(rng, -3.0, -0.5), 0.0, lambda2));
+    case.intercept = rng.random_bool(0.5);
+    case
+}
+
+/// Q̃_JJ − diag(d^m) has no negative eigenvalue for any J of m features, whatever sizes of clusters were looked at, and the bounds
+/// made of it are below the fits on all subsets.
+#[test]
+fn clusters_leave_no_more_than_there_is() {
+    let (mut more, mut looked) = (0, 0);
+    for seed in 0..240 {
+        let mut rng = rng(9000 + seed);
+        let case = if seed % 4 == 0 { hostile(&mut rng, &[Loss::Squared], 7) } else { linked(&mut rng) };
+        let design = Dense::new(case.n, case.p, case.x.clone()).unwrap();
+        let problem = case.problem(&design);
+        let support: Vec<usize> = (0..case.p).filter(|_| rng.random_bool(0.2)).collect();
+        let penalties: Vec<Convex> = support.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
+        let fit = case.model().minimise(&support, &penalties);
+        let pairs = support.iter().copied().zip(fit.beta.iter().copied()).collect();
+        let point = Coefficients::from_pairs(pairs, fit.intercept);
+        let (frame, mut silent) = (Frame::new(&problem), ());
+        let monitor = Monitor::new(&Options::default(), &mut silent);
+        let Some(around) = Around::new(&problem, &frame, &point).unwrap() else { continue };
+        let delta = 0.25 * around.least;
+        let Some(rows) = Curvatures::new(&problem, &frame, &around, delta, &monitor).unwrap() else { continue };
+        let Some(terms) = Terms::new(&problem, &around, &rows, delta) else { continue };
+        let (all, mut clusters) = (costs(&case, &point.support), Clusters::new(&rows));
+        loop {
+            let left = clusters.left(false);
+            are_left(&rows, &left, seed);
+            for (m, bound) in terms.bounds(&problem, f64::INFINITY, &left).by_added.iter().enumerate() {
+                let least = all.iter().filter(|c| c.1 == m).map(|c| c.0).fold(f64::INFINITY, f64::min);
+                assert!(*bound <= least * (1.0 + 1e-9) + 1e-300, "{seed}: {m} added, {bound} above {least}");
+            }
+            looked += 1;
+            if !clusters.grow(&monitor) {
+                let count = rows.features.len();
+                let is_more = |m: usize| (0..count).any(|j| left.at(j, m) > 0.01 + rows.plain.at(j, m).max(0.0));
+                more += usize::from((1..=count.min(5)).any(is_more));
+                break;
+            }
+        }
+    }
+    assert!(looked > 500 && more > 100, "{more} with more than single entries leave, {looked} looked at");
+}
+
+/// No matrix of m features has less curvature than is said to be left.
+fn are_left(rows: &Curvatures, left: &Left, seed: u64) {
+    let count = rows.features.len();
+    for mask in 1usize..1 << count {
+        let members: Vec<usize> = (0..count).filter(|j| mask >> j & 1 == 1).collect();
+        let m = members.len();
+        let entry = |a: usize, b: usize| {
+            let value = rows.entry(members[a.max(b)] as u32, members[a.min(b)] as u32);
+            if a == b { value - left.at(members[a], m) } else { value }
+        };
+        let values = Mat::from_fn(m, m, entry).self_adjoint_eigenvalues(Side::Lower).unwrap();
+        let least = values.into_iter().fold(f64::INFINITY, f64::min);
+        assert!(least > -1e-12, "{seed}: {least:e} is left to {members:?}");
+    }
+}
+
+/// Five features among two hundred along a chain, no ridge: single entries leave nothing beside four others, clusters do.
+#[test]
+fn correlated_columns_are_closed_by_clusters() {
+    let (mut rng, n, p, k) = (rng(5), 1000, 200, 5);
+    let mut x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+    (n..n * p).for_each(|i| x[i] = 0.5 * x[i - n] + 0.75f64.sqrt() * x[i]);
+    let support: Vec<usize> = (0..k).map(|j| 17 + 37 * j).collect();
+    let signal = |i: usize| support.iter().map(|j| x[j * n + i]).sum::<f64>();
+    let y: Vec<f64> = (0..n).map(|i| signal(i) + normal(&mut rng)).collect();
+    let case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));
+    let design = Dense::new(n, p, case.x.clone()).unwrap();
+    let problem = case.problem(&design).with_max_size(k).unwrap();
+    let penalties: Vec<Convex> = support.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
+    let fit = case.model().minimise(&support, &penalties);
+    let point = Coefficients::from_pairs(support.into_iter().zip(fit.beta).collect(), fit.intercept);
+    let (best, mut silent) = (problem.value(&point).unwrap(), ());
+    let monitor = Monitor::new(&Options::default(), &mut silent);
+    let frame = Frame::new(&problem);
+    let around = Around::new(&problem, &frame, &point).unwrap().unwrap();
+    let target = best * (1.0 - 1e-6);
+    let of_plain = |share: f64| {
+        let rows = Curvatures::new(&problem, &frame, &around, share * around.least, &monitor).unwrap().unwrap();
+        let terms = Terms::new(&problem, &around, &rows, share * around.least).unwrap();
+        terms.bounds(&problem, best, &rows.plain).closes(target)
+    };
+    assert!(SHARES.into_iter().all(|share| of_plain(share) < k));
+    let found = bounds(&problem, &point, (best, target), &monitor).unwrap().unwrap();
+    assert!(found.bound() >= target, "{found:?}");
+}
+
+/// More features than a row lists: what is not listed is counted all the same, and links that one of the two does not list are links.
+#[test]
+fn what_is_between_clusters_is_counted_in_full() {
+    let (mut rng, n, p) = (rng(6), 300, 60);
+    let mut x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+    // Forty columns correlate with the first, more than its row lists.
+    (n..41 * n).for_each(|k| x[k] += 0.5 * x[k % n]);
+    let y: Vec<f64> = (0..n).map(|_| normal(&mut rng)).collect();
+    let case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.1));
+    let design = Dense::new(n, p, case.x.clone()).unwrap();
+    let problem = case.problem(&design);
+    let (frame, mut silent) = (Frame::new(&problem), ());
+    let monitor = Monitor::new(&Options::default(), &mut silent);
+    let around = Around::new(&problem, &frame, &Coefficients::default()).unwrap().unwrap();
+    let rows = Curvatures::new(&problem, &frame, &around, 0.5, &monitor).unwrap().unwrap();
+    let clusters = Clusters::new(&rows);
+    for j in 0..p {
+        let others = (0..p).filter(|&k| k != j && !clusters.are_linked(j, k));
+        let mut sizes: Vec<f64> = others.map(|k| rows.entry(j as u32, k as u32).abs()).collect();
+        sizes.sort_unstable_by(|a, b| b.total_cmp(a));
+        for i in 0..=31 {
+            let sum: f64 = sizes.iter().take(i).sum();
+            assert!(clusters.between(j, i) >= sum, "{j}, {i}: {} for {sum}", clusters.between(j, i));
+        }
+        assert!((0..p).all(|k| clusters.are_linked(j, k) == clusters.are_linked(k, j)));
+    }
+    assert!((1..41).all(|k| clusters.are_linked(0, k)));
 }

@@ -8,5 +8,5 @@ mod threads;
 pub use memory::Memory;
 pub use monitor::{CancelFlag, Observer};
 pub use monitor::{Limits, Monitor, SoFar};
-pub use options::{Method, Options, Published, Step, Stop};
+pub use options::{Method, Options, Published, Step, Stop, Thresholds};
 pub(crate) use threads::on_threads;

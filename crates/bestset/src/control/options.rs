@@ -154,6 +154,21 @@ impl Default for Published {
     }
 }
 
+/// From which sizes on a convex phase ends sooner (MATH 7.10): entries of its active columns. Tests make them small.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Thresholds {
+    /// Minimising R to its last digits takes minutes: 256 megabytes of columns.
+    pub long: usize,
+    /// Minimising R takes longer than a moment: some ten milliseconds a step.
+    pub costly: usize,
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self { long: 1 << 25, costly: 1 << 22 }
+    }
+}
+
 /// Settings of a solve.
 ///
 /// | field | default | purpose | range |
@@ -202,6 +217,9 @@ pub struct Options {
     pub published: Published,
     /// Cancellation.
     pub cancel: CancelFlag,
+    /// No setting: the sizes that the code takes for large.
+    #[doc(hidden)]
+    pub thresholds: Thresholds,
 }
 
 impl Default for Options {
@@ -221,6 +239,7 @@ impl Default for Options {
             warm_start: None,
             published: Published::default(),
             cancel: CancelFlag::default(),
+            thresholds: Thresholds::default(),
         }
     }
 }
@@ -229,6 +248,11 @@ impl Options {
     /// Default settings with another method.
     pub fn with_method(method: Method) -> Self {
         Self { method, ..Self::default() }
+    }
+
+    /// Bytes that may be taken besides the data: `max_memory`, or half of what the machine has to spare.
+    pub fn memory_limit(&self) -> usize {
+        self.memory().limit()
     }
 
     /// The limit on memory.

@@ -1,6 +1,6 @@
 //! Two designs side by side.
 
-use crate::design::{Column, Design, Moments, moments};
+use crate::design::{BlockBody, Column, Design, Moments, moments};
 use crate::error::{Error, Result, check_length};
 
 /// The columns of one design, then those of another with the same samples: genotypes and covariates.
@@ -103,6 +103,41 @@ impl Design for Beside<'_> {
         let mut all = known(first, self.first.as_ref())?;
         all.extend(known(second, self.second.as_ref())?);
         Ok(Some(all))
+    }
+
+    fn reads_ahead(&self) -> bool {
+        self.first.reads_ahead() || self.second.reads_ahead()
+    }
+
+    /// Features of one design that follow each other come together; one that is in memory is a block itself.
+    fn each_block(&self, features: &[usize], body: BlockBody<'_>) -> Result<bool> {
+        if !self.reads_ahead() {
+            return Ok(false);
+        }
+        let (split, mut from) = (self.first.ncols(), 0);
+        for run in features.chunk_by(|a, b| (*a < split) == (*b < split)) {
+            let (design, before) = if run[0] < split { (&self.first, 0) } else { (&self.second, split) };
+            let own: Vec<usize> = run.iter().map(|j| j - before).collect();
+            let is_done = design.each_block(&own, &mut |places, local, block| {
+                body(from + places.start..from + places.end, local, block)
+            })?;
+            if !is_done {
+                body(from..from + own.len(), &own, design.as_ref())?;
+            }
+            from += run.len();
+        }
+        Ok(true)
+    }
+
+    fn columns(&self, features: &[usize], visit: &mut dyn FnMut(usize, &mut Column)) -> Result<()> {
+        let (split, mut from) = (self.first.ncols(), 0);
+        for run in features.chunk_by(|a, b| (*a < split) == (*b < split)) {
+            let (design, before) = if run[0] < split { (&self.first, 0) } else { (&self.second, split) };
+            let own: Vec<usize> = run.iter().map(|j| j - before).collect();
+            design.columns(&own, &mut |k, column| visit(from + k, column))?;
+            from += run.len();
+        }
+        Ok(())
     }
 
     fn offset(&self, j: usize) -> f64 {

@@ -20,7 +20,7 @@ pub use dense::Dense;
 pub use genotypes::{Counts, Genotypes, People, WholeSums};
 pub use per_class::PerClass;
 pub use standardized::Standardized;
-pub use stored::{Reading, Stored};
+pub use stored::{GenotypeFile, Reading, Stored};
 pub use subset::{ColumnSubset, RowSubset};
 
 use crate::error::Result;
@@ -111,6 +111,17 @@ pub trait Design: Send + Sync {
     fn all_moments(&self, weights: Option<&[f64]>) -> Result<Option<Vec<Moments>>> {
         let _ = weights;
         Ok(None)
+    }
+
+    /// Moments without weights that an earlier run has kept, with the bits that [`moments`] gives.
+    fn kept_moments(&self) -> Option<Vec<Moments>> {
+        None
+    }
+
+    /// Keeps such moments for a later run, where that was asked for.
+    fn keep_moments(&self, all: &[Moments]) -> Result<()> {
+        let _ = all;
+        Ok(())
     }
 
     /// Weighted moments of the columns (x_j − centre_j)/scale_j, where the design has them without a copy of each: as
@@ -245,12 +256,19 @@ pub fn moments(design: &dyn Design, weights: Option<&[f64]>) -> Result<Vec<Momen
     if let Some(all) = design.all_moments(weights)? {
         return Ok(all);
     }
+    if let Some(all) = design.kept_moments().filter(|_| weights.is_none()) {
+        return Ok(all);
+    }
     let n = design.nrows();
     let total = weights.map_or(n as f64, kernel::sum);
-    each_column(design, |design, buffer, j| {
+    let all = each_column(design, |design, buffer, j| {
         design.column(j, buffer)?;
         Ok(buffer.moments(n, weights, total))
-    })
+    })?;
+    if weights.is_none() {
+        design.keep_moments(&all)?;
+    }
+    Ok(all)
 }
 
 /// Σ_i w_i x_ij² of every column, in parallel; weights default to one.

@@ -63,7 +63,7 @@ pub(super) fn relax(
             }
             let draft = &mut drafts[k];
             if !draft.is_done {
-                draft.step(&mut work, sweep == 0, monitor)?;
+                draft.step(&mut work, sweep == 0, options, monitor)?;
             }
             before = draft.coefficients.clone();
             columns = Some(work.into_columns());
@@ -94,7 +94,13 @@ impl Open {
     }
 
     /// Takes in the features that the last sweep found wanting and minimises on the active set.
-    fn step(&mut self, work: &mut Workspace<'_, '_>, first: bool, monitor: &Monitor<'_>) -> Result<()> {
+    fn step(
+        &mut self,
+        work: &mut Workspace<'_, '_>,
+        first: bool,
+        options: &Options,
+        monitor: &Monitor<'_>,
+    ) -> Result<()> {
         if !first {
             work.load(&self.coefficients)?;
             let added = self.relaxed.include(work)?.unwrap_or(0);
@@ -110,7 +116,7 @@ impl Open {
         self.relaxed.relaxation = self.relaxed.relaxation.min(work.relaxation());
         (self.coefficients, self.alpha) = (work.coefficients(), work.alpha.clone());
         self.relaxed.iterations += 1;
-        self.is_costly = incremental::is_costly(work);
+        self.is_costly = incremental::is_costly(work, options);
         Ok(())
     }
 

@@ -318,6 +318,11 @@ impl Problem<'_> {
         }
     }
 
+    /// √(Σ α_i²/w_i), and Σ of the sizes of the conjugates' parts (MATH 3.12); infinite outside the dual domain.
+    pub(crate) fn dual_sizes(&self, alpha: &[f64]) -> (f64, f64) {
+        self.measure(alpha).map_or((f64::INFINITY, f64::INFINITY), |point| (point.norm, point.size))
+    }
+
     /// Σ_i { w_i ℓ*(α_i/w_i) − α_i o_i } (MATH 2.6) and the sizes and norms of α (MATH 3.12); `None` outside the dual domain.
     fn measure(&self, alpha: &[f64]) -> Option<MeasuredPoint> {
         if let Some(coupled) = self.coupled() {

@@ -33,12 +33,6 @@ const OVERPAID: f64 = 20.0;
 /// Part of P̂ − R below which R − D is not worth another pass over X. At n = 1000, p = 10⁵, λ2 = 0.0001: 8 passes in place of 16.
 const WORTH: f64 = 0.01;
 
-/// Entries of the active columns from which on minimising R to its last digits takes minutes: 256 megabytes.
-const LONG: usize = 1 << 25;
-
-/// Entries of the active columns from which on minimising R takes longer than a moment: some ten milliseconds a step.
-const COSTLY: usize = 1 << 22;
-
 /// The same as [`WORTH`] of a point of a path whose R is costly: the next point is not far, and most are never looked at again.
 const WORTH_ON_PATH: f64 = 0.05;
 
@@ -93,7 +87,7 @@ fn relax(
         return Ok(relaxed);
     }
     let null = work.problem.null_objective();
-    let is_long = |work: &Workspace<'_, '_>| work.active.stored() > LONG;
+    let is_long = |work: &Workspace<'_, '_>| work.active.stored() > options.thresholds.long;
     let is_far = |r: &Relaxed, work: &Workspace<'_, '_>| {
         let is_rough = r.gap() <= ROUGH * (null - r.relaxation);
         is_rough && (work.objective() > OVERPAID * r.relaxation || is_long(work))
@@ -163,11 +157,12 @@ pub(crate) fn on_ladder(
     monitor: &mut Monitor<'_>,
 ) -> Result<Draft> {
     let mut relaxed = Relaxed::new(work);
-    let is_done =
-        |r: &Relaxed, work: &Workspace<'_, '_>| is_costly(work) && (is_enough(r, best) || work.is_beyond_gram());
+    let is_done = |r: &Relaxed, work: &Workspace<'_, '_>| {
+        is_costly(work, options) && (is_enough(r, best) || work.is_beyond_gram())
+    };
     convex::refine(&mut relaxed, work, options, &is_done, monitor)?;
     let minimiser = work.coefficients();
-    if is_costly(work) && work.active.len() > 2 * minimiser.support.len() {
+    if is_costly(work, options) && work.active.len() > 2 * minimiser.support.len() {
         let keep: Vec<bool> = work.beta.iter().map(|b| *b != 0.0).collect();
         work.retain(&keep);
     }
@@ -183,8 +178,8 @@ pub(crate) fn is_enough(relaxed: &Relaxed, best: f64) -> bool {
 
 /// Whether minimising R is more than a moment's work: then it goes no further than the bound is worth (MATH 7.10), and columns that the
 /// minimiser does not use are not carried from point to point.
-pub(crate) fn is_costly(work: &Workspace<'_, '_>) -> bool {
-    work.active.stored() > COSTLY
+pub(crate) fn is_costly(work: &Workspace<'_, '_>, options: &Options) -> bool {
+    work.active.stored() > options.thresholds.costly
 }
 
 /// The features of R's minimiser that an answer should have in view: all, or the largest of very many.

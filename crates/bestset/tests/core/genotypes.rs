@@ -2,7 +2,8 @@
 
 use crate::common::{ChaCha8Rng, RngExt, normal, rng};
 use bestset::design::{
-    self, Beside, Column, ColumnSubset, Dense, Design, Genotypes, Moments, People, RowSubset, Standardized, WholeSums,
+    self, Beside, Column, ColumnSubset, Counts, Dense, Design, GenotypeFile, Genotypes, Moments, People, RowSubset,
+    Standardized, WholeSums,
 };
 use bestset::{Options, Penalty, Problem, solve};
 
@@ -286,4 +287,110 @@ fn two_designs_side_by_side_are_one() {
     close(&design::moments(&both, None).unwrap(), &design::moments(&full, None).unwrap(), n as f64, "beside");
     let other = Box::new(Dense::new(n + 1, 1, vec![0.0; n + 1]).unwrap());
     assert!(Beside::new(Box::new(full), other).is_err());
+}
+
+/// All people and some, all variants and some, few missing and many, with one thread and two, through every view and beside covariates:
+/// genotypes read in blocks have the bits of those in memory, and damaged or changed files are errors.
+#[test]
+fn genotypes_in_their_file_have_the_bits_of_those_in_memory() {
+    let (mut rng, folder) = (rng(71), tempfile::tempdir().unwrap());
+    // The last has blocks of several sizes.
+    for (round, (n, p)) in [(1, 3), (5, 40), (131, 300), (4003, 9001)].into_iter().enumerate() {
+        let (packed, _) = simulated(n, p, &mut rng);
+        let file = folder.path().join(format!("{n}.bed"));
+        std::fs::write(&file, [&[0x6c, 0x1b, 0x01], &packed[..]].concat()).unwrap();
+        let choices = [People::new(n, |_| true), People::new(n, |i| i % 7 != 3), People::new(n, |i| i % 5 == 0)];
+        for (people, every) in choices.iter().zip([1, 3, 1]) {
+            let open = |room: usize| {
+                let mut k = 0;
+                let keep = &mut |_: Counts| {
+                    k += 1;
+                    k % every == 0
+                };
+                GenotypeFile::open(&file, people, p, room, keep).unwrap()
+            };
+            let (memory, disk) = (open(usize::MAX), open(0));
+            assert!(memory.reading().is_none() && disk.reading().is_some());
+            // Room for all but one byte is no room.
+            assert!(open(memory.bytes() as usize).reading().is_none());
+            assert!(open(memory.bytes() as usize - 1).reading().is_some());
+            let (n, p) = (memory.design().nrows(), memory.design().ncols());
+            let kept: Vec<usize> = (0..p).map(|k| every * (k + 1) - 1).collect();
+            for (k, &j) in kept.iter().enumerate().step_by(p.div_ceil(40)) {
+                let stride = people.all().div_ceil(4);
+                assert_eq!(disk.counts(k), people.count(&packed[j * stride..(j + 1) * stride]));
+            }
+            let threads = rayon::ThreadPoolBuilder::new().num_threads(1 + round % 2).build().unwrap();
+            threads.install(|| same_of_both(memory.design(), disk.design(), n, p, &mut rng));
+            let covariates: Vec<f64> = (0..2 * n).map(|_| normal(&mut rng)).collect();
+            let beside = || Box::new(Dense::new(n, 2, &covariates[..]).unwrap());
+            let both = [&memory, &disk].map(|x| Beside::new(x.boxed(), beside()).unwrap());
+            same_of_both(&both[0], &both[1], n, p + 2, &mut rng);
+            let views = both.each_ref().map(|x| Standardized::fit(x, None, true, 1.0).unwrap());
+            same_of_both(&views[0], &views[1], n, p + 2, &mut rng);
+            let rows: Vec<usize> = (0..n).filter(|i| n < 4 || i % 3 != 1).collect();
+            let cut = views.each_ref().map(|x| RowSubset::new(x, rows.clone()).unwrap());
+            same_of_both(&cut[0], &cut[1], rows.len(), p + 2, &mut rng);
+            let columns: Vec<usize> = (0..p + 2).rev().step_by(2).collect();
+            let chosen = cut.each_ref().map(|x| ColumnSubset::new(x, columns.clone()).unwrap());
+            same_of_both(&chosen[0], &chosen[1], rows.len(), columns.len(), &mut rng);
+            let others: Vec<usize> = (0..p.min(50)).collect();
+            assert_eq!(memory.r2(p - 1, &others).unwrap(), disk.r2(p - 1, &others).unwrap());
+            assert_eq!(memory.deviation(p / 2), disk.deviation(p / 2));
+        }
+    }
+}
+
+/// Every operation of two designs that must not differ in a bit.
+fn same_of_both(a: &dyn Design, b: &dyn Design, n: usize, p: usize, rng: &mut ChaCha8Rng) {
+    let (v, w): (Vec<f64>, Vec<f64>) = (0..n).map(|_| (normal(rng), normal(rng).abs())).unzip();
+    for features in [(0..p).collect::<Vec<_>>(), (0..p).step_by(3).collect(), (0..p).rev().step_by(2).collect(), vec![]]
+    {
+        let mut out = [vec![0.0; 2 * features.len()], vec![1.0; 2 * features.len()]];
+        a.correlate_many(&features, &[&v, &w], &mut out[0]).unwrap();
+        b.correlate_many(&features, &[&v, &w], &mut out[1]).unwrap();
+        assert_eq!(out[0], out[1]);
+        let few = &features[..features.len().min(30)];
+        let copies = [a, b].map(|x| {
+            let mut found = Vec::new();
+            x.columns(few, &mut |k, column| found.push((k, column.values.clone()))).unwrap();
+            found
+        });
+        assert_eq!(copies[0], copies[1]);
+    }
+    let folds: Vec<f64> = (0..n).map(|i| f64::from(i % 4 != 1)).collect();
+    for weights in [None, Some(&w[..]), Some(&folds[..])] {
+        assert_eq!(design::moments(a, weights).unwrap(), design::moments(b, weights).unwrap());
+        assert_eq!(design::squares(a, weights).unwrap(), design::squares(b, weights).unwrap());
+    }
+    let (mut found, mut expected) = (v.clone(), v);
+    a.axpy(p / 2, 0.3, &mut expected).unwrap();
+    b.axpy(p / 2, 0.3, &mut found).unwrap();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn genotype_files_that_change_or_are_cut_off_are_errors() {
+    let (mut rng, folder) = (rng(72), tempfile::tempdir().unwrap());
+    let (n, p) = (90, 30);
+    let (packed, _) = simulated(n, p, &mut rng);
+    let (file, whole) = (folder.path().join("c.bed"), [&[0x6c, 0x1b, 0x01], &packed[..]].concat());
+    std::fs::write(&file, &whole).unwrap();
+    let people = People::new(n, |_| true);
+    let open = |p: usize| GenotypeFile::open(&file, &people, p, 0, &mut |_| true);
+    let GenotypeFile::Disk(stored) = open(p).unwrap() else { panic!("there is no room") };
+    let y: Vec<f64> = (0..n).map(|i| i as f64).collect();
+    let problem = Problem::new(&stored, y, Penalty::new(0.1, 0.0, 0.1)).unwrap();
+    assert!(solve(&problem, &Options::default()).is_ok());
+    let mut changed = whole.clone();
+    changed[whole.len() / 2] ^= 1;
+    for bytes in [&changed[..], &whole[..whole.len() - 1], &[&whole[..], &[0]].concat()] {
+        std::fs::write(&file, bytes).unwrap();
+        let error = solve(&problem, &Options::default()).unwrap_err();
+        assert!(error.to_string().contains("c.bed") && error.to_string().contains("open"), "{error}");
+    }
+    std::fs::write(&file, &whole).unwrap();
+    assert!(open(p + 1).unwrap_err().to_string().contains("c.bed"));
+    std::fs::write(&file, [&[0x6c, 0x1b, 0x00], &packed[..]].concat()).unwrap();
+    assert!(open(p).unwrap_err().to_string().contains("ordered by variants"));
 }

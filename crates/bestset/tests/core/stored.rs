@@ -195,7 +195,7 @@ fn damaged_files_are_errors() {
         assert!(error.to_string().contains("x.npy"), "{error}");
     }
     let mut rng = rng(5);
-    for _ in 0..3000 {
+    for _ in 0..damaged(3000) {
         use super::common::RngExt;
         let mut bytes = whole.clone();
         for _ in 0..rng.random_range(1..4) {
@@ -214,6 +214,126 @@ fn damaged_files_are_errors() {
     let stored = Stored::open(&file).unwrap();
     let error = stored.correlate(&[2, 3], &[1.0; 6], &mut [0.0; 2]).unwrap_err();
     assert!(matches!(error, Error::NonFiniteDesign { row: 2, column: 3, .. }), "{error}");
+}
+
+/// Moments are written where that was asked for, and used as long as the matrix is what it was: the bits of a solve do not depend on them.
+#[test]
+fn moments_are_kept_beside_the_file_when_asked_for() {
+    let (n, p) = (40, 300);
+    let (folder, x) = (tempdir().unwrap(), numbers(11, n * p));
+    for (memory, stored) in stores(folder.path(), n, p, &x) {
+        let beside = |stored: &Stored| {
+            let mut name = stored.path().as_os_str().to_owned();
+            name.push(".moments");
+            PathBuf::from(name)
+        };
+        let file = beside(&stored);
+        let expected = design::moments(&*memory, None).unwrap();
+        assert_eq!(design::moments(&stored, None).unwrap(), expected);
+        assert!(!file.exists(), "nothing is written that was not asked for");
+        let keeping = || Stored::open(stored.path()).unwrap().keeping_moments();
+        let passes = |expected: &[design::Moments]| {
+            let stored = keeping();
+            assert_eq!(design::moments(&stored, None).unwrap(), expected);
+            stored.reading().passes
+        };
+        assert_eq!((passes(&expected), passes(&expected)), (1.0, 0.0));
+        // Those with weights are others.
+        let weights: Vec<f64> = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();
+        assert_eq!(
+            design::moments(&keeping(), Some(&weights)).unwrap(),
+            design::moments(&*memory, Some(&weights)).unwrap()
+        );
+        // Damaged in any place, cut off, or of nothing: computed again.
+        let whole = std::fs::read(&file).unwrap();
+        for at in (0..whole.len()).step_by(97) {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 4;
+            std::fs::write(&file, if at % 2 == 0 { &bytes[..] } else { &whole[..at] }).unwrap();
+            assert_eq!((passes(&expected), passes(&expected)), (1.0, 0.0), "{at}");
+        }
+        // Another matrix in the same place.
+        let changed = if stored.path().is_dir() { stored.path().join("data.npy") } else { stored.path().to_owned() };
+        let mut bytes = std::fs::read(&changed).unwrap();
+        let end = bytes.len() - 1;
+        // The least digits of one number: the file has the same length, and the bytes that are sampled.
+        let middle = end / 2 - end / 2 % 8 + 128 % 8;
+        bytes[middle] ^= 1;
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::fs::write(&changed, bytes).unwrap();
+        let again = Stored::open(stored.path()).unwrap();
+        let now = design::moments(&again, None).unwrap();
+        assert_eq!(passes(&now), 1.0);
+        let y = numbers(12, n);
+        let solved = |x: &dyn Design| {
+            let view = Standardized::fit(x, None, true, 1.0).unwrap();
+            solve(&Problem::new(&view, &y[..], Penalty::new(0.05, 0.0, 0.1)).unwrap(), &Options::default())
+                .map(without_time)
+        };
+        assert_eq!(solved(&keeping()), solved(&again));
+    }
+}
+
+/// How many damaged files of each kind: `BESTSET_DAMAGED`, or so many.
+fn damaged(usual: usize) -> usize {
+    std::env::var("BESTSET_DAMAGED").map_or(usual, |text| text.parse().unwrap())
+}
+
+/// Parts of a sparse matrix, each damaged in turn: an error that names the folder or a part, or sums of the numbers that there are.
+#[test]
+fn damaged_parts_are_errors() {
+    use super::common::RngExt;
+    let (folder, x) = (tempdir().unwrap(), numbers(9, 7 * 6));
+    drop(stores(folder.path(), 7, 6, &x));
+    let parts = folder.path().join("parts");
+    let (mut rng, mut refused, mut read) = (rng(10), 0, 0);
+    for name in ["shape.npy", "indptr.npy", "indices.npy", "data.npy"] {
+        let file = parts.join(name);
+        let whole = std::fs::read(&file).unwrap();
+        for _ in 0..damaged(500) {
+            let mut bytes = whole.clone();
+            for _ in 0..rng.random_range(1..4) {
+                let at = rng.random_range(0..bytes.len().max(1));
+                match rng.random_range(0..4) {
+                    0 => bytes.truncate(at),
+                    1 => bytes.insert(at.min(bytes.len()), rng.random_range(0..=255)),
+                    // Among the numbers, where all but the first are.
+                    _ if bytes.len() > 128 => {
+                        let at = rng.random_range(100..bytes.len());
+                        bytes[at] = rng.random_range(0..=255);
+                    }
+                    _ => {}
+                }
+            }
+            std::fs::write(&file, &bytes).unwrap();
+            let found = Stored::open(&parts).and_then(|stored| {
+                let (n, p) = (stored.nrows(), stored.ncols());
+                assert!(n <= i32::MAX as usize);
+                // A vector of so many samples is the caller's to make, and nobody has one of a damaged file's.
+                if n > 1000 {
+                    return Ok(Vec::new());
+                }
+                let mut tau = vec![0.0; p];
+                stored.correlate(&(0..p).collect::<Vec<_>>(), &vec![1.0; n], &mut tau)?;
+                Ok(tau)
+            });
+            match found {
+                Ok(tau) => {
+                    read += 1;
+                    assert!(tau.iter().all(|t| !t.is_nan()), "{name}");
+                }
+                Err(error @ Error::Empty { .. }) => drop(error),
+                Err(error) => {
+                    refused += 1;
+                    let text = error.to_string();
+                    let is_named = text.contains("parts") || matches!(error, Error::NonFiniteDesign { .. });
+                    assert!(is_named, "{name}: {text}");
+                }
+            }
+        }
+        std::fs::write(&file, &whole).unwrap();
+    }
+    assert!(refused > damaged(500) && read > damaged(500) / 5, "{refused} {read}");
 }
 
 #[test]

@@ -165,8 +165,8 @@ fn call_open(path: &str) -> savvy::Result<Sexp> {
     let mut all = Record::default();
     if let Some(files) = CohortFiles::of(path.as_ref()) {
         let (found, names) = genotypes(&files).map_err(said)?;
-        all.set("rows", count(found.nrows()));
-        all.set("columns", count(found.ncols()));
+        all.set("rows", count(found.design().nrows()));
+        all.set("columns", count(found.design().ncols()));
         all.set("numbers", "genotypes");
         all.set("sparse", false);
         all.set("names", Value::Texts(names));

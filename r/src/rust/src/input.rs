@@ -2,7 +2,7 @@
 
 use crate::errors::said;
 use crate::fields::{needed, Failure, Fields};
-use bestset::design::{Csc, Dense, Design, Genotypes, Stored};
+use bestset::design::{Csc, Dense, Design, GenotypeFile, Stored};
 use bestset::groups::Groups;
 use bestset::select::{Posed, Samples, Scale, Setup};
 use bestset::{Bounds, Factors, Loss};
@@ -66,7 +66,7 @@ impl Matrix {
                 later(move || Csc::new(n, &starts[..], &rows[..], x))
             }
             Self::File(path) => match CohortFiles::of(path.as_ref()) {
-                Some(files) => later(move || genotypes(&files).map(|found| found.0)),
+                Some(files) => Box::new(move || Ok(genotypes(&files)?.0.into_design())),
                 None => later(move || Stored::open(path)),
             },
         }
@@ -74,7 +74,7 @@ impl Matrix {
 }
 
 /// The genotypes of all people in the files, and the names of the variants.
-pub fn genotypes(files: &CohortFiles) -> bestset::Result<(Genotypes<'static>, Vec<String>)> {
+pub fn genotypes(files: &CohortFiles) -> bestset::Result<(GenotypeFile, Vec<String>)> {
     let options = CohortOptions { needs_trait: false, ..CohortOptions::default() };
     let failed = |reason: String| bestset::Error::File { what: "genotype", reason };
     let cohort = read_cohort(files, &options).map_err(|e| failed(e.to_string()))?;

@@ -63,6 +63,7 @@ pub struct Plain;
 impl Lanes for Plain {
     type Bytes = [u8; 16];
     type Sums = [i16; 16];
+    // That many bytes are in one of `Bytes`.
     const WIDTH: usize = 16;
 
     #[inline(always)]
@@ -121,6 +122,7 @@ mod x86 {
     impl Lanes for Wide {
         type Bytes = __m512i;
         type Sums = __m512i;
+        // That many bytes are in one of `Bytes`.
         const WIDTH: usize = 64;
 
         #[inline(always)]
@@ -170,6 +172,7 @@ mod x86 {
     impl Lanes for Half {
         type Bytes = __m256i;
         type Sums = __m256i;
+        // That many bytes are in one of `Bytes`.
         const WIDTH: usize = 32;
 
         #[inline(always)]

@@ -84,8 +84,13 @@ impl<'a> Genotypes<'a> {
         check_length("packed genotypes", packed.len(), stride.saturating_mul(variants))?;
         let all = People::new(people, |_| true);
         let counts: Vec<Counts> = packed.par_chunks_exact(stride).map(|column| all.count(column)).collect();
-        let absent = Absent::new(people, &packed, &counts);
-        Ok(Self { people, stride, packed, counts: Cow::Owned(counts), absent: Cow::Owned(absent) })
+        Ok(Self::counted(people, packed, Cow::Owned(counts)))
+    }
+
+    /// Of variants that have been counted.
+    pub(super) fn counted(people: usize, packed: Cow<'a, [u8]>, counts: Cow<'a, [Counts]>) -> Self {
+        let absent = Cow::Owned(Absent::new(people, &packed, &counts));
+        Self { people, stride: people.div_ceil(4), packed, counts, absent }
     }
 
     /// How many people have which genotype of variant j.
@@ -104,26 +109,8 @@ impl<'a> Genotypes<'a> {
         Genotypes { packed, counts, absent: Cow::Borrowed(&*self.absent), ..*self }
     }
 
-    /// Standard deviation of variant j.
-    pub fn deviation(&self, j: usize) -> f64 {
-        (self.own_moments(j).centred / self.people as f64).sqrt()
-    }
-
-    /// r² of variant j with each of the others, over all people; zero where one does not vary.
-    pub fn r2(&self, j: usize, others: &[usize]) -> Vec<f64> {
-        let (mut column, own, mut found) = (Column::default(), self.own_moments(j), vec![0.0; others.len()]);
-        self.copy(j, &mut column);
-        column.values.iter_mut().for_each(|x| *x -= own.mean);
-        self.multiply(others, &[&column.values], &mut found);
-        for (found, &k) in found.iter_mut().zip(others) {
-            let product = own.centred * self.own_moments(k).centred;
-            *found = if product > 0.0 { (*found * *found / product).min(1.0) } else { 0.0 };
-        }
-        found
-    }
-
     /// Copies variant j.
-    pub fn copy(&self, j: usize, out: &mut Column) {
+    fn copy(&self, j: usize, out: &mut Column) {
         let entries = self.entries(j);
         out.sparse = false;
         out.shift = 0.0;
@@ -150,12 +137,6 @@ impl<'a> Genotypes<'a> {
                 }
             }
         });
-    }
-
-    /// Moments of variant j over all people.
-    fn own_moments(&self, j: usize) -> Moments {
-        let Counts { two, one, none, missing } = self.counts[j];
-        moments([two, one, none, missing].map(f64::from), self.counts[j].mean())
     }
 
     /// What the codes 00, 01, 10, 11 of variant j stand for.
@@ -237,10 +218,8 @@ impl<'a> Genotypes<'a> {
     /// Moments over people of weight one, the others of weight zero: from counts.
     fn counted_moments(&self, people: Option<&People>) -> Vec<Moments> {
         let one = |j: usize| match people.map(|people| people.count(self.packed(j))) {
-            None => self.own_moments(j),
-            Some(Counts { two, one, none, missing }) => {
-                moments([two, one, none, missing].map(f64::from), self.counts[j].mean())
-            }
+            None => self.counts[j].moments(),
+            Some(counts) => counts.moments_with(self.counts[j].mean()),
         };
         (0..self.counts.len()).into_par_iter().map(one).collect()
     }
@@ -263,25 +242,12 @@ impl<'a> Genotypes<'a> {
                 fixed.rest.iter().for_each(|&(i, w)| by_code[code(self.packed(j), i)] += w);
                 let [two, missing, one, _] = by_code;
                 let none = (total - two - one - missing).max(0.0);
-                moments([two, one, none, missing], self.counts[j].mean())
+                people::moments([two, one, none, missing], self.counts[j].mean())
             };
             features.iter().zip(by_code).map(one).collect::<Vec<_>>()
         };
         features.par_chunks(NEARBY).flat_map_iter(few).collect()
     }
-}
-
-/// Moments from the weight of two copies, one, none, and of what is not known, which stands for `filled`.
-fn moments(weights: [f64; 4], filled: f64) -> Moments {
-    let values = [2.0, 1.0, 0.0, filled];
-    let sum = |f: &dyn Fn(f64) -> f64| weights.iter().zip(values).map(|(w, x)| w * f(x)).sum::<f64>();
-    let (total, first) = (weights.iter().sum::<f64>(), sum(&|x| x));
-    // People without a genotype do not move the mean, but rounding might: it would make a variant that does not vary do so.
-    let [two, one, none, missing] = weights;
-    let known = (2.0 * two + one) / (two + one + none);
-    let mean = if missing > 0.0 && known == filled { filled } else { first / total };
-    let squares = sum(&|x| x * x);
-    Moments { mean, squares, centred: sum(&|x| (x - mean) * (x - mean)).min(squares) }
 }
 
 /// The code of person i.
@@ -330,7 +296,7 @@ impl Design for Genotypes<'_> {
     }
 
     fn squared_norm(&self, j: usize, _buffer: &mut Column) -> Result<f64> {
-        Ok(self.own_moments(j).squares)
+        Ok(self.counts[j].moments().squares)
     }
 
     fn all_moments(&self, weights: Option<&[f64]>) -> Result<Option<Vec<Moments>>> {

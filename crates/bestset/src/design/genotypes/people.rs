@@ -1,5 +1,6 @@
 //! Which people count, and how many of them have which genotype: exact counts from packed bytes.
 
+use crate::design::Moments;
 use pulp::NullaryFnOnce;
 
 /// The lower bit of each of 32 codes.
@@ -9,6 +10,7 @@ const LOWER: u64 = 0x5555_5555_5555_5555;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct People {
     words: Vec<u64>,
+    all: usize,
     kept: usize,
 }
 
@@ -41,6 +43,16 @@ impl Counts {
     pub fn frequency(&self) -> f64 {
         self.mean() / 2.0
     }
+
+    /// Moments of the variant over these people, those not known at the mean.
+    pub fn moments(&self) -> Moments {
+        self.moments_with(self.mean())
+    }
+
+    /// Moments where those not known are at `filled`.
+    pub(super) fn moments_with(&self, filled: f64) -> Moments {
+        moments([self.two, self.one, self.none, self.missing].map(f64::from), filled)
+    }
 }
 
 impl People {
@@ -49,7 +61,12 @@ impl People {
         let mut words = vec![0; people.div_ceil(32)];
         (0..people).filter(|&i| keep(i)).for_each(|i| words[i / 32] |= 1 << (2 * (i % 32)));
         let kept = words.iter().map(|w: &u64| w.count_ones() as usize).sum();
-        Self { words, kept }
+        Self { words, all: people, kept }
+    }
+
+    /// How many there are, those who do not count among them.
+    pub fn all(&self) -> usize {
+        self.all
     }
 
     /// How many count.
@@ -64,9 +81,12 @@ impl People {
 
     /// Appends the packed column of those who count, one behind the other.
     pub fn pack(&self, column: &[u8], out: &mut Vec<u8>) {
+        if self.kept == self.all {
+            return out.extend_from_slice(column);
+        }
         let (mut held, mut bits) = (0u128, 0);
         for (word, &mask) in words(column).zip(&self.words) {
-            let (found, count) = if mask == LOWER { (word, 64) } else { gather(word, mask) };
+            let (found, count) = gather(word, mask);
             held |= u128::from(found) << bits;
             bits += count;
             while bits >= 64 {
@@ -79,15 +99,39 @@ impl People {
     }
 }
 
-/// The codes that a mask keeps, side by side, and their bits.
-fn gather(word: u64, mut mask: u64) -> (u64, u32) {
-    let (mut found, mut bits) = (0, 0);
-    while mask != 0 {
-        found |= ((word >> mask.trailing_zeros()) & 3) << bits;
-        bits += 2;
-        mask &= mask - 1;
+/// Moments from the weight of two copies, one, none, and of what is not known, which stands for `filled`.
+pub(super) fn moments(weights: [f64; 4], filled: f64) -> Moments {
+    let values = [2.0, 1.0, 0.0, filled];
+    let sum = |f: &dyn Fn(f64) -> f64| weights.iter().zip(values).map(|(w, x)| w * f(x)).sum::<f64>();
+    let (total, first) = (weights.iter().sum::<f64>(), sum(&|x| x));
+    // People without a genotype do not move the mean, but rounding might: it would make a variant that does not vary do so.
+    let [two, one, none, missing] = weights;
+    let known = (2.0 * two + one) / (two + one + none);
+    let mean = if missing > 0.0 && known == filled { filled } else { first / total };
+    let squares = sum(&|x| x * x);
+    Moments { mean, squares, centred: sum(&|x| (x - mean) * (x - mean)).min(squares) }
+}
+
+/// The codes that a mask keeps, side by side, and their bits. Where it keeps most, the others are closed up one by one.
+fn gather(mut word: u64, mut mask: u64) -> (u64, u32) {
+    let (bits, mut gone) = (2 * mask.count_ones(), LOWER & !mask);
+    if bits < 32 {
+        let (mut found, mut at) = (0, 0);
+        while mask != 0 {
+            found |= ((word >> mask.trailing_zeros()) & 3) << at;
+            at += 2;
+            mask &= mask - 1;
+        }
+        return (found, bits);
     }
-    (found, bits)
+    // The highest first: those below stay where they are.
+    while gone != 0 {
+        let place = 62 - gone.leading_zeros() / 2 * 2;
+        let below = (1 << place) - 1;
+        word = word & below | word >> 2 & !below;
+        gone &= !(1 << place);
+    }
+    (if bits < 64 { word & ((1 << bits) - 1) } else { word }, bits)
 }
 
 /// Packed bytes as words of 32 people, zeros behind the last.
@@ -111,7 +155,7 @@ impl NullaryFnOnce for Count<'_> {
     type Output = Counts;
     #[inline(always)]
     fn call(self) -> Counts {
-        let Self(People { words, kept }, column) = self;
+        let Self(People { words, kept, .. }, column) = self;
         let (mut lower, mut upper, mut both) = (0, 0, 0);
         let mut add = |word: u64, mask: u64| {
             let (l, h) = (word & mask, (word >> 1) & mask);

@@ -38,6 +38,9 @@ struct Buffer<T> {
     /// Of sparse columns, and where each begins.
     rows: Vec<u32>,
     starts: Vec<usize>,
+    /// Genotypes: as the file has them, and of those who count.
+    raw: Vec<u8>,
+    packed: Vec<u8>,
 }
 
 /// What is done with a block in memory.
@@ -118,8 +121,9 @@ impl Stored {
 
     /// Reads the columns of a block and looks whether they may be used.
     fn fill<T: StoredNumber + Element>(&self, block: &Span, buffer: &mut Buffer<T>) -> Result<()> {
-        let Buffer { values, rows, starts } = buffer;
-        match &self.layout {
+        let Buffer { values, rows, starts, raw, packed } = buffer;
+        match &*self.layout {
+            Layout::Packed(bed) => bed.read(block.first..block.first + block.count, raw, packed)?,
             Layout::Dense { file, start, .. } => {
                 let (first, count) = (block.first * self.nrows, block.count * self.nrows);
                 read_numbers(file, *start, first, count, values)?;
@@ -153,8 +157,9 @@ impl Stored {
         buffer: &Buffer<T>,
         body: WithBlock<'_>,
     ) -> Result<()> {
-        let Buffer { values, rows, starts } = buffer;
-        match self.layout {
+        let Buffer { values, rows, starts, packed, .. } = buffer;
+        match &*self.layout {
+            Layout::Packed(bed) => body(block, &bed.block(block.first..block.first + block.count, packed)),
             Layout::Dense { .. } => body(block, &Dense::unchecked(self.nrows, block.count, &values[..])),
             Layout::Sparse { .. } => body(block, &Csc::unchecked(self.nrows, &starts[..], &rows[..], &values[..])),
         }

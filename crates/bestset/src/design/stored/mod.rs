@@ -4,33 +4,41 @@
 //! | what | files |
 //! |---|---|
 //! | dense | one NumPy array in Fortran order (columns one after the other): `f8`, `f4` or `i1` |
+//! | genotypes | a `.bed` file of PLINK: [`GenotypeFile`] |
 //! | sparse columns | a folder with `indptr.npy`, `indices.npy`, `data.npy` and `shape.npy`, as SciPy names the parts of a CSC matrix: `i8`, `i4`, `f8` or `f4`, `i8` |
 //!
-//! A block is a [`Dense`](crate::design::Dense) or a [`Csc`](crate::design::Csc) in memory: its sums have the bits that the whole matrix in memory would give them.
+//! A block is a [`Dense`](crate::design::Dense), a [`Csc`](crate::design::Csc) or [`Genotypes`](crate::design::Genotypes) in memory: its sums have the bits that the whole matrix in memory would give them.
 //!
 //! | file | what |
 //! |---|---|
 //! | here | [`Stored`], a design made of blocks |
 //! | `open` | what files say of themselves |
+//! | `bed` | genotypes of PLINK: counted when they are opened, held where there is room |
+//! | `kept` | moments in a file beside the matrix, where that was asked for |
 //! | `blocks` | which columns are read together, and how they come into memory |
 //! | `source` | bytes of one file by position; whether it is what it was |
 //! | `npy` | headers, and numbers out of bytes |
 
+mod bed;
 mod blocks;
+mod kept;
 mod npy;
 mod open;
 mod source;
 
-use crate::design::{BlockBody, Column, Design};
+pub use bed::GenotypeFile;
+
+use crate::design::{BlockBody, Column, Design, Moments};
 use crate::error::{Error, Result};
 use blocks::WithBlock;
 use open::{Kind, Layout, open_dense, open_sparse};
 use source::Source;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A matrix whose columns stay in files.
+/// A matrix whose columns stay in files; a clone reads the same files.
 ///
 /// ```no_run
 /// use bestset::design::Stored;
@@ -42,15 +50,25 @@ use std::time::Duration;
 /// println!("{} bytes read", x.reading().bytes);
 /// # Ok::<(), bestset::Error>(())
 /// ```
+#[derive(Clone)]
 pub struct Stored {
     path: PathBuf,
     nrows: usize,
     ncols: usize,
-    layout: Layout,
+    layout: Arc<Layout>,
     /// A bit for each column whose numbers were found finite.
-    checked: Vec<AtomicU64>,
-    waited: AtomicU64,
-    passed: AtomicU64,
+    checked: Arc<[AtomicU64]>,
+    waited: Arc<AtomicU64>,
+    passed: Arc<AtomicU64>,
+    /// Where moments are kept, if they are.
+    moments_file: Option<PathBuf>,
+}
+
+impl std::fmt::Debug for Stored {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { path, nrows, ncols, .. } = self;
+        write!(f, "Stored({nrows} x {ncols} {} in {})", self.numbers(), path.display())
+    }
 }
 
 /// What was read so far.
@@ -69,12 +87,16 @@ impl Stored {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (nrows, ncols, layout) = if path.is_dir() { open_sparse(path)? } else { open_dense(path)? };
+        Self::new(path, nrows, ncols, layout)
+    }
+
+    fn new(path: &Path, nrows: usize, ncols: usize, layout: Layout) -> Result<Self> {
         if nrows == 0 || ncols == 0 {
             return Err(Error::Empty { rows: nrows, columns: ncols });
         }
         let checked = (0..ncols.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        let (waited, passed) = (AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Self { path: path.to_owned(), nrows, ncols, layout, checked, waited, passed })
+        let (layout, waited, passed) = (Arc::new(layout), Arc::default(), Arc::default());
+        Ok(Self { path: path.to_owned(), nrows, ncols, layout, checked, waited, passed, moments_file: None })
     }
 
     /// The file or folder.
@@ -88,17 +110,15 @@ impl Stored {
     }
 
     fn kind(&self) -> Kind {
-        match &self.layout {
+        match &*self.layout {
             Layout::Dense { kind, .. } | Layout::Sparse { kind, .. } => *kind,
+            Layout::Packed(_) => Kind::Genotype,
         }
     }
 
     /// Bytes of one reading of all columns.
     pub fn bytes(&self) -> u64 {
-        match &self.layout {
-            Layout::Dense { kind, .. } => kind.bytes() * self.nrows as u64 * self.ncols as u64,
-            Layout::Sparse { starts, kind, .. } => (kind.bytes() + 4) * starts[self.ncols],
-        }
+        self.size(0, self.ncols)
     }
 
     /// What was read so far.
@@ -109,8 +129,9 @@ impl Stored {
     }
 
     fn sources(&self) -> impl Iterator<Item = &Source> {
-        let (first, second) = match &self.layout {
+        let (first, second) = match &*self.layout {
             Layout::Dense { file, .. } => (file, None),
+            Layout::Packed(bed) => (bed.file(), None),
             Layout::Sparse { rows, values, .. } => (&rows.0, Some(&values.0)),
         };
         std::iter::once(first).chain(second)
@@ -118,9 +139,10 @@ impl Stored {
 
     /// The bytes of the columns from one up to another.
     fn size(&self, from: usize, to: usize) -> u64 {
-        match &self.layout {
-            Layout::Dense { kind, .. } => kind.bytes() * self.nrows as u64 * (to - from) as u64,
-            Layout::Sparse { starts, kind, .. } => (kind.bytes() + 4) * (starts[to] - starts[from]),
+        match &*self.layout {
+            Layout::Dense { kind, .. } => kind.bytes(self.nrows as u64) * (to - from) as u64,
+            Layout::Sparse { starts, kind, .. } => (kind.bytes(1) + 4) * (starts[to] - starts[from]),
+            Layout::Packed(bed) => bed.bytes(from, to),
         }
     }
 }
@@ -135,12 +157,12 @@ impl Design for Stored {
     }
 
     fn is_sparse(&self) -> bool {
-        matches!(self.layout, Layout::Sparse { .. })
+        matches!(*self.layout, Layout::Sparse { .. })
     }
 
     fn stored(&self) -> usize {
-        match &self.layout {
-            Layout::Dense { .. } => self.nrows * self.ncols,
+        match &*self.layout {
+            Layout::Dense { .. } | Layout::Packed(_) => self.nrows * self.ncols,
             Layout::Sparse { starts, .. } => starts[self.ncols] as usize,
         }
     }
@@ -197,6 +219,28 @@ impl Design for Stored {
         Ok(found)
     }
 
+    /// Of genotypes: their counts are known, and any weights are added up packed.
+    fn all_moments(&self, weights: Option<&[f64]>) -> Result<Option<Vec<Moments>>> {
+        let Layout::Packed(bed) = &*self.layout else { return Ok(None) };
+        if weights.is_none() {
+            return Ok(Some(bed.counts().iter().map(|counts| counts.moments()).collect()));
+        }
+        let mut made = Vec::with_capacity(self.ncols);
+        self.each_block(&(0..self.ncols).collect::<Vec<_>>(), &mut |_, _, block| {
+            made.extend(block.all_moments(weights)?.unwrap_or_default());
+            Ok(())
+        })?;
+        Ok(Some(made))
+    }
+
+    fn kept_moments(&self) -> Option<Vec<Moments>> {
+        self.read_moments()
+    }
+
+    fn keep_moments(&self, all: &[Moments]) -> Result<()> {
+        self.write_moments(all)
+    }
+
     fn reads_ahead(&self) -> bool {
         true
     }
@@ -210,7 +254,8 @@ impl Design for Stored {
         match self.kind() {
             Kind::F64 => self.through::<f64>(&blocks, body),
             Kind::F32 => self.through::<f32>(&blocks, body),
-            Kind::I8 => self.through::<i8>(&blocks, body),
+            // Genotypes are no numbers before they are unpacked.
+            Kind::I8 | Kind::Genotype => self.through::<i8>(&blocks, body),
         }?;
         Ok(true)
     }

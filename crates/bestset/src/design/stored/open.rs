@@ -1,5 +1,6 @@
 //! What the files of a matrix say of themselves, held against each other before a column is read.
 
+use super::bed::Bed;
 use super::npy::{NpyHeader, read_numbers};
 use super::source::{Source, bad};
 use crate::error::Result;
@@ -11,6 +12,8 @@ pub(super) enum Kind {
     F64,
     F32,
     I8,
+    /// Two bits a person.
+    Genotype,
 }
 
 impl Kind {
@@ -26,11 +29,13 @@ impl Kind {
         }
     }
 
-    pub(super) fn bytes(self) -> u64 {
+    /// Bytes of so many numbers of a column.
+    pub(super) fn bytes(self, count: u64) -> u64 {
         match self {
-            Self::F64 => 8,
-            Self::F32 => 4,
-            Self::I8 => 1,
+            Self::F64 => 8 * count,
+            Self::F32 => 4 * count,
+            Self::I8 => count,
+            Self::Genotype => count.div_ceil(4),
         }
     }
 
@@ -39,6 +44,7 @@ impl Kind {
             Self::F64 => "f64",
             Self::F32 => "f32",
             Self::I8 => "i8",
+            Self::Genotype => "genotypes",
         }
     }
 }
@@ -46,6 +52,7 @@ impl Kind {
 pub(super) enum Layout {
     Dense { file: Source, start: u64, kind: Kind },
     Sparse { starts: Vec<u64>, rows: (Source, u64), values: (Source, u64), kind: Kind },
+    Packed(Bed),
 }
 
 /// A dense matrix: samples, features, and where they lie.
@@ -90,7 +97,10 @@ pub(super) fn open_sparse(folder: &Path) -> Result<(usize, usize, Layout)> {
     let (shape, starts) = (whole("shape.npy")?, whole("indptr.npy")?);
     let wrong = |name: &str, reason: &str| Err(bad(&folder.join(name), "its numbers", reason.to_owned()));
     let &[n, p] = &shape[..] else { return wrong("shape.npy", "it must hold two numbers: samples and features") };
-    if n < 0 || p < 0 || starts.len() as i64 != p + 1 {
+    if n > i64::from(i32::MAX) {
+        return wrong("shape.npy", "there are more samples than row indices of 32 bits count");
+    }
+    if n < 0 || p < 0 || starts.len() as i64 != p.saturating_add(1) {
         return wrong("indptr.npy", "it must hold one number more than there are features");
     }
     if starts[0] != 0 || starts.windows(2).any(|pair| pair[0] > pair[1]) {

@@ -77,6 +77,12 @@ impl Source {
         Ok(())
     }
 
+    /// Length, time of the last change in seconds and nanoseconds, and the hash of bytes here and there.
+    pub(super) fn fingerprint(&self) -> [u64; 4] {
+        let since = self.modified.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok()).unwrap_or_default();
+        [self.length, since.as_secs(), u64::from(since.subsec_nanos()), self.sampled]
+    }
+
     /// A hash of bytes at the start, at the end, and evenly between.
     fn sample(&self) -> Result<u64> {
         let (mut hash, mut buffer) = (0xcbf2_9ce4_8422_2325u64, vec![0; SAMPLE.min(self.length) as usize]);

@@ -63,6 +63,12 @@ fn first_working(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, most:
     is_working
 }
 
+/// The positions of the members that the next descent from here works on.
+pub fn next_working(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> Vec<usize> {
+    let is_working = first_working(context, node, context.most_working());
+    (0..is_working.len()).filter(|&a| is_working[a]).map(|a| node.members.positions[a]).collect()
+}
+
 /// A member outside the working set that lowers the dual.
 struct Missing {
     member: usize,

@@ -9,6 +9,7 @@
 //! | file | what |
 //! |---|---|
 //! | `statement` | the header: which data, which problem, which claim |
+//! | `ground` | what all nodes look at, the file, and the records that are the same everywhere |
 //! | `root`, `tree` | the bound of all subsets; the walk |
 //! | `rules` | D′ with room for the checker's rounding: what is closed, in, out |
 //! | `lemma` | curvature that the checker finds semidefinite |
@@ -16,6 +17,7 @@
 //! | `resume` | an unfinished file, to go on from |
 //! | `stream`, `hash` | bytes, SHA-256 |
 
+mod ground;
 mod hash;
 mod lemma;
 mod probe;
@@ -37,12 +39,12 @@ use crate::exact::setting::Setting;
 use crate::exact::tuning::Tuning;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution};
+use ground::ProofTree;
 use resume::replay;
 use rules::Faults;
 use statement::Claim;
 use std::io::Write;
 use stream::Stream;
-use tree::ProofTree;
 
 /// What was written.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -154,7 +156,9 @@ fn claim(problem: &Problem<'_>, solution: &Solution, options: &Options) -> Resul
     for answer in &answers {
         best = best.max(problem.value(answer)?);
     }
-    let room = options.absolute(problem).max(options.gap.max(LEAST_GAP) * best.abs());
+    // Conjugates are rounded relative to their own terms, also where these add up to a perfect fit.
+    let least = if problem.loss().is_quadratic() { 0.0 } else { LEAST_OF_NULL * problem.null_objective() };
+    let room = options.absolute(problem).max(options.gap.max(LEAST_GAP) * best.abs()).max(least);
     let bound = best - room;
     if !bound.is_finite() {
         return Err(Error::Range { name: "the objective", value: best, range: "finite" });
@@ -164,6 +168,9 @@ fn claim(problem: &Problem<'_>, solution: &Solution, options: &Options) -> Resul
 
 /// Share of P that a proof leaves to rounding where no tolerance does.
 const LEAST_GAP: f64 = 1e-9;
+
+/// Share of the null model's P that a proof leaves to rounding where the loss is not the squared one.
+const LEAST_OF_NULL: f64 = 1e-12;
 
 /// An error where a limit struck.
 fn check(limits: &Limits) -> Result<()> {

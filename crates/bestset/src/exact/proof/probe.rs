@@ -1,6 +1,6 @@
 //! Members put in or out while the others answer (MATH 11.15): in the file a split, and a bound at β + Δ that closes one side.
 
-use super::tree::ProofTree;
+use super::ground::ProofTree;
 use crate::control::Limits;
 use crate::error::Result;
 use crate::exact::node::bound::{correlate, measure, refresh};

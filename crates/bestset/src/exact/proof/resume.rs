@@ -1,7 +1,7 @@
 //! An unfinished file read again: the families that its records leave open, to go on from. What it says is believed here, as the checker
 //! will look at all of it.
 
-use super::tree::{Open, ProofTree};
+use super::ground::{OpenNode, ProofTree};
 use crate::error::Result;
 use crate::exact::node::moved::MemberCurvature;
 use crate::exact::node::{Choice, MovedCurvature};
@@ -11,14 +11,14 @@ use std::sync::Arc;
 /// What the records leave open.
 pub(super) struct Replayed {
     /// The families, the one that is looked at last.
-    open: Vec<Family>,
+    open: Vec<OpenFamily>,
     /// Where the last whole record ends.
     pub end: usize,
 }
 
 /// A family of subsets with what the last records said of it.
 #[derive(Clone)]
-struct Family {
+struct OpenFamily {
     choices: Vec<Choice>,
     lemma: Option<Arc<Vec<(usize, f64)>>>,
     beta: Vec<(usize, f64)>,
@@ -79,7 +79,7 @@ impl Cursor<'_> {
 /// Follows the records as far as they are whole; `None` where there are none, or where they are no walk through a tree.
 pub(super) fn replay(bytes: &[u8], choices: Vec<Choice>) -> Option<Replayed> {
     let mut from = Cursor { bytes, place: 0, p: choices.len() };
-    let mut open = vec![Family { choices, lemma: None, beta: Vec::new(), price: 0.0 }];
+    let mut open = vec![OpenFamily { choices, lemma: None, beta: Vec::new(), price: 0.0 }];
     let mut end = 0;
     while let Some(record) = from.byte() {
         let Some(before) = open.last().cloned() else { break };
@@ -93,7 +93,7 @@ pub(super) fn replay(bytes: &[u8], choices: Vec<Choice>) -> Option<Replayed> {
 }
 
 /// One record; `None` where it is not whole, or not possible.
-fn step(record: u8, from: &mut Cursor<'_>, open: &mut Vec<Family>) -> Option<()> {
+fn step(record: u8, from: &mut Cursor<'_>, open: &mut Vec<OpenFamily>) -> Option<()> {
     let mut family = open.pop()?;
     match record {
         1 => {
@@ -135,15 +135,15 @@ fn step(record: u8, from: &mut Cursor<'_>, open: &mut Vec<Family>) -> Option<()>
 
 impl ProofTree<'_, '_, '_> {
     /// The nodes that an unfinished file leaves open.
-    pub(super) fn restore(&mut self, replayed: Replayed) -> Result<Vec<Open>> {
+    pub(super) fn restore(&mut self, replayed: Replayed) -> Result<Vec<OpenNode>> {
         let is_member = |j: &usize| replayed.open.iter().any(|f| f.choices[*j] != Choice::Out);
         let near: Vec<usize> = (0..self.ground.setting.problem.ncols()).filter(is_member).collect();
         self.bring_near(&near)?;
         replayed.open.into_iter().map(|family| self.reopen(family)).collect()
     }
 
-    fn reopen(&mut self, family: Family) -> Result<Open> {
-        let Family { choices, lemma, beta, price } = family;
+    fn reopen(&mut self, family: OpenFamily) -> Result<OpenNode> {
+        let OpenFamily { choices, lemma, beta, price } = family;
         let features: Vec<usize> = (0..choices.len()).filter(|&j| choices[j] != Choice::Out).collect();
         let is_member = |c: &(usize, f64)| choices[c.0] != Choice::Out;
         let beta = Coefficients::from_pairs(beta.into_iter().filter(is_member).collect(), 0.0);
@@ -162,6 +162,6 @@ impl ProofTree<'_, '_, '_> {
             node.inherited = Some(Arc::new(MovedCurvature { by_position, members: count, inside }));
         }
         let lemma = node.inherited.clone();
-        Ok(Open { node, lemma })
+        Ok(OpenNode { node, lemma })
     }
 }

@@ -1,8 +1,8 @@
 //! The root: one bound that puts most features out, whatever their number; the columns of the others come into memory.
 
-use super::rules::{Rules, Term};
+use super::ground::{OpenNode, ProofTree};
+use super::rules::{BoundTerm, PointSize, ProofRules};
 use super::stream::Record;
-use super::tree::{Open, ProofTree};
 use super::{all_free, lemma};
 use crate::control::Monitor;
 use crate::error::{Error, Result};
@@ -16,20 +16,21 @@ struct RootBound {
     price: f64,
     dual: f64,
     margin: f64,
-    loss: f64,
+    size: PointSize,
     tau: Vec<f64>,
 }
 
 impl ProofTree<'_, '_, '_> {
     /// The node of what the root's bound leaves open, `None` where it closes all.
-    pub fn root(&mut self, monitor: &mut Monitor<'_>) -> Result<Option<Open>> {
+    pub fn root(&mut self, monitor: &mut Monitor<'_>) -> Result<Option<OpenNode>> {
         let choices = all_free(self.ground.setting.problem);
         let all: Vec<usize> = (0..choices.len()).filter(|&j| choices[j] == Choice::Free).collect();
         if !self.has_ridge() {
+            self.check_quadratic()?;
             self.bring_near(&all)?;
             let mut node = self.node(&all, &Coefficients::default(), 0.0)?;
             return match lemma::make_ridge(&self.ground.context(), &mut node, self.faults.curvature, monitor.limits()) {
-                true => Ok(Some(Open { node, lemma: None })),
+                true => Ok(Some(OpenNode { node, lemma: None })),
                 false => Err(Error::Unused {
                     setting: "lambda2 = 0".to_owned(),
                     place: "with a proof file here",
@@ -52,7 +53,19 @@ impl ProofTree<'_, '_, '_> {
         self.out.flag(true)?;
         self.out.features(&kept)?;
         self.bring_near(&kept)?;
-        Ok(Some(Open { node: self.node(&kept, &found.beta, found.price)?, lemma: None }))
+        Ok(Some(OpenNode { node: self.node(&kept, &found.beta, found.price)?, lemma: None }))
+    }
+
+    /// Without a ridge there is curvature to take it from only in the squared loss.
+    fn check_quadratic(&self) -> Result<()> {
+        match self.ground.setting.problem.loss().is_quadratic() {
+            true => Ok(()),
+            false => Err(Error::Unused {
+                setting: "lambda2 = 0".to_owned(),
+                place: "with a proof file and this loss",
+                advice: "set lambda2 > 0, or leave the proof file out",
+            }),
+        }
     }
 
     /// D of (11.1) with all features open at the dual point of β, with λ0 + ν for each and νk paid back.
@@ -67,16 +80,16 @@ impl ProofTree<'_, '_, '_> {
         let back = size.map_or(0.0, |k| (1.0 - self.faults.price) * price * k as f64);
         let coordinate = |k: usize| problem.coordinate(all[k]).priced(price);
         let dual = self.ground.bounds.dual_value_with(&alpha, all, &tau, coordinate) - back;
-        let loss = problem.loss_sum(&margins, intercept);
+        let size = PointSize::new(problem, &alpha, problem.loss_sum(&margins, intercept));
         let dense = beta.to_dense(problem.ncols());
-        let term = |k: usize| Term {
+        let term = |k: usize| BoundTerm {
             length: self.ground.bounds.square(all[k]).sqrt(),
             penalty: coordinate(k),
             beta: dense[all[k]],
             tau: tau[k],
         };
-        let margin = self.rules().margin_of((0..all.len()).map(term), problem.nrows(), loss, dual);
-        Ok(RootBound { beta, price, dual, margin, loss, tau })
+        let margin = self.rules().margin_of((0..all.len()).map(term), problem.nrows(), size, dual);
+        Ok(RootBound { beta, price, dual, margin, size, tau })
     }
 
     fn write_point(&mut self, found: &RootBound) -> Result<()> {
@@ -87,10 +100,10 @@ impl ProofTree<'_, '_, '_> {
     }
 
     /// Whether V − Ψ_j + φ_j ≥ B for the feature j at place k.
-    fn is_out(&self, rules: &Rules<'_>, found: &RootBound, k: usize, j: usize) -> bool {
+    fn is_out(&self, rules: &ProofRules<'_>, found: &RootBound, k: usize, j: usize) -> bool {
         let problem = self.ground.setting.problem;
         let tau = found.tau[k];
-        let off = rules.slope_error(problem.nrows(), self.ground.bounds.square(j).sqrt(), found.loss, tau);
+        let off = rules.slope_error(problem.nrows(), self.ground.bounds.square(j).sqrt(), found.size, tau);
         let phi = problem.coordinate(j).priced(found.price).phi(tau + off.copysign(tau));
         found.dual - found.margin + phi.max(0.0) + self.faults.out >= rules.bound
     }

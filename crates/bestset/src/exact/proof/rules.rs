@@ -2,6 +2,7 @@
 
 use crate::exact::node::{Choice, NodeContext, NodeRelaxation};
 use crate::penalty::Coordinate;
+use crate::problem::Problem;
 
 /// Half of ε: one operation is off by at most this share.
 pub const U: f64 = f64::EPSILON / 2.0;
@@ -39,8 +40,32 @@ pub struct Decisions {
     pub outside: Vec<usize>,
 }
 
+/// How large the parts of a bound are: rounding is relative to them.
+#[derive(Debug, Clone, Copy)]
+pub struct PointSize {
+    /// √(Σ α_i²/w_i).
+    pub norm: f64,
+    /// Σ of the sizes of the conjugates' terms; zero for the squared loss, which has its own terms.
+    pub terms: f64,
+}
+
+impl PointSize {
+    /// Of a dual point with the loss of its primal one.
+    pub fn new(problem: &Problem<'_>, alpha: &[f64], loss: f64) -> Self {
+        if problem.loss().is_quadratic() {
+            return Self { norm: (2.0 * loss.max(0.0)).sqrt(), terms: 0.0 };
+        }
+        let (norm, terms) = problem.dual_sizes(alpha);
+        Self { norm, terms }
+    }
+
+    fn is_dual(&self) -> bool {
+        self.terms > 0.0
+    }
+}
+
 /// What a bound is to reach.
-pub struct Rules<'r> {
+pub struct ProofRules<'r> {
     /// B.
     pub bound: f64,
     /// ‖ŷ‖.
@@ -48,7 +73,7 @@ pub struct Rules<'r> {
     pub faults: &'r Faults,
 }
 
-impl Rules<'_> {
+impl ProofRules<'_> {
     /// Whether the checker finds V ≥ B at the node's point.
     pub fn closes(&self, context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> bool {
         self.dual(context, node) + self.faults.close >= self.bound
@@ -64,9 +89,10 @@ impl Rules<'_> {
     pub fn decide(&self, context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> Decisions {
         let (members, dual, mut found) = (&node.members, self.dual(context, node), Decisions::default());
         let n = context.problem().nrows();
+        let size = PointSize::new(context.problem(), &node.alpha, node.loss);
         for a in (0..members.len()).filter(|&a| members.choices[a] == Choice::Free) {
             let (c, tau) = (context.coordinate(node, a), members.tau[a]);
-            let off = self.slope_error(n, context.bounds.square(context.feature(node, a)).sqrt(), node.loss, tau);
+            let off = self.slope_error(n, context.bounds.square(context.feature(node, a)).sqrt(), size, tau);
             if dual + c.phi(tau + off.copysign(tau)).max(0.0) + self.faults.out >= self.bound {
                 found.outside.push(a);
             } else if dual - c.psi(tau) + self.faults.inside >= self.bound {
@@ -76,26 +102,34 @@ impl Rules<'_> {
         found
     }
 
-    /// Four times what the checker allows for in a slope.
-    pub fn slope_error(&self, n: usize, length: f64, loss: f64, tau: f64) -> f64 {
-        4.0 * U * ((n + 32) as f64 * length * (2.0 * loss.max(0.0)).sqrt() + 8.0 * tau.abs())
+    /// Four times what the checker allows for in a slope; more where slopes of the loss are shrunk (PROOF, "Other losses").
+    pub fn slope_error(&self, n: usize, length: f64, size: PointSize, tau: f64) -> f64 {
+        let times = if size.is_dual() { 8.0 } else { 1.0 };
+        4.0 * U * (times * (n + 32) as f64 * length * size.norm + 8.0 * tau.abs())
     }
 
     fn margin(&self, context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> f64 {
         let members = &node.members;
-        let of = |a: usize| Term {
+        let of = |a: usize| BoundTerm {
             length: context.bounds.square(context.feature(node, a)).sqrt(),
             penalty: context.coordinate(node, a),
             beta: members.beta[a],
             tau: members.tau[a],
         };
-        self.margin_of((0..members.len()).map(of), context.problem().nrows(), node.loss, node.dual)
+        let size = PointSize::new(context.problem(), &node.alpha, node.loss);
+        self.margin_of((0..members.len()).map(of), context.problem().nrows(), size, node.dual)
     }
 
     /// Four times what the checker takes off: γ of the sums, and the errors of residual and slopes times what they are multiplied by.
-    pub fn margin_of(&self, terms: impl Iterator<Item = Term>, n: usize, loss: f64, dual: f64) -> f64 {
+    pub fn margin_of(
+        &self,
+        terms: impl Iterator<Item = BoundTerm>,
+        n: usize,
+        PointSize { norm, terms: of_conjugates }: PointSize,
+        dual: f64,
+    ) -> f64 {
         let (mut fitted, mut asked, mut count, mut charged) = (0.0, 0.0, 0.0, 0.0);
-        for Term { length, penalty, beta, tau } in terms {
+        for BoundTerm { length, penalty, beta, tau } in terms {
             if beta != 0.0 || penalty.psi(tau) < 0.0 {
                 fitted += length * beta.abs();
                 asked += length * penalty.selected().link(tau).abs();
@@ -103,17 +137,21 @@ impl Rules<'_> {
                 charged += 1.0;
             }
         }
-        let (n, residual) = (n as f64, (2.0 * loss.max(0.0)).sqrt());
+        let n = n as f64;
+        if of_conjugates > 0.0 {
+            let of_sums = 8.0 * U * (n + 48.0) * norm * asked;
+            return 4.0 * (of_sums + 8.0 * U * (n + charged + 64.0) * (dual.abs() + of_conjugates));
+        }
         let size = self.y_norm + fitted;
         let error = U * (count + 16.0) * size;
-        let of_sums = U * (n + count + 48.0) * residual * (size + fitted + asked);
+        let of_sums = U * (n + count + 48.0) * norm * (size + fitted + asked);
         let of_terms = U * (charged + 16.0) * (dual.abs() + self.y_norm * self.y_norm);
-        4.0 * (of_sums + error * residual + RESIDUALS * error * error + of_terms)
+        4.0 * (of_sums + error * norm + RESIDUALS * error * error + of_terms)
     }
 }
 
 /// One feature in a bound.
-pub struct Term {
+pub struct BoundTerm {
     /// ‖x̂_j‖.
     pub length: f64,
     pub penalty: Coordinate,

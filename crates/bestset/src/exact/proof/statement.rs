@@ -43,10 +43,7 @@ impl ProofData<'_> {
         check_length("feature names", self.names.len(), problem.ncols())?;
         let unsupported =
             |setting: String, advice: &'static str| Err(Error::Unused { setting, place: "with a proof file", advice });
-        if problem.loss() != Loss::Squared {
-            let advice = "the checker knows the squared loss only; leave the proof file out";
-            return unsupported(format!("the {} loss", problem.loss().name()), advice);
-        }
+        loss_number(problem.loss())?;
         if problem.weights().is_some() == self.weights.is_empty()
             || problem.offset().is_some() == self.offset.is_empty()
         {
@@ -86,6 +83,10 @@ impl ProofData<'_> {
         out.whole(p)?;
         [&self.target, &self.weights, &self.offset].into_iter().try_for_each(|name| out.text(name))?;
         self.names.iter().try_for_each(|name| out.text(name))?;
+        out.raw(&[loss_number(problem.loss())?])?;
+        if let Loss::Huber { delta } = problem.loss() {
+            out.real(delta)?;
+        }
         out.flag(problem.has_intercept())?;
         out.flag(self.scale.is_some())?;
         self.scale.into_iter().flatten().try_for_each(|s| out.real(*s))?;
@@ -101,6 +102,21 @@ impl ProofData<'_> {
         out.flag(claim.excepted)?;
         out.whole(claim.answers.len())?;
         claim.answers.iter().try_for_each(|answer| out.sparse(answer.iter().collect()))
+    }
+}
+
+/// The number that stands for a loss in the file.
+fn loss_number(loss: Loss) -> Result<u8> {
+    match loss {
+        Loss::Squared => Ok(0),
+        Loss::Logistic => Ok(1),
+        Loss::SquaredHinge => Ok(2),
+        Loss::Huber { .. } => Ok(3),
+        other => Err(Error::Unused {
+            setting: format!("the {} loss", other.name()),
+            place: "with a proof file",
+            advice: "the checker does not know it; leave the proof file out",
+        }),
     }
 }
 

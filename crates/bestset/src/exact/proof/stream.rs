@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use std::io::Write;
 
 /// The first bytes: a name and the version of the format.
-pub const MAGIC: &[u8; 8] = b"BSPROOF1";
+pub const MAGIC: &[u8; 8] = b"BSPROOF2";
 
 /// Numbers of a proof are zero or at least this in size.
 const LEAST: f64 = 1e-60;

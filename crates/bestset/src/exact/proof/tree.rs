@@ -1,114 +1,38 @@
 //! The walk: every node is relaxed, decided about, and closed or split, and the file says so.
 
-use super::lemma;
+use super::ground::{OpenNode, ProofTree};
 use super::probe::Probed;
 use super::resume::Replayed;
-use super::rules::{Decisions, Faults, Rules};
-use super::statement::Claim;
-use super::stream::{Record, Stream};
-use super::{ProofSummary, check};
-use crate::control::{Limits, Memory, Monitor};
+use super::rules::Decisions;
+use super::stream::Record;
+use super::{check, lemma};
+use crate::control::{Limits, Monitor};
 use crate::error::{Error, Result};
 use crate::exact::curvature::unmoved;
 use crate::exact::node::branch::branch;
-use crate::exact::node::relax::{Goal, relax};
-use crate::exact::node::{Choice, MovedCurvature, NodeContext, NodeRelaxation};
-use crate::exact::setting::Setting;
+use crate::exact::node::relax::relax;
+use crate::exact::node::{Choice, MovedCurvature, NodeRelaxation};
 use crate::exact::strengthen::should_move;
-use crate::problem::LowerBounds;
-use crate::relaxation::workspace::Workspace;
 use std::sync::Arc;
 
-/// What all nodes look at.
-pub(super) struct Ground<'p, 'a> {
-    pub setting: Setting<'p, 'a>,
-    pub bounds: LowerBounds<'p, 'a>,
-    pub near: Workspace<'p, 'a>,
-    pub core: Workspace<'p, 'a>,
-    pub memory: Memory,
-    /// P of the last answer.
-    pub best: f64,
-    pub nodes: usize,
-}
-
-impl<'p, 'a> Ground<'p, 'a> {
-    pub fn context(&self) -> NodeContext<'_, 'p, 'a> {
-        let Setting { ref tuning, size, problem, .. } = self.setting;
-        let (near, core, memory) = (&self.near, &self.core, &self.memory);
-        let most_curved = tuning.most_curved(problem.nrows(), self.nodes);
-        NodeContext {
-            bounds: self.bounds,
-            near,
-            core,
-            size,
-            most_curved,
-            scale: self.best.abs(),
-            memory,
-            tuning,
-            first: &[],
-        }
-    }
-
-    /// Members join the core with their inner products, all where they are few, as in any tree.
-    fn join_core(&mut self, node: &NodeRelaxation) -> Result<()> {
-        let (members, tuning) = (&node.members, &self.setting.tuning);
-        let most = tuning.most_curved(self.setting.problem.nrows(), self.nodes);
-        let few = members.len() <= most && self.core.active.len() < tuning.most_core;
-        let most = self.core.most_columns(tuning.memory_for_columns);
-        let joining: Vec<usize> = (0..members.len()).filter(|&a| few || members.beta[a] != 0.0).collect();
-        for a in joining {
-            if self.core.active.len() < most {
-                self.core.include(self.near.active.features()[members.positions[a]])?;
-            }
-        }
-        self.core.gram();
-        Ok(())
-    }
-}
-
-/// A node that waits, with the lemma that the checker has there.
-pub(super) struct Open {
-    pub node: NodeRelaxation,
-    pub lemma: Option<Arc<MovedCurvature>>,
-}
-
 /// A node that is to be split on a member.
-struct Split {
+struct NodeSplit {
     node: NodeRelaxation,
     lemma: Option<Arc<MovedCurvature>>,
     member: usize,
 }
 
-/// The tree on its way into a file.
-pub(super) struct ProofTree<'p, 'a, 'w> {
-    pub ground: Ground<'p, 'a>,
-    pub claim: Claim,
-    pub out: Stream<'w>,
-    pub faults: &'w Faults,
-    /// ‖ŷ‖.
-    pub y_norm: f64,
-}
-
-impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
-    pub fn new(setting: Setting<'p, 'a>, best: f64, claim: Claim, out: Stream<'w>, faults: &'w Faults) -> Result<Self> {
-        let (problem, memory) = (setting.problem, setting.options.memory());
-        let null = problem.null_margins();
-        let y_norm = (2.0 * problem.loss_sum(&null, problem.best_intercept(&null, 0.0))).max(0.0).sqrt();
-        let (near, core) = (setting.workspace(), setting.workspace());
-        let ground = Ground { bounds: problem.lower_bounds()?, setting, near, core, memory, best, nodes: 0 };
-        Ok(Self { ground, claim, out, faults, y_norm })
-    }
-
+impl ProofTree<'_, '_, '_> {
     /// Closes all subsets, or those that an unfinished file leaves open.
     pub fn grow(&mut self, known: Option<Replayed>, monitor: &mut Monitor<'_>) -> Result<()> {
-        let mut open: Vec<Open> = match known {
+        let mut open: Vec<OpenNode> = match known {
             Some(known) => self.restore(known)?,
             None => self.root(monitor)?.into_iter().collect(),
         };
         while let Some(one) = open.pop() {
             check(monitor.limits())?;
             self.ground.nodes += 1;
-            let Some(Split { node, lemma, member }) = self.look_at(one, monitor.limits())? else { continue };
+            let Some(NodeSplit { node, lemma, member }) = self.look_at(one, monitor.limits())? else { continue };
             self.ground.join_core(&node)?;
             self.write_split(&node, member, false)?;
             let sides: &[Choice] = if self.faults.is_side_lost { &[Choice::Out] } else { &[Choice::In, Choice::Out] };
@@ -116,30 +40,16 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
                 let mut child = node.clone();
                 child.set(member, side);
                 child.members.drop_out();
-                open.push(Open { node: child, lemma: lemma.clone() });
+                open.push(OpenNode { node: child, lemma: lemma.clone() });
             }
         }
         self.out.record(Record::End)?;
         self.out.flush()
     }
 
-    /// What was written.
-    pub fn summary(&self) -> ProofSummary {
-        ProofSummary { bound: self.claim.bound, nodes: self.ground.nodes, bytes: self.out.bytes }
-    }
-
-    pub fn rules(&self) -> Rules<'w> {
-        Rules { bound: self.claim.bound, y_norm: self.y_norm, faults: self.faults }
-    }
-
-    pub(super) fn goal(&self) -> Goal {
-        let (bound, room) = (self.claim.bound, self.ground.best - self.claim.bound);
-        Goal { best: bound + 0.5 * room, cutoff: bound + 0.25 * room, room: 0.1 * room }
-    }
-
     /// Relaxes the node and moves its curvature as long as that pays, deciding about features in between; `None` where it is closed.
-    fn look_at(&mut self, one: Open, limits: &Limits) -> Result<Option<Split>> {
-        let Open { mut node, mut lemma } = one;
+    fn look_at(&mut self, one: OpenNode, limits: &Limits) -> Result<Option<NodeSplit>> {
+        let OpenNode { mut node, mut lemma } = one;
         let mut looks = Looks::default();
         loop {
             self.fill(&mut node)?;
@@ -177,7 +87,7 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
         match branch(&self.ground.context(), &node) {
             Some(member) => {
                 self.write_lemma(&node, &mut lemma)?;
-                Ok(Some(Split { node, lemma, member }))
+                Ok(Some(NodeSplit { node, lemma, member }))
             }
             // One subset, and its bound is below what was to be proved.
             None => Err(Error::Recheck {
@@ -216,12 +126,6 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
         is_moved
     }
 
-    /// Whether the relaxation has a bound without curvature moved.
-    pub fn has_ridge(&self) -> bool {
-        let problem = self.ground.setting.problem;
-        problem.penalty().has_certificate(problem.ncols())
-    }
-
     /// With k features in, the others are out; where no more than k are left, the size costs nothing.
     fn fill(&mut self, node: &mut NodeRelaxation) -> Result<()> {
         let Some(k) = self.ground.setting.size else { return Ok(()) };
@@ -247,35 +151,6 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
         let features = self.ground.context().features(&members.positions);
         let is_this = |answer: &crate::solution::Coefficients| answer.iter().map(|c| c.0).eq(features.iter().copied());
         self.faults.is_all_listed || self.claim.answers.iter().any(is_this)
-    }
-
-    /// The node's curvature, unless the checker has it.
-    pub(super) fn write_lemma(&mut self, node: &NodeRelaxation, known: &mut Option<Arc<MovedCurvature>>) -> Result<()> {
-        let Some(own) = &node.inherited else { return Ok(()) };
-        if known.as_ref().is_some_and(|known| Arc::ptr_eq(known, own)) {
-            return Ok(());
-        }
-        self.out.record(Record::Psd)?;
-        self.out.features(&self.ground.context().features(&node.members.positions))?;
-        node.members.moved.iter().try_for_each(|d| self.out.real(*d))?;
-        *known = Some(own.clone());
-        Ok(())
-    }
-
-    /// A split, and whether the side with the member comes first.
-    pub(super) fn write_split(&mut self, node: &NodeRelaxation, member: usize, in_first: bool) -> Result<()> {
-        self.out.record(Record::Split)?;
-        self.out.whole(self.ground.context().feature(node, member))?;
-        self.out.flag(in_first)
-    }
-
-    /// The point and the price of the node's bound.
-    pub(super) fn write_bound(&mut self, node: &NodeRelaxation) -> Result<()> {
-        let features = self.ground.context().features(&node.members.positions);
-        self.out.record(Record::Bound)?;
-        self.out.sparse(features.into_iter().zip(node.members.beta.iter().copied()).collect())?;
-        self.out.flag(node.inherited.is_some())?;
-        self.out.real(if self.ground.setting.size.is_some() { node.multiplier } else { 0.0 })
     }
 
     /// What the node's bound decides, in the file and in the node.

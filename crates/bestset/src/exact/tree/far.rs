@@ -7,11 +7,12 @@ use crate::error::Result;
 use crate::exact::node::bound::{correlate, measure, solves};
 use crate::exact::node::branch::branch;
 use crate::exact::node::decide::decide;
+use crate::exact::node::minimise::next_working;
 use crate::exact::node::relax::relax;
 use crate::exact::node::round::round;
 use crate::exact::node::start::start;
 use crate::exact::node::{Link, Members, Node, NodeRelaxation};
-use crate::exact::tree::Tree;
+use crate::exact::tree::{CORE_PAIR_BYTES, Tree};
 use crate::problem::screening;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -54,7 +55,10 @@ impl Tree<'_, '_> {
                 self.postpone(pending.into_iter().map(|p| p.node));
                 return Ok(());
             }
+            let known = self.near.active.len();
             let unfinished = self.pass(pending, &far, monitor)?;
+            // What came near violates the optimality of some of them, which will all work on it.
+            self.share_products((known..self.near.active.len()).collect())?;
             match self.relax_all(unfinished, monitor.limits()) {
                 Ok(relaxed) => pending = relaxed,
                 Err(nodes) => {
@@ -121,10 +125,7 @@ impl Tree<'_, '_> {
             let Some(member) = branch(&self.context(), &pending[first].relaxed) else { return Ok(()) };
             let Pending { node, relaxed } = pending.remove(first);
             let (position, beta) = (relaxed.members.positions[member] as u32, relaxed.members.nonzeros());
-            for p in &beta {
-                self.core.include(self.near.active.features()[p.0 as usize])?;
-            }
-            self.extend_core();
+            self.share_products(next_working(&self.context(), &relaxed))?;
             let parent = Node { beta, multiplier: relaxed.multiplier, ..node };
             let [without, with] = [(vec![], vec![position]), (vec![position], vec![])]
                 .map(|(inside, outside)| self.child(&parent, Link { parent: parent.link.clone(), inside, outside }));
@@ -138,6 +139,21 @@ impl Tree<'_, '_> {
             let (without, with) = rayon::join(|| relax(without), || relax(with));
             pending.extend([without, with]);
         }
+        Ok(())
+    }
+
+    /// The features at some positions join the core, as far as memory has room: their inner products are made once for all nodes that
+    /// work on them, not once for each.
+    fn share_products(&mut self, positions: Vec<usize>) -> Result<()> {
+        let share = self.setting.tuning.memory_for_columns;
+        let columns = (0, self.core.most_columns(share));
+        let most = self.memory.most(share, columns, |columns| CORE_PAIR_BYTES * columns * columns);
+        for k in positions {
+            if self.core.active.len() < most {
+                self.core.include(self.near.active.features()[k])?;
+            }
+        }
+        self.extend_core();
         Ok(())
     }
 

@@ -248,7 +248,7 @@ impl From<SavedRoot> for Outcome {
 }
 
 /// What a slice of a tree has found out.
-pub(super) struct Known<'s> {
+pub(super) struct ClosedSoFar<'s> {
     pub closed: f64,
     pub unseen: f64,
     pub processed: usize,
@@ -267,8 +267,8 @@ impl SavedTree {
         self.open.iter().map(|node| node.bound).fold(f64::INFINITY, f64::min)
     }
 
-    pub(super) fn known(&self) -> Known<'_> {
-        Known { closed: self.closed, unseen: self.unseen, processed: self.processed, pool: &self.pool }
+    pub(super) fn known(&self) -> ClosedSoFar<'_> {
+        ClosedSoFar { closed: self.closed, unseen: self.unseen, processed: self.processed, pool: &self.pool }
     }
 
     /// Without the trace, which the tree keeps that slices come back to.

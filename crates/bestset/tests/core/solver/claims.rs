@@ -1,9 +1,14 @@
 //! The default solver and branch and bound against enumeration: bounds are below P*, answers are not, what is called optimal is, and
 //! features counted as settled are; also when cancelled at any moment.
 
-use crate::common::{RngExt, Shape, case, dependent, enumerate, holds, pick, power, rng};
+use crate::common::{
+    RngExt, Shape, brackets, case, dependent, enumerate, holds, holds_between, least_of, members, pick, power, price,
+    rng,
+};
 use crate::search::moves::check_swap;
-use bestset::{CancelFlag, Loss, Method, Options, Status, solve};
+use bestset::internals::Thresholds;
+use bestset::path::{Grid, PathOptions, path};
+use bestset::{CancelFlag, Loss, Method, Options, Penalty, Status, solve};
 
 #[test]
 fn bounds_answers_and_claims_of_the_default_solver_are_true() {
@@ -116,4 +121,42 @@ fn cancelled_from_another_thread() {
     }
     // The first is for sure: it is cancelled before it begins.
     assert!(interrupted > 0, "{interrupted}");
+}
+
+/// The rules that end a convex phase sooner on large problems (MATH 7.10), on small ones: bounds and answers stay true, and the rules do end
+/// it sooner.
+#[test]
+fn bounds_are_true_where_every_problem_is_taken_for_large() {
+    let mut rng = rng(72);
+    let large = Thresholds { long: 0, costly: 0 };
+    let (mut passes, mut looser) = ([[0.0; 2]; 2], 0);
+    for trial in 0..400 {
+        let case = case(&mut rng, &Shape { attained: true, certified: true, ..Shape::new(3..=16, 2..=8) });
+        let (all, singles) = (enumerate(&case), (0..case.p).map(|j| vec![j]).collect::<Vec<_>>());
+        let fits = brackets(&case, &singles);
+        case.with_problem(|problem| {
+            let scale = case.null_loss() + all.best;
+            for (k, thresholds) in [Thresholds::default(), large].into_iter().enumerate() {
+                let options = Options { thresholds, ..Options::default() };
+                let found = solve(problem, &options).unwrap();
+                holds(found.certificate, found.status, all.best, scale, &trial);
+                passes[0][k] += found.passes;
+                for grid in [Grid::Log { points: 10, ratio: 0.05 }, Grid::Dynamic { points: 6, shrink: 0.9 }] {
+                    let walked = path(problem, &PathOptions { grid, solve: options.clone(), ..PathOptions::default() });
+                    for point in walked.unwrap().points {
+                        let at = point.lambda0;
+                        let penalty = Penalty { lambda0: at, ..case.penalty.clone() };
+                        let best = least_of(&fits, |mask| members(mask).iter().map(|&j| price(&penalty, j)).sum());
+                        let found = &point.solution;
+                        holds_between(found.certificate, found.status, best, scale + best.1, &(trial, at));
+                        passes[1][k] += point.solution.passes;
+                        let c = point.solution.certificate;
+                        looser += usize::from(k == 1 && c.relaxation.is_some_and(|r| c.lower_bound < r - 1e-6 * scale));
+                    }
+                }
+            }
+        });
+    }
+    let [solves, paths] = passes;
+    assert!(solves[1] < solves[0] && paths[1] < paths[0] && looser > 20, "{passes:?} {looser}");
 }

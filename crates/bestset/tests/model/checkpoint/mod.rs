@@ -4,7 +4,7 @@ mod attack;
 
 use crate::common::{RngExt, normal, rng};
 use bestset::cv::{CrossValidation, CvOptions, Folds, cross_validate};
-use bestset::design::Dense;
+use bestset::design::{Column, Dense, Design, Stored};
 use bestset::path::{Grid, Path, PathOptions, path};
 use bestset::{
     Bounds, CancelFlag, Error, Loss, Method, Options, Penalty, Problem, Solution, Status, checkpoint, solve,
@@ -113,9 +113,40 @@ fn child() {
         return std::fs::write(format!("{file}.result"), exact_bits(&found)).unwrap();
     }
     let (x, y) = data(80, 120, Loss::Squared);
+    if let Some(array) = std::env::var_os("BESTSET_DISK") {
+        let stored = Stored::open(array).unwrap();
+        let problem = Problem::new(&stored, y, Penalty::new(0.0, 0.0, 1.0)).unwrap();
+        let found = checkpoint::path(&problem, &options(90), &file).unwrap();
+        return std::fs::write(format!("{file}.result"), bits(&found)).unwrap();
+    }
     let (problem, options) = cv_problem(&x, &y);
     let found = checkpoint::cross_validate(&problem, &options, &file).unwrap();
     std::fs::write(format!("{file}.result"), cv_bits(&found)).unwrap();
+}
+
+/// Kill −9 at ten random moments of a path whose columns are on disk: it ends with the bits of one from memory that nobody kills.
+#[test]
+fn killed_paths_from_disk_end_with_the_bits_of_memory() {
+    let place = Place::new("killed_disk");
+    let (file, array) = (place.file("path.json"), place.file("x.npy"));
+    let (x, y) = data(80, 120, Loss::Squared);
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    let header = format!("{:117}\n", "{'descr': '<f8', 'fortran_order': True, 'shape': (80, 120), }");
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    let mut column = Column::default();
+    for j in 0..120 {
+        x.column(j, &mut column).unwrap();
+        bytes.extend(column.values.iter().flat_map(|x| x.to_le_bytes()));
+    }
+    std::fs::write(&array, bytes).unwrap();
+    let problem = Problem::new(&x, y, Penalty::new(0.0, 0.0, 1.0)).unwrap();
+    let whole = path(&problem, &options(90)).unwrap();
+    assert!(whole.points.len() > 50, "{}", whole.points.len());
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.env("BESTSET_DISK", &array);
+    let (result, killed) = killed_ten_times(child, &file, 120);
+    assert_eq!(result, bits(&whole), "killed {killed} times");
 }
 
 /// Kill −9 at ten random moments of a cross-validation.
