@@ -42,10 +42,10 @@ impl Design for PerClass<'_> {
     fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) -> Result<()> {
         let (n, classes) = (self.x.nrows(), self.classes);
         // Features in the order of their columns, each with all of its classes: one reading for all of them.
-        let is_whole = features.len() % classes == 0
+        let is_whole = features.len().is_multiple_of(classes)
             && features
                 .chunks(classes)
-                .all(|c| c[0] % classes == 0 && c.iter().enumerate().all(|(k, j)| *j == c[0] + k));
+                .all(|c| c[0].is_multiple_of(classes) && c.iter().enumerate().all(|(k, j)| *j == c[0] + k));
         let blocks: Vec<&[f64]> = v.chunks(n).collect();
         if is_whole {
             let own: Vec<usize> = features.iter().step_by(classes).map(|j| j / classes).collect();

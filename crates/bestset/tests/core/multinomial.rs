@@ -408,7 +408,7 @@ fn rows_of_classes_are_not_taken_for_samples() {
         let fit = Fit::new(problem, &last.coefficients).unwrap();
         assert_eq!((fit.samples, fit.features, fit.each, fit.intercept), (case.n as f64, case.p, 2, true));
         assert_eq!(fit.size, last.support().len() / 3);
-        assert!(fit.size > 0 && usual_size(problem) % 3 == 0);
+        assert!(fit.size > 0 && usual_size(problem).is_multiple_of(3));
         let expected = 2.0 * problem.loss_at(&last.coefficients).unwrap() + 2.0 * 2.0 * (fit.size as f64 + 1.0);
         assert!((fit.value(Criterion::Aic, 0.0) - expected).abs() < 1e-9 * expected);
         assert!(found.points.iter().all(|p| p.solution.certificate.lower_bound <= p.solution.objective()));
