@@ -24,7 +24,7 @@ impl Multinomial {
             let (mut sum, mut entropy, mut lost) = (0.0, 0.0, 0.0f64);
             for k in 0..self.classes {
                 let p = alpha[k * n + i] / w + self.is_class(k, i);
-                if !(p >= -NEAR) {
+                if p.is_nan() || p < -NEAR {
                     return None;
                 }
                 // Below zero by rounding is zero; what that moves is counted.
@@ -35,7 +35,7 @@ impl Multinomial {
             }
             // α′ has p/Σp in place of p.
             let moved = 1.1 * ((sum - 1.0).abs() + lost.max(0.0) + digits);
-            if !(moved <= NEAR) {
+            if moved.is_nan() || moved > NEAR {
                 return None;
             }
             value += w * entropy;
@@ -51,7 +51,7 @@ impl Multinomial {
                 blend = blend.max(1.1 * sum / self.shares[k]);
             }
         }
-        if !(blend <= 1e-6) {
+        if blend.is_nan() || blend > 1e-6 {
             return None;
         }
         paid += blend * self.total * classes.ln();
@@ -83,7 +83,7 @@ impl Multinomial {
     }
 
     /// The nearest probabilities of every sample to α_i/w_i + y_i, then [`Multinomial::balance`].
-    pub(super) fn into_domain(&self, alpha: &mut [f64]) {
+    pub(super) fn enter_domain(&self, alpha: &mut [f64]) {
         let n = self.samples();
         for i in 0..n {
             let w = self.weights[i];

@@ -215,7 +215,7 @@ impl CoupledLoss for Multinomial {
     }
 
     fn project(&self, alpha: &mut [f64]) {
-        self.into_domain(alpha);
+        self.enter_domain(alpha);
     }
 
     fn counted(&self) -> (f64, f64) {
@@ -303,7 +303,7 @@ fn factor(mut form: Vec<f64>, size: usize) -> Option<Vec<f64>> {
         for l in 0..=k {
             let sum: f64 = (0..l).map(|m| form[k * size + m] * form[l * size + m]).sum();
             let left = form[k * size + l] - sum;
-            if k == l && !(left > 0.0) {
+            if k == l && (left.is_nan() || left <= 0.0) {
                 return None;
             }
             form[k * size + l] = if k == l { left.sqrt() } else { left / form[l * size + l] };
