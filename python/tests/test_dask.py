@@ -75,6 +75,19 @@ def test_folds_have_the_bits_of_one_process(client):
     assert np.array_equal(labels.coef_, bestset.BestSubsetClassifierCV(**given).fit(X, y > 1).coef_)
 
 
+def test_folds_that_the_workers_cannot_do_are_done_here_and_that_is_said(client, monkeypatch):
+    X, y = data()
+    given = {"cv": 3, "max_size": 4, "prove": None}
+
+    def fails(x, packed, asked):
+        raise OSError("no such disk")
+
+    monkeypatch.setattr(_parts, "part", fails)
+    with pytest.warns(UserWarning, match="folds could not be done by the workers .*no such disk.*; they were done here"):
+        one = bd.cv(X, y, client=client, **given)
+    assert np.array_equal(one.coef_, bestset.BestSubsetRegressorCV(**given).fit(X, y).coef_)
+
+
 def test_a_tree_in_slices_proves_what_one_process_proves(client):
     X, y = hard(n=60, p=60)
     given = {"lambda0": 10.0, "lambda2": 4.0, "standardize": False, "method": "exact"}
