@@ -67,8 +67,10 @@ pub struct Fit {
     pub samples: f64,
     /// Features to choose from: those that have a price and may be in.
     pub features: usize,
-    /// Non-zero coefficients.
+    /// Features with a coefficient that is not zero.
     pub size: usize,
+    /// Coefficients fitted for each of them: one, or for K classes the K − 1 that are not determined by the others.
+    pub each: usize,
     /// Those among them that have no price, and were not chosen.
     pub free: usize,
     /// Whether there is an intercept.
@@ -87,16 +89,17 @@ impl Fit {
             null_deviance: 2.0 * counted.share * problem.null_objective(),
             samples: counted.samples,
             features: candidates(problem),
-            size: coefficients.nonzeros(),
-            free: coefficients.support.iter().filter(|j| problem.penalty().price.at(**j) == 0.0).count(),
-            intercept: problem.has_intercept(),
+            size: features_of(problem, coefficients, |_| true),
+            each: each(problem),
+            free: features_of(problem, coefficients, |j| problem.penalty().price.at(j) == 0.0),
+            intercept: has_intercept(problem),
             lack: counted.lack(problem, deviance),
         })
     }
 
     /// K, the coefficients fitted.
     fn fitted(&self) -> f64 {
-        self.size as f64 + f64::from(u8::from(self.intercept))
+        self.each as f64 * (self.size as f64 + f64::from(u8::from(self.intercept)))
     }
 
     /// The value of a criterion (MATH 10.12–10.16); `variance` is σ² for Cp.
@@ -112,7 +115,7 @@ impl Fit {
             Criterion::Cp => self.deviance / variance - n + 2.0 * k,
             Criterion::R2 => 1.0 - self.deviance / self.null_deviance,
             Criterion::AdjustedR2 => {
-                let null = n - f64::from(u8::from(self.intercept));
+                let null = n - self.each as f64 * f64::from(u8::from(self.intercept));
                 // As many coefficients as samples leave nothing to adjust by.
                 if n <= k {
                     return f64::NAN;
@@ -121,6 +124,28 @@ impl Fit {
             }
         }
     }
+}
+
+/// The features of coefficients that are not zero and that are `counted`: with K classes a feature has K of them.
+pub(crate) fn features_of(
+    problem: &Problem<'_>,
+    coefficients: &Coefficients,
+    counted: impl Fn(usize) -> bool,
+) -> usize {
+    let places = coefficients.iter().filter(|(j, b)| *b != 0.0 && counted(*j)).map(|(j, _)| j / problem.classes());
+    let mut features: Vec<usize> = places.collect();
+    features.dedup();
+    features.len()
+}
+
+/// Coefficients fitted for a feature: those of one of K classes are determined by the others.
+pub(crate) fn each(problem: &Problem<'_>) -> usize {
+    (problem.classes() - 1).max(1)
+}
+
+/// Whether there is an intercept, or one for each class.
+pub(crate) fn has_intercept(problem: &Problem<'_>) -> bool {
+    problem.has_intercept() || problem.coupled().is_some_and(|loss| loss.has_intercepts())
 }
 
 /// How many samples there are.
@@ -164,13 +189,14 @@ impl Counted {
 }
 
 /// min(n/2, n/(max(1, log p) · max(1, log log n))), at least 1, at most p (MATH 10.17): the largest model that the samples can support,
-/// with the n of the criteria.
+/// with the n of the criteria; with K classes 1/(K − 1) of it, and K coefficients for each.
 ///
 /// Beyond it a criterion judges how well noise was fitted: the best of many subsets nearly interpolates.
 pub fn usual_size(problem: &Problem<'_>) -> usize {
-    let (samples, p) = (Counted::new(problem).samples, problem.ncols());
+    let (samples, p) = (Counted::new(problem).samples, problem.ncols() / problem.classes());
     let slack = (p.max(2) as f64).ln().max(1.0) * samples.max(3.0).ln().ln().max(1.0);
-    ((samples / 2.0).min(samples / slack) as usize).clamp(1, p.max(1))
+    let most = (samples / 2.0).min(samples / slack) / each(problem) as f64;
+    problem.classes() * (most as usize).clamp(1, p.max(1))
 }
 
 /// 1 − dev/dev_∅ (MATH 10.16) of margins, offset included, against targets: R² for the squared loss, D² for the others; the null model
@@ -208,7 +234,9 @@ pub fn explained(
 pub(crate) fn candidates(problem: &Problem<'_>) -> usize {
     let penalty = problem.penalty();
     let is_open = |j: usize| penalty.price.at(j) > 0.0 && penalty.bounds.at(j) != (0.0, 0.0);
-    if penalty.is_uniform() { problem.ncols() } else { (0..problem.ncols()).filter(|&j| is_open(j)).count() }
+    let columns =
+        if penalty.is_uniform() { problem.ncols() } else { (0..problem.ncols()).filter(|&j| is_open(j)).count() };
+    columns / problem.classes()
 }
 
 /// log C(p, k) (MATH 10.13).

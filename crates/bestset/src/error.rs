@@ -129,6 +129,14 @@ pub enum Error {
     /// A negative binomial loss without its parameter.
     #[error("the negative binomial loss needs theta: the variance of a count of mean m is m + m²/theta")]
     NoTheta,
+    /// A class of which there is no sample.
+    #[error(
+        "class {class} has no sample with a positive weight; leave the class out, or keep a sample of it in every fold"
+    )]
+    EmptyClass {
+        /// The class, counted from 0.
+        class: usize,
+    },
     /// A time before the beginning.
     #[error("time[{index}] is {value}; times must be at least 0")]
     Time {

@@ -333,22 +333,24 @@ impl<'m, 'a> Measure<'m, 'a> {
     ) -> Subset {
         let loss = self.problem.loss_of(&coefficients, certificate.objective);
         let status = certificate.status(ended, options.absolute(self.problem), options.gap);
-        let criteria = self.criteria(loss, coefficients.nonzeros());
+        let criteria = self.criteria(loss, crate::criteria::features_of(self.problem, &coefficients, |_| true));
         Subset { size, coefficients, certificate, status, loss, criteria }
     }
 
     fn criteria(&self, loss: f64, features: usize) -> Criteria {
         let Counted { samples: n, share } = self.counted;
-        let base = if self.problem.has_intercept() { 1.0 } else { 0.0 };
-        let (d, deviance) = (features as f64 + base, 2.0 * share * loss);
+        let (intercept, each) = (crate::criteria::has_intercept(self.problem), crate::criteria::each(self.problem));
+        let base = if intercept { 1.0 } else { 0.0 };
+        let (d, deviance) = (each as f64 * (features as f64 + base), 2.0 * share * loss);
         let fit = Fit {
             deviance,
             null_deviance: 2.0 * share * self.null,
             samples: n,
             features: crate::criteria::candidates(self.problem),
             size: features,
+            each,
             free: 0,
-            intercept: self.problem.has_intercept(),
+            intercept,
             lack: self.counted.lack(self.problem, deviance),
         };
         let value = |criterion: Criterion| fit.value(criterion, f64::NAN);

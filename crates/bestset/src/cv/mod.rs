@@ -257,6 +257,7 @@ pub(crate) struct Division {
 impl Division {
     /// The parts of the options' folds, and what each leaves out.
     pub(crate) fn drawn(problem: &Problem<'_>, options: &CvOptions) -> Result<Self> {
+        check_samples(problem)?;
         let events: Option<Vec<f64>> =
             problem.coupled().and(problem.kinds()).map(|k| k.iter().map(|&e| f64::from(u8::from(e))).collect());
         let parts = options.folds.draw(events.as_deref().unwrap_or(problem.y()), options.seed)?;
@@ -266,6 +267,7 @@ impl Division {
 
     /// These splits, whose samples must exist.
     pub(crate) fn given(problem: &Problem<'_>, splits: &[Split]) -> Result<Self> {
+        check_samples(problem)?;
         if splits.is_empty() {
             return Err(Error::Range { name: "splits", value: 0.0, range: "at least 1" });
         }
@@ -417,6 +419,15 @@ fn choose(scores: &[SizeScore], path: &Path, score: Score) -> (usize, usize) {
         .filter(|&k| value(k) <= limit)
         .min_by(|&a, &b| size(a).cmp(&size(b)).then(value(a).total_cmp(&value(b))).then(a.cmp(&b)));
     (best, sparsest.unwrap_or(best))
+}
+
+/// Refuses a problem whose rows are not its samples.
+pub(crate) fn check_samples(problem: &Problem<'_>) -> Result<()> {
+    if problem.classes() == 1 {
+        return Ok(());
+    }
+    let reason = "has no folds and subsamples of rows that come once for every class";
+    Err(Error::Unsupported { method: "multinomial", reason })
 }
 
 /// Refuses a subsample share that leaves nothing.

@@ -69,6 +69,7 @@ impl Stability {
 ///
 /// For classification every subsample holds `share` of each class.
 pub fn stability(problem: &Problem<'_>, options: &StabilityOptions) -> Result<Stability> {
+    super::check_samples(problem)?;
     check_share("share", options.share)?;
     if options.subsamples == 0 {
         return Err(Error::Range { name: "subsamples", value: 0.0, range: "at least 1" });

@@ -56,6 +56,12 @@ impl Groups {
         Self { members, labels: known, prices }
     }
 
+    /// A group of K columns for every one of p features, at the price of one: the groups of a [`PerClass`](crate::design::PerClass) design.
+    pub fn per_class(features: usize, classes: usize) -> Self {
+        let members = (0..features).map(|j| (j * classes..(j + 1) * classes).collect()).collect();
+        Self { members, labels: (0..features).collect(), prices: vec![1.0; features] }
+    }
+
     /// The same groups at the given prices, in units of λ0, in the order of the labels.
     pub fn with_prices(mut self, prices: Vec<f64>) -> Result<Self> {
         check_length("group prices", prices.len(), self.members.len())?;

@@ -93,7 +93,7 @@ impl Model {
                 break;
             }
         }
-        (at.value < begun).then(|| (at.beta, begun - at.value))
+        (at.value < begun).then_some((at.beta, begun - at.value))
     }
 
     fn value(&self, pieces: &[Piece<'_>], at: &ModelPoint, own: &[f64], slopes: &[f64]) -> f64 {

@@ -2,7 +2,8 @@
 
 use crate::control::{Limits, Options};
 use crate::error::Result;
-use crate::groups::Grouped;
+use crate::groups::relax::{Until, minimise};
+use crate::groups::{Decision, Grouped, Part};
 use crate::penalty::{Bounds, Penalty};
 use crate::solution::Coefficients;
 use std::collections::HashMap;
@@ -12,6 +13,9 @@ const CANDIDATES: usize = 8;
 
 /// Fits that are kept; then all are forgotten.
 const KNOWN: usize = 20_000;
+
+/// A fit is the answer itself: the tolerance of the relaxation is not for it.
+const FIT_GAP: f64 = 1e-11;
 
 /// The best fit on some groups.
 #[derive(Debug, Clone)]
@@ -51,11 +55,13 @@ pub(crate) struct Fits<'f, 'p, 'a> {
     options: &'f Options,
     limits: &'f Limits,
     known: HashMap<Vec<usize>, GroupFit>,
+    /// The last fit, where the next begins: mostly a group away.
+    last: Option<Coefficients>,
 }
 
 impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
     pub(crate) fn new(grouped: &'f Grouped<'p, 'a>, options: &'f Options, limits: &'f Limits) -> Self {
-        Self { grouped, options, limits, known: HashMap::new() }
+        Self { grouped, options, limits, known: HashMap::new(), last: None }
     }
 
     /// The fit with these groups, ascending, in the model.
@@ -64,13 +70,17 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
             return Ok(known.clone());
         }
         let (grouped, problem) = (self.grouped, self.grouped.problem);
+        if problem.coupled().is_some() && problem.penalty().has_certificate(problem.ncols()) {
+            let fit = self.relaxed(chosen)?;
+            self.keep(chosen, &fit);
+            return Ok(fit);
+        }
         let (mut lower, mut upper) = (vec![0.0; problem.ncols()], vec![0.0; problem.ncols()]);
         for &j in chosen.iter().flat_map(|&g| &grouped.groups.members[g]) {
             (lower[j], upper[j]) = problem.penalty().bounds.at(j);
         }
         let penalty = Penalty { lambda0: 0.0, ..problem.penalty().clone() }.with_bounds(Bounds::Each(lower, upper));
-        // A fit is the answer itself: the tolerance of the relaxation is not for it.
-        let (gap, method) = (self.options.relaxation_gap.min(1e-11), crate::Method::Incremental);
+        let (gap, method) = (self.options.relaxation_gap.min(FIT_GAP), crate::Method::Incremental);
         let time_limit = self.limits.left();
         let options = Options {
             method,
@@ -87,11 +97,31 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
         let bound = found.certificate.lower_bound + prices * (1.0 - f64::EPSILON * (chosen.len() as f64 + 4.0));
         let (objective, coefficients) = (grouped.objective(&found.coefficients)?, found.coefficients);
         let fit = GroupFit { objective, bound, coefficients };
+        self.keep(chosen, &fit);
+        Ok(fit)
+    }
+
+    fn keep(&mut self, chosen: &[usize], fit: &GroupFit) {
         if self.known.len() >= KNOWN {
             self.known.clear();
         }
         self.known.insert(chosen.to_vec(), fit.clone());
-        Ok(fit)
+    }
+
+    /// The relaxation with these groups in and the others out, which is the fit and has its bound (MATH 11.36).
+    fn relaxed(&mut self, chosen: &[usize]) -> Result<GroupFit> {
+        let (grouped, p) = (self.grouped, self.grouped.problem.ncols());
+        let mut choices = vec![Decision::Out; grouped.groups.len()];
+        chosen.iter().for_each(|&g| choices[g] = Decision::In);
+        let part = Part { choices: &choices, price: (0.0, 0.0) };
+        let start = self.last.as_ref().map(|last| (last.to_dense(p), last.intercept));
+        let from = start.as_ref().map(|(beta, intercept)| (beta.as_slice(), *intercept));
+        let until = Until { gap: self.options.relaxation_gap.min(FIT_GAP), enough: &|_, _| false };
+        let found = minimise(grouped, &part, from, until, self.limits)?;
+        let coefficients = Coefficients::from_dense(&found.beta, found.intercept);
+        let objective = grouped.objective(&coefficients)?;
+        self.last = Some(coefficients.clone());
+        Ok(GroupFit { objective, bound: found.bound, coefficients })
     }
 
     /// The groups of a start, the longest coefficients first, as far as the size allows.

@@ -38,6 +38,22 @@ pub trait CoupledLoss: Send + Sync {
     /// α into the domain of L*; one that is in it stays where it is, up to rounding.
     fn project(&self, alpha: &mut [f64]);
 
+    /// How many entries of u a sample has: its classes, in as many blocks of rows.
+    fn classes(&self) -> usize {
+        1
+    }
+
+    /// The intercepts of its own that it is least at, one for each block of rows; empty where it has none.
+    fn intercepts(&self, u: &[f64]) -> Vec<f64> {
+        let _ = u;
+        Vec::new()
+    }
+
+    /// Whether it has intercepts of its own.
+    fn has_intercepts(&self) -> bool {
+        false
+    }
+
     /// How many samples criteria count, and the sum of their weights.
     fn counted(&self) -> (f64, f64);
 

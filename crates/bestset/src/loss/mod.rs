@@ -9,6 +9,7 @@ mod gamma;
 mod huber;
 mod likelihood;
 mod logistic;
+mod multinomial;
 mod names;
 mod negative_binomial;
 mod poisson;
@@ -21,6 +22,7 @@ pub use cox::{Baseline, Curve, Survival, Ties, concordance};
 pub use gamma::Gamma;
 pub use huber::Huber;
 pub use logistic::Logistic;
+pub(crate) use multinomial::Multinomial;
 pub use negative_binomial::NegativeBinomial;
 pub use poisson::Poisson;
 pub use squared::Squared;
@@ -151,6 +153,11 @@ pub enum Loss {
         /// How events at the same time are counted.
         ties: Ties,
     },
+    /// log Σ_k e^{u_k} − u_y of K classes, with an entry of u for each ([`CoupledLoss`]).
+    Multinomial {
+        /// K.
+        classes: usize,
+    },
 }
 
 /// Runs `$body` with `$loss` bound to the scalar loss: one generic loop, compiled for each loss.
@@ -185,7 +192,7 @@ macro_rules! dispatch {
                 let $loss = NegativeBinomial { theta };
                 $body
             }
-            Loss::Cox { .. } => {
+            Loss::Cox { .. } | Loss::Multinomial { .. } => {
                 let $loss = coupled::NotOfOne;
                 $body
             }
@@ -201,7 +208,7 @@ impl Loss {
 
     /// Whether it is a loss of all samples together, not a sum over them: its values of one sample are no numbers.
     pub fn is_coupled(self) -> bool {
-        matches!(self, Self::Cox { .. })
+        matches!(self, Self::Cox { .. } | Self::Multinomial { .. })
     }
 
     /// Whether ℓ″ is the constant one, so that the fit on a support is a linear system.

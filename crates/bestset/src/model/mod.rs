@@ -65,6 +65,10 @@ impl Model {
     /// The model of a solution, on the scale of the problem's design.
     pub fn new(problem: &Problem<'_>, solution: &Solution) -> Result<Self> {
         solution.coefficients.validate(problem.ncols())?;
+        if problem.classes() > 1 {
+            let reason = "has intercepts and coefficients for every class, which a model has no place for";
+            return Err(Error::Unsupported { method: "multinomial", reason });
+        }
         let penalty = problem.penalty();
         Ok(Self {
             loss: problem.loss(),

@@ -408,7 +408,7 @@ fn imbalance(sum: f64, absolute: f64) -> f64 {
 /// A sum that carries its own rounding along (MATH 12.1; Neumaier): exact to a few units in the last place of the result and of
 /// Σ |terms| · ε².
 #[derive(Default)]
-pub(super) struct CompensatedSum {
+pub(crate) struct CompensatedSum {
     high: f64,
     low: f64,
 }
@@ -441,7 +441,7 @@ impl CompensatedSum {
 }
 
 /// Σ x_i, accurate also when the terms cancel.
-pub(super) fn accurate_sum(terms: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn accurate_sum(terms: impl Iterator<Item = f64>) -> f64 {
     let mut sum = CompensatedSum::default();
     terms.for_each(|x| sum.add(x));
     sum.value()

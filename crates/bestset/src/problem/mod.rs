@@ -3,7 +3,7 @@
 use crate::certificate::Certificate;
 use crate::design::{Design, Moments};
 use crate::error::{Error, Result, check_finite, check_length, check_weights};
-use crate::loss::{CoupledLoss, Cox, Loss, Survival, Ties};
+use crate::loss::{CoupledLoss, Cox, Loss, Multinomial, Survival, Ties};
 use crate::penalty::{Coordinate, Penalty};
 use crate::solution::Coefficients;
 use columns::Measured;
@@ -18,7 +18,7 @@ pub(crate) mod refit;
 pub mod screening;
 pub(crate) mod whitened;
 
-pub(crate) use bound::{LowerBounds, outer_end};
+pub(crate) use bound::{LowerBounds, accurate_sum, outer_end};
 pub use columns::Lengths;
 
 /// minimise P(β, β₀) = Σ_i w_i ℓ(o_i + (Xβ)_i + β₀, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖² (MATH 1.1), optionally within bounds and
@@ -89,7 +89,7 @@ impl<'a> Problem<'a> {
             return Err(Error::Range { name, value, range: "finite and above 0" });
         }
         if loss.is_coupled() {
-            let reason = "is a loss over all samples together, which needs more than y: see Problem::with_survival";
+            let reason = "is a loss over all samples together, which needs more than y: see Problem::with_survival and with_classes";
             return Err(Error::Unsupported { method: loss.name(), reason });
         }
         (self.loss, self.coupled) = (loss, None);
@@ -124,6 +124,30 @@ impl<'a> Problem<'a> {
         check_length("time", times.time.len(), self.nrows())?;
         let cox = Cox::new(Arc::new(times), ties, self.weights())?;
         self.with_coupled_loss(Loss::Cox { ties }, &cox)
+    }
+
+    /// Uses the multinomial loss of K classes (MATH 16.1) on a [`PerClass`](crate::design::PerClass) design, with K intercepts of its own
+    /// if asked for; y has a block of n entries for each class, 1 where a sample is of it, else 0. Weights and offsets have blocks as well.
+    pub fn with_classes(self, classes: usize, intercept: bool) -> Result<Self> {
+        let n = self.nrows() / classes.max(1);
+        check_length("targets of classes", self.nrows(), n * classes)?;
+        if let Some(index) = self.y.iter().position(|&v| v != 0.0 && v != 1.0) {
+            return Err(Error::Label { index, value: self.y[index] });
+        }
+        let label = |i: usize| (0..classes).find(|k| self.y[k * n + i] == 1.0).unwrap_or(classes);
+        let labels = (0..n).map(label).collect();
+        let loss = Multinomial::new(labels, classes, intercept, self.weights())?;
+        self.with_coupled_loss(Loss::Multinomial { classes }, &loss)
+    }
+
+    /// K: how many entries of u a sample has.
+    pub fn classes(&self) -> usize {
+        self.coupled().map_or(1, CoupledLoss::classes)
+    }
+
+    /// Number of samples: rows, or blocks of rows of a class.
+    pub fn samples(&self) -> usize {
+        self.nrows() / self.classes()
     }
 
     /// Gives sample i the weight w_i ≥ 0: the same as repeating it w_i times.

@@ -142,7 +142,9 @@ impl ActiveSet {
     #[inline]
     pub fn dot_stored(&self, k: usize, v: &[f64]) -> f64 {
         let (rows, values) = self.entries(k);
-        if self.sparse {
+        if let Some(first) = run(rows) {
+            kernel::dot(values, &v[first..first + values.len()])
+        } else if self.sparse {
             rows.iter().zip(values).map(|(&i, x)| x * v[i as usize]).sum()
         } else {
             kernel::dot(values, v)
@@ -168,7 +170,9 @@ impl ActiveSet {
     #[inline]
     pub fn axpy_stored(&self, k: usize, a: f64, out: &mut [f64]) {
         let (rows, values) = self.entries(k);
-        if self.sparse {
+        if let Some(first) = run(rows) {
+            kernel::axpy(a, values, &mut out[first..first + values.len()]);
+        } else if self.sparse {
             for (&i, x) in rows.iter().zip(values) {
                 out[i as usize] += a * x;
             }
@@ -196,4 +200,11 @@ impl ActiveSet {
     pub fn nrows(&self) -> usize {
         self.n
     }
+}
+
+/// Rows one after the other, as of a column that is there for one block of rows: the first, where there are enough to be worth it.
+#[inline]
+fn run(rows: &[u32]) -> Option<usize> {
+    let (first, last) = (*rows.first()? as usize, *rows.last()? as usize);
+    (rows.len() >= 16 && last - first + 1 == rows.len()).then_some(first)
 }

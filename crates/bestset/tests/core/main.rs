@@ -19,6 +19,7 @@ mod error;
 mod file;
 mod genotypes;
 mod loss;
+mod multinomial;
 mod oracle;
 mod penalty;
 mod problem;

@@ -14,6 +14,7 @@ fn criteria_by_hand() {
         null_deviance: 10.0,
         samples: 4.0,
         features: 3,
+        each: 1,
         size: 1,
         free: 0,
         intercept: true,
@@ -28,6 +29,15 @@ fn criteria_by_hand() {
     assert_close(value(Criterion::Cp), 4.0 - 4.0 + 4.0, 1e-12, &());
     assert_close(value(Criterion::R2), 0.8, 1e-12, &());
     assert_close(value(Criterion::AdjustedR2), 1.0 - 0.2 * 3.0 / 2.0, 1e-12, &());
+    // Three classes fit two coefficients for the feature and two intercepts.
+    let classes = Fit { lack: 2.0, each: 2, ..fit };
+    assert_close(classes.value(Criterion::Aic, 0.5), 2.0 + 8.0, 1e-12, &());
+    assert_close(
+        classes.value(Criterion::Ebic { gamma: 1.0 }, 0.5),
+        2.0 + 4.0 * 4f64.ln() + 2.0 * 3f64.ln(),
+        1e-12,
+        &(),
+    );
     let logistic = Fit { lack: 2.0, ..fit };
     assert_close(logistic.value(Criterion::Aic, f64::NAN), 6.0, 1e-12, &());
 }
