@@ -19,7 +19,7 @@ distributed = pytest.importorskip("distributed", reason="Dask's distributed sche
 da = pytest.importorskip("dask.array")
 
 import bestset.dask as bd  # noqa: E402
-from bestset.dask import _parts, _shards  # noqa: E402
+from bestset.dask import _cluster, _parts, _shards  # noqa: E402
 from bestset.testing import check_design  # noqa: E402
 
 
@@ -196,6 +196,26 @@ def test_a_client_that_is_gone_ends_a_solve_with_what_it_has(client, in_parts):
     there.correlate = counted
     with pytest.warns(match="the client is closed"):
         found = bestset.solve(there, y, lambda0=0.05, method="exact")
+    assert found.status == "read_failed" and found.lower_bound <= bestset.solve(X, y, lambda0=0.05).objective
+
+
+def test_a_cluster_without_workers_is_not_waited_for_for_ever(in_parts, monkeypatch):
+    monkeypatch.setattr(_cluster, "PATIENCE", 1.0)
+    monkeypatch.setattr(_cluster, "LOOK_FOR_WORKERS", 0.1)
+    X, y = data()
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster, distributed.Client(cluster) as client:
+        there = bd.from_array(da.from_array(X, chunks=(-1, 20)), client)
+        sweeps, sweep = [], there.correlate
+
+        def counted(features, vectors):
+            sweeps.append(1)
+            if len(sweeps) == 4:
+                cluster.scale(0)
+            return sweep(features, vectors)
+
+        there.correlate = counted
+        with pytest.warns(match="the cluster has lost all workers"):
+            found = bestset.solve(there, y, lambda0=0.05, method="exact")
     assert found.status == "read_failed" and found.lower_bound <= bestset.solve(X, y, lambda0=0.05).objective
 
 
