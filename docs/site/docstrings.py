@@ -3,7 +3,7 @@
 import re
 
 SECTIONS = ("Parameters", "Attributes")
-ENTRY = re.compile(r"(?P<names>\w+(?:, \w+)*)(?: : (?P<type>.*))?$")
+ENTRY = re.compile(r"(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : (?P<type>.*))?$")
 
 
 def term(line: str) -> str:
@@ -11,7 +11,7 @@ def term(line: str) -> str:
     found = ENTRY.match(line)
     if found is None:
         return line
-    names = ", ".join(f"**{name}**" for name in found["names"].split(", "))
+    names = ", ".join("**{}**".format(name.replace("*", r"\*")) for name in found["names"].split(", "))
     # Values in quotes are to be copied: typographic quotes are not.
     kind = f"``{found['type']}``" if '"' in (found["type"] or "") else found["type"]
     return f"{names} : {kind}" if kind else names

@@ -43,7 +43,11 @@ export BESTSET_LIBRARY=$BESTSET_TARGET/release
 R CMD build bestset
 status=0
 R CMD check --as-cran "${manual[@]}" bestset_*.tar.gz || status=$?
-if [ "$status" -ne 0 ] || ! grep -q '^Status: \(OK\|[0-9]* NOTEs\?\)$' bestset.Rcheck/00check.log; then
+# A program that the check would like to have and this machine has not (Debian: devscripts, qpdf) is a warning about the machine.
+log=bestset.Rcheck/00check.log
+warnings=$(sed -n 's/^Status: .*\b\([0-9][0-9]*\) WARNING.*/\1/p; s/^Status: \([0-9]*\) WARNING.*/\1/p' "$log" | head -n 1)
+lacking=$(grep -c "^A complete check needs the 'checkbashisms' script\|qpdf.* is needed for checks on size reduction" "$log" || true)
+if [ "$status" -ne 0 ] || [ "${warnings:-0}" -gt "$lacking" ]; then
     cat bestset.Rcheck/00install.out bestset.Rcheck/tests/*.fail 2>/dev/null | tail -60
     echo "make test-r: R CMD check has errors or warnings, see $out/bestset.Rcheck" >&2
     exit 1

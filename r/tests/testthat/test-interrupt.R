@@ -31,5 +31,6 @@ test_that("an interrupt ends a solve with an answer", {
   answer <- readRDS(await("answer"))
   expect_identical(answer[[1]], "interrupted")
   expect_true(answer[[3]] <= answer[[2]])
-  expect_gt(answer[[4]], 0)
+  # On a busy machine it may come before the first feature.
+  expect_lte(answer[[4]], 40)
 })
