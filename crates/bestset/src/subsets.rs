@@ -365,7 +365,11 @@ impl<'m, 'a> Measure<'m, 'a> {
         let is_saturated = self.full.is_some() && self.problem.penalty().lambda2 == 0.0 && self.rows <= d;
         let is_likelihood = match self.problem.loss() {
             Loss::Squared | Loss::Gamma => loss > least && !is_saturated,
-            Loss::Logistic | Loss::Poisson | Loss::NegativeBinomial { .. } | Loss::Cox { .. } => true,
+            Loss::Logistic
+            | Loss::Poisson
+            | Loss::NegativeBinomial { .. }
+            | Loss::Cox { .. }
+            | Loss::Multinomial { .. } => true,
             Loss::SquaredHinge | Loss::Huber { .. } => false,
         };
         let (aic, bic) = match is_likelihood {

@@ -9,7 +9,7 @@ impl Loss {
         match self {
             Self::Poisson | Self::Gamma | Self::NegativeBinomial { .. } => u.exp(),
             Self::Logistic => 1.0 / (1.0 + (-u).exp()),
-            Self::Squared | Self::SquaredHinge | Self::Huber { .. } | Self::Cox { .. } => u,
+            Self::Squared | Self::SquaredHinge | Self::Huber { .. } | Self::Cox { .. } | Self::Multinomial { .. } => u,
         }
     }
 
@@ -25,7 +25,7 @@ impl Loss {
         let spread = deviance / count;
         match self {
             Self::Squared => Some(count * (1.0 + (2.0 * std::f64::consts::PI * spread).ln())),
-            Self::Logistic => Some(deviance),
+            Self::Logistic | Self::Multinomial { .. } => Some(deviance),
             // y log y − y − log y!.
             Self::Poisson => Some(deviance - 2.0 * constant(&|y| saturated_count(y))),
             Self::NegativeBinomial { theta } => {

@@ -31,6 +31,7 @@ impl Loss {
             Self::Gamma => "gamma",
             Self::NegativeBinomial { .. } => "negative_binomial",
             Self::Cox { .. } => "cox",
+            Self::Multinomial { .. } => "multinomial",
         }
     }
 
@@ -78,6 +79,7 @@ impl Loss {
             Self::Poisson => Some("Poisson"),
             Self::Gamma => Some("Gamma"),
             Self::NegativeBinomial { .. } => Some("negative binomial"),
+            Self::Multinomial { .. } => Some("multinomial"),
             Self::SquaredHinge | Self::Huber { .. } | Self::Cox { .. } => None,
         }
     }

@@ -230,7 +230,7 @@ impl<'a> Problem<'a> {
                 if (0..self.nrows()).all(is_zero) { Err(Error::NoCounts { loss: self.loss.name() }) } else { Ok(()) }
             }
             Loss::Gamma => self.check_signs(|y| y > 0.0, "above 0"),
-            Loss::Squared | Loss::Huber { .. } | Loss::Cox { .. } => Ok(()),
+            Loss::Squared | Loss::Huber { .. } | Loss::Cox { .. } | Loss::Multinomial { .. } => Ok(()),
         }
     }
 
