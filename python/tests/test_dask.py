@@ -19,7 +19,7 @@ distributed = pytest.importorskip("distributed", reason="Dask's distributed sche
 da = pytest.importorskip("dask.array")
 
 import bestset.dask as bd  # noqa: E402
-from bestset.dask import _parts, _shards  # noqa: E402
+from bestset.dask import _cluster, _parts, _shards  # noqa: E402
 from bestset.testing import check_design  # noqa: E402
 
 
@@ -73,6 +73,19 @@ def test_folds_have_the_bits_of_one_process(client):
         assert np.array_equal(bd.cv(X, y, **given).coef_, other.coef_)
     labels = bd.cv(X, y > 1, loss="logistic", client=client, **given)
     assert np.array_equal(labels.coef_, bestset.BestSubsetClassifierCV(**given).fit(X, y > 1).coef_)
+
+
+def test_folds_that_the_workers_cannot_do_are_done_here_and_that_is_said(client, monkeypatch):
+    X, y = data()
+    given = {"cv": 3, "max_size": 4, "prove": None}
+
+    def fails(x, packed, asked):
+        raise OSError("no such disk")
+
+    monkeypatch.setattr(_parts, "part", fails)
+    with pytest.warns(UserWarning, match="folds could not be done by the workers .*no such disk.*; they were done here"):
+        one = bd.cv(X, y, client=client, **given)
+    assert np.array_equal(one.coef_, bestset.BestSubsetRegressorCV(**given).fit(X, y).coef_)
 
 
 def test_a_tree_in_slices_proves_what_one_process_proves(client):
@@ -183,6 +196,26 @@ def test_a_client_that_is_gone_ends_a_solve_with_what_it_has(client, in_parts):
     there.correlate = counted
     with pytest.warns(match="the client is closed"):
         found = bestset.solve(there, y, lambda0=0.05, method="exact")
+    assert found.status == "read_failed" and found.lower_bound <= bestset.solve(X, y, lambda0=0.05).objective
+
+
+def test_a_cluster_without_workers_is_not_waited_for_for_ever(in_parts, monkeypatch):
+    monkeypatch.setattr(_cluster, "PATIENCE", 1.0)
+    monkeypatch.setattr(_cluster, "LOOK_FOR_WORKERS", 0.1)
+    X, y = data()
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster, distributed.Client(cluster) as client:
+        there = bd.from_array(da.from_array(X, chunks=(-1, 20)), client)
+        sweeps, sweep = [], there.correlate
+
+        def counted(features, vectors):
+            sweeps.append(1)
+            if len(sweeps) == 4:
+                cluster.scale(0)
+            return sweep(features, vectors)
+
+        there.correlate = counted
+        with pytest.warns(match="the cluster has lost all workers"):
+            found = bestset.solve(there, y, lambda0=0.05, method="exact")
     assert found.status == "read_failed" and found.lower_bound <= bestset.solve(X, y, lambda0=0.05).objective
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import bestset
 import numpy as np
 import pytest
@@ -56,7 +59,7 @@ def test_predictions_follow_from_the_baseline_hazard(tmp_path):
 
 
 def test_concordance_counts_pairs():
-    X, time, event = samples(60, 3, 4)
+    X, time, event = samples(60, 6, 4)
     time = np.ceil(6 * time)
     model = BestSubsetSurvival(lambda0=0.0).fit(X, np.column_stack([time, event]))
     u = model.predict(X)
@@ -108,3 +111,30 @@ def test_separation_is_bounded():
     assert np.all(np.isfinite(found.coef)) and found.lower_bound <= found.objective
     with pytest.raises(ValueError, match="survival times"):
         bestset.solve(X, np.arange(30.0), loss="cox", lambda0=0.5)
+
+
+def command(*words):
+    told = [sys.executable, "-c", "import bestset._core as c, sys; sys.exit(c.command(['bestset', *sys.argv[1:]]))", *words]
+    done = subprocess.run(told, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_command_line_fits_the_same_model(tmp_path):
+    X, time, event = samples(120, 6, 3)
+    names = [f"g{j}" for j in range(6)]
+    ends = [[repr(t), "yes" if e else "no"] for t, e in zip(time.tolist(), event)]
+    rows = [",".join([*map(repr, row.tolist()), *end]) for row, end in zip(X, ends)]
+    (tmp_path / "d.csv").write_text("\n".join([",".join([*names, "days", "died"]), *rows]) + "\n")
+    data, model = str(tmp_path / "d.csv"), str(tmp_path / "m.json")
+    code, out, _ = command("fit", data, "--time", "days", "--event", "died", "-o", model)
+    assert code == 0 and "cox partial likelihood, efron ties" in out
+    mine = bestset.solve(X, Times(time, event), loss="cox")
+    there = bestset.load(model)
+    np.testing.assert_allclose(there.coef, mine.coef, rtol=1e-12)
+    assert there.intercept == 0.0
+    code, out, _ = command("predict", model, data, "--type", "survival", "--times", "0.5,1.0")
+    shown = np.array([[float(x) for x in line.split(",")] for line in out.splitlines()[1:]])
+    np.testing.assert_allclose(shown, there.curves(X, [0.5, 1.0]), rtol=1e-12)
+    assert command("predict", model, data, "--times", "1")[0] == 2
+    code, _, err = command("certify", data, "--coefficients", model, "-t", "days", "--drop", "died")
+    assert code == 2 and "--time and --event" in err

@@ -452,7 +452,7 @@ fn points_that_cancel_prove_nothing_false() {
     };
     let mut proved = 0;
     for trial in 0..200 {
-        let (n, c) = (6 + trial % 5, 10f64.powi(3 + trial as i32 % 8));
+        let (n, c) = (6 + trial % 5, 10f64.powi(3 + trial % 8));
         let (a, y): (Vec<f64>, Vec<f64>) = (0..n).map(|_| (random(), random())).unzip();
         let inner = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         // Nothing is worth its price: the least P is that of nothing, ½‖y‖², where r = y.

@@ -10,6 +10,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArray
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,6 +19,9 @@ const KEPT: usize = 512 << 20;
 
 /// Bytes of the columns that are fetched at once.
 const FETCHED: usize = 64 << 20;
+
+/// Features whose numbers one task copies.
+const COPIED: usize = 1 << 12;
 
 /// Whether the call that X belongs to is to end: what an object may ask in the middle of a long pass.
 #[pyclass(frozen)]
@@ -79,12 +83,12 @@ impl Elsewhere {
     }
 
     /// Calls a method and hands its array, of this shape, to `read`.
-    fn ask<T>(
+    fn ask<T: Send>(
         &self,
         place: impl Fn() -> String,
         shape: [usize; 2],
         call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<Py<PyAny>>,
-        read: impl FnOnce(&[f64]) -> T,
+        read: impl FnOnce(&[f64]) -> T + Send,
     ) -> Result<T> {
         Python::attach(|py| {
             let fail = |error: PyErr| self.failed(place(), error);
@@ -106,13 +110,14 @@ impl Elsewhere {
                 return Err(self.failed(place(), format!("it gave an array of shape {found:?}, expected {shape:?}")));
             }
             let entries = array.as_slice().map_err(|e| self.failed(place(), e))?;
-            Ok(read(entries))
+            // Long lists of numbers are copied by all threads, while others may have the interpreter.
+            Ok(py.detach(|| read(entries)))
         })
     }
 
     /// The list as Python has it, nothing where it is that of all features.
     fn listed<'py>(&self, py: Python<'py>, features: &[usize]) -> Option<Bound<'py, PyArray1<i64>>> {
-        let is_all = features.len() == self.ncols && features.iter().enumerate().all(|(k, &j)| j == k);
+        let is_all = features.len() == self.ncols && features.par_iter().enumerate().all(|(k, &j)| j == k);
         (!is_all).then(|| PyArray1::from_iter(py, features.iter().map(|&j| j as i64)))
     }
 
@@ -167,6 +172,47 @@ impl Elsewhere {
         Ok(found.into_iter().flatten().collect())
     }
 
+    /// x_jᵀv of the features and vectors, as the object has them, each kept in this way; the vectors of a feature side by side.
+    fn multiply<T: Send>(
+        &self,
+        features: &[usize],
+        vectors: &[&[f64]],
+        out: &mut [T],
+        kept: impl Fn(f64) -> T + Sync,
+    ) -> Result<()> {
+        let (n, m, count) = (self.nrows, vectors.len(), features.len());
+        if count == 0 || m == 0 {
+            return Ok(());
+        }
+        let place = || format!("correlate of {}", some(features));
+        let call = |object: &Bound<'_, PyAny>| {
+            let py = object.py();
+            let vectors = PyArray1::from_vec(py, vectors.concat());
+            let vectors: Bound<'_, PyArray2<f64>> = vectors.reshape_with_order([n, m], NPY_ORDER::NPY_FORTRANORDER)?;
+            Ok(object.call_method1("correlate", (self.listed(py, features), vectors))?.unbind())
+        };
+        let wrong = self.ask(place, [count, m], call, |found| {
+            // By vectors there, by features here.
+            let parts = out.par_chunks_mut(COPIED * m).enumerate().map(|(part, out)| {
+                for (k, out) in out.chunks_exact_mut(m).enumerate() {
+                    out.iter_mut().enumerate().for_each(|(v, x)| *x = kept(found[v * count + part * COPIED + k]));
+                }
+                let own = part * COPIED..count.min((part + 1) * COPIED);
+                (0..m).find_map(|v| {
+                    own.clone().find(|k| !found[v * count + k].is_finite()).map(|k| (features[k], found[v * count + k]))
+                })
+            });
+            parts.flatten().min_by_key(|wrong| wrong.0)
+        })?;
+        match wrong {
+            Some((j, x)) => {
+                let reason = format!("{x}: every entry of X must be finite");
+                Err(self.failed(format!("correlate of feature {j}"), reason))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn moments_from(&self, weights: Option<&[f64]>, view: Option<(&[f64], &[f64])>) -> Result<Option<Vec<Moments>>> {
         if !self.has_moments {
             return Ok(None);
@@ -180,12 +226,13 @@ impl Elsewhere {
         let p = self.ncols;
         let read = |all: &[f64]| {
             (0..p)
+                .into_par_iter()
                 .map(|j| Moments { mean: all[j], squares: all[p + j], centred: all[2 * p + j] })
                 .collect::<Vec<Moments>>()
         };
         let found = self.ask(|| "moments".to_owned(), [p, 3], call, read)?;
         let is_sound = |m: &Moments| m.mean.is_finite() && m.squares.is_finite() && m.centred.is_finite();
-        match found.iter().position(|m| !is_sound(m)) {
+        match found.par_iter().position_first(|m| !is_sound(m)) {
             Some(j) => {
                 let reason =
                     format!("{:?}: every entry of the column must be finite, and its squares add up", found[j]);
@@ -246,30 +293,11 @@ impl Design for Elsewhere {
     }
 
     fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) -> Result<()> {
-        let (n, m, count) = (self.nrows, vectors.len(), features.len());
-        if count == 0 || m == 0 {
-            return Ok(());
-        }
-        let place = || format!("correlate of {}", some(features));
-        let call = |object: &Bound<'_, PyAny>| {
-            let py = object.py();
-            let vectors = PyArray1::from_vec(py, vectors.concat());
-            let vectors: Bound<'_, PyArray2<f64>> = vectors.reshape_with_order([n, m], NPY_ORDER::NPY_FORTRANORDER)?;
-            Ok(object.call_method1("correlate", (self.listed(py, features), vectors))?.unbind())
-        };
-        self.ask(place, [count, m], call, |found| {
-            // By vectors there, by features here.
-            for (v, found) in found.chunks_exact(count).enumerate() {
-                found.iter().enumerate().for_each(|(k, x)| out[k * m + v] = *x);
-            }
-        })?;
-        match out.iter().position(|x| !x.is_finite()) {
-            Some(k) => {
-                let reason = format!("{}: every entry of X must be finite", out[k]);
-                Err(self.failed(format!("correlate of feature {}", features[k / m]), reason))
-            }
-            None => Ok(()),
-        }
+        self.multiply(features, vectors, out, |x| x)
+    }
+
+    fn correlate_roughly(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f32]) -> Result<()> {
+        self.multiply(features, vectors, out, |x| x as f32)
     }
 
     fn axpy(&self, j: usize, a: f64, out: &mut [f64]) -> Result<()> {

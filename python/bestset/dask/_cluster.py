@@ -13,8 +13,11 @@ from dask.delayed import delayed
 #: How often a task is done again by the scheduler, and by us where its worker was lost too often.
 RETRIES = 5
 
-#: Seconds between two looks at whether the work is still wanted.
-LOOK = 0.1
+#: Seconds between two looks at whether the work is still wanted, and at whether there are workers.
+LOOK, LOOK_FOR_WORKERS = 0.1, 5.0
+
+#: Seconds without any worker after which those that were lost are not waited for any longer, unless the cluster starts others by itself.
+PATIENCE = 300.0
 
 
 class Cluster:
@@ -28,6 +31,8 @@ class Cluster:
         self.client = _client(client)
         self.retries = retries
         self.stopped: Callable[[], bool] = lambda: False
+        #: When it was looked for workers, and when there were some.
+        self._looked, self._seen = 0.0, float("inf")
         #: Seconds that sweeps took, and how many there were.
         self.seconds = 0.0
         self.sweeps = 0
@@ -119,6 +124,22 @@ class Cluster:
             raise RuntimeError(
                 f"the client is {self.client.status}: keep it open until the fit has ended "
                 "(with Client(...) as client: model.fit(X, y))"
+            )
+        if self.client is not None:
+            self._look_for_workers()
+
+    def _look_for_workers(self) -> None:
+        """Workers that are late are waited for; tasks of a cluster that has lost all of them would wait for ever."""
+        now = time.monotonic()
+        if now < self._looked + LOOK_FOR_WORKERS:
+            return
+        self._looked = now
+        if self.client.scheduler_info()["workers"]:
+            self._seen = now
+        elif now - self._seen > PATIENCE and getattr(getattr(self.client, "cluster", None), "_adaptive", None) is None:
+            raise RuntimeError(
+                f"the cluster has lost all workers, and there was none for {PATIENCE:.0f} s; did they hit their limits of memory? Make chunks of "
+                "fewer columns, or let the cluster start others (cluster.adapt)"
             )
 
 

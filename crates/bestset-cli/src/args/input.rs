@@ -179,6 +179,13 @@ impl InputArgs {
     /// Refuses a model file or a directory that was meant for another argument early, with its name.
     pub fn check(&self) -> Result<(), Failure> {
         self.cohort.check(&self.file)?;
+        // A conflict of --time with --target outweighs what these require.
+        let is_survival = self.event.is_some() || self.entry.is_some() || self.strata.is_some() || self.ties.is_some();
+        if is_survival && self.time.is_none() {
+            return Err(Failure::Usage(
+                "--event, --entry, --strata and --ties go with --time, which names the target then",
+            ));
+        }
         match self.scale_target {
             Some((low, high)) if low >= high => {
                 Err(Failure::Message(format!("--scale-target {low},{high}: the first number must be below the second")))

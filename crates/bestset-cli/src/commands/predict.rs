@@ -126,7 +126,8 @@ impl Predict {
         match &self.output {
             Some(path) => {
                 encoding::write_whole(path, csv(&found).as_bytes())?;
-                writeln!(out, "{} predictions of {}: {}", found.predictions.len(), found.target, path.display())?;
+                let count = found.predictions.len().max(found.curves.len());
+                writeln!(out, "{count} predictions of {}: {}", found.target, path.display())?;
                 if let Some(score) = &found.score {
                     writeln!(out, "{} {}", score.name, number(score.value))?;
                 }

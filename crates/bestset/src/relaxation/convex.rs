@@ -208,25 +208,19 @@ impl Relaxed {
             screening::zero_in_relaxation(problem.coordinate(j), tau, lengths.of(j), radius)
                 && work.position(j).is_none_or(|k| work.beta[k] == 0.0)
         };
-        let keep = each(self.alive.len(), |k| !zero(self.alive[k], self.tau[k]));
-        let removed = keep.iter().filter(|k| !**k).count();
+        let kept = chosen(self.alive.len(), |k| Some(k).filter(|&k| !zero(self.alive[k], self.tau[k])));
+        let removed = self.alive.len() - kept.len();
         if removed == 0 {
             return Ok(());
         }
         self.screened.relaxation += removed;
-        let mut active = vec![true; work.active.len()];
-        for (&j, &kept) in self.alive.iter().zip(&keep) {
-            if let Some(k) = work.position(j) {
-                active[k] = kept;
-            }
-        }
+        let stays = |j: &usize| self.alive.binary_search(j).map_or(true, |k| !zero(*j, self.tau[k]));
+        let active: Vec<bool> = work.active.features().iter().map(stays).collect();
+        let (alive, tau) = (each(kept.len(), |k| self.alive[kept[k]]), each(kept.len(), |k| self.tau[kept[k]]));
+        (self.alive, self.tau) = (alive, tau);
         if active.contains(&false) {
             work.retain(&active);
         }
-        let mut marks = keep.iter();
-        self.alive.retain(|_| *marks.next().unwrap_or(&false));
-        let mut marks = keep.iter();
-        self.tau.retain(|_| *marks.next().unwrap_or(&false));
         Ok(())
     }
 
@@ -274,13 +268,9 @@ impl Relaxed {
         if !self.own {
             return work.gradients();
         }
-        let mut gradients = vec![0.0; work.active.len()];
-        for (&j, &t) in self.alive.iter().zip(&self.tau) {
-            if let Some(k) = work.position(j) {
-                gradients[k] = t;
-            }
-        }
-        gradients
+        // In the order of the features.
+        let of = |j: &usize| self.alive.binary_search(j).map_or(0.0, |k| self.tau[k]);
+        work.active.features().iter().map(of).collect()
     }
 }
 

@@ -32,11 +32,14 @@ pub(crate) fn may_enter(
     let Some(prices) = Prices::new(support, droppable) else { return Ok(features) };
     let (lengths, mut kept) = (problem.lengths()?, Vec::new());
     let vectors: Vec<&[f64]> = prices.vectors.iter().map(Vec::as_slice).collect();
+    let mut numbers = Vec::new();
     for part in features.chunks((HELD / size.max(1)).max(1)) {
-        let mut z = vec![0.0; part.len() * size];
+        numbers.resize(part.len() * size, 0.0);
+        let z = &mut numbers[..];
         if size > 0 {
-            correlate_many(problem.design(), part, &vectors, &mut z, &|| monitor.check())?;
+            correlate_many(problem.design(), part, &vectors, z, &|| monitor.check())?;
         }
+        let z = &*z;
         let may = |k: usize| {
             let j = part[k];
             prices.may_lower(&problem.coordinate(j), lengths.of(j).powi(2), -tau[j], &z[k * size..(k + 1) * size])

@@ -2,6 +2,7 @@
 
 use crate::control::{Limits, Monitor};
 use crate::error::Result;
+use crate::kernel::each::chosen;
 use crate::problem::Problem;
 use crate::problem::screening;
 use crate::relaxation::convex::Relaxed;
@@ -72,7 +73,12 @@ impl Rules {
         let problem = work.problem;
         let squares = problem.squares()?;
         let mut changed = false;
-        for j in 0..self.tau.len() {
+        // Of most features the rules say nothing that would change the point: all are asked, in parallel, and few are looked at again.
+        let asked = chosen(self.tau.len(), |j| {
+            let is_active = work.position(j).is_some();
+            (is_active || self.verdict(problem, j, best) == Verdict::In).then_some(j)
+        });
+        for j in asked {
             let inside = work.position(j).is_some_and(|k| work.beta[k] != 0.0);
             match self.verdict(problem, j, best) {
                 Verdict::Out if inside => {

@@ -207,8 +207,8 @@ fn entering(
     };
     let Some(removals) = removals else {
         let squares = problem.squares()?;
-        outside.retain(|&j| lowers(work, squares[j], j, tau[j]));
-        return Ok((outside, false));
+        let kept = chosen(outside.len(), |k| Some(outside[k]).filter(|&j| lowers(work, squares[j], j, tau[j])));
+        return Ok((kept, false));
     };
     let (removals, lengths) = (best_removals(removals), problem.lengths()?);
     let worth = |j: usize| {
@@ -217,7 +217,7 @@ fn entering(
         let moves = removals.iter().map(|(cost, reach)| gain(reach * length) - cost);
         moves.fold(gain(0.0), f64::max) - c.l0
     };
-    outside.retain(|&j| worth(j) > 0.0);
+    outside = chosen(outside.len(), |k| Some(outside[k]).filter(|&j| worth(j) > 0.0));
     let mut complete = true;
     let room = (4 * support.active.len()).max(500);
     if outside.len() > room && *budget < 0.5 * BUDGET {

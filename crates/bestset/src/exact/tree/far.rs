@@ -13,6 +13,7 @@ use crate::exact::node::round::round;
 use crate::exact::node::start::start;
 use crate::exact::node::{Link, Members, Node, NodeRelaxation};
 use crate::exact::tree::{CORE_PAIR_BYTES, Tree};
+use crate::kernel::each::{chosen, each};
 use crate::problem::screening;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -50,7 +51,7 @@ impl Tree<'_, '_> {
         let mut pending = vec![self.relax_near(node, monitor.limits())];
         self.dive(&mut pending, monitor)?;
         while !pending.is_empty() {
-            let far: Vec<usize> = open.iter().copied().filter(|&j| self.near.position(j).is_none()).collect();
+            let far = self.not_near(&open);
             if !monitor.has_time_for(0.25 * (far.len() * pending.len() * self.setting.problem.nrows()) as f64) {
                 self.postpone(pending.into_iter().map(|p| p.node));
                 return Ok(());
@@ -68,6 +69,11 @@ impl Tree<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Those whose columns are not in memory.
+    fn not_near(&self, features: &[usize]) -> Vec<usize> {
+        chosen(features.len(), |k| Some(features[k]).filter(|&j| self.near.position(j).is_none()))
     }
 
     /// All relaxed on the near features, or all given back where there is no time left for one of them.
@@ -94,7 +100,7 @@ impl Tree<'_, '_> {
         monitor.passes += far.len() as f64 / problem.ncols() as f64;
         let (count, mut unfinished) = (pending.len(), Vec::new());
         for (v, one) in pending.into_iter().enumerate() {
-            let of_one: Vec<f64> = rough.iter().skip(v).step_by(count).map(|x| f64::from(*x)).collect();
+            let of_one = each(far.len(), |k| f64::from(rough[k * count + v]));
             unfinished.extend(self.finish_with_far(one, far, &of_one, monitor)?);
         }
         Ok(unfinished)
@@ -252,12 +258,11 @@ impl Tree<'_, '_> {
         let excludes = |k: usize, t: f64| screening::in_no_optimal_subset(coordinate(k), t, dual, best);
         let mut ends = self.bounds.rough_ends(&relaxed.alpha, far, rough, coordinate);
         // All of them in one trip, wherever the columns are.
-        let unsure: Vec<usize> =
-            (0..far.len()).filter(|&k| excludes(k, ends[k].1) && !excludes(k, ends[k].0)).collect();
+        let unsure = chosen(far.len(), |k| Some(k).filter(|&k| excludes(k, ends[k].1) && !excludes(k, ends[k].0)));
         for (&k, outer) in unsure.iter().zip(self.outer_correlations(relaxed, far, &unsure)?) {
             ends[k].0 = outer;
         }
-        Ok((0..far.len()).filter(|&k| !excludes(k, ends[k].0)).map(|k| far[k]).collect())
+        Ok(chosen(far.len(), |k| (!excludes(k, ends[k].0)).then_some(far[k])))
     }
 
     /// The features that violate most come into memory, as many as were near at most.
@@ -298,7 +303,7 @@ impl Tree<'_, '_> {
             node.far = Arc::default();
         }
         self.join_members(&mut relaxed.members, &node.far)?;
-        node.far = Arc::new(node.far.iter().copied().filter(|&j| self.near.position(j).is_none()).collect());
+        node.far = Arc::new(self.not_near(&node.far));
         self.close_or_split(node, relaxed, monitor)
     }
 
@@ -318,7 +323,9 @@ impl Tree<'_, '_> {
         let mut joining = wanted.min(vacancies);
         let mut is_member = vec![false; self.near.active.len()];
         members.positions.iter().for_each(|&k| is_member[k] = true);
-        for &j in far {
+        // Where none may come, only those that are near already are looked at one after the other.
+        let asked = chosen(far.len(), |k| Some(far[k]).filter(|&j| joining > 0 || self.near.position(j).is_some()));
+        for j in asked {
             let known = self.near.position(j);
             let joins = known.is_none() && joining > 0;
             let position = if joins { Some(self.near.include(j)?) } else { known };

@@ -6,6 +6,7 @@ use crate::exact::node::Node;
 use crate::exact::seed::Seed;
 use crate::exact::setting::Setting;
 use crate::exact::tree::Tree;
+use crate::kernel::each::chosen;
 use crate::problem::screening;
 use crate::solver::incremental::Root;
 use std::sync::Arc;
@@ -29,11 +30,11 @@ impl<'p, 'a> Tree<'p, 'a> {
         tree.core.include_all(&minimiser.support)?;
         tree.core.include_all(&tree.outcome.coefficients.support)?;
         let (problem, bound, best) = (tree.setting.problem, tree.root_bound(), tree.pool.limit());
-        let is_open = |j: &usize| {
-            let coordinate = problem.coordinate(*j).priced(multiplier);
-            !screening::in_no_optimal_subset(coordinate, tau[*j], bound, best)
+        let is_open = |j: usize| {
+            let coordinate = problem.coordinate(j).priced(multiplier);
+            !screening::in_no_optimal_subset(coordinate, tau[j], bound, best)
         };
-        let open: Vec<usize> = (0..tau.len()).filter(is_open).collect();
+        let open = chosen(tau.len(), |j| is_open(j).then_some(j));
         let pull = |j: usize| tau[j].abs() / problem.coordinate(j).priced(multiplier).threshold(tau[j]);
         let OpenFeatures { near, far } = tree.divide(open, visited, pull);
         tree.near.include_all(&near)?;
