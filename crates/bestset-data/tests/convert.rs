@@ -102,7 +102,7 @@ fn sparse_files_are_converted_some_columns_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let (rows, columns) = (3000usize, 200usize);
-    let is_there = |i: usize, j: usize| (i * 7 + j * 13 + i * j) % 11 == 0 && j % 17 != 5;
+    let is_there = |i: usize, j: usize| (i * 7 + j * 13 + i * j).is_multiple_of(11) && j % 17 != 5;
     let (mut svm, mut market, mut skew) = (String::new(), String::new(), String::new());
     let (mut count, mut upper) = (0, 0);
     for i in 0..rows {

@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let matter = if rho > 0.0 { size.unwrap_or(10) } else { 10 };
     let apart = if rho > 0.0 { p / matter } else { 1 };
     let noise = (matter as f64 / n as f64 / 5.0).sqrt();
-    let effect = |j: usize| if j % 2 == 0 { 1.0 } else { -1.0 };
+    let effect = |j: usize| if j.is_multiple_of(2) { 1.0 } else { -1.0 };
     let signal = |i: usize| (0..matter).map(|j| effect(j) * f64::from(x[j * apart * n + i])).sum::<f64>();
     let y: Vec<f64> =
         (0..n).map(|i| signal(i) + noise * Distribution::<f64>::sample(&StandardNormal, &mut rng)).collect();

@@ -221,7 +221,7 @@ fn beside(table: &Table, position: usize) -> Result<Apart> {
     if let Some(gap) = table.gaps.get(&position) {
         return Err(table.missing(&name, gap, "; it must be known in every row").into());
     }
-    let mut levels: Vec<String> = text.levels.iter().cloned().collect();
+    let mut levels: Vec<String> = text.levels.to_vec();
     levels.sort();
     let place = |i: usize| text.get(i).and_then(|level| levels.iter().position(|l| l == level)).unwrap_or(0) as f64;
     let values = (0..table.rows()).map(place).collect();

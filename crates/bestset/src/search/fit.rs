@@ -82,7 +82,8 @@ pub(crate) fn apply(work: &mut Workspace<'_, '_>, squares: &[f64], step: Move) {
         work.beta[j] = work.coordinates[j].prox_selected(c, q);
         work.refresh();
         // Where c is no bound the step may be far too long.
-        while work.problem.loss().has_log_link() && !(work.loss() <= before) && work.beta[j].abs() > f64::MIN_POSITIVE {
+        let is_worse = |loss: f64| loss.is_nan() || loss > before;
+        while work.problem.loss().has_log_link() && is_worse(work.loss()) && work.beta[j].abs() > f64::MIN_POSITIVE {
             work.beta[j] *= 0.25;
             work.refresh();
         }

@@ -162,7 +162,7 @@ impl CoxCase {
             let step = solved(h, g.clone());
             let decrement: f64 = step.iter().zip(&g).map(|(s, g)| s * g).sum();
             let now = value(&beta);
-            if !(decrement > 1e-15 * now.abs().max(1e-3)) {
+            if decrement.is_nan() || decrement <= 1e-15 * now.abs().max(1e-3) {
                 break;
             }
             let mut t = 1.0;

@@ -42,7 +42,7 @@ impl Cox {
         }
         let hazards = self.shares(&c)?;
         let shared = self.share(&c, &hazards);
-        if !(shared.off < 0.5) {
+        if shared.off.is_nan() || shared.off >= 0.5 {
             return None;
         }
         let (mut value, mut size) = (self.least, self.least.abs());
@@ -65,7 +65,7 @@ impl Cox {
     }
 
     /// c′ = Σ_k d_kp_k (MATH 15.10): every α goes to a point of the domain, one in it to itself.
-    pub(super) fn into_domain(&self, alpha: &mut [f64]) {
+    pub(super) fn move_into_domain(&self, alpha: &mut [f64]) {
         let is_there = |i: usize| self.risk.stratum(i).is_some();
         let mut c: Vec<f64> = (0..alpha.len())
             .map(|i| if is_there(i) { Some(alpha[i] + self.delta[i]).filter(|c| *c > 0.0).unwrap_or(0.0) } else { 0.0 })
@@ -168,7 +168,7 @@ impl Cox {
         let mut shared = self.share(c, &hazards);
         let mut now = value(&hazards, &shared.cumulated);
         for _ in 0..STEPS {
-            if !(shared.off > CLOSE) {
+            if shared.off.is_nan() || shared.off <= CLOSE {
                 break;
             }
             let slope: Vec<f64> = weights.iter().zip(&shared.sums).map(|(d, s)| d - s).collect();

@@ -270,7 +270,7 @@ impl CoupledLoss for Cox {
     }
 
     fn project(&self, alpha: &mut [f64]) {
-        self.into_domain(alpha);
+        self.move_into_domain(alpha);
     }
 
     /// Events.
