@@ -48,7 +48,7 @@ class _Survival(BestSubsetBase):
         checked, _ = self._samples(X, times.time, y_numeric=True)
         self._times = times
         try:
-            parts = self._splits(checked, times.event, classifier=False) if splits else None  # type: ignore[attr-defined]
+            parts = self._splits(checked, times.event, classifier=False) if splits else None
             weights = self._weights(sample_weight, checked)
             fits = self._fit_problems(checked, X, [times.time], "cox", weights, offset, parts)
         finally:

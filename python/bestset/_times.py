@@ -50,8 +50,8 @@ class Times:
             raise ValueError(f"ties is {ties!r}; it must be one of {', '.join(TIES)}")
         times, events = _input.vector(time, "time"), _events(event)
         late = _input.optional(entry, "entry")
-        known, numbers = (None, None) if strata is None else np.unique(np.asarray(strata), return_inverse=True)
-        numbers = None if numbers is None else numbers.ravel().tolist()
+        known, places = (None, None) if strata is None else np.unique(np.asarray(strata), return_inverse=True)
+        numbers: list[int] | None = None if places is None else places.ravel().tolist()
         for name, values in (("event", events), ("entry", late), ("strata", numbers)):
             if values is not None and len(values) != len(times):
                 raise ValueError(f"{name} has length {len(values)}, but there are {len(times)} times")
