@@ -10,7 +10,6 @@ use bestset_data::{
     CohortFiles, Dataset, KnownVariant, Matrix, Names, Roles, Table, Target, Usual, Variant, read, read_cohort,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
 
 /// Data with a target that fits the loss.
 pub struct Loaded {
@@ -313,29 +312,25 @@ impl Own {
             let target = Target { name: label.name, values: label.values, classes: None };
             return Ok(Self { target, weights: None, offset: None, is_table });
         }
-        let [weights, offset] = [&input.weights, &input.offset].map(|name| name.clone().filter(|_| is_table));
-        let others = [&weights, &offset].into_iter().flatten().map(|name| table.find(name));
-        let others = others.collect::<Result<Vec<usize>, _>>()?;
-        let mut left = (0..table.columns()).filter(|k| !others.contains(k)).map(|k| table.name(k));
-        let target = match (&input.target, left.next(), left.next()) {
-            (None, Some(only), None) => Some(only),
+        // By name: numbers of columns are those of the table as it was read.
+        let name_of = |wanted: &String| table.find(wanted).map(|k| table.name(k));
+        let named = |wanted: &Option<String>| wanted.as_ref().filter(|_| is_table).map(name_of).transpose();
+        let (weights, offset) = (named(&input.weights)?, named(&input.offset)?);
+        let is_left = |name: &String| Some(name) != weights.as_ref() && Some(name) != offset.as_ref();
+        let mut left = (0..table.columns()).map(|k| table.name(k)).filter(is_left);
+        let target = match (named(&input.target)?, left.next(), left.next()) {
+            (None, Some(only), None) => only,
             // The column named y, or an error that names those there are.
-            (named, ..) => named.clone(),
+            (named, ..) => named.map_or_else(|| name_of(&"y".to_owned()), Ok)?,
         };
-        let positive = input.positive.clone();
+        let kept = [Some(&target), weights.as_ref(), offset.as_ref()].into_iter().flatten().cloned().collect();
+        let (target, positive) = (Some(target), input.positive.clone());
         let roles = Roles { target, weights, offset, positive, needs_features: false, ..Roles::default() };
-        table.keep_named(&roles_of(&roles, &table)?);
+        table.keep_named(&kept);
         let Dataset { target, weights, offset, .. } = table.into_dataset(&roles)?;
         let target = target.ok_or_else(|| bad("there is no target".to_owned()))?;
         Ok(Self { target, weights, offset, is_table })
     }
-}
-
-/// The names of the columns that have a role; all others of a target's table are not looked at.
-fn roles_of(roles: &Roles, table: &Table) -> Result<HashSet<String>, Failure> {
-    let target = roles.target.clone().unwrap_or_else(|| "y".to_owned());
-    let wanted = [Some(target), roles.weights.clone(), roles.offset.clone()];
-    Ok(wanted.iter().flatten().map(|name| table.find(name).map(|k| table.name(k))).collect::<Result<_, _>>()?)
 }
 
 fn scale(target: &mut Target, (low, high): (f64, f64)) -> Result<Scaling, Failure> {
