@@ -11,8 +11,8 @@ demanding <- function() {
 
 test_that("links other than the usual are refused", {
   data <- demanding()
-  expect_error(bestset(y > 0 ~ a + b, data, family = binomial("probit")), "must be \"logit\"")
-  expect_error(bestset(y ~ a + b, data, family = gaussian("log")), "must be \"identity\"")
+  expect_error(bestset(y > 0 ~ a + b, data, family = binomial("probit")), "bestset has \"logit\"")
+  expect_error(bestset(y ~ a + b, data, family = gaussian("log")), "bestset has \"identity\"")
   expect_error(bestset(y ~ a, data, family = quasibinomial()), "quasibinomial")
 })
 
