@@ -158,7 +158,8 @@ fn genotypes_on_disk_weights_and_offsets() {
     place.done(&format!("fit {FIT} --offset o -o model.json"));
     let refused = place.run("predict model.json other.bed --covar age.tsv");
     assert!(code(&refused) == 2 && errors(&refused).contains("give it by --pheno"), "{}", errors(&refused));
-    let predicted = place.json("predict model.json other.bed --covar age.tsv --pheno traits.tsv --pheno-name BMI --json");
+    let predicted =
+        place.json("predict model.json other.bed --covar age.tsv --pheno traits.tsv --pheno-name BMI --json");
     assert!(predicted["score"]["value"].as_f64().unwrap() > 0.9, "{predicted}");
     let page = place.done(&format!("report {FIT} --folds 3 --prove 0 --on-disk"));
     assert!(page.contains("cohort.report.html"), "{page}");
