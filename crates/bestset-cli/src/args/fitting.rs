@@ -74,9 +74,18 @@ impl FittingArgs {
         self.delta.unwrap_or(1.345)
     }
 
-    /// The loss that is asked for, if one is.
-    pub fn loss(&self) -> Result<Option<Loss>, Failure> {
-        Ok(self.loss.as_ref().map(|name| Loss::named(name, self.delta(), self.theta)).transpose()?)
+    /// The loss that is asked for, if one is; of survival times it is `cox`, and no other.
+    pub fn loss(&self, cox: Option<Loss>) -> Result<Option<Loss>, Failure> {
+        match (self.loss.as_deref(), cox) {
+            (None | Some("cox"), Some(cox)) => Ok(Some(cox)),
+            (Some(name), Some(_)) => Err(Failure::Message(format!(
+                "--time makes the family cox, and --loss is {name}; leave one of the two out"
+            ))),
+            (Some("cox"), None) => {
+                Err(Failure::Message("the family cox needs survival times: --time COLUMN --event COLUMN".to_owned()))
+            }
+            (name, None) => Ok(name.map(|name| Loss::named(name, self.delta(), self.theta)).transpose()?),
+        }
     }
 
     /// Scale of the columns inside.
@@ -95,6 +104,7 @@ fn loss_parser() -> impl TypedValueParser<Value = String> {
         PossibleValue::new("negbin")
             .alias("negative_binomial")
             .help("Counts that vary more than poisson; needs --theta"),
+        PossibleValue::new("cox").help("Survival times, see --time and --event"),
         PossibleValue::new("huber").help("Least squares that outliers pull less, see --delta"),
         PossibleValue::new("squared_hinge").alias("squared-hinge").help("Two classes with a margin"),
     ])

@@ -96,9 +96,8 @@ impl Loaded {
             return Err(Failure::Message(format!("the target has {found} values for {expected} rows")));
         }
         let survival = super::survival::times(input, &target, &set.apart)?;
-        let cox = Loss::Cox { ties: input.ties.map_or(Ties::default(), TiesName::ties) };
-        let loss = match fitting.loss()? {
-            _ if survival.is_some() => cox,
+        let cox = survival.is_some().then(|| Loss::Cox { ties: input.ties.map_or(Ties::default(), TiesName::ties) });
+        let loss = match fitting.loss(cox)? {
             Some(loss) => loss,
             None if target.classes.is_some() || input.positive.is_some() => Loss::Logistic,
             None => Loss::Squared,

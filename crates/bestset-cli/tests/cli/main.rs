@@ -11,3 +11,4 @@ mod limits;
 mod place;
 mod real_data;
 mod support;
+mod survival;
