@@ -9,8 +9,9 @@ use rayon::prelude::*;
 /// Links of a feature, in the mean. With 4 all five features of AR(1) 0.5 are closed at n = p = 1000, with 2 three; 6 makes too many clusters.
 const LINKS: usize = 4;
 
-/// The most clusters of a size that are looked at, and the fewest that may be: a few microseconds each.
+/// The most clusters of a size that are looked at: a few microseconds each.
 const MOST: f64 = 60_000.0;
+/// A look at fewer than this costs less than a millisecond, whatever the pairs cost.
 const LEAST: f64 = 300.0;
 
 /// Multiplications of the look at all pairs for each cluster of a size that may be looked at: AR(1) at p = 200 needs half as many. Not
@@ -66,7 +67,7 @@ impl<'r> Clusters<'r> {
         }
         let fresh = || vec![f64::INFINITY; count];
         let of_root = |mut least: Vec<f64>, root: u32| {
-            let mut walk = Walk::new(self, size, root);
+            let mut walk = ClusterWalk::new(self, size, root);
             walk.visit(&mut |members, matrix| {
                 let value = least_eigenvalue(self.rows, members, matrix);
                 members.iter().for_each(|&j| least[j as usize] = least[j as usize].min(value));
@@ -88,7 +89,7 @@ impl<'r> Clusters<'r> {
     fn number(&self, size: usize, most: usize) -> usize {
         let mut number = 0;
         for root in 0..self.links.len() as u32 {
-            let mut walk = Walk { has_matrix: false, ..Walk::new(self, size, root) };
+            let mut walk = ClusterWalk { has_matrix: false, ..ClusterWalk::new(self, size, root) };
             walk.visit(&mut |_, _| {
                 number += 1;
                 number <= most
@@ -158,7 +159,7 @@ fn least_eigenvalue(rows: &Curvatures, members: &[u32], matrix: &[Vec<f64>]) -> 
 }
 
 /// A walk through the connected sets of a size whose first feature is the least, each once.
-struct Walk<'w, 'r> {
+struct ClusterWalk<'w, 'r> {
     clusters: &'w Clusters<'r>,
     size: usize,
     members: Vec<u32>,
@@ -169,7 +170,7 @@ struct Walk<'w, 'r> {
     seen: Vec<u32>,
 }
 
-impl<'w, 'r> Walk<'w, 'r> {
+impl<'w, 'r> ClusterWalk<'w, 'r> {
     fn new(clusters: &'w Clusters<'r>, size: usize, root: u32) -> Self {
         Self { clusters, size, members: vec![root], matrix: Vec::new(), has_matrix: true, seen: vec![root] }
     }

@@ -50,20 +50,20 @@ impl Left {
 
 /// An entry of a row of Q̃.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Entry {
+pub(super) struct LargeEntry {
     pub value: f32,
     /// The place of the other feature.
     pub place: u32,
 }
 
 /// A row of Q̃.
-pub(super) struct Row {
+pub(super) struct ListedRow {
     /// Q̃_jj.
     pub own: f64,
     /// What rounding may have done to each of its entries.
     pub error: f64,
     /// Its largest entries, largest first, the diagonal aside.
-    pub largest: Vec<Entry>,
+    pub largest: Vec<LargeEntry>,
 }
 
 /// The features outside Â that vary, and what correlates with each.
@@ -74,7 +74,7 @@ pub(super) struct Curvatures {
     pub scales: Vec<f64>,
     /// |x̂_jᵀ(ŷ − X̂β̂)| / ‖x̂_j‖ at the most.
     pub pulls: Vec<f64>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<ListedRow>,
     /// d_j^m by single entries (MATH 13.1).
     pub plain: Left,
     columns: Mat<f32>,
@@ -149,15 +149,15 @@ impl Curvatures {
                 let own = &made[first + a].1;
                 let error = (single + double) * own.rest_length;
                 // By columns: products holds one for each row of Q̃.
-                let entry = |k: usize| Entry { value: products[(k, a)], place: k as u32 };
+                let entry = |k: usize| LargeEntry { value: products[(k, a)], place: k as u32 };
                 let entries = (0..made.len()).filter(|&k| k != first + a).map(entry).collect();
-                Row { own: own.own, error, largest: largest(entries) }
+                ListedRow { own: own.own, error, largest: largest(entries) }
             };
-            Some((0..width).map(row).collect::<Vec<Row>>())
+            Some((0..width).map(row).collect::<Vec<ListedRow>>())
         };
-        let rows: Option<Vec<Vec<Row>>> = blocks.into_par_iter().map(block).collect();
-        let Some(rows) = rows.map(|r| r.into_iter().flatten().collect::<Vec<Row>>()) else { return Ok(None) };
-        let plain = Left(rows.iter().flat_map(Row::left).collect());
+        let rows: Option<Vec<Vec<ListedRow>>> = blocks.into_par_iter().map(block).collect();
+        let Some(rows) = rows.map(|r| r.into_iter().flatten().collect::<Vec<ListedRow>>()) else { return Ok(None) };
+        let plain = Left(rows.iter().flat_map(ListedRow::left).collect());
         let (features, scales) = made.iter().map(|(j, m)| (*j, m.scale)).unzip();
         let pulls = made.iter().map(|(_, m)| m.pull).collect();
         Ok(Some(Self { features, scales, pulls, rows, plain, columns, rests }))
@@ -165,8 +165,8 @@ impl Curvatures {
 }
 
 /// The largest of some entries, largest first.
-fn largest(mut entries: Vec<Entry>) -> Vec<Entry> {
-    let order = |a: &Entry, b: &Entry| b.value.abs().total_cmp(&a.value.abs()).then(a.place.cmp(&b.place));
+fn largest(mut entries: Vec<LargeEntry>) -> Vec<LargeEntry> {
+    let order = |a: &LargeEntry, b: &LargeEntry| b.value.abs().total_cmp(&a.value.abs()).then(a.place.cmp(&b.place));
     if entries.len() > LARGEST {
         entries.select_nth_unstable_by(LARGEST, order);
         entries.truncate(LARGEST);
@@ -176,7 +176,7 @@ fn largest(mut entries: Vec<Entry>) -> Vec<Entry> {
     entries
 }
 
-impl Row {
+impl ListedRow {
     /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) for m = 1, 2, …, each entry with its rounding (MATH 13.1).
     fn left(&self) -> Vec<f64> {
         let mut left = self.own - self.error;

@@ -36,7 +36,7 @@ pub(super) struct Piece<'b> {
 
 /// X_AᵀHX_A with H the second derivative of the loss, intercepts answering.
 #[derive(Default)]
-pub(super) struct Model {
+pub(super) struct GroupModel {
     gram: Vec<f64>,
     size: usize,
 }
@@ -49,7 +49,7 @@ struct ModelPoint {
     value: f64,
 }
 
-impl Model {
+impl GroupModel {
     /// The model of the loss at the margins and the intercept; of a quadratic loss only what is new is made.
     pub(super) fn form(&mut self, problem: &Problem<'_>, columns: &ActiveSet, (u, intercept): (&[f64], f64)) {
         let (old, m) = (if problem.loss().is_quadratic() { self.size } else { 0 }, columns.len());

@@ -3,12 +3,12 @@
 //! | who | does |
 //! |---|---|
 //! | here | R and D, which groups are in play, the step that lowers R, and when that is enough |
-//! | [`Model`] | the quadratic model of the loss with the penalties, minimised |
+//! | [`GroupModel`] | the quadratic model of the loss with the penalties, minimised |
 
 use crate::control::Limits;
 use crate::error::Result;
 use crate::groups::block::Block;
-use crate::groups::model::{Model, Piece};
+use crate::groups::model::{GroupModel, Piece};
 use crate::groups::{Decision, Grouped, Part};
 use crate::relaxation::active_set::ActiveSet;
 use crate::solution::Coefficients;
@@ -63,7 +63,7 @@ struct At {
 }
 
 /// The relaxation of a node.
-struct Descent<'d, 'p, 'a> {
+struct GroupDescent<'d, 'p, 'a> {
     grouped: &'d Grouped<'p, 'a>,
     part: &'d Part<'d>,
     blocks: Vec<Option<Block>>,
@@ -84,10 +84,10 @@ pub(crate) fn minimise(
     until: Until<'_>,
     limits: &Limits,
 ) -> Result<GroupRelaxation> {
-    let (mut descent, mut at) = Descent::new(grouped, part, start)?;
+    let (mut descent, mut at) = GroupDescent::new(grouped, part, start)?;
     let mut state = GroupRelaxation::nothing();
     let mut alpha = vec![0.0; at.u.len()];
-    let (mut model, mut stuck) = (Model::default(), 0);
+    let (mut model, mut stuck) = (GroupModel::default(), 0);
     for _ in 0..STEPS {
         grouped.problem.dual_point(&at.u, at.intercept, &mut alpha);
         let last = (state.value, state.bound);
@@ -111,7 +111,7 @@ pub(crate) fn minimise(
     Ok(state)
 }
 
-impl<'d, 'p, 'a> Descent<'d, 'p, 'a> {
+impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
     /// The groups that are in and those that are not zero at the start are in play.
     fn new(grouped: &'d Grouped<'p, 'a>, part: &'d Part<'d>, start: Option<(&[f64], f64)>) -> Result<(Self, At)> {
         let (problem, groups, (nu, _)) = (grouped.problem, grouped.groups, part.price);
@@ -169,7 +169,7 @@ impl<'d, 'p, 'a> Descent<'d, 'p, 'a> {
 
     /// β + tΔ with Δ from the quadratic model at β and t = 1, ½, … until R falls by a share of what the model promises (MATH 9.12);
     /// none where no such t is found.
-    fn newton(&self, at: &At, alpha: &[f64], model: &mut Model) -> Option<At> {
+    fn newton(&self, at: &At, alpha: &[f64], model: &mut GroupModel) -> Option<At> {
         let problem = self.grouped.problem;
         if self.playing.is_empty() {
             return None;
@@ -285,7 +285,7 @@ impl GroupRelaxation {
     }
 
     /// R and D at a point, the better of each kept; what the groups are worth at its dual point.
-    fn look(&mut self, descent: &Descent<'_, '_, '_>, at: &At, alpha: &[f64]) -> Result<Vec<f64>> {
+    fn look(&mut self, descent: &GroupDescent<'_, '_, '_>, at: &At, alpha: &[f64]) -> Result<Vec<f64>> {
         if at.value < self.value {
             (self.value, self.beta, self.intercept) = (at.value, at.beta.clone(), at.intercept);
         }

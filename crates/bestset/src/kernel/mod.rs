@@ -3,6 +3,7 @@
 //! Sixteen partial sums in a fixed order and no fused multiply-add: the same bits on every machine and for any
 //! number of threads.
 
+pub(crate) mod compensated;
 pub(crate) mod each;
 pub(crate) mod rough;
 

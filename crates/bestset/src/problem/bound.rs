@@ -5,6 +5,7 @@
 //! end of the interval that holds τ. For the others, the point meant is the feasible one next to α.
 
 use crate::error::Result;
+use crate::kernel::compensated::CompensatedSum;
 use crate::kernel::each::{chosen, each, largest};
 use crate::kernel::rough::rounding;
 use crate::loss::{CoupledConjugate, CoupledLoss, Loss};
@@ -403,46 +404,4 @@ pub(crate) fn outer_end(coordinate: Coordinate, tau: f64, error: f64) -> f64 {
 /// 2|Σα_i| / Σ|α_i| + 4ε (MATH 2.10): the share of the heavier part that is too much; it holds at least half of Σ|α_i|.
 fn imbalance(sum: f64, absolute: f64) -> f64 {
     if absolute == 0.0 { 0.0 } else { 2.0 * sum.abs() / absolute + 4.0 * f64::EPSILON }
-}
-
-/// A sum that carries its own rounding along (MATH 12.1; Neumaier): exact to a few units in the last place of the result and of
-/// Σ |terms| · ε².
-#[derive(Default)]
-pub(crate) struct CompensatedSum {
-    high: f64,
-    low: f64,
-}
-
-impl CompensatedSum {
-    pub(super) fn add(&mut self, x: f64) {
-        let total = self.high + x;
-        self.low += if self.high.abs() >= x.abs() { (self.high - total) + x } else { (x - total) + self.high };
-        self.high = total;
-    }
-
-    /// Adds xy with what its rounding leaves.
-    pub(super) fn add_product(&mut self, x: f64, y: f64) {
-        let product = x * y;
-        self.add(product);
-        if product.is_finite() {
-            self.low += x.mul_add(y, -product);
-        }
-    }
-
-    pub(super) fn value(&self) -> f64 {
-        self.high + self.low
-    }
-
-    /// The value, and what it lacks.
-    pub(super) fn split(&self) -> (f64, f64) {
-        let value = self.value();
-        (value, (self.high - value) + self.low)
-    }
-}
-
-/// Σ x_i, accurate also when the terms cancel.
-pub(crate) fn accurate_sum(terms: impl Iterator<Item = f64>) -> f64 {
-    let mut sum = CompensatedSum::default();
-    terms.for_each(|x| sum.add(x));
-    sum.value()
 }

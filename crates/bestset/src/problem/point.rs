@@ -3,8 +3,9 @@
 use crate::design;
 use crate::design::Column;
 use crate::error::Result;
+use crate::kernel::compensated::{CompensatedSum, accurate_sum};
 use crate::loss::Loss;
-use crate::problem::{Problem, bound};
+use crate::problem::Problem;
 use crate::solution::Coefficients;
 
 /// The last digit of an intercept, relative to the residuals, that α is not mended for.
@@ -29,7 +30,7 @@ impl Problem<'_> {
     /// the far part, u keeps the digits of what varies.
     pub fn predictor(&self, coefficients: &Coefficients) -> Result<(Vec<f64>, f64)> {
         let mut u = self.null_margins();
-        let mut b = bound::CompensatedSum::default();
+        let mut b = CompensatedSum::default();
         b.add(coefficients.intercept);
         let far = design::anchor(&u, self.weights());
         if far != 0.0 {
@@ -187,7 +188,7 @@ impl Problem<'_> {
         // Beyond its quadratic part a loss does not answer.
         let answers = |i: usize, a: f64| self.weight(i) > 0.0 && a.abs() < self.weight(i) * reach;
         let total: f64 = (0..alpha.len()).filter(|&i| answers(i, alpha[i])).map(|i| self.weight(i)).sum();
-        let step = bound::accurate_sum(alpha.iter().copied()) / total;
+        let step = accurate_sum(alpha.iter().copied()) / total;
         for (i, a) in alpha.iter_mut().enumerate().filter(|(i, a)| step.is_finite() && answers(*i, **a)) {
             let (w, end) = (self.weight(i), self.weight(i) * reach);
             *a = (*a - w * step).clamp(-end, end);
@@ -300,8 +301,8 @@ impl Problem<'_> {
 /// Shrinks the heavier of the positive and negative parts until Σ α_i = 0 (MATH 2.10). Domains of conjugates contain 0 and are
 /// convex, so the point stays inside.
 fn balance(alpha: &mut [f64]) {
-    let positive = bound::accurate_sum(alpha.iter().copied().filter(|a| *a > 0.0));
-    let negative = -bound::accurate_sum(alpha.iter().copied().filter(|a| *a < 0.0));
+    let positive = accurate_sum(alpha.iter().copied().filter(|a| *a > 0.0));
+    let negative = -accurate_sum(alpha.iter().copied().filter(|a| *a < 0.0));
     let (shrink_positive, ratio) =
         if positive > negative { (true, negative / positive) } else { (false, positive / negative) };
     if !ratio.is_finite() {

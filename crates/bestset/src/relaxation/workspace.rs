@@ -11,7 +11,7 @@ use crate::relaxation::active_set::ActiveSet;
 use crate::relaxation::augmented;
 use crate::relaxation::descend;
 use crate::relaxation::quadratic::{Gram, GramModel, Metric, Quadratic, ResidualModel, Trail};
-use crate::relaxation::workspace::curvature::Curvature;
+use crate::relaxation::workspace::curvature::StepCurvature;
 use crate::solution::Coefficients;
 use std::sync::OnceLock;
 
@@ -332,14 +332,14 @@ impl<'p, 'a> Workspace<'p, 'a> {
     }
 
     /// The second derivative of the loss at the current point, its diagonal w ℓ″ kept away from zero (MATH 2.15).
-    fn curvature(&self) -> Curvature {
+    fn curvature(&self) -> StepCurvature {
         if let Some(coupled) = self.problem.coupled() {
-            return Curvature::damped(coupled.curvature(&self.margins), self.floor);
+            return StepCurvature::damped(coupled.curvature(&self.margins), self.floor);
         }
         let (loss, w, y) = (self.problem.loss(), self.problem.weights(), self.problem.y());
         let mut h = vec![0.0; self.margins.len()];
         loss.floored_curvatures(&self.margins, self.intercept, y, w, self.floor, &mut h);
-        Curvature { diagonal: h, less: None, centred: self.problem.has_intercept() }
+        StepCurvature { diagonal: h, less: None, centred: self.problem.has_intercept() }
     }
 
     /// Q over the active set at the current point: kept for the squared loss, made anew for the others.
@@ -394,7 +394,7 @@ impl<'p, 'a> Workspace<'p, 'a> {
     fn on_model<T>(
         &self,
         chosen: &[usize],
-        curvature: &Curvature,
+        curvature: &StepCurvature,
         gradients: &[f64],
         body: impl FnOnce(&mut dyn Quadratic, &mut [f64]) -> T,
     ) -> (Vec<f64>, T) {

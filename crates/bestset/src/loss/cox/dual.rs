@@ -17,7 +17,7 @@ const STEPS: usize = 60;
 const PRODUCTS: usize = 300;
 
 /// c shared out among the terms by hazards h.
-struct Shared {
+struct SharedOut {
     /// H_i = Σ_k a_kih_k.
     cumulated: Vec<f64>,
     /// s_k = Σ_i q_ki.
@@ -93,7 +93,7 @@ impl Cox {
     }
 
     /// q_ki = c_ih_ka_ki/H_i (MATH 15.9).
-    fn share(&self, c: &[f64], hazards: &[f64]) -> Shared {
+    fn share(&self, c: &[f64], hazards: &[f64]) -> SharedOut {
         let cumulated = self.of_samples(hazards);
         let ratios: Vec<f64> = c.iter().zip(&cumulated).map(|(c, h)| if *c > 0.0 { c / h } else { 0.0 }).collect();
         let (whole, own) = self.risk.collect(&ratios);
@@ -101,7 +101,7 @@ impl Cox {
         let apart = |(k, at, _): (usize, usize, f64)| (self.tied[k].weight / sums[at] - 1.0).abs();
         // No number is far off.
         let off = self.each_term().map(apart).fold(0.0, |a, b| if b <= a { a } else { b });
-        Shared { cumulated, sums, off: if off.is_nan() { f64::INFINITY } else { off } }
+        SharedOut { cumulated, sums, off: if off.is_nan() { f64::INFINITY } else { off } }
     }
 
     /// Hazards with s_k = d_k, as nearly as they are found; `None` where they are no numbers.
@@ -194,7 +194,7 @@ impl Cox {
     }
 
     /// (diag(s) − Σ_i c_iπ_iπ_iᵀ) g = d − s by conjugate gradients, π_ki = a_kih_k/H_i.
-    fn newton_step(&self, c: &[f64], hazards: &[f64], shared: &Shared, slope: &[f64]) -> Vec<f64> {
+    fn newton_step(&self, c: &[f64], hazards: &[f64], shared: &SharedOut, slope: &[f64]) -> Vec<f64> {
         let product = |g: &[f64]| -> Vec<f64> {
             let terms: Vec<f64> = hazards.iter().zip(g).map(|(h, g)| h * g).collect();
             let mut along = self.of_samples(&terms);

@@ -9,7 +9,7 @@ pub use curves::{Baseline, Curve, concordance};
 
 use crate::error::{Error, Result, check_finite, check_length};
 use crate::loss::{CoupledConjugate, CoupledCurvature, CoupledLoss};
-use risk::{RiskSets, Samples};
+use risk::{RiskSets, TimedSamples};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -127,7 +127,7 @@ impl Cox {
     /// The loss of samples of which at least one has an event.
     pub(crate) fn new(data: Arc<Survival>, ties: Ties, weights: Option<&[f64]>) -> Result<Self> {
         let (strata, entry) = (data.strata.as_deref(), data.entry.as_deref());
-        let risk = RiskSets::new(&Samples { time: &data.time, event: &data.event, entry, strata, weights });
+        let risk = RiskSets::new(&TimedSamples { time: &data.time, event: &data.event, entry, strata, weights });
         if risk.times() == 0 {
             return Err(Error::NoEvents { samples: data.time.len() });
         }

@@ -38,7 +38,7 @@ pub(super) struct RiskSets {
 }
 
 /// Times, events and strata of the samples that are there.
-pub(super) struct Samples<'s> {
+pub(super) struct TimedSamples<'s> {
     pub(super) time: &'s [f64],
     pub(super) event: &'s [bool],
     pub(super) entry: Option<&'s [f64]>,
@@ -46,7 +46,7 @@ pub(super) struct Samples<'s> {
     pub(super) weights: Option<&'s [f64]>,
 }
 
-impl Samples<'_> {
+impl TimedSamples<'_> {
     fn is_there(&self, i: usize) -> bool {
         self.weights.is_none_or(|w| w[i] > 0.0)
     }
@@ -57,7 +57,7 @@ impl Samples<'_> {
 }
 
 impl RiskSets {
-    pub(super) fn new(of: &Samples<'_>) -> Self {
+    pub(super) fn new(of: &TimedSamples<'_>) -> Self {
         let n = of.time.len();
         let mut events: Vec<(usize, f64)> =
             (0..n).filter(|&i| of.event[i] && of.is_there(i)).map(|i| (of.stratum(i), of.time[i])).collect();

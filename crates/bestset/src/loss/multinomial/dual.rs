@@ -1,6 +1,7 @@
 //! The conjugate of the multinomial loss (MATH 16.5, 16.6), as a number that rounding cannot have lowered, and its domain.
 
 use super::Multinomial;
+use crate::kernel::compensated::accurate_sum;
 use crate::loss::CoupledConjugate;
 
 /// A point further than this from a probability is outside the domain.
@@ -47,7 +48,7 @@ impl Multinomial {
         let mut blend = 0.0f64;
         if self.intercept {
             for (k, block) in alpha.chunks(n).enumerate() {
-                let sum = crate::problem::accurate_sum(block.iter().copied()).abs() + off[k];
+                let sum = accurate_sum(block.iter().copied()).abs() + off[k];
                 blend = blend.max(1.1 * sum / self.shares[k]);
             }
         }
@@ -65,7 +66,7 @@ impl Multinomial {
             return;
         }
         let n = self.samples();
-        let off: Vec<f64> = alpha.chunks(n).map(|block| crate::problem::accurate_sum(block.iter().copied())).collect();
+        let off: Vec<f64> = alpha.chunks(n).map(|block| accurate_sum(block.iter().copied())).collect();
         // Σ_k off_k = 0, as every sample's sum is: the largest off_k/n_k is no less than zero.
         let ratio = off.iter().zip(&self.shares).map(|(d, s)| d / s).fold(0.0, f64::max);
         let theta = ratio / (1.0 + ratio);

@@ -32,7 +32,7 @@ pub(crate) struct Multinomial {
 }
 
 /// The probabilities at a point, its intercepts and its loss.
-struct Fitted {
+struct FittedClasses {
     intercepts: Vec<f64>,
     /// p_ki, at k·n + i.
     p: Vec<f64>,
@@ -76,7 +76,7 @@ impl Multinomial {
     }
 
     /// p_ki = e^{u_ki + c_k} / Σ_l e^{u_li + c_l} and the loss (MATH 16.1, 16.2), at given intercepts.
-    fn at(&self, u: &[f64], intercepts: Vec<f64>) -> Fitted {
+    fn at(&self, u: &[f64], intercepts: Vec<f64>) -> FittedClasses {
         let (n, mut p, mut value) = (self.samples(), vec![0.0; u.len()], 0.0);
         for i in (0..n).filter(|&i| self.weights[i] > 0.0) {
             let score = |k: usize| u[k * n + i] + intercepts[k];
@@ -89,11 +89,11 @@ impl Multinomial {
             (0..self.classes).for_each(|k| p[k * n + i] /= sum);
             value += self.weights[i] * (sum.ln() + (most - score(self.labels[i])));
         }
-        Fitted { intercepts, p, value }
+        FittedClasses { intercepts, p, value }
     }
 
     /// The best intercepts (MATH 16.3): Newton's steps, or where one does not lower the loss c_k + log(n_k/Σ_i w_ip_ki), which does.
-    fn fit(&self, u: &[f64]) -> Fitted {
+    fn fit(&self, u: &[f64]) -> FittedClasses {
         let mut at = self.at(u, vec![0.0; self.classes]);
         if !self.intercept {
             return at;

@@ -5,7 +5,7 @@ use crate::relaxation::active_set::ActiveSet;
 use crate::relaxation::quadratic::{Gram, Metric};
 
 /// diag(h), or diag(h) − FᵀF for a loss over all samples together (MATH 15.2).
-pub(super) struct Curvature {
+pub(super) struct StepCurvature {
     /// h.
     pub(super) diagonal: Vec<f64>,
     /// F.
@@ -14,7 +14,7 @@ pub(super) struct Curvature {
     pub(super) centred: bool,
 }
 
-impl Curvature {
+impl StepCurvature {
     /// With a share of the diagonal, and of its mean, added: a model that steps cannot run away from.
     pub(super) fn damped(coupled: Box<dyn CoupledCurvature>, share: f64) -> Self {
         let h = coupled.diagonal();
