@@ -9,7 +9,7 @@ fn trial() -> Place {
         let t = i as f64;
         let (x1, x2, x3) = ((1.7 * t).sin(), (2.9 * t).cos(), (0.9 * t).sin());
         let time = (1.0 - 0.9 * x1 + 0.2 * (5.3 * t).sin()).exp();
-        format!("{time},{},{x1},{x2},{x3},{}\n", if i % 3 == 0 { "no" } else { "yes" }, ["a", "b"][i % 2])
+        format!("{time},{},{x1},{x2},{x3},{}\n", if i.is_multiple_of(3) { "no" } else { "yes" }, ["a", "b"][i % 2])
     };
     place.write("trial.csv", &format!("days,died,x1,x2,x3,centre\n{}", (0..60).map(row).collect::<String>()));
     place
