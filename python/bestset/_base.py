@@ -196,7 +196,8 @@ class BestSubsetBase(BaseEstimator):
             raise ValueError(
                 f"offset is for two classes; y has {len(targets)}, each with a predictor of its own against the rest"
             )
-        fixed = _input.optional(offset, "offset")
+        together = loss == "multinomial"
+        fixed = _input.class_offset(offset, len(targets[0])) if together else _input.optional(offset, "offset")
         setup, choice, start = self._setup(p, loss), self._choice(loss, splits), time.monotonic()
         limit, file, fits = getattr(self, "time_limit"), getattr(self, "checkpoint"), []
         for number, y in enumerate(targets):
@@ -263,7 +264,7 @@ class BestSubsetBase(BaseEstimator):
         Parameters
         ----------
         path : path
-            The file. A classifier of more than two classes has a model for each in `results_`, in the order of `classes_`:
+            The file. A classifier of several classes each against the rest has a model for each in `results_`, in the order of `classes_`:
             save them one by one; the class with the largest `Model.decision_function` is the prediction.
         """
         check_is_fitted(self)
@@ -331,7 +332,7 @@ class CvMixin:
             return None
         if scoring not in SCORES:
             raise ValueError(f"there is no scoring named {scoring!r}; known are {', '.join(SCORES)}")
-        if scoring == "neg_log_loss" and loss != "logistic":
+        if scoring == "neg_log_loss" and loss not in ("logistic", "multinomial"):
             raise ValueError(f"scoring 'neg_log_loss' needs the logistic loss, not {loss!r}")
         return SCORES[scoring][0]
 
@@ -339,7 +340,7 @@ class CvMixin:
         """What makes a score of the engine one of scikit-learn's, of which larger ones are better."""
         names = [name for name, (own, _) in SCORES.items() if own == score]
         # Twice the mean loss is a logarithmic loss for one loss only.
-        usual = [name for name in names if loss == "logistic" or name != "neg_log_loss"]
+        usual = [name for name in names if loss in ("logistic", "multinomial") or name != "neg_log_loss"]
         return SCORES[getattr(self, "scoring") or usual[0]][1]
 
     def _scores(self, found: Any, loss: str) -> Scores:

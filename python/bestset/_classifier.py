@@ -1,4 +1,4 @@
-"""Classification: two classes, or one against the rest for each of several."""
+"""Classification: two classes, or several together, or each of them against the rest."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 
 from ._base import BestSubsetBase, CvMixin
-from ._input import Floats, with_offset
+from ._input import Floats, class_offset, with_offset
 from ._problem import CLASSIFICATION
+from ._result import shares_of
 
 
 def _is_logistic(estimator: Any) -> bool:
@@ -29,6 +30,18 @@ def _is_logistic(estimator: Any) -> bool:
 class _Classification(ClassifierMixin, BestSubsetBase):
     loss: str
     class_weight: Any
+    multi_class: str
+
+    @property
+    def _fitted_loss(self) -> str:
+        """The loss of the engine: one for all classes together, or one for two of them."""
+        known = ("auto", "multinomial", "ovr")
+        if self.multi_class not in known:
+            raise ValueError(f"multi_class is {self.multi_class!r}; it must be one of {', '.join(known)}")
+        if self.multi_class == "multinomial" and self.loss != "logistic":
+            raise ValueError(f"multi_class is 'multinomial', which goes with the logistic loss; loss is {self.loss!r}")
+        together = self.multi_class != "ovr" and self.loss == "logistic" and len(self.classes_) > 2
+        return "multinomial" if together else self.loss
 
     def _classes(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, list[Floats], Floats | None]:
         """X and y checked, one vector of signs per problem, and the weights."""
@@ -45,10 +58,25 @@ class _Classification(ClassifierMixin, BestSubsetBase):
         if self.class_weight is not None:
             of_class = compute_sample_weight(self.class_weight, y)
             weights = of_class if weights is None else weights * of_class
+        if self._fitted_loss == "multinomial":
+            self._check_weights(codes, weights)
+            return X, y, [codes.astype(np.float64)], weights
         positive = [1] if len(self.classes_) == 2 else list(range(len(self.classes_)))
         return X, y, [np.where(codes == c, 1.0, -1.0) for c in positive], weights
 
+    def _check_weights(self, codes: NDArray[np.intp], weights: Floats | None) -> None:
+        """Refuses a class without weight by its name."""
+        shares = np.bincount(codes, weights)
+        if np.any(shares <= 0.0):
+            label = self.classes_[int(np.flatnonzero(shares <= 0.0)[0])]
+            raise ValueError(f"no sample of class {str(label)!r} has a weight above 0; leave the class out of y")
+
     def _attributes(self) -> None:
+        first = self.results_[0]
+        if first.class_rows is not None:
+            self.coef_, self.intercept_ = first.class_coef, first.class_intercept
+            first.classes = tuple(self.classes_)
+            return
         self.coef_ = np.array([result.coef for result in self.results_])
         self.intercept_ = np.array([result.intercept for result in self.results_])
         for label, result in zip(self.classes_[-len(self.results_) :], self.results_):
@@ -60,8 +88,8 @@ class _Classification(ClassifierMixin, BestSubsetBase):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        offset : array of shape (n_samples,), optional
-            The fixed part of the linear predictor, for two classes.
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            The fixed part of the linear predictor, for two classes, or of those of all classes together.
 
         Returns
         -------
@@ -69,6 +97,11 @@ class _Classification(ClassifierMixin, BestSubsetBase):
         """
         margins = safe_sparse_dot(self._chosen(X), self.coef_[:, self.support_].T, dense_output=True)
         margins = np.asarray(margins + self.intercept_)
+        if self.results_[0].class_rows is not None and offset is not None:
+            fixed = class_offset(offset, len(margins))
+            if fixed is None or fixed.size != margins.size:
+                raise ValueError(f"offset must have the shape {margins.shape}; it has {np.shape(offset)}")
+            return margins + fixed.reshape(margins.shape, order="F")
         return with_offset(margins.ravel() if margins.shape[1] == 1 else margins, offset)
 
     def predict(self, X: Any, offset: ArrayLike | None = None) -> NDArray[Any]:
@@ -77,8 +110,8 @@ class _Classification(ClassifierMixin, BestSubsetBase):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        offset : array of shape (n_samples,), optional
-            The fixed part of the linear predictor, for two classes.
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            The fixed part of the linear predictor, for two classes, or of those of all classes together.
 
         Returns
         -------
@@ -94,18 +127,20 @@ class _Classification(ClassifierMixin, BestSubsetBase):
     def predict_proba(self, X: Any, offset: ArrayLike | None = None) -> Floats:
         """Probabilities of the classes; for the logistic loss.
 
-        With more than two classes, the probabilities against the rest, divided by their sum.
+        With more than two classes each against the rest, the probabilities against the rest, divided by their sum.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        offset : array of shape (n_samples,), optional
-            The fixed part of the linear predictor, for two classes.
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            The fixed part of the linear predictor, for two classes, or of those of all classes together.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
         """
+        if self.results_[0].class_rows is not None:
+            return shares_of(self.decision_function(X, offset))
         shares: Floats = expit(self.decision_function(X, offset))
         if shares.ndim == 1:
             return np.column_stack([1.0 - shares, shares])
@@ -122,8 +157,8 @@ class _Classification(ClassifierMixin, BestSubsetBase):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n_samples, n_features)
-        offset : array of shape (n_samples,), optional
-            The fixed part of the linear predictor, for two classes.
+        offset : array of shape (n_samples,) or (n_samples, n_classes), optional
+            The fixed part of the linear predictor, for two classes, or of those of all classes together.
 
         Returns
         -------
@@ -143,8 +178,12 @@ class BestSubsetClassifier(_Classification):
             + \lambda_1\sum_j s_j|\beta_j| + \lambda_2\sum_j s_j^2\beta_j^2
 
     with :math:`y_i = \pm1`, a sum of losses, :math:`\ell = \log(1 + e^{-yu})` (logistic) or :math:`\max(0, 1-yu)^2`
-    (squared hinge), and :math:`s_j` the norm of the centred column j, or 1 with ``standardize=False``. With more than two
-    classes, one problem for each class against the rest, each with its own subset and its own price.
+    (squared hinge), and :math:`s_j` the norm of the centred column j, or 1 with ``standardize=False``.
+
+    With more than two classes and the logistic loss, the multinomial loss of all classes together,
+    :math:`\log\sum_k e^{u_{ik}} - u_{iy_i}` with :math:`u_{ik} = x_i^\top\beta_k + b_k`: a feature is in for all classes or for
+    none, at the price of one, and its coefficients sum to zero over the classes. With ``multi_class="ovr"``, and with the squared
+    hinge, one problem for each class against the rest, each with its own subset and its own price.
 
     Parameters
     ----------
@@ -152,7 +191,7 @@ class BestSubsetClassifier(_Classification):
         The price of a feature. If neither it nor `k` is given, a path over `lambda0` is computed and its best point by
         `criterion` is taken.
     k : int, optional
-        The largest number of features (of each class), in place of a price.
+        The largest number of features (of each class with ``multi_class="ovr"``), in place of a price.
     lambda1 : float, default 0
         Price of absolute size.
     lambda2 : float, optional
@@ -162,13 +201,17 @@ class BestSubsetClassifier(_Classification):
     method : {"incremental", "exact", ...}
         See `bestset.solve`; ``"exact"`` proves the answer at the price chosen.
     criterion : {"ebic", "bic", "aic", "gic", "adjusted_r2"}
-        What chooses a point of the path. EBIC is :math:`2\sum\ell + K\log n + 2\log\binom{p}{k}`.
+        What chooses a point of the path. EBIC is :math:`2\sum\ell + K\log n + 2\log\binom{p}{k}`, K the number of
+        coefficients fitted: of m classes together m − 1 for each feature.
     gamma : float
         Of EBIC: how much the number of subsets counts, from 0, which is BIC, up; 1 in the formula.
     max_size, n_lambdas, prove, fit_intercept, standardize, positive, bounds, price, shrinkage, always, never, groups, group_prices, tol, time_limit, checkpoint, n_jobs
-        As in `BestSubsetRegressor`; with more than two classes there is a checkpoint for each, with its number at the end.
+        As in `BestSubsetRegressor`; of classes each against the rest there is a checkpoint for each, with its number at the end.
     class_weight : dict, "balanced" or None
         Factors of the weights of each class, as everywhere in scikit-learn.
+    multi_class : {"auto", "multinomial", "ovr"}
+        More than two classes together (``"multinomial"``), or each against the rest (``"ovr"``); ``"auto"`` takes them together
+        with the logistic loss.
 
     Attributes
     ----------
@@ -177,11 +220,12 @@ class BestSubsetClassifier(_Classification):
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     intercept_ : ndarray of shape (1,) or (n_classes,)
     support_ : ndarray of int
-        Indices of the features that any of the problems selects.
+        Indices of the features selected; of classes each against the rest those of any of the problems.
     lambda0_, lambda2_, objective_, lower_bound_, dual_gap_, standing_, r2_, r2_limit_, status_, n_iter_
-        As in `BestSubsetRegressor`, R² being the share of the deviance explained; with more than two classes, arrays with one entry per class.
+        As in `BestSubsetRegressor`, R² being the share of the deviance explained; of classes each against the rest, arrays with one entry per class.
     path_ : Path or None
-        The path, where one was computed; with more than two classes, a list.
+        The path, where one was computed; of classes each against the rest, a list. Its coefficients are the lengths of those of
+        all classes together.
     results_ : list of Result
         The answers in full, one per problem.
 
@@ -197,6 +241,13 @@ class BestSubsetClassifier(_Classification):
     array([2, 5])
     >>> sorted(set(model.predict(X).tolist()))
     ['no', 'yes']
+
+    Three classes, whose features are in for all of them:
+
+    >>> three = np.array(["a", "b", "c"])[np.argmax(X[:, [1, 4, 7]] + 0.3 * rng.standard_normal((200, 3)), axis=1)]
+    >>> model = BestSubsetClassifier().fit(X, three)
+    >>> model.support_, model.coef_.shape
+    (array([1, 4, 7]), (3, 30))
     """
 
     def __init__(
@@ -224,6 +275,7 @@ class BestSubsetClassifier(_Classification):
         groups: ArrayLike | None = None,
         group_prices: ArrayLike | None = None,
         class_weight: Any = None,
+        multi_class: str = "auto",
         tol: float = 1e-6,
         time_limit: float | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -251,6 +303,7 @@ class BestSubsetClassifier(_Classification):
         self.groups = groups
         self.group_prices = group_prices
         self.class_weight = class_weight
+        self.multi_class = multi_class
         self.tol = tol
         self.time_limit = time_limit
         self.checkpoint = checkpoint
@@ -269,14 +322,15 @@ class BestSubsetClassifier(_Classification):
             Whole numbers count like so many copies of the sample; others weigh samples against each other, and multiplying all
         of them and the penalties by a constant changes nothing.
         offset : array of shape (n_samples,), optional
-            A fixed part of the linear predictor; for two classes, and that of new samples is given to the predictions.
+            A fixed part of the linear predictor; for two classes, or with a column for each of several together. That of new
+            samples is given to the predictions.
 
         Returns
         -------
         self
         """
         checked, y, targets, weights = self._classes(X, y, sample_weight)
-        self._keep(self._fit_problems(checked, X, targets, self.loss, weights, offset), single=len(targets) == 1)
+        self._keep(self._fit_problems(checked, X, targets, self._fitted_loss, weights, offset), single=len(targets) == 1)
         self._attributes()
         return self
 
@@ -284,7 +338,8 @@ class BestSubsetClassifier(_Classification):
 class BestSubsetClassifierCV(CvMixin, _Classification):
     r"""`BestSubsetClassifier` with the price chosen by cross-validation; see `BestSubsetRegressorCV` for how.
 
-    With more than two classes the price of each class is chosen by how well it is told from the rest.
+    More than two classes are scored together; with ``multi_class="ovr"`` the price of each class is chosen by how well it is told
+    from the rest.
 
     Parameters
     ----------
@@ -302,13 +357,13 @@ class BestSubsetClassifierCV(CvMixin, _Classification):
         One ridge term, or those to compare; None for 0.01, 0.1, 0.3 and 1 of the sum of squares of a column.
     max_size : int, optional
         As in `BestSubsetRegressorCV`.
-    lambda1, loss, method, n_lambdas, prove, fit_intercept, standardize, positive, bounds, price, shrinkage, always, never, groups, group_prices, class_weight, tol, time_limit, checkpoint, n_jobs
+    lambda1, loss, method, n_lambdas, prove, fit_intercept, standardize, positive, bounds, price, shrinkage, always, never, groups, group_prices, class_weight, multi_class, tol, time_limit, checkpoint, n_jobs
         As in `BestSubsetClassifier`.
 
     Attributes
     ----------
     path_, lambda0s_, lambda2s_, cv_scores_, cv_mean_, cv_standard_error_, cv_frequencies_, lambda0_min_, lambda2_min_, lambda0_1se_, lambda2_1se_
-        As in `BestSubsetRegressorCV`; with more than two classes, lists (or an array) with one entry per class.
+        As in `BestSubsetRegressorCV`; of classes each against the rest, lists (or an array) with one entry per class.
     classes_, coef_, intercept_, support_, lambda0_, lambda2_, objective_, lower_bound_, dual_gap_, standing_, r2_, r2_limit_, status_, n_iter_, results_
         As in `BestSubsetClassifier`.
 
@@ -350,6 +405,7 @@ class BestSubsetClassifierCV(CvMixin, _Classification):
         groups: ArrayLike | None = None,
         group_prices: ArrayLike | None = None,
         class_weight: Any = None,
+        multi_class: str = "auto",
         tol: float = 1e-6,
         time_limit: float | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -378,6 +434,7 @@ class BestSubsetClassifierCV(CvMixin, _Classification):
         self.groups = groups
         self.group_prices = group_prices
         self.class_weight = class_weight
+        self.multi_class = multi_class
         self.tol = tol
         self.time_limit = time_limit
         self.checkpoint = checkpoint
@@ -394,7 +451,8 @@ class BestSubsetClassifierCV(CvMixin, _Classification):
         sample_weight : array of shape (n_samples,), optional
             Weights count in the fits and in the scores.
         offset : array of shape (n_samples,), optional
-            A fixed part of the linear predictor; for two classes, and that of new samples is given to the predictions.
+            A fixed part of the linear predictor; for two classes, or with a column for each of several together. That of new
+            samples is given to the predictions.
 
         Returns
         -------
@@ -402,6 +460,6 @@ class BestSubsetClassifierCV(CvMixin, _Classification):
         """
         checked, y, targets, weights = self._classes(X, y, sample_weight)
         splits = self._splits(checked, y, classifier=True)
-        self._keep(self._fit_problems(checked, X, targets, self.loss, weights, offset, splits), single=len(targets) == 1)
+        self._keep(self._fit_problems(checked, X, targets, self._fitted_loss, weights, offset, splits), single=len(targets) == 1)
         self._attributes()
         return self

@@ -146,6 +146,7 @@ class SelectedDict(TypedDict):
     criterion: str | None
     validation: ValidationDict | None
     baseline: tuple[float, list[tuple[int, list[float], list[float]]]] | None
+    classes: tuple[list[list[float]], list[float]] | None
     kept: Kept
 
 class CertifiedDict(CertificateDict, StandingDict):

@@ -163,32 +163,55 @@ def with_offset(margins: Floats, offset: Any) -> Floats:
     if fixed is None:
         return margins
     if margins.ndim > 1:
-        raise ValueError(f"offset is for two classes; there are {margins.shape[1]}")
+        raise ValueError(f"offset is for two classes; there are {margins.shape[1]}, each against the rest")
     if fixed.shape != margins.shape:
         raise ValueError(f"offset has length {len(fixed)}, but X has {len(margins)} rows")
     return margins + fixed
 
 
-def signs(y: Any) -> Floats:
-    """Labels of two classes as -1 and +1; the larger label is +1."""
+def _labels(y: Any) -> NDArray[Any]:
+    """Labels as an array of one dimension."""
     check(y, "y")
-    if hasattr(y, "to_numpy"):
-        y = y.to_numpy()
-    labels = np.asarray(y)
+    labels = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
     if labels.ndim != 1:
         raise ValueError(f"y must have one dimension; its shape is {labels.shape}")
+    return labels
+
+
+def class_numbers(y: Any) -> tuple[Floats, NDArray[Any]]:
+    """Labels of two classes or more as numbers from 0, and the labels in that order."""
+    labels = _labels(y)
+    known, codes = np.unique(labels, return_inverse=True)
+    if known.size < 2:
+        raise ValueError(f"the multinomial loss needs two classes or more; y has {known.size}")
+    return codes.astype(np.float64), known
+
+
+def class_offset(offset: Any, n: int) -> Floats | None:
+    """A fixed part of the linear predictors of n samples, of shape (n, n_classes), class after class."""
+    if offset is None:
+        return None
+    check(offset, "offset")
+    fixed = np.asarray(offset, dtype=np.float64)
+    if fixed.ndim != 2 or fixed.shape[0] != n:
+        raise ValueError(f"offset must have a row for each of {n} samples and a column for each class; its shape is {fixed.shape}")
+    return fixed.ravel(order="F")
+
+
+def signs(y: Any) -> Floats:
+    """Labels of two classes as -1 and +1; the larger label is +1."""
+    labels = _labels(y)
     known = np.unique(labels)
     if known.size != 2:
         raise ValueError(f"a classification loss needs two classes; y has {known.size} different values")
     return np.where(labels == known[1], 1.0, -1.0)
 
 
-def two_labels(y: Any, loss: str) -> tuple[Any, Any] | None:
-    """The labels that -1 and +1 stand for; none for numbers that are regressed."""
-    if loss not in ("logistic", "squared_hinge"):
+def class_labels(y: Any, loss: str) -> tuple[Any, ...] | None:
+    """The labels that -1 and +1, or the numbers of classes, stand for; none for numbers that are regressed."""
+    if loss not in ("logistic", "squared_hinge", "multinomial"):
         return None
-    lower, upper = np.unique(y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y))
-    return lower, upper
+    return tuple(np.unique(y.to_numpy() if hasattr(y, "to_numpy") else np.asarray(y)))
 
 
 def target_name(y: Any) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._input import Floats
 from ._problem import CLASSIFICATION, LOG_LINK
-from ._result import Coefficients, Result, percent
+from ._result import Coefficients, Result, percent, shares_of
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Stored:
     status: str
     ties: str = "efron"
     baseline: Any = None
+    classes: tuple[list[list[float]], list[float]] | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -46,13 +47,15 @@ class Model(Coefficients):
     Attributes
     ----------
     coef, intercept, support, values
-        The coefficients, on the scale of the columns that were given.
+        The coefficients, on the scale of the columns that were given; of many classes their lengths over all classes.
+    class_coef, class_intercept : ndarray of shape (n_classes, n_features) and (n_classes,), or None
+        The coefficients of every class, of many classes.
     feature_names : tuple of str or None
         The names of the features.
     target : str
         What is predicted.
     classes : tuple or None
-        The labels that the two signs of the linear predictor stand for.
+        The labels: those that the two signs of the linear predictor stand for, or one for each of many classes.
     loss, lambda0, lambda1, lambda2
         What was minimised.
     objective, lower_bound, gap, relative_gap, status
@@ -77,6 +80,7 @@ class Model(Coefficients):
     status: str
     ties: str = "efron"
     baseline: Any = None
+    class_rows: tuple[list[list[float]], list[float]] | None = None
     feature_names: tuple[str, ...] | None = None
     encoding: dict[str, Any] = field(default_factory=dict)
 
@@ -85,7 +89,10 @@ class Model(Coefficients):
         return str(self.encoding.get("target", "y"))
 
     @property
-    def classes(self) -> tuple[Any, Any] | None:
+    def classes(self) -> tuple[Any, ...] | None:
+        if self.class_rows is not None:
+            labels = self.encoding.get("labels") or self.encoding.get("class_names")
+            return tuple(range(len(self.class_rows[1]))) if labels is None else _numbers(*labels)
         if self.loss not in CLASSIFICATION:
             return None
         if self.encoding.get("labels"):
@@ -95,7 +102,9 @@ class Model(Coefficients):
         return (-1, 1) if known is None else _numbers(known["negative"], known["positive"])
 
     def decision_function(self, X: Any) -> Floats:
-        """The linear predictor. Columns of a data frame are found by their names, others by their place."""
+        """The linear predictor, a column for each of many classes. Columns of a data frame are found by their names, others by their place."""
+        if self.class_rows is not None:
+            return self._class_margins(X)
         if getattr(X, "columns", None) is None or self.feature_names is None:
             return super().predict(X)
         found = np.full(len(X), self.intercept)
@@ -112,6 +121,15 @@ class Model(Coefficients):
             found += values if role == "offset" else np.log(values)
         for name, value in zip(self.selected, self.values):
             found += value * self._column(X, name)
+        return found
+
+    def _class_margins(self, X: Any) -> Floats:
+        assert self.class_coef is not None and self.class_intercept is not None
+        if getattr(X, "columns", None) is None or self.feature_names is None:
+            return self._chosen_columns(X) @ self.class_coef[:, self.support].T + self.class_intercept
+        found = np.tile(self.class_intercept, (len(X), 1))
+        for place, name in zip(self.support, self.selected):
+            found += np.outer(self._column(X, name), self.class_coef[:, place])
         return found
 
     def _column(self, X: Any, name: str) -> Floats:
@@ -137,6 +155,8 @@ class Model(Coefficients):
     def predict(self, X: Any) -> NDArray[Any]:
         """The predictions for the rows of X: means of the target, or labels for classification."""
         margins, classes = self.decision_function(X), self.classes
+        if self.class_rows is not None:
+            return np.asarray(classes)[margins.argmax(axis=1)]
         if classes is not None:
             return np.asarray(classes)[(margins > 0).astype(np.intp)]
         if self.loss in LOG_LINK:
@@ -147,7 +167,9 @@ class Model(Coefficients):
         return np.asarray(scaling["from"] + (margins - scaling["low"]) / scaling["factor"])
 
     def predict_proba(self, X: Any) -> Floats:
-        """The probabilities of the two classes; for the logistic loss."""
+        """The probabilities of the classes; for the logistic and the multinomial loss."""
+        if self.class_rows is not None:
+            return shares_of(self.decision_function(X))
         if self.loss != "logistic":
             raise AttributeError(f"there are no probabilities for the loss {self.loss!r}")
         from scipy.special import expit
@@ -170,6 +192,8 @@ class Model(Coefficients):
     def summary(self) -> str:
         """The coefficients as a table, and what is proved of them."""
         head = f"{self.target}: {len(self.support)} of {self.n_features} features, {self.loss} loss"
+        if self.class_rows is not None:
+            head += "; lengths of coefficients over all classes"
         rows = [("(intercept)", self.intercept), *zip(self.selected, self.values)]
         width = max(len(name) for name, _ in rows)
         proof = "no bound"
@@ -222,22 +246,23 @@ def _level(value: Any) -> float | str | None:
     return number if np.isfinite(number) else str(value)
 
 
-def _numbers(*labels: str) -> tuple[Any, Any]:
+def _numbers(*labels: Any) -> tuple[Any, ...]:
     """Labels that are numbers as numbers."""
+    if not all(isinstance(label, str) for label in labels):
+        return labels
     for kind in (int, float):
         try:
-            lower, upper = (kind(label) for label in labels)
+            return tuple(kind(label) for label in labels)
         except ValueError:
             continue
-        return lower, upper
-    return labels[0], labels[1]
+    return labels
 
 
 def _stored(found: Result | Model, delta: float | None, theta: float | None, ties: str) -> Stored:
     return Stored(
         found.loss, 1.0 if delta is None else delta, theta, found.lambda0, found.lambda1, found.lambda2, found.n_features,
         found.feature_names, found.support.tolist(), found.values.tolist(), float(found.intercept), found.objective,
-        found.relaxation, found.lower_bound, found.status, ties, found.baseline,
+        found.relaxation, found.lower_bound, found.status, ties, found.baseline, found.class_rows,
     )  # fmt: skip
 
 
@@ -249,10 +274,12 @@ def save(result: Result, path: str | os.PathLike[str]) -> None:
     if result.classes is not None:
         labels = [label.item() if isinstance(label, np.generic) else label for label in result.classes]
         labels = [label if isinstance(label, (str, int, float)) else str(label) for label in labels]
-        classes = {"negative": str(labels[0]), "positive": str(labels[1])}
+        if result.class_rows is None:
+            classes = {"negative": str(labels[0]), "positive": str(labels[1])}
     encoding = {
         "target": result.target, "classes": classes, "scaling": None, "categories": [], "means": {},
         "standardize": setup.scale, "intercept": setup.fit_intercept, "k": result.k, "offset": None, "labels": labels,
+        "class_names": None if result.class_rows is None or labels is None else [str(label) for label in labels],
     }  # fmt: skip
     _core.save_model(os.fspath(path), _stored(result, setup.delta, setup.theta, result.ties), json.dumps(encoding))
 

@@ -21,7 +21,7 @@ Workers: TypeAlias = Callable[[list[str], Callable[[], bool]], list[str]]
 METHODS = ("incremental", "exact", "primal_dual", "primal_dual_plain", "dual_ascent", "dual_iht", "cdss")
 #: When the published ascents take their gap for no longer decreasing.
 STOPS = ("literal", "patient")
-LOSSES = ("squared", "huber", "logistic", "squared_hinge", "poisson", "gamma", "negative_binomial", "cox")
+LOSSES = ("squared", "huber", "logistic", "squared_hinge", "poisson", "gamma", "negative_binomial", "cox", "multinomial")
 #: Losses whose linear predictor is the logarithm of the mean.
 LOG_LINK = ("poisson", "gamma", "negative_binomial")
 CLASSIFICATION = ("logistic", "squared_hinge")
@@ -138,12 +138,15 @@ def data(X: Any, y: Any, loss: str, sample_weight: Any = None, offset: Any = Non
     times = _times.read(y) if loss == "cox" else None
     if times is not None:
         target = times.time
+    elif loss == "multinomial":
+        target = _input.class_numbers(y)[0]
     else:
         target = _input.signs(y) if loss in CLASSIFICATION else _input.vector(y, "y")
     if len(target) != n:
         raise ValueError(f"y has length {len(target)}, but X has {n} rows")
     weights = _input.optional(sample_weight, "sample_weight")
-    return Data(x, target, weights, _input.optional(offset, "offset"), times), p
+    fixed = _input.class_offset(offset, n) if loss == "multinomial" else _input.optional(offset, "offset")
+    return Data(x, target, weights, fixed, times), p
 
 
 def known_loss(loss: str) -> None:

@@ -61,6 +61,8 @@ def write(result: Result, path: str | os.PathLike[str], X: Any, source: str) -> 
     matrix, n, p = _input.matrix(X)
     if (n, p) != (len(known.y), result.n_features):
         raise ValueError(f"X has shape {(n, p)}; the model was fitted to {(len(known.y), result.n_features)}")
+    if result.class_rows is not None:
+        raise ValueError("there is no report of more than two classes together yet: summary() says what it would")
     classes = None if result.classes is None else (str(result.classes[0]), str(result.classes[1]))
     command = "" if known.estimator is None else f"{known.estimator!r}.fit(X, {result.target})"
     about = About(source, result.target, classes, result.feature_names, command, result.seconds)

@@ -33,6 +33,21 @@ class Coefficients:
     intercept: float
     n_features: int
     feature_names: tuple[str, ...] | None
+    class_rows: tuple[list[list[float]], list[float]] | None = None
+
+    @property
+    def class_coef(self) -> Floats | None:
+        """The coefficients of every class, zeros included; None where there is one predictor."""
+        if self.class_rows is None:
+            return None
+        dense = np.zeros((len(self.class_rows[1]), self.n_features))
+        dense[:, self.support] = np.asarray(self.class_rows[0]).reshape(len(dense), len(self.support))
+        return dense
+
+    @property
+    def class_intercept(self) -> Floats | None:
+        """The intercept of every class; None where there is one predictor."""
+        return None if self.class_rows is None else np.asarray(self.class_rows[1])
 
     @property
     def coef(self) -> Floats:
@@ -50,10 +65,17 @@ class Coefficients:
         return f"x{j}" if self.feature_names is None else self.feature_names[j]
 
     def predict(self, X: Any) -> Floats:
-        """The linear predictor X @ coef + intercept; only the selected columns are touched."""
+        """The linear predictor X @ coef + intercept, or X @ class_coef.T + class_intercept; only the selected columns are touched."""
+        chosen = self._chosen_columns(X)
+        if self.class_coef is not None:
+            return np.asarray(chosen @ self.class_coef[:, self.support].T + self.class_intercept, dtype=np.float64)
+        return np.asarray(chosen @ self.values + self.intercept, dtype=np.float64)
+
+    def _chosen_columns(self, X: Any) -> Any:
+        """The selected columns of new samples."""
         far = elsewhere.design(X)
         if far is not None and far.shape[1] == self.n_features:
-            return np.asarray(np.asarray(far.columns(self.support)) @ self.values + self.intercept, dtype=np.float64)
+            return np.asarray(far.columns(self.support))
         if hasattr(X, "to_numpy"):
             X = X.to_numpy()
         if not hasattr(X, "shape"):
@@ -61,8 +83,7 @@ class Coefficients:
         if len(X.shape) != 2 or X.shape[1] != self.n_features:
             raise ValueError(f"X must have {self.n_features} columns; its shape is {X.shape}")
         X = X.tocsc() if hasattr(X, "tocsc") else X
-        found: Floats = np.asarray(X[:, self.support] @ self.values + self.intercept, dtype=np.float64)
-        return found
+        return X[:, self.support]
 
     def _terms(self) -> str:
         shown = [f"{self._name(int(j))} {b:+.4g}" for j, b in zip(self.support[:SHOWN], self.values)]
@@ -191,7 +212,8 @@ class Result(Coefficients):
     frequencies: Floats | None = None
     setup: Setup | None = None
     target: str = "y"
-    classes: tuple[Any, Any] | None = None
+    classes: tuple[Any, ...] | None = None
+    class_rows: tuple[list[list[float]], list[float]] | None = None
     _seen: Seen | None = field(default=None, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -224,7 +246,7 @@ class Result(Coefficients):
     def _rows(self) -> list[tuple[str, str]]:
         return [
             ("features", f"{len(self.support)} of {self.n_features}: {self._terms()}"),
-            ("intercept", f"{self.intercept:.6g}"),
+            ("intercept", f"{self.intercept:.6g}" if self.class_intercept is None else f"{np.round(self.class_intercept, 6)}"),
             ("penalty per feature", self._price()),
             ("problem", f"{self.loss} loss, lambda1 = {self.lambda1:.6g}, lambda2 = {self.lambda2:.6g}"),
             ("objective", f"{self.objective:.7g}, and at least {self.lower_bound:.7g} for every subset"),
@@ -245,15 +267,20 @@ class Result(Coefficients):
         return table(title, self._rows())
 
     def summary(self) -> str:
-        """The coefficients as a table, and what is proved of them in plain words."""
+        """The coefficients as a table, a column for each of many classes, and what is proved of them in plain words."""
         head = f"{self.target}: {len(self.support)} of {self.n_features} features, {self.loss} loss"
         shares = self.frequencies
-        rows = [("", "coefficient", "in folds" if shares is not None else "")]
-        rows.append(("(intercept)", f"{self.intercept:.6g}", ""))
-        for place, (name, value) in enumerate(zip(self.selected, self.values)):
-            rows.append((name, f"{value:.6g}", "" if shares is None else f"{100 * shares[place]:.0f} %"))
-        left, middle, right = (max(len(row[c]) for row in rows) for c in range(3))
-        lines = [f"{a:<{left}}  {b:>{middle}}  {c:>{right}}".rstrip() for a, b, c in rows]
+        titles, values, intercepts = ["coefficient"], [self.values], [self.intercept]
+        if self.class_rows is not None:
+            labels = self.classes or range(len(self.class_rows[1]))
+            titles, (values, intercepts) = [str(label) for label in labels], self.class_rows
+        rows = [("", *titles, "in folds" if shares is not None else "")]
+        rows.append(("(intercept)", *(f"{value:.6g}" for value in intercepts), ""))
+        for place, name in enumerate(self.selected):
+            share = "" if shares is None else f"{100 * shares[place]:.0f} %"
+            rows.append((name, *(f"{row[place]:.6g}" for row in values), share))
+        left, *widths = (max(len(row[c]) for row in rows) for c in range(len(rows[0])))
+        lines = ["  ".join([f"{row[0]:<{left}}", *(f"{c:>{w}}" for c, w in zip(row[1:], widths))]).rstrip() for row in rows]
         shown = ("penalty per feature", "problem", "certificate", "standing", "dependent", "remark")
         said = [f"{name:<19}  {value}" for name, value in self._rows() if name in shown]
         return "\n".join([head, "", *lines, "", *said])
@@ -370,7 +397,7 @@ def selected(found: SelectedDict, p: int, names: tuple[str, ...] | None, setup: 
     remarks = [text for _, text in found["remarks"]]
     return result(
         solution, p, names, setup, path=made, chosen_by=said, frequencies=shares, remarks=remarks,
-        baseline=found["baseline"], **more,
+        baseline=found["baseline"], class_rows=found["classes"], **more,
     )  # fmt: skip
 
 
@@ -392,6 +419,14 @@ def dependence(names: list[str]) -> str:
     if len(names) == 1:
         return f"{names[0]} is constant but for rounding"
     return f"{', '.join(names[:-1])} and {names[-1]} are combinations of each other but for rounding"
+
+
+def shares_of(margins: Floats) -> Floats:
+    """Probabilities of classes, one column each, from their linear predictors."""
+    from scipy.special import softmax
+
+    shares: Floats = softmax(margins, axis=1)
+    return shares
 
 
 def percent(share: float) -> str:

@@ -132,22 +132,26 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         -------
         self
         """
-        classification = self.loss in CLASSIFICATION
+        classification = self.loss in (*CLASSIFICATION, "multinomial")
         checked, y = self._samples(X, y, y_numeric=not classification)
-        targets = self._signs(y) if classification else [np.ascontiguousarray(y, dtype=np.float64)]
-        fits = self._fit_problems(checked, X, targets, self.loss, self._weights(sample_weight, checked), offset)
+        loss, targets = self._classes(y) if classification else (self.loss, [np.ascontiguousarray(y, dtype=np.float64)])
+        fits = self._fit_problems(checked, X, targets, loss, self._weights(sample_weight, checked), offset)
         self._keep(fits, single=len(fits) == 1)
-        coef = np.array([result.coef for result in self.results_])
+        together = self.results_[0].class_coef
+        coef = np.array([result.coef for result in self.results_]) if together is None else together
         self.coef_ = coef[0] if len(coef) == 1 else coef
         return self
 
-    def _signs(self, y: Any) -> list[NDArray[np.float64]]:
+    def _classes(self, y: Any) -> tuple[str, list[NDArray[np.float64]]]:
+        """The loss and its targets: more than two classes together with the logistic loss, each against the rest with the hinge."""
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(f"BestSubsetSelector needs samples of at least 2 classes; y has one class, {classes[0]!r}")
+        if self.loss == "multinomial" or (self.loss == "logistic" and len(classes) > 2):
+            return "multinomial", [codes.astype(np.float64)]
         positive = [1] if len(classes) == 2 else list(range(len(classes)))
-        return [np.where(codes == c, 1.0, -1.0) for c in positive]
+        return self.loss, [np.where(codes == c, 1.0, -1.0) for c in positive]
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

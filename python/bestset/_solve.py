@@ -210,7 +210,7 @@ def solve(
         raise TypeError(f"callback must be callable; it is {callback!r}")
     found = _core.select(data, setup, choice, _problem.spread(data, setup, choice, control), callback)
     _result.warn(found["remarks"], stacklevel=2)
-    result = _result.selected(found, p, names, setup, target=_input.target_name(y), classes=_input.two_labels(y, loss))
+    result = _result.selected(found, p, names, setup, target=_input.target_name(y), classes=_input.class_labels(y, loss))
     result.ties = "efron" if data.survival is None else data.survival.ties
     result._seen = _report.seen(X, data, found["kept"])
     if groups is not None:
@@ -235,6 +235,16 @@ def _pairs(coef: Any, intercept: float, p: int, name: str) -> tuple[list[int], l
         raise ValueError(f"{name} must have one entry for each of the {p} features; its shape is {array.shape}")
     support = np.flatnonzero(array)
     return support.tolist(), array[support].tolist(), float(np.squeeze(intercept))
+
+
+def _class_rows(coef: Any, intercept: Any, p: int) -> tuple[list[int], list[list[float]], list[float]]:
+    """The coefficients of the features that any class has, a row for each class, and the intercepts."""
+    array = np.asarray(coef, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != p or len(array) < 2:
+        raise ValueError(f"coef must have a row for each class and a column for each of the {p} features; its shape is {array.shape}")
+    support = np.flatnonzero(array.any(axis=0))
+    intercepts = np.broadcast_to(np.asarray(intercept, dtype=np.float64), len(array))
+    return support.tolist(), array[:, support].tolist(), intercepts.tolist()
 
 
 def certify(
@@ -278,7 +288,7 @@ def certify(
     X, y
         The samples.
     coef : array of shape (n_features,)
-        The coefficients, on the scale of the columns of X.
+        The coefficients, on the scale of the columns of X; with ``loss="multinomial"`` a row for each class.
     intercept : float
         Their intercept, zero unless given; unless ``fit_intercept=False``, other intercepts compete with it.
     lambda0 : float, optional
@@ -314,8 +324,8 @@ def certify(
         p, names, lambda1=lambda1, lambda2=lambda2, loss=loss, delta=delta, theta=theta, bounds=bounds, fit_intercept=fit_intercept,
         standardize=standardize, price=price, shrinkage=shrinkage, always=always, never=never,
     )  # fmt: skip
-    given = _pairs(coef, intercept, p, "coef")
-    if not fit_intercept and given[2] != 0.0:
+    given: Any = _class_rows(coef, intercept, p) if loss == "multinomial" else _pairs(coef, intercept, p, "coef")
+    if not fit_intercept and np.any(np.asarray(given[2]) != 0.0):
         raise ValueError(f"intercept is {given[2]}, but the problem has none; pass fit_intercept=True")
     control = _problem.control(
         method, threads, on_interrupt, gap=gap, time_limit=time_limit, max_nodes=max_nodes, max_memory=max_memory,
@@ -324,7 +334,7 @@ def certify(
     found = _core.certify(data, setup, _problem.choice(lambda0=lambda0, k=k), control, given)
     _result.warn(found["selected"]["remarks"], stacklevel=2)
     solution = _result.selected(
-        found["selected"], p, names, setup, target=_input.target_name(y), classes=_input.two_labels(y, loss)
+        found["selected"], p, names, setup, target=_input.target_name(y), classes=_input.class_labels(y, loss)
     )
     plain: dict[str, Any] = {name: value for name, value in found.items() if name != "selected"}
     return Certificate(**plain, solution=solution)

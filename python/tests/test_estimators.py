@@ -128,7 +128,8 @@ def test_labels_come_back_as_they_were(labels):
 def test_several_classes():
     X, y = load_iris(return_X_y=True)
     names = np.array(["setosa", "versicolor", "virginica"])[y]
-    for model in (BestSubsetClassifier(), BestSubsetClassifier(loss="squared_hinge"), BestSubsetClassifierCV(cv=3)):
+    each = (BestSubsetClassifier(multi_class="ovr"), BestSubsetClassifier(loss="squared_hinge"), BestSubsetClassifierCV(cv=3, multi_class="ovr"))
+    for model in each:
         model.fit(X, names)
         assert model.score(X, names) > 0.9 and model.coef_.shape == (3, 4)
         assert model.lambda0_.shape == model.objective_.shape == model.status_.shape == (3,)
@@ -224,7 +225,7 @@ def test_summary_save_and_report(tmp_path):
     assert "BestSubsetRegressor(k=2).fit(X, y)" in (tmp_path / "page.html").read_text("utf-8"), "as it was fitted"
     with pytest.raises(ValueError, match="fit again"):
         pickle.loads(pickle.dumps(model)).report(tmp_path / "page.html")
-    three = BestSubsetClassifier().fit(*load_iris(return_X_y=True))
+    three = BestSubsetClassifier(multi_class="ovr").fit(*load_iris(return_X_y=True))
     with pytest.raises(ValueError, match="each of one class"):
         three.save(tmp_path / "three.json")
     three.results_[0].save(tmp_path / "first.json")
@@ -363,6 +364,8 @@ def test_offsets_are_a_fixed_part_of_the_predictor():
         model.predict(X, np.zeros(3))
     flowers, kinds = load_iris(return_X_y=True)
     with pytest.raises(ValueError, match="offset is for two classes; y has 3"):
+        BestSubsetClassifier(multi_class="ovr").fit(flowers, kinds, offset=np.zeros(len(kinds)))
+    with pytest.raises(ValueError, match="a column for each class; its shape is"):
         BestSubsetClassifier().fit(flowers, kinds, offset=np.zeros(len(kinds)))
 
 
@@ -393,7 +396,7 @@ def test_weights_are_counts_or_known_up_to_a_factor():
 
 def test_several_classes_say_how_to_keep_them(tmp_path):
     X, y = load_iris(return_X_y=True)
-    model = BestSubsetClassifier(prove=None).fit(X, y)
+    model = BestSubsetClassifier(prove=None, multi_class="ovr").fit(X, y)
     with pytest.raises(ValueError, match=r"3 models, each of one class against the rest.*results_"):
         model.report(tmp_path / "three.html")
     for number, result in enumerate(model.results_):

@@ -19,6 +19,7 @@ ESTIMATORS = [
     BestSubsetRegressor(loss="huber"),
     BestSubsetRegressor(loss="poisson"),
     BestSubsetClassifier(),
+    BestSubsetClassifier(multi_class="ovr"),
     BestSubsetClassifier(loss="squared_hinge"),
     BestSubsetRegressorCV(),
     BestSubsetClassifierCV(cv=3),

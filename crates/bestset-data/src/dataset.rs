@@ -4,6 +4,7 @@ mod encode;
 mod roles;
 
 pub use encode::Category;
+use roles::MOST_LEVELS;
 pub use roles::{Apart, Roles};
 
 use crate::error::{FileError, Result, quoted};
@@ -85,10 +86,12 @@ pub struct Imputed {
 pub struct Target {
     /// Its name.
     pub name: String,
-    /// Numbers, or −1 and +1 for two classes.
+    /// Numbers, −1 and +1 for two classes, or the numbers of many classes, from 0.
     pub values: Vec<f64>,
     /// The two classes as the file has them, where the target is made of two texts.
     pub classes: Option<Classes>,
+    /// The names of many classes, in the order of their numbers; empty where there are not.
+    pub labels: Vec<String>,
 }
 
 /// Two classes as they are called.
@@ -101,14 +104,51 @@ pub struct Classes {
 }
 
 impl Target {
+    /// A target of numbers.
+    pub fn of_numbers(name: String, values: Vec<f64>) -> Self {
+        Self { name, values, classes: None, labels: Vec::new() }
+    }
+
+    /// The values as the numbers of classes, from 0, whatever they are: texts, two classes, or numbers in their order.
+    pub fn into_many_classes(self) -> std::result::Result<Self, String> {
+        if !self.labels.is_empty() {
+            return Ok(self);
+        }
+        if let Some(Classes { negative, positive }) = &self.classes {
+            let values = self.values.iter().map(|v| f64::from(u8::from(*v > 0.0))).collect();
+            let labels = vec![negative.clone(), positive.clone()];
+            return Ok(Self { values, labels, classes: None, ..self });
+        }
+        let (mut levels, name) = (self.values.clone(), quoted(&self.name));
+        levels.sort_unstable_by(f64::total_cmp);
+        levels.dedup();
+        if levels.len() < 2 {
+            return Err(format!("target {name} has one value only; classification needs two classes"));
+        }
+        if levels.len() > MOST_LEVELS {
+            let count = levels.len();
+            return Err(format!("target {name} has {count} different values, more than {MOST_LEVELS}: not classes"));
+        }
+        let values = self.values.iter().map(|v| levels.partition_point(|l| l < v) as f64).collect();
+        Ok(Self { values, labels: levels.iter().map(f64::to_string).collect(), ..self })
+    }
+
     /// The values of a target of numbers as classes −1 and +1: the smaller and the larger of two, unless `positive` is named, or
     /// the one that is named and all others.
     ///
     /// Fails, with the values, where there are not two and none is named.
     pub fn into_classes(self, positive: Option<&str>) -> std::result::Result<Self, String> {
-        let Self { name, values, classes } = self;
+        let Self { name, values, classes, labels } = self;
         if let Some(classes) = classes {
-            return Ok(Self { name, values, classes: Some(classes) });
+            return Ok(Self { name, values, classes: Some(classes), labels });
+        }
+        if !labels.is_empty() {
+            let count = labels.len();
+            return Err(format!(
+                "target {} has {count} classes: --family multinomial takes them together, --positive CLASS sets one of them \
+                 against all others",
+                quoted(&name)
+            ));
         }
         let levels = Self::levels(&values, MOST_CLASSES + 1);
         let shown = || levels.iter().take(MOST_CLASSES).map(f64::to_string).collect::<Vec<_>>().join(", ");
@@ -128,15 +168,15 @@ impl Target {
             _ => {
                 let more = if levels.len() > MOST_CLASSES { ", ..." } else { "" };
                 return Err(format!(
-                    "target {} has more than two values ({}{more}): not two classes; --positive CLASS sets one of them against \
-                     all others",
+                    "target {} has more than two values ({}{more}): not two classes; --family multinomial takes them together, \
+                     --positive CLASS sets one of them against all others",
                     quoted(&name),
                     shown()
                 ));
             }
         };
         let values = values.iter().map(|v| if *v == high { 1.0 } else { -1.0 }).collect();
-        Ok(Self { name, values, classes: Some(classes) })
+        Ok(Self { name, values, classes: Some(classes), labels })
     }
 
     /// The different values, ascending, as far as there are no more than so many.

@@ -157,8 +157,16 @@ fn categories_are_groups_of_indicators_and_two_classes_come_back() {
     let turned = dataset(text, Roles { positive: Some("ALL".into()), ..roles("y") }).unwrap();
     assert_eq!(turned.target.unwrap().values, [-1.0, 1.0, 1.0]);
     assert_eq!(dataset("a,sex,y\n1,m,2\n1,f,3\n", roles("y")).unwrap().groups(), None, "one indicator is no group");
-    let refused = dataset("a,y\n1,u\n2,v\n3,w\n", roles("y")).unwrap_err().to_string();
-    assert!(refused.contains("needs two classes; it has 3: \"u\", \"v\", \"w\"; --positive CLASS"), "{refused}");
+    let many = dataset("a,y\n1,w\n2,u\n3,v\n4,u\n", roles("y")).unwrap().target.unwrap();
+    assert_eq!((many.values.as_slice(), many.labels.join(" ").as_str()), (&[2.0, 0.0, 1.0, 0.0][..], "u v w"));
+    assert!(many.clone().into_classes(None).unwrap_err().contains("has 3 classes: --family multinomial"));
+    assert_eq!(many.clone().into_many_classes(), Ok(many));
+    let refused = dataset("a,y\n1,w\n2,u\n3,v\n", Roles { most_levels: 2, ..roles("y") }).unwrap_err().to_string();
+    assert!(refused.contains("it has 3, more than 2"), "{refused}");
+    // A model brings its classes: others have no number.
+    let known = Roles { labels: vec!["v".into(), "w".into()], needs_target: false, ..roles("y") };
+    let applied = dataset("a,y\n1,w\n2,u\n3,v\n", known).unwrap().target.unwrap().values;
+    assert!(applied[0] == 1.0 && applied[1].is_nan() && applied[2] == 0.0);
     let refused = dataset(text, Roles { most_levels: 2, ..roles("y") }).unwrap_err().to_string();
     assert!(refused.contains("column \"region\": 3 different texts") && refused.contains("--drop region"), "{refused}");
 }
@@ -410,9 +418,18 @@ fn one_class_is_set_against_all_others() {
     assert!(refused.contains("the positive class \"x\" is none of \"u\", \"v\", \"w\""), "{refused}");
     let numbers =
         |positive| dataset("a,y\n1,0\n2,1\n3,2\n", roles("y")).unwrap().target.unwrap().into_classes(positive);
-    assert!(numbers(None).unwrap_err().contains("(0, 1, 2): not two classes; --positive CLASS"), "{:?}", numbers(None));
+    assert!(
+        numbers(None).unwrap_err().contains("(0, 1, 2): not two classes; --family multinomial"),
+        "{:?}",
+        numbers(None)
+    );
     assert_eq!(numbers(Some("1.0")).unwrap().values, [-1.0, 1.0, -1.0]);
     assert!(numbers(Some("7")).unwrap_err().contains("none of 0, 1, 2"));
+    let many = |text: &str| dataset(text, roles("y")).unwrap().target.unwrap().into_many_classes();
+    let found = many("a,y\n1,10\n2,2\n3,-1\n4,2\n").unwrap();
+    assert_eq!((found.values, found.labels), (vec![2.0, 1.0, 0.0, 1.0], ["-1", "2", "10"].map(String::from).to_vec()));
+    assert_eq!(many("a,y\n1,u\n2,v\n").unwrap().labels, ["u", "v"]);
+    assert!(many("a,y\n1,3\n2,3\n").unwrap_err().contains("one value only"));
     // A model applied to a file with one class alone: it is one or the other.
     let known = Roles { needs_target: false, positive: Some("v".into()), ..roles("y") };
     assert_eq!(dataset("a,y\n1,v\n", known.clone()).unwrap().target.unwrap().values, [1.0]);

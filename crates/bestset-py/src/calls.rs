@@ -7,7 +7,7 @@ use crate::output;
 use crate::report::Kept;
 use crate::run::{Caller, run};
 use bestset::select::SUBSET_SIZES;
-use bestset::{Coefficients, Loss};
+use bestset::{ClassCoefficients, Coefficients, Loss};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -68,6 +68,13 @@ pub fn explained(
     Ok(found.map_err(Failure::from)?)
 }
 
+/// Coefficients with an intercept, or rows of them with an intercept for each class.
+#[derive(FromPyObject)]
+pub enum Given {
+    One(Vec<usize>, Vec<f64>, f64),
+    Classes(Vec<usize>, Vec<Vec<f64>>, Vec<f64>),
+}
+
 /// A bound and gaps for the coefficients given; the answer that was found on the way comes along.
 #[pyfunction]
 pub fn certify<'py>(
@@ -76,19 +83,25 @@ pub fn certify<'py>(
     setup: SetupArgument<'py>,
     choice: Choice,
     control: Control,
-    given: (Vec<usize>, Vec<f64>, f64),
+    given: Given,
 ) -> Dict<'py> {
     let input = data.borrow(&setup)?;
     let caller = caller(&control, &input, None);
     let cancel = caller.cancel.clone();
     let (judged, found) = run(py, &caller, |_| {
         input.pose(|posed| {
-            let (support, values, intercept) = given;
-            let outside = Coefficients { support, values, intercept };
-            outside.validate(posed.problem.ncols())?;
-            let inside = posed.inward(&outside);
             let options = choice.selection(posed, &control, &cancel)?;
-            let judged = posed.certify(&inside, &options, &mut ())?;
+            let judged = match given {
+                Given::One(support, values, intercept) => {
+                    let outside = Coefficients { support, values, intercept };
+                    outside.validate(posed.problem.variables())?;
+                    posed.certify(&posed.inward(&outside), &options, &mut ())?
+                }
+                Given::Classes(support, values, intercepts) => {
+                    let outside = ClassCoefficients { support, values, intercepts };
+                    posed.certify_classes(&outside, &options, &mut ())?
+                }
+            };
             let found = output::Shown::new(posed, judged.found.clone())?;
             Ok((judged, found))
         })

@@ -137,12 +137,18 @@ impl<'py> Data<'py> {
         let offset = self.offset.as_ref().map(|o| o.as_slice()).transpose()?;
         let cancel = CancelFlag::default();
         let (design, y) = (self.x.borrow(&cancel)?, self.y.as_slice()?);
-        Ok(Input { design, y, weights, offset, setup: setup.own(self.survival.as_ref())?, cancel })
+        // Classes are numbered from 0.
+        let last = y.iter().fold(0.0, |most: f64, y| most.max(*y));
+        let classes = if setup.loss == "multinomial" { last as usize + 1 } else { 0 };
+        Ok(Input { design, y, weights, offset, setup: setup.own(self.survival.as_ref(), classes)?, cancel })
     }
 }
 
-/// The loss of this name.
-pub fn loss(name: &str, delta: f64, theta: Option<f64>, ties: &str) -> PyResult<Loss> {
+/// The loss of this name; K where it is that of many classes.
+pub fn loss(name: &str, delta: f64, theta: Option<f64>, ties: &str, classes: usize) -> PyResult<Loss> {
+    if name == "multinomial" {
+        return Ok(Loss::Multinomial { classes });
+    }
     if name != "cox" {
         return Ok(Loss::named(name, delta, theta).map_err(Failure::from)?);
     }
@@ -153,7 +159,7 @@ pub fn loss(name: &str, delta: f64, theta: Option<f64>, ties: &str) -> PyResult<
 }
 
 impl SetupArgument<'_> {
-    fn own(&self, times: Option<&Times<'_>>) -> PyResult<Setup> {
+    fn own(&self, times: Option<&Times<'_>>, classes: usize) -> PyResult<Setup> {
         let scale = match self.scale.as_str() {
             "norm" => Scale::Norm,
             "variance" => Scale::Variance,
@@ -174,7 +180,7 @@ impl SetupArgument<'_> {
             })
         };
         Ok(Setup {
-            loss: loss(&self.loss, self.delta, self.theta, times.map_or("efron", |t| &t.ties))?,
+            loss: loss(&self.loss, self.delta, self.theta, times.map_or("efron", |t| &t.ties), classes)?,
             survival: times.map(Times::own).transpose()?,
             intercept: self.fit_intercept,
             scale,

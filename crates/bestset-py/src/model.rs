@@ -31,14 +31,19 @@ pub struct Stored {
     status: String,
     ties: String,
     baseline: Option<survival::BaselineArgument>,
+    classes: Option<(Vec<Vec<f64>>, Vec<f64>)>,
 }
 
 impl Stored {
     fn model(self) -> PyResult<Model> {
         let status = Status::named(&self.status);
         let unknown = || PyValueError::new_err(format!("there is no status named {:?}", self.status));
-        let model = Model {
-            loss: loss(&self.loss, self.delta, self.theta, &self.ties)?,
+        let count = self.classes.as_ref().map_or(0, |classes| classes.1.len());
+        let support = self.support.clone();
+        let classes =
+            self.classes.map(|(values, intercepts)| bestset::ClassCoefficients { support, values, intercepts });
+        let mut model = Model {
+            loss: loss(&self.loss, self.delta, self.theta, &self.ties, count)?,
             lambda0: self.lambda0,
             lambda1: self.lambda1,
             lambda2: self.lambda2,
@@ -51,8 +56,12 @@ impl Stored {
                 lower_bound: self.lower_bound,
             },
             status: status.ok_or_else(unknown)?,
+            classes: None,
             baseline: self.baseline.map(survival::baseline),
         };
+        if let Some(classes) = classes {
+            model = model.with_classes(classes).map_err(Failure::from)?;
+        }
         model.coefficients.validate(model.features).map_err(Failure::from)?;
         match self.feature_names {
             Some(names) => Ok(model.with_names(names).map_err(Failure::from)?),
@@ -80,6 +89,7 @@ pub fn read_model<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyDic
     let ties = if let Loss::Cox { ties } = model.loss { ties } else { Ties::default() };
     dict.set_item("ties", ties.name())?;
     dict.set_item("baseline", model.baseline.as_ref().map(survival::shown))?;
+    dict.set_item("class_rows", model.classes.as_ref().map(output::class_rows))?;
     dict.set_item("lambda0", model.lambda0)?;
     dict.set_item("lambda1", model.lambda1)?;
     dict.set_item("lambda2", model.lambda2)?;

@@ -4,7 +4,7 @@ use bestset::criteria::Criterion;
 use bestset::cv::{CrossValidation, Stability};
 use bestset::path::{Path, Point};
 use bestset::select::{By, Posed, Selected, Standing};
-use bestset::{Baseline, Certificate, Coefficients, Ranked, Solution, Subset, TraceRow};
+use bestset::{Baseline, Certificate, ClassCoefficients, Coefficients, Ranked, Solution, Subset, TraceRow};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -69,6 +69,7 @@ pub struct Shown {
     /// How often each selected feature is in the folds' answers.
     frequencies: Vec<f64>,
     baseline: Option<Baseline>,
+    classes: Option<ClassCoefficients>,
 }
 
 impl Shown {
@@ -82,9 +83,9 @@ impl Shown {
             ShownPath::new(posed, &chosen.path, criterion)
         });
         let path = path.transpose()?;
-        let baseline = match posed.problem.coupled() {
-            Some(_) => posed.model(&selected)?.baseline,
-            None => None,
+        let (baseline, classes) = match posed.problem.coupled() {
+            Some(_) => posed.model(&selected).map(|model| (model.baseline, model.classes))?,
+            None => (None, None),
         };
         selected.solution = posed.outward_solution(&selected.solution);
         let support = selected.solution.support();
@@ -96,7 +97,7 @@ impl Shown {
             }
             _ => Vec::new(),
         };
-        Ok(Self { selected, path, frequencies, baseline })
+        Ok(Self { selected, path, frequencies, baseline, classes })
     }
 
     /// As a dictionary.
@@ -112,6 +113,7 @@ impl Shown {
         let dict = PyDict::new(py);
         dict.set_item("solution", one)?;
         dict.set_item("baseline", self.baseline.as_ref().map(crate::survival::shown))?;
+        dict.set_item("classes", self.classes.as_ref().map(class_rows))?;
         dict.set_item("remarks", from.remarks.iter().map(|r| (r.kind(), r.to_string())).collect::<Vec<_>>())?;
         dict.set_item("path", self.path.as_ref().map(|path| path.to_python(py, false)).transpose()?)?;
         dict.set_item("point", from.chosen.as_ref().map(|chosen| chosen.point))?;
@@ -124,6 +126,11 @@ impl Shown {
         dict.set_item("validation", validation)?;
         Ok(dict)
     }
+}
+
+/// The coefficients of every class for the features of the support, and the intercepts.
+pub fn class_rows(from: &ClassCoefficients) -> (Vec<Vec<f64>>, Vec<f64>) {
+    (from.values.clone(), from.intercepts.clone())
 }
 
 /// What is proved of an answer, in words and as R².

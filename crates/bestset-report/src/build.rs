@@ -61,6 +61,11 @@ impl Subject<'_> {
 
 /// The report of a selection.
 pub fn build(posed: &Posed<'_>, selected: &Selected, subject: &Subject<'_>) -> bestset::Result<Report> {
+    if posed.classes().is_some() {
+        let reason =
+            "has no page for more than two classes together yet; tables, model files and predictions are there";
+        return Err(bestset::Error::Unsupported { method: "report", reason });
+    }
     if posed.problem.coupled().is_some() {
         let reason = "has no page for survival times yet; summaries, model files and predictions are there";
         return Err(bestset::Error::Unsupported { method: "report", reason });

@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let largest = (0..p).map(worth).fold(0.0, f64::max);
     problem = problem.with_penalty(Penalty::new(word(2)?.parse::<f64>()? * largest, 0.0, lambda2))?;
     if let Some(size) = given.get(5) {
-        problem = problem.with_max_size(size.parse::<usize>()? * classes)?;
+        problem = problem.with_max_size(size.parse::<usize>()?)?;
     }
     let method = if word(0)? == "exact" { Method::Exact } else { Method::Incremental };
     let time_limit = Some(Duration::from_secs_f64(word(4)?.parse()?));

@@ -89,9 +89,9 @@ impl Fit {
             null_deviance: 2.0 * counted.share * problem.null_objective(),
             samples: counted.samples,
             features: candidates(problem),
-            size: features_of(problem, coefficients, |_| true),
+            size: problem.size(coefficients),
             each: each(problem),
-            free: features_of(problem, coefficients, |j| problem.penalty().price.at(j) == 0.0),
+            free: problem.size_of(coefficients, |j| problem.penalty().price.at(j) == 0.0),
             intercept: has_intercept(problem),
             lack: counted.lack(problem, deviance),
         })
@@ -124,18 +124,6 @@ impl Fit {
             }
         }
     }
-}
-
-/// The features of coefficients that are not zero and that are `counted`: with K classes a feature has K of them.
-pub(crate) fn features_of(
-    problem: &Problem<'_>,
-    coefficients: &Coefficients,
-    counted: impl Fn(usize) -> bool,
-) -> usize {
-    let places = coefficients.iter().filter(|(j, b)| *b != 0.0 && counted(*j)).map(|(j, _)| j / problem.classes());
-    let mut features: Vec<usize> = places.collect();
-    features.dedup();
-    features.len()
 }
 
 /// Coefficients fitted for a feature: those of one of K classes are determined by the others.
@@ -189,14 +177,14 @@ impl Counted {
 }
 
 /// min(n/2, n/(max(1, log p) · max(1, log log n))), at least 1, at most p (MATH 10.17): the largest model that the samples can support,
-/// with the n of the criteria; with K classes 1/(K − 1) of it, and K coefficients for each.
+/// with the n of the criteria; with K classes 1/(K − 1) of it.
 ///
 /// Beyond it a criterion judges how well noise was fitted: the best of many subsets nearly interpolates.
 pub fn usual_size(problem: &Problem<'_>) -> usize {
-    let (samples, p) = (Counted::new(problem).samples, problem.ncols() / problem.classes());
+    let (samples, p) = (Counted::new(problem).samples, problem.variables());
     let slack = (p.max(2) as f64).ln().max(1.0) * samples.max(3.0).ln().ln().max(1.0);
     let most = (samples / 2.0).min(samples / slack) / each(problem) as f64;
-    problem.classes() * (most as usize).clamp(1, p.max(1))
+    (most as usize).clamp(1, p.max(1))
 }
 
 /// 1 − dev/dev_∅ (MATH 10.16) of margins, offset included, against targets: R² for the squared loss, D² for the others; the null model

@@ -129,6 +129,16 @@ pub enum Error {
     /// A negative binomial loss without its parameter.
     #[error("the negative binomial loss needs theta: the variance of a count of mean m is m + m²/theta")]
     NoTheta,
+    /// A number that is none of the classes.
+    #[error("y[{index}] is {value}; classes are the whole numbers from 0 to {}", classes - 1)]
+    ClassNumber {
+        /// Position of the sample.
+        index: usize,
+        /// Its number.
+        value: f64,
+        /// How many classes there are.
+        classes: usize,
+    },
     /// A class of which there is no sample.
     #[error(
         "class {class} has no sample with a positive weight; leave the class out, or keep a sample of it in every fold"

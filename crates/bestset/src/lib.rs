@@ -64,6 +64,7 @@ mod common;
 
 mod certificate;
 pub mod checkpoint;
+mod classes;
 mod coherence;
 mod control;
 pub mod criteria;
@@ -95,6 +96,7 @@ mod subsets;
 mod wide;
 
 pub use certificate::Certificate;
+pub use classes::{ClassCoefficients, class_probabilities, explained_by_classes, likeliest_classes};
 pub use control::{CancelFlag, Method, Observer, Options, Published, Step, Stop};
 pub use error::{Error, Result};
 pub use loss::{Baseline, CoupledConjugate, CoupledCurvature, CoupledLoss, Curve, concordance};

@@ -41,6 +41,13 @@ impl Coefficients {
         self.support.iter().copied().zip(self.values.iter().copied())
     }
 
+    /// The features with a coefficient, ascending, where each has K columns, one for every class, at j·K + k.
+    pub fn features(&self, classes: usize) -> Vec<usize> {
+        let mut features: Vec<usize> = self.support.iter().map(|j| j / classes).collect();
+        features.dedup();
+        features
+    }
+
     /// Number of non-zero coefficients.
     pub fn nonzeros(&self) -> usize {
         self.values.iter().filter(|b| **b != 0.0).count()

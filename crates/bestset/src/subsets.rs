@@ -36,6 +36,8 @@ pub struct Subset {
     pub size: usize,
     /// The fit on it.
     pub coefficients: Coefficients,
+    /// Features that are not zero.
+    pub chosen: usize,
     /// P without λ0, and the bound that no subset of this size beats.
     pub certificate: Certificate,
     /// `Optimal` when the gap is within the tolerances of the options.
@@ -51,7 +53,7 @@ impl Subset {
     /// of this size but its bound.
     pub fn is_reached(&self) -> bool {
         let ended = matches!(self.status, Status::Optimal | Status::Converged | Status::Stalled);
-        ended || self.coefficients.nonzeros() == self.size
+        ended || self.chosen == self.size
     }
 }
 
@@ -145,8 +147,8 @@ pub fn enumerated(problem: &Problem<'_>, most: usize, options: &Options) -> Resu
 /// # Ok::<(), bestset::Error>(())
 /// ```
 pub fn subsets_of_groups(problem: &Problem<'_>, groups: &Groups, most: usize, options: &Options) -> Result<Subsets> {
-    if most == 0 || most > problem.ncols() {
-        return Err(Error::Size { k: most, features: problem.ncols() });
+    if most == 0 || most > problem.variables() {
+        return Err(Error::Size { k: most, features: problem.variables() });
     }
     let (problem, options) = unpriced(problem, options)?;
     if is_single(groups) {
@@ -165,12 +167,12 @@ pub fn subsets_of_groups(problem: &Problem<'_>, groups: &Groups, most: usize, op
 }
 
 /// Which numbers of features choices of groups can have, by number.
-fn reachable(groups: &Groups, most: usize) -> Vec<bool> {
+fn reachable(grouped: &Grouped<'_, '_>, most: usize) -> Vec<bool> {
     let mut is_reached = vec![false; most + 1];
     is_reached[0] = true;
-    for members in &groups.members {
-        for size in (members.len()..=most).rev() {
-            is_reached[size] |= is_reached[size - members.len()];
+    for own in (0..grouped.groups.len()).map(|g| grouped.size(g)) {
+        for size in (own..=most).rev() {
+            is_reached[size] |= is_reached[size - own];
         }
     }
     is_reached
@@ -237,7 +239,7 @@ fn one_by_one(
     let (time, node_limit) = (options.time_limit, options.max_nodes);
     let measure = Measure::new(problem, None);
     let mut sizes: Vec<Subset> = Vec::new();
-    let is_reached = groups.map(|groups| reachable(groups, most));
+    let is_reached = groups.map(|groups| reachable(&Grouped { problem, groups }, most));
     for size in 1..=most {
         if let (Some(last), Some(false)) = (sizes.last(), is_reached.as_ref().map(|r| r[size])) {
             sizes.push(Subset { size, ..last.clone() });
@@ -333,8 +335,9 @@ impl<'m, 'a> Measure<'m, 'a> {
     ) -> Subset {
         let loss = self.problem.loss_of(&coefficients, certificate.objective);
         let status = certificate.status(ended, options.absolute(self.problem), options.gap);
-        let criteria = self.criteria(loss, crate::criteria::features_of(self.problem, &coefficients, |_| true));
-        Subset { size, coefficients, certificate, status, loss, criteria }
+        let chosen = self.problem.size(&coefficients);
+        let criteria = self.criteria(loss, chosen);
+        Subset { size, coefficients, chosen, certificate, status, loss, criteria }
     }
 
     fn criteria(&self, loss: f64, features: usize) -> Criteria {

@@ -12,7 +12,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 #[command(next_help_heading = "Problem")]
 pub struct FittingArgs {
     /// Family of the target, or the loss: counts are poisson or negbin, positive amounts gamma, all three with the logarithm of the
-    /// mean as linear predictor [default: binomial for a target of two texts, else gaussian].
+    /// mean as linear predictor [default: binomial for a target of two texts, multinomial for one of more, else gaussian].
     #[arg(long, visible_alias = "family", value_name = "NAME", value_parser = loss_parser())]
     pub loss: Option<String>,
     /// How little the counts of negbin vary beyond poisson: the variance of a count of mean m is m + m²/theta.
@@ -74,9 +74,10 @@ impl FittingArgs {
         self.delta.unwrap_or(1.345)
     }
 
-    /// The loss that is asked for, if one is; of survival times it is `cox`, and no other.
-    pub fn loss(&self, cox: Option<Loss>) -> Result<Option<Loss>, Failure> {
+    /// The loss that is asked for, if one is, with so many classes; of survival times it is `cox`, and no other.
+    pub fn loss(&self, cox: Option<Loss>, classes: usize) -> Result<Option<Loss>, Failure> {
         match (self.loss.as_deref(), cox) {
+            (Some("multinomial"), None) => Ok(Some(Loss::Multinomial { classes })),
             (None | Some("cox"), Some(cox)) => Ok(Some(cox)),
             (Some(name), Some(_)) => Err(Failure::Message(format!(
                 "--time makes the family cox, and --loss is {name}; leave one of the two out"
@@ -99,6 +100,7 @@ fn loss_parser() -> impl TypedValueParser<Value = String> {
     PossibleValuesParser::new([
         PossibleValue::new("gaussian").alias("squared").help("Least squares; also squared"),
         PossibleValue::new("binomial").alias("logistic").help("Two classes; also logistic"),
+        PossibleValue::new("multinomial").help("More than two classes, a feature in for all of them"),
         PossibleValue::new("poisson").help("Counts whose variance is their mean"),
         PossibleValue::new("gamma").help("Positive amounts whose spread grows with their mean"),
         PossibleValue::new("negbin")

@@ -118,6 +118,11 @@ impl Certify {
             return Ok((Given::parse(path, &text, json)?, fitting, size));
         }
         let (model, known) = encoding::load(path)?;
+        if model.classes.is_some() {
+            return Err(Failure::Usage(
+                "certify has one coefficient for each feature here; bestset.certify in Python takes a row for each class",
+            ));
+        }
         if model.loss.is_coupled() && self.input.time.is_none() {
             return Err(Failure::Usage("the model is one of survival times: name their columns by --time and --event"));
         }
@@ -137,7 +142,7 @@ impl Certify {
         judged: &Certified,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
-        let (certificate, found) = (&judged.certificate, &Answer::new(posed, judged.found.clone()));
+        let (certificate, found) = (&judged.certificate, &Answer::new(posed, judged.found.clone())?);
         let figures = CertifyJson::new(posed, coefficients.nonzeros(), judged, found);
         if self.json {
             serde_json::to_writer_pretty(&mut *out, &figures)?;

@@ -117,9 +117,9 @@ impl Path {
         });
         let points = points.collect::<Result<Vec<PointJson>, Failure>>()?;
         if self.output.json {
-            let features = chosen.path.points.iter().flat_map(|point| point.solution.support());
+            let features = chosen.path.points.iter().flat_map(|p| posed.outward(&p.solution.coefficients).support);
             let variants =
-                features.filter_map(|&j| Some((posed.data.name(j), VariantJson::new(posed.data, j)?))).collect();
+                features.filter_map(|j| Some((posed.data.name(j), VariantJson::new(posed.data, j)?))).collect();
             let (data, criterion, chosen) = (DataJson::new(posed.data), title, chosen.point);
             serde_json::to_writer_pretty(&mut *out, &PathJson { data, criterion, chosen, status, points, variants })?;
             writeln!(out)?;
@@ -155,10 +155,10 @@ const NAMED: usize = 3;
 
 /// What entered and left since the point before.
 fn changes(posed: &Posed<'_>, path: &bestset::path::Path, k: usize) -> String {
-    let support = |k: usize| path.points[k].solution.support();
-    let before: &[usize] = if k > 0 { support(k - 1) } else { &[] };
-    let entered = support(k).iter().filter(|j| !before.contains(j)).map(|&j| format!("+{}", posed.data.name(j)));
-    let left = before.iter().filter(|j| !support(k).contains(j)).map(|&j| format!("-{}", posed.data.name(j)));
+    let support = |k: usize| posed.outward(&path.points[k].solution.coefficients).support;
+    let (before, after) = (if k > 0 { support(k - 1) } else { Vec::new() }, support(k));
+    let entered = after.iter().filter(|j| !before.contains(j)).map(|&j| format!("+{}", posed.data.name(j)));
+    let left = before.iter().filter(|j| !after.contains(j)).map(|&j| format!("-{}", posed.data.name(j)));
     let all: Vec<String> = entered.chain(left).collect();
     let more = if all.len() > NAMED { format!(" and {} more", all.len() - NAMED) } else { String::new() };
     all[..all.len().min(NAMED)].join(" ") + &more

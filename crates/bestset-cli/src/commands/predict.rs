@@ -5,10 +5,10 @@ use crate::exit::{Exit, Failure};
 use crate::output::number;
 use crate::work::load::{counted, say, without_columns};
 use crate::work::{Encoding, encoding};
-use bestset::Loss;
 use bestset::criteria::explained;
 use bestset::design::{Design, Stored};
 use bestset::model::Model;
+use bestset::{Loss, class_probabilities, explained_by_classes, likeliest_classes};
 use bestset_data::{
     CohortFiles, CohortOptions, Dataset, Impute, Imputed, Person, Roles, Table, Usual, find_variants, read,
 };
@@ -70,7 +70,7 @@ enum Kind {
 }
 
 /// Predictions and, where the file has the target, how good they are.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Predictions {
     target: String,
     /// FID and IID of each, where they are people of a cohort.
@@ -79,6 +79,11 @@ struct Predictions {
     predictions: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     probabilities: Option<Vec<f64>>,
+    /// The names of many classes, and their probabilities, a row for each sample.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    class_names: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    class_probabilities: Vec<Vec<f64>>,
     /// Survival or cumulative hazards, a row for each sample, and their times.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     times: Vec<f64>,
@@ -86,6 +91,9 @@ struct Predictions {
     curves: Vec<Vec<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<Score>,
+    /// The share of the deviance explained, of many classes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    d2: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -115,12 +123,18 @@ impl Predict {
             let problem = "has an offset, for which columns on disk have no place: predict a table";
             return Err(Failure::Message(format!("{}: {problem}", self.model.display())));
         }
-        let u = margins(&model, &data, disk.as_ref())?;
         let people = people.into_iter().map(|p| (p.family, p.name)).collect();
-        let found = match model.loss.is_coupled() {
+        let u = match &model.classes {
+            Some(_) => Vec::new(),
+            None => margins(&model, &data, disk.as_ref())?,
+        };
+        let found = match model.loss.is_coupled() && model.classes.is_none() {
             true => self.survival(&model, known.as_ref(), u)?,
             false if self.kind.is_some() || !self.times.is_empty() => {
                 return Err(Failure::Usage("--type and --times are for models of survival times"));
+            }
+            false if model.classes.is_some() => {
+                Predictions { people, ..classes(&model, known.as_ref(), &data, disk.as_ref())? }
             }
             false => Predictions { people, ..predictions(&model, known.as_ref(), &data, u) },
         };
@@ -131,6 +145,9 @@ impl Predict {
                 writeln!(out, "{count} predictions of {}: {}", found.target, path.display())?;
                 if let Some(score) = &found.score {
                     writeln!(out, "{} {}", score.name, number(score.value))?;
+                }
+                if let Some(d2) = found.d2 {
+                    writeln!(out, "D² {}", number(d2))?;
                 }
             }
             None if self.json => {
@@ -177,12 +194,10 @@ impl Predict {
         }
         Ok(Predictions {
             target,
-            people: Vec::new(),
             predictions: values.into_iter().map(Value::Number).collect(),
-            probabilities: None,
             times: self.times.clone(),
             curves,
-            score: None,
+            ..Predictions::default()
         })
     }
 
@@ -227,6 +242,7 @@ impl Predict {
         if let Some(known) = known {
             roles.target = Some(known.target.clone()).filter(|target| table.has(target));
             roles.positive = known.classes.as_ref().map(|c| c.positive.clone());
+            roles.labels = known.class_names.clone().unwrap_or_default();
         }
         if !model.names.is_empty() {
             let used = self.used(&table, model, known)?;
@@ -270,16 +286,73 @@ impl Predict {
 
 /// u = Xβ + b + offset, the features found by their names.
 fn margins(model: &Model, data: &Dataset, disk: Option<&Stored>) -> Result<Vec<f64>, Failure> {
-    let features = disk.map_or_else(|| data.features(), |stored| stored.ncols());
     let mut u = vec![model.coefficients.intercept; data.rows()];
     if let Some(offset) = &data.offset {
         u.iter_mut().zip(offset).for_each(|(u, o)| *u += o);
     }
+    let add = |k: usize, column: &[f64]| {
+        let b = model.coefficients.values[k];
+        u.iter_mut().zip(column).for_each(|(u, x)| *u += b * x);
+    };
+    each_column(model, data, disk, add)?;
+    Ok(u)
+}
+
+/// The class of each row, and the probabilities of all of them.
+fn classes(
+    model: &Model,
+    known: Option<&Encoding>,
+    data: &Dataset,
+    disk: Option<&Stored>,
+) -> Result<Predictions, Failure> {
+    let Some(own) = &model.classes else { return Ok(Predictions::default()) };
+    let (n, count) = (data.rows(), own.classes());
+    let mut u: Vec<f64> = own.intercepts.iter().flat_map(|c| std::iter::repeat_n(*c, n)).collect();
+    each_column(model, data, disk, |place, column| {
+        for (block, row) in u.chunks_mut(n.max(1)).zip(&own.values) {
+            block.iter_mut().zip(column).for_each(|(u, x)| *u += row[place] * x);
+        }
+    })?;
+    let numbered = || (0..count).map(|k| k.to_string()).collect();
+    let names: Vec<String> = known.and_then(|k| k.class_names.clone()).unwrap_or_else(numbered);
+    let (p, likeliest) = (class_probabilities(&u, count), likeliest_classes(&u, count));
+    let observed = data.target.as_ref().and_then(|target| class_numbers(target, &names));
+    let score = observed.as_ref().map(|labels| {
+        let right = labels.iter().zip(&likeliest).filter(|(a, b)| a == b).count();
+        Score { name: "accuracy", value: right as f64 / n as f64 }
+    });
+    Ok(Predictions {
+        target: known.map_or("y".to_owned(), |k| k.target.clone()),
+        predictions: likeliest.iter().map(|&k| Value::Class(names[k].clone())).collect(),
+        class_probabilities: (0..n).map(|i| (0..count).map(|k| p[k * n + i]).collect()).collect(),
+        d2: observed.and_then(|labels| explained_by_classes(&labels, &u, None, None).ok()),
+        class_names: names,
+        score,
+        ..Predictions::default()
+    })
+}
+
+/// The numbers of the classes of a target, if all of them are known.
+fn class_numbers(target: &bestset_data::Target, names: &[String]) -> Option<Vec<usize>> {
+    let by_name = |y: f64| names.iter().position(|name| name.parse::<f64>().is_ok_and(|value| value == y));
+    let is_number = |y: f64| y >= 0.0 && y < names.len() as f64;
+    let of = |&y: &f64| if target.labels.is_empty() { by_name(y) } else { is_number(y).then_some(y as usize) };
+    target.values.iter().map(of).collect()
+}
+
+/// Shows the column of every feature of the model, with its place in the model.
+fn each_column(
+    model: &Model,
+    data: &Dataset,
+    disk: Option<&Stored>,
+    mut show: impl FnMut(usize, &[f64]),
+) -> Result<(), Failure> {
+    let features = disk.map_or_else(|| data.features(), |stored| stored.ncols());
     if model.names.is_empty() && model.features != features {
         let (found, expected) = (features, model.features);
         return Err(Failure::Message(format!("the file has {found} features, the model {expected}, and no names")));
     }
-    for (j, b) in model.coefficients.iter() {
+    for (k, &j) in model.coefficients.support.iter().enumerate() {
         let place = match model.names.is_empty() {
             true => Some(j),
             false => data.names.find(&model.name(j), features),
@@ -287,7 +360,7 @@ fn margins(model: &Model, data: &Dataset, disk: Option<&Stored>) -> Result<Vec<f
         let Some(place) = place else {
             return Err(Failure::Message(format!("there is no feature {:?}, which the model uses", model.name(j))));
         };
-        let mut own = vec![0.0; if disk.is_some() { u.len() } else { 0 }];
+        let mut own = vec![0.0; if disk.is_some() { data.rows() } else { 0 }];
         let column = match disk {
             None => data.column(place)?,
             Some(stored) => {
@@ -295,9 +368,9 @@ fn margins(model: &Model, data: &Dataset, disk: Option<&Stored>) -> Result<Vec<f
                 std::borrow::Cow::Borrowed(&own[..])
             }
         };
-        u.iter_mut().zip(column.iter()).for_each(|(u, x)| *u += b * x);
+        show(k, &column);
     }
-    Ok(u)
+    Ok(())
 }
 
 fn predictions(model: &Model, known: Option<&Encoding>, data: &Dataset, u: Vec<f64>) -> Predictions {
@@ -316,12 +389,9 @@ fn predictions(model: &Model, known: Option<&Encoding>, data: &Dataset, u: Vec<f
         });
         return Predictions {
             target,
-            people: Vec::new(),
             predictions: values.into_iter().map(Value::Number).collect(),
-            probabilities: None,
-            times: Vec::new(),
-            curves: Vec::new(),
             score,
+            ..Predictions::default()
         };
     }
     let classes = known.and_then(|k| k.classes.clone());
@@ -337,7 +407,7 @@ fn predictions(model: &Model, known: Option<&Encoding>, data: &Dataset, u: Vec<f
         Score { name: "accuracy", value: right as f64 / u.len() as f64 }
     });
     let predictions = u.iter().map(|u| name(*u > 0.0)).collect();
-    Predictions { target, people: Vec::new(), predictions, probabilities, times: Vec::new(), curves: Vec::new(), score }
+    Predictions { target, predictions, probabilities, score, ..Predictions::default() }
 }
 
 /// Which rows are of the positive class; numbers are compared with its name.
@@ -364,6 +434,8 @@ fn csv(found: &Predictions) -> String {
     }
     let mut text = if found.people.is_empty() { String::new() } else { "FID,IID,".to_owned() };
     text.push_str(&quote(&found.target));
+    let titles = found.class_names.iter().map(|name| format!(",{}", quote(&format!("probability {name}"))));
+    text.extend(titles);
     text.push_str(if found.probabilities.is_some() { ",probability\n" } else { "\n" });
     for (i, value) in found.predictions.iter().enumerate() {
         if let Some((family, name)) = found.people.get(i) {
@@ -376,6 +448,7 @@ fn csv(found: &Predictions) -> String {
         if let Some(probabilities) = &found.probabilities {
             text.push_str(&format!(",{}", probabilities[i]));
         }
+        text.extend(found.class_probabilities.get(i).into_iter().flatten().map(|p| format!(",{p}")));
         text.push('\n');
     }
     text

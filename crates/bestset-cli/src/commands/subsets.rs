@@ -173,7 +173,8 @@ fn row(posed: &Posed<'_>, subset: &bestset::Subset) -> Vec<String> {
         let [none, last] = ["–", "not reached"].map(str::to_owned);
         return vec![subset.size.to_string(), none.clone(), none.clone(), none.clone(), none, last, String::new()];
     }
-    let names: Vec<String> = subset.coefficients.support.iter().map(|&j| posed.data.name(j)).collect();
+    let chosen = posed.outward(&subset.coefficients).support;
+    let names: Vec<String> = chosen.iter().map(|&j| posed.data.name(j)).collect();
     let proved = match subset.status {
         Status::Optimal => "best".to_owned(),
         _ => format!("within {}", percent(subset.certificate.relative_gap())),

@@ -18,6 +18,8 @@ pub struct DataJson<'a> {
     features: usize,
     target: &'a str,
     classes: &'a Option<bestset_data::Classes>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    class_names: &'a [String],
     read_seconds: f64,
     notes: Vec<String>,
 }
@@ -30,6 +32,7 @@ impl<'a> DataJson<'a> {
             features: data.features(),
             target: &data.target.name,
             classes: &data.target.classes,
+            class_names: &data.target.labels,
             read_seconds: data.seconds,
             notes: data.notes(),
         }
@@ -43,6 +46,9 @@ pub struct FeatureJson {
     index: usize,
     coefficient: f64,
     standardized: f64,
+    /// The coefficients of every class, where there are many; `coefficient` is their length.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coefficients: Option<Vec<f64>>,
     /// The variant, where features are genotypes.
     #[serde(skip_serializing_if = "Option::is_none")]
     variant: Option<VariantJson>,
@@ -94,6 +100,9 @@ struct AnswerJson<'a> {
     relative_gap: f64,
     nonzeros: usize,
     intercept: f64,
+    /// Those of every class, where there are many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intercepts: Option<&'a [f64]>,
     features: Vec<FeatureJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ranked: Vec<RankedJson>,
@@ -120,7 +129,10 @@ struct RankedJson {
 pub fn features(posed: &Posed<'_>, answer: &Answer) -> Result<Vec<FeatureJson>, Failure> {
     let one = |(j, b): (usize, f64)| -> Result<FeatureJson, Failure> {
         let (standardized, variant) = (b * posed.data.spread(j)?.1, VariantJson::new(posed.data, j));
-        Ok(FeatureJson { name: posed.data.name(j), index: j, coefficient: b, standardized, variant })
+        let row = |k: usize, classes: &bestset::ClassCoefficients| classes.values.iter().map(|row| row[k]).collect();
+        let place = answer.coefficients.support.binary_search(&j).ok();
+        let coefficients = answer.classes.as_ref().zip(place).map(|(classes, k)| row(k, classes));
+        Ok(FeatureJson { name: posed.data.name(j), index: j, coefficient: b, standardized, coefficients, variant })
     };
     let mut all = answer.coefficients.iter().map(one).collect::<Result<Vec<FeatureJson>, Failure>>()?;
     all.sort_by(|a, b| b.standardized.abs().total_cmp(&a.standardized.abs()).then(a.index.cmp(&b.index)));
@@ -132,7 +144,7 @@ pub fn write_json(posed: &Posed<'_>, answer: &Answer, output: &OutputArgs, out: 
     let solution = &answer.selected.solution;
     let certificate = &solution.certificate;
     let ranked = solution.ranked.iter().map(|r| RankedJson {
-        features: r.coefficients.support.iter().map(|&j| posed.data.name(j)).collect(),
+        features: posed.outward(&r.coefficients).support.iter().map(|&j| posed.data.name(j)).collect(),
         objective: r.objective,
         proved: r.proved,
     });
@@ -152,6 +164,7 @@ pub fn write_json(posed: &Posed<'_>, answer: &Answer, output: &OutputArgs, out: 
         relative_gap: certificate.relative_gap(),
         nonzeros: answer.coefficients.nonzeros(),
         intercept: answer.coefficients.intercept,
+        intercepts: answer.classes.as_ref().map(|classes| &classes.intercepts[..]),
         features: features(posed, answer)?,
         ranked: ranked.collect(),
         dependent: posed.data.names_of(&solution.dependent),
@@ -183,7 +196,7 @@ pub fn write_tables(
     let solution = &answer.selected.solution;
     write_data(posed.data, out)?;
     if let Some(chosen) = &answer.selected.chosen {
-        write_scores(chosen, out)?;
+        write_scores(posed, chosen, out)?;
     }
     writeln!(out, "{}", describe(&answer.terms))?;
     if let Some(chosen) = &answer.selected.chosen {
@@ -219,6 +232,9 @@ pub fn write_tables(
 fn write_features(posed: &Posed<'_>, answer: &Answer, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
     let all = features(posed, answer)?;
     heading(out, &format!("Selected features: {} of {}", all.len(), posed.features()))?;
+    if let Some(classes) = &answer.classes {
+        return write_classes(posed, &all, &classes.intercepts, top, out);
+    }
     let genotyped = !posed.data.set.variants().is_empty();
     let row = |name: &str, coefficient: f64, standardized: String, variant: Option<&VariantJson>| {
         let mut cells = vec![name.to_owned(), number(coefficient), standardized];
@@ -244,13 +260,40 @@ fn write_features(posed: &Posed<'_>, answer: &Answer, top: usize, out: &mut dyn 
     Ok(writeln!(out)?)
 }
 
+/// The selected features with a coefficient for every class.
+fn write_classes(
+    posed: &Posed<'_>,
+    all: &[FeatureJson],
+    intercepts: &[f64],
+    top: usize,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let cells = |values: &[f64]| values.iter().map(|b| number(*b)).collect::<Vec<_>>();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    if posed.setup.intercept {
+        rows.push([vec!["(intercept)".to_owned()], cells(intercepts), vec![String::new()]].concat());
+    }
+    rows.extend(all.iter().take(top).map(|f| {
+        let own = f.coefficients.as_deref().unwrap_or_default();
+        [vec![f.name.clone()], cells(own), vec![number(f.standardized)]].concat()
+    }));
+    let labels = posed.data.target.labels.iter().map(String::as_str);
+    let titles: Vec<&str> = ["feature"].into_iter().chain(labels).chain(["length per standard deviation"]).collect();
+    writeln!(out, "{}", table(&titles, rows.into_iter()))?;
+    if all.len() > top {
+        writeln!(out, "... and {} smaller ones (--top {})", all.len() - top, all.len())?;
+    }
+    Ok(writeln!(out)?)
+}
+
 fn write_ranked(posed: &Posed<'_>, answer: &Answer, out: &mut dyn Write) -> Result<(), Failure> {
     if answer.selected.solution.ranked.len() < 2 {
         return Ok(());
     }
     heading(out, "Best subsets")?;
     let rows = answer.selected.solution.ranked.iter().enumerate().map(|(k, r)| {
-        let names: Vec<String> = r.coefficients.support.iter().map(|&j| posed.data.name(j)).collect();
+        let chosen = posed.outward(&r.coefficients).support;
+        let names: Vec<String> = chosen.iter().map(|&j| posed.data.name(j)).collect();
         let proved = if r.proved { "yes" } else { "no" };
         vec![names.join(", "), number(r.objective), proved.to_owned(), (k + 1).to_string()]
     });
@@ -261,7 +304,7 @@ fn write_ranked(posed: &Posed<'_>, answer: &Answer, out: &mut dyn Write) -> Resu
 const ROWS: usize = 20;
 
 /// The best size of every lambda2, and the sizes with the one chosen, thinned.
-fn write_scores(chosen: &Chosen, out: &mut dyn Write) -> Result<(), Failure> {
+fn write_scores(posed: &Posed<'_>, chosen: &Chosen, out: &mut dyn Write) -> Result<(), Failure> {
     let By::CrossValidation(cv, _) = &chosen.by else { return Ok(()) };
     writeln!(out)?;
     heading(out, &format!("Cross-validation: {}", cv.score.title()))?;
@@ -273,7 +316,7 @@ fn write_scores(chosen: &Chosen, out: &mut dyn Write) -> Result<(), Failure> {
         let same = (0..cv.scores.len()).filter(|&j| ridge(j) == ridge(*k) && !cv.scores[j].mean.is_nan());
         same.min_by(|&a, &b| (sign * cv.scores[a].mean).total_cmp(&(sign * cv.scores[b].mean))) == Some(*k)
     };
-    let size = |k: usize| cv.path.points[k].solution.support().len();
+    let size = |k: usize| posed.problem.size(&cv.path.points[k].solution.coefficients);
     let first = |k: &usize| own.iter().all(|j| j >= k || size(*j) != size(*k));
     let thinned: Vec<usize> = own.iter().copied().filter(first).step_by(step).collect();
     let shown = (0..cv.scores.len()).filter(|k| thinned.contains(k) || [cv.best, cv.one_se].contains(k) || least(k));
@@ -287,7 +330,7 @@ fn write_scores(chosen: &Chosen, out: &mut dyn Write) -> Result<(), Failure> {
         };
         vec![
             short(point.lambda2),
-            point.solution.coefficients.nonzeros().to_string(),
+            size(k).to_string(),
             number(cv.scores[k].mean),
             number(cv.scores[k].standard_error),
             mark.to_owned(),

@@ -6,7 +6,7 @@ use crate::args::Terms;
 use crate::exit::Failure;
 use crate::numbers::number;
 use bestset::select::{How, Progress, Remark, Selected, Selection};
-use bestset::{Coefficients, Observer, TraceRow};
+use bestset::{ClassCoefficients, Coefficients, Observer, TraceRow};
 
 /// A selection on both scales.
 pub struct Answer {
@@ -14,13 +14,16 @@ pub struct Answer {
     pub terms: Terms,
     /// On the scale of the file.
     pub coefficients: Coefficients,
+    /// Those of every class, where there are many.
+    pub classes: Option<ClassCoefficients>,
     /// What the user should know, a sentence each.
     pub remarks: Vec<String>,
 }
 
 impl Answer {
-    pub fn new(posed: &Posed<'_>, selected: Selected) -> Self {
+    pub fn new(posed: &Posed<'_>, selected: Selected) -> Result<Self, Failure> {
         let coefficients = posed.outward(&selected.solution.coefficients);
+        let classes = posed.outward_classes(&selected.solution.coefficients)?;
         let sentence = |remark: &Remark| match remark {
             Remark::Unproved(error) => match named(error, posed.data) {
                 Some(text) => format!("Not proved: {text}."),
@@ -29,7 +32,7 @@ impl Answer {
             _ => remark.to_string(),
         };
         let remarks = selected.remarks.iter().map(sentence).collect();
-        Self { terms: posed.terms(&selected), coefficients, remarks, selected }
+        Ok(Self { terms: posed.terms(&selected), coefficients, classes, remarks, selected })
     }
 }
 
@@ -61,13 +64,18 @@ pub fn select(posed: &Posed<'_>, options: &Selection, session: &Session<'_>) -> 
         Progress::Solving => bar.say("solving and proving".to_owned()),
     };
     let selected = posed.select_observed(options, &mut Show(session, posed.data), &show)?;
-    Ok(Answer::new(posed, selected))
+    Answer::new(posed, selected)
 }
 
 /// Categories that are chosen as a whole are not for every command.
 pub fn refuse_groups(posed: &Posed<'_>, what: &str) -> Result<(), Failure> {
     if posed.groups().is_none() {
         return Ok(());
+    }
+    if posed.classes().is_some() {
+        return Err(Failure::Message(format!(
+            "{what} is not for more than two classes together: use fit, path, cv or exact"
+        )));
     }
     let widest = posed.data.set.categories.iter().max_by_key(|c| c.levels.len());
     let (column, levels) = widest.map_or(("", 0), |c| (c.column.as_str(), c.levels.len() + 1));

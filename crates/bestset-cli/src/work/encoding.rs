@@ -18,6 +18,9 @@ pub struct Encoding {
     pub target: String,
     /// The two classes as the file had them.
     pub classes: Option<Classes>,
+    /// The names of many classes, in the order of their numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class_names: Option<Vec<String>>,
     /// How the target was scaled.
     pub scaling: Option<Scaling>,
     /// Columns of texts.
@@ -55,6 +58,7 @@ impl Encoding {
         Self {
             target: data.target.name.clone(),
             classes: data.target.classes.clone(),
+            class_names: Some(data.target.labels.clone()).filter(|labels| !labels.is_empty()),
             scaling: data.scaling,
             categories: data.set.categories.clone(),
             means: data.set.imputed.iter().filter_map(mean).collect(),

@@ -97,8 +97,10 @@ impl Loaded {
         }
         let survival = super::survival::times(input, &target, &set.apart)?;
         let cox = survival.is_some().then(|| Loss::Cox { ties: input.ties.map_or(Ties::default(), TiesName::ties) });
-        let loss = match fitting.loss(cox)? {
+        let target = many_classes(input, fitting, target)?;
+        let loss = match fitting.loss(cox, target.labels.len())? {
             Some(loss) => loss,
+            None if !target.labels.is_empty() => Loss::Multinomial { classes: target.labels.len() },
             None if target.classes.is_some() || input.positive.is_some() => Loss::Logistic,
             None => Loss::Squared,
         };
@@ -121,6 +123,15 @@ impl Loaded {
             let problem =
                 format!("--scale-target does not go with the {} loss: its target has a zero of its own", loss.name());
             return Err(Failure::Message(problem));
+        }
+        if !target.labels.is_empty() && !matches!(loss, Loss::Multinomial { .. }) {
+            let (name, loss) = (&target.name, loss.name());
+            return Err(Failure::Message(format!("column {name:?} holds texts, which the {loss} loss has no use for")));
+        }
+        if !target.labels.is_empty() && (set.offset.is_some() || input.scale_target.is_some()) {
+            return Err(Failure::Usage(
+                "--offset and --scale-target are for one number to predict: the same number added for all classes changes nothing",
+            ));
         }
         let scaling = input.scale_target.map(|range| scale(&mut target, range)).transpose()?;
         let seconds = start.elapsed().as_secs_f64();
@@ -189,6 +200,7 @@ impl Loaded {
         let file = self.set.source.file_name().unwrap_or(self.set.source.as_os_str());
         let classes = match &self.target.classes {
             Some(classes) => format!(" ({} −1, {} +1)", classes.negative, classes.positive),
+            None if !self.target.labels.is_empty() => format!(" ({})", self.class_list()),
             None => String::new(),
         };
         let stored = match (&self.disk, self.set.matrix.is_sparse()) {
@@ -208,6 +220,14 @@ impl Loaded {
             }
         };
         format!("{}: {what}, target {}{classes}", file.display(), self.target.name)
+    }
+
+    /// The classes, the first of many.
+    fn class_list(&self) -> String {
+        const SHOWN: usize = 6;
+        let labels = &self.target.labels;
+        let shown = labels.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+        if labels.len() > SHOWN { format!("{shown}, … {} classes", labels.len()) } else { shown }
     }
 
     fn place_of_variants(&self) -> &'static str {
@@ -273,6 +293,17 @@ impl Loaded {
     }
 }
 
+/// The target as many classes, where these are asked for.
+fn many_classes(input: &InputArgs, fitting: &FittingArgs, target: Target) -> Result<Target, Failure> {
+    if fitting.loss.as_deref() != Some("multinomial") {
+        return Ok(target);
+    }
+    if input.positive.is_some() {
+        return Err(Failure::Usage("--positive makes two classes, which --family multinomial takes as they are"));
+    }
+    target.into_many_classes().map_err(Failure::Message)
+}
+
 /// A number of things.
 pub fn counted(count: u64, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
@@ -308,7 +339,7 @@ impl Own {
             return Err(bad(format!("--target {name} is for a table of several columns; here the target is alone")));
         }
         if let Some(label) = table.label.take() {
-            let target = Target { name: label.name, values: label.values, classes: None };
+            let target = Target::of_numbers(label.name, label.values);
             return Ok(Self { target, weights: None, offset: None, is_table });
         }
         // By name: numbers of columns are those of the table as it was read.

@@ -127,6 +127,12 @@ pub fn named(error: &Error, data: &Loaded) -> Option<String> {
             data.name(*free),
             data.name(*other)
         )),
+        Error::EmptyClass { class } => data.target.labels.get(*class).map(|label| {
+            format!(
+                "class {label:?} of {} has no sample with a weight above 0; leave the class out, or keep samples of it in every fold",
+                data.target.name
+            )
+        }),
         _ => None,
     }
 }
@@ -134,7 +140,7 @@ pub fn named(error: &Error, data: &Loaded) -> Option<String> {
 impl Posed<'_> {
     /// Number of features.
     pub fn features(&self) -> usize {
-        self.problem.ncols()
+        self.problem.variables()
     }
 
     /// What is asked, in numbers.

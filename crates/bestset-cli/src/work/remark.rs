@@ -32,10 +32,8 @@ pub fn on_target(target: &Target, set: &Dataset) -> Option<String> {
             "{name} has the values {low} and {high} and is regressed with the squared loss; --loss logistic takes them as classes"
         )),
         [_, _, _, ..] if whole && consecutive && levels.len() <= CLASSES => Some(format!(
-            "{name} has the values {} and is regressed with the squared loss; if they are classes, --positive {} sets one against \
-             all others",
-            listed(),
-            levels[0]
+            "{name} has the values {} and is regressed with the squared loss; --family multinomial takes them as classes",
+            listed()
         )),
         [0.0, .., most] if whole && levels.len() > CLASSES => Some(format!(
             "{name} has whole numbers from 0 to {most} and is regressed with the squared loss; for counts, log(1 + {name}) is often \

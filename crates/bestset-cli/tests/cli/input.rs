@@ -229,11 +229,14 @@ fn targets_that_are_meant_otherwise_are_remarked_on() {
     assert_eq!(place.json("fit two.csv --json --positive 0")["data"]["classes"]["positive"], "0");
     write("three.csv", "y", &|i| (i % 3 + 1).to_string());
     assert!(
-        place.said("fit three.csv --json").contains("if they are classes, --positive 1 sets one against all others")
+        place
+            .said("fit three.csv --json")
+            .contains("has the values 1, 2, 3 and is regressed with the squared loss; --family multinomial")
     );
     write("kinds.csv", "y", &|i| ["setosa", "other", "third"][i % 3].to_owned());
-    let refused = place.refused("fit kinds.csv");
-    assert!(refused.contains("it has 3: \"other\", \"setosa\", \"third\"; --positive CLASS"), "{refused}");
+    assert_eq!(place.json("fit kinds.csv --json")["data"]["class_names"][2], "third");
+    let refused = place.refused("fit kinds.csv --family binomial");
+    assert!(refused.contains("has 3 classes: --family multinomial takes them together, --positive CLASS"), "{refused}");
     place.done("fit kinds.csv --positive third -o m.json");
     let predicted = place.done("predict m.json kinds.csv");
     assert!(predicted.contains("not third"), "{predicted}");

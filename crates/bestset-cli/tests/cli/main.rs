@@ -1,6 +1,7 @@
 //! The binaries from the outside: one file per command.
 
 mod bench;
+mod classes;
 mod cohort;
 mod compare;
 mod demo;

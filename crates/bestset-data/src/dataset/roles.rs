@@ -31,6 +31,8 @@ pub struct Roles {
     /// The class that +1 stands for, against all others where there are more than two; `None` for the later one of two in the
     /// alphabet.
     pub positive: Option<String>,
+    /// The names of many classes that are known already, for data that a model is applied to.
+    pub labels: Vec<String>,
     /// Whether rows without a target are left out; where not, they are an error.
     pub drop_missing_target: bool,
     /// What becomes of missing values.
@@ -55,6 +57,7 @@ impl Default for Roles {
             apart: Vec::new(),
             drop: Vec::new(),
             positive: None,
+            labels: Vec::new(),
             drop_missing_target: false,
             impute: Impute::No,
             levels: BTreeMap::new(),
@@ -119,7 +122,7 @@ impl Roles {
         let found = Assigned {
             target: match target {
                 Some(position) => Some(self.target_of(table, position)?),
-                None => table.label.take().map(|Label { name, values }| Target { name, values, classes: None }),
+                None => table.label.take().map(|Label { name, values }| Target::of_numbers(name, values)),
             },
             weights: weights.map(|position| numbers(table, position, "weights")).transpose()?,
             offset: offset.map(|position| numbers(table, position, "the offset")).transpose()?,
@@ -163,7 +166,7 @@ impl Roles {
             return Err(table.missing(&name, gap, ADVICE).into());
         }
         match table.place(position) {
-            Place::Number(j) => Ok(Target { name, values: table.numbers.column(j).into_owned(), classes: None }),
+            Place::Number(j) => Ok(Target::of_numbers(name, table.numbers.column(j).into_owned())),
             Place::Text(t) => self.classes_of(table, &table.texts[t]),
         }
     }
@@ -171,6 +174,9 @@ impl Roles {
     /// Two classes; or the positive one and all others, where there are more, or where a model brings its classes.
     fn classes_of(&self, table: &Table, text: &TextColumn) -> Result<Target> {
         let bad = |problem: String| crate::Error::from(FileError::new(&table.source, problem).in_column(&text.name));
+        if !self.labels.is_empty() {
+            return Ok(many_classes(table, text, self.labels.clone()));
+        }
         let mut levels: Vec<&String> = text.levels.iter().collect();
         levels.sort();
         let mut shown: Vec<String> = levels.iter().take(6).map(quoted).collect();
@@ -188,11 +194,16 @@ impl Roles {
             (Some(wanted), None) => {
                 return Err(bad(format!("the positive class {} is none of {shown}", quoted(wanted))));
             }
-            (None, _) if count > 2 => {
+            (None, _) if count > self.most_levels => {
                 return Err(bad(format!(
-                    "a target of texts needs two classes; it has {count}: {shown}; --positive CLASS sets one of them against all \
-                     others, and a fit for each class tells them all apart"
+                    "a target of texts are classes; it has {count}, more than {}: {shown}; --positive CLASS sets one of them \
+                     against all others, --max-levels allows more",
+                    self.most_levels
                 )));
+            }
+            (None, _) if count > 2 => {
+                let labels = levels.into_iter().cloned().collect();
+                return Ok(many_classes(table, text, labels));
             }
             (_, Some(positive)) if count > 1 || !self.needs_target => positive,
             _ => return Err(bad(format!("a target of texts needs two classes; it has {count}: {shown}"))),
@@ -207,8 +218,16 @@ impl Roles {
             None => f64::NAN,
         });
         let (name, values) = (text.name.clone(), values.collect());
-        Ok(Target { name, values, classes: Some(Classes { negative, positive: positive.clone() }) })
+        let classes = Some(Classes { negative, positive: positive.clone() });
+        Ok(Target { name, values, classes, labels: Vec::new() })
     }
+}
+
+/// The places of texts among the names of classes; no number where a text is none of them.
+fn many_classes(table: &Table, text: &TextColumn, labels: Vec<String>) -> Target {
+    let place = |i: usize| labels.iter().position(|label| text.get(i).is_some_and(|own| same_level(own, label)));
+    let values = (0..table.rows()).map(|i| place(i).map_or(f64::NAN, |k| k as f64)).collect();
+    Target { name: text.name.clone(), values, classes: None, labels }
 }
 
 /// A column of numbers or of texts without gaps.

@@ -198,7 +198,7 @@ fn choose(files: &CohortFiles, people: &[Person], options: &CohortOptions) -> Re
 fn target(source: &Path, name: String, values: Vec<String>, options: &CohortOptions) -> Result<Target> {
     let numbers: Option<Vec<f64>> = values.iter().map(|v| v.parse().ok().filter(|x: &f64| x.is_finite())).collect();
     if let Some(values) = numbers {
-        return Ok(Target { name, values, classes: None });
+        return Ok(Target::of_numbers(name, values));
     }
     if let Some(number) = values.iter().find(|v| v.parse::<f64>().is_ok()) {
         let text = values.iter().find(|v| v.parse::<f64>().is_err()).map_or("", String::as_str);

@@ -1,6 +1,6 @@
 //! What one fold finds: its answer for every λ2 and every size.
 
-use crate::cv::score::held_out;
+use crate::cv::score::{held_out, of_classes};
 use crate::cv::{Score, SizeScore, Split};
 use crate::error::Result;
 use crate::path::{Grid, PathOptions, Point, cost, path};
@@ -16,6 +16,9 @@ pub(crate) struct FoldFit {
     pub(crate) test: Vec<usize>,
     /// For each λ2 the best known with at most 0, 1, … features; the last serves all larger sizes.
     answers: Vec<Vec<Coefficients>>,
+    /// The intercepts of the classes of each of them, where there are many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    intercepts: Vec<Vec<Vec<f64>>>,
 }
 
 impl FoldFit {
@@ -23,6 +26,15 @@ impl FoldFit {
     pub(super) fn answer(&self, strand: usize, size: usize) -> &Coefficients {
         let sizes = &self.answers[strand];
         &sizes[size.min(sizes.len() - 1)]
+    }
+
+    /// u_ki with the intercepts of the fit for every row of the problem, classes one after the other.
+    pub(super) fn class_margins(&self, problem: &Problem<'_>, strand: usize, size: usize) -> Result<Vec<f64>> {
+        let mut u = problem.margins(self.answer(strand, size))?;
+        let sizes = &self.intercepts[strand];
+        let own = &sizes[size.min(sizes.len() - 1)];
+        u.chunks_mut(problem.samples()).zip(own).for_each(|(block, c)| block.iter_mut().for_each(|u| *u += c));
+        Ok(u)
     }
 }
 
@@ -58,14 +70,14 @@ pub(super) fn fit(
     start: Instant,
 ) -> Result<FoldEnd> {
     let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
-    let mut kept = vec![0.0; problem.nrows()];
+    let mut kept = vec![0.0; problem.samples()];
     split.train.iter().for_each(|&i| kept[i] += weight(i));
     let (total, inside): (f64, f64) = ((0..kept.len()).map(weight).sum(), kept.iter().sum());
     let share = inside / total;
-    let training = problem.clone().with_weights(kept)?;
+    let training = problem.clone().with_weights(problem.per_row(&kept))?;
     let own = [problem.penalty().lambda2];
     let ridges = if options.lambda2.is_empty() { &own[..] } else { &options.lambda2 };
-    let mut answers = Vec::with_capacity(ridges.len());
+    let (mut answers, mut intercepts) = (Vec::with_capacity(ridges.len()), Vec::new());
     for &lambda2 in ridges {
         let mut penalty = problem.penalty().clone();
         (penalty.lambda1, penalty.lambda2) = (share * penalty.lambda1, share * lambda2);
@@ -84,14 +96,19 @@ pub(super) fn fit(
         if found.status != Status::Converged {
             return Ok(FoldEnd::Cut { status: found.status, cause: found.cause });
         }
-        answers.push(by_size(&training, &found.points, options, most));
+        let sizes = by_size(&training, &found.points, options, most);
+        if let Some(coupled) = training.coupled().filter(|loss| loss.classes() > 1) {
+            let of = |answer: &Coefficients| Ok(coupled.intercepts(&training.margins(answer)?));
+            intercepts.push(sizes.iter().map(of).collect::<Result<Vec<_>>>()?);
+        }
+        answers.push(sizes);
     }
-    Ok(FoldEnd::Done(FoldFit { test: split.test.clone(), answers }))
+    Ok(FoldEnd::Done(FoldFit { test: split.test.clone(), answers, intercepts }))
 }
 
 /// argmin { P − λ0 f(S) : |S| ≤ k } (MATH 10.6): entry k is the best fit among the points up to the first that has k features.
 fn by_size(problem: &Problem<'_>, points: &[Point], options: &PathOptions, most: usize) -> Vec<Coefficients> {
-    let size = |p: &Point| p.solution.support().len();
+    let size = |p: &Point| problem.size(&p.solution.coefficients);
     // P without what the features cost: a fit is compared at any price.
     let lack = |p: &Point| {
         p.solution.objective() - p.lambda0 * cost(problem, options.groups.as_ref(), &p.solution.coefficients)
@@ -124,9 +141,12 @@ pub(super) fn score(
 ) -> Result<SizeScore> {
     let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
     let value = |fit: &FoldFit| {
+        let all = fit.test.iter().map(|&i| weight(i)).sum::<f64>();
+        if problem.classes() > 1 {
+            return Ok((of_classes(problem, score, &fit.class_margins(problem, strand, size)?, &fit.test), all));
+        }
         let coefficients = fit.answer(strand, size);
         let u = problem.margins(coefficients)?;
-        let all = fit.test.iter().map(|&i| weight(i)).sum::<f64>();
         if let Some(own) = held_out(problem, score, &u, &fit.test)? {
             return Ok(own);
         }

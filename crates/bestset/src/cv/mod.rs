@@ -138,6 +138,8 @@ pub struct CrossValidation {
     by_size: Vec<(f64, Vec<SizeScore>)>,
     /// The answers of the folds done.
     fits: Vec<FoldFit>,
+    /// How many columns a feature has.
+    classes: usize,
 }
 
 impl CrossValidation {
@@ -174,7 +176,8 @@ impl CrossValidation {
         let Some(strand) = self.strand(lambda2) else { return Vec::new() };
         let mut counts = std::collections::BTreeMap::new();
         for fit in &self.fits {
-            fit.answer(strand, size).support.iter().for_each(|&j| *counts.entry(j).or_insert(0usize) += 1);
+            let chosen = fit.answer(strand, size).features(self.classes);
+            chosen.into_iter().for_each(|j| *counts.entry(j).or_insert(0usize) += 1);
         }
         counts.into_iter().map(|(j, c)| (j, c as f64 / self.fits.len() as f64)).collect()
     }
@@ -187,6 +190,17 @@ impl CrossValidation {
             let coefficients = fit.answer(strand, size);
             let u = problem.margins(coefficients)?;
             Ok(fit.test.iter().map(|&i| (i, u[i] + coefficients.intercept)).collect::<Vec<_>>())
+        };
+        Ok(self.fits.iter().map(margins).collect::<Result<Vec<_>>>()?.concat())
+    }
+
+    /// As [`CrossValidation::left_out`], with the margins of every class.
+    pub fn left_out_classes(&self, problem: &Problem<'_>, lambda2: f64, size: usize) -> Result<Vec<(usize, Vec<f64>)>> {
+        let (n, Some(strand)) = (problem.samples(), self.strand(lambda2)) else { return Ok(Vec::new()) };
+        let margins = |fit: &FoldFit| {
+            let u = fit.class_margins(problem, strand, size)?;
+            let of = |i: usize| (0..self.classes).map(|k| u[k * n + i]).collect();
+            Ok(fit.test.iter().map(|&i| (i, of(i))).collect::<Vec<_>>())
         };
         Ok(self.fits.iter().map(margins).collect::<Result<Vec<_>>>()?.concat())
     }
@@ -204,9 +218,11 @@ impl CrossValidation {
     /// The scores of the points, and the choice among them.
     fn judge(&mut self) {
         let none = || SizeScore { mean: f64::NAN, standard_error: f64::NAN, folds: Vec::new() };
-        let score = |p: &Point| self.score_of(p.lambda2, p.solution.support().len()).cloned().unwrap_or_else(none);
-        self.scores = self.path.points.iter().map(score).collect();
-        (self.best, self.one_se) = choose(&self.scores, &self.path, self.score);
+        let sizes: Vec<usize> =
+            self.path.points.iter().map(|p| p.solution.coefficients.features(self.classes).len()).collect();
+        let score = |(p, &size): (&Point, &usize)| self.score_of(p.lambda2, size).cloned().unwrap_or_else(none);
+        self.scores = self.path.points.iter().zip(&sizes).map(score).collect();
+        (self.best, self.one_se) = choose(&self.scores, &sizes, self.score);
     }
 }
 
@@ -257,23 +273,21 @@ pub(crate) struct Division {
 impl Division {
     /// The parts of the options' folds, and what each leaves out.
     pub(crate) fn drawn(problem: &Problem<'_>, options: &CvOptions) -> Result<Self> {
-        check_samples(problem)?;
-        let events: Option<Vec<f64>> =
-            problem.coupled().and(problem.kinds()).map(|k| k.iter().map(|&e| f64::from(u8::from(e))).collect());
-        let parts = options.folds.draw(events.as_deref().unwrap_or(problem.y()), options.seed)?;
+        let kinds: Option<Vec<f64>> =
+            problem.coupled().and(problem.kinds()).map(|k| k.iter().map(|&kind| kind as f64).collect());
+        let parts = options.folds.draw(kinds.as_deref().unwrap_or(problem.y()), options.seed)?;
         let splits = parts.iter().flat_map(|one| Split::by_part(one)).collect();
         Ok(Self { parts, splits })
     }
 
     /// These splits, whose samples must exist.
     pub(crate) fn given(problem: &Problem<'_>, splits: &[Split]) -> Result<Self> {
-        check_samples(problem)?;
         if splits.is_empty() {
             return Err(Error::Range { name: "splits", value: 0.0, range: "at least 1" });
         }
         for split in splits {
             for (what, list) in [("the samples of a fit", &split.train), ("the samples left out", &split.test)] {
-                if let Some(position) = list.iter().position(|&i| i >= problem.nrows()) {
+                if let Some(position) = list.iter().position(|&i| i >= problem.samples()) {
                     let (index, problem) = (list[position], "beyond the last sample");
                     return Err(Error::Index { what, position, index, problem });
                 }
@@ -333,7 +347,7 @@ impl Work<'_, '_> {
     /// The largest size and the settings of the paths.
     fn settings(&self) -> (usize, PathOptions) {
         let (problem, path) = (self.problem, &self.options.path);
-        let most = path.max_size.unwrap_or_else(|| crate::criteria::usual_size(problem)).min(problem.ncols());
+        let most = path.max_size.unwrap_or_else(|| crate::criteria::usual_size(problem)).min(problem.variables());
         (most, PathOptions { max_size: Some(most), ..path.clone() })
     }
 
@@ -362,7 +376,7 @@ impl Work<'_, '_> {
         score.validate(problem.loss())?;
         let (most, settings) = self.settings();
         let mut whole = whole(&settings)?;
-        whole.points.retain(|p| p.solution.support().len() <= most);
+        whole.points.retain(|p| problem.size(&p.solution.coefficients) <= most);
         let fold = |(k, split): (usize, &Split)| -> Result<FoldEnd> {
             if let Some(fit) = known(k) {
                 return Ok(FoldEnd::Done(fit));
@@ -396,16 +410,17 @@ impl Work<'_, '_> {
             by_size => by_size?,
         };
         let (status, cause) = cut.unwrap_or_else(|| (whole.status, whole.cause.clone()));
-        let (scores, parts) = (Vec::new(), self.parts.parts);
+        let (scores, parts, classes) = (Vec::new(), self.parts.parts, problem.classes());
+        let (best, one_se) = (0, 0);
         let mut found =
-            CrossValidation { path: whole, scores, best: 0, one_se: 0, parts, status, cause, score, by_size, fits };
+            CrossValidation { path: whole, scores, best, one_se, parts, status, cause, score, by_size, fits, classes };
         found.judge();
         Ok(found)
     }
 }
 
 /// The best point, the earlier of equals, and the sparsest within a standard error (MATH 10.8) of it.
-fn choose(scores: &[SizeScore], path: &Path, score: Score) -> (usize, usize) {
+fn choose(scores: &[SizeScore], sizes: &[usize], score: Score) -> (usize, usize) {
     let sign = if score.is_maximised() { -1.0 } else { 1.0 };
     let known = || (0..scores.len()).filter(|&k| !scores[k].mean.is_nan());
     let value = |k: usize| sign * scores[k].mean;
@@ -414,20 +429,10 @@ fn choose(scores: &[SizeScore], path: &Path, score: Score) -> (usize, usize) {
     };
     let error = scores[best].standard_error;
     let limit = value(best) + if error.is_nan() { 0.0 } else { error };
-    let size = |k: usize| path.points[k].solution.support().len();
     let sparsest = known()
         .filter(|&k| value(k) <= limit)
-        .min_by(|&a, &b| size(a).cmp(&size(b)).then(value(a).total_cmp(&value(b))).then(a.cmp(&b)));
+        .min_by(|&a, &b| sizes[a].cmp(&sizes[b]).then(value(a).total_cmp(&value(b))).then(a.cmp(&b)));
     (best, sparsest.unwrap_or(best))
-}
-
-/// Refuses a problem whose rows are not its samples.
-pub(crate) fn check_samples(problem: &Problem<'_>) -> Result<()> {
-    if problem.classes() == 1 {
-        return Ok(());
-    }
-    let reason = "has no folds and subsamples of rows that come once for every class";
-    Err(Error::Unsupported { method: "multinomial", reason })
 }
 
 /// Refuses a subsample share that leaves nothing.

@@ -87,9 +87,16 @@ impl Score {
     /// Whether it makes sense for the loss.
     pub fn validate(self, loss: Loss) -> Result<()> {
         let (fits, reason) = match self {
-            Self::Accuracy | Self::Auc => (loss.is_classification(), "needs a classification loss"),
+            Self::Accuracy => {
+                let has_classes = loss.is_classification() || matches!(loss, Loss::Multinomial { .. });
+                (has_classes, "needs a classification loss")
+            }
+            Self::Auc => (loss.is_classification(), "needs a loss of two classes"),
             Self::Concordance => (matches!(loss, Loss::Cox { .. }), "needs survival times"),
             Self::Deviance => (true, ""),
+            _ if matches!(loss, Loss::Multinomial { .. }) => {
+                (false, "needs numbers to predict; use deviance or accuracy")
+            }
             _ => (!loss.is_coupled(), "needs a loss that is a sum over samples; use deviance or concordance"),
         };
         let method = if self == Self::Auc { "AUC" } else { self.name() };
@@ -114,6 +121,24 @@ impl Score {
             Self::Concordance => f64::NAN,
         }
     }
+}
+
+/// 2 Σ w_i (log Σ_k e^{u_ki} − u_{y_i i}) / Σ w_i, or the share of samples of `test` whose class has the largest u_ki (MATH 10.9).
+pub(super) fn of_classes(problem: &Problem<'_>, score: Score, u: &[f64], test: &[usize]) -> f64 {
+    let (n, classes) = (problem.samples(), problem.classes());
+    let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
+    let one = |i: usize| {
+        let of = |k: usize| u[k * n + i];
+        let own = (0..classes).find(|&k| problem.y()[k * n + i] == 1.0).unwrap_or(0);
+        let most = (0..classes).map(of).fold(f64::NEG_INFINITY, f64::max);
+        match score {
+            // The first of equals is the prediction.
+            Score::Accuracy => f64::from(u8::from((0..classes).position(|k| of(k) == most) == Some(own))),
+            _ => 2.0 * ((0..classes).map(|k| (of(k) - most).exp()).sum::<f64>().ln() + (most - of(own))),
+        }
+    };
+    let counted = || test.iter().copied().filter(|&i| weight(i) > 0.0);
+    counted().map(|i| weight(i) * one(i)).sum::<f64>() / counted().map(weight).sum::<f64>()
 }
 
 /// The score of a loss over all samples together for those of `test`, and their weight: the deviance 2 (L(u) − L_train(u)) over the weight of

@@ -69,14 +69,13 @@ impl Stability {
 ///
 /// For classification every subsample holds `share` of each class.
 pub fn stability(problem: &Problem<'_>, options: &StabilityOptions) -> Result<Stability> {
-    super::check_samples(problem)?;
     check_share("share", options.share)?;
     if options.subsamples == 0 {
         return Err(Error::Range { name: "subsamples", value: 0.0, range: "at least 1" });
     }
     options.path.validate(problem)?;
     let start = std::time::Instant::now();
-    let most = options.path.max_size.unwrap_or_else(|| crate::criteria::usual_size(problem)).min(problem.ncols());
+    let most = options.path.max_size.unwrap_or_else(|| crate::criteria::usual_size(problem)).min(problem.variables());
     let lambda2 = options.path.lambda2.first().map(|l| vec![*l]).unwrap_or_default();
     let path = PathOptions { lambda2, ..options.path.clone() };
     let draws = draws(problem, options);
@@ -90,8 +89,8 @@ pub fn stability(problem: &Problem<'_>, options: &StabilityOptions) -> Result<St
     let mut frequencies = Vec::with_capacity(most + 1);
     for size in 0..=most {
         let mut counts = std::collections::BTreeMap::new();
-        let selected = fits.iter().flat_map(|f| &f.answer(0, size).support);
-        selected.for_each(|&j| *counts.entry(j).or_insert(0usize) += 1);
+        let selected = fits.iter().flat_map(|f| f.answer(0, size).features(problem.classes()));
+        selected.for_each(|j| *counts.entry(j).or_insert(0usize) += 1);
         let shares: Vec<(usize, f64)> = counts.into_iter().map(|(j, c)| (j, c as f64 * share)).collect();
         for &(j, s) in &shares {
             let most = largest.entry(j).or_insert(0.0);
@@ -104,20 +103,18 @@ pub fn stability(problem: &Problem<'_>, options: &StabilityOptions) -> Result<St
 
 /// The samples of each subsample; nothing is predicted.
 fn draws(problem: &Problem<'_>, options: &StabilityOptions) -> Vec<Split> {
-    let (n, mut random) = (problem.nrows(), Random::new(options.seed));
+    let (n, mut random) = (problem.samples(), Random::new(options.seed));
     let kinds = problem.kinds();
+    let last = kinds.iter().flatten().copied().max().unwrap_or(0);
     let one = |_| {
         let mut order: Vec<usize> = (0..n).collect();
         random.shuffle(&mut order);
         let mut train = Vec::new();
-        for label in [true, false] {
-            let class: Vec<usize> =
-                order.iter().copied().filter(|&i| kinds.as_ref().is_none_or(|k| k[i] == label)).collect();
-            let count = ((options.share * class.len() as f64).round() as usize).max(1);
-            train.extend(class.into_iter().take(count));
-            if kinds.is_none() {
-                break;
-            }
+        for kind in (0..=last).rev() {
+            let alike: Vec<usize> =
+                order.iter().copied().filter(|&i| kinds.as_ref().is_none_or(|k| k[i] == kind)).collect();
+            let count = ((options.share * alike.len() as f64).round() as usize).max(1);
+            train.extend(alike.into_iter().take(count));
         }
         Split { train, test: Vec::new() }
     };

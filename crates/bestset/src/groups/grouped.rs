@@ -58,9 +58,9 @@ impl Grouped<'_, '_> {
         self.factor(g) * self.problem.penalty().lambda0
     }
 
-    /// s_g: what a largest size counts for the group, its features.
+    /// s_g: what a largest size counts for the group, its features; with K classes a feature has K columns.
     pub(crate) fn size(&self, g: usize) -> usize {
-        self.groups.members[g].len()
+        self.groups.members[g].len() / self.problem.classes()
     }
 
     /// The features of some groups together.

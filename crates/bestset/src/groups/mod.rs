@@ -14,8 +14,10 @@
 //! | `relax` | the relaxation minimised, its dual points |
 //! | `model` | the quadratic model that its steps minimise |
 //! | `search` | fits, and groups added, dropped and exchanged |
+//! | `changes` | what that is worth by the model: which fits to make |
 //! | `tree/`, `prove` | branch and bound |
 mod block;
+mod changes;
 mod grouped;
 mod model;
 mod prove;
@@ -169,7 +171,8 @@ pub fn solve_groups_observed(
     let limits = Monitor::new(options, observer).limits().clone();
     let run = || -> Result<Solution> {
         let relaxed = root(&grouped, None, options, &limits)?;
-        let coefficients = first(&grouped, &relaxed, options.warm_start.as_ref(), options, &limits)?;
+        let mut known = search::KnownFits::default();
+        let coefficients = first(&grouped, &relaxed, options.warm_start.as_ref(), &mut known, options, &limits)?;
         conclude(&grouped, &relaxed, coefficients, options, &limits)
     };
     crate::control::on_threads(options.threads, run)
@@ -185,7 +188,7 @@ pub(crate) fn root(
     let choices = vec![Decision::Open; grouped.groups.len()];
     let start = start.map(|s| (s.beta.as_slice(), s.intercept));
     let part = Part { choices: &choices, price: (0.0, 0.0) };
-    let until = relax::Until { gap: options.relaxation_gap.max(LEAST_GAP), enough: &never };
+    let until = relax::Until { gap: options.relaxation_gap.max(LEAST_GAP), enough: &never, polish: false };
     relax::minimise(grouped, &part, start, until, limits)
 }
 
@@ -196,11 +199,12 @@ fn never(_: f64, _: f64) -> bool {
     false
 }
 
-/// The best found from the relaxation rounded at several shares, and from `start`.
+/// The best found from the relaxation rounded at several shares, and from `start`; fits that are `known` are not made again.
 pub(crate) fn first(
     grouped: &Grouped<'_, '_>,
     relaxed: &relax::GroupRelaxation,
     start: Option<&Coefficients>,
+    known: &mut search::KnownFits,
     options: &Options,
     limits: &Limits,
 ) -> Result<Coefficients> {
@@ -208,7 +212,10 @@ pub(crate) fn first(
     let part = Part { choices: &choices, price: (0.0, 0.0) };
     let mut starts = [0.0, 0.25, 0.5, 0.9].map(|share| relaxed.rounded(grouped, &part, share)).to_vec();
     starts.extend(start.cloned());
-    Ok(search::search(&mut search::Fits::new(grouped, options, limits), &starts, None, limits)?.coefficients)
+    let mut fits = search::Fits::new(grouped, options, limits).knowing(std::mem::take(known));
+    let found = search::search(&mut fits, &starts, None, limits);
+    *known = fits.known();
+    Ok(found?.coefficients)
 }
 
 pub(crate) fn conclude(

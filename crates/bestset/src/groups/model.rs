@@ -71,7 +71,8 @@ impl GroupModel {
         (self.gram, self.size) = (gram, m);
     }
 
-    fn row(&self, k: usize) -> &[f64] {
+    /// Row k of X_AᵀHX_A.
+    pub(super) fn row(&self, k: usize) -> &[f64] {
         &self.gram[k * self.size..(k + 1) * self.size]
     }
 
@@ -159,18 +160,23 @@ impl GroupModel {
         }
         let right = Mat::from_fn(count, 1, |a, _| -(at.slopes[moving[a].0] + moving[a].1));
         let step = Llt::new(form.as_ref(), Side::Lower).ok()?.solve(&right);
-        let mut t = 1.0;
-        for _ in 0..4 {
+        // Where λ1 turns its sign a coefficient stops: along a valley of the loss that is where the minimum mostly is.
+        let turn = |a: usize| {
+            let (k, b, s) = (moving[a].0, at.beta[moving[a].0], step[(a, 0)]);
+            if coordinate(pieces, k).l1 > 0.0 && b * s < 0.0 { -b / s } else { f64::INFINITY }
+        };
+        let first = (0..count).map(turn).fold(f64::INFINITY, f64::min);
+        for t in [1.0, first, 0.5, 0.25, 0.125].into_iter().filter(|t| *t <= 1.0) {
             let mut next = at.clone();
             for (a, &(k, _, _)) in moving.iter().enumerate() {
                 let c = coordinate(pieces, k);
-                self.change(k, (at.beta[k] + t * step[(a, 0)]).clamp(c.lower, c.upper), &mut next);
+                let to = if turn(a) <= t { 0.0 } else { (at.beta[k] + t * step[(a, 0)]).clamp(c.lower, c.upper) };
+                self.change(k, to, &mut next);
             }
             next.value = self.value(pieces, &next, own, slopes);
             if next.value < at.value {
                 return Some(next);
             }
-            t *= 0.5;
         }
         None
     }

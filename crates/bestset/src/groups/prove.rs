@@ -157,7 +157,7 @@ fn concluded(
     // A limit that struck before as many choices were ranked as were asked for: the search is not done.
     let is_unranked = options.top > 1 && (ranked.len() < options.top || ranked.iter().any(|r| !r.proved));
     let status = if is_unranked && ended != Status::Converged { ended } else { status };
-    monitor.conclude(objective, lower_bound, tree.processed, coefficients.nonzeros());
+    monitor.conclude(objective, lower_bound, tree.processed, grouped.problem.size(&coefficients));
     let (seconds, trace) = (monitor.seconds(), std::mem::take(&mut monitor.trace));
     let known = Solution::new(coefficients, certificate, status, dual);
     Solution { iterations: tree.processed, ranked, seconds, trace, ..known }

@@ -25,6 +25,9 @@ const GROWTHS: i32 = 60;
 /// The share of the decrease that the model promises that a step must keep.
 const KEPT: f64 = 1e-4;
 
+/// What rounding may add to R where nothing is left to be won, relative to R.
+const DIGITS: f64 = 1e-14;
+
 /// Groups that come into play at once: as many as there are, or so many.
 const ENTER: usize = 32;
 
@@ -51,6 +54,8 @@ pub(crate) struct Until<'u> {
     pub(crate) gap: f64,
     /// What R and D may say before that.
     pub(crate) enough: &'u dyn Fn(f64, f64) -> bool,
+    /// Whether another step is taken where the gap is closed: the coefficients are an answer.
+    pub(crate) polish: bool,
 }
 
 /// A point of the relaxation.
@@ -93,6 +98,9 @@ pub(crate) fn minimise(
         let last = (state.value, state.bound);
         let worths = state.look(&descent, &at, &alpha)?;
         let is_close = state.value - state.bound <= until.gap * state.value.abs();
+        if is_close && until.polish {
+            state.polish(&descent, &at, &alpha, &mut model);
+        }
         if is_close || (until.enough)(state.value, state.bound) || limits.stop(0).is_some() {
             break;
         }
@@ -170,6 +178,20 @@ impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
     /// β + tΔ with Δ from the quadratic model at β and t = 1, ½, … until R falls by a share of what the model promises (MATH 9.12);
     /// none where no such t is found.
     fn newton(&self, at: &At, alpha: &[f64], model: &mut GroupModel) -> Option<At> {
+        let (next, promised) = self.step_of_model(at, alpha, model)?;
+        let mut t = 1.0;
+        for _ in 0..HALVINGS {
+            let tried = self.moved(at, &next, t);
+            if tried.value < at.value && tried.value <= at.value - KEPT * t * promised {
+                return Some(tried);
+            }
+            t *= 0.5;
+        }
+        None
+    }
+
+    /// The minimum of the model at a point over the columns in play, and what it promises.
+    fn step_of_model(&self, at: &At, alpha: &[f64], model: &mut GroupModel) -> Option<(Vec<f64>, f64)> {
         let problem = self.grouped.problem;
         if self.playing.is_empty() {
             return None;
@@ -179,24 +201,21 @@ impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
         let pieces: Vec<Piece<'_>> =
             self.playing.iter().zip(&self.first).map(|(&g, &first)| self.piece(g, first)).collect();
         model.form(problem, &self.columns, (&at.u, at.intercept));
-        let (next, promised) = model.minimise(&pieces, &own, &slopes)?;
-        let mut along = vec![0.0; at.u.len()];
-        (0..own.len()).filter(|&k| next[k] != own[k]).for_each(|k| self.columns.axpy(k, next[k] - own[k], &mut along));
-        let mut t = 1.0;
-        for _ in 0..HALVINGS {
-            let mut beta = at.beta.clone();
-            let features = self.columns.features().iter().enumerate();
+        model.minimise(&pieces, &own, &slopes)
+    }
+
+    /// β + t(next − β), the columns in play at `next`.
+    fn moved(&self, at: &At, next: &[f64], t: f64) -> At {
+        let (mut beta, mut u) = (at.beta.clone(), at.u.clone());
+        for (k, &j) in self.columns.features().iter().enumerate() {
+            let own = beta[j];
             // At a full step zeros are zeros, and what is at its bound is there.
-            let moved = |k: usize| if t == 1.0 { next[k] } else { own[k] + t * (next[k] - own[k]) };
-            features.for_each(|(k, &j)| beta[j] = moved(k));
-            let u = at.u.iter().zip(&along).map(|(u, d)| u + t * d).collect();
-            let tried = self.at(beta, u, at.intercept);
-            if tried.value < at.value && tried.value <= at.value - KEPT * t * promised {
-                return Some(tried);
+            beta[j] = if t == 1.0 { next[k] } else { own + t * (next[k] - own) };
+            if beta[j] != own {
+                self.columns.axpy(k, beta[j] - own, &mut u);
             }
-            t *= 0.5;
         }
-        None
+        self.at(beta, u, at.intercept)
     }
 
     fn piece(&self, g: usize, first: usize) -> Piece<'_> {
@@ -263,7 +282,7 @@ impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
                 }
                 (None, Decision::In) => {
                     let shrunk = members.iter().map(|&j| self.grouped.selected(j).value(beta[j])).sum::<f64>();
-                    self.grouped.price(g) + nu * members.len() as f64 + shrunk
+                    self.grouped.price(g) + nu * self.grouped.size(g) as f64 + shrunk
                 }
                 _ => 0.0,
             }
@@ -294,6 +313,15 @@ impl GroupRelaxation {
             (self.bound, self.worths, self.dual) = (bound.value, bound.worths.clone(), alpha.to_vec());
         }
         Ok(bound.worths)
+    }
+
+    /// Takes a last step of Newton's from a point whose R has no more digits to win: its coefficients have twice as many.
+    fn polish(&mut self, descent: &GroupDescent<'_, '_, '_>, at: &At, alpha: &[f64], model: &mut GroupModel) {
+        let Some((next, _)) = descent.step_of_model(at, alpha, model) else { return };
+        let tried = descent.moved(at, &next, 1.0);
+        if tried.value <= at.value + DIGITS * at.value.abs() {
+            (self.value, self.beta, self.intercept) = (self.value.min(tried.value), tried.beta, tried.intercept);
+        }
     }
 
     /// The share of its price that the envelope charges for every open group, at the prices of a part.

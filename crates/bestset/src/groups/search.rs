@@ -2,14 +2,21 @@
 
 use crate::control::{Limits, Options};
 use crate::error::Result;
+use crate::groups::changes::changes;
 use crate::groups::relax::{Until, minimise};
 use crate::groups::{Decision, Grouped, Part};
 use crate::penalty::{Bounds, Penalty};
 use crate::solution::Coefficients;
 use std::collections::HashMap;
 
-/// Groups outside that are tried in each round: those that the dual point would pay most for.
+/// Groups outside that are looked at in each round: those that the dual point would pay most for.
 const CANDIDATES: usize = 8;
+
+/// The same where the model says which of them are worth a fit.
+const PRICED: usize = 32;
+
+/// Changes that are fitted, the best by the model first, before a round is given up.
+const ATTEMPTS: usize = 8;
 
 /// Fits that are kept; then all are forgotten.
 const KNOWN: usize = 20_000;
@@ -49,75 +56,97 @@ pub(crate) fn search(
     Ok(best)
 }
 
+/// Fits of choices of groups, without their prices: at any price the same.
+pub(crate) type KnownFits = HashMap<Vec<usize>, GroupFit>;
+
 /// Fits of choices of groups, each made once.
 pub(crate) struct Fits<'f, 'p, 'a> {
     grouped: &'f Grouped<'p, 'a>,
     options: &'f Options,
     limits: &'f Limits,
-    known: HashMap<Vec<usize>, GroupFit>,
+    known: KnownFits,
     /// The last fit, where the next begins: mostly a group away.
     last: Option<Coefficients>,
 }
 
 impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
     pub(crate) fn new(grouped: &'f Grouped<'p, 'a>, options: &'f Options, limits: &'f Limits) -> Self {
-        Self { grouped, options, limits, known: HashMap::new(), last: None }
+        Self { grouped, options, limits, known: KnownFits::new(), last: None }
+    }
+
+    /// With fits of the same groups and data at other prices.
+    pub(crate) fn knowing(self, known: KnownFits) -> Self {
+        Self { known, ..self }
+    }
+
+    /// What is known by now.
+    pub(crate) fn known(self) -> KnownFits {
+        self.known
     }
 
     /// The fit with these groups, ascending, in the model.
     pub(crate) fn fit(&mut self, chosen: &[usize]) -> Result<GroupFit> {
         if let Some(known) = self.known.get(chosen) {
-            return Ok(known.clone());
+            return Ok(self.priced(chosen, known.clone()));
         }
+        let problem = self.grouped.problem;
+        let penalty = Penalty { lambda0: 0.0, ..problem.penalty().clone() };
+        let fit = match problem.coupled().is_some() && problem.penalty().has_certificate(problem.ncols()) {
+            true => self.relaxed(chosen, penalty)?,
+            false => self.solved(chosen, penalty)?,
+        };
+        if self.known.len() >= KNOWN {
+            self.known.clear();
+        }
+        self.known.insert(chosen.to_vec(), fit.clone());
+        Ok(self.priced(chosen, fit))
+    }
+
+    /// A fit with the prices of its groups.
+    fn priced(&self, chosen: &[usize], fit: GroupFit) -> GroupFit {
+        let prices: f64 = chosen.iter().map(|&g| self.grouped.price(g)).sum();
+        let bound = fit.bound + prices * (1.0 - f64::EPSILON * (chosen.len() as f64 + 4.0));
+        // A group whose coefficients are all zero is not in, and costs nothing.
+        let paid: f64 = self.grouped.chosen(&fit.coefficients).iter().map(|&g| self.grouped.price(g)).sum();
+        GroupFit { objective: fit.objective + paid, bound, ..fit }
+    }
+
+    /// The minimum over the coefficients of these groups, the others bounded to zero.
+    fn solved(&mut self, chosen: &[usize], penalty: Penalty) -> Result<GroupFit> {
         let (grouped, problem) = (self.grouped, self.grouped.problem);
-        if problem.coupled().is_some() && problem.penalty().has_certificate(problem.ncols()) {
-            let fit = self.relaxed(chosen)?;
-            self.keep(chosen, &fit);
-            return Ok(fit);
-        }
         let (mut lower, mut upper) = (vec![0.0; problem.ncols()], vec![0.0; problem.ncols()]);
         for &j in chosen.iter().flat_map(|&g| &grouped.groups.members[g]) {
             (lower[j], upper[j]) = problem.penalty().bounds.at(j);
         }
-        let penalty = Penalty { lambda0: 0.0, ..problem.penalty().clone() }.with_bounds(Bounds::Each(lower, upper));
         let (gap, method) = (self.options.relaxation_gap.min(FIT_GAP), crate::Method::Incremental);
-        let time_limit = self.limits.left();
         let options = Options {
             method,
             warm_start: None,
             relaxation_gap: gap,
             gap,
-            time_limit,
+            time_limit: self.limits.left(),
             trace: false,
             top: 1,
             ..self.options.clone()
         };
-        let found = crate::solve::solve_whole(&problem.with_penalty(penalty)?, &options)?;
-        let prices: f64 = chosen.iter().map(|&g| grouped.price(g)).sum();
-        let bound = found.certificate.lower_bound + prices * (1.0 - f64::EPSILON * (chosen.len() as f64 + 4.0));
-        let (objective, coefficients) = (grouped.objective(&found.coefficients)?, found.coefficients);
-        let fit = GroupFit { objective, bound, coefficients };
-        self.keep(chosen, &fit);
-        Ok(fit)
-    }
-
-    fn keep(&mut self, chosen: &[usize], fit: &GroupFit) {
-        if self.known.len() >= KNOWN {
-            self.known.clear();
-        }
-        self.known.insert(chosen.to_vec(), fit.clone());
+        let plain = problem.with_penalty(penalty)?;
+        let bounded = plain.penalty().clone().with_bounds(Bounds::Each(lower, upper));
+        let found = crate::solve::solve_whole(&plain.with_penalty(bounded)?, &options)?;
+        let objective = Grouped { problem: &plain, groups: grouped.groups }.objective(&found.coefficients)?;
+        Ok(GroupFit { objective, bound: found.certificate.lower_bound, coefficients: found.coefficients })
     }
 
     /// The relaxation with these groups in and the others out, which is the fit and has its bound (MATH 11.36).
-    fn relaxed(&mut self, chosen: &[usize]) -> Result<GroupFit> {
-        let (grouped, p) = (self.grouped, self.grouped.problem.ncols());
+    fn relaxed(&mut self, chosen: &[usize], penalty: Penalty) -> Result<GroupFit> {
+        let (plain, p) = (self.grouped.problem.with_penalty(penalty)?, self.grouped.problem.ncols());
+        let grouped = Grouped { problem: &plain, groups: self.grouped.groups };
         let mut choices = vec![Decision::Out; grouped.groups.len()];
         chosen.iter().for_each(|&g| choices[g] = Decision::In);
         let part = Part { choices: &choices, price: (0.0, 0.0) };
         let start = self.last.as_ref().map(|last| (last.to_dense(p), last.intercept));
         let from = start.as_ref().map(|(beta, intercept)| (beta.as_slice(), *intercept));
-        let until = Until { gap: self.options.relaxation_gap.min(FIT_GAP), enough: &|_, _| false };
-        let found = minimise(grouped, &part, from, until, self.limits)?;
+        let until = Until { gap: self.options.relaxation_gap.min(FIT_GAP), enough: &|_, _| false, polish: true };
+        let found = minimise(&grouped, &part, from, until, self.limits)?;
         let coefficients = Coefficients::from_dense(&found.beta, found.intercept);
         let objective = grouped.objective(&coefficients)?;
         self.last = Some(coefficients.clone());
@@ -150,7 +179,10 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
     /// The best of the choices one group away, if it is better.
     fn better(&mut self, current: &GroupFit, size: Option<usize>) -> Result<Option<GroupFit>> {
         let chosen = self.grouped.chosen(&current.coefficients);
-        let adding = self.promising(&current.coefficients, &chosen)?;
+        if self.grouped.problem.coupled().is_some() {
+            return self.better_by_model(current, &chosen, size);
+        }
+        let adding = self.promising(&current.coefficients, &chosen, CANDIDATES)?;
         let without = |i: usize| chosen.iter().copied().filter(|&g| g != i).collect::<Vec<usize>>();
         let mut choices: Vec<Vec<usize>> = chosen.iter().map(|&i| without(i)).collect();
         for &j in &adding {
@@ -169,13 +201,41 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
         Ok(best)
     }
 
-    /// The groups outside with the least λ0_g + Σ φ_j⁰ (MATH 9.4) at the current dual point.
-    fn promising(&self, coefficients: &Coefficients, chosen: &[usize]) -> Result<Vec<usize>> {
+    /// The first of the changes of a group that is better, the best by the model first: a fit takes longer than to price all of them.
+    fn better_by_model(
+        &mut self,
+        current: &GroupFit,
+        chosen: &[usize],
+        size: Option<usize>,
+    ) -> Result<Option<GroupFit>> {
+        let adding = self.promising(&current.coefficients, chosen, PRICED)?;
+        let mut attempts = 0;
+        for change in changes(self.grouped, &current.coefficients, chosen, &adding)? {
+            let mut choice: Vec<usize> = chosen.iter().copied().filter(|g| Some(*g) != change.drop).collect();
+            choice.extend(change.add);
+            choice.sort_unstable();
+            if size.is_some_and(|most| self.grouped.size_of(&choice) > most) {
+                continue;
+            }
+            let fit = self.fit(&choice)?;
+            if fit.objective < current.objective * (1.0 - 1e-12) {
+                return Ok(Some(fit));
+            }
+            attempts += 1;
+            if attempts == ATTEMPTS || self.limits.stop(0).is_some() {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// The groups outside with the least λ0_g + Σ φ_j⁰ (MATH 9.4) at the current dual point, so many at the most.
+    fn promising(&self, coefficients: &Coefficients, chosen: &[usize], most: usize) -> Result<Vec<usize>> {
         let (groups, tau) = (self.grouped.groups, self.grouped.problem.correlations_at(coefficients)?);
         let worth = |g: usize| groups.members[g].iter().map(|&j| self.grouped.selected(j).phi(tau[j])).sum::<f64>();
         let outside = (0..groups.len()).filter(|g| !chosen.contains(g));
         let mut order: Vec<(f64, usize)> = outside.map(|g| (self.grouped.price(g) + worth(g), g)).collect();
         order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        Ok(order.iter().take(CANDIDATES).map(|o| o.1).collect())
+        Ok(order.iter().take(most).map(|o| o.1).collect())
     }
 }

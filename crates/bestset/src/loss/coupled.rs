@@ -43,7 +43,7 @@ pub trait CoupledLoss: Send + Sync {
         1
     }
 
-    /// The intercepts of its own that it is least at, one for each block of rows; empty where it has none.
+    /// The intercepts of its own that it is least at, one for each block of rows, zeros where it is without; empty for losses that know none.
     fn intercepts(&self, u: &[f64]) -> Vec<f64> {
         let _ = u;
         Vec::new()
@@ -57,10 +57,16 @@ pub trait CoupledLoss: Send + Sync {
     /// How many samples criteria count, and the sum of their weights.
     fn counted(&self) -> (f64, f64);
 
-    /// Whether sample i is one of a kind of which every fold should have its share, such as events.
-    fn counts(&self, i: usize) -> bool {
+    /// The kind of sample i, of which every fold should have its share, such as events or classes.
+    fn kind(&self, i: usize) -> usize {
         let _ = i;
-        true
+        1
+    }
+
+    /// L(u) with these intercepts of its own in place of the best ones; L(u) where it has none.
+    fn value_with(&self, u: &[f64], intercepts: &[f64]) -> f64 {
+        let _ = intercepts;
+        self.value(u)
     }
 
     /// The baseline hazard at u, of survival times.

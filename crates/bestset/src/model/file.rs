@@ -11,8 +11,11 @@ use std::path::Path;
 /// What the first field of a file says.
 pub const FORMAT: &str = "bestset model";
 
-/// The version of the format that this version of the library writes, and the latest that it reads.
-pub const VERSION: u32 = 1;
+/// The latest version of the format that this version of the library reads; it writes the first one that has room for the model.
+pub const VERSION: u32 = 2;
+
+/// The version of models with one coefficient for each feature; those of many classes are of version 2.
+const SINGLE: u32 = 1;
 
 #[derive(Deserialize)]
 struct Header {
@@ -37,7 +40,8 @@ impl Model {
     }
 
     fn written(&self, encoding: Option<serde_json::Value>) -> String {
-        let file = File { format: FORMAT.to_owned(), version: VERSION, model: self, encoding };
+        let version = if self.classes.is_some() { VERSION } else { SINGLE };
+        let file = File { format: FORMAT.to_owned(), version, model: self, encoding };
         serde_json::to_string_pretty(&file).expect("a model is plain data") + "\n"
     }
 
@@ -58,10 +62,25 @@ impl Model {
         let file: File<Self> = serde_json::from_str(text).map_err(|e| bad(e.to_string()))?;
         let model = file.model;
         model.coefficients.validate(model.features)?;
+        model.check_classes()?;
         if model.names.is_empty() {
             Ok(model)
         } else {
             Self { names: Vec::new(), ..model.clone() }.with_names(model.names)
+        }
+    }
+
+    /// Whether the coefficients of classes are those of the loss and of the features.
+    fn check_classes(&self) -> Result<()> {
+        let bad = |reason: &str| Err(Error::File { what: "model", reason: reason.to_owned() });
+        match (&self.classes, self.loss) {
+            (None, crate::Loss::Multinomial { .. }) => bad("it has no coefficients of classes"),
+            (None, _) => Ok(()),
+            (Some(own), crate::Loss::Multinomial { classes }) if own.classes() == classes => {
+                own.validate(self.features)?;
+                if own.support == self.coefficients.support { Ok(()) } else { bad("its classes have other features") }
+            }
+            (Some(_), _) => bad("its coefficients of classes are not those of its loss"),
         }
     }
 

@@ -6,6 +6,7 @@ mod summary;
 pub use file::{FORMAT, VERSION};
 
 use crate::certificate::Certificate;
+use crate::classes::{ClassCoefficients, class_probabilities, likeliest_classes};
 use crate::design;
 use crate::design::{Design, Standardized};
 use crate::error::{Error, Result, check_length};
@@ -56,6 +57,9 @@ pub struct Model {
     pub certificate: Certificate,
     /// How the solve ended.
     pub status: Status,
+    /// The coefficients of every class, where there are many; `coefficients` has their features and lengths then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<ClassCoefficients>,
     /// The baseline hazard, of survival times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Baseline>,
@@ -65,19 +69,23 @@ impl Model {
     /// The model of a solution, on the scale of the problem's design.
     pub fn new(problem: &Problem<'_>, solution: &Solution) -> Result<Self> {
         solution.coefficients.validate(problem.ncols())?;
-        if problem.classes() > 1 {
-            let reason = "has intercepts and coefficients for every class, which a model has no place for";
-            return Err(Error::Unsupported { method: "multinomial", reason });
-        }
+        let classes = match problem.coupled().filter(|loss| loss.classes() > 1) {
+            Some(loss) => {
+                let intercepts = loss.intercepts(&problem.margins(&solution.coefficients)?);
+                Some(ClassCoefficients::of_columns(&solution.coefficients, intercepts))
+            }
+            None => None,
+        };
         let penalty = problem.penalty();
         Ok(Self {
             loss: problem.loss(),
             lambda0: penalty.lambda0,
             lambda1: penalty.lambda1,
             lambda2: penalty.lambda2,
-            features: problem.ncols(),
+            features: problem.variables(),
             names: Vec::new(),
-            coefficients: solution.coefficients.clone(),
+            coefficients: classes.as_ref().map_or_else(|| solution.coefficients.clone(), ClassCoefficients::lengths),
+            classes,
             certificate: solution.certificate,
             status: solution.status,
             baseline: match problem.coupled() {
@@ -96,6 +104,13 @@ impl Model {
     /// The same model for the columns that were standardised: β_j / scale_j, and the intercept that the centring asks for.
     pub fn unstandardised(mut self, view: &Standardized<'_>) -> Result<Self> {
         check_length("scale", view.scale().len(), self.features)?;
+        if let Some(mut classes) = self.classes.take() {
+            for (row, intercept) in classes.values.iter_mut().zip(&mut classes.intercepts) {
+                let (values, shift) = view.unscale(&classes.support, row);
+                (*row, *intercept) = (values, *intercept + shift);
+            }
+            return self.with_classes(classes);
+        }
         let (values, shift) = view.unscale(&self.coefficients.support, &self.coefficients.values);
         self.coefficients.values = values;
         self.coefficients.intercept += shift;
@@ -120,6 +135,14 @@ impl Model {
         Ok(self)
     }
 
+    /// The same model with other coefficients of its classes.
+    pub fn with_classes(mut self, classes: ClassCoefficients) -> Result<Self> {
+        classes.validate(self.features)?;
+        self.coefficients = classes.lengths();
+        self.classes = Some(classes);
+        Ok(self)
+    }
+
     /// The name of feature j, or `x` and its number.
     pub fn name(&self, j: usize) -> String {
         self.names.get(j).cloned().unwrap_or_else(|| format!("x{j}"))
@@ -133,6 +156,10 @@ impl Model {
     /// u = Xβ + b for the rows of a design with the same features.
     pub fn predict(&self, design: &dyn Design) -> Result<Vec<f64>> {
         check_length("columns of X", design.ncols(), self.features)?;
+        if self.classes.is_some() {
+            let reason = "has a predictor for every class: see Model::class_margins";
+            return Err(Error::Unsupported { method: "multinomial", reason });
+        }
         let mut u = vec![0.0; design.nrows()];
         let Coefficients { support, values, intercept } = &self.coefficients;
         design::predict(design, support, values, *intercept, &mut u)?;
@@ -157,6 +184,27 @@ impl Model {
             u.iter_mut().zip(offset).for_each(|(u, o)| *u += o);
         }
         Ok(u.into_iter().map(|u| self.loss.mean(u)).collect())
+    }
+
+    /// u_ki = o_ki + Σ_j x_ijb_jk + c_k of many classes, at k·n + i: a block of rows for each; `offset` has the same order.
+    pub fn class_margins(&self, design: &dyn Design, offset: Option<&[f64]>) -> Result<Vec<f64>> {
+        check_length("columns of X", design.ncols(), self.features)?;
+        self.many_classes()?.margins(design, offset)
+    }
+
+    /// The probability of every class, in the order of [`Model::class_margins`].
+    pub fn class_probabilities(&self, design: &dyn Design, offset: Option<&[f64]>) -> Result<Vec<f64>> {
+        Ok(class_probabilities(&self.class_margins(design, offset)?, self.many_classes()?.classes()))
+    }
+
+    /// The number of the likeliest class of each row, the first of equals.
+    pub fn likeliest_classes(&self, design: &dyn Design, offset: Option<&[f64]>) -> Result<Vec<usize>> {
+        Ok(likeliest_classes(&self.class_margins(design, offset)?, self.many_classes()?.classes()))
+    }
+
+    fn many_classes(&self) -> Result<&ClassCoefficients> {
+        let reason = "has coefficients for every class with the multinomial loss only";
+        self.classes.as_ref().ok_or(Error::Unsupported { method: "predict", reason })
     }
 
     /// The label of each row, +1 where u > 0 and −1 elsewhere; for classification.

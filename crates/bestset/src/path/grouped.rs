@@ -3,7 +3,7 @@
 use crate::control::{Limits, Monitor};
 use crate::error::Result;
 use crate::groups::relax::GroupRelaxation;
-use crate::groups::search::Fits;
+use crate::groups::search::{Fits, KnownFits};
 use crate::groups::{Grouped, Groups, conclude, first, root, validate};
 use crate::path::{Path, PathOptions, Point};
 use crate::problem::Problem;
@@ -43,9 +43,11 @@ fn strand(
 ) -> Result<()> {
     validate(base, groups)?;
     let largest = lambda0_max(&Grouped { problem: base, groups }, options, limits)?;
-    let most = options.max_size.unwrap_or(base.nrows().min(base.ncols()));
+    let most = options.max_size.unwrap_or(base.samples().min(base.variables()));
     let (mut last, mut next, mut same) = (f64::INFINITY, f64::INFINITY, 0);
     let mut before: Option<(GroupRelaxation, Coefficients)> = None;
+    // What a choice of groups fits best does not depend on their price.
+    let mut known = KnownFits::default();
     for k in 0.. {
         let Some(lambda0) = options.grid.at(k, largest, last, next, same) else { break };
         let mut penalty = base.penalty().clone();
@@ -54,7 +56,7 @@ fn strand(
         let grouped = Grouped { problem: &problem, groups };
         let begun = limits.seconds();
         let relaxed = root(&grouped, before.as_ref().map(|b| &b.0), &options.solve, limits)?;
-        let found = first(&grouped, &relaxed, before.as_ref().map(|b| &b.1), &options.solve, limits)?;
+        let found = first(&grouped, &relaxed, before.as_ref().map(|b| &b.1), &mut known, &options.solve, limits)?;
         // As on paths of features, a point cut short is left out.
         if limits.stop(0).is_some() {
             break;
@@ -66,7 +68,7 @@ fn strand(
         let solution = Solution { seconds: limits.seconds() - begun, ..group };
         let point = Point { lambda0, lambda1: base.penalty().lambda1, lambda2: base.penalty().lambda2, solution };
         observer(&point);
-        let size = found.nonzeros();
+        let size = problem.size(&found);
         points.push(point);
         before = Some((relaxed, found));
         if size >= most {

@@ -128,7 +128,8 @@ impl LowerBounds<'_, '_> {
             let least = self.least_psi(coordinate(k), features[k], tau[k], &point);
             (least < 0.0).then_some((least, k))
         });
-        if let Some(k) = self.max_size
+        // With K classes k features are kK columns, of which no choice of features has a lower sum.
+        if let Some(k) = self.max_size.map(|k| k * self.classes())
             && terms.len() > k
         {
             terms.select_nth_unstable_by(k, |a, b| a.0.total_cmp(&b.0));

@@ -150,6 +150,29 @@ impl<'a> Problem<'a> {
         self.nrows() / self.classes()
     }
 
+    /// Number of features: columns, or with K classes groups of K columns.
+    pub fn variables(&self) -> usize {
+        self.ncols() / self.classes()
+    }
+
+    /// Number of features that are not zero; with K classes one that is in for any of them.
+    pub fn size(&self, coefficients: &Coefficients) -> usize {
+        self.size_of(coefficients, |_| true)
+    }
+
+    /// As [`Problem::size`], of the columns that are `counted`.
+    pub(crate) fn size_of(&self, coefficients: &Coefficients, counted: impl Fn(usize) -> bool) -> usize {
+        let places = coefficients.iter().filter(|(j, b)| *b != 0.0 && counted(*j)).map(|(j, _)| j / self.classes());
+        let mut features: Vec<usize> = places.collect();
+        features.dedup();
+        features.len()
+    }
+
+    /// One number for every sample as one for every row: with K classes K times over.
+    pub(crate) fn per_row(&self, of_samples: &[f64]) -> Vec<f64> {
+        of_samples.repeat(self.classes())
+    }
+
     /// Gives sample i the weight w_i ≥ 0: the same as repeating it w_i times.
     pub fn with_weights(mut self, weights: impl Into<Cow<'a, [f64]>>) -> Result<Self> {
         let weights = weights.into();
@@ -180,10 +203,10 @@ impl<'a> Problem<'a> {
         self
     }
 
-    /// Allows at most k features: the k-sparse problem when λ0 = 0.
+    /// Allows at most k features: the k-sparse problem when λ0 = 0. With K classes a feature is all of its columns.
     pub fn with_max_size(mut self, k: usize) -> Result<Self> {
-        if k == 0 || k > self.ncols() {
-            return Err(Error::Size { k, features: self.ncols() });
+        if k == 0 || k > self.variables() {
+            return Err(Error::Size { k, features: self.variables() });
         }
         self.max_size = Some(k);
         Ok(self)
@@ -283,11 +306,11 @@ impl<'a> Problem<'a> {
         self.mu
     }
 
-    /// Two kinds of samples of which every part of them should have its share: classes, events. `None` where all are alike.
-    pub(crate) fn kinds(&self) -> Option<Vec<bool>> {
+    /// Kinds of samples of which every part of them should have its share: classes, events. `None` where all are alike.
+    pub(crate) fn kinds(&self) -> Option<Vec<usize>> {
         match &self.coupled {
-            Some(coupled) => Some((0..self.nrows()).map(|i| coupled.counts(i)).collect()),
-            None => self.loss.is_classification().then(|| self.y.iter().map(|y| *y > 0.0).collect()),
+            Some(coupled) => Some((0..self.samples()).map(|i| coupled.kind(i)).collect()),
+            None => self.loss.is_classification().then(|| self.y.iter().map(|y| usize::from(*y > 0.0)).collect()),
         }
     }
 
@@ -333,7 +356,7 @@ impl<'a> Problem<'a> {
 
     /// Σ_j π_j(β_j) (MATH 1.2), the penalty in P; +∞ outside the bounds or the allowed size.
     pub fn penalty_sum(&self, coefficients: &Coefficients) -> f64 {
-        if self.max_size.is_some_and(|k| coefficients.nonzeros() > k) {
+        if self.max_size.is_some_and(|k| self.size(coefficients) > k) {
             return f64::INFINITY;
         }
         coefficients.iter().map(|(j, b)| self.coordinate(j).value(b)).sum()

@@ -135,7 +135,7 @@ impl<'a> Run<'_, 'a> {
             let (k, point) = judged.best(&self.posed.problem)?;
             let is_point = |s: &&Selected| {
                 (s.lambda0, s.lambda2) == (point.lambda0, point.lambda2)
-                    && s.solution.support() == point.solution.support()
+                    && self.is_same_subset(&s.solution, &point.solution)
             };
             if let Some(known) = solved.iter().find(is_point) {
                 return Ok(self.finish(known.clone(), judged, k, most));
@@ -148,9 +148,9 @@ impl<'a> Run<'_, 'a> {
             let start = Some(point.solution.coefficients.clone());
             let found = self.at_price(lambda0, point.lambda2, start, observer)?;
             let own = self.value_at(&point, lambda0);
-            if found.solution.support() != point.solution.support() && found.solution.objective() < own * (1.0 - 1e-12)
-            {
-                if found.solution.support().len() > most {
+            let is_better = found.solution.objective() < own * (1.0 - 1e-12);
+            if is_better && !self.is_same_subset(&found.solution, &point.solution) {
+                if self.size(&found.solution) > most {
                     // What is better at this price is larger than was asked for.
                     break;
                 }
@@ -189,7 +189,7 @@ impl<'a> Run<'_, 'a> {
 
     /// What was found at a price, with the answer of the point where the method found another that is no better.
     fn of_point(&self, mut found: Selected, point: &Point, objective: f64) -> Result<Selected> {
-        if found.solution.support() == point.solution.support() {
+        if self.is_same_subset(&found.solution, &point.solution) {
             return Ok(found);
         }
         let solution = &mut found.solution;
@@ -199,6 +199,16 @@ impl<'a> Run<'_, 'a> {
         solution.status = solution.certificate.status(solution.status, solve.absolute(&problem), solve.gap);
         let (method, remarks) = (found.method, std::mem::take(&mut found.remarks));
         Ok(self.selected(&problem, found.solution, method, remarks))
+    }
+
+    fn size(&self, solution: &Solution) -> usize {
+        self.posed.problem.size(&solution.coefficients)
+    }
+
+    /// Whether two answers have the same features; of many classes a coefficient of one of them may be zero.
+    fn is_same_subset(&self, a: &Solution, b: &Solution) -> bool {
+        let classes = self.posed.problem.classes();
+        a.coefficients.features(classes) == b.coefficients.features(classes)
     }
 
     fn finish(&self, mut found: Selected, judged: Judged, point: usize, most: usize) -> Selected {
@@ -212,8 +222,8 @@ impl<'a> Run<'_, 'a> {
                 found.solution.cause = found.solution.cause.take().or_else(|| path.cause.clone());
             }
         }
-        let size = found.solution.support().len();
-        if size == most && most < self.posed.problem.ncols() && path.status == Status::Converged {
+        let size = self.size(&found.solution);
+        if size == most && most < self.posed.problem.variables() && path.status == Status::Converged {
             found.remarks.push(Remark::LargestSize(size));
         }
         let ridges = path.points.iter().map(|p| p.lambda2);

@@ -6,6 +6,7 @@
 //! | file | what it decides |
 //! |---|---|
 //! | `check` | what a selection could not use, which is refused |
+//! | `classes` | many classes: columns inside, coefficients of every class outside |
 //! | `pose` | the scale inside, λ2 where none is given, coefficients on the scale of the columns given |
 //! | `choose` | which point of the path is the model, and that it stays the one chosen |
 //! | `run` | one after the other: path, solve, proof, within the limits |
@@ -18,6 +19,7 @@
 
 mod check;
 mod choose;
+mod classes;
 mod pose;
 mod proof;
 mod provable;
@@ -92,7 +94,7 @@ impl Folded {
 
     /// The parts of the samples of a problem.
     fn parts(&self, problem: &crate::Problem<'_>) -> Folds {
-        let (folds, repeats) = (self.folds.unwrap_or(Self::USUAL.min(problem.nrows())), self.repeats);
+        let (folds, repeats) = (self.folds.unwrap_or(Self::USUAL.min(problem.samples())), self.repeats);
         match problem.kinds().is_some() {
             true => Folds::Stratified { folds, repeats },
             false => Folds::Random { folds, repeats },
@@ -390,19 +392,11 @@ impl<'a> Posed<'a> {
         options: &Selection,
         observer: &mut dyn Observer,
     ) -> Result<Certified> {
-        options.check(self, Task::of(&options.how))?;
-        let run = Run::new(self, options, &|_| ());
-        let (found, problem) = match options.how {
-            How::Price(lambda0) => {
-                let start = Some(coefficients.clone());
-                (run.at_price(lambda0, run.ridge(), start, observer)?, self.priced(lambda0, run.ridge())?)
-            }
-            How::Size(k) => (run.at_size(k, observer)?, self.limited(k.min(self.problem.ncols()), run.ridge())?),
-            _ => {
-                let reason = "needs a price or a size: the objective that coefficients are judged by";
-                return Err(Error::Unsupported { method: "certify", reason });
-            }
-        };
+        if self.classes().is_some() {
+            let reason = "has coefficients for every class: see Posed::certify_classes";
+            return Err(Error::Unsupported { method: "certify", reason });
+        }
+        let (found, problem) = self.found_beside(coefficients.clone(), options, observer)?;
         let dual = Some(&found.solution.dual[..]).filter(|d| !d.is_empty());
         let own = problem.certify(coefficients, &dual.into_iter().collect::<Vec<_>>())?;
         // Branch and bound proves more than its dual point does.
@@ -413,10 +407,51 @@ impl<'a> Posed<'a> {
         Ok(Certified { certificate, status, standing, found })
     }
 
+    /// As [`Posed::certify`], for coefficients of every class of the columns given, with the intercepts they have.
+    pub fn certify_classes(
+        &self,
+        coefficients: &crate::ClassCoefficients,
+        options: &Selection,
+        observer: &mut dyn Observer,
+    ) -> Result<Certified> {
+        coefficients.validate(self.problem.variables())?;
+        let start = self.inward_classes(coefficients).0;
+        let (found, problem) = self.found_beside(start, options, observer)?;
+        self.judged(&problem, coefficients, found, &options.solve)
+    }
+
+    /// The answer at the price or the size that given coefficients are judged by, and the problem.
+    fn found_beside(
+        &self,
+        given: crate::Coefficients,
+        options: &Selection,
+        observer: &mut dyn Observer,
+    ) -> Result<(Selected, crate::Problem<'a>)> {
+        options.check(self, Task::of(&options.how))?;
+        let run = Run::new(self, options, &|_| ());
+        match options.how {
+            How::Price(lambda0) => {
+                let found = run.at_price(lambda0, run.ridge(), Some(given), observer)?;
+                Ok((found, self.priced(lambda0, run.ridge())?))
+            }
+            How::Size(k) => {
+                let found = run.at_size(k, observer)?;
+                Ok((found, self.limited(k.min(self.problem.variables()), run.ridge())?))
+            }
+            _ => {
+                let reason = "needs a price or a size: the objective that coefficients are judged by";
+                Err(Error::Unsupported { method: "certify", reason })
+            }
+        }
+    }
+
     /// The model of a selection, on the scale of the columns given.
     pub fn model(&self, selected: &Selected) -> Result<Model> {
         let problem = self.priced(selected.lambda0, selected.lambda2)?;
         let inside = &selected.solution.coefficients;
+        if let Some(classes) = self.outward_classes(inside)? {
+            return Model::new(&problem, &selected.solution)?.with_classes(classes);
+        }
         let mut model = Model::new(&problem, &selected.solution)?.with_coefficients(self.outward(inside))?;
         if let (Some(baseline), Some(view)) = (&mut model.baseline, self.view) {
             // u = Xβ of the columns given is more than inside by what their centring took.
@@ -428,7 +463,7 @@ impl<'a> Posed<'a> {
     /// The best subset of every size; λ2 unless given is zero where least squares can do without.
     pub fn subsets(&self, most: usize, options: &Options) -> Result<crate::Subsets> {
         self.check_counted()?;
-        let most = most.min(self.problem.ncols());
+        let most = most.min(self.problem.variables());
         let plain = self.setup.lambda2.is_none() && self.needs_no_ridge(most);
         let problem = self.priced(0.0, if plain { 0.0 } else { self.lambda2() })?;
         match self.groups() {

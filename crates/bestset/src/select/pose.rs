@@ -1,6 +1,6 @@
 //! Standardising and back: the problem on the scale it is solved on, coefficients on the scale of the columns given.
 
-use crate::design::{Design, Standardized};
+use crate::design::{Design, PerClass, Standardized};
 use crate::error::{Error, Result, check_length};
 use crate::groups::{Groups, is_single};
 use crate::loss::{Loss, Survival};
@@ -46,7 +46,7 @@ pub enum Scale {
 ///
 /// | field | default | purpose |
 /// |---|---|---|
-/// | `loss` | squared | |
+/// | `loss` | squared | for many classes y has their numbers, from 0 |
 /// | `survival` | none | times, events, entries and strata, for the loss of Cox |
 /// | `intercept` | true | |
 /// | `scale` | norm one | scale of the columns inside, where λ1 and λ2 are meant; centred if there is an intercept |
@@ -114,6 +114,8 @@ pub struct Posed<'a> {
     pub(super) view: Option<&'a Standardized<'a>>,
     /// The mean sum of squares of a column inside: what shares for λ2 are taken of.
     unit: f64,
+    /// Features that are in or out together, or the columns of one of many classes.
+    groups: Option<&'a Groups>,
 }
 
 impl Setup {
@@ -131,21 +133,28 @@ impl Setup {
             Scale::None => None,
         };
         self.penalty(0.0).validate(samples.x.ncols())?;
-        // A loss over all samples together does not see constants: without them columns keep their digits.
-        let centred = self.intercept || self.loss.is_coupled();
+        // The partial likelihood does not see constants: without them columns keep their digits.
+        let centred = self.intercept || matches!(self.loss, Loss::Cox { .. });
         let view = norm.map(|norm| Standardized::fit(samples.x, samples.weights, centred, norm)).transpose()?;
         let x: &dyn Design = match &view {
             Some(view) => view,
             None => samples.x,
         };
-        let problem = self.problem(samples, x, view.as_ref())?;
+        let per_class = self.classes().map(|classes| (PerClass::new(x, classes), classes));
+        let penalty = self.penalty_inside(x.ncols(), view.as_ref())?;
+        let problem = match &per_class {
+            Some((x, classes)) => self.problem_of_classes(samples, x, *classes, penalty)?,
+            None => self.problem(samples, x, penalty)?,
+        };
+        let columns = self.classes().map(|classes| self.groups_of_classes(x.ncols(), classes));
+        let groups = columns.as_ref().or(self.groups.as_ref().filter(|groups| !is_single(groups)));
         let unit = match norm {
             Some(norm) => norm * norm,
             None => mean_square(&problem)?,
         };
         let lambda2 = self.lambda2.unwrap_or(USUAL_RIDGE * unit);
         let problem = problem.with_penalty(Penalty { lambda2, ..problem.penalty().clone() })?;
-        body(&Posed { problem, setup: self, x: samples.x, view: view.as_ref(), unit })
+        body(&Posed { problem, setup: self, x: samples.x, view: view.as_ref(), unit, groups })
     }
 
     fn penalty(&self, lambda2: f64) -> Penalty {
@@ -160,13 +169,9 @@ impl Setup {
         }
     }
 
-    fn problem<'d>(
-        &self,
-        samples: &Samples<'d>,
-        x: &'d dyn Design,
-        view: Option<&Standardized<'_>>,
-    ) -> Result<Problem<'d>> {
-        let (mut penalty, p) = (self.penalty(0.0), x.ncols());
+    /// The penalty of p features on the scale inside.
+    fn penalty_inside(&self, p: usize, view: Option<&Standardized<'_>>) -> Result<Penalty> {
+        let mut penalty = self.penalty(0.0);
         if let (Some(view), true) = (view, self.bounds != Bounds::Free) {
             // The sign of a bound does not depend on the scale: such bounds stay the same for all.
             let signs = |v: f64| v == 0.0 || v.is_infinite();
@@ -186,6 +191,10 @@ impl Setup {
         if let Some(groups) = &self.groups {
             penalty = self.single(groups, penalty, p)?;
         }
+        Ok(penalty)
+    }
+
+    fn problem<'d>(&self, samples: &Samples<'d>, x: &'d dyn Design, penalty: Penalty) -> Result<Problem<'d>> {
         let mut problem = Problem::new(x, samples.y, penalty)?.with_intercept(self.intercept);
         if let Some(weights) = samples.weights {
             problem = problem.with_weights(weights)?;
@@ -246,13 +255,17 @@ impl<'a> Posed<'a> {
         }
     }
 
-    /// The groups, if features are in or out together.
+    /// The groups, if features are in or out together, of columns where there are many classes.
     pub fn groups(&self) -> Option<&'a Groups> {
-        self.setup.groups.as_ref().filter(|groups| !is_single(groups))
+        self.groups
     }
 
-    /// Coefficients for the columns given.
+    /// Coefficients for the columns given; of many classes the features with the lengths of their coefficients
+    /// ([`Posed::outward_classes`] has these).
     pub fn outward(&self, inside: &Coefficients) -> Coefficients {
+        if let Some(classes) = self.classes() {
+            return self.outward_lengths(inside, classes);
+        }
         let Some(view) = self.view else { return inside.clone() };
         let (mut values, shift) = view.unscale(&inside.support, &inside.values);
         for (b, &j) in values.iter_mut().zip(&inside.support) {

@@ -76,7 +76,7 @@ impl<'a> Run<'_, 'a> {
 
     /// The largest size compared: the one given, or the usual one beside the features that are always in.
     pub(super) fn most(&self, usual: usize) -> Result<usize> {
-        let (always, p) = (self.posed.setup.always.len(), self.posed.problem.ncols());
+        let (always, p) = (self.posed.setup.always.len(), self.posed.problem.variables());
         match self.options.max_size {
             Some(k) if k < always => Err(Error::SizeBelowAlways { k, always }),
             Some(given) => Ok(given.min(p)),
@@ -90,14 +90,15 @@ impl<'a> Run<'_, 'a> {
     }
 
     pub(super) fn path(&self, options: &PathOptions) -> Result<Path> {
-        let mut show = |point: &crate::path::Point| (self.progress)(Progress::Path(point.solution.support().len()));
+        let size = |point: &crate::path::Point| self.posed.problem.size(&point.solution.coefficients);
+        let mut show = |point: &crate::path::Point| (self.progress)(Progress::Path(size(point)));
         let mut found = match self.path_checkpoint() {
             Some(file) => crate::checkpoint::path_observed(&self.posed.problem, options, file, &mut show)?,
             None => crate::path::path_observed(&self.posed.problem, options, &mut show)?,
         };
         let most = options.max_size.unwrap_or(usize::MAX);
         // A path ends at the first answer of the size or a larger one; what is larger was not asked for.
-        found.points.retain(|p| p.solution.support().len() <= most);
+        found.points.retain(|p| size(p) <= most);
         Ok(found)
     }
 
@@ -126,7 +127,7 @@ impl<'a> Run<'_, 'a> {
     pub(super) fn at_size(&self, k: usize, observer: &mut dyn Observer) -> Result<Selected> {
         self.posed.check_counted()?;
         (self.progress)(Progress::Solving);
-        let k = k.min(self.posed.problem.ncols());
+        let k = k.min(self.posed.problem.variables());
         let limited = self.posed.limited(k, self.ridge())?;
         let (first, prove) = self.methods();
         let solve = self.solve_options();

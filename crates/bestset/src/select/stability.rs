@@ -13,7 +13,7 @@ impl Posed<'_> {
         options.check(self, Task::Stability)?;
         let run = Run::new(self, options, &|_| ());
         let path = run.path_options(
-            run.most(crate::criteria::usual_size(&self.problem).min(self.problem.ncols().div_ceil(2)))?,
+            run.most(crate::criteria::usual_size(&self.problem).min(self.problem.variables().div_ceil(2)))?,
             options.lambda2.clone(),
         );
         stability(&self.problem, &StabilityOptions { path, subsamples, share, seed })

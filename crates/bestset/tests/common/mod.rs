@@ -7,6 +7,7 @@
 //! | `reference` | [`Model`]: a solver of convex problems that shares no code with the library and proves its own gap | the oracle |
 //! | `enumerate` | [`enumerate`], [`brackets`], [`cost`]: all subsets, choices of groups, or one subset, fitted by the reference; [`relaxed`]: the minimum of R | P*, R*, and what every rule and bound claims |
 //! | `least_squares` | [`twofold_fits`], [`twofold_sizes`]: all subsets in twice the precision | leaps and bounds, whose claims hold to the last digit |
+//! | `classes` | [`ClassCase`]: many classes, the loss from its definition, a fit of its own | multinomial |
 //! | `survival` | [`CoxCase`]: survival times, and the partial likelihood from its definition | Cox |
 //! | `twofold` | [`Twofold`]: numbers of 32 digits | what rounding does to a bound |
 //! | `real_data` | [`data_file`], [`table`]: files beside the project | answers that are known |
@@ -30,6 +31,7 @@
 
 mod case;
 mod claims;
+mod classes;
 mod enumerate;
 mod generate;
 mod hostile;
@@ -41,6 +43,7 @@ mod twofold;
 
 pub use case::{Case, Store, compress, plain, sized};
 pub use claims::{Tally, holds, holds_between, seeds};
+pub use classes::ClassCase;
 pub use enumerate::{Enumeration, brackets, cost, enumerate, fit, least_of, members, refit, relaxed};
 pub use generate::{Shape, case};
 pub use hostile::{chain, dependent, hostile, nearly_dependent, tangled};

@@ -1,6 +1,7 @@
 //! From samples to a model: paths, folds, criteria, groups, files.
 
 mod checkpoint;
+mod classes;
 #[path = "../common/mod.rs"]
 mod common;
 mod criteria;

@@ -83,7 +83,7 @@ impl DualNodes<'_, '_, '_> {
         };
         let once = |nu: f64, from: Option<(&[f64], f64)>| {
             let part = Part { choices, price: (nu, size.unwrap_or(0) as f64) };
-            let relaxed = minimise(grouped, &part, from, Until { gap: GAP, enough: &enough }, limits)?;
+            let relaxed = minimise(grouped, &part, from, Until { gap: GAP, enough: &enough, polish: false }, limits)?;
             let shares = relaxed.shares(grouped, &part);
             let count: f64 = (0..shares.len()).map(|g| shares[g] * grouped.size(g) as f64).sum();
             Ok((relaxed, count))

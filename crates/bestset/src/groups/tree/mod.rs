@@ -251,7 +251,7 @@ impl<'t, 'p, 'a> GroupTree<'t, 'p, 'a> {
             lower_bound,
             gap: best.objective - lower_bound,
             active: self.open.len(),
-            support: best.coefficients.nonzeros(),
+            support: self.grouped.problem.size(&best.coefficients),
         });
     }
 }

@@ -278,8 +278,8 @@ impl CoupledLoss for Cox {
         (self.delta.iter().filter(|d| **d > 0.0).count() as f64, self.delta.iter().sum())
     }
 
-    fn counts(&self, i: usize) -> bool {
-        self.data.event[i]
+    fn kind(&self, i: usize) -> usize {
+        usize::from(self.data.event[i])
     }
 
     fn baseline(&self, u: &[f64]) -> Option<Baseline> {

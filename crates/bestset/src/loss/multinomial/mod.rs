@@ -226,6 +226,14 @@ impl CoupledLoss for Multinomial {
         self.classes
     }
 
+    fn kind(&self, i: usize) -> usize {
+        self.labels[i]
+    }
+
+    fn value_with(&self, u: &[f64], intercepts: &[f64]) -> f64 {
+        self.at(u, intercepts.to_vec()).value
+    }
+
     fn has_intercepts(&self) -> bool {
         self.intercept
     }
