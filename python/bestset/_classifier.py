@@ -139,9 +139,10 @@ class _Classification(ClassifierMixin, BestSubsetBase):
         -------
         ndarray of shape (n_samples, n_classes)
         """
+        margins = self.decision_function(X, offset)
         if self.results_[0].class_rows is not None:
-            return shares_of(self.decision_function(X, offset))
-        shares: Floats = expit(self.decision_function(X, offset))
+            return shares_of(margins)
+        shares: Floats = expit(margins)
         if shares.ndim == 1:
             return np.column_stack([1.0 - shares, shares])
         total = shares.sum(axis=1, keepdims=True)

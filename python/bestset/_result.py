@@ -270,10 +270,10 @@ class Result(Coefficients):
         """The coefficients as a table, a column for each of many classes, and what is proved of them in plain words."""
         head = f"{self.target}: {len(self.support)} of {self.n_features} features, {self.loss} loss"
         shares = self.frequencies
-        titles, values, intercepts = ["coefficient"], [self.values], [self.intercept]
-        if self.class_rows is not None:
-            labels = self.classes or range(len(self.class_rows[1]))
-            titles, (values, intercepts) = [str(label) for label in labels], self.class_rows
+        columns: Any = ([self.values], [self.intercept]) if self.class_rows is None else self.class_rows
+        values, intercepts = columns
+        labels = ["coefficient"] if self.class_rows is None else self.classes or range(len(intercepts))
+        titles = [str(label) for label in labels]
         rows = [("", *titles, "in folds" if shares is not None else "")]
         rows.append(("(intercept)", *(f"{value:.6g}" for value in intercepts), ""))
         for place, name in enumerate(self.selected):
