@@ -41,6 +41,7 @@ pub fn model(from: &Fields) -> Result<Model, Failure> {
             lower_bound: number("lower_bound")?,
         },
         status: status.ok_or_else(|| format!("there is no status named {named:?}"))?,
+        classes: None,
         baseline: None,
     };
     model.coefficients.validate(model.features).map_err(said)?;
@@ -86,6 +87,9 @@ fn category(from: &Fields) -> Result<Json, Failure> {
 /// The model in a text, and what is beside it.
 pub fn read(text: &str) -> Result<Value, Failure> {
     let model = Model::from_json(text).map_err(said)?;
+    if model.classes.is_some() {
+        return Err("the model is one of more than two classes together, which R does not read yet".to_owned());
+    }
     let mut all = Record::default();
     output::coefficients(&model.coefficients, &mut all);
     output::certificate(&model.certificate, &mut all);
