@@ -13,7 +13,8 @@
 //! |---|---|
 //! | here | [`Stored`], a design made of blocks |
 //! | `open` | what files say of themselves |
-//! | `bed` | genotypes of PLINK: counted when they are opened, held where there is room |
+//! | `bed` | packed codes of PLINK, counted when the file is opened |
+//! | `genotype_file` | genotypes, held in memory where there is room |
 //! | `kept` | moments in a file beside the matrix, where that was asked for |
 //! | `blocks` | which columns are read together, and how they come into memory |
 //! | `source` | bytes of one file by position; whether it is what it was |
@@ -21,12 +22,13 @@
 
 mod bed;
 mod blocks;
+mod genotype_file;
 mod kept;
 mod npy;
 mod open;
 mod source;
 
-pub use bed::GenotypeFile;
+pub use genotype_file::GenotypeFile;
 
 use crate::design::{BlockBody, Column, Design, Moments};
 use crate::error::{Error, Result};
