@@ -32,7 +32,7 @@ impl ProofArgs {
             () if !is_readable => "is no plain CSV or NPY file",
             () if !set.categories.is_empty() => "has texts that became numbers",
             () if !set.imputed.is_empty() => "has missing values that were filled in",
-            () if set.without_target > 0 => "has rows that were left out",
+            () if set.without_target + set.incomplete > 0 => "has rows that were left out",
             () if data.scaling.is_some() => "has a target that was scaled",
             () if data.target.classes.as_ref().is_some_and(|c| c.negative != "-1" || c.positive != "1") => {
                 "has classes that became -1 and 1"
