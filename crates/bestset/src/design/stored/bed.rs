@@ -1,6 +1,7 @@
 //! Genotypes of PLINK (`.bed`): counted when they are opened, held in memory where there is room, read in blocks where there is none.
 
 use super::Stored;
+use super::npy::resize;
 use super::open::Layout;
 use super::source::{Source, bad};
 use crate::design::{Column, Counts, Design, Genotypes, People, Reading};
@@ -54,7 +55,7 @@ impl Bed {
         let everybody = self.people.kept() == self.people.all();
         // What is wanted as it lies in the file is not copied.
         let into = if everybody && all == places.len() { &mut *packed } else { &mut *raw };
-        into.resize(all * stride, 0);
+        resize(&self.file, into, all * stride, 0)?;
         self.file.read((MAGIC.len() + first * stride) as u64, into)?;
         if everybody && all == places.len() {
             return Ok(());
