@@ -153,7 +153,9 @@ impl Stored {
         queue: &Mutex<Queue<T>>,
         ready: &Sender<(usize, Result<Buffer<T>>)>,
     ) {
-        while let Some((k, mut buffer)) = queue.lock().unwrap_or_else(PoisonError::into_inner).take(blocks.len()) {
+        // The lock is given back before a block is read: in the head of the loop it would be held through its body.
+        let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).take(blocks.len());
+        while let Some((k, mut buffer)) = take() {
             let filled = self.fill(&blocks[k], &mut buffer).map(|()| buffer);
             let failed = filled.is_err();
             if ready.send((k, filled)).is_err() || failed {
