@@ -11,11 +11,11 @@ pub struct Standardized<'a> {
     centre: Vec<f64>,
     scale: Vec<f64>,
     /// What centres and scales were made of, and the weights of that: nobody need read all columns for it again.
-    fitted: Option<Fitted>,
+    fitted: Option<FittedMoments>,
 }
 
 #[derive(Clone)]
-struct Fitted {
+struct FittedMoments {
     moments: Vec<Moments>,
     weights: Option<Vec<f64>>,
 }
@@ -48,7 +48,7 @@ impl<'a> Standardized<'a> {
         });
         let scale = scale.collect();
         let centre = all.iter().map(|m| if centre { m.mean } else { 0.0 }).collect();
-        let fitted = Some(Fitted { moments: all, weights: weights.map(<[f64]>::to_vec) });
+        let fitted = Some(FittedMoments { moments: all, weights: weights.map(<[f64]>::to_vec) });
         Ok(Self { fitted, ..Self::new(inner, centre, scale)? })
     }
 
