@@ -1,5 +1,6 @@
 //! Packed codes of PLINK (`.bed`): counted when the file is opened, read in blocks.
 
+use super::npy::resize;
 use super::source::{Source, bad};
 use crate::design::{Counts, Genotypes, People};
 use crate::error::{Error, Result};
@@ -77,7 +78,7 @@ impl Bed {
         let everybody = self.people.kept() == self.people.all();
         // What is wanted as it lies in the file is not copied.
         let into = if everybody && all == places.len() { &mut *packed } else { &mut *raw };
-        into.resize(all * stride, 0);
+        resize(&self.file, into, all * stride, 0)?;
         self.file.read((MAGIC.len() + first * stride) as u64, into)?;
         if everybody && all == places.len() {
             return Ok(());
