@@ -21,8 +21,11 @@ const LEAST_FITTED: usize = 12;
 /// Families that are looked at for one node of a tree that has relaxations too: about as long as one of these takes. Not tuned.
 const FAMILIES_PER_NODE: usize = 400;
 
-/// Share of the room below P̂ that may be left to rounding in fits.
-const ROUNDING_SHARE: f64 = 0.25;
+/// Share of the room below P̂ that may be left to rounding in fits where a walk begins.
+const ROUNDING_SHARE: f64 = 0.3;
+
+/// The same on the way: coefficients of fewer features may be larger.
+const MOST_ROUNDING: f64 = 0.9;
 
 /// The equations of a problem whose families fits may close: least squares on independent columns, more samples than columns.
 pub(super) fn equations<'p, 'a>(problem: &'p Problem<'a>) -> Option<Equations<'p, 'a>> {
@@ -125,7 +128,7 @@ impl FitWalk<'_, '_, '_> {
             if self.families.is_multiple_of(64) {
                 check(self.limits)?;
             }
-            if self.families > self.most_families || self.slack(&family) > ROUNDING_SHARE * self.room {
+            if self.families > self.most_families || self.slack(&family) > MOST_ROUNDING * self.room {
                 return Ok(Ended::Open);
             }
             let Some(high) = self.reduce(&mut family, out)? else { break };

@@ -248,8 +248,10 @@ impl Reader<'_> {
                 }
             }
             3 => self.sparse(),
-            7 if !self.flag() => {
-                self.features();
+            7 => {
+                if !self.flag() {
+                    self.features();
+                }
             }
             _ => {}
         }
