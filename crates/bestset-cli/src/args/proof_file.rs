@@ -45,6 +45,14 @@ impl ProofArgs {
         )))
     }
 
+    /// Refuses, before the search, a problem of which there is no proof in a file.
+    pub fn check_problem(&self, posed: &Posed<'_>) -> Result<(), Failure> {
+        match &self.proof {
+            Some(_) => Ok(posed.check_proof()?),
+            None => Ok(()),
+        }
+    }
+
     /// Writes the proof of an answer; a line that says how it is checked, where one was asked for.
     pub fn write(
         &self,
