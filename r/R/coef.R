@@ -8,7 +8,11 @@
 #'   [open_bed()]. Columns are found by name where both have names; those that the model does not use may be missing. `NULL` for the
 #'   samples of the fit.
 #' @param type `"link"` for the linear predictor, `"response"` for means and probabilities, `"class"` for classes,
-#'   `"coefficients"`, or `"nonzero"` for the numbers of the selected features.
+#'   `"coefficients"`, or `"nonzero"` for the numbers of the selected features. Of survival times `"link"` is not centred, `"risk"` (and
+#'   `"response"`) is its exponential, `"survival"` and `"hazard"` are the probability of no event and the cumulative hazard until `times`,
+#'   and `"median"` is the first time at which survival is one half or less, `Inf` where it stays above.
+#' @param times Where survival and cumulative hazards are wanted; `NULL` for all event times of the fit.
+#' @param strata The strata of new samples, where they were an argument of the fit; those of `strata()` in its formula are found in `newdata`.
 #' @param k,lambda0 Another point of the path: by its number of features, or by its price, of which the nearest of the path that is
 #'   not below is taken, with a message, where the path does not have it.
 #' @param exact Whether to solve anew where the path has no such point; the data of the fit are used.
@@ -16,7 +20,8 @@
 #' @param offset The offset of new samples, where there was one in the fit.
 #' @param newx The same as `newdata`, as glmnet has it.
 #' @param ... Not used.
-#' @return A named vector of coefficients, the intercept first; a vector of predictions, `NA` where a selected feature is missing.
+#' @return A named vector of coefficients, the intercept first; a vector of predictions, `NA` where a selected feature is missing; for
+#'   `"survival"` and `"hazard"` a matrix with a row for each sample and a column for each time.
 #' @examples
 #' fit <- bestset(mpg ~ ., mtcars, threads = 2)
 #' coef(fit)
@@ -95,14 +100,21 @@ place_of_price <- function(object, lambda0, exact) {
 
 #' @rdname coef.bestset
 #' @export
-predict.bestset <- function(object, newdata = NULL, type = c("link", "response", "class", "coefficients", "nonzero"), k = NULL,
-                            lambda0 = NULL, exact = FALSE, offset = NULL, newx = NULL, ...) {
+predict.bestset <- function(object, newdata = NULL, type = c("link", "response", "class", "coefficients", "nonzero", "risk", "survival",
+                              "hazard", "median"), k = NULL, lambda0 = NULL, exact = FALSE, offset = NULL, newx = NULL, times = NULL,
+                            strata = NULL, ...) {
   type <- match.arg(type)
   point <- at(object, k, lambda0, exact)
   if (type == "coefficients") return(coefficients_of(object, point))
   if (type == "nonzero") return(point$support)
   if (is.null(newdata)) newdata <- newx
-  found <- shown_as(object, margins(object, point, newdata, offset), type)
+  margins <- margins(object, point, newdata, offset)
+  found <- if (type %in% CURVES) {
+    check_survival(object, type)
+    numbers <- if (is.null(newdata)) object$asked$call$data$survival$strata else
+      stratum_numbers(new_strata(object, newdata, strata), object$asked$strata, length(margins))
+    curves_of(survival_at(object, point)$baseline, margins, type, times, numbers)
+  } else shown_as(object, margins, type)
   if (is.null(newdata)) stats::napredict(object$coding$na.action, found) else found
 }
 
@@ -163,7 +175,7 @@ new_columns <- function(object, newdata, support) {
     data$.rows <- seq_len(nrow(data))
     frame <- model.frame(terms, data, na.action = na.pass, xlev = coding$xlevels)
     x <- model.matrix(terms, frame, contrasts.arg = coding$contrasts)
-    x <- x[, attr(x, "assign") > 0, drop = FALSE]
+    x <- x[, attr(x, "assign") > 0 & !attr(x, "assign") %in% coding$apart, drop = FALSE]
     return(list(x = x[, support, drop = FALSE], offset = model.offset(frame)))
   }
   if (is.data.frame(newdata) && !is.null(coding$columns)) {
@@ -226,8 +238,9 @@ shown_as <- function(object, margins, type) {
     if (!object$family %in% CLASSES) stop("there are no classes for family \"", object$family, "\"", call. = FALSE)
     return(as_labels(object, margins > 0))
   }
+  if (type == "risk") check_survival(object, type)
   if (type == "response" && object$family == "binomial") return(stats::plogis(margins))
-  if (type == "response" && object$family %in% LOG_LINK) return(exp(margins))
+  if (type == "risk" || type == "response" && object$family %in% c(LOG_LINK, "cox")) return(exp(margins))
   if (type == "response" && object$family == "squared_hinge") stop("there are no probabilities for family \"squared_hinge\"; ask for type = \"link\" or \"class\"", call. = FALSE)
   margins
 }

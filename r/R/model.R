@@ -18,11 +18,24 @@ write_model <- function(object, file) {
   setup <- object$asked$call$setup
   call_write_model(path.expand(file), c(
     object[c("support", "values", "intercept", "objective", "relaxation", "lower_bound", "status", "lambda0", "lambda1", "lambda2", "k")],
-    list(loss = setup$loss, delta = setup$delta, theta = setup$theta, features = object$p, scale = setup$scale, has_intercept = setup$intercept,
-      target = object$target, labels = if (!is.null(object$asked$labels)) as.character(object$asked$labels)),
-    stored_names(object)
+    list(loss = setup$loss, delta = setup$delta, theta = setup$theta, ties = setup$ties, features = object$p, scale = setup$scale,
+      has_intercept = setup$intercept, target = object$target, labels = if (!is.null(object$asked$labels)) as.character(object$asked$labels),
+      baseline = object$survival$baseline, strata = object$asked$strata),
+    stored_names(object), fixed_parts(object)
   ))
   invisible(file)
+}
+
+# The column that is the offset of a formula, or whose logarithm is: what a file can name.
+fixed_parts <- function(object) {
+  if (is.null(object$asked$call$data$offset)) return(NULL)
+  terms <- object$coding$terms
+  parts <- as.list(attr(terms, "variables"))[attr(terms, "offset") + 1L]
+  inner <- if (length(parts) == 1 && !isTRUE(object$coding$has_offset)) parts[[1]][[2]]
+  if (is.name(inner)) return(list(offset = as.character(inner)))
+  if (is.call(inner) && identical(inner[[1]], quote(log)) && length(inner) == 2 && is.name(inner[[2]])) return(list(exposure = as.character(inner[[2]])))
+  warning("the offset is no column of the data: the file has none, and predictions of it need one", call. = FALSE)
+  NULL
 }
 
 # The names of the features as the command line has them, `column=level` for the levels of a category, and the categories.
@@ -67,23 +80,43 @@ read_model <- function(file) {
 coef.bestset_model <- function(object, complete = FALSE, ...) coefficients_of(object, object[c("support", "values", "intercept")], complete)
 
 #' @export
-predict.bestset_model <- function(object, newdata, type = c("link", "response", "class"), offset = NULL, ...) {
+predict.bestset_model <- function(object, newdata, type = c("link", "response", "class", "risk", "survival", "hazard", "median"),
+                                  offset = NULL, times = NULL, strata = NULL, ...) {
   type <- match.arg(type)
   point <- object[c("support", "values", "intercept")]
   if (is.data.frame(newdata) && !is.null(object$names)) {
     columns <- lapply(object$names[object$support], function(name) stored_column(object, newdata, name))
     x <- matrix(as.double(unlist(columns)), nrow(newdata), length(columns))
-    if (is.null(offset) && !is.null(object$encoding$offset)) offset <- newdata[[object$encoding$offset]]
+    if (is.null(offset)) offset <- stored_offset(object$encoding, newdata)
     object$p <- ncol(x)
     object["names"] <- list(NULL)
     point$support <- seq_len(ncol(x))
   } else {
     x <- newdata
+    named <- c(object$encoding$offset, object$encoding$exposure)
+    if (is.null(offset) && length(named)) stop("the model has the offset or exposure ", dQuote(named[[1]], FALSE), ": give `offset`, or a data frame", call. = FALSE)
   }
   margins <- margins(object, point, x, offset)
+  if (type %in% CURVES) {
+    check_survival(object, type)
+    # Files of others have numbers from 0 in place of labels.
+    known <- if (is.null(object$encoding$strata)) vapply(object$baseline$strata, function(s) as.character(s$stratum), "") else object$encoding$strata
+    numbers <- stratum_numbers(strata, known, length(margins))
+    if (!is.null(numbers) && is.null(object$encoding$strata)) numbers <- as.integer(known)[numbers + 1L]
+    return(curves_of(object$baseline, margins, type, times, numbers))
+  }
   scaling <- object$encoding$scaling
   if (type != "link" && !is.null(scaling)) return(scaling$from + (margins - scaling$low) / scaling$factor)
   shown_as(object, margins, type)
+}
+
+# The offset that the file names, and the logarithm of the exposure.
+stored_offset <- function(encoding, frame) {
+  named <- c(encoding$offset, encoding$exposure)
+  lost <- setdiff(named, names(frame))
+  if (length(lost)) stop("newdata has no column ", dQuote(lost[[1]], FALSE), ", the offset or exposure of the model", call. = FALSE)
+  parts <- c(lapply(encoding$offset, function(name) as.double(frame[[name]])), lapply(encoding$exposure, function(name) log(as.double(frame[[name]]))))
+  if (length(parts)) Reduce(`+`, parts)
 }
 
 # A column of a data frame, or the indicator of a level of one; filled where the fit filled.

@@ -29,7 +29,8 @@ stability.data.frame <- function(x, y, groups = NULL, ...) by_frame(fit_stabilit
 
 #' @rdname stability
 #' @export
-stability.formula <- function(formula, data = NULL, weights = NULL, subset = NULL, na.action = NULL, offset = NULL, groups = NULL, ...) {
+stability.formula <- function(formula, data = NULL, weights = NULL, subset = NULL, na.action = NULL, offset = NULL, groups = NULL,
+                              strata = NULL, ...) {
   by_formula(fit_stability, match.call(), parent.frame(), groups, ...)
 }
 

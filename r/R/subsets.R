@@ -30,12 +30,13 @@ subsets.data.frame <- function(x, y, groups = NULL, ...) by_frame(fit_subsets, x
 
 #' @rdname subsets
 #' @export
-subsets.formula <- function(formula, data = NULL, weights = NULL, subset = NULL, na.action = NULL, offset = NULL, groups = NULL, ...) {
+subsets.formula <- function(formula, data = NULL, weights = NULL, subset = NULL, na.action = NULL, offset = NULL, groups = NULL,
+                            strata = NULL, ...) {
   by_formula(fit_subsets, match.call(), parent.frame(), groups, ...)
 }
 
 PROBLEM <- c("family", "lambda1", "lambda2", "weights", "offset", "standardize", "intercept", "penalty.factor", "shrinkage", "exclude",
-  "always", "lower.limits", "upper.limits", "groups", "group_prices", "delta", "theta")
+  "always", "lower.limits", "upper.limits", "groups", "group_prices", "delta", "theta", "ties", "strata")
 
 # Words of the problem apart from those of the way of solving.
 apart <- function(words) {

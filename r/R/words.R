@@ -1,16 +1,18 @@
 # Words of users into what the engine reads: `data`, `setup`, `choice` and `control`. Nothing is decided here.
 
 LOSSES <- c(gaussian = "squared", binomial = "logistic", poisson = "poisson", Gamma = "gamma", negbin = "negative_binomial",
-  huber = "huber", squared_hinge = "squared_hinge")
+  huber = "huber", squared_hinge = "squared_hinge", cox = "cox")
 # Families whose linear predictor is the logarithm of the mean.
 LOG_LINK <- c("poisson", "Gamma", "negbin")
 # Other words for them.
 ALIASES <- c(gamma = "Gamma", negative_binomial = "negbin", nb = "negbin")
 CLASSES <- c("binomial", "squared_hinge")
+# What is predicted of survival times besides the linear predictor.
+CURVES <- c("survival", "hazard", "median")
 CRITERIA <- c("aic", "bic", "ebic", "gic", "cp", "adjusted_r2")
 METHODS <- c("incremental", "exact", "primal_dual", "primal_dual_plain", "dual_ascent", "dual_iht", "cdss")
 LIMITS <- c("time_limit", "iteration_limit", "node_limit", "memory_limit", "interrupted", "read_failed")
-SCORES <- c(mse = "squared_error", mae = "absolute_error", deviance = "deviance", class = "accuracy", auc = "auc")
+SCORES <- c(mse = "squared_error", mae = "absolute_error", deviance = "deviance", class = "accuracy", auc = "auc", C = "concordance")
 
 #' How a model is looked for
 #'
@@ -117,7 +119,9 @@ numbers <- function(values, name, n) {
   as.double(values)
 }
 
-family_of <- function(family) {
+# The family of a word or of one of R's; where none is given, what y is decides.
+family_of <- function(family, y = NULL) {
+  if (is.null(family)) return(if (inherits(y, "Surv")) "cox" else "gaussian")
   if (is.function(family)) family <- family()
   if (inherits(family, "family")) {
     name <- if (startsWith(family$family, "Negative Binomial")) "negbin" else family$family
@@ -130,6 +134,8 @@ family_of <- function(family) {
   }
   if (is.character(family) && length(family) == 1 && family %in% names(ALIASES)) family <- ALIASES[[family]]
   one_of(family, names(LOSSES), "family")
+  if (inherits(y, "Surv") && family != "cox") stop("y is a Surv() of survival times, which are for family \"cox\", not \"", family, "\"", call. = FALSE)
+  family
 }
 
 # Theta as given, or that of MASS::negative.binomial(theta).
@@ -159,7 +165,7 @@ places <- function(given, name, names, p, members = NULL) {
 # The problem, but for the number of features.
 setup_of <- function(names, p, family = "gaussian", lambda1 = 0, lambda2 = NULL, standardize = TRUE, intercept = TRUE,
                      penalty.factor = NULL, shrinkage = NULL, exclude = NULL, always = NULL, lower.limits = -Inf,
-                     upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL, members = NULL) {
+                     upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL, ties = "efron", members = NULL) {
   scale <- if (isTRUE(standardize)) "norm" else if (isFALSE(standardize)) "none" else standardize
   one_of(scale, c("norm", "variance", "none"), "standardize")
   price <- numbers(if (length(penalty.factor) == 1) rep(penalty.factor, p) else penalty.factor, "penalty.factor", p)
@@ -171,8 +177,10 @@ setup_of <- function(names, p, family = "gaussian", lambda1 = 0, lambda2 = NULL,
   if (any(lengths(limits) != 1)) limits <- lapply(limits, rep_len, p)
   free <- all(lower.limits == -Inf) && all(upper.limits == Inf)
   list(
-    loss = LOSSES[[family]], delta = number(delta, "delta"), theta = theta, lambda1 = number(lambda1, "lambda1"),
-    lambda2 = if (length(lambda2)) number(lambda2[[1]], "lambda2"), intercept = isTRUE(intercept), scale = scale,
+    loss = LOSSES[[family]], delta = number(delta, "delta"), theta = theta, ties = if (family == "cox") one_of(ties, TIES, "ties"),
+    lambda1 = number(lambda1, "lambda1"), lambda2 = if (length(lambda2)) number(lambda2[[1]], "lambda2"),
+    # The partial likelihood has none.
+    intercept = isTRUE(intercept) && family != "cox", scale = scale,
     lower = if (!free) as.double(limits[[1]]), upper = if (!free) as.double(limits[[2]]), price = price,
     shrinkage = numbers(shrinkage, "shrinkage", p), always = places(always, "always", names, p, members), never = never,
     groups = groups_of(groups, p), group_prices = if (!is.null(group_prices)) as.double(group_prices)

@@ -169,3 +169,12 @@ test_that("stability by formula, subsets drawn", {
   for (scale in c("bic", "cp", "adjusted_r2")) expect_silent(plot(subsets(mpg ~ ., mtcars), scale))
   expect_silent(plot(subsets(as.matrix(mtcars["wt"]), mtcars$mpg)))
 })
+
+test_that("the offset of a formula stays in it", {
+  written <- bestset(mpg ~ . - disp + offset(disp / 100), mtcars, k = 2)
+  given <- bestset(mpg ~ . - disp, mtcars, k = 2, offset = disp / 100)
+  plain <- lm(mpg ~ cyl + wt + offset(disp / 100), mtcars)
+  expect_equal(coef(refit(written)), coef(plain))
+  expect_equal(coef(refit(given)), coef(plain))
+  expect_equal(deviance(refit(written)), deviance(plain))
+})
