@@ -68,7 +68,10 @@
 #' cox
 #' predict(cox, lung[1:3, ], type = "survival", times = c(180, 365))
 #' @export
-bestset <- function(x, ...) UseMethod("bestset")
+bestset <- function(x, ...) {
+  refuse_strange(...names())
+  UseMethod("bestset")
+}
 
 #' @rdname bestset
 #' @export

@@ -23,7 +23,10 @@
 #' fit
 #' plot(fit)
 #' @export
-cv.bestset <- function(x, ...) UseMethod("cv.bestset")
+cv.bestset <- function(x, ...) {
+  refuse_strange(...names())
+  UseMethod("cv.bestset")
+}
 
 #' @rdname cv.bestset
 #' @export

@@ -68,7 +68,9 @@ response <- function(y, family, n, strata = NULL) {
     return(list(y = ifelse(as.vector(y) == levels[[2]], 1, -1), labels = levels, kind = kind))
   }
   if (!is.numeric(y) && !is.logical(y)) {
-    stop("y is ", class(y)[[1]], "; family \"", family, "\" needs numbers (for two classes: family = \"binomial\")", call. = FALSE)
+    levels <- length(unique(as.vector(y)))
+    stop("y is ", class(y)[[1]], " with ", levels, " different values; family \"", family, "\" needs numbers (for ",
+      if (levels > 2) "many classes: family = \"multinomial\"" else "two classes: family = \"binomial\"", ")", call. = FALSE)
   }
   list(y = as.double(y))
 }

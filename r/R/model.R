@@ -40,7 +40,8 @@ fixed_parts <- function(object) {
 
 # The names of the features as the command line has them, `column=level` for the levels of a category, and the categories.
 stored_names <- function(object) {
-  names <- object$names
+  # A formula has odd names between backticks, files have the names.
+  names <- if (!is.null(object$names)) sub("^`(.*)`$", "\\1", object$names)
   levels <- object$coding$levels
   if (!is.null(object$coding$terms)) {
     treated <- vapply(object$coding$contrasts, identical, TRUE, "contr.treatment")

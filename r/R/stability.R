@@ -15,7 +15,10 @@
 #' set.seed(1)
 #' stability(mpg ~ ., mtcars, subsamples = 20, threads = 2)
 #' @export
-stability <- function(x, ...) UseMethod("stability")
+stability <- function(x, ...) {
+  refuse_strange(...names())
+  UseMethod("stability")
+}
 
 #' @rdname stability
 #' @export

@@ -18,7 +18,10 @@
 #' coef(best, 3)
 #' summary(best)$adjr2
 #' @export
-subsets <- function(x, ...) UseMethod("subsets")
+subsets <- function(x, ...) {
+  refuse_strange(...names())
+  UseMethod("subsets")
+}
 
 #' @rdname subsets
 #' @export
@@ -104,6 +107,8 @@ print.bestset_subsets <- function(x, shown = 8, ...) {
     paste0(paste(head(names, shown), collapse = ", "), if (length(names) > shown) " ...")
   }, "")
   columns <- x$table[c("size", "r2", "adjusted_r2", "cp", "bic")]
+  # Cp is for least squares.
+  columns <- columns[!vapply(columns, function(values) all(is.na(values)), TRUE)]
   table <- cbind(format(columns, digits = 4), status = gsub("_", " ", x$table$status), features = features)
   # One line for each size, however long.
   cells <- rbind(names(table), as.matrix(table))

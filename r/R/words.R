@@ -79,6 +79,20 @@ threads_of <- function(threads) {
   if (length(given)) given[[1]] else NULL
 }
 
+# Words of others that would be taken for the beginning of one of ours, or be refused without saying why.
+STRANGE <- c(
+  lambda = "lambda0 is the price of a feature, lambda1 and lambda2 are those of absolute and of squared size, of sums of losses",
+  alpha = "lambda1 and lambda2 are the prices of absolute and of squared size", nlambda = "nlambda0 is the most points of the path",
+  pmax = "max_size is the largest size of the path, k the largest number of features", dfmax = "max_size is the largest size of the path",
+  nbest = "top, with method = \"exact\", is how many of the best subsets are looked for", force.in = "always names features that cost nothing",
+  force.out = "exclude names features that are kept out", support.size = "k is the largest number of features, max_size that of a path"
+)
+
+refuse_strange <- function(names) {
+  found <- intersect(names, names(STRANGE))
+  if (length(found)) stop("there is no ", found[[1]], " here: ", STRANGE[[found[[1]]]], call. = FALSE)
+}
+
 # One value of those known.
 one_of <- function(value, known, name) {
   if (!is.character(value) || length(value) != 1 || !value %in% known) {
