@@ -20,7 +20,8 @@ write_model <- function(object, file) {
     object[c("support", "values", "intercept", "objective", "relaxation", "lower_bound", "status", "lambda0", "lambda1", "lambda2", "k")],
     list(loss = setup$loss, delta = setup$delta, theta = setup$theta, ties = setup$ties, features = object$p, scale = setup$scale,
       has_intercept = setup$intercept, target = object$target, labels = if (!is.null(object$asked$labels)) as.character(object$asked$labels),
-      baseline = object$survival$baseline, strata = object$asked$strata),
+      baseline = object$survival$baseline, strata = object$asked$strata,
+      classes = if (!is.null(object$classes)) list(values = as.double(t(object$classes$values)), intercepts = object$classes$intercepts)),
     stored_names(object), fixed_parts(object)
   ))
   invisible(file)
@@ -71,20 +72,23 @@ read_model <- function(file) {
   if (is.na(found$family)) stop("the model has the loss \"", found$loss, "\", which this package does not know yet", call. = FALSE)
   found$has_intercept <- is.null(encoding$intercept) || isTRUE(encoding$intercept)
   found$target <- if (is.null(encoding$target)) "y" else encoding$target
-  labels <- if (is.null(encoding$labels)) unlist(encoding$classes[c("negative", "positive")], use.names = FALSE) else unlist(encoding$labels)
+  labels <- c(encoding$labels, if (is.null(encoding$labels)) c(encoding$class_names, unlist(encoding$classes[c("negative", "positive")], use.names = FALSE)))
+  found$classes <- classes_of(found$classes)
+  if (is.null(labels) && !is.null(found$classes)) labels <- as.character(seq_along(found$classes$intercepts) - 1L)
+  labels <- unlist(labels)
   found$labels <- if (is.null(labels)) c(-1, 1) else utils::type.convert(labels, as.is = TRUE)
   found$proved <- found$status == "optimal"
   structure(found, class = "bestset_model")
 }
 
 #' @export
-coef.bestset_model <- function(object, complete = FALSE, ...) coefficients_of(object, object[c("support", "values", "intercept")], complete)
+coef.bestset_model <- function(object, complete = FALSE, ...) coefficients_of(object, answer_of(object), complete)
 
 #' @export
 predict.bestset_model <- function(object, newdata, type = c("link", "response", "class", "risk", "survival", "hazard", "median"),
                                   offset = NULL, times = NULL, strata = NULL, ...) {
   type <- match.arg(type)
-  point <- object[c("support", "values", "intercept")]
+  point <- answer_of(object)
   if (is.data.frame(newdata) && !is.null(object$names)) {
     columns <- lapply(object$names[object$support], function(name) stored_column(object, newdata, name))
     x <- matrix(as.double(unlist(columns)), nrow(newdata), length(columns))

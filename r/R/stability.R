@@ -38,8 +38,7 @@ stability.formula <- function(formula, data = NULL, weights = NULL, subset = NUL
 }
 
 fit_stability <- function(x, y, lambda0 = NULL, max_size = NULL, subsamples = 100, share = 0.5, ..., call = NULL, coding = NULL, target = NULL) {
-  words <- apart(list(...))
-  asked <- do.call(ask, c(list(x, y), words$problem, list(members = coding$members, control = words$control)))
+  asked <- ask_for(x, y, coding, ...)
   asked$call$choice <- choice_of(max_size = max_size)
   if (!is.null(lambda0)) asked$call$choice$lambda0s <- sort(unique(as.double(lambda0)), decreasing = TRUE)
   seed <- as.double(sample.int(.Machine$integer.max, 1))

@@ -38,20 +38,11 @@ subsets.formula <- function(formula, data = NULL, weights = NULL, subset = NULL,
   by_formula(fit_subsets, match.call(), parent.frame(), groups, ...)
 }
 
-PROBLEM <- c("family", "lambda1", "lambda2", "weights", "offset", "standardize", "intercept", "penalty.factor", "shrinkage", "exclude",
-  "always", "lower.limits", "upper.limits", "groups", "group_prices", "delta", "theta", "ties", "strata")
-
-# Words of the problem apart from those of the way of solving.
-apart <- function(words) {
-  is_problem <- names(words) %in% PROBLEM
-  list(problem = words[is_problem], control = do.call(bestset_control, words[!is_problem]))
-}
-
 fit_subsets <- function(x, y, nvmax = NULL, ..., call, coding = NULL, target = NULL) {
-  words <- apart(list(...))
-  asked <- do.call(ask, c(list(x, y), words$problem, list(members = coding$members, control = words$control)))
+  asked <- ask_for(x, y, coding, ...)
   nvmax <- whole(nvmax, "nvmax")
-  found <- with_progress(words$control, function(progress) call_subsets(asked$call, nvmax, progress))
+  found <- with_progress(asked$call$control, function(progress) call_subsets(asked$call, nvmax, progress))
+  found$sizes <- lapply(found$sizes, function(size) replace(size, "classes", list(classes_of(size$classes))))
   each <- function(name) vapply(found$sizes, function(s) if (is.null(s[[name]])) NA_real_ else as.double(s[[name]]), 0)
   table <- data.frame(size = each("size"))
   for (name in c("objective", "lower_bound", "gap", "loss", "r2", "adjusted_r2", "cp", "aic", "bic")) table[[name]] <- each(name)
@@ -63,7 +54,7 @@ fit_subsets <- function(x, y, nvmax = NULL, ..., call, coding = NULL, target = N
     warning("stopped at a limit (", gsub("_", " ", limits[[1]]), "): sizes that are not proved say so in `proved`", call. = FALSE)
   }
   structure(list(call = call, table = table, sizes = found$sizes, names = asked$names, p = asked$p, n = asked$n, family = asked$family,
-    has_intercept = asked$call$setup$intercept, lambda2 = found$lambda2, dependent = found$dependent, seconds = found$seconds),
+    labels = asked$labels, has_intercept = asked$call$setup$intercept, lambda2 = found$lambda2, dependent = found$dependent, seconds = found$seconds),
     class = "bestset_subsets")
 }
 
@@ -72,10 +63,7 @@ fit_subsets <- function(x, y, nvmax = NULL, ..., call, coding = NULL, target = N
 coef.bestset_subsets <- function(object, id = seq_along(object$sizes), ...) {
   bad <- setdiff(id, seq_along(object$sizes))
   if (length(bad)) stop("id lists ", bad[[1]], "; there are the sizes 1 to ", length(object$sizes), call. = FALSE)
-  one <- function(size) {
-    point <- object$sizes[[size]]
-    c(if (object$has_intercept) c("(Intercept)" = point$intercept), setNames(point$values, name_of(object, point$support)))
-  }
+  one <- function(size) coefficients_of(object, object$sizes[[size]])
   if (length(id) == 1) one(id) else lapply(setNames(id, id), one)
 }
 

@@ -58,6 +58,16 @@ bestset_control <- function(method = "incremental", prove = "auto", gap = 1e-6, 
   )
 }
 
+# Words of the problem: those of `ask()` and `setup_of()`.
+PROBLEM <- c("family", "lambda1", "lambda2", "weights", "offset", "standardize", "intercept", "penalty.factor", "shrinkage", "exclude",
+  "always", "lower.limits", "upper.limits", "groups", "group_prices", "delta", "theta", "ties", "strata")
+
+# Words of the problem apart from those of the way of solving.
+apart <- function(words) {
+  is_problem <- names(words) %in% PROBLEM
+  list(problem = words[is_problem], control = do.call(bestset_control, words[!is_problem]))
+}
+
 # "auto" is NULL for the engine, nothing 0.
 proof <- function(prove) {
   if (identical(prove, "auto") || isTRUE(prove)) return(NULL)
@@ -179,7 +189,8 @@ places <- function(given, name, names, p, members = NULL) {
 # The problem, but for the number of features.
 setup_of <- function(names, p, family = "gaussian", lambda1 = 0, lambda2 = NULL, standardize = TRUE, intercept = TRUE,
                      penalty.factor = NULL, shrinkage = NULL, exclude = NULL, always = NULL, lower.limits = -Inf,
-                     upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL, ties = "efron", members = NULL) {
+                     upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL, ties = "efron", classes = NULL,
+                     members = NULL) {
   scale <- if (isTRUE(standardize)) "norm" else if (isFALSE(standardize)) "none" else standardize
   one_of(scale, c("norm", "variance", "none"), "standardize")
   price <- numbers(if (length(penalty.factor) == 1) rep(penalty.factor, p) else penalty.factor, "penalty.factor", p)
@@ -191,7 +202,7 @@ setup_of <- function(names, p, family = "gaussian", lambda1 = 0, lambda2 = NULL,
   if (any(lengths(limits) != 1)) limits <- lapply(limits, rep_len, p)
   free <- all(lower.limits == -Inf) && all(upper.limits == Inf)
   list(
-    loss = LOSSES[[family]], delta = number(delta, "delta"), theta = theta, ties = if (family == "cox") one_of(ties, TIES, "ties"),
+    loss = LOSSES[[family]], classes = classes, delta = number(delta, "delta"), theta = theta, ties = if (family == "cox") one_of(ties, TIES, "ties"),
     lambda1 = number(lambda1, "lambda1"), lambda2 = if (length(lambda2)) number(lambda2[[1]], "lambda2"),
     # The partial likelihood has none.
     intercept = isTRUE(intercept) && family != "cox", scale = scale,

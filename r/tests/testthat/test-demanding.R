@@ -178,3 +178,16 @@ test_that("the offset of a formula stays in it", {
   expect_equal(coef(refit(given)), coef(plain))
   expect_equal(deviance(refit(written)), deviance(plain))
 })
+
+test_that("every word of the problem is known as one", {
+  words <- c(names(formals(bestset:::ask)), names(formals(bestset:::setup_of)))
+  inside <- c("x", "y", "names", "p", "control", "members", "classes", "...")
+  expect_setequal(bestset:::PROBLEM, setdiff(words, inside))
+  expect_true(all(bestset:::PROBLEM %in% names(formals(bestset:::bestset.default))))
+  # A model without an intercept is judged as one.
+  x <- as.matrix(mtcars[c("wt", "hp")])
+  plain <- lm(mpg ~ wt + hp - 1, mtcars)
+  judged <- certify(plain, x, mtcars$mpg, k = 2, lambda2 = 0, intercept = FALSE, method = "exact")
+  expect_equal(2 * judged$objective, deviance(plain))
+  expect_identical(judged$status, "optimal")
+})
