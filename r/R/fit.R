@@ -27,7 +27,7 @@ ask <- function(x, y, family = NULL, weights = NULL, offset = NULL, groups = NUL
   family <- family_of(family, y)
   read <- design(x)
   size <- shape(x)
-  if (any(size == 0)) stop("x has ", size[[1]], " rows and ", size[[2]], " columns; it needs some of both", call. = FALSE)
+  if (any(size == 0)) stop("x has ", size[[1]], " rows and ", size[[2]], " columns of features; it needs some of both", call. = FALSE)
   names <- if (inherits(x, "bestset_file")) x$names else feature_names(x)
   target <- response(y, family, size[[1]], strata)
   classes <- if (family == "multinomial") length(target$labels)

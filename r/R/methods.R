@@ -26,7 +26,7 @@ problem <- function(object) {
 print.bestset <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
   if (!is.null(x$call)) cat("Call: ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   cat(x$size, " of ", x$p, " features, family ", x$family, "\n", sep = "")
-  print(format(coef(x), digits = digits), quote = FALSE)
+  if (length(coef(x))) print(format(coef(x), digits = digits), quote = FALSE)
   cat("\n", statement(x), "\n", sep = "")
   invisible(x)
 }

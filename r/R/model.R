@@ -147,7 +147,7 @@ stored_column <- function(object, frame, name) {
 #' @export
 print.bestset_model <- function(x, ...) {
   cat(x$target, ": ", x$size, " of ", x$p, " features, family ", x$family, "\n", sep = "")
-  print(coef(x))
+  if (length(coef(x))) print(coef(x))
   cat("\n", statement(x), "\n", sep = "")
   invisible(x)
 }
