@@ -192,7 +192,7 @@ logLik.bestset <- function(object, ...) {
     },
     stop("family \"", object$family, "\" is no likelihood", call. = FALSE)
   )
-  each <- if (object$family == "multinomial") length(labels_of(object)) - 1 else 1
+  each <- if (object$family == "multinomial") length(labels_of(object)) - 1L else 1L
   df <- each * (object$size + has_intercept(object)) + (object$family %in% c("gaussian", "Gamma"))
   structure(value, df = df, nobs = n, class = "logLik")
 }

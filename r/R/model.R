@@ -70,7 +70,7 @@ read_model <- function(file) {
   found$size <- length(found$support)
   found$family <- names(LOSSES)[match(found$loss, LOSSES)]
   if (is.na(found$family)) stop("the model has the loss \"", found$loss, "\", which this package does not know yet", call. = FALSE)
-  found$has_intercept <- is.null(encoding$intercept) || isTRUE(encoding$intercept)
+  found$has_intercept <- found$family != "cox" && (is.null(encoding$intercept) || isTRUE(encoding$intercept))
   found$target <- if (is.null(encoding$target)) "y" else encoding$target
   labels <- c(encoding$labels, if (is.null(encoding$labels)) c(encoding$class_names, unlist(encoding$classes[c("negative", "positive")], use.names = FALSE)))
   found$classes <- classes_of(found$classes)
