@@ -32,7 +32,7 @@ certify <- function(object, x, y, k = NULL, lambda0 = NULL, lambda2 = NULL, inte
   }
   asked <- do.call(ask_for, c(list(x, y, coding, lambda2 = lambda2), words))
   asked$call$choice <- choice_of(lambda0, k)
-  given <- if (asked$family == "multinomial") given_classes(object, asked, s) else given_coefficients(object, asked, intercept, s, id)
+  given <- given_coefficients(object, asked, intercept, s, id)
   found <- with_progress(asked$call$control, function(progress) call_certify(asked$call, given, progress))
   answer <- result(found$selected, asked)
   found$selected <- NULL

@@ -8,8 +8,7 @@
 #'   [open_bed()]. Columns are found by name where both have names; those that the model does not use may be missing. `NULL` for the
 #'   samples of the fit.
 #' @param type `"link"` for the linear predictor, `"response"` for means and probabilities, `"class"` for classes,
-#'   `"coefficients"`, or `"nonzero"` for the numbers of the selected features. Of many classes `"link"` and `"response"` are matrices with
-#'   a column for each class. Of survival times `"link"` is not centred, `"risk"` (and
+#'   `"coefficients"`, or `"nonzero"` for the numbers of the selected features. Of survival times `"link"` is not centred, `"risk"` (and
 #'   `"response"`) is its exponential, `"survival"` and `"hazard"` are the probability of no event and the cumulative hazard until `times`,
 #'   and `"median"` is the first time at which survival is one half or less, `Inf` where it stays above.
 #' @param times Where survival and cumulative hazards are wanted; `NULL` for all event times of the fit.
@@ -21,7 +20,7 @@
 #' @param offset The offset of new samples, where there was one in the fit.
 #' @param newx The same as `newdata`, as glmnet has it.
 #' @param ... Not used.
-#' @return A named vector of coefficients, the intercept first, of many classes a matrix with a column for each; a vector of predictions, `NA` where a selected feature is missing; for
+#' @return A named vector of coefficients, the intercept first; a vector of predictions, `NA` where a selected feature is missing; for
 #'   `"survival"` and `"hazard"` a matrix with a row for each sample and a column for each time.
 #' @examples
 #' fit <- bestset(mpg ~ ., mtcars, threads = 2)
@@ -35,7 +34,6 @@ coef.bestset <- function(object, k = NULL, lambda0 = NULL, exact = FALSE, comple
 }
 
 coefficients_of <- function(object, point, complete = FALSE) {
-  if (!is.null(point$classes)) return(class_coefficients(object, point, complete))
   intercept <- if (has_intercept(object)) c("(Intercept)" = point$intercept)
   if (complete) {
     values <- numeric(object$p)
@@ -49,8 +47,8 @@ has_intercept <- function(object) {
   if (is.null(object$asked)) isTRUE(object$has_intercept) else object$asked$call$setup$intercept
 }
 
-# Support, values and intercept of an answer; of many classes those of each.
-answer_of <- function(object) c(object[c("support", "values", "intercept")], if (!is.null(object$classes)) list(classes = object$classes))
+# Support, values and intercept of an answer.
+answer_of <- function(object) object[c("support", "values", "intercept")]
 
 # Support, values and intercept of the answer, or of a point of its path.
 at <- function(object, k = NULL, lambda0 = NULL, exact = FALSE) {
@@ -68,9 +66,7 @@ at <- function(object, k = NULL, lambda0 = NULL, exact = FALSE) {
   if (place == 0) return(answer_of(object))
   column <- object$path$beta[, place]
   support <- which(column != 0)
-  found <- list(support = unname(support), values = unname(column[support]), intercept = object$path$points$intercept[[place]])
-  if (length(object$path$classes)) found$classes <- object$path$classes[[place]]
-  found
+  list(support = unname(support), values = unname(column[support]), intercept = object$path$points$intercept[[place]])
 }
 
 # The place on the path, 0 for the answer itself, or why there is none.
@@ -127,7 +123,6 @@ predict.bestset <- function(object, newdata = NULL, type = c("link", "response",
 
 # The linear predictor; without new samples that of those of the fit.
 margins <- function(object, point = at(object), newdata = NULL, offset = NULL) {
-  if (!is.null(point$classes)) return(class_margins(object, point, newdata, offset))
   if (is.null(newdata)) {
     if (is.null(object$asked)) stop("newdata is missing, and a model from a file has no data", call. = FALSE)
     data <- object$asked$call$data
@@ -242,7 +237,6 @@ needed_columns <- function(object, support) {
 
 # Margins as what is asked for.
 shown_as <- function(object, margins, type) {
-  if (is.matrix(margins)) return(classes_shown(object, margins, type))
   if (type == "class") {
     if (!object$family %in% CLASSES) stop("there are no classes for family \"", object$family, "\"", call. = FALSE)
     return(labelled(object, 1 + (margins > 0)))

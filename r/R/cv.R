@@ -70,7 +70,7 @@ folds_of <- function(foldid, nfolds, asked) {
   if (is.null(foldid)) {
     whole(nfolds, "nfolds")
     if (nfolds < 2 || nfolds > asked$n) stop("nfolds is ", nfolds, "; it must be at least 2 and at most ", asked$n, ", the number of samples", call. = FALSE)
-    class <- if (asked$family %in% c(CLASSES, "multinomial")) asked$call$data$y else if (asked$family == "cox") asked$call$data$survival$event else 0
+    class <- if (asked$family %in% CLASSES) asked$call$data$y else if (asked$family == "cox") asked$call$data$survival$event else 0
     foldid <- integer(asked$n)
     foldid[order(rep_len(class, asked$n), stats::runif(asked$n))] <- rep_len(seq_len(nfolds), asked$n)
     return(foldid)

@@ -59,22 +59,18 @@ response <- function(y, family, n, strata = NULL) {
   if (is.null(y)) stop("there is no target: give y, or a formula with a left side", call. = FALSE)
   if (length(y) != n) stop("y has length ", length(y), ", but x has ", n, " rows", call. = FALSE)
   if (anyNA(y)) stop("y[", which(is.na(y))[[1]], "] is missing; leave out such samples", call. = FALSE)
-  if (family %in% c(CLASSES, "multinomial")) {
+  if (family %in% CLASSES) {
     levels <- if (is.factor(y)) levels(droplevels(y)) else sort(unique(as.vector(y)))
     kind <- if (is.factor(y)) "factor" else typeof(y)
-    if (family == "multinomial") {
-      if (length(levels) < 2) stop("family \"multinomial\" needs two classes or more; y has one value alone", call. = FALSE)
-      return(list(y = as.double(match(as.vector(y), levels) - 1), labels = levels, kind = kind))
-    }
     if (length(levels) != 2) {
-      stop("family \"", family, "\" needs two classes; y has ", length(levels), " different values", if (length(levels) > 2) " (family = \"multinomial\" for many)", call. = FALSE)
+      stop("family \"", family, "\" needs two classes; y has ", length(levels), " different values", call. = FALSE)
     }
     return(list(y = ifelse(as.vector(y) == levels[[2]], 1, -1), labels = levels, kind = kind))
   }
   if (!is.numeric(y) && !is.logical(y)) {
     levels <- length(unique(as.vector(y)))
-    stop("y is ", class(y)[[1]], " with ", levels, " different values; family \"", family, "\" needs numbers (for ",
-      if (levels > 2) "many classes: family = \"multinomial\"" else "two classes: family = \"binomial\"", ")", call. = FALSE)
+    stop("y is ", class(y)[[1]], " with ", levels, " different values; family \"", family, "\" needs numbers (for two classes: family = \"binomial\"",
+      if (levels > 2) ", with y == one of them", ")", call. = FALSE)
   }
   list(y = as.double(y))
 }

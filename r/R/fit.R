@@ -30,11 +30,11 @@ ask <- function(x, y, family = NULL, weights = NULL, offset = NULL, groups = NUL
   if (any(size == 0)) stop("x has ", size[[1]], " rows and ", size[[2]], " columns of features; it needs some of both", call. = FALSE)
   names <- if (inherits(x, "bestset_file")) x$names else feature_names(x)
   target <- response(y, family, size[[1]], strata)
-  classes <- if (family == "multinomial") length(target$labels)
-  offset <- if (is.null(classes)) numbers(offset, "offset", size[[1]]) else class_offset(offset, size[[1]], classes)
-  data <- c(read, list(y = target$y, weights = numbers(weights, "weights", size[[1]]), offset = offset, survival = target$times))
+  data <- c(read, list(
+    y = target$y, weights = numbers(weights, "weights", size[[1]]), offset = numbers(offset, "offset", size[[1]]), survival = target$times
+  ))
   list(
-    call = list(data = data, setup = setup_of(names, size[[2]], family = family, groups = groups, theta = theta, classes = classes, ...), control = control),
+    call = list(data = data, setup = setup_of(names, size[[2]], family = family, groups = groups, theta = theta, ...), control = control),
     family = family, names = names, n = size[[1]], p = size[[2]], labels = target$labels, kind = target$kind,
     strata = target$strata, groups = groups
   )
@@ -53,7 +53,6 @@ result <- function(found, asked) {
   found$size <- length(found$support)
   found$proved <- found$status == "optimal"
   found$asked <- asked
-  found$classes <- classes_of(found$classes)
   for (name in c("family", "names", "n", "p")) found[[name]] <- asked[[name]]
   if (!is.null(found$path)) found$path <- path_of(found$path, asked)
   if (!is.null(found$trace)) found$trace <- as.data.frame(found$trace)
@@ -69,7 +68,7 @@ path_of <- function(found, asked) {
   points <- cbind(points, as.data.frame(found$criteria[setdiff(names(found$criteria), "r2")]))
   beta <- sparseMatrix(i = found$i + 1L, p = found$p, x = found$x, dims = c(asked$p, nrow(points)),
     dimnames = list(asked$names, NULL))
-  list(points = points, beta = beta, classes = lapply(found$classes, classes_of), status = found$status)
+  list(points = points, beta = beta, status = found$status)
 }
 
 stop_interrupted <- function() {

@@ -33,8 +33,7 @@ print.bestset <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
 
 #' @export
 summary.bestset <- function(object, ...) {
-  values <- coef(object)
-  table <- if (is.matrix(values)) as.data.frame(values) else data.frame(coefficient = values)
+  table <- data.frame(coefficient = coef(object))
   if (!is.null(object$frequencies)) {
     shares <- c(if (has_intercept(object)) NA, object$frequencies)
     table[["in folds"]] <- ifelse(is.na(shares), "", paste(round(100 * shares), "%"))
@@ -118,14 +117,13 @@ residuals.bestset <- function(object, type = NULL, ...) {
   if (object$family == "squared_hinge") stop("there are no residuals for family \"squared_hinge\"", call. = FALSE)
   mean <- means(object)
   is_plain <- type == "response" || object$family %in% c("gaussian", "huber")
-  found <- if (is_plain) y - mean else if (is.matrix(mean)) sqrt(2 * losses(object)) else sign(y - mean) * sqrt(2 * losses(object))
+  found <- if (is_plain) y - mean else sign(y - mean) * sqrt(2 * losses(object))
   stats::naresid(object$coding$na.action, found)
 }
 
-# The target as numbers: classes as 0 and 1, many of them with a column for each.
+# The target as numbers: classes as 0 and 1.
 target_of <- function(object) {
   y <- object$asked$call$data$y
-  if (object$family == "multinomial") return(1 * outer(y, seq_along(labels_of(object)) - 1, `==`))
   if (object$family == "binomial") (y + 1) / 2 else y
 }
 
@@ -143,7 +141,6 @@ losses <- function(object) {
       (y + theta) * log((theta + exp(u)) / (theta + y)) - ifelse(y > 0, y * (u - log(pmax(y, 1e-300))), 0)
     },
     squared_hinge = pmax(0, 1 - y * u)^2,
-    multinomial = -log(means(object)[cbind(seq_along(y), y + 1)]),
     huber = {
       delta <- object$asked$call$setup$delta
       r <- abs(y - u)
@@ -181,7 +178,7 @@ logLik.bestset <- function(object, ...) {
   mean <- if (object$family %in% LOG_LINK) means(object)
   value <- switch(object$family,
     gaussian = (sum(log(w[w > 0])) - n * (log(2 * pi) + 1 - log(n) + log(deviance.bestset(object)))) / 2,
-    binomial = , multinomial = -sum(w * losses(object)),
+    binomial = -sum(w * losses(object)),
     poisson = sum(w * (y * log(mean) - mean - lgamma(y + 1))),
     # As logLik() of glm() has it: with the dispersion deviance/n.
     Gamma = -(stats::Gamma()$aic(y, n, mean, w, deviance.bestset(object)) - 2) / 2,
@@ -192,8 +189,7 @@ logLik.bestset <- function(object, ...) {
     },
     stop("family \"", object$family, "\" is no likelihood", call. = FALSE)
   )
-  each <- if (object$family == "multinomial") length(labels_of(object)) - 1L else 1L
-  df <- each * (object$size + has_intercept(object)) + (object$family %in% c("gaussian", "Gamma"))
+  df <- object$size + has_intercept(object) + (object$family %in% c("gaussian", "Gamma"))
   structure(value, df = df, nobs = n, class = "logLik")
 }
 

@@ -20,8 +20,7 @@ write_model <- function(object, file) {
     object[c("support", "values", "intercept", "objective", "relaxation", "lower_bound", "status", "lambda0", "lambda1", "lambda2", "k")],
     list(loss = setup$loss, delta = setup$delta, theta = setup$theta, ties = setup$ties, features = object$p, scale = setup$scale,
       has_intercept = setup$intercept, target = object$target, labels = if (!is.null(object$asked$labels)) as.character(object$asked$labels),
-      baseline = object$survival$baseline, strata = object$asked$strata,
-      classes = if (!is.null(object$classes)) list(values = as.double(t(object$classes$values)), intercepts = object$classes$intercepts)),
+      baseline = object$survival$baseline, strata = object$asked$strata),
     stored_names(object), fixed_parts(object)
   ))
   invisible(file)
@@ -72,10 +71,7 @@ read_model <- function(file) {
   if (is.na(found$family)) stop("the model has the loss \"", found$loss, "\", which this package does not know yet", call. = FALSE)
   found$has_intercept <- found$family != "cox" && (is.null(encoding$intercept) || isTRUE(encoding$intercept))
   found$target <- if (is.null(encoding$target)) "y" else encoding$target
-  labels <- c(encoding$labels, if (is.null(encoding$labels)) c(encoding$class_names, unlist(encoding$classes[c("negative", "positive")], use.names = FALSE)))
-  found$classes <- classes_of(found$classes)
-  if (is.null(labels) && !is.null(found$classes)) labels <- as.character(seq_along(found$classes$intercepts) - 1L)
-  labels <- unlist(labels)
+  labels <- if (is.null(encoding$labels)) unlist(encoding$classes[c("negative", "positive")], use.names = FALSE) else unlist(encoding$labels)
   found$labels <- if (is.null(labels)) c(-1, 1) else utils::type.convert(labels, as.is = TRUE)
   found$proved <- found$status == "optimal"
   structure(found, class = "bestset_model")

@@ -35,8 +35,7 @@ refit <- function(object, with = NULL, data = NULL, response = NULL, ...) {
   if (is.null(with)) {
     with <- switch(object$family, gaussian = stats::lm, binomial = stats::glm, poisson = stats::glm, Gamma = stats::glm,
       cox = getExportedValue("survival", "coxph"),
-      stop("give `with`, a function to fit family \"", object$family, "\" by, for instance ",
-        if (object$family == "multinomial") "nnet::multinom" else "MASS::rlm", call. = FALSE))
+      stop("give `with`, a function to fit family \"", object$family, "\" by, for instance MASS::rlm", call. = FALSE))
     if (object$family %in% c("binomial", "poisson", "Gamma")) words$family <- stats::family(object)
     if (object$family == "cox" && is.null(words$ties)) words$ties <- object$asked$call$setup$ties
   }
@@ -88,9 +87,7 @@ refit_data <- function(object) {
   target <- if (make.names(object$target) == object$target) object$target else "y"
   while (target %in% names(data)) target <- paste0(target, ".")
   samples <- object$asked$call$data
-  data[[target]] <- if (object$family == "cox") surv_of(samples$survival) else
-    if (object$family == "multinomial") factor(labels_of(object)[samples$y + 1], labels_of(object)) else
-      if (object$family %in% CLASSES) (samples$y + 1) / 2 else samples$y
+  data[[target]] <- if (object$family == "cox") surv_of(samples$survival) else if (object$family %in% CLASSES) (samples$y + 1) / 2 else samples$y
   list(data = data, target = target)
 }
 

@@ -42,7 +42,6 @@ fit_subsets <- function(x, y, nvmax = NULL, ..., call, coding = NULL, target = N
   asked <- ask_for(x, y, coding, ...)
   nvmax <- whole(nvmax, "nvmax")
   found <- with_progress(asked$call$control, function(progress) call_subsets(asked$call, nvmax, progress))
-  found$sizes <- lapply(found$sizes, function(size) replace(size, "classes", list(classes_of(size$classes))))
   each <- function(name) vapply(found$sizes, function(s) if (is.null(s[[name]])) NA_real_ else as.double(s[[name]]), 0)
   table <- data.frame(size = each("size"))
   for (name in c("objective", "lower_bound", "gap", "loss", "r2", "adjusted_r2", "cp", "aic", "bic")) table[[name]] <- each(name)
@@ -54,7 +53,7 @@ fit_subsets <- function(x, y, nvmax = NULL, ..., call, coding = NULL, target = N
     warning("stopped at a limit (", gsub("_", " ", limits[[1]]), "): sizes that are not proved say so in `proved`", call. = FALSE)
   }
   structure(list(call = call, table = table, sizes = found$sizes, names = asked$names, p = asked$p, n = asked$n, family = asked$family,
-    labels = asked$labels, has_intercept = asked$call$setup$intercept, lambda2 = found$lambda2, dependent = found$dependent, seconds = found$seconds),
+    has_intercept = asked$call$setup$intercept, lambda2 = found$lambda2, dependent = found$dependent, seconds = found$seconds),
     class = "bestset_subsets")
 }
 

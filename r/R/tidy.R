@@ -9,16 +9,13 @@
 #' @param newdata New samples.
 #' @param ... Not used.
 #' @return `tidy()`: a row for each coefficient, and the share of the folds that have it. `glance()`: one row. `augment()`: the samples
-#'   with `.fitted` and `.resid`; of survival times the linear predictor and martingale residuals, of many classes the
-#'   likeliest one.
+#'   with `.fitted` and `.resid`; of survival times the linear predictor and martingale residuals.
 #' @name tidy.bestset
 #' @exportS3Method generics::tidy
 tidy.bestset <- function(x, ...) {
   values <- coef(x)
-  found <- if (is.matrix(values)) {
-    data.frame(y.level = rep(colnames(values), each = nrow(values)), term = rep(rownames(values), ncol(values)), estimate = as.vector(values))
-  } else data.frame(term = names(values), estimate = unname(values))
-  if (!is.null(x$frequencies)) found$in_folds <- rep_len(c(if (has_intercept(x)) NA, x$frequencies), nrow(found))
+  found <- data.frame(term = names(values), estimate = unname(values))
+  if (!is.null(x$frequencies)) found$in_folds <- c(if (has_intercept(x)) NA, x$frequencies)
   found
 }
 
@@ -38,7 +35,7 @@ glance.bestset <- function(x, ...) {
 #' @exportS3Method generics::augment
 augment.bestset <- function(x, data = NULL, newdata = NULL, ...) {
   # As broom has it, survival times have the linear predictor and martingale residuals.
-  type <- if (x$family %in% c("squared_hinge", "cox")) "link" else if (x$family == "multinomial") "class" else "response"
+  type <- if (x$family %in% c("squared_hinge", "cox")) "link" else "response"
   if (!is.null(newdata)) {
     newdata$.fitted <- predict(x, newdata, type = type)
     return(newdata)
@@ -49,7 +46,7 @@ augment.bestset <- function(x, data = NULL, newdata = NULL, ...) {
   over <- function(values) if (padded) stats::naresid(structure(x$coding$na.action, class = "exclude"), values) else values
   data$.fitted <- over(shown_as(x, margins(x), type))
   if (x$family == "cox") data$.resid <- over(survival_residuals(x, "martingale"))
-  else if (!x$family %in% c("squared_hinge", "multinomial")) data$.resid <- over(target_of(x) - means(x))
+  else if (x$family != "squared_hinge") data$.resid <- over(target_of(x) - means(x))
   data
 }
 

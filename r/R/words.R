@@ -157,6 +157,7 @@ family_of <- function(family, y = NULL) {
     family <- name
   }
   if (is.character(family) && length(family) == 1 && family %in% names(ALIASES)) family <- ALIASES[[family]]
+  if (identical(family, "multinomial")) stop("there is no family \"multinomial\" in R yet; take one class against the others, family = \"binomial\"", call. = FALSE)
   one_of(family, names(LOSSES), "family")
   if (inherits(y, "Surv") && family != "cox") stop("y is a Surv() of survival times, which are for family \"cox\", not \"", family, "\"", call. = FALSE)
   family
@@ -189,8 +190,7 @@ places <- function(given, name, names, p, members = NULL) {
 # The problem, but for the number of features.
 setup_of <- function(names, p, family = "gaussian", lambda1 = 0, lambda2 = NULL, standardize = TRUE, intercept = TRUE,
                      penalty.factor = NULL, shrinkage = NULL, exclude = NULL, always = NULL, lower.limits = -Inf,
-                     upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL, ties = "efron", classes = NULL,
-                     members = NULL) {
+                     upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL, ties = "efron", members = NULL) {
   scale <- if (isTRUE(standardize)) "norm" else if (isFALSE(standardize)) "none" else standardize
   one_of(scale, c("norm", "variance", "none"), "standardize")
   price <- numbers(if (length(penalty.factor) == 1) rep(penalty.factor, p) else penalty.factor, "penalty.factor", p)
@@ -202,7 +202,7 @@ setup_of <- function(names, p, family = "gaussian", lambda1 = 0, lambda2 = NULL,
   if (any(lengths(limits) != 1)) limits <- lapply(limits, rep_len, p)
   free <- all(lower.limits == -Inf) && all(upper.limits == Inf)
   list(
-    loss = LOSSES[[family]], classes = classes, delta = number(delta, "delta"), theta = theta, ties = if (family == "cox") one_of(ties, TIES, "ties"),
+    loss = LOSSES[[family]], delta = number(delta, "delta"), theta = theta, ties = if (family == "cox") one_of(ties, TIES, "ties"),
     lambda1 = number(lambda1, "lambda1"), lambda2 = if (length(lambda2)) number(lambda2[[1]], "lambda2"),
     # The partial likelihood has none.
     intercept = isTRUE(intercept) && family != "cox", scale = scale,

@@ -95,6 +95,8 @@ test_that("a factor is named as a whole", {
 })
 
 test_that("what does not fit is refused", {
+  expect_error(bestset(Species ~ ., iris, family = "multinomial"), "no family \"multinomial\" in R yet")
+  expect_error(bestset(Species ~ ., iris), "factor with 3 different values")
   data <- demanding()
   x <- as.matrix(data[c("a", "b")])
   expect_error(bestset(cbind(x, x2 = 1:60), data$y, lower.limits = c(-1, 0)), "lower.limits must be 3 numbers")
@@ -181,7 +183,7 @@ test_that("the offset of a formula stays in it", {
 
 test_that("every word of the problem is known as one", {
   words <- c(names(formals(bestset:::ask)), names(formals(bestset:::setup_of)))
-  inside <- c("x", "y", "names", "p", "control", "members", "classes", "...")
+  inside <- c("x", "y", "names", "p", "control", "members", "...")
   expect_setequal(bestset:::PROBLEM, setdiff(words, inside))
   expect_true(all(bestset:::PROBLEM %in% names(formals(bestset:::bestset.default))))
   # A model without an intercept is judged as one.
