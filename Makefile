@@ -59,8 +59,10 @@ python: rust $(VENV)/bin/python
 test: test-rust test-python test-r
 	@echo "make test: all tests passed"
 
+# The examples are compiled by `make lint`, with all other targets; here nothing is compiled that is not run.
 test-rust: rust
-	$(CARGO) test --workspace
+	$(CARGO) test --workspace --lib --bins --tests
+	$(CARGO) test --workspace --doc
 
 # The module as the tests of Rust were compiled: nothing is compiled twice, and `make python` is for use. Building the tests of the
 # workspace beside it gives every crate the features it has there.

@@ -2,16 +2,16 @@
 //!
 //!     cargo run --release -p bestset-experiments --example scale -- write big.npy 3000 100000 f8 1
 //!     cargo run --release -p bestset-experiments --example scale -- pass big.npy
-//!     cargo run --release -p bestset-experiments --example scale -- solve big.npy 0.05
+//!     cargo run --release -p bestset-experiments --example scale -- solve big.npy 0.05 [exact]
 //!     cargo run --release -p bestset-experiments --example scale -- path big.npy 100 0.01
-//!     cargo run --release -p bestset-experiments --example scale -- memory 1000 1000000 0.05
+//!     cargo run --release -p bestset-experiments --example scale -- memory 1000 1000000 0.05 [exact]
 //!
 //! Entries are even in −1..1; twenty features, evenly spread, have coefficients of ±1, and half of the variance of the target is noise. The
 //! target is written beside the matrix. A price is a share of λ0_max.
 
 use bestset::design::{Dense, Design, Standardized, Stored};
 use bestset::path::{Grid, PathOptions, path};
-use bestset::{Options, Penalty, Problem, solve};
+use bestset::{Method, Options, Penalty, Problem, solve};
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
@@ -141,7 +141,7 @@ fn pass(file: &Path) -> Done {
     Ok(())
 }
 
-fn run_solve(x: &dyn Design, y: &[f64], share: f64, threads: Option<usize>) -> Done {
+fn run_solve(x: &dyn Design, y: &[f64], share: f64, method: Method, threads: Option<usize>) -> Done {
     let start = Instant::now();
     let view = Standardized::fit(x, None, true, 1.0)?;
     let problem = Problem::new(&view, y.to_vec(), Penalty::new(0.0, 0.0, RIDGE))?.with_intercept(true);
@@ -149,9 +149,10 @@ fn run_solve(x: &dyn Design, y: &[f64], share: f64, threads: Option<usize>) -> D
     let largest = problem.lambda0_max()?;
     let problem = problem.with_penalty(Penalty::new(share * largest, 0.0, RIDGE))?;
     let begun = Instant::now();
-    let found = solve(&problem, &Options { threads, ..Options::default() })?;
+    let found = solve(&problem, &Options { threads, ..Options::with_method(method) })?;
     println!(
-        "moments {moments:.2} s; solve {:.2} s, {:.1} passes, {} features, P {}, bound {}, {:?}; {}",
+        "{}: moments {moments:.2} s; solve {:.2} s, {:.1} passes, {} features, P {}, bound {}, {:?}; {}",
+        method.name(),
         begun.elapsed().as_secs_f64(),
         found.passes,
         found.support().len(),
@@ -160,6 +161,14 @@ fn run_solve(x: &dyn Design, y: &[f64], share: f64, threads: Option<usize>) -> D
         found.status,
         used()
     );
+    Ok(())
+}
+
+fn from_disk(file: &Path, share: &str, method: Method) -> Done {
+    let x = Stored::open(file)?;
+    run_solve(&x, &target(file)?, share.parse()?, method, None)?;
+    let read = x.reading();
+    println!("{:.1} readings of the file, {:.1} GB, {:.1} s waited", read.passes, read.bytes as f64 / 1e9, read.waited);
     Ok(())
 }
 
@@ -194,7 +203,7 @@ fn run_path(file: &Path, points: usize, ratio: f64) -> Done {
 }
 
 /// A matrix of single precision in memory: one pass and one solve with one thread and with two.
-fn memory(n: usize, p: usize, share: f64) -> Done {
+fn memory(n: usize, p: usize, share: f64, method: Method) -> Done {
     let mut data = Vec::with_capacity(n * p);
     let y = columns(n, p, 1, |column| {
         data.extend_from_slice(column);
@@ -205,7 +214,7 @@ fn memory(n: usize, p: usize, share: f64) -> Done {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let seconds = pool.install(|| best_pass(&x, &y).map_err(|e| e.to_string()))?;
         println!("{threads} threads: a pass {seconds:.3} s, {:.2} GB/s", 4e-9 * (n * p) as f64 / seconds);
-        pool.install(|| run_solve(&x, &y, share, Some(threads)).map_err(|e| e.to_string()))?;
+        pool.install(|| run_solve(&x, &y, share, method, Some(threads)).map_err(|e| e.to_string()))?;
     }
     Ok(())
 }
@@ -215,11 +224,13 @@ fn main() -> Done {
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["write", file, n, p, kind, seed] => write(Path::new(file), n.parse()?, p.parse()?, kind, seed.parse()?),
         ["pass", file] => pass(Path::new(file)),
-        ["solve", file, share] => run_solve(&Stored::open(file)?, &target(Path::new(file))?, share.parse()?, None),
+        ["solve", file, share] => from_disk(Path::new(file), share, Method::Incremental),
+        ["solve", file, share, "exact"] => from_disk(Path::new(file), share, Method::Exact),
         ["path", file, points, ratio] => run_path(Path::new(file), points.parse()?, ratio.parse()?),
-        ["memory", n, p, share] => memory(n.parse()?, p.parse()?, share.parse()?),
+        ["memory", n, p, share] => memory(n.parse()?, p.parse()?, share.parse()?, Method::Incremental),
+        ["memory", n, p, share, "exact"] => memory(n.parse()?, p.parse()?, share.parse()?, Method::Exact),
         _ => Err(
-            "write FILE N P f8|f4|i1 SEED, pass FILE, solve FILE SHARE, path FILE POINTS RATIO, or memory N P SHARE"
+            "write FILE N P f8|f4|i1 SEED, pass FILE, solve FILE SHARE [exact], path FILE POINTS RATIO, or memory N P SHARE [exact]"
                 .into(),
         ),
     }

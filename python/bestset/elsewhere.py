@@ -12,6 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _mapped
+
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
@@ -57,7 +59,9 @@ class Elsewhere(Protocol):
 
 def design(X: Any) -> Any:
     """X as the engine calls it, if it lives elsewhere; None where it is an array of this process."""
-    if isinstance(X, np.ndarray) or X is None:
+    if isinstance(X, np.ndarray):
+        return _mapped.rows_of(X)
+    if X is None:
         return None
     if all(callable(getattr(X, name, None)) for name in ("correlate", "columns")):
         return X

@@ -8,7 +8,7 @@ import scipy.sparse
 from common import regression
 
 import bestset
-from bestset import BestSubsetClassifier, BestSubsetRegressor, BestSubsetRegressorCV, BestSubsetSelector
+from bestset import BestSubsetClassifier, BestSubsetRegressor, BestSubsetRegressorCV, BestSubsetSelector, _mapped, elsewhere
 from bestset.testing import check_design
 
 
@@ -140,3 +140,24 @@ def test_moments_are_kept_when_asked_for(dense, tmp_path):
         keeping = bestset.open(tmp_path / "X.npy", keep_moments=True)
         same(bestset.solve(pickle.loads(pickle.dumps(keeping)), y, k=2), expected)
         assert sorted(file.name for file in tmp_path.iterdir()) == ["X.npy", "X.npy.moments"]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_map_by_rows_is_not_turned_around_where_it_is_large(tmp_path, monkeypatch, dtype):
+    X, y = regression(90, 40)
+    np.save(tmp_path / "rows.npy", np.ascontiguousarray(X, dtype=dtype))
+    mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    assert elsewhere.design(mapped) is None, "where there is room a copy by columns is faster"
+    copied = bestset.solve(mapped, y, lambda0=2.0, method="exact")
+    monkeypatch.setattr(_mapped, "spare", lambda: 0)
+    monkeypatch.setattr(_mapped, "BLOCK", 8 * 40 * 7)
+    stays = elsewhere.design(mapped)
+    assert isinstance(stays, _mapped.MappedRows) and "90 x 40" in repr(stays)
+    check_design(stays)
+    found = bestset.solve(mapped, y, lambda0=2.0, method="exact")
+    assert found.support.tolist() == copied.support.tolist() and found.status == copied.status == "optimal"
+    assert found.objective == pytest.approx(copied.objective, rel=1e-12)
+    model = bestset.BestSubsetRegressor(lambda0=2.0).fit(mapped, y)
+    assert model.support_.tolist() == bestset.BestSubsetRegressor(lambda0=2.0).fit(X.astype(dtype), y).support_.tolist()
+    for other in (np.asfortranarray(mapped), np.asarray(mapped), mapped[:, :1], np.load(tmp_path / "rows.npy")):
+        assert elsewhere.design(other) is None

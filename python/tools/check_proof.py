@@ -14,7 +14,7 @@ from decimal import Decimal, getcontext
 from fractions import Fraction
 
 INFINITE = float("inf")
-SQUARED, LOGISTIC, HINGE, HUBER = range(4)
+SQUARED, LOGISTIC, HINGE, HUBER, POISSON, GAMMA, NEGATIVE_BINOMIAL = range(7)
 getcontext().prec = 60
 
 
@@ -95,14 +95,14 @@ class Problem:
     """The header, and the columns x̂ and targets ŷ in exact fractions (PROOF, "The problem")."""
 
     def __init__(self, source, table):
-        demand(source.take(8) == b"BSPROOF2", "no proof of version 2")
+        demand(source.take(8) == b"BSPROOF3", "no proof of version 3")
         claimed = source.take(32)
         self.n, self.p = source.whole(), source.whole()
         target, weights, offset = source.text(), source.text(), source.text()
         names = [source.text() for _ in range(self.p)]
         self.loss = source.byte()
-        demand(self.loss <= HUBER, "no such loss")
-        self.delta = source.number() if self.loss == HUBER else None
+        demand(self.loss <= NEGATIVE_BINOMIAL, "no such loss")
+        self.delta = source.number() if self.loss in (HUBER, NEGATIVE_BINOMIAL) else None
         demand(self.delta is None or self.delta > 0, "a width is positive")
         self.intercept = source.flag()
         scales = [source.number() for _ in range(self.p)] if source.flag() else [Fraction(1)] * self.p
@@ -124,8 +124,10 @@ class Problem:
         self.w = [Fraction(v) for v in w] if w else [Fraction(1)] * self.n
         self.x = [self.centred([Fraction(v) / scales[j] for v in column]) for j, column in enumerate(columns)]
         self.o = [Fraction(v) for v in o] if o else [Fraction(0)] * self.n
-        if self.loss in (LOGISTIC, HINGE):
-            demand(all(abs(a) == 1 for a in y), "classes are -1 and 1")
+        if self.loss not in (SQUARED, HUBER):
+            demand(self.loss not in (LOGISTIC, HINGE) or all(abs(a) == 1 for a in y), "classes are -1 and 1")
+            demand(self.loss in (LOGISTIC, HINGE) or all(a >= 0 for a in y), "counts are not negative")
+            demand(self.loss != GAMMA or all(a > 0 for a in y), "amounts are positive")
             self.y = [Fraction(a) for a in y]
         else:
             self.y, self.o = self.centred([Fraction(a) - self.o[i] for i, a in enumerate(y)]), [Fraction(0)] * self.n
@@ -142,6 +144,24 @@ class Problem:
             return column
         mean = sum(w * v for w, v in zip(self.w, column)) / sum(self.w)
         return [v - mean for v in column]
+
+    @property
+    def price(self):
+        """The least λ0."""
+        return min(penalty[0] for penalty in self.penalties)
+
+    def fit(self, subset):
+        """½‖ŷ − X̂b‖² + Σλ2b² at its least over b on a subset, by elimination."""
+        columns = [self.x[j] for j in sorted(subset)] + [self.y]
+        a = [[self.inner(u, v) for v in columns] for u in columns]
+        for k, j in enumerate(sorted(subset)):
+            a[k][k] += 2 * self.penalties[j][2]
+        for k in range(len(subset)):
+            for i in range(k + 1, len(columns)):
+                if a[k][k] != 0:
+                    factor = a[i][k] / a[k][k]
+                    a[i] = [x - factor * y for x, y in zip(a[i], a[k])]
+        return a[-1][-1] / 2
 
     def inner(self, a, b):
         return sum(w * u * v for w, u, v in zip(self.w, a, b))
@@ -190,12 +210,16 @@ def least(penalty, d, slope, price):
     return l0 + price + lowest
 
 
+def logarithm(t):
+    """log t to sixty digits."""
+    return Fraction((Decimal(t.numerator) / Decimal(t.denominator)).ln())
+
+
 def entropy(t):
     """At least t log t, from sixty digits."""
     if t == 0:
         return Fraction(0)
-    log = (Decimal(t.numerator) / Decimal(t.denominator)).ln()
-    return t * Fraction(log) + Fraction(1, 10**50)
+    return t * logarithm(t) + Fraction(1, 10**50)
 
 
 def conjugate(problem, i, a):
@@ -206,6 +230,15 @@ def conjugate(problem, i, a):
         return entropy(t) + entropy(1 - t) if 0 <= t <= 1 else INFINITE
     if problem.loss == HINGE:
         return t * t / 4 - t if t >= 0 else INFINITE
+    if problem.loss == POISSON:
+        return entropy(a + y) - entropy(y) - a + Fraction(1, 10**49) if a + y >= 0 else INFINITE
+    if problem.loss == GAMMA:
+        return entropy(1 - a) + a * logarithm(y) + a + abs(a) * Fraction(1, 10**49) if a <= 1 else INFINITE
+    if problem.loss == NEGATIVE_BINOMIAL:
+        theta = problem.delta
+        if not -y <= a <= theta:
+            return INFINITE
+        return entropy(a + y) + entropy(theta - a) - (theta - a) * logarithm(theta) - entropy(y) + Fraction(1, 10**45)
     return a * a / 2 + a * y if abs(a) <= problem.delta else INFINITE
 
 
@@ -215,6 +248,13 @@ def slope_of(problem, y, v):
         return -y / (1 + math.exp(min(700.0, y * v)))
     if problem.loss == HINGE:
         return -2 * y * max(0.0, 1 - y * v)
+    if problem.loss == POISSON:
+        return max(-y, math.exp(min(700.0, v)) - y)
+    if problem.loss == GAMMA:
+        return 1 - y * math.exp(min(700.0, -v))
+    if problem.loss == NEGATIVE_BINOMIAL:
+        theta = float(problem.delta)
+        return max(-y, min(theta, (y + theta) / (1 + theta * math.exp(min(700.0, -v))) - y))
     return max(-float(problem.delta), min(float(problem.delta), v - y))
 
 
@@ -263,7 +303,7 @@ class Tree:
         self.inside, self.lemma, self.waiting, self.closed = set(), None, [], False
 
     def follow(self, source):
-        records = {1: self.split, 2: self.bound, 3: self.psd, 4: self.fill, 5: self.listed}
+        records = {1: self.split, 2: self.bound, 3: self.psd, 4: self.fill, 5: self.listed, 7: self.fit, 8: self.pairs}
         while (record := source.byte()) != 6:
             demand(record in records and not self.closed, "no such record here")
             records[record](source)
@@ -352,6 +392,45 @@ class Tree:
     def listed(self, source):
         demand(self.problem.excepted and not self.free, "this is no single answer that is excepted")
         demand(any(set(answer) == self.inside for answer in self.problem.answers), "this is no answer")
+        self.close()
+
+
+    def fits(self):
+        """Fits on all members and without each free one; the sizes that may hold a subset below B (PROOF, "FIT")."""
+        problem, members = self.problem, self.free | self.inside
+        demand(problem.loss == SQUARED, "a fit is one of the squared loss")
+        everything = problem.fit(members)
+        without = {j: problem.fit(members - {j}) for j in self.free}
+        most = len(members) if problem.size is None else min(len(members), problem.size)
+
+        def is_open(t):
+            dear = [j for j in self.free if without[j] + problem.price * t >= problem.bound]
+            return everything + problem.price * t < problem.bound and len(dear) <= t - len(self.inside)
+
+        return without, [t for t in range(len(self.inside), most + 1) if is_open(t)], most
+
+    def fit(self, source):
+        without, sizes, _ = self.fits()
+        problem = self.problem
+        if source.flag():
+            demand(not sizes, "fits leave a size open")
+            self.close()
+            return
+        inside = source.features(problem.p)
+        demand(set(inside) <= self.free, "a feature is decided already")
+        for j in inside:
+            demand(all(without[j] + problem.price * t >= problem.bound for t in sizes), "nothing shows that a feature is in")
+        self.free, self.inside = self.free - set(inside), self.inside | set(inside)
+
+    def pairs(self, source):
+        _, sizes, most = self.fits()
+        problem, size = self.problem, len(self.inside)
+        demand(all(t <= size + 2 for t in sizes), "more than two features may be added")
+        more = [set()] + [{a} for a in self.free] + [{a, b} for a in self.free for b in self.free if a < b]
+        for subset in (self.inside | extra for extra in more if size + len(extra) <= most):
+            is_answer = problem.excepted and any(set(answer) == subset for answer in problem.answers)
+            holds = problem.fit(subset) + problem.price * len(subset) >= problem.bound
+            demand(holds or is_answer, "a subset may be below what is claimed")
         self.close()
 
 

@@ -43,6 +43,12 @@ NULL
   .Call(savvy_call_certify__impl, `call`, `given`, `progress`)
 }
 
+#' Cumulative hazards or survival at times, row by row, or medians.
+#' @noRd
+`call_curves` <- function(`baseline`, `u`, `what`, `wanted`) {
+  .Call(savvy_call_curves__impl, `baseline`, `u`, `what`, `wanted`)
+}
+
 #' Rows, columns and kind of numbers of a matrix in files; the names of its columns, where they have some.
 #' @noRd
 `call_open` <- function(`path`) {
@@ -84,6 +90,12 @@ NULL
 #' @noRd
 `call_subsets` <- function(`call`, `most` = NULL, `progress` = NULL) {
   .Call(savvy_call_subsets__impl, `call`, `most`, `progress`)
+}
+
+#' What survival times say at a linear predictor: baseline hazard, residuals, concordance, likelihood.
+#' @noRd
+`call_survival` <- function(`call`, `u`) {
+  .Call(savvy_call_survival__impl, `call`, `u`)
 }
 
 #' Writes a model with its encoding.

@@ -7,11 +7,13 @@
 #'   an array on disk from [open_npy()]. In a formula or a data frame a factor, or any other term of several columns, is in or out
 #'   as a whole (`groups = FALSE` for column by column).
 #' @param formula,data,subset,na.action As in [lm()]. Rows with missing values are left out and counted.
-#' @param y The target: numbers, or for two classes a factor or any two values, of which the second level or the larger counts as
-#'   one.
+#' @param y The target: numbers; for two classes a factor or any two values, of which the second level or the larger counts as
+#'   one; for survival times `Surv(time, status)` or `Surv(start, stop, event)` of package survival, or a matrix with the columns `time` and
+#'   `status`, as glmnet wants it.
 #' @param family `"gaussian"` (least squares), `"binomial"` (logistic), `"poisson"` and `"negbin"` (counts, see `theta`), `"Gamma"`
-#'   (positive amounts), all three with the log link, `"huber"` (robust, see `delta`) or `"squared_hinge"` (support vectors); or a
-#'   family of R: [gaussian()], [binomial()], [poisson()], `Gamma("log")`, `MASS::negative.binomial(theta)`.
+#'   (positive amounts), all three with the log link, `"cox"` (survival times, see `ties` and `strata`), `"huber"` (robust, see `delta`) or
+#'   `"squared_hinge"` (support vectors); or a family of R: [gaussian()], [binomial()], [poisson()], `Gamma("log")`,
+#'   `MASS::negative.binomial(theta)`. `NULL` for `"cox"` where `y` is a `Surv()` and `"gaussian"` elsewhere.
 #' @param lambda0 The price of a feature; several for a path at these prices.
 #' @param k The largest number of features, in place of a price.
 #' @param lambda1,lambda2 Prices of absolute and of squared size. `lambda2 = NULL` for 0.01 of the sum of squares of a column: a
@@ -36,6 +38,9 @@
 #' @param group_prices Other prices of the groups, in units of `lambda0`, in the order of `sort(unique(groups))`.
 #' @param delta Where the Huber loss turns from squares to absolute values.
 #' @param theta Of the negative binomial: the variance of a count of mean m is m + m^2/theta.
+#' @param ties Of survival times: how events at the same time are counted, `"efron"` or `"breslow"`.
+#' @param strata Of survival times: labels, or a data frame of several; samples are compared within strata only. In a formula `strata(site)` is
+#'   the same.
 #' @param ... Settings of [bestset_control()]: `method`, `prove`, `time_limit`, `threads` and others.
 #' @return An object of class `"bestset"`, for which there are [coef()][coef.bestset], [predict()][predict.bestset],
 #'   [summary()], [plot()][plot.bestset], [certificate()], [refit()], [report()] and the usual methods. Its fields:
@@ -46,6 +51,7 @@
 #'   \item{lambda0, lambda1, lambda2, k}{the problem that the certificate is for}
 #'   \item{path}{the path it was chosen from: `points`, a data frame with a row for each, and `beta`, their coefficients}
 #'   \item{ranked}{the best subsets, with `method = "exact"` and `top`}
+#'   \item{survival}{of survival times: `events`, `concordance`, `log_likelihood` and the `baseline` hazard}
 #'   \item{remarks}{what there is to know about the choice}
 #' @seealso [cv.bestset()], [subsets()], [certify()], [stability()].
 #' @examples
@@ -55,21 +61,30 @@
 #' # The best three features, proved.
 #' best <- bestset(mpg ~ ., mtcars, k = 3, lambda2 = 0, method = "exact", threads = 2)
 #' certificate(best)
+#' @examplesIf requireNamespace("survival", quietly = TRUE)
+#' # Survival times: strata() and offset() of the formula as coxph() has them.
+#' lung <- na.omit(survival::lung)
+#' cox <- bestset(Surv(time, status == 2) ~ . - inst + strata(sex), lung, threads = 2)
+#' cox
+#' predict(cox, lung[1:3, ], type = "survival", times = c(180, 365))
 #' @export
-bestset <- function(x, ...) UseMethod("bestset")
+bestset <- function(x, ...) {
+  refuse_strange(...names())
+  UseMethod("bestset")
+}
 
 #' @rdname bestset
 #' @export
-bestset.default <- function(x, y, family = "gaussian", lambda0 = NULL, k = NULL, lambda1 = 0, lambda2 = NULL, criterion = "ebic",
+bestset.default <- function(x, y, family = NULL, lambda0 = NULL, k = NULL, lambda1 = 0, lambda2 = NULL, criterion = "ebic",
                             gamma = 1, max_size = NULL, nlambda0 = NULL, weights = NULL, offset = NULL, standardize = TRUE,
                             intercept = TRUE, penalty.factor = NULL, shrinkage = NULL, exclude = NULL, always = NULL,
                             lower.limits = -Inf, upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL,
-                            ...) {
+                            ties = "efron", strata = NULL, ...) {
   fit(x, y, family = family, lambda0 = lambda0, k = k, lambda1 = lambda1, lambda2 = lambda2, criterion = criterion, gamma = gamma,
     max_size = max_size, nlambda0 = nlambda0, weights = weights, offset = offset, standardize = standardize, intercept = intercept,
     penalty.factor = penalty.factor, shrinkage = shrinkage, exclude = exclude, always = always, lower.limits = lower.limits,
-    upper.limits = upper.limits, groups = groups, group_prices = group_prices, delta = delta, theta = theta, ..., call = called(match.call()),
-    target = named(substitute(y)))
+    upper.limits = upper.limits, groups = groups, group_prices = group_prices, delta = delta, theta = theta, ties = ties, strata = strata,
+    ..., call = called(match.call()), target = named(substitute(y)))
 }
 
 #' @rdname bestset
@@ -78,7 +93,8 @@ bestset.data.frame <- function(x, y, groups = NULL, ...) by_frame(fit, x, y, gro
 
 #' @rdname bestset
 #' @export
-bestset.formula <- function(formula, data = NULL, weights = NULL, subset = NULL, na.action = NULL, offset = NULL, groups = NULL, ...) {
+bestset.formula <- function(formula, data = NULL, weights = NULL, subset = NULL, na.action = NULL, offset = NULL, groups = NULL,
+                            strata = NULL, ...) {
   by_formula(fit, match.call(), parent.frame(), groups, ...)
 }
 
@@ -96,7 +112,7 @@ by_formula <- function(fit, call, envir, groups, ...) {
   if (!is.null(words$intercept)) stop("the formula says whether there is an intercept: leave it out by `- 1`", call. = FALSE)
   if (is.null(groups)) groups <- made$groups
   terms <- made$coding$terms
-  fit(made$x, made$y, weights = made$weights, offset = made$offset, groups = groups, intercept = made$intercept, ...,
+  fit(made$x, made$y, weights = made$weights, offset = made$offset, strata = made$strata, groups = groups, intercept = made$intercept, ...,
     call = called(call), target = paste(deparse(terms[[2]]), collapse = ""), coding = made$coding)
 }
 

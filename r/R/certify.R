@@ -4,10 +4,10 @@
 #' answer that was found on the way.
 #'
 #' @param object Coefficients: a vector with one entry for each column of `x`, or with names; a fit with a method of [coef()] such as
-#'   `lm`, `glm`, `glmnet` (with `s`) or `regsubsets` (with `id`). A coefficient named `(Intercept)` is the intercept.
+#'   `lm`, `glm`, `coxph`, `glmnet` (with `s`) or `regsubsets` (with `id`). A coefficient named `(Intercept)` is the intercept.
 #' @param x,y The samples, with all features that a subset could have. For a model with a formula the columns of its model matrix.
 #' @param lambda0,k The objective to judge by: a price of a feature, or the largest number of them.
-#' @param intercept The intercept of a vector without names.
+#' @param intercept The intercept of a vector without names; `FALSE` where the model to judge has none.
 #' @param s,id The point of a `glmnet` path; the size of a `regsubsets` object.
 #' @param lambda2 As in [bestset()]; coefficients of least squares are judged with `lambda2 = 0`.
 #' @param ... Further arguments of [bestset()] and [bestset_control()].
@@ -19,18 +19,21 @@
 #' @export
 certify <- function(object, x, y, k = NULL, lambda0 = NULL, lambda2 = NULL, intercept = 0, s = NULL, id = NULL, ...) {
   if (is.null(lambda0) && is.null(k)) stop("give lambda0 (the price of a feature) or k (how many): the objective to judge by", call. = FALSE)
-  words <- apart(list(...))
+  words <- list(...)
+  coding <- NULL
   if (is.data.frame(x)) {
-    made <- columns_of(x)
-    x <- made$x
-    words$problem$members <- made$members
-    if (is.null(words$problem$groups)) words$problem$groups <- useful(made$groups)
+    coding <- columns_of(x)
+    x <- coding$x
+    if (is.null(words$groups)) words$groups <- useful(coding$groups)
   }
-  problem <- c(words$problem, list(lambda2 = lambda2))
-  asked <- do.call(ask, c(list(x, y), problem, list(control = words$control)))
+  if (is.logical(intercept)) {
+    words$intercept <- intercept
+    intercept <- 0
+  }
+  asked <- do.call(ask_for, c(list(x, y, coding, lambda2 = lambda2), words))
   asked$call$choice <- choice_of(lambda0, k)
   given <- given_coefficients(object, asked, intercept, s, id)
-  found <- with_progress(words$control, function(progress) call_certify(asked$call, given, progress))
+  found <- with_progress(asked$call$control, function(progress) call_certify(asked$call, given, progress))
   answer <- result(found$selected, asked)
   found$selected <- NULL
   found[c("lambda0", "lambda1", "lambda2", "k")] <- answer[c("lambda0", "lambda1", "lambda2", "k")]

@@ -8,7 +8,11 @@
 #'   [open_bed()]. Columns are found by name where both have names; those that the model does not use may be missing. `NULL` for the
 #'   samples of the fit.
 #' @param type `"link"` for the linear predictor, `"response"` for means and probabilities, `"class"` for classes,
-#'   `"coefficients"`, or `"nonzero"` for the numbers of the selected features.
+#'   `"coefficients"`, or `"nonzero"` for the numbers of the selected features. Of survival times `"link"` is not centred, `"risk"` (and
+#'   `"response"`) is its exponential, `"survival"` and `"hazard"` are the probability of no event and the cumulative hazard until `times`,
+#'   and `"median"` is the first time at which survival is one half or less, `Inf` where it stays above.
+#' @param times Where survival and cumulative hazards are wanted; `NULL` for all event times of the fit.
+#' @param strata The strata of new samples, where they were an argument of the fit; those of `strata()` in its formula are found in `newdata`.
 #' @param k,lambda0 Another point of the path: by its number of features, or by its price, of which the nearest of the path that is
 #'   not below is taken, with a message, where the path does not have it.
 #' @param exact Whether to solve anew where the path has no such point; the data of the fit are used.
@@ -16,7 +20,8 @@
 #' @param offset The offset of new samples, where there was one in the fit.
 #' @param newx The same as `newdata`, as glmnet has it.
 #' @param ... Not used.
-#' @return A named vector of coefficients, the intercept first; a vector of predictions, `NA` where a selected feature is missing.
+#' @return A named vector of coefficients, the intercept first; a vector of predictions, `NA` where a selected feature is missing; for
+#'   `"survival"` and `"hazard"` a matrix with a row for each sample and a column for each time.
 #' @examples
 #' fit <- bestset(mpg ~ ., mtcars, threads = 2)
 #' coef(fit)
@@ -42,9 +47,12 @@ has_intercept <- function(object) {
   if (is.null(object$asked)) isTRUE(object$has_intercept) else object$asked$call$setup$intercept
 }
 
+# Support, values and intercept of an answer.
+answer_of <- function(object) object[c("support", "values", "intercept")]
+
 # Support, values and intercept of the answer, or of a point of its path.
 at <- function(object, k = NULL, lambda0 = NULL, exact = FALSE) {
-  if (is.null(k) && is.null(lambda0)) return(object[c("support", "values", "intercept")])
+  if (is.null(k) && is.null(lambda0)) return(answer_of(object))
   if (!is.null(k) && !is.null(lambda0)) stop("give k or lambda0, not both", call. = FALSE)
   if (!is.null(k) && !(is.numeric(k) && length(k) == 1 && !is.na(k) && k >= 0 && k == floor(k))) {
     stop("k is ", short(k), "; it must be one whole number", call. = FALSE)
@@ -53,9 +61,9 @@ at <- function(object, k = NULL, lambda0 = NULL, exact = FALSE) {
   place <- if (is.null(k)) place_of_price(object, lambda0, exact) else place_of_size(object, k)
   if (is.character(place)) {
     if (!exact) stop(place, "; exact = TRUE solves for it", call. = FALSE)
-    return(solved_at(object, k, lambda0)[c("support", "values", "intercept")])
+    return(answer_of(solved_at(object, k, lambda0)))
   }
-  if (place == 0) return(object[c("support", "values", "intercept")])
+  if (place == 0) return(answer_of(object))
   column <- object$path$beta[, place]
   support <- which(column != 0)
   list(support = unname(support), values = unname(column[support]), intercept = object$path$points$intercept[[place]])
@@ -95,14 +103,21 @@ place_of_price <- function(object, lambda0, exact) {
 
 #' @rdname coef.bestset
 #' @export
-predict.bestset <- function(object, newdata = NULL, type = c("link", "response", "class", "coefficients", "nonzero"), k = NULL,
-                            lambda0 = NULL, exact = FALSE, offset = NULL, newx = NULL, ...) {
+predict.bestset <- function(object, newdata = NULL, type = c("link", "response", "class", "coefficients", "nonzero", "risk", "survival",
+                              "hazard", "median"), k = NULL, lambda0 = NULL, exact = FALSE, offset = NULL, newx = NULL, times = NULL,
+                            strata = NULL, ...) {
   type <- match.arg(type)
   point <- at(object, k, lambda0, exact)
   if (type == "coefficients") return(coefficients_of(object, point))
   if (type == "nonzero") return(point$support)
   if (is.null(newdata)) newdata <- newx
-  found <- shown_as(object, margins(object, point, newdata, offset), type)
+  margins <- margins(object, point, newdata, offset)
+  found <- if (type %in% CURVES) {
+    check_survival(object, type)
+    numbers <- if (is.null(newdata)) object$asked$call$data$survival$strata else
+      stratum_numbers(new_strata(object, newdata, strata), object$asked$strata, length(margins))
+    curves_of(survival_at(object, point)$baseline, margins, type, times, numbers)
+  } else shown_as(object, margins, type)
   if (is.null(newdata)) stats::napredict(object$coding$na.action, found) else found
 }
 
@@ -163,7 +178,7 @@ new_columns <- function(object, newdata, support) {
     data$.rows <- seq_len(nrow(data))
     frame <- model.frame(terms, data, na.action = na.pass, xlev = coding$xlevels)
     x <- model.matrix(terms, frame, contrasts.arg = coding$contrasts)
-    x <- x[, attr(x, "assign") > 0, drop = FALSE]
+    x <- x[, attr(x, "assign") > 0 & !attr(x, "assign") %in% coding$apart, drop = FALSE]
     return(list(x = x[, support, drop = FALSE], offset = model.offset(frame)))
   }
   if (is.data.frame(newdata) && !is.null(coding$columns)) {
@@ -224,18 +239,20 @@ needed_columns <- function(object, support) {
 shown_as <- function(object, margins, type) {
   if (type == "class") {
     if (!object$family %in% CLASSES) stop("there are no classes for family \"", object$family, "\"", call. = FALSE)
-    return(as_labels(object, margins > 0))
+    return(labelled(object, 1 + (margins > 0)))
   }
+  if (type == "risk") check_survival(object, type)
   if (type == "response" && object$family == "binomial") return(stats::plogis(margins))
-  if (type == "response" && object$family %in% LOG_LINK) return(exp(margins))
+  if (type == "risk" || type == "response" && object$family %in% c(LOG_LINK, "cox")) return(exp(margins))
   if (type == "response" && object$family == "squared_hinge") stop("there are no probabilities for family \"squared_hinge\"; ask for type = \"link\" or \"class\"", call. = FALSE)
   margins
 }
 
-# Classes as the target had them.
-as_labels <- function(object, upper) {
-  labels <- object$asked$labels
-  if (is.null(labels)) labels <- object$labels
-  if (identical(object$asked$kind, "factor")) return(factor(labels[1 + upper], levels = labels))
-  labels[1 + upper]
+# What the classes are called.
+labels_of <- function(object) if (is.null(object$asked)) object$labels else object$asked$labels
+
+# Classes as the target had them, by number.
+labelled <- function(object, place) {
+  labels <- labels_of(object)
+  if (identical(object$asked$kind, "factor")) factor(labels[place], levels = labels) else labels[place]
 }

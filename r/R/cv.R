@@ -4,10 +4,11 @@
 #' The folds are drawn by R's random numbers: [set.seed()] fixes them.
 #'
 #' @inheritParams bestset
-#' @param nfolds The number of folds; for two classes each has its share of both.
+#' @param nfolds The number of folds; for two classes each has its share of both, for survival times its share of the events.
 #' @param foldid The fold of each sample, any labels: samples with the same label are left out together.
-#' @param type.measure The score: `"mse"`, `"mae"`, `"deviance"`, for classes also `"class"` (share of wrong ones) and `"auc"`;
-#'   `"default"` for squared error with least squares and the deviance with all others.
+#' @param type.measure The score: `"mse"`, `"mae"`, `"deviance"`, for classes also `"class"` (share of wrong ones) and `"auc"`, for survival
+#'   times `"deviance"` (of the partial likelihood, of all samples less that of the training part, per event left out) and `"C"`
+#'   (Harrell's concordance); `"default"` for squared error with least squares and the deviance with all others.
 #' @param select The best mean score (`"min"`), or the fewest features within one standard error of it (`"1se"`).
 #' @param ... Further arguments of [bestset()] and [bestset_control()]. `lambda2` may have several values to compare.
 #' @return As of [bestset()], of class `c("cv.bestset", "bestset")`, with
@@ -22,7 +23,10 @@
 #' fit
 #' plot(fit)
 #' @export
-cv.bestset <- function(x, ...) UseMethod("cv.bestset")
+cv.bestset <- function(x, ...) {
+  refuse_strange(...names())
+  UseMethod("cv.bestset")
+}
 
 #' @rdname cv.bestset
 #' @export
@@ -40,7 +44,7 @@ cv.bestset.data.frame <- function(x, y, groups = NULL, ...) {
 #' @rdname cv.bestset
 #' @export
 cv.bestset.formula <- function(formula, data = NULL, weights = NULL, subset = NULL, na.action = NULL, offset = NULL, groups = NULL,
-                               ...) {
+                               strata = NULL, ...) {
   by_formula(fit_cv, match.call(), parent.frame(), groups, ...)
 }
 
@@ -61,12 +65,12 @@ fit_cv <- function(..., nfolds = 10, foldid = NULL, type.measure = "default", se
   fit(..., folding = folding)
 }
 
-# The fold of each sample: given, or dealt out in a random order, class by class.
+# The fold of each sample: given, or dealt out in a random order, class by class, events and censored times apart.
 folds_of <- function(foldid, nfolds, asked) {
   if (is.null(foldid)) {
     whole(nfolds, "nfolds")
     if (nfolds < 2 || nfolds > asked$n) stop("nfolds is ", nfolds, "; it must be at least 2 and at most ", asked$n, ", the number of samples", call. = FALSE)
-    class <- if (asked$family %in% CLASSES) asked$call$data$y else 0
+    class <- if (asked$family %in% CLASSES) asked$call$data$y else if (asked$family == "cox") asked$call$data$survival$event else 0
     foldid <- integer(asked$n)
     foldid[order(rep_len(class, asked$n), stats::runif(asked$n))] <- rep_len(seq_len(nfolds), asked$n)
     return(foldid)

@@ -45,8 +45,13 @@ feature_names <- function(x) {
   names
 }
 
-# The target as the engine reads it, and the labels that -1 and +1 stand for.
-response <- function(y, family, n) {
+# The target as the engine reads it, and the labels that -1 and +1, or the numbers of strata, stand for.
+response <- function(y, family, n, strata = NULL) {
+  if (family == "cox") {
+    found <- survival_times(y, n, strata)
+    return(list(y = found$times$time, times = found$times, strata = found$strata))
+  }
+  if (!is.null(strata)) stop("strata are for survival times, family \"cox\"; the family is \"", family, "\"", call. = FALSE)
   if (is.matrix(y) || is.data.frame(y)) {
     if (ncol(y) != 1) stop("y has ", ncol(y), " columns; it must have one", call. = FALSE)
     y <- if (is.data.frame(y)) y[[1]] else y[, 1]
@@ -56,14 +61,16 @@ response <- function(y, family, n) {
   if (anyNA(y)) stop("y[", which(is.na(y))[[1]], "] is missing; leave out such samples", call. = FALSE)
   if (family %in% CLASSES) {
     levels <- if (is.factor(y)) levels(droplevels(y)) else sort(unique(as.vector(y)))
+    kind <- if (is.factor(y)) "factor" else typeof(y)
     if (length(levels) != 2) {
       stop("family \"", family, "\" needs two classes; y has ", length(levels), " different values", call. = FALSE)
     }
-    kind <- if (is.factor(y)) "factor" else typeof(y)
     return(list(y = ifelse(as.vector(y) == levels[[2]], 1, -1), labels = levels, kind = kind))
   }
   if (!is.numeric(y) && !is.logical(y)) {
-    stop("y is ", class(y)[[1]], "; family \"", family, "\" needs numbers (for two classes: family = \"binomial\")", call. = FALSE)
+    levels <- length(unique(as.vector(y)))
+    stop("y is ", class(y)[[1]], " with ", levels, " different values; family \"", family, "\" needs numbers (for two classes: family = \"binomial\"",
+      if (levels > 2) ", with y == one of them", ")", call. = FALSE)
   }
   list(y = as.double(y))
 }
@@ -109,9 +116,10 @@ useful <- function(groups) if (anyDuplicated(groups)) groups
 
 # The model frame that a call asks for.
 framed <- function(call, envir) {
-  words <- match(c("formula", "data", "subset", "weights", "na.action", "offset"), names(call), 0L)
+  words <- match(c("formula", "data", "subset", "weights", "na.action", "offset", "strata"), names(call), 0L)
   frame <- call[c(1L, words)]
   frame[[1L]] <- quote(stats::model.frame)
+  frame$formula <- with_survival(stats::as.formula(eval(call$formula, envir)))
   frame$drop.unused.levels <- TRUE
   eval(frame, envir)
 }
@@ -119,13 +127,25 @@ framed <- function(call, envir) {
 # A model frame as matrix, with what new data need to become one as well. The columns of a term are one group.
 encoded <- function(frame) {
   terms <- attr(frame, "terms")
-  x <- model.matrix(terms, frame)
+  y <- model.response(frame)
+  strata <- strata_in(frame, terms)
+  apart <- strata_terms(terms)
+  labels <- attr(terms, "term.labels")
+  # Indicators of factors are against their first level, though the partial likelihood has no intercept.
+  if (inherits(y, "Surv")) attr(terms, "intercept") <- 1L
+  # Strata are no features: a number takes the place of their many levels.
+  plain <- frame
+  if (length(apart)) plain[labels[apart]] <- 0
+  x <- model.matrix(terms, plain)
   assign <- attr(x, "assign")
+  is_feature <- assign > 0 & !assign %in% apart
+  assign <- assign[is_feature]
+  xlevels <- stats::.getXlevels(terms, frame)
   list(
-    x = x[, assign > 0, drop = FALSE], y = model.response(frame), weights = model.weights(frame), offset = model.offset(frame),
-    groups = useful(assign[assign > 0]), intercept = attr(terms, "intercept") == 1,
-    coding = list(terms = terms, xlevels = stats::.getXlevels(terms, frame), contrasts = attr(x, "contrasts"),
-      assign = assign[assign > 0], members = members(assign[assign > 0], attr(terms, "term.labels")),
-      na.action = attr(frame, "na.action"), has_offset = !is.null(frame[["(offset)"]]))
+    x = x[, is_feature, drop = FALSE], y = y, weights = model.weights(frame), offset = model.offset(frame), strata = strata,
+    groups = useful(assign), intercept = attr(terms, "intercept") == 1,
+    coding = list(terms = terms, xlevels = xlevels[setdiff(names(xlevels), labels[apart])], contrasts = attr(x, "contrasts"),
+      assign = assign, apart = apart, members = members(assign, labels), na.action = attr(frame, "na.action"),
+      has_offset = !is.null(frame[["(offset)"]]))
   )
 }

@@ -1,14 +1,9 @@
 # From words to an answer.
 
 # Selects a model. `coding` says how new data become columns; `folding` is for cross-validation.
-fit <- function(x, y, family = "gaussian", lambda0 = NULL, k = NULL, lambda1 = 0, lambda2 = NULL, criterion = "ebic", gamma = 1,
-                max_size = NULL, nlambda0 = NULL, weights = NULL, offset = NULL, standardize = TRUE, intercept = TRUE,
-                penalty.factor = NULL, shrinkage = NULL, exclude = NULL, always = NULL, lower.limits = -Inf, upper.limits = Inf,
-                groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL, ..., call, coding = NULL, target = "y", folding = NULL) {
-  asked <- ask(x, y, family = family, lambda1 = lambda1, lambda2 = lambda2, weights = weights, offset = offset,
-    standardize = standardize, intercept = intercept, penalty.factor = penalty.factor, shrinkage = shrinkage, exclude = exclude,
-    always = always, lower.limits = lower.limits, upper.limits = upper.limits, groups = groups, group_prices = group_prices,
-    delta = delta, theta = theta, members = coding$members, control = bestset_control(...))
+fit <- function(x, y, lambda0 = NULL, k = NULL, lambda2 = NULL, criterion = "ebic", gamma = 1, max_size = NULL, nlambda0 = NULL, ..., call,
+                coding = NULL, target = "y", folding = NULL) {
+  asked <- ask_for(x, y, coding, lambda2 = lambda2, ...)
   if (!is.null(folding)) folding <- folding(asked)
   asked$call$choice <- choice_of(lambda0, k, lambda2, criterion, gamma, max_size, nlambda0, folding)
   made <- select_with(asked)
@@ -20,21 +15,28 @@ fit <- function(x, y, family = "gaussian", lambda0 = NULL, k = NULL, lambda1 = 0
   made
 }
 
+# As `ask()`, words of the problem and of the way of solving together.
+ask_for <- function(x, y, coding, ...) {
+  words <- apart(list(...))
+  do.call(ask, c(list(x, y), words$problem, list(members = coding$members, control = words$control)))
+}
+
 # The samples and the problem, as the engine reads them, with what R knows of them.
-ask <- function(x, y, family = "gaussian", weights = NULL, offset = NULL, groups = NULL, control, theta = NULL, ...) {
+ask <- function(x, y, family = NULL, weights = NULL, offset = NULL, groups = NULL, control, theta = NULL, strata = NULL, ...) {
   theta <- theta_of(if (is.function(family)) family() else family, theta)
-  family <- family_of(family)
+  family <- family_of(family, y)
   read <- design(x)
   size <- shape(x)
-  if (any(size == 0)) stop("x has ", size[[1]], " rows and ", size[[2]], " columns; it needs some of both", call. = FALSE)
+  if (any(size == 0)) stop("x has ", size[[1]], " rows and ", size[[2]], " columns of features; it needs some of both", call. = FALSE)
   names <- if (inherits(x, "bestset_file")) x$names else feature_names(x)
-  target <- response(y, family, size[[1]])
+  target <- response(y, family, size[[1]], strata)
   data <- c(read, list(
-    y = target$y, weights = numbers(weights, "weights", size[[1]]), offset = numbers(offset, "offset", size[[1]])
+    y = target$y, weights = numbers(weights, "weights", size[[1]]), offset = numbers(offset, "offset", size[[1]]), survival = target$times
   ))
   list(
     call = list(data = data, setup = setup_of(names, size[[2]], family = family, groups = groups, theta = theta, ...), control = control),
-    family = family, names = names, n = size[[1]], p = size[[2]], labels = target$labels, kind = target$kind, groups = groups
+    family = family, names = names, n = size[[1]], p = size[[2]], labels = target$labels, kind = target$kind,
+    strata = target$strata, groups = groups
   )
 }
 

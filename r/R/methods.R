@@ -26,7 +26,7 @@ problem <- function(object) {
 print.bestset <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
   if (!is.null(x$call)) cat("Call: ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   cat(x$size, " of ", x$p, " features, family ", x$family, "\n", sep = "")
-  print(format(coef(x), digits = digits), quote = FALSE)
+  if (length(coef(x))) print(format(coef(x), digits = digits), quote = FALSE)
   cat("\n", statement(x), "\n", sep = "")
   invisible(x)
 }
@@ -41,12 +41,20 @@ summary.bestset <- function(object, ...) {
   lines <- c(
     `penalty per feature` = chosen_by(object), problem = problem(object), certificate = statement(object), standing = object$standing
   )
+  if (object$family == "cox") lines <- c(lines, survival = survival_line(object))
   left_out <- length(object$coding$na.action)
   if (left_out) lines <- c(lines, samples = paste0(object$n, "; left out: ", left_out, " with missing values"))
   for (group in object$dependent) lines <- c(lines, dependent = dependence(name_of(object, group)))
   lines <- c(lines, setNames(object$remarks, rep("remark", length(object$remarks))))
   structure(list(call = object$call, target = object$target, size = object$size, p = object$p, family = object$family,
     coefficients = table, lines = lines), class = "summary.bestset")
+}
+
+survival_line <- function(object) {
+  found <- object$survival
+  strata <- length(object$asked$strata)
+  paste0(found$events, " events of ", object$n, " samples, ", object$asked$call$setup$ties, " ties", if (strata > 1) paste0(", ", strata, " strata"),
+    "; concordance ", format(found$concordance, digits = 4))
 }
 
 dependence <- function(names) {
@@ -101,8 +109,10 @@ fitted.bestset <- function(object, ...) stats::napredict(object$coding$na.action
 means <- function(object) shown_as(object, margins(object), if (object$family == "squared_hinge") "link" else "response")
 
 #' @export
-residuals.bestset <- function(object, type = c("response", "deviance"), ...) {
-  type <- match.arg(type)
+residuals.bestset <- function(object, type = NULL, ...) {
+  type <- one_of(if (is.null(type)) if (object$family == "cox") "martingale" else "response" else type,
+    c(if (object$family == "cox") "martingale" else "response", "deviance"), "type")
+  if (object$family == "cox") return(stats::naresid(object$coding$na.action, survival_residuals(object, type)))
   y <- target_of(object)
   if (object$family == "squared_hinge") stop("there are no residuals for family \"squared_hinge\"", call. = FALSE)
   mean <- means(object)
@@ -148,13 +158,20 @@ weights_of <- function(object) {
 weights.bestset <- function(object, ...) object$asked$call$data$weights
 
 #' @export
-deviance.bestset <- function(object, ...) 2 * sum(weights_of(object) * losses(object))
+deviance.bestset <- function(object, ...) {
+  if (object$family == "cox") return(-2 * object$survival$log_likelihood)
+  2 * sum(weights_of(object) * losses(object))
+}
 
+# As coxph() has it: events count, not samples.
 #' @export
-nobs.bestset <- function(object, ...) sum(weights_of(object) > 0)
+nobs.bestset <- function(object, ...) if (object$family == "cox") object$survival$events else sum(weights_of(object) > 0)
 
 #' @export
 logLik.bestset <- function(object, ...) {
+  if (object$family == "cox") {
+    return(structure(object$survival$log_likelihood, df = object$size, nobs = object$survival$events, class = "logLik"))
+  }
   w <- weights_of(object)
   n <- sum(w > 0)
   y <- target_of(object)
@@ -181,10 +198,17 @@ formula.bestset <- function(x, selected = FALSE, ...) {
   terms <- x$coding$terms
   if (!selected && !is.null(terms)) return(stats::formula(terms))
   right <- if (selected) selected_terms(x) else quoted(if (is.null(x$coding$columns)) name_of(x, seq_len(x$p)) else x$coding$columns)
+  right <- c(right, attr(terms, "term.labels")[x$coding$apart], offset_terms(terms))
   if (!length(right)) right <- "1"
-  if (!has_intercept(x)) right <- c(right, "-1")
+  if (!has_intercept(x) && x$family != "cox") right <- c(right, "-1")
   left <- if (is.null(terms)) quoted(x$target) else paste(deparse(terms[[2]], backtick = TRUE), collapse = "")
   stats::as.formula(paste(left, "~", paste(right, collapse = " + ")), env = if (is.null(terms)) parent.frame() else environment(terms))
+}
+
+# The offsets that a formula has.
+offset_terms <- function(terms) {
+  parts <- as.list(attr(terms, "variables"))[attr(terms, "offset") + 1L]
+  vapply(parts, function(part) paste(deparse(part, width.cutoff = 500, backtick = TRUE), collapse = " "), "")
 }
 
 # Names of columns as a formula has them: what looks like an interaction or a call is a name all the same.

@@ -18,16 +18,30 @@ write_model <- function(object, file) {
   setup <- object$asked$call$setup
   call_write_model(path.expand(file), c(
     object[c("support", "values", "intercept", "objective", "relaxation", "lower_bound", "status", "lambda0", "lambda1", "lambda2", "k")],
-    list(loss = setup$loss, delta = setup$delta, theta = setup$theta, features = object$p, scale = setup$scale, has_intercept = setup$intercept,
-      target = object$target, labels = if (!is.null(object$asked$labels)) as.character(object$asked$labels)),
-    stored_names(object)
+    list(loss = setup$loss, delta = setup$delta, theta = setup$theta, ties = setup$ties, features = object$p, scale = setup$scale,
+      has_intercept = setup$intercept, target = object$target, labels = if (!is.null(object$asked$labels)) as.character(object$asked$labels),
+      baseline = object$survival$baseline, strata = object$asked$strata),
+    stored_names(object), fixed_parts(object)
   ))
   invisible(file)
 }
 
+# The column that is the offset of a formula, or whose logarithm is: what a file can name.
+fixed_parts <- function(object) {
+  if (is.null(object$asked$call$data$offset)) return(NULL)
+  terms <- object$coding$terms
+  parts <- as.list(attr(terms, "variables"))[attr(terms, "offset") + 1L]
+  inner <- if (length(parts) == 1 && !isTRUE(object$coding$has_offset)) parts[[1]][[2]]
+  if (is.name(inner)) return(list(offset = as.character(inner)))
+  if (is.call(inner) && identical(inner[[1]], quote(log)) && length(inner) == 2 && is.name(inner[[2]])) return(list(exposure = as.character(inner[[2]])))
+  warning("the offset is no column of the data: the file has none, and predictions of it need one", call. = FALSE)
+  NULL
+}
+
 # The names of the features as the command line has them, `column=level` for the levels of a category, and the categories.
 stored_names <- function(object) {
-  names <- object$names
+  # A formula has odd names between backticks, files have the names.
+  names <- if (!is.null(object$names)) sub("^`(.*)`$", "\\1", object$names)
   levels <- object$coding$levels
   if (!is.null(object$coding$terms)) {
     treated <- vapply(object$coding$contrasts, identical, TRUE, "contr.treatment")
@@ -55,7 +69,7 @@ read_model <- function(file) {
   found$size <- length(found$support)
   found$family <- names(LOSSES)[match(found$loss, LOSSES)]
   if (is.na(found$family)) stop("the model has the loss \"", found$loss, "\", which this package does not know yet", call. = FALSE)
-  found$has_intercept <- is.null(encoding$intercept) || isTRUE(encoding$intercept)
+  found$has_intercept <- found$family != "cox" && (is.null(encoding$intercept) || isTRUE(encoding$intercept))
   found$target <- if (is.null(encoding$target)) "y" else encoding$target
   labels <- if (is.null(encoding$labels)) unlist(encoding$classes[c("negative", "positive")], use.names = FALSE) else unlist(encoding$labels)
   found$labels <- if (is.null(labels)) c(-1, 1) else utils::type.convert(labels, as.is = TRUE)
@@ -64,26 +78,46 @@ read_model <- function(file) {
 }
 
 #' @export
-coef.bestset_model <- function(object, complete = FALSE, ...) coefficients_of(object, object[c("support", "values", "intercept")], complete)
+coef.bestset_model <- function(object, complete = FALSE, ...) coefficients_of(object, answer_of(object), complete)
 
 #' @export
-predict.bestset_model <- function(object, newdata, type = c("link", "response", "class"), offset = NULL, ...) {
+predict.bestset_model <- function(object, newdata, type = c("link", "response", "class", "risk", "survival", "hazard", "median"),
+                                  offset = NULL, times = NULL, strata = NULL, ...) {
   type <- match.arg(type)
-  point <- object[c("support", "values", "intercept")]
+  point <- answer_of(object)
   if (is.data.frame(newdata) && !is.null(object$names)) {
     columns <- lapply(object$names[object$support], function(name) stored_column(object, newdata, name))
     x <- matrix(as.double(unlist(columns)), nrow(newdata), length(columns))
-    if (is.null(offset) && !is.null(object$encoding$offset)) offset <- newdata[[object$encoding$offset]]
+    if (is.null(offset)) offset <- stored_offset(object$encoding, newdata)
     object$p <- ncol(x)
     object["names"] <- list(NULL)
     point$support <- seq_len(ncol(x))
   } else {
     x <- newdata
+    named <- c(object$encoding$offset, object$encoding$exposure)
+    if (is.null(offset) && length(named)) stop("the model has the offset or exposure ", dQuote(named[[1]], FALSE), ": give `offset`, or a data frame", call. = FALSE)
   }
   margins <- margins(object, point, x, offset)
+  if (type %in% CURVES) {
+    check_survival(object, type)
+    # Files of others have numbers from 0 in place of labels.
+    known <- if (is.null(object$encoding$strata)) vapply(object$baseline$strata, function(s) as.character(s$stratum), "") else object$encoding$strata
+    numbers <- stratum_numbers(strata, known, length(margins))
+    if (!is.null(numbers) && is.null(object$encoding$strata)) numbers <- as.integer(known)[numbers + 1L]
+    return(curves_of(object$baseline, margins, type, times, numbers))
+  }
   scaling <- object$encoding$scaling
   if (type != "link" && !is.null(scaling)) return(scaling$from + (margins - scaling$low) / scaling$factor)
   shown_as(object, margins, type)
+}
+
+# The offset that the file names, and the logarithm of the exposure.
+stored_offset <- function(encoding, frame) {
+  named <- c(encoding$offset, encoding$exposure)
+  lost <- setdiff(named, names(frame))
+  if (length(lost)) stop("newdata has no column ", dQuote(lost[[1]], FALSE), ", the offset or exposure of the model", call. = FALSE)
+  parts <- c(lapply(encoding$offset, function(name) as.double(frame[[name]])), lapply(encoding$exposure, function(name) log(as.double(frame[[name]]))))
+  if (length(parts)) Reduce(`+`, parts)
 }
 
 # A column of a data frame, or the indicator of a level of one; filled where the fit filled.
@@ -109,7 +143,7 @@ stored_column <- function(object, frame, name) {
 #' @export
 print.bestset_model <- function(x, ...) {
   cat(x$target, ": ", x$size, " of ", x$p, " features, family ", x$family, "\n", sep = "")
-  print(coef(x))
+  if (length(coef(x))) print(coef(x))
   cat("\n", statement(x), "\n", sep = "")
   invisible(x)
 }

@@ -5,8 +5,8 @@
 #' samples that were not used for the selection, or [stability()].
 #'
 #' @param object An answer of [bestset()] or [cv.bestset()].
-#' @param with The function; `NULL` for [lm()] with family gaussian and [glm()] with families binomial, poisson and Gamma. For instance
-#'   `survival::coxph`, with `response = Surv(time, status)`.
+#' @param with The function; `NULL` for [lm()] with family gaussian, [glm()] with families binomial, poisson and Gamma, and
+#'   `survival::coxph()` with family cox, strata, ties and offset kept. For instance `MASS::rlm`.
 #' @param data Other samples; `NULL` for those of the fit.
 #' @param response What stands on the left of the formula, in place of the target.
 #' @param ... Further arguments of the function.
@@ -18,7 +18,8 @@
 refit <- function(object, with = NULL, data = NULL, response = NULL, ...) {
   if (!inherits(object, "bestset")) stop("there is no selection in an object of class ", class(object)[[1]], call. = FALSE)
   formula <- stats::formula(object, selected = TRUE)
-  if (is.null(data)) {
+  is_own <- is.null(data)
+  if (is_own) {
     made <- refit_data(object)
     data <- made$data
     if (is.null(object$coding$terms)) formula <- stats::update(formula, stats::as.formula(paste(made$target, "~ .")))
@@ -29,12 +30,14 @@ refit <- function(object, with = NULL, data = NULL, response = NULL, ...) {
   words <- list(formula = formula, data = data, ...)
   weights <- object$asked$call$data$weights
   if (!is.null(weights) && is.null(words$weights) && nrow(data) == object$n) words$weights <- weights
-  offset <- object$asked$call$data$offset
-  if (!is.null(offset) && is.null(words$offset) && is.null(attr(object$coding$terms, "offset"))) words$offset <- offset
+  if (object$family == "cox" && (is.null(with) || is_own)) words <- survival_words(object, words, is_own)
+  else words$offset <- refit_offset(object, words$offset)
   if (is.null(with)) {
     with <- switch(object$family, gaussian = stats::lm, binomial = stats::glm, poisson = stats::glm, Gamma = stats::glm,
+      cox = getExportedValue("survival", "coxph"),
       stop("give `with`, a function to fit family \"", object$family, "\" by, for instance MASS::rlm", call. = FALSE))
-    if (object$family != "gaussian") words$family <- stats::family(object)
+    if (object$family %in% c("binomial", "poisson", "Gamma")) words$family <- stats::family(object)
+    if (object$family == "cox" && is.null(words$ties)) words$ties <- object$asked$call$setup$ties
   }
   found <- do.call(with, words)
   # The data would fill the screen.
@@ -42,6 +45,28 @@ refit <- function(object, with = NULL, data = NULL, response = NULL, ...) {
     found$call <- as.call(list(quote(refit), formula = formula))
   }
   found
+}
+
+# The offset that was an argument of the fit; that of a formula is in it.
+refit_offset <- function(object, given = NULL) {
+  if (!is.null(given)) return(given)
+  if (is.null(attr(object$coding$terms, "offset"))) object$asked$call$data$offset
+}
+
+# coxph() wants strata and offsets in the formula; those that were arguments of the fit become columns.
+survival_words <- function(object, words, is_own) {
+  data <- object$asked$call$data
+  add <- function(name, values, term) {
+    if (!is_own) stop("the fit had ", name, " as an argument: write it into the formula of your own fit of other data", call. = FALSE)
+    words$data[[paste0(".", name)]] <<- values
+    words$formula <<- stats::update(words$formula, stats::as.formula(paste0(". ~ . + ", term, "(.", name, ")")))
+  }
+  offset <- refit_offset(object)
+  if (!is.null(offset)) add("offset", offset, "offset")
+  strata <- data$survival$strata
+  if (!is.null(strata) && !length(object$coding$apart)) add("strata", factor(object$asked$strata[strata + 1L]), "strata")
+  words$formula <- with_survival(words$formula)
+  words
 }
 
 # The samples of a fit as a data frame, and the name of the target in it.
@@ -61,8 +86,15 @@ refit_data <- function(object) {
   names(data) <- name_of(object, object$support)
   target <- if (make.names(object$target) == object$target) object$target else "y"
   while (target %in% names(data)) target <- paste0(target, ".")
-  data[[target]] <- if (object$family %in% CLASSES) (object$asked$call$data$y + 1) / 2 else object$asked$call$data$y
+  samples <- object$asked$call$data
+  data[[target]] <- if (object$family == "cox") surv_of(samples$survival) else if (object$family %in% CLASSES) (samples$y + 1) / 2 else samples$y
   list(data = data, target = target)
+}
+
+# What Surv() makes of times.
+surv_of <- function(times) {
+  if (!requireNamespace("survival", quietly = TRUE)) stop("refit() of survival times is by package survival, which is not installed", call. = FALSE)
+  if (is.null(times$entry)) survival::Surv(times$time, times$event) else survival::Surv(times$entry, times$time, times$event)
 }
 
 # Columns of the samples, as the engine was given them.

@@ -15,7 +15,10 @@
 #' set.seed(1)
 #' stability(mpg ~ ., mtcars, subsamples = 20, threads = 2)
 #' @export
-stability <- function(x, ...) UseMethod("stability")
+stability <- function(x, ...) {
+  refuse_strange(...names())
+  UseMethod("stability")
+}
 
 #' @rdname stability
 #' @export
@@ -29,13 +32,13 @@ stability.data.frame <- function(x, y, groups = NULL, ...) by_frame(fit_stabilit
 
 #' @rdname stability
 #' @export
-stability.formula <- function(formula, data = NULL, weights = NULL, subset = NULL, na.action = NULL, offset = NULL, groups = NULL, ...) {
+stability.formula <- function(formula, data = NULL, weights = NULL, subset = NULL, na.action = NULL, offset = NULL, groups = NULL,
+                              strata = NULL, ...) {
   by_formula(fit_stability, match.call(), parent.frame(), groups, ...)
 }
 
 fit_stability <- function(x, y, lambda0 = NULL, max_size = NULL, subsamples = 100, share = 0.5, ..., call = NULL, coding = NULL, target = NULL) {
-  words <- apart(list(...))
-  asked <- do.call(ask, c(list(x, y), words$problem, list(members = coding$members, control = words$control)))
+  asked <- ask_for(x, y, coding, ...)
   asked$call$choice <- choice_of(max_size = max_size)
   if (!is.null(lambda0)) asked$call$choice$lambda0s <- sort(unique(as.double(lambda0)), decreasing = TRUE)
   seed <- as.double(sample.int(.Machine$integer.max, 1))

@@ -18,7 +18,10 @@
 #' coef(best, 3)
 #' summary(best)$adjr2
 #' @export
-subsets <- function(x, ...) UseMethod("subsets")
+subsets <- function(x, ...) {
+  refuse_strange(...names())
+  UseMethod("subsets")
+}
 
 #' @rdname subsets
 #' @export
@@ -30,24 +33,15 @@ subsets.data.frame <- function(x, y, groups = NULL, ...) by_frame(fit_subsets, x
 
 #' @rdname subsets
 #' @export
-subsets.formula <- function(formula, data = NULL, weights = NULL, subset = NULL, na.action = NULL, offset = NULL, groups = NULL, ...) {
+subsets.formula <- function(formula, data = NULL, weights = NULL, subset = NULL, na.action = NULL, offset = NULL, groups = NULL,
+                            strata = NULL, ...) {
   by_formula(fit_subsets, match.call(), parent.frame(), groups, ...)
 }
 
-PROBLEM <- c("family", "lambda1", "lambda2", "weights", "offset", "standardize", "intercept", "penalty.factor", "shrinkage", "exclude",
-  "always", "lower.limits", "upper.limits", "groups", "group_prices", "delta", "theta")
-
-# Words of the problem apart from those of the way of solving.
-apart <- function(words) {
-  is_problem <- names(words) %in% PROBLEM
-  list(problem = words[is_problem], control = do.call(bestset_control, words[!is_problem]))
-}
-
 fit_subsets <- function(x, y, nvmax = NULL, ..., call, coding = NULL, target = NULL) {
-  words <- apart(list(...))
-  asked <- do.call(ask, c(list(x, y), words$problem, list(members = coding$members, control = words$control)))
+  asked <- ask_for(x, y, coding, ...)
   nvmax <- whole(nvmax, "nvmax")
-  found <- with_progress(words$control, function(progress) call_subsets(asked$call, nvmax, progress))
+  found <- with_progress(asked$call$control, function(progress) call_subsets(asked$call, nvmax, progress))
   each <- function(name) vapply(found$sizes, function(s) if (is.null(s[[name]])) NA_real_ else as.double(s[[name]]), 0)
   table <- data.frame(size = each("size"))
   for (name in c("objective", "lower_bound", "gap", "loss", "r2", "adjusted_r2", "cp", "aic", "bic")) table[[name]] <- each(name)
@@ -68,10 +62,7 @@ fit_subsets <- function(x, y, nvmax = NULL, ..., call, coding = NULL, target = N
 coef.bestset_subsets <- function(object, id = seq_along(object$sizes), ...) {
   bad <- setdiff(id, seq_along(object$sizes))
   if (length(bad)) stop("id lists ", bad[[1]], "; there are the sizes 1 to ", length(object$sizes), call. = FALSE)
-  one <- function(size) {
-    point <- object$sizes[[size]]
-    c(if (object$has_intercept) c("(Intercept)" = point$intercept), setNames(point$values, name_of(object, point$support)))
-  }
+  one <- function(size) coefficients_of(object, object$sizes[[size]])
   if (length(id) == 1) one(id) else lapply(setNames(id, id), one)
 }
 
@@ -103,6 +94,8 @@ print.bestset_subsets <- function(x, shown = 8, ...) {
     paste0(paste(head(names, shown), collapse = ", "), if (length(names) > shown) " ...")
   }, "")
   columns <- x$table[c("size", "r2", "adjusted_r2", "cp", "bic")]
+  # Cp is for least squares.
+  columns <- columns[!vapply(columns, function(values) all(is.na(values)), TRUE)]
   table <- cbind(format(columns, digits = 4), status = gsub("_", " ", x$table$status), features = features)
   # One line for each size, however long.
   cells <- rbind(names(table), as.matrix(table))

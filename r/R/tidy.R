@@ -9,7 +9,7 @@
 #' @param newdata New samples.
 #' @param ... Not used.
 #' @return `tidy()`: a row for each coefficient, and the share of the folds that have it. `glance()`: one row. `augment()`: the samples
-#'   with `.fitted` and `.resid`.
+#'   with `.fitted` and `.resid`; of survival times the linear predictor and martingale residuals.
 #' @name tidy.bestset
 #' @exportS3Method generics::tidy
 tidy.bestset <- function(x, ...) {
@@ -22,17 +22,20 @@ tidy.bestset <- function(x, ...) {
 #' @rdname tidy.bestset
 #' @exportS3Method generics::glance
 glance.bestset <- function(x, ...) {
-  data.frame(
+  found <- data.frame(
     r.squared = x$r2, r.squared.limit = x$r2_limit, size = x$size, lambda0 = x$lambda0, lambda1 = x$lambda1, lambda2 = x$lambda2,
     objective = x$objective, lower.bound = x$lower_bound, gap = x$gap, relative.gap = x$relative_gap, status = x$status,
     proved = x$proved, deviance = stats::deviance(x), nobs = nobs(x), nfeatures = x$p
   )
+  if (x$family == "cox") found <- cbind(found, nevent = x$survival$events, concordance = x$survival$concordance)
+  found
 }
 
 #' @rdname tidy.bestset
 #' @exportS3Method generics::augment
 augment.bestset <- function(x, data = NULL, newdata = NULL, ...) {
-  type <- if (x$family == "squared_hinge") "link" else "response"
+  # As broom has it, survival times have the linear predictor and martingale residuals.
+  type <- if (x$family %in% c("squared_hinge", "cox")) "link" else "response"
   if (!is.null(newdata)) {
     newdata$.fitted <- predict(x, newdata, type = type)
     return(newdata)
@@ -41,8 +44,9 @@ augment.bestset <- function(x, data = NULL, newdata = NULL, ...) {
   # As long as the data are: with the rows that were left out, or without them.
   padded <- nrow(data) == x$n + length(x$coding$na.action) && length(x$coding$na.action) > 0
   over <- function(values) if (padded) stats::naresid(structure(x$coding$na.action, class = "exclude"), values) else values
-  data$.fitted <- over(means(x))
-  if (x$family != "squared_hinge") data$.resid <- over(target_of(x) - means(x))
+  data$.fitted <- over(shown_as(x, margins(x), type))
+  if (x$family == "cox") data$.resid <- over(survival_residuals(x, "martingale"))
+  else if (x$family != "squared_hinge") data$.resid <- over(target_of(x) - means(x))
   data
 }
 

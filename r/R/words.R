@@ -1,16 +1,18 @@
 # Words of users into what the engine reads: `data`, `setup`, `choice` and `control`. Nothing is decided here.
 
 LOSSES <- c(gaussian = "squared", binomial = "logistic", poisson = "poisson", Gamma = "gamma", negbin = "negative_binomial",
-  huber = "huber", squared_hinge = "squared_hinge")
+  huber = "huber", squared_hinge = "squared_hinge", cox = "cox")
 # Families whose linear predictor is the logarithm of the mean.
 LOG_LINK <- c("poisson", "Gamma", "negbin")
 # Other words for them.
 ALIASES <- c(gamma = "Gamma", negative_binomial = "negbin", nb = "negbin")
 CLASSES <- c("binomial", "squared_hinge")
+# What is predicted of survival times besides the linear predictor.
+CURVES <- c("survival", "hazard", "median")
 CRITERIA <- c("aic", "bic", "ebic", "gic", "cp", "adjusted_r2")
 METHODS <- c("incremental", "exact", "primal_dual", "primal_dual_plain", "dual_ascent", "dual_iht", "cdss")
 LIMITS <- c("time_limit", "iteration_limit", "node_limit", "memory_limit", "interrupted", "read_failed")
-SCORES <- c(mse = "squared_error", mae = "absolute_error", deviance = "deviance", class = "accuracy", auc = "auc")
+SCORES <- c(mse = "squared_error", mae = "absolute_error", deviance = "deviance", class = "accuracy", auc = "auc", C = "concordance")
 
 #' How a model is looked for
 #'
@@ -56,6 +58,16 @@ bestset_control <- function(method = "incremental", prove = "auto", gap = 1e-6, 
   )
 }
 
+# Words of the problem: those of `ask()` and `setup_of()`.
+PROBLEM <- c("family", "lambda1", "lambda2", "weights", "offset", "standardize", "intercept", "penalty.factor", "shrinkage", "exclude",
+  "always", "lower.limits", "upper.limits", "groups", "group_prices", "delta", "theta", "ties", "strata")
+
+# Words of the problem apart from those of the way of solving.
+apart <- function(words) {
+  is_problem <- names(words) %in% PROBLEM
+  list(problem = words[is_problem], control = do.call(bestset_control, words[!is_problem]))
+}
+
 # "auto" is NULL for the engine, nothing 0.
 proof <- function(prove) {
   if (identical(prove, "auto") || isTRUE(prove)) return(NULL)
@@ -75,6 +87,20 @@ threads_of <- function(threads) {
   given <- suppressWarnings(as.integer(given))
   given <- given[!is.na(given) & given > 0]
   if (length(given)) given[[1]] else NULL
+}
+
+# Words of others that would be taken for the beginning of one of ours, or be refused without saying why.
+STRANGE <- c(
+  lambda = "lambda0 is the price of a feature, lambda1 and lambda2 are those of absolute and of squared size, of sums of losses",
+  alpha = "lambda1 and lambda2 are the prices of absolute and of squared size", nlambda = "nlambda0 is the most points of the path",
+  pmax = "max_size is the largest size of the path, k the largest number of features", dfmax = "max_size is the largest size of the path",
+  nbest = "top, with method = \"exact\", is how many of the best subsets are looked for", force.in = "always names features that cost nothing",
+  force.out = "exclude names features that are kept out", support.size = "k is the largest number of features, max_size that of a path"
+)
+
+refuse_strange <- function(names) {
+  found <- intersect(names, names(STRANGE))
+  if (length(found)) stop("there is no ", found[[1]], " here: ", STRANGE[[found[[1]]]], call. = FALSE)
 }
 
 # One value of those known.
@@ -117,7 +143,9 @@ numbers <- function(values, name, n) {
   as.double(values)
 }
 
-family_of <- function(family) {
+# The family of a word or of one of R's; where none is given, what y is decides.
+family_of <- function(family, y = NULL) {
+  if (is.null(family)) return(if (inherits(y, "Surv")) "cox" else "gaussian")
   if (is.function(family)) family <- family()
   if (inherits(family, "family")) {
     name <- if (startsWith(family$family, "Negative Binomial")) "negbin" else family$family
@@ -129,7 +157,10 @@ family_of <- function(family) {
     family <- name
   }
   if (is.character(family) && length(family) == 1 && family %in% names(ALIASES)) family <- ALIASES[[family]]
+  if (identical(family, "multinomial")) stop("there is no family \"multinomial\" in R yet; take one class against the others, family = \"binomial\"", call. = FALSE)
   one_of(family, names(LOSSES), "family")
+  if (inherits(y, "Surv") && family != "cox") stop("y is a Surv() of survival times, which are for family \"cox\", not \"", family, "\"", call. = FALSE)
+  family
 }
 
 # Theta as given, or that of MASS::negative.binomial(theta).
@@ -159,7 +190,7 @@ places <- function(given, name, names, p, members = NULL) {
 # The problem, but for the number of features.
 setup_of <- function(names, p, family = "gaussian", lambda1 = 0, lambda2 = NULL, standardize = TRUE, intercept = TRUE,
                      penalty.factor = NULL, shrinkage = NULL, exclude = NULL, always = NULL, lower.limits = -Inf,
-                     upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL, members = NULL) {
+                     upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL, ties = "efron", members = NULL) {
   scale <- if (isTRUE(standardize)) "norm" else if (isFALSE(standardize)) "none" else standardize
   one_of(scale, c("norm", "variance", "none"), "standardize")
   price <- numbers(if (length(penalty.factor) == 1) rep(penalty.factor, p) else penalty.factor, "penalty.factor", p)
@@ -171,8 +202,10 @@ setup_of <- function(names, p, family = "gaussian", lambda1 = 0, lambda2 = NULL,
   if (any(lengths(limits) != 1)) limits <- lapply(limits, rep_len, p)
   free <- all(lower.limits == -Inf) && all(upper.limits == Inf)
   list(
-    loss = LOSSES[[family]], delta = number(delta, "delta"), theta = theta, lambda1 = number(lambda1, "lambda1"),
-    lambda2 = if (length(lambda2)) number(lambda2[[1]], "lambda2"), intercept = isTRUE(intercept), scale = scale,
+    loss = LOSSES[[family]], delta = number(delta, "delta"), theta = theta, ties = if (family == "cox") one_of(ties, TIES, "ties"),
+    lambda1 = number(lambda1, "lambda1"), lambda2 = if (length(lambda2)) number(lambda2[[1]], "lambda2"),
+    # The partial likelihood has none.
+    intercept = isTRUE(intercept) && family != "cox", scale = scale,
     lower = if (!free) as.double(limits[[1]]), upper = if (!free) as.double(limits[[2]]), price = price,
     shrinkage = numbers(shrinkage, "shrinkage", p), always = places(always, "always", names, p, members), never = never,
     groups = groups_of(groups, p), group_prices = if (!is.null(group_prices)) as.double(group_prices)

@@ -9,7 +9,7 @@ if ! command -v R >/dev/null; then
     echo "make test-r: skipped, there is no R (Debian: apt install $debian)"
     exit 0
 fi
-missing=$(Rscript -e 'wanted <- c("Matrix", "testthat", "knitr", "rmarkdown"); cat(wanted[!wanted %in% rownames(installed.packages())])')
+missing=$(Rscript -e 'wanted <- c("Matrix", "testthat", "knitr", "rmarkdown", "survival"); cat(wanted[!wanted %in% rownames(installed.packages())])')
 if [ -n "$missing" ] || ! command -v pandoc >/dev/null || ! command -v xz >/dev/null; then
     echo "make test-r: skipped, R has no ${missing:-pandoc or xz} (Debian: apt install $debian xz-utils)"
     exit 0

@@ -44,6 +44,11 @@ SEXP savvy_call_certify__impl(SEXP c_arg__call, SEXP c_arg__given, SEXP c_arg__p
     return handle_result(res);
 }
 
+SEXP savvy_call_curves__impl(SEXP c_arg__baseline, SEXP c_arg__u, SEXP c_arg__what, SEXP c_arg__wanted) {
+    SEXP res = savvy_call_curves__ffi(c_arg__baseline, c_arg__u, c_arg__what, c_arg__wanted);
+    return handle_result(res);
+}
+
 SEXP savvy_call_open__impl(SEXP c_arg__path) {
     SEXP res = savvy_call_open__ffi(c_arg__path);
     return handle_result(res);
@@ -79,6 +84,11 @@ SEXP savvy_call_subsets__impl(SEXP c_arg__call, SEXP c_arg__most, SEXP c_arg__pr
     return handle_result(res);
 }
 
+SEXP savvy_call_survival__impl(SEXP c_arg__call, SEXP c_arg__u) {
+    SEXP res = savvy_call_survival__ffi(c_arg__call, c_arg__u);
+    return handle_result(res);
+}
+
 SEXP savvy_call_write_model__impl(SEXP c_arg__path, SEXP c_arg__from) {
     SEXP res = savvy_call_write_model__ffi(c_arg__path, c_arg__from);
     return handle_result(res);
@@ -88,6 +98,7 @@ SEXP savvy_call_write_model__impl(SEXP c_arg__path, SEXP c_arg__from) {
 
 static const R_CallMethodDef CallEntries[] = {
     {"savvy_call_certify__impl", (DL_FUNC) &savvy_call_certify__impl, 3},
+    {"savvy_call_curves__impl", (DL_FUNC) &savvy_call_curves__impl, 4},
     {"savvy_call_open__impl", (DL_FUNC) &savvy_call_open__impl, 1},
     {"savvy_call_predict__impl", (DL_FUNC) &savvy_call_predict__impl, 2},
     {"savvy_call_read_model__impl", (DL_FUNC) &savvy_call_read_model__impl, 1},
@@ -95,6 +106,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"savvy_call_select__impl", (DL_FUNC) &savvy_call_select__impl, 2},
     {"savvy_call_stability__impl", (DL_FUNC) &savvy_call_stability__impl, 4},
     {"savvy_call_subsets__impl", (DL_FUNC) &savvy_call_subsets__impl, 3},
+    {"savvy_call_survival__impl", (DL_FUNC) &savvy_call_survival__impl, 2},
     {"savvy_call_write_model__impl", (DL_FUNC) &savvy_call_write_model__impl, 2},
 
     {NULL, NULL, 0}

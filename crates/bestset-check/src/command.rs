@@ -73,7 +73,8 @@ fn said(proved: &Proved, files: &Files) -> String {
     }
     if files.counts {
         let c = proved.counts;
-        text += &format!("\n{} splits, {} bounds, {} lemmas, {} bytes.", c.splits, c.bounds, c.lemmas, c.bytes);
+        let (splits, bounds, lemmas, fits) = (c.splits, c.bounds, c.lemmas, c.fits);
+        text += &format!("\n{splits} splits, {bounds} bounds, {lemmas} lemmas, {fits} fits, {} bytes.", c.bytes);
     }
     text
 }

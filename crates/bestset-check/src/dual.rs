@@ -24,7 +24,7 @@ struct Predicted {
 impl Predicted {
     fn new(model: &Model, beta: &Sparse) -> Self {
         let mut v = model.start();
-        let mut size = if model.loss.is_classification() { model.offset_norm } else { model.y_norm };
+        let mut size = if model.loss.is_of_difference() { model.y_norm } else { model.offset_norm };
         for &(j, b) in beta {
             axpy(b, model.column(j), &mut v);
             size = up(size + up(model.norms[j] * b.abs()));
@@ -129,8 +129,10 @@ pub fn loss(model: &Model, beta: &Sparse) -> f64 {
     let Predicted { v, error } = Predicted::new(model, beta);
     let mut total = 0.0;
     for (i, &v) in v.iter().enumerate().filter(|p| model.weight(p.0) > 0.0) {
-        total = up(total + up(model.weight(i) * model.loss.value(v, model.y[i])));
+        // Convex: the larger at the ends of what v can be.
+        let off = up(error / down(model.weight(i).sqrt()));
+        let at = |v: f64| model.loss.value(v, model.y[i]);
+        total = up(total + up(model.weight(i) * at(down(v - off)).max(at(up(v + off)))));
     }
-    // ‖ℓ′‖ ≤ 2√Σwℓ, ℓ″ ≤ 2.
-    up(total + up(up(2.0 * up(total.sqrt())) * error) + up(error * error)) * (1.0 + 1e-15)
+    total
 }

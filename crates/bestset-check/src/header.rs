@@ -5,7 +5,7 @@ use crate::source::Source;
 use std::io::Read;
 
 /// The first bytes of a proof: a name and the version of the format.
-pub const MAGIC: [u8; 8] = *b"BSPROOF2";
+pub const MAGIC: [u8; 8] = *b"BSPROOF3";
 
 /// λ0[b ≠ 0] + λ1|b| + λ2b² on low ≤ b ≤ high.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,7 +62,7 @@ impl Header {
     /// Reads it; every number is within its range.
     pub fn read<R: Read>(from: &mut Source<R>) -> Result<Self, String> {
         if from.array::<8>()? != MAGIC {
-            return Err("this is no proof of version 2".to_owned());
+            return Err("this is no proof of version 3".to_owned());
         }
         let hash = from.array()?;
         let (n, p) = (from.whole()?, from.whole()?);
@@ -157,6 +157,9 @@ fn loss<R: Read>(from: &mut Source<R>) -> Result<Loss, String> {
         1 => Ok(Loss::Logistic),
         2 => Ok(Loss::SquaredHinge),
         3 => scale(from).map(Loss::Huber),
+        4 => Ok(Loss::Poisson),
+        5 => Ok(Loss::Gamma),
+        6 => scale(from).map(Loss::NegativeBinomial),
         other => Err(format!("byte {}: no loss has the number {other}", from.place())),
     }
 }

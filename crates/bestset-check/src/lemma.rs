@@ -79,13 +79,14 @@ pub struct Products {
 }
 
 impl Products {
-    fn at(&self, a: usize, b: usize) -> f64 {
+    /// The product of two places.
+    pub fn at(&self, a: usize, b: usize) -> f64 {
         let (a, b) = (a.max(b), a.min(b));
         self.values[a * (a + 1) / 2 + b]
     }
 
     /// Where the features are, their products made unless all are there.
-    fn places(&mut self, model: &Model, features: &[usize]) -> Vec<usize> {
+    pub fn places(&mut self, model: &Model, features: &[usize]) -> Vec<usize> {
         let find =
             |all: &[usize]| -> Option<Vec<usize>> { features.iter().map(|j| all.binary_search(j).ok()).collect() };
         if let Some(places) = find(&self.features) {

@@ -10,6 +10,7 @@
 //! | `source`, `header` | the bytes of a proof; which data, which problem, which claim |
 //! | `model` | the columns of the problem, compared with the hash |
 //! | `bound`, `lemma` | the inequality, and the curvature it may use |
+//! | `fit`, `leaps` | least squares, from below, and what that decides |
 //! | `dual`, `loss` | the same for losses that are not the squared one |
 //! | `tree` | the records: splits, bounds, decisions |
 //! | `round`, `sha256` | rounding bounded beforehand; the hash |
@@ -19,7 +20,9 @@
 mod bound;
 mod command;
 mod dual;
+mod fit;
 mod header;
+mod leaps;
 mod lemma;
 mod loss;
 mod model;

@@ -7,7 +7,7 @@ use crate::sha256::{Sha256, hex};
 use crate::table::Table;
 use std::cell::Cell;
 
-/// x̃_j = (x_j − c_j)/s_j and ỹ = y − o − c, rounded (classes and their offsets as they are); every norm is the weighted one, every bound is at least what it bounds.
+/// x̃_j = (x_j − c_j)/s_j and ỹ = y − o − c, rounded (classes, counts and their offsets as they are); every norm is the weighted one, every bound is at least what it bounds.
 pub struct Model {
     n: usize,
     columns: Vec<f64>,
@@ -15,7 +15,7 @@ pub struct Model {
     pub loss: Loss,
     /// ỹ.
     pub y: Vec<f64>,
-    /// Offsets of classes; in ỹ otherwise.
+    /// Offsets of classes and counts; in ỹ otherwise.
     offset: Option<Vec<f64>>,
     /// At least ‖o‖ of these.
     pub offset_norm: f64,
@@ -125,9 +125,9 @@ impl Model {
                 hex(&found)
             ));
         }
-        match self.loss.is_classification() {
-            true => self.classes(y, offset),
-            false => self.targets(y, offset),
+        match self.loss.is_of_difference() {
+            true => self.targets(y, offset),
+            false => self.counts(y, offset),
         }
     }
 
@@ -144,10 +144,12 @@ impl Model {
         Ok(())
     }
 
-    /// y = ±1, and offsets.
-    fn classes(&mut self, y: &[f64], offset: Option<&[f64]>) -> Result<(), String> {
-        if let Some(i) = y.iter().position(|y| y.abs() != 1.0) {
-            return Err(format!("row {}: the target is {}, and the loss wants -1 and 1", i + 1, y[i]));
+    /// y as it is, classes, counts or amounts, and offsets.
+    fn counts(&mut self, y: &[f64], offset: Option<&[f64]>) -> Result<(), String> {
+        usable(y, "the target")?;
+        if let Some(i) = y.iter().position(|y| !self.loss.has_target(*y)) {
+            let wanted = if self.loss.is_classification() { "-1 and 1" } else { "counts or amounts" };
+            return Err(format!("row {}: the target is {}, and the loss wants {wanted}", i + 1, y[i]));
         }
         self.y = y.to_vec();
         if let Some(offset) = offset {
@@ -176,11 +178,11 @@ impl Model {
         self.weights.as_ref().map_or(1.0, |w| w[i])
     }
 
-    /// v of [`Loss::slope`] at β = 0, without an intercept: offsets of classes, −ỹ of numbers.
+    /// v of [`Loss::slope`] at β = 0, without an intercept: −ỹ, or offsets where y is as it is.
     pub fn start(&self) -> Vec<f64> {
-        match self.loss.is_classification() {
-            true => (0..self.n).map(|i| self.offset_of(i)).collect(),
-            false => self.y.iter().map(|y| -y).collect(),
+        match self.loss.is_of_difference() {
+            true => self.y.iter().map(|y| -y).collect(),
+            false => (0..self.n).map(|i| self.offset_of(i)).collect(),
         }
     }
 

@@ -51,6 +51,13 @@ impl Proved {
             Loss::Logistic => format!("Σ{weight} log(1 + exp(−yu)), u = {u},"),
             Loss::SquaredHinge => format!("Σ{weight} max(0, 1 − yu)², u = {u},"),
             Loss::Huber(delta) => format!("Σ{weight} of Huber's loss of y − u with δ = {delta}, u = {u},"),
+            Loss::Poisson => format!("half the deviance Σ{weight} (exp(u) − yu + y log y − y) of counts, u = {u},"),
+            Loss::Gamma => format!("half the deviance Σ{weight} (y exp(−u) + u − log y − 1) of amounts, u = {u},"),
+            Loss::NegativeBinomial(theta) => {
+                format!(
+                    "half the deviance Σ{weight} of counts of the negative binomial kind, θ = {theta}, mean exp(u), u = {u},"
+                )
+            }
         };
         match self.header.is_uniform() {
             false => text.push_str(" + the penalty of each feature that --features lists"),

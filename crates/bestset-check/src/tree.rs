@@ -1,6 +1,7 @@
 //! The records, one after the other: a depth-first walk through the families of subsets (PROOF, "Records").
 
 use crate::bound::{Anchor, Choice, bound};
+use crate::fit::{Equations, Fit};
 use crate::header::{Header, sparse};
 use crate::lemma::{Lemma, Products};
 use crate::loss::Loss;
@@ -15,6 +16,8 @@ const PSD: u8 = 3;
 const SIZE: u8 = 4;
 const LISTED: u8 = 5;
 const END: u8 = 6;
+const FIT: u8 = 7;
+const PAIRS: u8 = 8;
 
 /// What the records came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -25,32 +28,40 @@ pub struct Counts {
     pub bounds: usize,
     /// Lemmas that were proved.
     pub lemmas: usize,
+    /// Fits on all features of a family, and looks at all pairs.
+    pub fits: usize,
     /// Bytes of the file.
     pub bytes: u64,
 }
 
 /// A family that waits while the other side of its split is looked at.
-struct Waiting {
+pub(crate) struct Waiting {
     /// Decisions that it shares with that side.
     decided: usize,
     feature: usize,
     side: Choice,
     lemma: Option<Rc<Lemma>>,
+    pub(crate) fit: Option<Rc<Fit>>,
 }
 
 /// The family that is looked at, and those that wait.
 pub struct Tree<'a> {
-    header: &'a Header,
-    model: &'a Model,
-    choices: Vec<Choice>,
+    pub(crate) header: &'a Header,
+    pub(crate) model: &'a Model,
+    pub(crate) choices: Vec<Choice>,
     /// Features decided since the root, in order.
     decided: Vec<usize>,
-    inside: usize,
+    pub(crate) inside: usize,
     lemma: Option<Rc<Lemma>>,
-    waiting: Vec<Waiting>,
+    pub(crate) waiting: Vec<Waiting>,
     is_closed: bool,
-    products: Products,
-    counts: Counts,
+    pub(crate) products: Products,
+    pub(crate) equations: Option<Rc<Equations>>,
+    /// The last fit on features that hold those of the family.
+    pub(crate) fit: Option<Rc<Fit>>,
+    /// What fits must be, by the number of features.
+    pub(crate) needs: Vec<f64>,
+    pub(crate) counts: Counts,
 }
 
 impl<'a> Tree<'a> {
@@ -70,6 +81,9 @@ impl<'a> Tree<'a> {
             waiting: Vec::new(),
             is_closed: false,
             products: Products::default(),
+            equations: None,
+            fit: None,
+            needs: Vec::new(),
             counts: Counts::default(),
         }
     }
@@ -94,13 +108,15 @@ impl<'a> Tree<'a> {
                 PSD => self.psd(from),
                 SIZE => self.size(),
                 LISTED => self.listed(),
+                FIT => self.fit(from),
+                PAIRS => self.pairs(),
                 other => Err(format!("no record has the number {other}")),
             };
             step.map_err(|problem| format!("record at byte {place}: {problem}"))?;
         }
     }
 
-    fn decide(&mut self, j: usize, choice: Choice) -> Result<(), String> {
+    pub(crate) fn decide(&mut self, j: usize, choice: Choice) -> Result<(), String> {
         if self.choices[j] != Choice::Free {
             return Err(format!("feature {j} is decided already"));
         }
@@ -111,8 +127,8 @@ impl<'a> Tree<'a> {
     }
 
     /// Goes on with the last family that waits.
-    fn close(&mut self) {
-        let Some(Waiting { decided, feature, side, lemma }) = self.waiting.pop() else {
+    pub(crate) fn close(&mut self) {
+        let Some(Waiting { decided, feature, side, lemma, fit }) = self.waiting.pop() else {
             self.is_closed = true;
             return;
         };
@@ -120,7 +136,7 @@ impl<'a> Tree<'a> {
             self.inside -= usize::from(self.choices[j] == Choice::In);
             self.choices[j] = Choice::Free;
         }
-        self.lemma = lemma;
+        (self.lemma, self.fit) = (lemma, fit);
         self.choices[feature] = side;
         self.inside += usize::from(side == Choice::In);
         self.decided.push(feature);
@@ -130,9 +146,9 @@ impl<'a> Tree<'a> {
     fn split<R: Read>(&mut self, from: &mut Source<R>) -> Result<(), String> {
         let (j, in_first) = (from.feature(self.header.p())?, from.flag()?);
         let (first, side) = if in_first { (Choice::In, Choice::Out) } else { (Choice::Out, Choice::In) };
-        let (decided, lemma) = (self.decided.len(), self.lemma.clone());
+        let (decided, lemma, fit) = (self.decided.len(), self.lemma.clone(), self.fit.clone());
         self.decide(j, first)?;
-        self.waiting.push(Waiting { decided, feature: j, side, lemma });
+        self.waiting.push(Waiting { decided, feature: j, side, lemma, fit });
         self.counts.splits += 1;
         Ok(())
     }
@@ -231,13 +247,19 @@ impl<'a> Tree<'a> {
         if self.choices.contains(&Choice::Free) {
             return Err("a family of more than one subset is no answer".to_owned());
         }
-        let is_this = |answer: &Vec<(usize, f64)>| {
-            answer.len() == self.inside && answer.iter().all(|c| self.choices[c.0] == Choice::In)
-        };
-        if !self.header.answers.iter().any(is_this) {
+        if !self.is_excepted(&[]) {
             return Err("the subset is not among the answers".to_owned());
         }
         self.close();
         Ok(())
+    }
+
+    /// Whether the features that are in and these are an answer that the claim excepts.
+    pub(crate) fn is_excepted(&self, more: &[usize]) -> bool {
+        let is_this = |answer: &Vec<(usize, f64)>| {
+            let is_in = |j: usize| self.choices[j] == Choice::In || more.contains(&j);
+            answer.len() == self.inside + more.len() && answer.iter().all(|c| is_in(c.0))
+        };
+        self.header.excepted && self.header.answers.iter().any(is_this)
     }
 }

@@ -14,7 +14,10 @@ mod interrupt;
 mod numbers;
 mod output;
 mod progress;
+mod room;
 mod work;
+
+pub use room::share_memory;
 
 use anstream::eprintln;
 use clap::FromArgMatches;
@@ -40,6 +43,7 @@ pub fn run(words: Vec<OsString>) -> u8 {
             return if error.use_stderr() { Exit::BadInput as u8 } else { Exit::Done as u8 };
         }
     };
+    room::fit_threads();
     let cancel = interrupt::cancel_on_ctrl_c();
     let mut out = anstream::stdout().lock();
     let exit = commands::run(&cli.command, &cancel, &mut out).unwrap_or_else(|failure| {

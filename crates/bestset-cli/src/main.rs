@@ -3,5 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(bestset_cli::run(std::env::args_os().collect()))
+    let words: Vec<_> = std::env::args_os().collect();
+    bestset_cli::share_memory(&words);
+    ExitCode::from(bestset_cli::run(words))
 }

@@ -64,6 +64,8 @@ pub struct Dataset {
     pub imputed: Vec<Imputed>,
     /// Rows that were left out because they had no target.
     pub without_target: u64,
+    /// Rows that were left out because they had no value in another column.
+    pub incomplete: u64,
     /// What was left out of the data besides, one sentence each.
     pub remarks: Vec<String>,
     /// What was taken for granted in reading the file, one sentence each.
@@ -217,6 +219,7 @@ impl Dataset {
             categories: Vec::new(),
             imputed: Vec::new(),
             without_target: 0,
+            incomplete: 0,
             remarks: Vec::new(),
             notes: Vec::new(),
         }
@@ -302,7 +305,7 @@ impl Table {
     /// first in the alphabet, after the features that are numbers.
     pub fn into_dataset(mut self, roles: &Roles) -> Result<Dataset> {
         self.check_names()?;
-        let without_target = roles.drop_rows(&mut self)?;
+        let (without_target, incomplete) = roles.drop_rows(&mut self)?;
         let assigned = roles.assign(&mut self)?;
         let (categories, texts) = encode::encode(&mut self, roles)?;
         let mut imputed = encode::impute(&mut self, roles)?;
@@ -324,6 +327,7 @@ impl Table {
             categories,
             imputed,
             without_target,
+            incomplete,
             remarks: Vec::new(),
             notes,
         })

@@ -48,6 +48,14 @@ impl TextColumn {
     pub fn get(&self, row: usize) -> Option<&str> {
         self.levels.get(self.codes[row] as usize).map(String::as_str)
     }
+
+    /// Keeps these rows, and of the texts those that they have.
+    fn keep_rows(&mut self, rows: &[usize]) {
+        let mut levels = Levels::default();
+        let code = |&i: &usize| self.get(i).map_or(Self::MISSING, |text| levels.code(text));
+        self.codes = rows.iter().map(code).collect();
+        self.levels = levels.texts;
+    }
 }
 
 /// What a format calls the label or the target.
@@ -256,20 +264,23 @@ impl Table {
         self.texts.insert(place, TextColumn { name, position, levels: levels.texts, codes });
     }
 
-    /// Leaves out the rows in which the column at a position has no value, and returns how many there were.
-    pub(crate) fn drop_rows_without(&mut self, position: usize) -> u64 {
-        let Some(Gap { count, .. }) = self.gaps.get(&position).copied() else { return 0 };
-        let gone = self.missing_rows(position);
-        let keep: Vec<usize> = (0..self.rows()).filter(|i| gone.binary_search(i).is_err()).collect();
-        self.numbers.keep_rows(&keep);
-        for text in &mut self.texts {
-            text.codes = keep.iter().map(|&i| text.codes[i]).collect();
+    /// Leaves out the rows in which a column at one of these positions has no value, and returns how many there were.
+    pub(crate) fn drop_rows_without(&mut self, positions: &[usize]) -> u64 {
+        let mut gone = vec![false; self.rows()];
+        for position in positions.iter().filter(|position| self.gaps.contains_key(position)) {
+            self.missing_rows(*position).into_iter().for_each(|i| gone[i] = true);
         }
+        let keep: Vec<usize> = (0..gone.len()).filter(|&i| !gone[i]).collect();
+        if keep.len() == gone.len() {
+            return 0;
+        }
+        self.numbers.keep_rows(&keep);
+        self.texts.iter_mut().for_each(|text| text.keep_rows(&keep));
         if let Some(label) = &mut self.label {
             label.values = keep.iter().map(|&i| label.values[i]).collect();
         }
         self.find_gaps(&keep);
-        count
+        (gone.len() - keep.len()) as u64
     }
 
     /// The rows in which a column has no value.

@@ -454,6 +454,18 @@ fn rows_without_a_target_are_named_or_left_out() {
     assert_eq!(found.matrix.column(0).into_owned(), [2.0, 3.5, 5.0]);
     assert_eq!(found.matrix.column(1).into_owned(), [1.0, 0.0, 1.0]);
     assert!(dataset("a,y\n1,\n", fewer).unwrap_err().to_string().contains("no row has a target"));
+    // Complete rows alone: what is dropped as a column may be missing, and texts that no row has any longer are no levels.
+    let complete = Roles { drop_missing: true, ..roles("y") };
+    let found = dataset(text, complete.clone()).unwrap();
+    assert_eq!((found.rows(), found.without_target, found.incomplete), (2, 2, 1));
+    assert_eq!((found.target.unwrap().values, found.categories[0].levels.len()), (vec![5.0, 8.0], 0));
+    let found = dataset(text, Roles { drop: vec!["a".into()], ..complete.clone() }).unwrap();
+    assert_eq!((found.rows(), found.without_target, found.incomplete), (3, 2, 0));
+    let refused = dataset("a,b,y\n1,,1\n,2,2\n", complete.clone()).unwrap_err().to_string();
+    assert!(refused.contains("no row has a value in every column"), "{refused}");
+    let weighted = Roles { weights: Some("w".into()), ..complete };
+    let found = dataset("a,w,y\n1,1,1\n2,,2\n3,3,3\n", weighted).unwrap();
+    assert_eq!((found.weights.unwrap(), found.incomplete), (vec![1.0, 3.0], 1));
     // Weights and offsets are never filled.
     for (role, bad) in [
         ("weights", Roles { weights: Some("a".into()), impute: Impute::Mean, ..roles("s") }),

@@ -36,6 +36,9 @@ pub fn select<'py>(
     let cancel = caller.cancel.clone();
     let (found, kept) = run(py, &caller, |rows| {
         input.pose(|posed| {
+            if control.proof().is_some() {
+                posed.check_proof()?;
+            }
             let options = choice.selection(posed, &control, &cancel)?;
             let kept = bestset_report::Kept::new(posed, posed.select(&options, rows)?);
             if let Some(file) = control.proof() {

@@ -1,4 +1,5 @@
 SEXP savvy_call_certify__ffi(SEXP c_arg__call, SEXP c_arg__given, SEXP c_arg__progress);
+SEXP savvy_call_curves__ffi(SEXP c_arg__baseline, SEXP c_arg__u, SEXP c_arg__what, SEXP c_arg__wanted);
 SEXP savvy_call_open__ffi(SEXP c_arg__path);
 SEXP savvy_call_predict__ffi(SEXP c_arg__call, SEXP c_arg__given);
 SEXP savvy_call_read_model__ffi(SEXP c_arg__text);
@@ -6,4 +7,5 @@ SEXP savvy_call_report__ffi(SEXP c_arg__call, SEXP c_arg__kept, SEXP c_arg__abou
 SEXP savvy_call_select__ffi(SEXP c_arg__call, SEXP c_arg__progress);
 SEXP savvy_call_stability__ffi(SEXP c_arg__call, SEXP c_arg__subsamples, SEXP c_arg__share, SEXP c_arg__seed);
 SEXP savvy_call_subsets__ffi(SEXP c_arg__call, SEXP c_arg__most, SEXP c_arg__progress);
+SEXP savvy_call_survival__ffi(SEXP c_arg__call, SEXP c_arg__u);
 SEXP savvy_call_write_model__ffi(SEXP c_arg__path, SEXP c_arg__from);

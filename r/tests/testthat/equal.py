@@ -5,7 +5,7 @@ from pathlib import Path
 
 import bestset
 import numpy as np
-from bestset import BestSubsetClassifierCV, BestSubsetRegressorCV
+from bestset import BestSubsetClassifierCV, BestSubsetRegressorCV, BestSubsetSurvivalCV, Times
 
 folder = Path(sys.argv[1])
 n, p = (int(v) for v in (folder / "shape").read_text().split())
@@ -20,8 +20,15 @@ def numbers(found: bestset.Result) -> list[float]:
 
 
 splits = [(np.flatnonzero(foldid != part), np.flatnonzero(foldid == part)) for part in np.unique(foldid)]
-estimator = BestSubsetRegressorCV if loss == "squared" else BestSubsetClassifierCV
-validated = estimator(cv=splits, prove=0).fit(x, y)
+if loss == "cox":
+    y = Times(y, np.fromfile(folder / "event"))
+estimators = {
+    "cox": BestSubsetSurvivalCV(cv=splits, prove=0),
+    "logistic": BestSubsetClassifierCV(cv=splits, prove=0),
+    "poisson": BestSubsetRegressorCV(cv=splits, prove=0, loss="poisson"),
+    "squared": BestSubsetRegressorCV(cv=splits, prove=0),
+}
+validated = estimators[loss].fit(x, y)
 found = [
     bestset.solve(x, y, loss=loss, prove=0),
     bestset.solve(x, y, loss=loss, k=3, prove=0),
@@ -31,4 +38,7 @@ found = [
 ]
 np.concatenate([numbers(f) for f in found]).tofile(folder / "found")
 found[0].save(folder / "model.json")
-np.asarray(bestset.load(folder / "from_r.json").decision_function(x)).tofile(folder / "margins")
+theirs = bestset.load(folder / "from_r.json")
+if loss == "cox":
+    theirs.curves(x, [0.5, 1.0]).tofile(folder / "curves")
+np.asarray(theirs.decision_function(x)).tofile(folder / "margins")

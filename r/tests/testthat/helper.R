@@ -15,7 +15,7 @@ simulated <- function(n = 60, p = 12, seed = 3) {
   list(x = x, y = 2 * x[, 3] - x[, 7] + 0.5 * rnorm(n))
 }
 
-# Data sets that other interfaces are compared on.
+# Data sets that other interfaces are compared on, of several families.
 sets <- function() {
   set.seed(11)
   wide <- matrix(rnorm(50 * 300), 50)
@@ -25,8 +25,12 @@ sets <- function() {
     swiss = list(x = as.matrix(swiss[-1]), y = swiss$Fertility),
     iris = list(x = as.matrix(iris[51:150, -5]), y = rep(0:1, each = 50), family = "binomial"),
     wide = list(x = wide, y = wide[, 3] - 2 * wide[, 70] + rnorm(50)),
-    counts = list(x = sparse, y = sparse[, 5] + sparse[, 9] + 0.5 * rnorm(80))
+    counts = list(x = sparse, y = sparse[, 5] + sparse[, 9] + 0.5 * rnorm(80)),
+    poisson = list(x = sparse, y = rpois(80, exp(0.3 + 0.6 * sparse[, 5] - 0.5 * sparse[, 9])), family = "poisson")
   )
+  # Times with ties.
+  time <- round(rexp(80, exp(sparse[, 5] - 0.8 * sparse[, 9])), 1) + 0.1
+  found$times <- list(x = sparse, y = cbind(time = pmin(time, 2), status = 1 * (time <= 2)), family = "cox")
   for (name in c("prostate", "hitters")) {
     file <- file.path(Sys.getenv("BESTSET_DATA"), paste0(name, ".csv"))
     if (!file.exists(file)) next

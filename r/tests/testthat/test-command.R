@@ -16,20 +16,23 @@ test_that("R and the command line agree to the bit", {
     dir.create(folder)
     data <- file.path(folder, "data.csv")
     # All digits, so that the file has the same numbers.
-    cells <- cbind(matrix(sprintf("%.17g", x), nrow(x)), sprintf("%.17g", set$y))
-    writeLines(c(paste(c(colnames(x), "target"), collapse = ","), apply(cells, 1, paste, collapse = ",")), data)
+    family <- if (is.null(set$family)) "gaussian" else set$family
+    target <- if (family == "cox") set$y else cbind(target = set$y)
+    table <- cbind(x, target)
+    cells <- matrix(sprintf("%.17g", table), nrow(table))
+    writeLines(c(paste(colnames(table), collapse = ","), apply(cells, 1, paste, collapse = ",")), data)
+    roles <- if (family == "cox") c("--time", "time", "--event", "status") else c("--target", "target", "--family", family)
     for (one in asked) {
       file <- file.path(folder, "model.json")
-      loss <- if (identical(set$family, "binomial")) c("--loss", "logistic")
-      words <- c("fit", data, "--target", "target", "--prove", "0", "--threads", "2", loss, one$words, "-o", file)
+      words <- c("fit", data, roles, "--prove", "0", "--threads", "2", one$words, "-o", file)
       said <- system2(command, shQuote(words), stdout = TRUE, stderr = TRUE)
       expect_null(attr(said, "status"), info = paste(name, paste(said, collapse = "\n")))
-      family <- if (is.null(set$family)) "gaussian" else set$family
       ours <- do.call(bestset, c(list(x, set$y, family = family, prove = FALSE), one$ours))
       theirs <- read_model(file)
       expect_identical(coef(theirs, complete = TRUE), coef(ours, complete = TRUE), info = name)
       fields <- c("objective", "lower_bound", "lambda0", "lambda2", "status")
       expect_identical(unclass(theirs)[fields], unclass(ours)[fields], info = name)
+      expect_identical(theirs$baseline, ours$survival$baseline, info = name)
     }
   }
 })

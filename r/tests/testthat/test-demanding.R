@@ -95,6 +95,8 @@ test_that("a factor is named as a whole", {
 })
 
 test_that("what does not fit is refused", {
+  expect_error(bestset(Species ~ ., iris, family = "multinomial"), "no family \"multinomial\" in R yet")
+  expect_error(bestset(Species ~ ., iris), "factor with 3 different values")
   data <- demanding()
   x <- as.matrix(data[c("a", "b")])
   expect_error(bestset(cbind(x, x2 = 1:60), data$y, lower.limits = c(-1, 0)), "lower.limits must be 3 numbers")
@@ -168,4 +170,26 @@ test_that("stability by formula, subsets drawn", {
   on.exit(grDevices::dev.off())
   for (scale in c("bic", "cp", "adjusted_r2")) expect_silent(plot(subsets(mpg ~ ., mtcars), scale))
   expect_silent(plot(subsets(as.matrix(mtcars["wt"]), mtcars$mpg)))
+})
+
+test_that("the offset of a formula stays in it", {
+  written <- bestset(mpg ~ . - disp + offset(disp / 100), mtcars, k = 2)
+  given <- bestset(mpg ~ . - disp, mtcars, k = 2, offset = disp / 100)
+  plain <- lm(mpg ~ cyl + wt + offset(disp / 100), mtcars)
+  expect_equal(coef(refit(written)), coef(plain))
+  expect_equal(coef(refit(given)), coef(plain))
+  expect_equal(deviance(refit(written)), deviance(plain))
+})
+
+test_that("every word of the problem is known as one", {
+  words <- c(names(formals(bestset:::ask)), names(formals(bestset:::setup_of)))
+  inside <- c("x", "y", "names", "p", "control", "members", "...")
+  expect_setequal(bestset:::PROBLEM, setdiff(words, inside))
+  expect_true(all(bestset:::PROBLEM %in% names(formals(bestset:::bestset.default))))
+  # A model without an intercept is judged as one.
+  x <- as.matrix(mtcars[c("wt", "hp")])
+  plain <- lm(mpg ~ wt + hp - 1, mtcars)
+  judged <- certify(plain, x, mtcars$mpg, k = 2, lambda2 = 0, intercept = FALSE, method = "exact")
+  expect_equal(2 * judged$objective, deviance(plain))
+  expect_identical(judged$status, "optimal")
 })

@@ -89,6 +89,9 @@ pub struct InputArgs {
     /// Leave out the rows whose target is missing; without it they are an error.
     #[arg(long, conflicts_with = "target_file")]
     pub drop_missing_target: bool,
+    /// Leave out the rows with a missing value in any column that is used, and say how many; without it they are an error.
+    #[arg(long, conflicts_with_all = ["target_file", "impute"])]
+    pub drop_missing: bool,
     /// What takes the place of missing values of features; without it they are an error that names their place.
     #[arg(long, value_enum, value_name = "HOW")]
     pub impute: Option<ImputeName>,
@@ -153,6 +156,7 @@ impl InputArgs {
             drop: self.drop.clone(),
             positive: self.positive.clone(),
             drop_missing_target: self.drop_missing_target,
+            drop_missing: self.drop_missing,
             impute: if self.impute.is_some() { Impute::Mean } else { Impute::No },
             most_levels: self.max_levels,
             ..Roles::default()

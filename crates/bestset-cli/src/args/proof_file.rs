@@ -32,7 +32,7 @@ impl ProofArgs {
             () if !is_readable => "is no plain CSV or NPY file",
             () if !set.categories.is_empty() => "has texts that became numbers",
             () if !set.imputed.is_empty() => "has missing values that were filled in",
-            () if set.without_target > 0 => "has rows that were left out",
+            () if set.without_target + set.incomplete > 0 => "has rows that were left out",
             () if data.scaling.is_some() => "has a target that was scaled",
             () if data.target.classes.as_ref().is_some_and(|c| c.negative != "-1" || c.positive != "1") => {
                 "has classes that became -1 and 1"
@@ -43,6 +43,14 @@ impl ProofArgs {
             "--proof: {} {reason}, and bestset-check reads numbers: give --proof-data FILE, and check the proof against that",
             input.file.display()
         )))
+    }
+
+    /// Refuses, before the search, a problem of which there is no proof in a file.
+    pub fn check_problem(&self, posed: &Posed<'_>) -> Result<(), Failure> {
+        match &self.proof {
+            Some(_) => Ok(posed.check_proof()?),
+            None => Ok(()),
+        }
     }
 
     /// Writes the proof of an answer; a line that says how it is checked, where one was asked for.

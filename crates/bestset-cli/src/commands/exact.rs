@@ -50,6 +50,7 @@ impl Exact {
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.proof.check(&data, &self.input)?;
         self.fitting.pose(&data, |posed| {
+            self.proof.check_problem(posed)?;
             let how = self.size.how().unwrap_or_else(|| self.choice.how());
             let mut options = self.path.selection(how, None, session.options(Method::Exact));
             options.solve.top = self.best;

@@ -251,10 +251,14 @@ impl Loaded {
             let levels = category.levels.len();
             let whole = if levels > 1 && !self.no_groups { ", chosen as a whole" } else { "" };
             let indicators = if levels == 1 { "indicator" } else { "indicators" };
-            notes.push(format!(
-                "Category {}: {levels} {indicators} against {:?}{whole}.",
-                category.column, category.reference
-            ));
+            let (column, reference) = (&category.column, &category.reference);
+            notes.push(format!("Category {column}: {levels} {indicators} against {reference:?}{whole}."));
+            // A name for each sample says nothing of another one.
+            if levels > 1 && levels + 1 == self.set.rows() {
+                notes.push(format!(
+                    "{column} has another text in every row, as names of samples do: --drop {column} leaves it out."
+                ));
+            }
         }
         notes.extend(self.set.imputed.iter().map(|imputed| {
             let (values, column) = (counted(imputed.count, "missing value"), &imputed.column);
@@ -265,6 +269,9 @@ impl Loaded {
         }));
         if self.set.without_target > 0 {
             notes.push(format!("Left out: {} without a target.", counted(self.set.without_target, "row")));
+        }
+        if self.set.incomplete > 0 {
+            notes.push(format!("Left out: {} with a missing value.", counted(self.set.incomplete, "row")));
         }
         notes.extend(self.set.remarks.iter().cloned());
         if let Some(scaling) = &self.scaling {

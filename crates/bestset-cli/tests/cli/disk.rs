@@ -116,3 +116,33 @@ fn moments_are_kept_when_asked_for() {
     let refused = place.run("fit x.npy --target-file y.npy --keep-moments");
     assert!(code(&refused) == 2 && errors(&refused).contains("--on-disk"), "{}", errors(&refused));
 }
+
+/// With little address space there is the answer of plenty, or an error that names what there was no room for: no thread's pool of memory
+/// takes it all, and no allocation ends the program.
+#[cfg(target_os = "linux")]
+#[test]
+fn little_address_space_ends_in_an_answer_or_an_error() {
+    let (place, n, p) = (Place::new(), 250, 8000);
+    let x: Vec<f64> = (0..n * p).map(|k| ((k * 7 + k / 13) as f64 * 0.618).sin()).collect();
+    let y: Vec<f64> = (0..n).map(|i| x[2 * n + i] - 2.0 * x[8 * n + i] + 0.1 * (i as f64 * 1.7).cos()).collect();
+    write_array(&place, "x.npy", &format!("{n}, {p}"), &x);
+    write_array(&place, "y.npy", &format!("{n},"), &y);
+    let fit = "fit x.npy --target-file y.npy --on-disk --lambda0 0.5 --lambda2 0.1 --prove 0 --json";
+    let plenty = place.json(fit);
+    for kilobytes in [70_000, 100_000, 200_000] {
+        let line = format!("ulimit -v {kilobytes}; exec {} {fit}", env!("CARGO_BIN_EXE_bestset"));
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args(["-c", &line]).current_dir(place.path(".")).env_remove("MALLOC_ARENA_MAX");
+        let done = shell.output().unwrap();
+        let (code, said) = (code(&done), errors(&done));
+        // 3: an answer, and the reading that failed after it.
+        let is_little = kilobytes < 200_000 && (code == 3 || said.contains("memory"));
+        assert!(code == 0 || is_little, "{kilobytes}: {code} {said}");
+        if code == 0 {
+            let little = crate::support::json(&done);
+            for key in ["features", "objective", "lower_bound"] {
+                assert_eq!(plenty[key], little[key], "{kilobytes}: {key}");
+            }
+        }
+    }
+}

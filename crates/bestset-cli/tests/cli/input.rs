@@ -263,6 +263,25 @@ fn rows_without_a_target_are_left_out_when_told() {
 }
 
 #[test]
+fn incomplete_rows_are_left_out_when_told() {
+    let place = Place::new();
+    let row = |i: usize| {
+        let gap = |every: usize| if i % every == 1 { String::new() } else { (i * 7 % 13).to_string() };
+        format!("s{i},{},{},{}\n", gap(5), gap(7), i % 6)
+    };
+    place.write("gaps.csv", &format!("name,a,b,y\n{}", (0..60).map(row).collect::<String>()));
+    let refused = place.refused("fit gaps.csv --drop name");
+    assert!(refused.contains("line 3, row 2, column \"a\": the value is missing, the first of 12"), "{refused}");
+    let result = place.json("fit gaps.csv --drop name --drop-missing --json");
+    let incomplete = (0..60).filter(|i| i % 5 == 1 || i % 7 == 1).count();
+    assert_eq!(result["data"]["samples"], 60 - incomplete);
+    assert_eq!(result["data"]["notes"][0], format!("Left out: {incomplete} rows with a missing value."));
+    let named = place.json("fit gaps.csv --drop-missing --json");
+    assert!(named["data"]["notes"].to_string().contains("--drop name leaves it out"), "{}", named["data"]["notes"]);
+    assert!(place.refused("fit gaps.csv --drop-missing --impute mean").contains("cannot be used with"));
+}
+
+#[test]
 fn wrong_files_get_short_answers() {
     let place = Place::new();
     // A wide file divided by blanks is read; one that nothing divides is refused in a few words.

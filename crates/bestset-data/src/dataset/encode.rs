@@ -76,6 +76,9 @@ pub fn encode(table: &mut Table, roles: &Roles) -> Result<(Vec<Category>, Vec<Im
     Ok((categories, imputed))
 }
 
+/// What can be done about missing values of a feature.
+const MISSING_ADVICE: &str = "; drop the column (--drop), the rows (--drop-missing), or give --impute mean";
+
 /// What takes the place of the missing values of a column: what is usual in it, or was in the data of the fit.
 fn filling(
     table: &Table,
@@ -85,7 +88,7 @@ fn filling(
     own: impl FnOnce() -> Option<Usual>,
 ) -> Result<Imputed> {
     let value = match roles.impute {
-        Impute::No => return Err(table.missing(column, gap, "; drop the column or give --impute mean").into()),
+        Impute::No => return Err(table.missing(column, gap, MISSING_ADVICE).into()),
         Impute::Mean => own().ok_or("; the column has no value at all: drop it"),
         Impute::Known => roles.usual.get(column).cloned().ok_or(
             "; the model file does not say what was usual in the data of the fit: `bestset fit` of this version, and no older one, saves it",

@@ -35,6 +35,8 @@ pub struct Roles {
     pub labels: Vec<String>,
     /// Whether rows without a target are left out; where not, they are an error.
     pub drop_missing_target: bool,
+    /// Whether rows without a value in any column that has a role are left out.
+    pub drop_missing: bool,
     /// What becomes of missing values.
     pub impute: Impute,
     /// Levels of columns of texts that are known already, for data that a model is applied to; the first is the reference.
@@ -59,6 +61,7 @@ impl Default for Roles {
             positive: None,
             labels: Vec::new(),
             drop_missing_target: false,
+            drop_missing: false,
             impute: Impute::No,
             levels: BTreeMap::new(),
             usual: BTreeMap::new(),
@@ -87,16 +90,23 @@ pub struct Apart {
 }
 
 impl Roles {
-    /// Leaves out rows without a target, if that is wanted, and returns how many there were.
-    pub fn drop_rows(&self, table: &mut Table) -> Result<u64> {
-        if !self.drop_missing_target {
-            return Ok(0);
+    /// Leaves out rows without a target, then those without another value, as far as that is wanted; how many there were of either.
+    pub fn drop_rows(&self, table: &mut Table) -> Result<(u64, u64)> {
+        let left = |table: &Table, problem: &str| -> Result<()> {
+            if table.rows() == 0 { Err(FileError::new(&table.source, problem).into()) } else { Ok(()) }
+        };
+        let (mut without_target, mut incomplete) = (0, 0);
+        if self.drop_missing_target || self.drop_missing {
+            without_target = self.target_position(table)?.map_or(0, |position| table.drop_rows_without(&[position]));
+            left(table, "no row has a target")?;
         }
-        let count = self.target_position(table)?.map_or(0, |position| table.drop_rows_without(position));
-        match table.rows() {
-            0 => Err(FileError::new(&table.source, "no row has a target").into()),
-            _ => Ok(count),
+        if self.drop_missing {
+            let drop: Vec<usize> = self.drop.iter().map(|name| table.find(name)).collect::<Result<_>>()?;
+            let used: Vec<usize> = table.gaps.keys().copied().filter(|position| !drop.contains(position)).collect();
+            incomplete = table.drop_rows_without(&used);
+            left(table, "no row has a value in every column; leave out columns with --drop, or give --impute mean")?;
         }
+        Ok((without_target, incomplete))
     }
 
     /// Takes target, weights, offset and what is dropped out of the table.

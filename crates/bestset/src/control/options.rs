@@ -161,11 +161,13 @@ pub struct Thresholds {
     pub long: usize,
     /// Minimising R takes longer than a moment: some ten milliseconds a step.
     pub costly: usize,
+    /// Entries of X from which on reading it takes longer than what is done with it: 8 gigabytes of numbers.
+    pub vast: usize,
 }
 
 impl Default for Thresholds {
     fn default() -> Self {
-        Self { long: 1 << 25, costly: 1 << 22 }
+        Self { long: 1 << 25, costly: 1 << 22, vast: 1 << 30 }
     }
 }
 

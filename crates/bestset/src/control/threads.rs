@@ -11,16 +11,24 @@ pub(crate) fn on_threads<T: Send>(threads: Option<usize>, body: impl FnOnce() ->
     match threads {
         Some(threads) => {
             let processors = std::thread::available_parallelism().map_or(1, usize::from);
-            pool(threads.min(THREADS * processors)).install(body)
+            match pool(threads.min(THREADS * processors)) {
+                Some(pool) => pool.install(body),
+                // The system starts no more of them.
+                None => body(),
+            }
         }
         None => body(),
     }
 }
 
 /// Thread pools are kept: building one costs more than a small fit.
-fn pool(threads: usize) -> Arc<rayon::ThreadPool> {
+fn pool(threads: usize) -> Option<Arc<rayon::ThreadPool>> {
     static POOLS: OnceLock<Mutex<HashMap<usize, Arc<rayon::ThreadPool>>>> = OnceLock::new();
     let mut pools = POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(|e| e.into_inner());
-    let build = || rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pools.entry(threads).or_insert_with(|| Arc::new(build().expect("the system can start threads"))).clone()
+    if let Some(pool) = pools.get(&threads) {
+        return Some(pool.clone());
+    }
+    let built = Arc::new(rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()?);
+    pools.insert(threads, built.clone());
+    Some(built)
 }

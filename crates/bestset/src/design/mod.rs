@@ -94,7 +94,7 @@ pub trait Design: Send + Sync {
         Ok(buffer.moments(self.nrows(), None, self.nrows() as f64).squares)
     }
 
-    /// Hands over the columns of `features` in blocks in memory, in their order, where they are not in memory already: the places of the
+    /// Hands over the columns of `features` in blocks in memory, in any order, where they are not in memory already: the places of the
     /// list that a block serves, which of its columns these are, and the block. Whether they were handed over.
     fn each_block(&self, features: &[usize], body: BlockBody<'_>) -> Result<bool> {
         let _ = (features, body);
@@ -421,11 +421,12 @@ pub(crate) fn each_column<T: Send>(
         features.par_iter().map_init(Column::default, |buffer, &j| one(design, buffer, j)).collect()
     };
     let (all, mut made) = ((0..design.ncols()).collect::<Vec<usize>>(), Vec::new());
-    let is_done = design.each_block(&all, &mut |_, local, block| {
-        made.extend(of(block, local)?);
+    let is_done = design.each_block(&all, &mut |places, local, block| {
+        made.push((places.start, of(block, local)?));
         Ok(())
     })?;
-    if is_done { Ok(made) } else { of(design, &all) }
+    made.sort_unstable_by_key(|part| part.0);
+    if is_done { Ok(made.into_iter().flat_map(|part| part.1).collect()) } else { of(design, &all) }
 }
 
 /// Work too small to be worth handing to other threads.

@@ -10,6 +10,14 @@ pub struct Standardized<'a> {
     inner: &'a dyn Design,
     centre: Vec<f64>,
     scale: Vec<f64>,
+    /// What centres and scales were made of, and the weights of that: nobody need read all columns for it again.
+    fitted: Option<FittedMoments>,
+}
+
+#[derive(Clone)]
+struct FittedMoments {
+    moments: Vec<Moments>,
+    weights: Option<Vec<f64>>,
 }
 
 impl<'a> Standardized<'a> {
@@ -21,7 +29,7 @@ impl<'a> Standardized<'a> {
         check_finite("scale", &scale)?;
         let inverse: Vec<f64> = scale.iter().map(|s| 1.0 / s).collect();
         check_finite("1 / scale", &inverse)?;
-        Ok(Self { inner, centre, scale })
+        Ok(Self { inner, centre, scale, fitted: None })
     }
 
     /// Weighted means as centres (zero when `centre` is false) and weighted norms of the centred columns, divided by
@@ -40,7 +48,8 @@ impl<'a> Standardized<'a> {
         });
         let scale = scale.collect();
         let centre = all.iter().map(|m| if centre { m.mean } else { 0.0 }).collect();
-        Self::new(inner, centre, scale)
+        let fitted = Some(FittedMoments { moments: all, weights: weights.map(<[f64]>::to_vec) });
+        Ok(Self { fitted, ..Self::new(inner, centre, scale)? })
     }
 
     /// Coefficients of the inner design: β_j / scale_j, and what the centring adds to the intercept, −Σ centre_j β_j / scale_j.
@@ -106,7 +115,7 @@ impl Design for Standardized<'_> {
             for (&j, &k) in features[places.clone()].iter().zip(local) {
                 (centre[k], scale[k]) = (self.centre[j], self.scale[j]);
             }
-            body(places, local, &Standardized { inner: block, centre, scale })
+            body(places, local, &Standardized { inner: block, centre, scale, fitted: None })
         })
     }
 
@@ -135,15 +144,19 @@ impl Design for Standardized<'_> {
         })
     }
 
+    /// Those that it was fitted with are known, whatever the place of the columns has of its own.
     fn all_moments(&self, weights: Option<&[f64]>) -> Result<Option<Vec<Moments>>> {
-        if let Some(all) = self.inner.standardized_moments(&self.centre, &self.scale, weights)? {
-            return Ok(Some(all));
-        }
         let total = weights.map_or(self.nrows() as f64, kernel::sum);
         let own = |(j, m): (usize, &Moments)| {
             let (mean, centred) = ((m.mean - self.centre[j]) / self.scale[j], m.centred / self.scale[j].powi(2));
             Moments { mean, squares: centred + total * mean * mean, centred }
         };
+        if let Some(fitted) = self.fitted.as_ref().filter(|fitted| fitted.weights.as_deref() == weights) {
+            return Ok(Some(fitted.moments.iter().enumerate().map(own).collect()));
+        }
+        if let Some(all) = self.inner.standardized_moments(&self.centre, &self.scale, weights)? {
+            return Ok(Some(all));
+        }
         let all = self.inner.all_moments(weights)?;
         Ok(all.map(|all| all.iter().enumerate().map(own).collect()))
     }

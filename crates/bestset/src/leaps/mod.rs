@@ -34,6 +34,7 @@ use tree::Leaps;
 pub(crate) use cell::Cell;
 pub(crate) use cover::determined;
 pub(crate) use equations::Equations;
+pub(crate) use family::Family;
 pub(crate) use form::Form;
 pub(crate) use tree::SavedLeaps;
 

@@ -18,6 +18,11 @@ pub trait CoupledLoss: Send + Sync {
     /// L(u) (MATH 15.1); +∞ where it is too large for numbers.
     fn value(&self, u: &[f64]) -> f64;
 
+    /// What was taken from the negative logarithm of the likelihood to make L, zero unless L could be negative without (MATH 15.15).
+    fn least(&self) -> f64 {
+        0.0
+    }
+
     /// Σ of the absolute values of what [`CoupledLoss::value`] adds up at u, and by how much L moves at the most when every u_i moves by at
     /// most `sizes`_i: what rounding in it is relative to.
     fn size(&self, u: &[f64], sizes: &[f64]) -> f64;

@@ -2,7 +2,7 @@
 
 use crate::control::{Monitor, Options};
 use crate::error::Result;
-use crate::path::state::{Carried, State};
+use crate::path::state::{Carried, Looked, State};
 use crate::path::{Grid, Path, PathOptions, Point, Search, batch, cost, grid};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
@@ -17,11 +17,17 @@ use std::time::Duration;
 /// Points whose bounds and looks at all of X are done in one sweep.
 const SWEEP: usize = 8;
 
-/// On a grid that does not depend on the answers, every so many of them look at the features outside. Divides [`SWEEP`].
+/// The same where reading X takes longer than the work on many points: a third of the sweeps.
+const LONG_SWEEP: usize = 24;
+
+/// Rows from which on the few dozen numbers that each point of a long sweep keeps of every feature are little beside its column.
+const TALL: usize = 2048;
+
+/// On a grid that does not depend on the answers, every so many of them look at the features outside. Divides both sweeps.
 const LOOK: usize = 4;
 
 /// Points after which a path starts with a new memory, so that the points so far are all that a resumed one must know. A
-/// multiple of [`SWEEP`].
+/// multiple of both sweeps.
 pub(super) const RENEWAL: usize = 24;
 
 /// Sees the state of a path where it could go on from; an error ends the path.
@@ -95,20 +101,20 @@ impl Strand<'_, '_> {
         observer: &mut (dyn FnMut(&Point) + Send),
         keep: &mut dyn FnMut(&State) -> Result<()>,
     ) -> Result<()> {
-        let first = self.largest(null)?;
-        let (mut memory, is_finished) = (self.memory(state)?, state.done);
+        let (first, looked) = self.largest(null)?;
+        let (mut memory, is_finished) = (self.memory(state, Some(looked))?, state.done);
         while !state.done && self.next(first, null, &mut memory, state, monitor)? {
-            if state.points.len().is_multiple_of(SWEEP) {
+            if state.points.len().is_multiple_of(self.sweep()) {
                 self.finish(&mut memory, state, monitor, observer)?;
                 state.done = self.end(&state.points).is_some();
             }
             // What a limit has cut short is not what the next run must go on from.
             if state.points.len().is_multiple_of(RENEWAL) && monitor.stop(0).is_none() {
                 keep(state)?;
-                memory = self.memory(state)?;
+                memory = self.memory(state, memory.looked)?;
             }
         }
-        if !is_finished && !state.points.len().is_multiple_of(SWEEP) {
+        if !is_finished && !state.points.len().is_multiple_of(self.sweep()) {
             self.finish(&mut memory, state, monitor, observer)?;
         }
         if !is_finished && monitor.stop(0).is_none() {
@@ -116,6 +122,12 @@ impl Strand<'_, '_> {
             keep(state)?;
         }
         Ok(())
+    }
+
+    /// How many points share a sweep: a matter of the size of X alone, so that answers are the same wherever it is.
+    fn sweep(&self) -> usize {
+        let (design, vast) = (self.base.design(), self.options.solve.thresholds.vast);
+        if design.nrows() >= TALL && design.stored() > vast { LONG_SWEEP } else { SWEEP }
     }
 
     /// The first point whose answer has the size at which the path ends.
@@ -137,7 +149,7 @@ impl Strand<'_, '_> {
     ) -> Result<()> {
         self.settle(memory, state, monitor, observer)?;
         if self.options.backward {
-            let from = state.points.len().saturating_sub(1) / SWEEP * SWEEP;
+            let from = state.points.len().saturating_sub(1) / self.sweep() * self.sweep();
             self.back(&mut state.points, from, monitor)?;
         }
         Ok(())
@@ -157,7 +169,8 @@ impl Strand<'_, '_> {
         let Some(lambda0) = at(done, state) else { return Ok(false) };
         let is_fixed = !matches!(self.options.grid, Grid::Dynamic { .. });
         let added = if is_fixed && memory.ladder.is_some() {
-            let lambdas = (done..(done + 1).next_multiple_of(SWEEP)).map_while(|k| at(k, state)).collect::<Vec<_>>();
+            let lambdas =
+                (done..(done + 1).next_multiple_of(self.sweep())).map_while(|k| at(k, state)).collect::<Vec<_>>();
             self.batch(&lambdas, memory, state, monitor)
         } else {
             let before = state.points.last().map_or(null, |p| &p.solution.coefficients).clone();
@@ -167,8 +180,8 @@ impl Strand<'_, '_> {
         // Points cut short have valid bounds, but they are not the answers that the same path without a limit would have.
         if added.is_err() || monitor.stop(0).is_some() {
             state.points.truncate(done);
-            memory.unsettled.truncate(done % SWEEP);
-            memory.known.truncate(done % SWEEP);
+            memory.unsettled.truncate(done % self.sweep());
+            memory.known.truncate(done % self.sweep());
             return added.map(|()| false);
         }
         Ok(true)
@@ -194,9 +207,13 @@ impl Strand<'_, '_> {
             let Draft { outcome, alpha, entry, minimiser } =
                 incremental::from_ladder(problem, relaxed, minimiser, ladder, &candidates, monitor)?;
             state.minimiser = minimiser;
-            // What a neighbour sees the backward pass brings here.
-            let looks = (state.points.len() + 1).is_multiple_of(LOOK);
-            memory.unsettled.push(if looks { alpha } else { Vec::new() });
+            // What a neighbour sees the backward pass brings here. Where the memory is renewed the look is as the renewed one has it.
+            let (count, answer) = (state.points.len() + 1, &outcome.coefficients);
+            memory.unsettled.push(match (count.is_multiple_of(LOOK), count.is_multiple_of(RENEWAL)) {
+                (true, true) => self.base.dual_point_of(answer)?,
+                (true, false) => alpha,
+                (false, _) => Vec::new(),
+            });
             memory.known.push(tau);
             seconds += monitor.seconds() - begun;
             let solution = solution(problem, outcome, solve, (passes, seconds))?;
@@ -207,14 +224,18 @@ impl Strand<'_, '_> {
         Ok(())
     }
 
-    /// A new memory at the state's last answer.
-    fn memory(&self, state: &State) -> Result<Carried> {
+    /// A new memory at the state's last answer, whose correlations may be those of the last look.
+    fn memory(&self, state: &State, looked: Option<Looked>) -> Result<Carried> {
         let mut memory = Carried::new(&self.base, self.options.search);
         if let Some(ladder) = &mut memory.ladder {
             let last = state.points.last();
             let (lambda0, answer) = last.map_or((0.0, &state.minimiser), |p| (p.lambda0, &p.solution.coefficients));
-            let problem = self.at(lambda0)?;
-            memory.candidates = features_of(&ladder.outside(&problem, &problem.correlations_at(answer)?)?);
+            let (problem, alpha) = (self.at(lambda0)?, self.base.dual_point_of(answer)?);
+            let tau = match looked {
+                Some(looked) if looked.alpha == alpha => looked.tau,
+                _ => problem.correlations(&alpha)?,
+            };
+            memory.candidates = features_of(&ladder.outside(&problem, &tau)?);
             let limits = Monitor::new(&Options::default(), &mut ()).limits().clone();
             if last.is_some() {
                 ladder.from(&problem, &answer.support, &[], &limits)?;
@@ -223,13 +244,14 @@ impl Strand<'_, '_> {
         Ok(memory)
     }
 
-    /// λ0 at which the null model is proved best (MATH 9.2); without a dual, at which it stops being coordinate-wise best.
-    fn largest(&self, null: &Coefficients) -> Result<f64> {
-        let proved = self.base.lambda0_max_at(null)?;
-        match proved.is_finite() {
-            true => Ok(proved),
-            false => grid::entry(&self.base, null, &self.base.correlations_at(null)?),
-        }
+    /// λ0 at which the null model is proved best (MATH 9.2); without a dual, at which it stops being coordinate-wise best. And what the
+    /// null model sees of all features.
+    fn largest(&self, null: &Coefficients) -> Result<(f64, Looked)> {
+        let alpha = self.base.dual_point_of(null)?;
+        let tau = self.base.correlations(&alpha)?;
+        let proved = self.base.lambda0_max_from(&tau);
+        let first = if proved.is_finite() { proved } else { grid::entry(&self.base, null, &tau)? };
+        Ok((first, Looked { alpha, tau }))
     }
 
     pub(super) fn at(&self, lambda0: f64) -> Result<Problem<'_>> {
@@ -345,6 +367,10 @@ impl Strand<'_, '_> {
             let solve = &self.options.solve;
             solution.status = solution.certificate.status(solution.status, solve.absolute(&problem), solve.gap);
         }
+        memory.looked = looks.last().filter(|look| **look + 1 == points).map(|&look| {
+            let (alpha, tau) = (alphas[look].clone(), tau(count - 1));
+            Looked { alpha, tau }
+        });
         if let (true, Some(ladder), Some(last)) = (moved, &mut memory.ladder, state.points.last()) {
             ladder.from(&self.at(last.lambda0)?, last.solution.support(), &[], monitor)?;
         }

@@ -56,13 +56,22 @@ pub(super) struct Carried {
     pub(super) known: Vec<Vec<f64>>,
     /// Features that the next point should have in view.
     pub(super) candidates: Vec<usize>,
+    /// What the last point saw of all features, where it looked.
+    pub(super) looked: Option<Looked>,
+}
+
+/// A dual point of an answer, and Xᵀα there.
+pub(super) struct Looked {
+    pub(super) alpha: Vec<f64>,
+    pub(super) tau: Vec<f64>,
 }
 
 impl Carried {
     pub(super) fn new(problem: &Problem<'_>, search: Search) -> Self {
         let serves = search == Search::Neighbours && Ladder::serves(problem);
         let ladder = serves.then(Ladder::default);
-        Self { columns: None, ladder, unsettled: Vec::new(), known: Vec::new(), candidates: Vec::new() }
+        let (unsettled, known, candidates) = (Vec::new(), Vec::new(), Vec::new());
+        Self { columns: None, ladder, unsettled, known, candidates, looked: None }
     }
 
     /// Runs `body` on a workspace with the columns kept.

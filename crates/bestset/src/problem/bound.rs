@@ -54,11 +54,20 @@ impl Problem<'_> {
         let features: Vec<usize> = (0..self.ncols()).filter(|&j| counted(self.penalty.price.at(j))).collect();
         let mut tau = vec![0.0; features.len()];
         self.design.correlate(&features, alpha, &mut tau)?;
-        let worth = |k: usize| match -self.coordinate(features[k]).selected().phi(tau[k]) {
-            worth if worth > 0.0 => worth / self.penalty.price.at(features[k]),
+        Ok(largest(features.len(), |k| self.worth(features[k], tau[k])))
+    }
+
+    /// As [`Problem::lambda0_max_at`] (MATH 9.2), from x_jᵀα of every feature at the dual point there.
+    pub(crate) fn lambda0_max_from(&self, tau: &[f64]) -> f64 {
+        largest(tau.len(), |j| if self.penalty.price.at(j) > 0.0 { self.worth(j, tau[j]) } else { 0.0 })
+    }
+
+    /// −φ_j⁰(τ)/f_j (MATH 9.2), zero at the least.
+    fn worth(&self, j: usize, tau: f64) -> f64 {
+        match -self.coordinate(j).selected().phi(tau) {
+            worth if worth > 0.0 => worth / self.penalty.price.at(j),
             _ => 0.0,
-        };
-        Ok(largest(features.len(), worth))
+        }
     }
 
     /// D(α) = −Σ_i ℓ*_i(α_i) + Σ_j Ψ_j(x_jᵀα) (MATH 3.5), the k least Ψ_j only when the size is limited (MATH 6.5), less the most

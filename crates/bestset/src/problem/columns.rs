@@ -140,8 +140,13 @@ impl<'a> Problem<'a> {
 
     /// τ = Xᵀα of every feature at the dual point of the coefficients, with the best intercept.
     pub(crate) fn correlations_at(&self, coefficients: &Coefficients) -> Result<Vec<f64>> {
+        self.correlations(&self.dual_point_of(coefficients)?)
+    }
+
+    /// The dual point of the coefficients, with the best intercept.
+    pub(crate) fn dual_point_of(&self, coefficients: &Coefficients) -> Result<Vec<f64>> {
         let (u, mut alpha) = (self.margins(coefficients)?, vec![0.0; self.nrows()]);
         self.dual_point(&u, self.best_intercept(&u, coefficients.intercept), &mut alpha);
-        self.correlations(&alpha)
+        Ok(alpha)
     }
 }

@@ -196,6 +196,18 @@ impl Relaxed {
         Ok(self.everywhere.insert(known))
     }
 
+    /// |x_jᵀα| ≤ |s x_jᵀα°| + ‖x̂_j‖ ‖α − s α°‖ (MATH 5.7): of every feature a number that x_jᵀα is not farther from zero than, from the
+    /// last pass over all of them, and the features whose Ψ_j may be below zero as far as that tells.
+    pub(crate) fn carried(&self, problem: &Problem<'_>, alpha: &[f64]) -> Result<Option<(Vec<f64>, Vec<usize>)>> {
+        let Some(anchor) = &self.anchor else { return Ok(None) };
+        let carried = problem.lower_bounds()?.carry(&anchor.alpha, &anchor.tau, alpha);
+        let Some((mut tau, reach)) = carried else { return Ok(None) };
+        let zero = |j: usize| screening::zero_in_relaxation(problem.coordinate(j), tau[j], 1.0, reach[j]);
+        let open = chosen(tau.len(), |j| (!zero(j)).then_some(j));
+        tau.iter_mut().zip(&reach).for_each(|(t, r)| *t += r.copysign(*t));
+        Ok(Some((tau, open)))
+    }
+
     /// The relaxation rule (MATH 5.2): features that are zero in every minimiser of R leave the problem.
     fn screen(&mut self, work: &mut Workspace<'_, '_>) -> Result<()> {
         let problem = work.problem;

@@ -4,7 +4,7 @@ use super::{Posed, Selected};
 use crate::control::Options;
 use crate::design::Column;
 use crate::error::{Error, Result};
-use crate::exact::proof::{ProofData, ProofSummary, resume_proof};
+use crate::exact::proof::{ProofData, ProofSummary, check_loss, resume_proof};
 use crate::file::replace;
 use crate::solution::Status;
 use std::io::{self, BufWriter, Write};
@@ -28,15 +28,25 @@ pub struct ProofFile {
 }
 
 impl Posed<'_> {
+    /// Refuses, before a search, what there is no proof in a file of: groups, and losses that the checker does not know.
+    pub fn check_proof(&self) -> Result<()> {
+        if self.groups().is_some() {
+            return Err(Error::Unused {
+                setting: "a proof file".to_owned(),
+                place: "for groups of features",
+                advice: "the checker knows single features only; choose each level alone",
+            });
+        }
+        check_loss(self.problem.loss())
+    }
+
     /// Writes a proof of a selection that was proved, which `bestset-check` verifies without this crate; what was written. Where a limit
     /// strikes, what there is stays beside it, with `.part` at the end of its name, and the next call goes on from there.
     pub fn write_proof(&self, selected: &Selected, options: &Options, file: &ProofFile) -> Result<ProofSummary> {
+        self.check_proof()?;
         let refused = |setting: &str, advice| {
             Err(Error::Unused { setting: setting.to_owned(), place: "for this answer", advice })
         };
-        if self.groups().is_some() {
-            return refused("a proof file", "the checker knows single features only; choose each level alone");
-        }
         if selected.solution.status != Status::Optimal {
             return refused("a proof file", "it is not proved to be the best; give the search more time");
         }

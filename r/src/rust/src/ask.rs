@@ -1,4 +1,4 @@
-//! How it is solved and what decides the number of features, as `R/problem.R` writes them.
+//! How it is solved and what decides the number of features, as `R/words.R` writes them.
 
 use crate::errors::said;
 use crate::fields::{needed, Failure, Fields};

@@ -7,14 +7,14 @@ use crate::input::{genotypes, setup, Data};
 use crate::report::{About, Answer};
 use crate::run::{run, Caller};
 use crate::value::{count, Record, Value};
-use crate::{model, output};
+use crate::{model, output, survival};
 use bestset::design::{Design, Stored};
 use bestset::select::SUBSET_SIZES;
 use bestset::CancelFlag;
 use bestset_data::CohortFiles;
-use savvy::{savvy, FunctionSexp, IntoExtPtrSexp, ListSexp, OwnedListSexp, OwnedRealSexp, Sexp};
+use savvy::{savvy, FunctionSexp, IntoExtPtrSexp, ListSexp, OwnedListSexp, OwnedRealSexp, RealSexp, Sexp};
 
-/// What a call is made of: `data`, `setup`, `choice` and `control` of the list that `R/problem.R` writes.
+/// What a call is made of: `data`, `setup`, `choice` and `control` of the list that `R/words.R` writes.
 struct Call {
     fields: Fields,
     data: Data,
@@ -81,7 +81,7 @@ fn call_certify(call: ListSexp, given: ListSexp, progress: Option<FunctionSexp>)
             let mut all = Record::default();
             output::certificate(&judged.certificate, &mut all);
             output::standing(&judged.standing, &mut all);
-            all.set("status", output::status(judged.status));
+            all.set("status", judged.status.name());
             all.set("selected", output::selected(posed, &judged.found)?);
             Ok(Value::from(all))
         })
@@ -129,6 +129,26 @@ fn call_predict(call: ListSexp, given: ListSexp) -> savvy::Result<Sexp> {
     let given = coefficients(&Fields(given))?;
     let margins = run(&call.caller, |_| input.predict(&given))?;
     OwnedRealSexp::try_from_slice(margins)?.into()
+}
+
+/// What survival times say at a linear predictor: baseline hazard, residuals, concordance, likelihood.
+/// @noRd
+#[savvy]
+fn call_survival(call: ListSexp, u: RealSexp) -> savvy::Result<Sexp> {
+    let call = Call::read(call, None)?;
+    let input = call.data.borrow(setup(&call.part("setup")?)?);
+    let u = u.as_slice();
+    run(&call.caller, |_| input.pose(|posed| survival::told_at(posed, u)))?.to_r()
+}
+
+/// Cumulative hazards or survival at times, row by row, or medians.
+/// @noRd
+#[savvy]
+fn call_curves(baseline: ListSexp, u: RealSexp, what: &str, wanted: ListSexp) -> savvy::Result<Sexp> {
+    let (baseline, wanted) = (survival::baseline(&Fields(baseline))?, Fields(wanted));
+    let (times, strata) = (wanted.numbers("times")?.unwrap_or_default(), wanted.wholes("strata")?);
+    let found = survival::curves(&baseline, u.as_slice(), what, &times, strata.as_deref())?;
+    OwnedRealSexp::try_from_slice(found)?.into()
 }
 
 /// The page of a selection.

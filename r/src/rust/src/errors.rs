@@ -3,9 +3,14 @@
 use crate::fields::Failure;
 use bestset::Error;
 
-/// The error in words.
+/// The error in words, those of `Surv()` for survival times.
 pub fn said(error: Error) -> Failure {
-    from_one(error).to_string()
+    match error {
+        Error::Entry { index, entry, time } => {
+            format!("start[{}] is {entry}, not before the stop {time} of the same sample; it must be", index + 1)
+        }
+        other => from_one(other).to_string(),
+    }
 }
 
 fn from_one(error: Error) -> Error {
@@ -16,6 +21,8 @@ fn from_one(error: Error) -> Error {
         Error::NonFinite { what, index, value } => Error::NonFinite { what, index: index + 1, value },
         Error::Overflow { column } => Error::Overflow { column: column + 1 },
         Error::TooLarge { what, index, value } => Error::TooLarge { what, index: index + 1, value },
+        Error::Time { index, value } => Error::Time { index: index + 1, value },
+        Error::EmptyClass { class } => Error::EmptyClass { class: class + 1 },
         Error::NegativeWeight { index, value } => Error::NegativeWeight { index: index + 1, value },
         Error::Label { index, value } => Error::Label { index: index + 1, value },
         Error::Bounds { feature, lower, upper } => Error::Bounds { feature: feature + 1, lower, upper },

@@ -1,11 +1,12 @@
-//! What R hands over: samples and the problem asked of them, as `R/problem.R` writes them.
+//! What R hands over: samples and the problem asked of them, as `R/words.R` writes them.
 
 use crate::errors::said;
 use crate::fields::{needed, Failure, Fields};
+use crate::survival;
 use bestset::design::{Csc, Dense, Design, GenotypeFile, Stored};
 use bestset::groups::Groups;
 use bestset::select::{Posed, Samples, Scale, Setup};
-use bestset::{Bounds, Factors, Loss};
+use bestset::{Bounds, Factors, Loss, Survival, Ties};
 use bestset_data::{read_cohort, CohortFiles, CohortOptions};
 use savvy::RealSexp;
 
@@ -22,6 +23,7 @@ pub struct Data {
     y: Option<RealSexp>,
     weights: Option<RealSexp>,
     offset: Option<RealSexp>,
+    survival: Option<Survival>,
 }
 
 /// Makes the design of entries borrowed from R, on the thread that needs it: that reads all of them once.
@@ -86,7 +88,8 @@ impl Data {
     /// Reads the list.
     pub fn read(data: &Fields) -> Result<Self, Failure> {
         let (y, weights, offset) = (data.real("y")?, data.real("weights")?, data.real("offset")?);
-        Ok(Self { x: Matrix::read(data)?, y, weights, offset })
+        let survival = data.list("survival")?.map(|times| survival::times(&times)).transpose()?;
+        Ok(Self { x: Matrix::read(data)?, y, weights, offset, survival })
     }
 
     /// Borrows everything for a problem.
@@ -96,7 +99,7 @@ impl Data {
             y: self.y.as_ref().map_or(&[], |y| y.as_slice()),
             weights: self.weights.as_ref().map(RealSexp::as_slice),
             offset: self.offset.as_ref().map(RealSexp::as_slice),
-            setup,
+            setup: Setup { survival: self.survival.clone(), ..setup },
         }
     }
 }
@@ -104,6 +107,10 @@ impl Data {
 /// The loss of a name or family, with its parameters.
 pub fn loss(from: &Fields) -> Result<Loss, Failure> {
     let (name, delta) = (needed("loss", from.text("loss")?)?, from.number("delta")?.unwrap_or(1.345));
+    if name == "cox" {
+        let ties = from.text("ties")?.map_or(Ok(Ties::default()), |name| survival::ties(&name))?;
+        return Ok(Loss::Cox { ties });
+    }
     Loss::named(&name, delta, from.number("theta")?).map_err(said)
 }
 

@@ -13,6 +13,7 @@ mod model;
 mod output;
 mod report;
 mod run;
+mod survival;
 mod value;
 
 #[allow(unsafe_code, reason = "savvy generates the functions that R calls")]

@@ -5,27 +5,15 @@ use crate::errors::said;
 use crate::fields::{needed, Failure, Fields};
 use crate::input::loss;
 use crate::output;
+use crate::survival;
 use crate::value::{count, Record, Value};
 use bestset::model::Model;
 use bestset::{Certificate, Loss, Status};
 use serde_json::Value as Json;
 
-const STATUS: [Status; 9] = [
-    Status::Optimal,
-    Status::Converged,
-    Status::TimeLimit,
-    Status::NodeLimit,
-    Status::MemoryLimit,
-    Status::IterationLimit,
-    Status::Stalled,
-    Status::Interrupted,
-    Status::ReadFailed,
-];
-
 /// The model that R describes.
 pub fn model(from: &Fields) -> Result<Model, Failure> {
     let named = needed("status", from.text("status")?)?;
-    let status = STATUS.into_iter().find(|s| output::status(*s) == named);
     let number = |name| needed(name, from.number(name)?);
     let model = Model {
         loss: loss(from)?,
@@ -40,9 +28,9 @@ pub fn model(from: &Fields) -> Result<Model, Failure> {
             relaxation: from.number("relaxation")?,
             lower_bound: number("lower_bound")?,
         },
-        status: status.ok_or_else(|| format!("there is no status named {named:?}"))?,
+        status: Status::named(&named).ok_or_else(|| format!("there is no status named {named:?}"))?,
         classes: None,
-        baseline: None,
+        baseline: from.list("baseline")?.map(|given| survival::baseline(&given)).transpose()?,
     };
     model.coefficients.validate(model.features).map_err(said)?;
     match from.texts("names")? {
@@ -66,8 +54,10 @@ pub fn encoding(from: &Fields) -> Result<String, Failure> {
         "standardize": needed("scale", from.text("scale")?)?,
         "intercept": from.flag("has_intercept")?,
         "k": from.whole("k")?,
-        "offset": Json::Null,
+        "offset": from.text("offset")?,
         "labels": labels,
+        "strata": from.texts("strata")?,
+        "exposure": from.text("exposure")?,
     });
     Ok(json.to_string())
 }
@@ -96,12 +86,14 @@ pub fn read(text: &str) -> Result<Value, Failure> {
     all.set("loss", model.loss.name());
     all.set("delta", model.loss.delta());
     all.set("theta", model.loss.theta());
+    all.set("ties", if let Loss::Cox { ties } = model.loss { ties.name().into() } else { Value::Null });
+    all.set("baseline", model.baseline.as_ref().map(survival::shown));
     all.set("lambda0", model.lambda0);
     all.set("lambda1", model.lambda1);
     all.set("lambda2", model.lambda2);
     all.set("features", count(model.features));
     all.set("names", if model.names.is_empty() { Value::Null } else { Value::Texts(model.names) });
-    all.set("status", output::status(model.status));
+    all.set("status", model.status.name());
     let whole: Json = serde_json::from_str(text).map_err(|e| e.to_string())?;
     all.set("encoding", whole.get("encoding").map_or(Value::Null, tree));
     Ok(all.into())

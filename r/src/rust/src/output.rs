@@ -1,11 +1,12 @@
-//! Answers as trees of numbers and texts; `R/result.R` gives them their classes.
+//! Answers as trees of numbers and texts; `R/fit.R` gives them their classes.
 
+use crate::survival;
 use crate::value::{count, counts, places, Record, Value};
 use bestset::criteria::Criterion;
 use bestset::cv::{CrossValidation, Stability};
 use bestset::path::{Path, Point};
 use bestset::select::{By, Posed, Remark, Selected, Standing};
-use bestset::{Certificate, Coefficients, Ranked, Solution, Status, Subset, Subsets, TraceRow};
+use bestset::{Certificate, Coefficients, Ranked, Solution, Subset, Subsets, TraceRow};
 
 /// A path on the scale of the columns given, by columns: one entry per point, coefficients as the parts of a sparse matrix.
 pub fn path(posed: &Posed<'_>, inside: &Path, chose: Option<Criterion>) -> bestset::Result<Value> {
@@ -38,13 +39,13 @@ pub fn path(posed: &Posed<'_>, inside: &Path, chose: Option<Criterion>) -> bests
     all.set("relative_gap", each(&|p| p.solution.certificate.relative_gap()));
     all.set("r2", stands.iter().map(|s| s.r2).collect::<Vec<f64>>());
     all.set("r2_limit", stands.iter().map(|s| s.r2_limit).collect::<Vec<f64>>());
-    all.set("point_status", Value::Texts(inside.points.iter().map(|p| status(p.solution.status)).collect()));
+    all.set("point_status", Value::Texts(inside.points.iter().map(|p| p.solution.status.name()).collect()));
     all.set("intercept", outside.iter().map(|c| c.intercept).collect::<Vec<f64>>());
     all.set("p", counts(starts.into_iter()));
     all.set("i", counts(outside.iter().flat_map(|c| c.support.iter().copied())));
     all.set("x", outside.iter().flat_map(|c| c.values.iter().copied()).collect::<Vec<f64>>());
     all.set("criteria", criteria);
-    all.set("status", status(inside.status));
+    all.set("status", inside.status.name());
     Ok(all.into())
 }
 
@@ -62,8 +63,9 @@ pub fn selected(posed: &Posed<'_>, from: &Selected) -> bestset::Result<Value> {
     all.set("lambda2", from.lambda2);
     all.set("k", from.k.map_or(Value::Null, count));
     all.set("method", from.method.name());
+    all.set("survival", survival::told(posed, from)?);
     all.set("remarks", Value::Texts(from.remarks.iter().map(Remark::to_string).collect()));
-    all.set("remark_kinds", Value::Texts(from.remarks.iter().map(|r| kind(r).to_owned()).collect()));
+    all.set("remark_kinds", Value::Texts(from.remarks.iter().map(|r| r.kind().to_owned()).collect()));
     let Some(chosen) = &from.chosen else { return Ok(all.into()) };
     let criterion = match &chosen.by {
         By::Criterion(criterion, _) => {
@@ -80,28 +82,11 @@ pub fn selected(posed: &Posed<'_>, from: &Selected) -> bestset::Result<Value> {
     Ok(all.into())
 }
 
-/// What a remark is about: a limit that struck, the edge of what was compared, a proof that cannot be, or one that could.
-fn kind(remark: &Remark) -> &'static str {
-    match remark {
-        Remark::Folds { .. } | Remark::NoFolds | Remark::Path(_) | Remark::Ranks { .. } | Remark::ReadFailed(_) => {
-            "limit"
-        }
-        Remark::LargestSize(_) | Remark::LargestRidge(_) => "edge",
-        Remark::Unproved(_) => "unproved",
-        Remark::Provable { .. } => "provable",
-    }
-}
-
 /// What is proved of an answer, in words and as R².
 pub fn standing(from: &Standing, all: &mut Record) {
     all.set("standing", from.to_string());
     all.set("r2", from.r2);
     all.set("r2_limit", from.r2_limit);
-}
-
-/// The name of a status, as an identifier.
-pub fn status(status: Status) -> String {
-    status.to_string().replace(' ', "_")
 }
 
 /// Support, values and intercept.
@@ -124,7 +109,7 @@ fn solution(from: &Solution) -> Record {
     let mut all = Record::default();
     coefficients(&from.coefficients, &mut all);
     certificate(&from.certificate, &mut all);
-    all.set("status", status(from.status));
+    all.set("status", from.status.name());
     all.set("n_iter", from.iterations as f64);
     all.set("passes", from.passes);
     all.set("seconds", from.seconds);
@@ -150,7 +135,7 @@ pub fn subsets(posed: &Posed<'_>, from: &Subsets) -> Value {
         let mut all = Record::default();
         coefficients(&posed.outward(&s.coefficients), &mut all);
         certificate(&s.certificate, &mut all);
-        all.set("status", status(s.status));
+        all.set("status", s.status.name());
         all.set("size", count(s.size));
         all.set("reached", s.is_reached());
         all.set("loss", s.loss);
@@ -196,7 +181,7 @@ pub fn stability(from: &Stability) -> Value {
     all.set("largest_feature", counts(from.largest.iter().map(|f| f.0 + 1)));
     all.set("largest_share", from.largest.iter().map(|f| f.1).collect::<Vec<f64>>());
     all.set("subsamples", count(from.subsamples));
-    all.set("status", status(from.status));
+    all.set("status", from.status.name());
     all.into()
 }
 

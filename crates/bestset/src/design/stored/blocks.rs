@@ -1,5 +1,8 @@
 //! Blocks of columns: which ones a list of features needs, and how they come into memory, the next while one is worked on. A few
 //! buffers go round; none is asked for again within a pass.
+//!
+//! Every other long pass goes backwards: of a file that is larger than memory the system still has what was read last, and a pass that
+//! began at the other end would find none of it.
 
 use super::Stored;
 use super::npy::{StoredNumber, read_numbers};
@@ -10,16 +13,23 @@ use crate::error::{Error, Result};
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Bytes of a block: large enough for a disk, small enough to stay near the processor's last cache.
-const BLOCK: u64 = 8 << 20;
+/// Bytes of a block: large enough for a disk, small enough that all of them stay in the processor's last cache.
+const BLOCK: u64 = 4 << 20;
 
 /// Bytes between two wanted columns that are read along rather than passed over.
 const GAP: u64 = 256 << 10;
 
-/// Blocks in memory: one that is worked on, one that is read, and two that wait.
-const BUFFERS: usize = 4;
+/// Threads that read: where the system has a part of the file already, one alone copies it more slowly than two are multiplied.
+const READERS: usize = 2;
+
+/// Blocks in memory: one that is worked on, those that are read, and one that waits.
+const BUFFERS: usize = READERS + 2;
+
+/// Bytes of a reader's stack: it calls little, and under a limit on the address space what is not used counts as well.
+const STACK: usize = 256 << 10;
 
 /// Columns that lie next to each other, and which of them are wanted.
 pub(super) struct Span {
@@ -43,6 +53,25 @@ struct Buffer<T> {
     packed: Vec<u8>,
 }
 
+/// What readers have to do.
+struct Queue<T> {
+    free: Receiver<Buffer<T>>,
+    /// The first block that nobody has taken.
+    next: usize,
+}
+
+impl<T> Queue<T> {
+    /// The next of so many blocks and a buffer for it. A block is taken with its buffer in hand: the one that is waited for has one.
+    fn take(&mut self, blocks: usize) -> Option<(usize, Buffer<T>)> {
+        if self.next == blocks {
+            return None;
+        }
+        let buffer = self.free.recv().ok()?;
+        self.next += 1;
+        Some((self.next - 1, buffer))
+    }
+}
+
 /// What is done with a block in memory.
 pub(super) type WithBlock<'b> = &'b mut dyn FnMut(&Span, &dyn Design) -> Result<()>;
 
@@ -64,7 +93,7 @@ impl Stored {
         blocks
     }
 
-    /// Each block in turn; the next are read by another thread meanwhile.
+    /// Each block in turn; the next are read by other threads meanwhile.
     pub(super) fn through<T: StoredNumber + Element + Default>(
         &self,
         blocks: &[Span],
@@ -73,20 +102,35 @@ impl Stored {
         if blocks.len() < 2 {
             return self.one_by_one::<T>(blocks, body);
         }
+        let ((ready, taken), (used, free)) = (channel(), channel());
+        (0..BUFFERS).for_each(|_| drop(used.send(Buffer::<T>::default())));
+        let queue = Mutex::new(Queue { free, next: 0 });
         std::thread::scope(|scope| {
-            let ((ready, taken), (used, free)) = (channel(), channel());
-            (0..BUFFERS).for_each(|_| drop(used.send(Buffer::<T>::default())));
-            let reader = std::thread::Builder::new().spawn_scoped(scope, move || self.read(blocks, &free, &ready));
-            if reader.is_err() {
+            // Those that wait for a buffer end with this.
+            let (used, taken) = (used, taken);
+            let start = || {
+                let (queue, ready) = (&queue, ready.clone());
+                let reader = std::thread::Builder::new().stack_size(STACK);
+                reader.spawn_scoped(scope, move || self.read(blocks, queue, &ready)).is_ok()
+            };
+            if (0..READERS.min(blocks.len())).filter(|_| start()).count() == 0 {
                 return self.one_by_one::<T>(blocks, body);
             }
-            for block in blocks {
+            drop(ready);
+            let mut early: Vec<(usize, Result<Buffer<T>>)> = Vec::with_capacity(BUFFERS);
+            for (k, block) in blocks.iter().enumerate() {
                 let asked = Instant::now();
-                let loaded = taken.recv();
+                let loaded = loop {
+                    if let Some(at) = early.iter().position(|e| e.0 == k) {
+                        break early.swap_remove(at).1;
+                    }
+                    let next = taken.recv().map_err(|_| self.misread(block, "the thread that reads has ended"))?;
+                    early.push(next);
+                };
                 self.waited.fetch_add(asked.elapsed().as_nanos() as u64, Ordering::Relaxed);
-                let buffer = loaded.map_err(|_| self.misread(block, "the thread that reads has ended"))??;
+                let buffer = loaded?;
                 self.hand_over(block, &buffer, body)?;
-                // A reader that is done takes none back.
+                // Readers that are done take none back.
                 used.send(buffer).ok();
             }
             Ok(())
@@ -106,14 +150,15 @@ impl Stored {
     fn read<T: StoredNumber + Element>(
         &self,
         blocks: &[Span],
-        free: &Receiver<Buffer<T>>,
-        ready: &Sender<Result<Buffer<T>>>,
+        queue: &Mutex<Queue<T>>,
+        ready: &Sender<(usize, Result<Buffer<T>>)>,
     ) {
-        for block in blocks {
-            let Ok(mut buffer) = free.recv() else { return };
-            let filled = self.fill(block, &mut buffer).map(|()| buffer);
+        // The lock is given back before a block is read: in the head of the loop it would be held through its body.
+        let take = || queue.lock().unwrap_or_else(PoisonError::into_inner).take(blocks.len());
+        while let Some((k, mut buffer)) = take() {
+            let filled = self.fill(&blocks[k], &mut buffer).map(|()| buffer);
             let failed = filled.is_err();
-            if ready.send(filled).is_err() || failed {
+            if ready.send((k, filled)).is_err() || failed {
                 return;
             }
         }

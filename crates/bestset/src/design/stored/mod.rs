@@ -13,7 +13,8 @@
 //! |---|---|
 //! | here | [`Stored`], a design made of blocks |
 //! | `open` | what files say of themselves |
-//! | `bed` | genotypes of PLINK: counted when they are opened, held where there is room |
+//! | `bed` | packed codes of PLINK, counted when the file is opened |
+//! | `genotype_file` | genotypes, held in memory where there is room |
 //! | `kept` | moments in a file beside the matrix, where that was asked for |
 //! | `blocks` | which columns are read together, and how they come into memory |
 //! | `source` | bytes of one file by position; whether it is what it was |
@@ -21,12 +22,13 @@
 
 mod bed;
 mod blocks;
+mod genotype_file;
 mod kept;
 mod npy;
 mod open;
 mod source;
 
-pub use bed::GenotypeFile;
+pub use genotype_file::GenotypeFile;
 
 use crate::design::{BlockBody, Column, Design, Moments};
 use crate::error::{Error, Result};
@@ -60,6 +62,8 @@ pub struct Stored {
     checked: Arc<[AtomicU64]>,
     waited: Arc<AtomicU64>,
     passed: Arc<AtomicU64>,
+    /// How many readings in several blocks there were.
+    turns: Arc<AtomicU64>,
     /// Where moments are kept, if they are.
     moments_file: Option<PathBuf>,
 }
@@ -95,8 +99,8 @@ impl Stored {
             return Err(Error::Empty { rows: nrows, columns: ncols });
         }
         let checked = (0..ncols.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        let (layout, waited, passed) = (Arc::new(layout), Arc::default(), Arc::default());
-        Ok(Self { path: path.to_owned(), nrows, ncols, layout, checked, waited, passed, moments_file: None })
+        let (layout, waited, passed, turns) = (Arc::new(layout), Arc::default(), Arc::default(), Arc::default());
+        Ok(Self { path: path.to_owned(), nrows, ncols, layout, checked, waited, passed, turns, moments_file: None })
     }
 
     /// The file or folder.
@@ -200,14 +204,13 @@ impl Design for Stored {
 
     fn columns(&self, features: &[usize], visit: &mut dyn FnMut(usize, &mut Column)) -> Result<()> {
         let mut column = Column::default();
-        self.each_block(features, &mut |places, local, block| {
+        self.read_blocks(features, false, &mut |places, local, block| {
             for (k, &j) in places.zip(local) {
                 block.column(j, &mut column)?;
                 visit(k, &mut column);
             }
             Ok(())
-        })?;
-        Ok(())
+        })
     }
 
     fn squared_norm(&self, j: usize, buffer: &mut Column) -> Result<f64> {
@@ -225,9 +228,10 @@ impl Design for Stored {
         if weights.is_none() {
             return Ok(Some(bed.counts().iter().map(|counts| counts.moments()).collect()));
         }
-        let mut made = Vec::with_capacity(self.ncols);
-        self.each_block(&(0..self.ncols).collect::<Vec<_>>(), &mut |_, _, block| {
-            made.extend(block.all_moments(weights)?.unwrap_or_default());
+        let mut made = vec![Moments::default(); self.ncols];
+        self.each_block(&(0..self.ncols).collect::<Vec<_>>(), &mut |places, _, block| {
+            let own = block.all_moments(weights)?.unwrap_or_default();
+            made[places].iter_mut().zip(own).for_each(|(m, own)| *m = own);
             Ok(())
         })?;
         Ok(Some(made))
@@ -245,18 +249,28 @@ impl Design for Stored {
         true
     }
 
-    /// The next blocks are read by another thread while one is worked on.
+    /// The next blocks are read by other threads while one is worked on.
     fn each_block(&self, features: &[usize], body: BlockBody<'_>) -> Result<bool> {
+        self.read_blocks(features, true, body)?;
+        Ok(true)
+    }
+}
+
+impl Stored {
+    /// The blocks of the features, in the order of the list, or, of long lists where `any_order` will do, every other time backwards.
+    fn read_blocks(&self, features: &[usize], any_order: bool, body: BlockBody<'_>) -> Result<()> {
         self.sources().try_for_each(Source::check)?;
-        let blocks = self.plan(features);
+        let mut blocks = self.plan(features);
         self.passed.fetch_add(features.len() as u64, Ordering::Relaxed);
+        if any_order && blocks.len() > 1 && self.turns.fetch_add(1, Ordering::Relaxed) % 2 == 1 {
+            blocks.reverse();
+        }
         let body: WithBlock<'_> = &mut |block, loaded| body(block.places.clone(), &block.local, loaded);
         match self.kind() {
             Kind::F64 => self.through::<f64>(&blocks, body),
             Kind::F32 => self.through::<f32>(&blocks, body),
             // Genotypes are no numbers before they are unpacked.
             Kind::I8 | Kind::Genotype => self.through::<i8>(&blocks, body),
-        }?;
-        Ok(true)
+        }
     }
 }

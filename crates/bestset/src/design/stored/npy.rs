@@ -33,11 +33,21 @@ pub(super) fn read_numbers<T: StoredNumber>(
     count: usize,
     out: &mut Vec<T>,
 ) -> Result<()> {
-    out.resize(count, T::zeroed());
+    resize(file, out, count, T::zeroed())?;
     file.read(start + (first * size_of::<T>()) as u64, cast_slice_mut(out))?;
     if cfg!(target_endian = "big") {
         out.iter_mut().for_each(|x| *x = x.in_order());
     }
+    Ok(())
+}
+
+/// Makes a buffer so long, or says that there is no memory for it.
+pub(super) fn resize<T: Copy>(file: &Source, buffer: &mut Vec<T>, count: usize, zero: T) -> Result<()> {
+    if buffer.try_reserve_exact(count.saturating_sub(buffer.len())).is_err() {
+        let reason = format!("there is no memory for a block of {} bytes", count.saturating_mul(size_of::<T>()));
+        return Err(bad(file.path(), "a block of columns", reason));
+    }
+    buffer.resize(count, zero);
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::exact::node::relax::Goal;
 use crate::exact::node::{MovedCurvature, NodeContext, NodeRelaxation};
 use crate::exact::setting::Setting;
+use crate::leaps::Equations;
 use crate::problem::LowerBounds;
 use crate::relaxation::workspace::Workspace;
 use std::sync::Arc;
@@ -72,6 +73,8 @@ pub(super) struct ProofTree<'p, 'a, 'w> {
     pub claim: Claim,
     pub out: Stream<'w>,
     pub faults: &'w Faults,
+    /// Where fits may close families.
+    pub equations: Option<Equations<'p, 'a>>,
     /// ‖ŷ‖.
     y_norm: f64,
 }
@@ -83,7 +86,7 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
         let y_norm = (2.0 * problem.loss_sum(&null, problem.best_intercept(&null, 0.0))).max(0.0).sqrt();
         let (near, core) = (setting.workspace(), setting.workspace());
         let ground = Ground { bounds: problem.lower_bounds()?, setting, near, core, memory, best, nodes: 0 };
-        Ok(Self { ground, claim, out, faults, y_norm })
+        Ok(Self { ground, claim, out, faults, equations: None, y_norm })
     }
 
     /// What was written.

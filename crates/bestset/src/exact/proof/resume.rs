@@ -127,7 +127,16 @@ fn step(record: u8, from: &mut Cursor<'_>, open: &mut Vec<OpenFamily>) -> Option
             family.choices.iter_mut().filter(|c| **c == Choice::Free).for_each(|c| *c = Choice::Out);
             open.push(family);
         }
-        5 => {}
+        5 | 8 => {}
+        7 => {
+            if from.flag()? {
+                return Some(());
+            }
+            for j in from.features()? {
+                *family.choices.get_mut(j)? = Choice::In;
+            }
+            open.push(family);
+        }
         _ => return None,
     }
     Some(())

@@ -29,6 +29,9 @@ impl ProofTree<'_, '_, '_> {
             self.check_quadratic()?;
             self.bring_near(&all)?;
             let mut node = self.node(&all, &Coefficients::default(), 0.0)?;
+            if self.close_by_fits(&node, monitor.limits())? {
+                return Ok(None);
+            }
             return match lemma::make_ridge(&self.ground.context(), &mut node, self.faults.curvature, monitor.limits()) {
                 true => Ok(Some(OpenNode { node, lemma: None })),
                 false => Err(Error::Unused {

@@ -23,6 +23,10 @@ pub struct Faults {
     pub curvature: f64,
     /// This share of νk is not paid back.
     pub price: f64,
+    /// Fits on all features, or all but one, are taken for so much more.
+    pub fit: f64,
+    /// Fits on what is in and one or two features more are.
+    pub pair: f64,
     /// The second side of every split is taken for closed.
     pub is_side_lost: bool,
     /// Single subsets are taken for answers.
@@ -55,7 +59,13 @@ impl PointSize {
         if problem.loss().is_quadratic() {
             return Self { norm: (2.0 * loss.max(0.0)).sqrt(), terms: 0.0 };
         }
-        let (norm, terms) = problem.dual_sizes(alpha);
+        let (norm, mut terms) = problem.dual_sizes(alpha);
+        if problem.loss().has_log_link() {
+            // The checker has y log y and (a + y) log(a + y) as they are, whose difference is small where a is.
+            let own = |y: &f64| y * (1.0 + if *y > 0.0 { y.ln().abs() } else { 0.0 });
+            let heaviest = problem.weights().map_or(1.0, |w| w.iter().copied().fold(0.0, f64::max));
+            terms += 4.0 * heaviest * problem.y().iter().map(own).sum::<f64>();
+        }
         Self { norm, terms }
     }
 
@@ -139,7 +149,9 @@ impl ProofRules<'_> {
         }
         let n = n as f64;
         if of_conjugates > 0.0 {
-            let of_sums = 8.0 * U * (n + 48.0) * norm * asked;
+            // The checker finds the point's slopes anew, from predictions that are rounded as their parts are.
+            let of_point = 2.0 * U * (count + 16.0) * (self.y_norm + fitted) * asked;
+            let of_sums = 8.0 * U * (n + 48.0) * norm * asked + of_point;
             return 4.0 * (of_sums + 8.0 * U * (n + charged + 64.0) * (dual.abs() + of_conjugates));
         }
         let size = self.y_norm + fitted;

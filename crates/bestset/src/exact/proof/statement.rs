@@ -84,8 +84,8 @@ impl ProofData<'_> {
         [&self.target, &self.weights, &self.offset].into_iter().try_for_each(|name| out.text(name))?;
         self.names.iter().try_for_each(|name| out.text(name))?;
         out.raw(&[loss_number(problem.loss())?])?;
-        if let Loss::Huber { delta } = problem.loss() {
-            out.real(delta)?;
+        if let Loss::Huber { delta: width } | Loss::NegativeBinomial { theta: width } = problem.loss() {
+            out.real(width)?;
         }
         out.flag(problem.has_intercept())?;
         out.flag(self.scale.is_some())?;
@@ -105,6 +105,11 @@ impl ProofData<'_> {
     }
 }
 
+/// An error where the checker does not know the loss.
+pub fn check_loss(loss: Loss) -> Result<()> {
+    loss_number(loss).map(|_| ())
+}
+
 /// The number that stands for a loss in the file.
 fn loss_number(loss: Loss) -> Result<u8> {
     match loss {
@@ -112,6 +117,9 @@ fn loss_number(loss: Loss) -> Result<u8> {
         Loss::Logistic => Ok(1),
         Loss::SquaredHinge => Ok(2),
         Loss::Huber { .. } => Ok(3),
+        Loss::Poisson => Ok(4),
+        Loss::Gamma => Ok(5),
+        Loss::NegativeBinomial { .. } => Ok(6),
         other => Err(Error::Unused {
             setting: format!("the {} loss", other.name()),
             place: "with a proof file",

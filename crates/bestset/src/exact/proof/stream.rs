@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use std::io::Write;
 
 /// The first bytes: a name and the version of the format.
-pub const MAGIC: &[u8; 8] = b"BSPROOF2";
+pub const MAGIC: &[u8; 8] = b"BSPROOF3";
 
 /// Numbers of a proof are zero or at least this in size.
 const LEAST: f64 = 1e-60;
@@ -18,6 +18,8 @@ pub enum Record {
     Size = 4,
     Listed = 5,
     End = 6,
+    Fit = 7,
+    Pairs = 8,
 }
 
 /// Bytes on their way into a file.

@@ -85,6 +85,29 @@ fn caught(options: &Options, size: Option<usize>, faults: &Faults) -> (usize, us
     (rejected, written)
 }
 
+/// The same of subsets of three features without a ridge, which fits close; the claim is beyond the truth, so that faults matter.
+fn caught_without_ridge(options: &Options, faults: &Faults) -> (usize, usize) {
+    let (mut rejected, mut written) = (0, 0);
+    for seed in 0..60 {
+        let mut case = plain(seed);
+        case.penalty = crate::Penalty::new(0.0, 0.0, 0.0);
+        case.with_problem(|problem| {
+            let problem = sized(problem.clone(), Some(3));
+            let Ok(mut solution) = solve(&problem, options) else { return };
+            if faults.pair > 0.0
+                && let Ok(other) = solve(&sized(problem.clone(), Some(2)), options)
+            {
+                solution = other;
+            }
+            if let Some(verdict) = judged(&problem, &solution, options, faults) {
+                written += 1;
+                rejected += usize::from(verdict.is_err());
+            }
+        });
+    }
+    (rejected, written)
+}
+
 #[test]
 fn a_fault_in_each_rule_is_caught() {
     let options = Options::with_method(Method::Exact);
@@ -102,6 +125,15 @@ fn a_fault_in_each_rule_is_caught() {
         ("size", &options, Some(3), Faults { is_size_short: true, ..none.clone() }),
         ("listed", &few, None, Faults { is_all_listed: true, ..none.clone() }),
     ];
+    for (name, faults) in [
+        ("fit", Faults { fit: 1.0, ..none.clone() }),
+        ("pair", Faults { pair: 1e3, ..none.clone() }),
+        ("none", none.clone()),
+    ] {
+        let (rejected, written) = caught_without_ridge(&options, &faults);
+        println!("{name}: {rejected} of {written} rejected");
+        assert!(written > 20 && (rejected > 0) == (name != "none"), "{name}: {rejected} of {written}");
+    }
     for (name, options, size, faults) in cases {
         let (rejected, written) = caught(options, size, &faults);
         println!("{name}: {rejected} of {written} rejected");

@@ -57,6 +57,12 @@ impl ProofTree<'_, '_, '_> {
                 self.out.record(Record::Listed)?;
                 return Ok(None);
             }
+            if looks.may_fit {
+                looks.may_fit = false;
+                if self.close_by_fits(&node, limits)? {
+                    return Ok(None);
+                }
+            }
             node = relax(&self.ground.context(), node, &self.goal(), limits);
             check(limits)?;
             if self.rules().closes(&self.ground.context(), &node) {
@@ -182,11 +188,13 @@ struct Looks {
     guide: Option<NodeRelaxation>,
     /// Whether curvature was moved since members were probed.
     may_probe: bool,
+    /// Whether fits have not been tried.
+    may_fit: bool,
 }
 
 impl Default for Looks {
     fn default() -> Self {
-        Self { count: 0, last: f64::NEG_INFINITY, before: None, guide: None, may_probe: false }
+        Self { count: 0, last: f64::NEG_INFINITY, before: None, guide: None, may_probe: false, may_fit: true }
     }
 }
 

@@ -221,6 +221,10 @@ impl CoupledLoss for Cox {
         if value.is_finite() { value } else { f64::INFINITY }
     }
 
+    fn least(&self) -> f64 {
+        self.least
+    }
+
     fn size(&self, u: &[f64], sizes: &[f64]) -> f64 {
         let (risks, mut alpha) = (self.risks(u), vec![0.0; u.len()]);
         let sums = self.of_terms(&risks.whole, &risks.own);

@@ -2,11 +2,12 @@
 
 mod mutation;
 mod rational;
+mod suite;
 
-use crate::common::{Case, Shape, case, hostile, rng, sized};
+use crate::common::{Case, RngExt, Shape, awkward_columns, case, hostile, normal, power, respond, rng, sized};
 use bestset::design::{Column, Design};
 use bestset::proof::{ProofData, ProofSummary, write_proof};
-use bestset::{Error, Loss, Method, Options, Problem, Solution, Status, solve};
+use bestset::{Bounds, Error, Loss, Method, Options, Penalty, Problem, Solution, Status, solve};
 use bestset_check::{Proved, Table, check};
 
 /// Rows as a file would have them: the columns of a design, then target, weights and offsets.
@@ -120,6 +121,63 @@ fn proofs_of_other_losses_are_accepted() {
     assert!((0..3).all(|k| total[k] > 50 && accepted[k] >= total[k] * 95 / 100), "{accepted:?} of {total:?}");
 }
 
+/// Counts and amounts, with a ridge; weights and offsets, an intercept or none.
+#[test]
+fn proofs_of_counts_and_amounts_are_accepted() {
+    let mut rng = rng(237);
+    let losses = [Loss::Poisson, Loss::Gamma, Loss::NegativeBinomial { theta: 1.7 }];
+    let (mut accepted, mut total) = ([0; 3], 0);
+    for trial in 0..90 {
+        let (which, n, p) = (trial % 3, 12 + trial % 20, 2 + trial % 6);
+        let scale = [1.0, 30.0, 0.01][trial / 3 % 3];
+        let x: Vec<f64> = (0..n * p).map(|_| scale * normal(&mut rng)).collect();
+        let mut y: Vec<f64> = (0..n).map(|i| 0.5 + 0.8 * x[i] / scale).collect();
+        respond(&mut rng, losses[which], &mut y);
+        let penalty = Penalty::new(power(&mut rng, -2.0, 0.5), 0.0, scale * scale * power(&mut rng, -2.0, 1.0));
+        let mut case = Case::dense(n, p, x, y, penalty);
+        (case.loss, case.intercept) = (losses[which], trial % 2 == 0);
+        case.weights = (trial % 5 == 0).then(|| (0..n).map(|_| power(&mut rng, -1.0, 1.0)).collect());
+        case.offset = (trial % 4 == 0).then(|| (0..n).map(|_| 0.3 * normal(&mut rng)).collect());
+        case.with_problem(|problem| {
+            let k = (trial % 7 == 0).then_some(2);
+            accepted[which] += usize::from(proved(&sized(problem.clone(), k), &exact(), &trial).is_some());
+            total += 1;
+        });
+    }
+    println!("{accepted:?} of {total}");
+    assert!(accepted.iter().all(|a| *a >= 28), "{accepted:?} of {total}");
+}
+
+/// Huber's loss in wide boxes without a ridge: what is written is accepted, what rounding forbids is not written.
+#[test]
+fn what_rounding_forbids_is_not_written() {
+    let mut rng = rng(238);
+    let (mut accepted, mut refused) = (0, 0);
+    for trial in 0..60 {
+        let (n, p, box_of) = (6 + trial % 14, 1 + trial % 4, [10.0, 4e4, 1e7][trial % 3]);
+        let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+        let y = (0..n).map(|i| x[i] + if i % 5 == 0 { 20.0 } else { 0.3 } * normal(&mut rng)).collect();
+        let bounds = Bounds::All(-box_of, box_of);
+        let mut case = Case::dense(n, p, x, y, Penalty::new(power(&mut rng, -2.0, 0.0), 0.0, 0.0).with_bounds(bounds));
+        (case.loss, case.intercept) = (Loss::Huber { delta: 0.8 }, trial % 2 == 0);
+        case.with_problem(|problem| {
+            let solution = solve(problem, &exact()).unwrap();
+            if solution.status != Status::Optimal {
+                return;
+            }
+            match proof(problem, &solution, &exact()) {
+                Err(_) => refused += 1,
+                Ok((bytes, _)) => {
+                    check(&table(problem), None, &bytes[..]).unwrap_or_else(|e| panic!("{trial}: {e}"));
+                    accepted += 1;
+                }
+            }
+        });
+    }
+    println!("{accepted} accepted, {refused} not written");
+    assert!(accepted >= 20, "{accepted} accepted, {refused} not written");
+}
+
 #[test]
 fn proofs_of_sizes_and_of_the_best_few_are_accepted() {
     let mut rng = rng(232);
@@ -134,6 +192,60 @@ fn proofs_of_sizes_and_of_the_best_few_are_accepted() {
         });
     }
     assert!(accepted >= 180, "{accepted}");
+}
+
+/// Least squares without a ridge, at a price or of a size: columns of all kinds, none of which depends on others to many digits.
+pub fn unridged(rng: &mut crate::common::ChaCha8Rng, most: usize) -> (Case, Option<usize>) {
+    let mut case = awkward_columns(rng, most, false);
+    let k = rng.random_bool(0.6).then(|| rng.random_range(1..=case.p));
+    let price = if k.is_none() || rng.random_bool(0.3) { case.null_loss() * power(rng, -4.0, -0.5) } else { 0.0 };
+    case.penalty = Penalty::new(price, 0.0, 0.0);
+    (case, k)
+}
+
+#[test]
+fn proofs_without_a_ridge_are_accepted() {
+    let mut rng = rng(235);
+    let (mut accepted, mut refused) = (0, 0);
+    for trial in 0..400 {
+        let (case, k) = unridged(&mut rng, if trial % 20 == 0 { 14 } else { 8 });
+        let options = Options { top: 1 + usize::from(trial % 5 == 0), ..exact() };
+        case.with_problem(|problem| {
+            let problem = sized(problem.clone(), k);
+            let Ok(solution) = solve(&problem, &options) else { return };
+            // A perfect fit leaves nothing to prove.
+            if solution.status != Status::Optimal || solution.objective() < 1e-9 * case.null_loss() {
+                return;
+            }
+            let Ok((bytes, _)) = proof(&problem, &solution, &options) else {
+                refused += 1;
+                return;
+            };
+            check(&table(&problem), None, &bytes[..]).unwrap_or_else(|e| panic!("{trial}, {k:?}: {e}; {case:?}"));
+            accepted += 1;
+        });
+    }
+    println!("{accepted} accepted, {refused} not written");
+    assert!(accepted >= 200 && refused * 4 <= accepted, "{accepted} accepted, {refused} not written");
+}
+
+/// With a ridge fits close what relaxations leave open, where features are not few.
+#[test]
+fn proofs_with_fits_below_relaxations_are_accepted() {
+    let mut rng = rng(236);
+    let mut fits = 0;
+    for trial in 0..12 {
+        let (n, p) = (40, 14 + trial % 4);
+        let common: Vec<f64> = (0..n).map(|_| normal(&mut rng)).collect();
+        let x: Vec<f64> = (0..n * p).map(|i| normal(&mut rng) + common[i % n]).collect();
+        let y = (0..n).map(|i| x[i] - x[n + i] + 2.0 * normal(&mut rng)).collect();
+        let case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, power(&mut rng, -3.0, 0.0)));
+        case.with_problem(|problem| {
+            let proved = proved(&sized(problem.clone(), Some(3 + trial % 5)), &exact(), &trial);
+            fits += proved.map_or(0, |proved| proved.counts.fits);
+        });
+    }
+    assert!(fits > 20, "{fits}");
 }
 
 #[test]

@@ -1,0 +1,62 @@
+"""Times solves, proofs in files and their checks; prints rows of the table PROOF of bench/NOTES.md.
+
+    python3 bench/proofs.py DATA TARGET LAMBDA2 K [K ...]      K may be a range, 1-19
+
+Seconds of the processor on one thread: of the solve alone, of the solve and the proof, of the check; nodes and bytes of the proof. The
+programs are those in target/debug, or in the folder that BESTSET_BIN names. A proof that is not accepted is said, and ends with 1.
+"""
+
+import os
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+
+BIN = pathlib.Path(os.environ.get("BESTSET_BIN", pathlib.Path(__file__).parents[1] / "target" / "debug"))
+LIMIT = os.environ.get("BESTSET_LIMIT", "300")
+
+
+def run(*words):
+    """What a command printed, and the seconds of the processor that it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return done, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def row(data, target, ridge, k):
+    """One line of the table; whether the proof was accepted."""
+    ask = [BIN / "bestset", "exact", data, "--target", target, "-k", k, "--lambda2", ridge, "--threads", 1, "--time-limit", LIMIT]
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "x.bsp"
+        plain, alone = run(*ask)
+        proved, both = run(*ask, "--proof", file)
+        nodes = re.search(r"(\d+) nodes, (\d+) bytes", proved.stdout)
+        if nodes is None:
+            reason = (proved.stderr or plain.stdout).strip().splitlines()[-1:]
+            return f"| {pathlib.Path(data).stem} | {ridge} | {k} | {alone:.2f} | {both:.2f} | no proof: {reason} |", False
+        checked, check = run(BIN / "bestset-check", data, file, "--counts")
+    counts = checked.stdout.strip().splitlines()[-1]
+    is_accepted = checked.returncode == 0
+    count, size = int(nodes[1]), int(nodes[2])
+    name = pathlib.Path(data).stem
+    text = f"| {name} | {ridge} | {k} | {alone:.2f} | {both:.2f} | {check:.2f} | {count} | {size / 1000:.1f} KB |"
+    return f"{text} {'' if is_accepted else 'NOT ACCEPTED: '}{counts}", is_accepted
+
+
+def main(data, target, ridge, *sizes):
+    ends = [size.split("-") for size in sizes]
+    accepted = 0
+    ks = [k for end in ends for k in range(int(end[0]), int(end[-1]) + 1)]
+    for k in ks:
+        line, is_accepted = row(data, target, ridge, k)
+        accepted += is_accepted
+        print(line, flush=True)
+    print(f"{accepted} of {len(ks)} accepted", flush=True)
+    return 0 if accepted == len(ks) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]) if len(sys.argv) > 4 else print(__doc__) or 2)

@@ -1,0 +1,102 @@
+//! The problems that the other tests of proofs draw: each that is proved has a proof in a file, which the checker accepts.
+//!
+//! One in so many here, all of them with `BESTSET_PROOFS=1 cargo test --test proof suite -- --nocapture`.
+
+use super::{proof, table};
+use crate::common::{
+    RngExt, Shape, Tally, UNIFORM, awkward_columns, case, hostile, near_copies, pick, power, rng, twofold_fits,
+};
+use bestset::{Error, Loss, Method, Options, Problem, Status, solve};
+use bestset_check::check;
+
+/// One problem of so many is looked at, unless all are asked for.
+fn step(usual: usize) -> usize {
+    if std::env::var_os("BESTSET_PROOFS").is_some() { 1 } else { usual }
+}
+
+/// What there is of a proof; a file that the checker rejects is a failure.
+fn judge(problem: &Problem<'_>, options: &Options, tally: &mut Tally, context: &dyn std::fmt::Debug) {
+    tally.add("problems", 1);
+    let solution = match solve(problem, options) {
+        Ok(solution) if solution.status == Status::Optimal => solution,
+        _ => return tally.add("not solved to the end", 1),
+    };
+    match proof(problem, &solution, options) {
+        Ok((bytes, _)) => {
+            check(&table(problem), None, &bytes[..]).unwrap_or_else(|e| panic!("{context:?}: {e}"));
+            tally.add("accepted", 1);
+        }
+        Err(Error::Unused { .. }) => tally.add("refused by name", 1),
+        Err(_) => tally.add("not written", 1),
+    }
+}
+
+/// So many in a thousand of those that were solved are accepted.
+fn conclude(name: &str, tally: &Tally, least: u64) {
+    println!("{name}: {tally:?}");
+    let solved = tally.of("problems") - tally.of("not solved to the end");
+    assert!(tally.of("accepted") * 1000 >= solved * least, "{name}: {tally:?}");
+}
+
+#[test]
+fn the_problems_of_branch_and_bound() {
+    let (mut tally, options) = (Tally::default(), super::exact());
+    let (mut first, mut third) = (rng(81), rng(84));
+    for trial in 0..1500 {
+        let case = case(&mut first, &Shape { attained: true, certified: true, ..Shape::new(3..=20, 1..=10) });
+        if trial % step(15) == 0 {
+            case.with_problem(|problem| judge(problem, &options, &mut tally, &trial));
+        }
+    }
+    for trial in 0..500 {
+        let shape = Shape { wild: trial % 2 == 0, attained: true, certified: true, ..Shape::new(5..=20, 3..=9) };
+        let mut case = case(&mut third, &shape);
+        if trial % 3 > 0 {
+            case.penalty.lambda0 = 0.0;
+        }
+        case.max_size = Some(1 + trial % case.p.min(5));
+        if trial % step(10) == 0 {
+            case.with_problem(|problem| judge(problem, &options, &mut tally, &(trial, "size")));
+        }
+    }
+    conclude("branch and bound", &tally, 970);
+}
+
+#[test]
+fn the_problems_of_its_attack() {
+    let mut tally = Tally::default();
+    for seed in (0..400u64).step_by(step(8)) {
+        let mut rng = rng(901_000_000 + seed);
+        let losses: &[Loss] = if seed % 2 == 0 { &[Loss::Squared] } else { &UNIFORM };
+        let mut case = hostile(&mut rng, losses, 8);
+        case.max_size = pick(&mut rng, &[None, Some(1), Some(case.p.div_ceil(2)), Some(case.p)]);
+        let top = pick(&mut rng, &[1, 1, 3]);
+        let options = Options { method: Method::Exact, top, max_nodes: Some(4000), ..Options::default() };
+        case.with_problem(|problem| judge(problem, &options, &mut tally, &seed));
+    }
+    conclude("hostile problems", &tally, 850);
+}
+
+#[test]
+fn the_problems_of_leaps_and_bounds() {
+    let mut tally = Tally::default();
+    let mut columns = rng(401);
+    for trial in 0..1200 {
+        let mut case = awkward_columns(&mut columns, if trial % 40 == 0 { 12 } else { 8 }, trial % 3 == 0);
+        if trial % step(12) == 0 {
+            case.max_size = Some(1 + trial / 12 % case.p);
+            let options = Options::with_method(Method::Exact);
+            case.with_problem(|problem| judge(problem, &options, &mut tally, &trial));
+        }
+    }
+    for seed in (0..400u64).step_by(step(8)) {
+        let mut rng = rng(7000 + seed);
+        let mut case = near_copies(&mut rng);
+        let null = twofold_fits(&case)[0];
+        case.penalty.lambda0 = if rng.random_bool(0.2) { 0.0 } else { null * power(&mut rng, -4.0, 0.0) };
+        case.max_size = pick(&mut rng, &[None, None, Some(1), Some(case.p.div_ceil(2))]);
+        let options = Options { top: pick(&mut rng, &[2, 3]), ..Options::with_method(Method::Exact) };
+        case.with_problem(|problem| judge(problem, &options, &mut tally, &(seed, "near copies")));
+    }
+    conclude("leaps and bounds", &tally, 500);
+}
