@@ -52,6 +52,10 @@ pub struct Sizes {
 /// ```
 pub fn sizes(problem: &Problem<'_>, sizes: &[usize], options: &Options) -> Result<Sizes> {
     let p = problem.ncols();
+    if problem.classes() > 1 {
+        let reason = "has features of several columns: sizes are those of solve_groups with Groups::per_class";
+        return Err(Error::Unsupported { method: problem.loss().name(), reason });
+    }
     if let Some(&k) = sizes.iter().find(|k| **k == 0 || **k > p) {
         return Err(Error::Size { k, features: p });
     }

@@ -226,6 +226,10 @@ impl Options {
 
     fn validate_method(&self, problem: &Problem<'_>) -> Result<()> {
         let method = self.method.name();
+        if problem.classes() > 1 && problem.max_size().is_some() {
+            let reason = "has features of several columns: sizes are those of solve_groups with Groups::per_class";
+            return Err(Error::Unsupported { method: problem.loss().name(), reason });
+        }
         if self.method == Method::Exact && (leaps::is_plain(problem) || enumerate::is_needed(problem)) {
             return Ok(());
         }

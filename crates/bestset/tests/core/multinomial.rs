@@ -238,5 +238,10 @@ fn rows_of_classes_are_not_taken_for_samples() {
         // Folds have all classes, or say which they have not.
         assert!(matches!(folded, Ok(_) | Err(Error::EmptyClass { .. })));
         assert!(problem.clone().with_loss(Loss::Multinomial { classes: 3 }).is_err());
+        // Sizes are of features: what knows columns alone refuses them.
+        let limited = problem.clone().with_max_size(case.p).unwrap();
+        assert!(bestset::solve(&limited, &Options::with_method(Method::Exact)).is_err());
+        assert!(bestset::sizes::sizes(problem, &[1], &Options::default()).is_err());
+        assert!(problem.clone().with_max_size(case.p + 1).is_err());
     });
 }
