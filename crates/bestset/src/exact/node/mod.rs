@@ -54,7 +54,8 @@ pub struct Node {
     pub link: Option<Arc<Link>>,
     /// The parent's minimiser of the relaxation, to start from.
     pub beta: Vec<(u32, f64)>,
-    /// Features that are open here but whose columns are not in memory, ascending.
+    /// Features that are open here but whose columns are not in memory, ascending; some of a long list, which many nodes share, may have
+    /// come near and be decided since.
     pub far: Arc<Vec<usize>>,
     /// How many columns were in memory when the node was made: positions added since are open only if `far` lists them.
     pub known: usize,
@@ -65,11 +66,11 @@ pub struct Node {
 }
 
 impl Node {
-    /// About the bytes it takes, with all that it shares with its sibling.
+    /// About the bytes it takes, with all that it shares with its sibling but the list of far features.
     pub fn bytes(&self) -> usize {
         let decided = self.link.as_ref().map_or(0, |l| l.inside.capacity() + l.outside.capacity());
         let moved = self.moved.as_ref().map_or(0, |m| size_of::<MemberCurvature>() * m.by_position.len());
-        let lists = 4 * decided + size_of::<(u32, f64)>() * self.beta.len() + size_of::<usize>() * self.far.len();
+        let lists = 4 * decided + size_of::<(u32, f64)>() * self.beta.len();
         size_of::<Self>() + size_of::<Link>() + 16 + lists + moved
     }
 

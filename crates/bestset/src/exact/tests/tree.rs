@@ -245,7 +245,7 @@ fn features_that_came_near_meanwhile_stay_open() {
         let came = pending.node.far[0];
         tree.near.include(came).unwrap();
         tree.most_near = if joins { 4000 } else { 2 };
-        tree.close_or_split_far(pending.node, pending.relaxed, &mut monitor).unwrap();
+        tree.close_or_split_far(pending, &mut monitor).unwrap();
         assert!(tree.frontier.len() > 0);
         for node in tree.frontier.open() {
             let choices = node.choices(tree.near.active.features());
