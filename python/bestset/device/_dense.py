@@ -86,8 +86,8 @@ class DeviceDesign:
         with self.library.current() if self.kernels is not None else contextlib.nullcontext():
             for first, places, rows in self._swept(features, vectors):
                 seen = self._seen(features, places, centre, scale)
-                for k, row in enumerate(rows[: m - first]):
-                    v = first + k
+                for v in range(first, min(m, first + int(rows.shape[0]))):
+                    row = rows[v - first, :]
                     if seen is not None:
                         row = (row - seen[0] * float(vectors[:, v].sum())) / seen[1]
                     at, values = self.library.reaching(row, float(limits[v]))

@@ -28,11 +28,10 @@ def largest(library: Any, left: Singles, right: Singles, count: int) -> tuple[ND
     places, values = np.empty((p, count), dtype=np.int64), np.empty((p, count), dtype=np.float32)
     width = max(1, PRODUCTS // p)
     for first in range(0, p, width):
-        rows: Any = None
+        some, rows = slice(first, min(first + width, p)), None
         for sample in range(0, n, SAMPLES if narrow else n):
             part = slice(sample, min(sample + SAMPLES, n) if narrow else n)
-            found = library.matmul(kept[0][first : first + width, part], kept[1][:, part].T)
+            found = library.matmul(kept[0][some, part], kept[1][:, part].T)
             rows = found if rows is None else rows + found
-        at, own = library.top(rows, count, first)
-        places[first : first + width], values[first : first + width] = at, own
+        places[some], values[some] = library.top(rows, count, first)
     return places, values

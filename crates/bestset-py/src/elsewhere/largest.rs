@@ -37,7 +37,9 @@ impl Elsewhere {
         seen.sort_unstable();
         let is_other = |k: &i64| (0..most as i64).contains(k) && *k != own as i64;
         if !places.iter().all(is_other) || seen.windows(2).any(|two| two[0] == two[1]) {
-            return Err(self.failed(format!("largest of column {own}"), "it lists a column that there is not, or one twice"));
+            return Err(
+                self.failed(format!("largest of column {own}"), "it lists a column that there is not, or one twice")
+            );
         }
         match values.iter().find(|x| !x.is_finite()) {
             Some(x) => Err(self.failed(format!("largest of column {own}"), format!("a product of {x}"))),

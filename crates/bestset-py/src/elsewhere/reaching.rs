@@ -87,7 +87,8 @@ impl Elsewhere {
         };
         let is_list = at.len() == values.len() && at.windows(2).all(|two| two[0] < two[1]);
         if !is_list || at.first().is_some_and(|j| *j < 0) || at.last().is_some_and(|j| *j >= self.ncols as i64) {
-            let reason = format!("it gave {} features and {} numbers; features must be ascending", at.len(), values.len());
+            let reason =
+                format!("it gave {} features and {} numbers; features must be ascending", at.len(), values.len());
             return Err(self.failed(place(), reason));
         }
         if let Some(k) = values.iter().position(|x| !x.is_finite()) {

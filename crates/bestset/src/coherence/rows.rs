@@ -142,8 +142,10 @@ impl Curvatures {
         let columns = Mat::from_fn(n, made.len(), |i, k| made[k].1.column[i]);
         let rests = Mat::from_fn(n, made.len(), |i, k| made[k].1.rest[i]);
         let Some(lists) = largest_entries(problem, &rests, &columns, limits)? else { return Ok(None) };
-        let row = |(largest, (_, own)): (Vec<LargeEntry>, &(usize, OutsideColumn))| {
-            ListedRow { own: own.own, error: (single + double) * own.rest_length, largest }
+        let row = |(largest, (_, own)): (Vec<LargeEntry>, &(usize, OutsideColumn))| ListedRow {
+            own: own.own,
+            error: (single + double) * own.rest_length,
+            largest,
         };
         let rows: Vec<ListedRow> = lists.into_iter().zip(&made).map(row).collect();
         let plain = Left(rows.iter().flat_map(ListedRow::left).collect());

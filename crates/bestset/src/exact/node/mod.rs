@@ -78,7 +78,7 @@ impl Node {
     pub fn choices(&self, features: &[usize]) -> Vec<Choice> {
         let mut choices = vec![Choice::Free; features.len()];
         for (k, choice) in choices.iter_mut().enumerate().skip(self.known) {
-            if self.far.binary_search(&features[k]).is_err() {
+            if !is_listed(&self.far, features[k]) {
                 *choice = Choice::Out;
             }
         }
@@ -102,6 +102,15 @@ impl Node {
         };
         Link { parent: self.link.clone(), inside: changed(Choice::In), outside: changed(Choice::Out) }
     }
+}
+
+/// Whether an ascending list has the feature. Only so many can be missing before it as are missing of 0, 1, … up to the last: in a list of
+/// nearly all features it is not far from its own number.
+pub fn is_listed(features: &[usize], j: usize) -> bool {
+    let Some(&last) = features.last() else { return false };
+    let missing = last + 1 - features.len();
+    let within = j.saturating_sub(missing).min(features.len())..features.len().min(j.saturating_add(1));
+    j <= last && features[within].binary_search(&j).is_ok()
 }
 
 impl PartialEq for Node {

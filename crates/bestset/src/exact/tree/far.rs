@@ -11,7 +11,7 @@ use crate::exact::node::minimise::next_working;
 use crate::exact::node::relax::relax;
 use crate::exact::node::round::round;
 use crate::exact::node::start::start;
-use crate::exact::node::{Link, Members, Node, NodeRelaxation};
+use crate::exact::node::{Link, Members, Node, NodeRelaxation, is_listed};
 use crate::exact::tree::{CORE_PAIR_BYTES, Tree};
 use crate::kernel::each::chosen;
 use crate::problem::{Unlisted, screening};
@@ -239,12 +239,7 @@ impl Tree<'_, '_> {
 
     /// D_near(α) + Σ_{j far} Ψ_j(x_jᵀα) (MATH 11.23) of a node, from rough correlations: closes or splits the node, or gives it back, the
     /// features that violate its optimality most taken in, when it is neither pruned nor tight enough.
-    fn finish_with_far(
-        &mut self,
-        one: Pending,
-        view: FarView,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<Option<Node>> {
+    fn finish_with_far(&mut self, one: Pending, view: FarView, monitor: &mut Monitor<'_>) -> Result<Option<Node>> {
         let Pending { mut node, mut relaxed, known } = one;
         let terms = self.far_terms(&relaxed, &view, monitor)?;
         let dual = relaxed.dual + terms.sum;
@@ -274,12 +269,7 @@ impl Tree<'_, '_> {
     }
 
     /// Σ_{j far} Ψ_j(x_jᵀα) (MATH 11.23), those that may be beyond their threshold computed anew in double precision (MATH 11.25).
-    fn far_terms(
-        &self,
-        relaxed: &NodeRelaxation,
-        view: &FarView,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<FarTerms> {
+    fn far_terms(&self, relaxed: &NodeRelaxation, view: &FarView, monitor: &mut Monitor<'_>) -> Result<FarTerms> {
         let (problem, listed) = (self.setting.problem, &view.listed);
         let coordinate = |k: usize| problem.coordinate(listed[k]).priced(relaxed.multiplier);
         let places = self.bounds.unsure(&relaxed.alpha, listed, &view.rough, coordinate);
@@ -365,7 +355,7 @@ impl Tree<'_, '_> {
         self.starved |= vacancies == 0 && wanted == few;
         let joining = wanted.min(vacancies);
         let came = &self.near.active.features()[known..];
-        let mut joined: Vec<usize> = came.iter().copied().filter(|j| far.binary_search(j).is_ok()).collect();
+        let mut joined: Vec<usize> = came.iter().copied().filter(|&j| is_listed(far, j)).collect();
         joined.extend(far.iter().copied().filter(|&j| self.near.position(j).is_none()).take(joining));
         joined.sort_unstable();
         self.near.include_all(&joined)?;
