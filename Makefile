@@ -146,6 +146,7 @@ wheel: rust $(RELEASE_VENV)/ready
 # PROCESSES=50 measures the first fit more often.
 wheel-test:
 	PYTHON=$(PYTHON) release/wheel_test.sh dist/*.whl
+	PYTHON=$(PYTHON) release/dask_test.sh dist/*.whl
 
 dist: rust $(RELEASE_VENV)/ready
 	release/dist.sh $(RELEASE_VENV) $(TARGET)

@@ -1,6 +1,6 @@
 """X on a cluster of worker processes on this machine: what is lost, and what it costs.
 
-    python bench/cluster.py kills     [--times 10]     a worker killed at random moments of each kind of call: are the bits the same?
+    python bench/cluster.py kills     [--times 10] [--only exact]     a worker killed at random moments of each kind of call: are the bits the same?
     python bench/cluster.py memory                     a worker that hits its limit of memory
     python bench/cluster.py trees     [--seconds 30]   nodes a second of a hard proof with 1 and 2 workers, and with workers that die
     python bench/cluster.py sweeps                     what a pass costs besides its arithmetic
@@ -88,7 +88,7 @@ class Kill:
         self.timer.join()
 
 
-def kills(times: int) -> None:
+def kills(times: int, only: str) -> None:
     X, y = linear(300, 400, 3.0)
     there = da.from_array(X, chunks=(-1, 50))
     tree, target = linear(200, 150, 5.0, seed=1)
@@ -106,6 +106,8 @@ def kills(times: int) -> None:
     }  # fmt: skip
     rng = np.random.default_rng(0)
     for name, (whole, call, alone) in calls.items():
+        if only not in name:
+            continue
         _parts.WHOLE = whole
         with fresh() as client:
             call(client)
@@ -203,9 +205,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", choices=("kills", "memory", "trees", "sweeps"))
     parser.add_argument("--times", type=int, default=10)
+    parser.add_argument("--only", default="", help="of the kinds of calls those whose names have this in them")
     parser.add_argument("--seconds", type=float, default=30.0)
     given = parser.parse_args()
-    {"kills": lambda: kills(given.times), "memory": memory, "trees": lambda: trees(given.seconds), "sweeps": sweeps}[given.what]()
+    {"kills": lambda: kills(given.times, given.only), "memory": memory, "trees": lambda: trees(given.seconds), "sweeps": sweeps}[given.what]()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
     python bench/device.py dense     [--samples 1000] [--features 10000000] [--library torch] [--device cuda] [--json out.json]
     python bench/device.py genotypes [--samples 487409] [--features 805426] ...
+    python bench/device.py pairs     [--samples 1000] [--features 100000] ...     the largest products of all pairs of columns
 
 Needs the package, numpy, and PyTorch or CuPy (``--library array_api_strict`` tries it out without a device, with small sizes). Data are
 drawn on the device: unit columns, ten coefficients +-1, SNR 5, lambda0 0.1, lambda2 0.05 (bench/exact.py has the same at p = 10^5).
@@ -127,6 +128,14 @@ class Counted:
     def moments(self, *given: Any) -> Any:
         return self._call("moments", self.shape[1], *given)
 
+    def __getattr__(self, name: str) -> Any:
+        """What only some designs have."""
+        if name not in ("reaching", "largest") or not hasattr(self.design, name):
+            raise AttributeError(name)
+        if name == "largest":
+            return lambda *given: self._call("largest", 0, *given)
+        return lambda features, *given: self._call("reaching", self.shape[1] if features is None else len(features), features, *given)
+
 
 def timed(name: str, body: Any, found: dict[str, Any], design: Any = None) -> Any:
     if design is not None:
@@ -159,6 +168,22 @@ def passes(library: Any, x: Any, design: Any, found: dict[str, Any]) -> None:
         timed(f"pass with {count}", lambda: design.correlate(None, np.asfortranarray(rng.standard_normal((n, count)))), found)
 
 
+def pairs(library: Any, n: int, p: int, found: dict[str, Any], everything: bool) -> None:
+    x = timed("draw", lambda: library.normal(n, p), found)
+    library.wait()
+    design = DeviceDesign(x)
+    columns = np.asfortranarray(design.columns(np.arange(p)).astype(np.float32))
+    for name in ("first", "again"):
+        _, values = timed(f"largest products, {name}", lambda: design.largest(columns, columns, 31), found)
+    found["largest"] = float(np.abs(values).max())
+    some = np.random.default_rng(0).integers(0, p, 20)
+    exact = np.abs(columns[:, some].astype(np.float64).T @ columns.astype(np.float64))
+    exact[np.arange(20), some] = 0.0
+    off = np.abs(np.sort(np.abs(values[some]), axis=1) - np.sort(exact, axis=1)[:, -31:]).max()
+    found["off in twenty rows"] = float(off)
+    print(f"  largest of all {found['largest']:.4f}, off by {off:.1e} in twenty rows", flush=True)
+
+
 def dense(library: Any, n: int, p: int, found: dict[str, Any], everything: bool) -> None:
     x = timed("draw", lambda: library.normal(n, p), found)
     library.wait()
@@ -170,7 +195,7 @@ def dense(library: Any, n: int, p: int, found: dict[str, Any], everything: bool)
     y = signal + np.sqrt(signal @ signal / n / 5.0) * rng.standard_normal(n)
     given: dict[str, Any] = {"lambda0": 0.1, "lambda2": 0.05, "standardize": False, "fit_intercept": False}
     shown("solve", timed("solve", lambda: bestset.solve(design, y, prove=None, **given), found, design), found, support)
-    proof = timed("proof", lambda: bestset.solve(design, y, method="exact", gap=1e-4, **given), found, design)
+    proof = timed("proof", lambda: bestset.solve(design, y, method="exact", gap=1e-4, time_limit=found["limit"], **given), found, design)
     shown("proof", proof, found, support)
     if everything:
         shown("all defaults", timed("all defaults", lambda: bestset.solve(design, y), found, design), found, support)
@@ -196,19 +221,21 @@ def genotypes(library: Any, people: int, variants: int, found: dict[str, Any], e
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=("dense", "genotypes"))
+    parser.add_argument("what", choices=("dense", "genotypes", "pairs"))
     parser.add_argument("--samples", type=int)
     parser.add_argument("--features", type=int)
     parser.add_argument("--library", default="torch", help="torch, or a library of the array API")
     parser.add_argument("--device", default="cuda", help="of PyTorch")
+    parser.add_argument("--limit", type=float, default=100.0, help="seconds for the proof")
     parser.add_argument("--everything", action="store_true", help="a solve with all defaults as well: a path, and EBIC chooses")
     parser.add_argument("--json", help="file for the figures")
     given = parser.parse_args()
     library: Any = Torch(given.device) if given.library == "torch" else Numpy(given.library)
-    usual = {"dense": (1000, 10_000_000), "genotypes": (487_409, 805_426)}[given.what]
+    usual = {"dense": (1000, 10_000_000), "genotypes": (487_409, 805_426), "pairs": (1000, 100_000)}[given.what]
     n, p = given.samples or usual[0], given.features or usual[1]
     found: dict[str, Any] = {"what": given.what, "samples": n, "features": p, "library": given.library, "device": given.device}
-    {"dense": dense, "genotypes": genotypes}[given.what](library, n, p, found, given.everything)
+    found["limit"] = given.limit
+    {"dense": dense, "genotypes": genotypes, "pairs": pairs}[given.what](library, n, p, found, given.everything)
     found["host memory, GB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"host memory: {found['host memory, GB']:.1f} GB", flush=True)
     if given.json:

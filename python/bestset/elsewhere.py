@@ -34,6 +34,18 @@ class Elsewhere(Protocol):
         An array of shape (n_features, 3): mean, sum of squares and sum of squares about the mean of every column x, or of
         (x - centre) / scale where these arrays are not None, all weighted by `weights` unless that is None. Without it every column is
         fetched once for them.
+    ``reaching(features, vectors, limits, centre, scale)``
+        A sweep that tells of few features in place of all: for each of the m vectors, and its limit, a pair of arrays, the features (of
+        those listed, or of all for None; ascending) whose ``X[:, j] @ vector`` is not below the limit in size, and these numbers, within
+        `rounding` of the true ones; of the columns (x - centre) / scale where these arrays are not None. They are the same objects from
+        one call to the next as long as they hold the same numbers, so that they may be kept where X is. Branch and bound asks for
+        that; without it it takes all numbers from `correlate` and picks them itself.
+    ``largest(left, right, count)``
+        For two arrays of single precision, of shape (n_samples, m), made of columns of X: an array of shape (m, count) with, for each
+        column of `left`, the places of the columns of `right` with the largest products in size, the one of its own place aside, in
+        any order, and an array with these products. They must be sums of at most 1024 products of single precision and sums of these, or
+        more accurate: no factor may be rounded to fewer digits, as TF32 does. The bound of coherence asks for it where X is multiplied
+        faster there than here.
     ``trip``
         The most features in one call of `correlate`; between two calls limits and Ctrl-C are looked at. None for all of them.
     ``watch(stopped)``

@@ -19,7 +19,7 @@ def check_design(design: Any, *, seed: int = 0, deterministic: bool = True) -> N
     """Try out an object that is to be taken for X (`bestset.elsewhere.Elsewhere`); raises AssertionError where it fails.
 
     Its columns are the truth: correlations must lie within the stated rounding of the sums with them, for vectors that cancel, of many
-    sizes and of one entry, for any features in any order; moments, where it has them, must be theirs. Where X is not large, it is solved
+    sizes and of one entry, for any features in any order; moments, where it has them, must be theirs, and sweeps that pick out features, where it has them, must miss none. Where X is not large, it is solved
     as well and must give the answer that the columns give.
 
     Parameters
@@ -55,6 +55,10 @@ def check_design(design: Any, *, seed: int = 0, deterministic: bool = True) -> N
     _check_correlations(design, some, x, share, rng, deterministic)
     if callable(getattr(design, "moments", None)):
         _check_moments(design, some, x, rng)
+    if callable(getattr(design, "reaching", None)):
+        _check_reaching(design, some, x, share, rng)
+    if callable(getattr(design, "largest", None)):
+        _check_largest(design, x, rng)
     if n * p <= 200_000:
         _check_solve(design, rng)
 
@@ -157,6 +161,56 @@ def _check_moments(design: Any, some: NDArray[np.int64], x: Floats, rng: np.rand
             size = np.column_stack([np.sqrt(expected[:, 1]), expected[:, 1], expected[:, 1]])
             far = np.abs(found[some] - expected) > 1e-9 * size + 1e-300
             assert not far.any(), f"moments of feature {some[np.argwhere(far)[0][0]]} are not those of its column"
+
+
+def _check_reaching(design: Any, some: NDArray[np.int64], x: Floats, share: float, rng: np.random.Generator) -> None:
+    """Whether what reaches a limit beyond rounding is listed, what is far below it is not, and the numbers are right."""
+    (n, p), vectors = _shape(design), _vectors(x.shape[0], rng)
+    centre, scale = rng.standard_normal(p), rng.uniform(0.5, 2.0, p)
+    for view in (None, (centre, scale)):
+        own = (0.0, 1.0) if view is None else (view[0][some], view[1][some])
+        z = (x - own[0]) / own[1]
+        exact = z.T @ vectors
+        sizes = ((np.abs(x) + np.abs(own[0])) / own[1]).T @ np.abs(vectors)
+        room = (share + (2 * n + 16) * 2.0**-52) * sizes + 1e-300
+        limits = np.median(np.abs(exact), axis=0)
+        limits[-1] = -np.inf
+        for features in (some, None):
+            found = design.reaching(features, vectors, limits, *(view or (None, None)))
+            assert len(found) == vectors.shape[1], f"reaching gave {len(found)} lists for {vectors.shape[1]} vectors"
+            for v, (at, values) in enumerate(found):
+                at, values = np.asarray(at), np.asarray(values)
+                assert at.shape == values.shape and (np.diff(at) > 0).all(), "features of reaching are not ascending"
+                assert features is None or np.isin(at, some).all(), "reaching lists features that were not asked for"
+                listed = np.isin(some, at)
+                here = values[np.searchsorted(at, some[listed])]
+                off = np.abs(here - exact[listed, v]) > room[listed, v]
+                assert not off.any(), f"reaching of feature {some[listed][np.argmax(off)]} is off by more than its rounding allows"
+                missing = ~listed & (np.abs(exact[:, v]) - room[:, v] >= limits[v])
+                assert not missing.any(), f"reaching does not list feature {some[np.argmax(missing)]}, which reaches the limit"
+
+
+def _check_largest(design: Any, x: Floats, rng: np.random.Generator) -> None:
+    """Whether the largest products are such, off by no more than sums of single precision are."""
+    n = x.shape[0]
+    sizes = np.linalg.norm(x, axis=0)
+    right: Any = np.asfortranarray((x / np.where(sizes > 0.0, sizes, 1.0)).astype(np.float32))
+    if right.shape[1] < 2:
+        return
+    left = np.asfortranarray((right + 0.1 * rng.standard_normal(right.shape)).astype(np.float32))
+    exact = left.astype(np.float64).T @ right.astype(np.float64)
+    parts = np.abs(left).astype(np.float64).T @ np.abs(right)
+    room = 1.01 * (min(n, 1024) + n // 1024 + 2) * 2.0**-24 * parts + 1e-300
+    for count in {1, min(5, right.shape[1] - 1), right.shape[1] - 1}:
+        places, values = (np.asarray(found) for found in design.largest(left, right, count))
+        assert places.shape == values.shape == (right.shape[1], count), f"largest gave shapes {places.shape} and {values.shape}"
+        for j, (at, own) in enumerate(zip(places, values)):
+            assert j not in at and len(set(at.tolist())) == count, f"largest of column {j} lists itself, or another twice"
+            off = np.abs(own - exact[j, at]) > room[j, at]
+            assert not off.any(), f"largest of column {j}: a product is off by more than single precision allows"
+            others = np.setdiff1d(np.arange(right.shape[1]), [*at.tolist(), j])
+            least = (np.abs(exact[j, at]) + room[j, at]).min()
+            assert (np.abs(exact[j, others]) - room[j, others] <= least).all(), f"largest of column {j} misses a larger one"
 
 
 def _check_solve(design: Any, rng: np.random.Generator) -> None:

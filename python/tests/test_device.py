@@ -98,3 +98,52 @@ def test_arrays_of_a_device_are_taken_as_they_are(put, monkeypatch):
     assert isinstance(elsewhere.design(put(X)), DeviceDesign)
     found = bestset.solve(put(X), y, lambda0=0.5)
     assert np.array_equal(found.support, bestset.solve(X, y, lambda0=0.5).support)
+
+
+def test_coherence_on_a_device_proves_what_it_proves_here(put):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((300, 80))
+    y = X[:, :3] @ [1.0, -1.0, 0.8] + 0.5 * rng.standard_normal(300)
+    asked = []
+
+    class Watched(DeviceDesign):
+        def largest(self, left, right, count):
+            asked.append(count)
+            return super().largest(left, right, count)
+
+    given = {"lambda0": 8.0, "lambda2": 0.0, "method": "exact"}
+    there, here = bestset.solve(Watched(put(X)), y, **given), bestset.solve(X, y, **given)
+    assert asked and there.status == here.status == "optimal"
+    assert np.array_equal(there.support, here.support) and abs(there.lower_bound - here.lower_bound) < 1e-6 * here.objective
+
+
+def test_pairs_are_not_multiplied_with_fewer_digits(put):
+    class Rough(DeviceDesign):
+        """As TF32 would."""
+
+        def largest(self, left, right, count):
+            return super().largest(*((x.view(np.uint32) & 0xFFFFE000).view(np.float32) for x in (left, right)), count)
+
+    X, _ = regression(n=40, p=20)
+    with pytest.raises(AssertionError, match="off by more than single precision allows"):
+        check_design(Rough(put(np.abs(X))))
+
+
+def test_few_columns_near_and_the_rest_by_sweeps_that_pick(put):
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((60, 5000)).astype(np.float32)
+    y = X[:, [3, 900, 4000]] @ [1.0, -1.0, 0.7] + 0.6 * rng.standard_normal(60)
+    told = []
+
+    class Watched(DeviceDesign):
+        def reaching(self, features, vectors, limits, centre, scale):
+            found = super().reaching(features, vectors, limits, centre, scale)
+            told.extend(len(at) for at, _ in found)
+            return found
+
+    for more in ({}, {"standardize": False, "fit_intercept": False}):
+        given = {"lambda0": 4.0, "lambda2": 2.0, "method": "exact", "max_nodes": 60, **more}
+        there, here = bestset.solve(Watched(put(X)), y, **given), bestset.solve(X, y, **given)
+        assert np.array_equal(there.support, here.support) and there.n_iter == here.n_iter
+        assert abs(there.lower_bound - here.lower_bound) < 1e-7 * here.objective
+    assert told and np.median(told) < 500, "few of 5000 are told of"

@@ -65,6 +65,28 @@ class DaskDesign:
         self._sweep(features, out, lambda k, places: (_shards.correlate, self.sources[k], places, shared))
         return out
 
+    def reaching(
+        self, features: Places | None, vectors: Floats, limits: Floats, centre: Floats | None, scale: Floats | None
+    ) -> list[tuple[Places, Floats]]:
+        """For each vector the features whose products with it are not below its limit in size, picked out by the workers."""
+        shared = self.cluster.shared(np.asfortranarray(vectors))
+        parts = self._parts(features)
+
+        def own(of: Floats | None, k: int, local: Places | None) -> Floats | None:
+            part = None if of is None else of[self.starts[k] : self.starts[k + 1]]
+            return part if part is None or local is None else part[local]
+
+        tasks = [
+            self.cluster.task(_shards.reaching, self.sources[k], local, shared, limits, own(centre, k, local), own(scale, k, local))
+            for k, _, local in parts
+        ]
+        lists: list[list[tuple[Places, Floats]]] = [[] for _ in range(vectors.shape[1])]
+        for (k, _, _), (seen, found) in zip(parts, self.cluster.run(tasks)):
+            self._same(k, seen)
+            for all_parts, (at, values) in zip(lists, found):
+                all_parts.append((at + self.starts[k], values))
+        return [(np.concatenate([at for at, _ in one]), np.concatenate([values for _, values in one])) for one in lists]
+
     def columns(self, features: Places) -> Floats:
         """``X[:, features]``."""
         out = np.empty((self.shape[0], len(features)), order="F")
@@ -84,14 +106,7 @@ class DaskDesign:
 
     def _sweep(self, features: Places | None, out: Floats, task: Any, transposed: bool = False) -> None:
         """One task for each part that has some of the features; their results in the places of `out`."""
-        parts: list[tuple[int, Any, Any]] = []
-        if features is None:
-            parts = [(k, slice(*self.starts[k : k + 2]), None) for k in range(len(self.sources))]
-        else:
-            owners = np.searchsorted(self.starts, features, side="right") - 1
-            for k in np.unique(owners):
-                places = np.flatnonzero(owners == k)
-                parts.append((int(k), places, np.asarray(features[places] - self.starts[k], dtype=np.int64)))
+        parts = self._parts(features)
         found = self.cluster.run([self.cluster.task(*task(k, local)) for k, _, local in parts])
         for (k, places, _), (seen, values) in zip(parts, found):
             self._same(k, seen)
@@ -100,6 +115,18 @@ class DaskDesign:
             if own.shape != wanted:
                 raise RuntimeError(f"part {k} of X gave an array of shape {own.shape}, expected {wanted}: it has changed")
             out[places] = own
+
+    def _parts(self, features: Places | None) -> list[tuple[int, Any, Any]]:
+        """The parts that have some of the features: their numbers, the places of their features in the list, and which of their columns
+        these are."""
+        if features is None:
+            return [(k, slice(*self.starts[k : k + 2]), None) for k in range(len(self.sources))]
+        owners = np.searchsorted(self.starts, features, side="right") - 1
+        parts: list[tuple[int, Any, Any]] = []
+        for k in np.unique(owners):
+            places = np.flatnonzero(owners == k)
+            parts.append((int(k), places, np.asarray(features[places] - self.starts[k], dtype=np.int64)))
+        return parts
 
     def _same(self, k: int, seen: str) -> None:
         if self._prints[k] is None:

@@ -139,6 +139,20 @@ def correlate(source: Any, features: Places | None, vectors: Floats) -> tuple[st
     return fingerprint(loaded), _core.block_correlate(loaded, ready(features), ready(vectors))
 
 
+def reaching(
+    source: Any, features: Places | None, vectors: Floats, limits: Floats, centre: Floats | None, scale: Floats | None
+) -> tuple[str, list[tuple[Places, Floats]]]:
+    """The fingerprint of the shard and, for each vector, the columns whose products with it are not below its limit in size."""
+    seen, products = correlate(source, features, vectors)
+    if centre is not None and scale is not None:
+        products = (products - centre[:, None] * vectors.sum(axis=0)) / scale[:, None]
+    found = []
+    for row, limit in zip(products.T, limits):
+        at = np.flatnonzero(~(np.abs(row) < limit))
+        found.append((at if features is None else features[at], row[at]))
+    return seen, found
+
+
 def columns(source: Any, features: Places) -> tuple[str, Floats]:
     """The fingerprint of the shard and some of its columns."""
     loaded = block(source)

@@ -52,6 +52,23 @@ class ArrayApi:
         """Exact products of masked bytes with digits: whole numbers that double precision holds."""
         return self.xp.matmul(self.wide(bits), self.wide(digits))
 
+    def reaching(self, x: Any, limit: float) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Where the numbers of a row are not below a limit in size, and what they are there."""
+        (at,) = self.xp.nonzero(~(self.xp.abs(x) < limit))
+        return self.host(at), self.host(self.xp.take(x, at, axis=0))
+
+    def plain(self) -> bool:
+        """Whether products of single precision are that of the library, with no factor rounded to fewer digits."""
+        return False
+
+    def top(self, x: Any, count: int, own: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Places and numbers of the largest entries of each row in size, but for the one at row + own."""
+        here = np.array(self.host(x))
+        sizes = np.abs(here)
+        sizes[np.arange(len(here)), own + np.arange(len(here))] = -1.0
+        at = np.argpartition(-sizes, count - 1, axis=1)[:, :count]
+        return at, np.take_along_axis(here, at, axis=1)
+
     def padded(self, x: Any, width: int) -> Any:
         beside = getattr(self.xp, "concat", None) or self.xp.concatenate
         return beside([x, self.xp.zeros((x.shape[0], width - x.shape[1]), dtype=x.dtype)], axis=1)
@@ -155,6 +172,26 @@ class Torch:
                 # Of shapes or versions that it does not know.
                 pass
         return torch.matmul(bits.to(torch.float64), digits.to(torch.float64))
+
+    def reaching(self, x: Any, limit: float) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Where the numbers of a row are not below a limit in size, and what they are there."""
+        at = self.torch.nonzero((x.abs() < limit).logical_not_())[:, 0]
+        return self.host(at), self.host(x[at])
+
+    def plain(self) -> bool:
+        """Whether products of single precision are that of the library, with no factor rounded to fewer digits (TF32)."""
+        try:
+            return bool(self.torch.get_float32_matmul_precision() == "highest")
+        except RuntimeError:
+            # It was set in another way.
+            return False
+
+    def top(self, x: Any, count: int, own: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Places and numbers of the largest entries of each row in size, but for the one at row + own."""
+        sizes = x.abs()
+        sizes.diagonal(own).fill_(-1.0)
+        at = self.torch.topk(sizes, count, dim=1, sorted=False).indices
+        return self.host(at), self.host(self.torch.gather(x, 1, at))
 
     def padded(self, x: Any, width: int) -> Any:
         return self.torch.nn.functional.pad(x, (0, width - x.shape[1]))

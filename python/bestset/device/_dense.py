@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from ctypes import c_double, c_int, c_int64, c_void_p
 from typing import Any
 
 import numpy as np
 
+from . import _pairs
 from ._arrays import Floats, Places, library, taken
 
 #: Entries that are widened at once where there are no kernels: a gigabyte.
@@ -49,6 +51,7 @@ class DeviceDesign:
         self.shape = (int(X.shape[0]), int(X.shape[1]))
         self.rounding = (2.0**-53, float(self.shape[0]))
         self.kernels, self.by, self.step = self._laid(kind)
+        self._view: Any = None
         self.trip = None if self.kernels is not None else max(1, TRIP // self.shape[0])
 
     def _laid(self, kind: str) -> tuple[Any, str, int]:
@@ -75,20 +78,66 @@ class DeviceDesign:
             out[:, places] = self.library.host(self.library.matmul(there, block))
         return out.T
 
+    def reaching(
+        self, features: Places | None, vectors: Floats, limits: Floats, centre: Floats | None, scale: Floats | None
+    ) -> list[tuple[Places, Floats]]:
+        """For each vector the features whose products with it are not below its limit in size, and these products."""
+        m, found = vectors.shape[1], [[] for _ in range(vectors.shape[1])]  # type: ignore[var-annotated]
+        with self.library.current() if self.kernels is not None else contextlib.nullcontext():
+            for first, places, rows in self._swept(features, vectors):
+                seen = self._seen(features, places, centre, scale)
+                for v in range(first, min(m, first + int(rows.shape[0]))):
+                    row = rows[v - first, :]
+                    if seen is not None:
+                        row = (row - seen[0] * float(vectors[:, v].sum())) / seen[1]
+                    at, values = self.library.reaching(row, float(limits[v]))
+                    at = at + places.start
+                    found[v].append((at if features is None else features[at], values))
+        return [_joined(parts) for parts in found]
+
+    def _swept(self, features: Places | None, vectors: Floats) -> Any:
+        """The first of some vectors, places, and on the device a row of products for each of these vectors."""
+        if self.kernels is None:
+            there = self.library.put(vectors.T)
+            for places, block in self._blocks(features):
+                yield 0, places, self.library.matmul(there, block)
+            return
+        count = self.shape[1] if features is None else len(features)
+        for first in range(0, vectors.shape[1], self._most(count)):
+            rows, _ = self._some_rows(features, count, vectors[:, first : first + self._most(count)], whole=True)
+            yield first, slice(0, count), rows
+
+    def _seen(self, features: Places | None, places: slice, centre: Floats | None, scale: Floats | None) -> Any:
+        """Centres and scales of some places, on the device, where those that were given last are kept."""
+        if centre is None or scale is None:
+            return None
+        if self._view is None or self._view[0] is not centre or self._view[1] is not scale:
+            self._view = (centre, scale, self.library.put(centre), self.library.put(scale))
+        own = self._view[2:]
+        if features is not None:
+            return [self.library.take(values, features[places], 0) for values in own]
+        return [values[places] for values in own]
+
+    def _most(self, count: int) -> int:
+        """Vectors of one launch."""
+        return max(TOGETHER[-1], GIVEN // max(count, 1) // TOGETHER[-1] * TOGETHER[-1])
+
     def _launched(self, features: Places | None, vectors: Floats) -> Floats:
         """One row for each vector."""
         count, m = self.shape[1] if features is None else len(features), vectors.shape[1]
-        most = max(TOGETHER[-1], GIVEN // max(count, 1) // TOGETHER[-1] * TOGETHER[-1])
+        most = self._most(count)
         found = [self._some_vectors(features, count, vectors[:, first : first + most]) for first in range(0, m, most)]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
-    def _some_vectors(self, features: Places | None, count: int, vectors: Floats) -> Floats:
+    def _some_rows(self, features: Places | None, count: int, vectors: Floats, whole: bool = False) -> tuple[Any, int]:
+        """On the device one row for each vector, or for each part of the rows of X and each vector of a launch; how many parts."""
         (n, m), library = vectors.shape, self.library
         groups = _groups(m)
         # Those that fill up the last group are zero.
         there = library.put(np.concatenate([vectors.T, np.zeros((sum(groups) - m, n))]))
         listed = None if features is None else library.put(np.asarray(features, dtype=np.int64))
         grid, parts, length = self._divided(count, n)
+        parts, length = (1, n) if whole else (parts, length)
         out, first = library.zeros((sum(groups) * parts, count)), 0
         for group in groups:
             self.kernels.launch(
@@ -97,8 +146,14 @@ class DeviceDesign:
                 c_void_p(library.address(there) + 8 * first * n), c_void_p(library.address(out) + 8 * first * parts * count),
             )  # fmt: skip
             first += group
+        return out, parts
+
+    def _some_vectors(self, features: Places | None, count: int, vectors: Floats) -> Floats:
+        m, library = vectors.shape[1], self.library
+        out, parts = self._some_rows(features, count, vectors)
         if parts == 1:
             return library.host(out[:m])  # type: ignore[no-any-return]
+        groups = _groups(m)
         sums, first = np.empty((sum(groups), count)), 0
         given = library.host(out)
         for group in groups:
@@ -180,8 +235,19 @@ class DeviceDesign:
         found: Floats = library.host(out).T
         return found
 
+    def largest(self, left: Any, right: Any, count: int) -> Any:
+        """For each column of `left` the places of the `count` largest products with those of `right`, but for its own place, and these."""
+        with self.library.current() if self.kernels is not None else contextlib.nullcontext():
+            return _pairs.largest(self.library, left, right, count)
+
     def __repr__(self) -> str:
         return f"DeviceDesign(shape={self.shape}, device={self.library.device})"
+
+
+def _joined(parts: list[tuple[Places, Floats]]) -> tuple[Places, Floats]:
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate([at for at, _ in parts]), np.concatenate([values for _, values in parts])
 
 
 def _groups(m: int) -> list[int]:

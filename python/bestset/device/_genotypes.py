@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from ctypes import c_int, c_int64, c_void_p
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from . import _pairs
 from ._arrays import Floats, Places, library, taken
 from ._dense import TRIP, WIDENED
 
@@ -203,6 +205,11 @@ class DeviceGenotypes:
             mean, centred = (mean - centre) / scale, centred / scale**2
             squares = centred + total * mean**2
         return np.column_stack([mean, squares, centred])
+
+    def largest(self, left: Any, right: Any, count: int) -> Any:
+        """For each column of `left` the places of the `count` largest products with those of `right`, but for its own place, and these."""
+        with self.library.current() if self.kernels is not None else contextlib.nullcontext():
+            return _pairs.largest(self.library, left, right, count)
 
     def __repr__(self) -> str:
         return f"DeviceGenotypes(shape={self.shape}, device={self.library.device})"

@@ -84,7 +84,13 @@ pub(crate) fn applies(problem: &Problem<'_>, memory: &Memory) -> bool {
 
 /// Multiplications of double precision that take as long as [`bounds`] may.
 pub(crate) fn cost(problem: &Problem<'_>) -> f64 {
-    SHARES.len() as f64 * problem.nrows() as f64 * (problem.ncols() as f64).powi(2) / rows::RATE
+    SHARES.len() as f64 * work(problem) / rows::RATE
+}
+
+/// n p², the multiplications of one look at all pairs of features, or as many as take the processor as long where the place of X does them.
+pub(crate) fn work(problem: &Problem<'_>) -> f64 {
+    let pairs = problem.nrows() as f64 * (problem.ncols() as f64).powi(2);
+    if problem.design().multiplies_pairs() { pairs / rows::DEVICE_RATE } else { pairs }
 }
 
 /// Bounds around the point; `target` is the P that is to be reached, and `best` the best P known, from which it follows how many

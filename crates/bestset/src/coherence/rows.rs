@@ -32,6 +32,9 @@ pub(super) const BYTES: f64 = 16.0;
 /// Multiplications of single precision for one of double.
 pub(super) const RATE: f64 = 20.0;
 
+/// How many times as fast pairs are multiplied where the place of X does it: a device of two TFLOP/s and a processor of 20 GFLOP/s.
+pub(super) const DEVICE_RATE: f64 = 100.0;
+
 /// Rounding of single precision.
 const SINGLE: f64 = 5.97e-8;
 
@@ -138,30 +141,52 @@ impl Curvatures {
         let double = (f64::EPSILON * (n + 64 * (count + 1)) as f64 + metric.error) * largest_reach;
         let columns = Mat::from_fn(n, made.len(), |i, k| made[k].1.column[i]);
         let rests = Mat::from_fn(n, made.len(), |i, k| made[k].1.rest[i]);
-        let blocks: Vec<usize> = (0..made.len()).step_by(BLOCK).collect();
-        let block = |first: usize| {
-            if limits.stop(0).is_some() {
-                return None;
-            }
-            let width = BLOCK.min(made.len() - first);
-            let products = products(rests.as_ref().subcols(first, width), columns.as_ref());
-            let row = |a: usize| {
-                let own = &made[first + a].1;
-                let error = (single + double) * own.rest_length;
-                // By columns: products holds one for each row of Q̃.
-                let entry = |k: usize| LargeEntry { value: products[(k, a)], place: k as u32 };
-                let entries = (0..made.len()).filter(|&k| k != first + a).map(entry).collect();
-                ListedRow { own: own.own, error, largest: largest(entries) }
-            };
-            Some((0..width).map(row).collect::<Vec<ListedRow>>())
+        let Some(lists) = largest_entries(problem, &rests, &columns, limits)? else { return Ok(None) };
+        let row = |(largest, (_, own)): (Vec<LargeEntry>, &(usize, OutsideColumn))| ListedRow {
+            own: own.own,
+            error: (single + double) * own.rest_length,
+            largest,
         };
-        let rows: Option<Vec<Vec<ListedRow>>> = blocks.into_par_iter().map(block).collect();
-        let Some(rows) = rows.map(|r| r.into_iter().flatten().collect::<Vec<ListedRow>>()) else { return Ok(None) };
+        let rows: Vec<ListedRow> = lists.into_iter().zip(&made).map(row).collect();
         let plain = Left(rows.iter().flat_map(ListedRow::left).collect());
         let (features, scales) = made.iter().map(|(j, m)| (*j, m.scale)).unzip();
         let pulls = made.iter().map(|(_, m)| m.pull).collect();
         Ok(Some(Self { features, scales, pulls, rows, plain, columns, rests }))
     }
+}
+
+/// The largest |Q̃_jk|, k ≠ j, of every row (MATH 13.1): by the place of X where that multiplies faster; nothing where the limits end it.
+fn largest_entries(
+    problem: &Problem<'_>,
+    rests: &Mat<f32>,
+    columns: &Mat<f32>,
+    limits: &Limits,
+) -> Result<Option<Vec<Vec<LargeEntry>>>> {
+    let count = columns.ncols();
+    if problem.design().multiplies_pairs() && count > 1 {
+        let [left, right] = [rests, columns].map(|m| (0..count).map(|k| m.col_as_slice(k)).collect::<Vec<&[f32]>>());
+        if let Some(lists) = problem.design().largest_products(&left, &right, LARGEST)? {
+            let entry = |(place, value)| LargeEntry { value, place };
+            let list = |list: Vec<(u32, f32)>| largest(list.into_iter().map(entry).collect());
+            return Ok(Some(lists.into_par_iter().map(list).collect()));
+        }
+    }
+    let blocks: Vec<usize> = (0..count).step_by(BLOCK).collect();
+    let block = |first: usize| {
+        if limits.stop(0).is_some() {
+            return None;
+        }
+        let width = BLOCK.min(count - first);
+        let products = products(rests.as_ref().subcols(first, width), columns.as_ref());
+        let list = |a: usize| {
+            // By columns: products holds one for each row of Q̃.
+            let entry = |k: usize| LargeEntry { value: products[(k, a)], place: k as u32 };
+            largest((0..count).filter(|&k| k != first + a).map(entry).collect())
+        };
+        Some((0..width).map(list).collect::<Vec<Vec<LargeEntry>>>())
+    };
+    let lists: Option<Vec<Vec<Vec<LargeEntry>>>> = blocks.into_par_iter().map(block).collect();
+    Ok(lists.map(|lists| lists.into_iter().flatten().collect()))
 }
 
 /// The largest of some entries, largest first.

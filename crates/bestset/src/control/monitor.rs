@@ -43,6 +43,9 @@ impl<F: FnMut(&TraceRow) + Send> Observer for F {
 /// Multiplications in a second that any machine does.
 const RATE: f64 = 1e9;
 
+/// Multiplications of the shortest sweep whose time says how fast sweeps are: some milliseconds.
+const TELLING: f64 = 1e7;
+
 /// When a solve must end; may be shared between threads.
 #[derive(Debug, Clone)]
 pub struct Limits {
@@ -137,6 +140,8 @@ pub struct Monitor<'o> {
     pub passes: f64,
     /// The rule of its own that ended a published ascent.
     pub rule: Option<StopRule>,
+    /// Multiplications in a second of the last sweep over X, wherever that is.
+    sweep_rate: f64,
 }
 
 impl std::ops::Deref for Monitor<'_> {
@@ -165,6 +170,7 @@ impl<'o> Monitor<'o> {
             trace: Vec::new(),
             passes: 0.0,
             rule: None,
+            sweep_rate: RATE,
         }
     }
 
@@ -173,6 +179,19 @@ impl<'o> Monitor<'o> {
     pub(crate) fn keep_back(&mut self, multiplications: f64) {
         let most = self.limits.time_limit.unwrap_or_default() / 10;
         self.limits.kept_back = most.min(Duration::from_secs_f64(multiplications / RATE));
+    }
+
+    /// Takes note of how long a sweep over X of so many multiplications took.
+    pub(crate) fn swept(&mut self, multiplications: f64, seconds: f64) {
+        if multiplications >= TELLING {
+            self.sweep_rate = multiplications / seconds.max(f64::MIN_POSITIVE);
+        }
+    }
+
+    /// As [`Limits::has_time_for`], for multiplications of a sweep: a device, or many workers, do far more of them than any processor. Half
+    /// as many as in the last sweep are counted on.
+    pub(crate) fn has_time_to_sweep(&self, multiplications: f64) -> bool {
+        self.limits.has_time_for(multiplications * (RATE / (0.5 * self.sweep_rate)).min(1.0))
     }
 
     /// The limits alone.
@@ -249,6 +268,22 @@ mod tests {
         assert!(!monitor.has_time_for(RATE * 3500.0));
         monitor.keep_back(0.0);
         assert!(monitor.left().unwrap() > hour - hour / 10);
+    }
+
+    #[test]
+    fn sweeps_take_as_long_as_the_last_one_did() {
+        let (minute, mut observer) = (Duration::from_secs(60), ());
+        let mut monitor = Monitor::new(&Options { time_limit: Some(minute), ..Options::default() }, &mut observer);
+        let hour = 3600.0 * RATE;
+        assert!(!monitor.has_time_to_sweep(hour) && monitor.has_time_to_sweep(RATE));
+        monitor.swept(1e12, 0.1);
+        assert!(monitor.has_time_to_sweep(hour) && !monitor.has_time_for(hour));
+        assert!(!monitor.has_time_to_sweep(60.0 * 1e13), "half of the rate is counted on");
+        // One that is too short says nothing, and no machine is slower than that.
+        monitor.swept(10.0, 5.0);
+        assert!(monitor.has_time_to_sweep(hour));
+        monitor.swept(1e9, 1e3);
+        assert!(monitor.has_time_to_sweep(RATE));
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod csc;
 mod dense;
 mod genotypes;
 mod per_class;
+mod reaching;
 mod standardized;
 mod stored;
 mod subset;
@@ -19,6 +20,7 @@ pub use csc::Csc;
 pub use dense::Dense;
 pub use genotypes::{Counts, Genotypes, People, WholeSums};
 pub use per_class::PerClass;
+pub use reaching::{Reaching, reaching};
 pub use standardized::Standardized;
 pub use stored::{GenotypeFile, Reading, Stored};
 pub use subset::{ColumnSubset, RowSubset};
@@ -63,6 +65,33 @@ pub trait Design: Send + Sync {
         self.correlate_many(features, vectors, &mut exact)?;
         out.iter_mut().zip(&exact).for_each(|(o, x)| *o = *x as f32);
         Ok(())
+    }
+
+    /// For each vector the features, listed in ascending order, whose |x_jᵀv| is not below its limit, ascending, each with the number that
+    /// [`Design::correlate_roughly`] may give it, where the place of the columns picks them out; of the columns (x_j − centre_j)/scale_j with a
+    /// `view` (centre, scale).
+    fn reaching(
+        &self,
+        features: &[usize],
+        vectors: &[&[f64]],
+        limits: &[f64],
+        view: Option<(&[f64], &[f64])>,
+    ) -> Result<Option<Vec<Vec<Reaching>>>> {
+        let _ = (features, vectors, limits, view);
+        Ok(None)
+    }
+
+    /// Whether [`Design::largest_products`] has an answer: then pairs of columns are multiplied much faster than by the processor.
+    fn multiplies_pairs(&self) -> bool {
+        false
+    }
+
+    /// For each column of `left`, of at most `count` ones, the places of the columns of `right` with the largest products in size, the one of its own place
+    /// aside, and these products; all are of one length. Products are sums of at most 1024 products of single precision, and sums of these: no
+    /// factor is rounded to fewer digits.
+    fn largest_products(&self, left: &[&[f32]], right: &[&[f32]], count: usize) -> Result<Option<Vec<LargeProducts>>> {
+        let _ = (left, right, count);
+        Ok(None)
     }
 
     /// out += a x_j.
@@ -155,6 +184,9 @@ pub trait Design: Send + Sync {
         0.0
     }
 }
+
+/// The places of some columns, and products with them.
+pub type LargeProducts = Vec<(u32, f32)>;
 
 /// What is done with a block of columns.
 pub type BlockBody<'b> = &'b mut dyn FnMut(Range<usize>, &[usize], &dyn Design) -> Result<()>;

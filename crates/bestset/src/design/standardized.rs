@@ -1,6 +1,6 @@
 //! Centring and scaling as a view: nothing is copied, sparse columns stay sparse.
 
-use crate::design::{BlockBody, Column, Design, Moments, moments};
+use crate::design::{BlockBody, Column, Design, LargeProducts, Moments, Reaching, moments};
 use crate::error::{Error, Result, check_finite, check_length, check_weights};
 use crate::kernel;
 
@@ -105,6 +105,20 @@ impl Design for Standardized<'_> {
         Ok(())
     }
 
+    /// Not of a view of this view: one is all that a place knows.
+    fn reaching(
+        &self,
+        features: &[usize],
+        vectors: &[&[f64]],
+        limits: &[f64],
+        view: Option<(&[f64], &[f64])>,
+    ) -> Result<Option<Vec<Vec<Reaching>>>> {
+        match view {
+            None => self.inner.reaching(features, vectors, limits, Some((&self.centre, &self.scale))),
+            Some(_) => Ok(None),
+        }
+    }
+
     fn reads_ahead(&self) -> bool {
         self.inner.reads_ahead()
     }
@@ -167,6 +181,14 @@ impl Design for Standardized<'_> {
 
     fn expect(&self, features: &[usize]) -> Result<()> {
         self.inner.expect(features)
+    }
+
+    fn multiplies_pairs(&self) -> bool {
+        self.inner.multiplies_pairs()
+    }
+
+    fn largest_products(&self, left: &[&[f32]], right: &[&[f32]], count: usize) -> Result<Option<Vec<LargeProducts>>> {
+        self.inner.largest_products(left, right, count)
     }
 
     fn rounding(&self) -> f64 {

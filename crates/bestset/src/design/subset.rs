@@ -1,6 +1,6 @@
 //! Some rows or some columns of another design, without copying it.
 
-use crate::design::{BlockBody, Column, Design, Moments};
+use crate::design::{BlockBody, Column, Design, LargeProducts, Moments};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 
@@ -91,6 +91,14 @@ impl Design for ColumnSubset<'_> {
 
     fn expect(&self, features: &[usize]) -> Result<()> {
         self.inner.expect(&features.iter().map(|&k| self.columns[k]).collect::<Vec<_>>())
+    }
+
+    fn multiplies_pairs(&self) -> bool {
+        self.inner.multiplies_pairs()
+    }
+
+    fn largest_products(&self, left: &[&[f32]], right: &[&[f32]], count: usize) -> Result<Option<Vec<LargeProducts>>> {
+        self.inner.largest_products(left, right, count)
     }
 
     fn rounding(&self) -> f64 {
@@ -205,6 +213,14 @@ impl Design for RowSubset<'_> {
 
     fn rounding(&self) -> f64 {
         self.inner.rounding()
+    }
+
+    fn multiplies_pairs(&self) -> bool {
+        self.inner.multiplies_pairs()
+    }
+
+    fn largest_products(&self, left: &[&[f32]], right: &[&[f32]], count: usize) -> Result<Option<Vec<LargeProducts>>> {
+        self.inner.largest_products(left, right, count)
     }
 
     fn trip(&self) -> Option<usize> {

@@ -16,7 +16,7 @@ use crate::problem::screening::zero_in_relaxation;
 use crate::solution::Coefficients;
 
 /// A dual point, measured.
-struct MeasuredPoint {
+pub(super) struct MeasuredPoint {
     /// Σ w_i ℓ*(α_i / w_i).
     conjugates: f64,
     /// Σ of the absolute values of the parts of its terms: what rounding in it is relative to.
@@ -201,8 +201,7 @@ impl LowerBounds<'_, '_> {
         let Some(point) = self.measure(alpha) else {
             return (0..features.len()).collect();
         };
-        let error = self.rough_error(self.measured.longest, &point) + self.largest_error(&point);
-        let zero_below = self.least_threshold() - error;
+        let zero_below = self.least_threshold() - self.largest_rough_error(&point);
         let is_zero = |k: usize, t: f64| {
             let error = self.rough_error(self.square(features[k]).sqrt(), &point);
             zero_in_relaxation(coordinate(k), t, 1.0, error + self.correlation_error(features[k], t, &point))
@@ -242,6 +241,12 @@ impl LowerBounds<'_, '_> {
         let (n, lightest) = (self.nrows() as f64, self.measured.lightest);
         let lost = 1e-44 * (point.absolute + n + (n / lightest).sqrt() * length);
         1.01 * rounding(self.nrows()) * length * point.norm + lost
+    }
+
+    /// The most by which [`correlate_roughly`](crate::design::Design::correlate_roughly) may be off (MATH 11.25) and [`Problem::correlation_error`]
+    /// add, but for the part of the latter that is relative to τ.
+    pub(super) fn largest_rough_error(&self, point: &MeasuredPoint) -> f64 {
+        self.rough_error(self.measured.longest, point) + self.largest_error(point)
     }
 
     /// |x_jᵀα − s x_jᵀα°| ≤ ‖x̂_j‖ ‖α − s α°‖ (MATH 5.7): s τ_j of every feature, with τ_j = x_jᵀα° as computed, and how far
@@ -335,7 +340,7 @@ impl Problem<'_> {
     }
 
     /// Σ_i { w_i ℓ*(α_i/w_i) − α_i o_i } (MATH 2.6) and the sizes and norms of α (MATH 3.12); `None` outside the dual domain.
-    fn measure(&self, alpha: &[f64]) -> Option<MeasuredPoint> {
+    pub(super) fn measure(&self, alpha: &[f64]) -> Option<MeasuredPoint> {
         if let Some(coupled) = self.coupled() {
             return self.measure_coupled(coupled, alpha);
         }

@@ -16,10 +16,12 @@ mod curvature;
 mod point;
 pub(crate) mod refit;
 pub mod screening;
+mod sweep;
 pub(crate) mod whitened;
 
 pub(crate) use bound::{LowerBounds, outer_end};
 pub use columns::Lengths;
+pub(crate) use sweep::Unlisted;
 
 /// minimise P(β, β₀) = Σ_i w_i ℓ(o_i + (Xβ)_i + β₀, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖² (MATH 1.1), optionally within bounds and
 /// ‖β‖₀ ≤ k (MATH 1.6).

@@ -3,6 +3,10 @@
 use crate::design::{Column, Design};
 use crate::error::Result;
 use crate::kernel;
+use rayon::prelude::*;
+
+/// Entries of columns in memory that one task multiplies, where there are several times as many: some hundredths of a millisecond.
+const SHARED_PART: usize = 1 << 18;
 
 /// Columns copied out of a design, in the order they were added.
 ///
@@ -161,8 +165,15 @@ impl ActiveSet {
     pub fn dot_many(&self, positions: &[usize], v: &[f64], out: &mut [f64]) {
         if self.sparse {
             positions.iter().zip(out).for_each(|(&k, o)| *o = self.dot(k, v));
-        } else {
+            return;
+        }
+        let columns = |(positions, out): (&[usize], &mut [f64])| {
             kernel::dot_columns(&self.values, self.n, positions, v, out);
+        };
+        let part = SHARED_PART.div_ceil(self.n.max(1));
+        match positions.len() >= 4 * part {
+            true => positions.par_chunks(part).zip(out.par_chunks_mut(part)).for_each(columns),
+            false => columns((positions, out)),
         }
     }
 

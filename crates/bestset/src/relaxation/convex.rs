@@ -135,10 +135,12 @@ impl Relaxed {
     fn pass(&mut self, work: &Workspace<'_, '_>, monitor: &mut Monitor<'_>) -> Result<f64> {
         let problem = work.problem;
         self.tau.resize(self.alive.len(), 0.0);
+        let begun = monitor.seconds();
         match self.alive.len() == problem.ncols() {
             true => problem.correlate_all(&work.alpha, &mut self.tau, &|| monitor.check())?,
             false => correlate(problem.design(), &self.alive, &work.alpha, &mut self.tau, &|| monitor.check())?,
         }
+        monitor.swept((self.alive.len() * problem.nrows()) as f64, monitor.seconds() - begun);
         monitor.passes += self.alive.len() as f64 / problem.ncols() as f64;
         self.relaxation = self.relaxation.min(work.relaxation());
         let (alive, tau) = (std::mem::take(&mut self.alive), std::mem::take(&mut self.tau));

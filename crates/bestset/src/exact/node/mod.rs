@@ -54,7 +54,8 @@ pub struct Node {
     pub link: Option<Arc<Link>>,
     /// The parent's minimiser of the relaxation, to start from.
     pub beta: Vec<(u32, f64)>,
-    /// Features that are open here but whose columns are not in memory, ascending.
+    /// Features that are open here but whose columns are not in memory, ascending; some of a long list, which many nodes share, may have
+    /// come near and be decided since.
     pub far: Arc<Vec<usize>>,
     /// How many columns were in memory when the node was made: positions added since are open only if `far` lists them.
     pub known: usize,
@@ -65,11 +66,11 @@ pub struct Node {
 }
 
 impl Node {
-    /// About the bytes it takes, with all that it shares with its sibling.
+    /// About the bytes it takes, with all that it shares with its sibling but the list of far features.
     pub fn bytes(&self) -> usize {
         let decided = self.link.as_ref().map_or(0, |l| l.inside.capacity() + l.outside.capacity());
         let moved = self.moved.as_ref().map_or(0, |m| size_of::<MemberCurvature>() * m.by_position.len());
-        let lists = 4 * decided + size_of::<(u32, f64)>() * self.beta.len() + size_of::<usize>() * self.far.len();
+        let lists = 4 * decided + size_of::<(u32, f64)>() * self.beta.len();
         size_of::<Self>() + size_of::<Link>() + 16 + lists + moved
     }
 
@@ -77,7 +78,7 @@ impl Node {
     pub fn choices(&self, features: &[usize]) -> Vec<Choice> {
         let mut choices = vec![Choice::Free; features.len()];
         for (k, choice) in choices.iter_mut().enumerate().skip(self.known) {
-            if self.far.binary_search(&features[k]).is_err() {
+            if !is_listed(&self.far, features[k]) {
                 *choice = Choice::Out;
             }
         }
@@ -101,6 +102,15 @@ impl Node {
         };
         Link { parent: self.link.clone(), inside: changed(Choice::In), outside: changed(Choice::Out) }
     }
+}
+
+/// Whether an ascending list has the feature. Only so many can be missing before it as are missing of 0, 1, … up to the last: in a list of
+/// nearly all features it is not far from its own number.
+pub fn is_listed(features: &[usize], j: usize) -> bool {
+    let Some(&last) = features.last() else { return false };
+    let missing = last + 1 - features.len();
+    let within = j.saturating_sub(missing).min(features.len())..features.len().min(j.saturating_add(1));
+    j <= last && features[within].binary_search(&j).is_ok()
 }
 
 impl PartialEq for Node {

@@ -43,6 +43,48 @@ fn single_precision_hides_no_violated_threshold() {
     assert!(violated > 5000 && passed > 1000, "{violated} {passed}");
 }
 
+/// Correlations within a few roundings from where a gap begins to exclude, and from their thresholds: what a sweep does not list is below
+/// its threshold, and excluded wherever that is said.
+#[test]
+fn what_a_sweep_does_not_list_changes_nothing() {
+    let (mut rng, mut passed, mut excluded, mut listed) = (rng(98), 0, 0, 0);
+    for trial in 0..400 {
+        let (n, p, nu) = (rng.random_range(1..=90), 40, pick(&mut rng, &[0.0, 0.05]));
+        let (scale, gap) = (power(&mut rng, -20.0, 12.0), pick(&mut rng, &GAPS) * (0.1 + nu));
+        let alpha: Vec<f64> = (0..n).map(|_| scale * rng.random_range(-1.0..1.0)).collect();
+        let edge = 0.01 + 2.0 * (0.4 * (0.1 + nu - gap)).sqrt();
+        let mut x = Vec::with_capacity(n * p);
+        for _ in 0..p {
+            let close = 1.0 + pick(&mut rng, &[1.0, -1.0]) * power(&mut rng, -9.0, -4.0);
+            let close = if rng.random_bool(0.7) { close } else { power(&mut rng, -3.0, 0.3) };
+            let column: Vec<f64> = (0..n).map(|_| rng.random_range(-1.0..1.0)).collect();
+            let dot: f64 = column.iter().zip(&alpha).map(|(x, a)| x * a).sum();
+            x.extend(column.iter().map(|x| x * close * edge / dot));
+        }
+        let design = Dense::new(n, p, x).unwrap();
+        let problem = Problem::new(&design, vec![1.0; n], Penalty::new(0.1, 0.01, 0.4)).unwrap();
+        let found = Correlations::new(&problem, alpha);
+        let (bounds, dual) = (problem.lower_bounds().unwrap(), pick(&mut rng, &[0.0, 3.0]));
+        let unlisted = bounds.unlisted(&found.alpha, nu, dual, dual + gap);
+        let all: Vec<usize> = (0..p).collect();
+        let ends = bounds.rough_ends(&found.alpha, &all, &found.rough, |j| problem.coordinate(j).priced(nu));
+        for j in 0..p {
+            if found.rough[j].abs() >= unlisted.below {
+                listed += 1;
+                continue;
+            }
+            passed += 1;
+            assert!(found.unsure.binary_search(&j).is_err(), "{trial}: {j} may violate its threshold");
+            if unlisted.excluded_from <= dual {
+                let one = problem.coordinate(j).priced(nu);
+                assert!(screening::in_no_optimal_subset(one, ends[j].0, dual, dual + gap), "{trial}: {j} stays open");
+                excluded += 1;
+            }
+        }
+    }
+    assert!(passed > 3000 && excluded > 2000 && listed > 3000, "{passed} {excluded} {listed}");
+}
+
 /// x_jᵀα of every feature, in both precisions.
 struct Correlations {
     alpha: Vec<f64>,

@@ -6,7 +6,7 @@
 use crate::common::{Case, ChaCha8Rng, Convex, RngExt, UNIFORM, hostile, pick, power, price, rng};
 use crate::control::Monitor;
 use crate::design::Dense;
-use crate::exact::node::{Choice, Node};
+use crate::exact::node::{Choice, Node, is_listed};
 use crate::exact::seed::Seed;
 use crate::exact::setting::Setting;
 use crate::exact::tests::{Small, numbers, planted, tuning};
@@ -227,6 +227,19 @@ fn no_node_loses_a_better_subset() {
     assert!(steps > 1000 && moved > 500 && far > 200, "{steps} steps, {moved} moved, {far} far");
 }
 
+/// Lists of nearly all features and of few, with gaps anywhere.
+#[test]
+fn what_a_list_has_is_found() {
+    let lists: [Vec<usize>; 6] =
+        [vec![], vec![0], vec![7], (0..50).collect(), (3..50).filter(|j| j % 9 > 0).collect(), vec![2, 40, 41]];
+    for list in lists {
+        for j in 0..60 {
+            assert_eq!(is_listed(&list, j), list.contains(&j), "{j} of {list:?}");
+        }
+    }
+    assert!(!is_listed(&[1, 2], usize::MAX));
+}
+
 /// What another node has brought near between a node's relaxation and its look far stays open in the node's children.
 #[test]
 fn features_that_came_near_meanwhile_stay_open() {
@@ -245,7 +258,7 @@ fn features_that_came_near_meanwhile_stay_open() {
         let came = pending.node.far[0];
         tree.near.include(came).unwrap();
         tree.most_near = if joins { 4000 } else { 2 };
-        tree.close_or_split_far(pending.node, pending.relaxed, &mut monitor).unwrap();
+        tree.close_or_split_far(pending, &mut monitor).unwrap();
         assert!(tree.frontier.len() > 0);
         for node in tree.frontier.open() {
             let choices = node.choices(tree.near.active.features());

@@ -2,7 +2,7 @@
 //! A feature is *near* when its column is in memory, *far* when it is not.
 
 use crate::control::{Limits, Monitor};
-use crate::design::correlate_roughly;
+use crate::design::{Reaching, reaching};
 use crate::error::Result;
 use crate::exact::node::bound::{correlate, measure, solves};
 use crate::exact::node::branch::branch;
@@ -11,17 +11,33 @@ use crate::exact::node::minimise::next_working;
 use crate::exact::node::relax::relax;
 use crate::exact::node::round::round;
 use crate::exact::node::start::start;
-use crate::exact::node::{Link, Members, Node, NodeRelaxation};
+use crate::exact::node::{Link, Members, Node, NodeRelaxation, is_listed};
 use crate::exact::tree::{CORE_PAIR_BYTES, Tree};
-use crate::kernel::each::{chosen, each};
-use crate::problem::screening;
+use crate::kernel::each::chosen;
+use crate::problem::{Unlisted, screening};
 use rayon::prelude::*;
 use std::sync::Arc;
+
+/// A list of far features is long where it has so many times as many as are near: those of it that have come near cost less than a copy
+/// without them. Not tuned.
+const LONG_LIST: usize = 16;
 
 /// A node relaxed on the near features alone.
 pub(in crate::exact) struct Pending {
     pub node: Node,
     pub relaxed: NodeRelaxation,
+    /// How many columns were in memory then.
+    pub known: usize,
+}
+
+/// What a pass tells of a node's far features.
+struct FarView {
+    /// All of them, and some that had come near before the pass.
+    far: Arc<Vec<usize>>,
+    /// Those that it lists, ascending, with their rough correlations.
+    listed: Vec<usize>,
+    rough: Vec<f64>,
+    unlisted: Unlisted,
 }
 
 /// What the far features add to a node's bound.
@@ -51,8 +67,8 @@ impl Tree<'_, '_> {
         let mut pending = vec![self.relax_near(node, monitor.limits())];
         self.dive(&mut pending, monitor)?;
         while !pending.is_empty() {
-            let far = self.not_near(&open);
-            if !monitor.has_time_for(0.25 * (far.len() * pending.len() * self.setting.problem.nrows()) as f64) {
+            let far = self.without_near(&open);
+            if !monitor.has_time_to_sweep(self.sweep_work(far.len() * pending.len())) {
                 self.postpone(pending.into_iter().map(|p| p.node));
                 return Ok(());
             }
@@ -71,9 +87,17 @@ impl Tree<'_, '_> {
         Ok(())
     }
 
-    /// Those whose columns are not in memory.
-    fn not_near(&self, features: &[usize]) -> Vec<usize> {
-        chosen(features.len(), |k| Some(features[k]).filter(|&j| self.near.position(j).is_none()))
+    /// Multiplications of double precision that take as long as so many correlations in single precision.
+    fn sweep_work(&self, correlations: usize) -> f64 {
+        0.25 * (correlations * self.setting.problem.nrows()) as f64
+    }
+
+    /// Those whose columns are not in memory, and a few of the others where the list is long: it is shared then, not copied.
+    fn without_near(&self, far: &Arc<Vec<usize>>) -> Arc<Vec<usize>> {
+        if far.len() > LONG_LIST * self.near.active.len() {
+            return far.clone();
+        }
+        Arc::new(chosen(far.len(), |k| Some(far[k]).filter(|&j| self.near.position(j).is_none())))
     }
 
     /// All relaxed on the near features, or all given back where there is no time left for one of them.
@@ -91,19 +115,39 @@ impl Tree<'_, '_> {
         }
     }
 
-    /// One pass over the far features with all dual points (MATH 11.25); the nodes that are to be relaxed again.
-    fn pass(&mut self, pending: Vec<Pending>, far: &[usize], monitor: &mut Monitor<'_>) -> Result<Vec<Node>> {
+    /// One pass over the far features with all dual points (MATH 11.25), which tells of those that matter; the nodes that are to be relaxed
+    /// again.
+    fn pass(&mut self, pending: Vec<Pending>, far: &Arc<Vec<usize>>, monitor: &mut Monitor<'_>) -> Result<Vec<Node>> {
         let problem = self.setting.problem;
         let vectors: Vec<&[f64]> = pending.iter().map(|p| p.relaxed.alpha.as_slice()).collect();
-        let mut rough = vec![0.0; far.len() * vectors.len()];
-        correlate_roughly(problem.design(), far, &vectors, &mut rough, &|| monitor.check())?;
+        let unlisted: Vec<Unlisted> = pending.iter().map(|p| self.unlisted(&p.relaxed)).collect();
+        let limits: Vec<f64> = unlisted.iter().map(|u| u.below).collect();
+        let begun = monitor.seconds();
+        let found = reaching(problem.design(), far, &vectors, &limits, &|| monitor.check())?;
+        monitor.swept(self.sweep_work(far.len() * vectors.len()), monitor.seconds() - begun);
         monitor.passes += far.len() as f64 / problem.ncols() as f64;
-        let (count, mut unfinished) = (pending.len(), Vec::new());
-        for (v, one) in pending.into_iter().enumerate() {
-            let of_one = each(far.len(), |k| f64::from(rough[k * count + v]));
-            unfinished.extend(self.finish_with_far(one, far, &of_one, monitor)?);
+        let mut unfinished = Vec::new();
+        for ((one, unlisted), found) in pending.into_iter().zip(unlisted).zip(found) {
+            let view = self.view(far, found, unlisted, one.known);
+            unfinished.extend(self.finish_with_far(one, view, monitor)?);
         }
         Ok(unfinished)
+    }
+
+    /// D + max(0, φ_j) > P̂ (MATH 5.4) for D ≥ P̂ − (P̂ − D_near)/(1 − 0.01): what a pass need not tell of a node that is looked at again
+    /// only where the far features take no more than 0.01 of its gap.
+    fn unlisted(&self, relaxed: &NodeRelaxation) -> Unlisted {
+        let best = self.pool.limit();
+        let gap = (best - relaxed.dual).max(0.0) / (1.0 - self.setting.tuning.far_gap_share);
+        self.bounds.unlisted(&relaxed.alpha, relaxed.multiplier, best - gap, best)
+    }
+
+    /// What a pass has found, without those that were near when the node was relaxed.
+    fn view(&self, far: &Arc<Vec<usize>>, found: Vec<Reaching>, unlisted: Unlisted, known: usize) -> FarView {
+        let is_far = |j: usize| self.near.position(j).is_none_or(|k| k >= known);
+        let found: Vec<Reaching> = found.into_iter().filter(|r| is_far(r.feature as usize)).collect();
+        let listed = found.iter().map(|r| r.feature as usize).collect();
+        FarView { far: far.clone(), listed, rough: found.iter().map(|r| f64::from(r.value)).collect(), unlisted }
     }
 
     /// Puts nodes back for which no time is left: what is known of them is what was of the node they come from.
@@ -116,7 +160,7 @@ impl Tree<'_, '_> {
     pub(in crate::exact) fn relax_near(&self, node: Node, limits: &Limits) -> Pending {
         let context = self.context();
         let relaxed = relax(&context, start(&context, &node), &self.goal(), limits);
-        Pending { node, relaxed }
+        Pending { node, relaxed, known: self.near.active.len() }
     }
 
     /// Splits the node with the lowest value, which the near features alone give it, until there are as many as share a pass or all
@@ -129,7 +173,7 @@ impl Tree<'_, '_> {
                 return Ok(());
             };
             let Some(member) = branch(&self.context(), &pending[first].relaxed) else { return Ok(()) };
-            let Pending { node, relaxed } = pending.remove(first);
+            let Pending { node, relaxed, .. } = pending.remove(first);
             let (position, beta) = (relaxed.members.positions[member] as u32, relaxed.members.nonzeros());
             self.share_products(next_working(&self.context(), &relaxed))?;
             let parent = Node { beta, multiplier: relaxed.multiplier, ..node };
@@ -195,15 +239,9 @@ impl Tree<'_, '_> {
 
     /// D_near(α) + Σ_{j far} Ψ_j(x_jᵀα) (MATH 11.23) of a node, from rough correlations: closes or splits the node, or gives it back, the
     /// features that violate its optimality most taken in, when it is neither pruned nor tight enough.
-    fn finish_with_far(
-        &mut self,
-        one: Pending,
-        far: &[usize],
-        rough: &[f64],
-        monitor: &mut Monitor<'_>,
-    ) -> Result<Option<Node>> {
-        let Pending { mut node, mut relaxed } = one;
-        let terms = self.far_terms(&relaxed, far, rough, monitor)?;
+    fn finish_with_far(&mut self, one: Pending, view: FarView, monitor: &mut Monitor<'_>) -> Result<Option<Node>> {
+        let Pending { mut node, mut relaxed, known } = one;
+        let terms = self.far_terms(&relaxed, &view, monitor)?;
         let dual = relaxed.dual + terms.sum;
         let bound = dual.max(node.bound);
         if bound > self.cutoff() {
@@ -220,9 +258,9 @@ impl Tree<'_, '_> {
         let vacancies = self.vacancies();
         if terms.violating.is_empty() || is_tight || vacancies == 0 {
             self.starved |= !terms.violating.is_empty() && !is_tight;
-            node.far = Arc::new(self.still_open(&relaxed, far, rough, dual)?);
+            node.far = self.still_open(&relaxed, view, dual)?;
             (relaxed.dual, relaxed.bound) = (dual, bound);
-            self.close_or_split_far(node, relaxed, monitor)?;
+            self.close_or_split_far(Pending { node, relaxed, known }, monitor)?;
             return Ok(None);
         }
         self.bring_near(terms.violating, vacancies)?;
@@ -231,17 +269,11 @@ impl Tree<'_, '_> {
     }
 
     /// Σ_{j far} Ψ_j(x_jᵀα) (MATH 11.23), those that may be beyond their threshold computed anew in double precision (MATH 11.25).
-    fn far_terms(
-        &self,
-        relaxed: &NodeRelaxation,
-        far: &[usize],
-        rough: &[f64],
-        monitor: &mut Monitor<'_>,
-    ) -> Result<FarTerms> {
-        let problem = self.setting.problem;
-        let coordinate = |k: usize| problem.coordinate(far[k]).priced(relaxed.multiplier);
-        let places = self.bounds.unsure(&relaxed.alpha, far, rough, coordinate);
-        let beyond: Vec<usize> = places.iter().map(|&k| far[k]).collect();
+    fn far_terms(&self, relaxed: &NodeRelaxation, view: &FarView, monitor: &mut Monitor<'_>) -> Result<FarTerms> {
+        let (problem, listed) = (self.setting.problem, &view.listed);
+        let coordinate = |k: usize| problem.coordinate(listed[k]).priced(relaxed.multiplier);
+        let places = self.bounds.unsure(&relaxed.alpha, listed, &view.rough, coordinate);
+        let beyond: Vec<usize> = places.iter().map(|&k| listed[k]).collect();
         let mut tau = vec![0.0; beyond.len()];
         problem.design().correlate(&beyond, &relaxed.alpha, &mut tau)?;
         monitor.passes += beyond.len() as f64 / problem.ncols() as f64;
@@ -251,18 +283,22 @@ impl Tree<'_, '_> {
     }
 
     /// The far features that the optimality rule does not exclude (MATH 5.4) with the node's D and the ends of their rough correlations.
-    /// Where the ends disagree the correlation itself decides, so that single precision decides nothing.
-    fn still_open(&self, relaxed: &NodeRelaxation, far: &[usize], rough: &[f64], dual: f64) -> Result<Vec<usize>> {
-        let (problem, best) = (self.setting.problem, self.pool.limit());
+    /// Where the ends disagree the correlation itself decides, so that single precision decides nothing. All stay open where the pass has
+    /// not told enough.
+    fn still_open(&self, relaxed: &NodeRelaxation, view: FarView, dual: f64) -> Result<Arc<Vec<usize>>> {
+        if dual < view.unlisted.excluded_from {
+            return Ok(view.far);
+        }
+        let (problem, best, far) = (self.setting.problem, self.pool.limit(), &view.listed);
         let coordinate = |k: usize| problem.coordinate(far[k]).priced(relaxed.multiplier);
         let excludes = |k: usize, t: f64| screening::in_no_optimal_subset(coordinate(k), t, dual, best);
-        let mut ends = self.bounds.rough_ends(&relaxed.alpha, far, rough, coordinate);
+        let mut ends = self.bounds.rough_ends(&relaxed.alpha, far, &view.rough, coordinate);
         // All of them in one trip, wherever the columns are.
         let unsure = chosen(far.len(), |k| Some(k).filter(|&k| excludes(k, ends[k].1) && !excludes(k, ends[k].0)));
         for (&k, outer) in unsure.iter().zip(self.outer_correlations(relaxed, far, &unsure)?) {
             ends[k].0 = outer;
         }
-        Ok(chosen(far.len(), |k| (!excludes(k, ends[k].0)).then_some(far[k])))
+        Ok(Arc::new(chosen(far.len(), |k| (!excludes(k, ends[k].0)).then_some(far[k]))))
     }
 
     /// The features that violate most come into memory, as many as were near at most.
@@ -284,12 +320,8 @@ impl Tree<'_, '_> {
     }
 
     /// Decides, rounds and splits as for a node without far features; few enough of them come near.
-    pub(in crate::exact) fn close_or_split_far(
-        &mut self,
-        mut node: Node,
-        mut relaxed: NodeRelaxation,
-        monitor: &mut Monitor<'_>,
-    ) -> Result<()> {
+    pub(in crate::exact) fn close_or_split_far(&mut self, one: Pending, monitor: &mut Monitor<'_>) -> Result<()> {
+        let Pending { mut node, mut relaxed, known } = one;
         if relaxed.bound <= self.cutoff() {
             let context = self.context();
             decide(&context, &mut relaxed, self.pool.limit());
@@ -302,16 +334,17 @@ impl Tree<'_, '_> {
         if self.setting.size.is_some_and(|k| inside >= k) {
             node.far = Arc::default();
         }
-        self.join_members(&mut relaxed.members, &node.far)?;
-        node.far = Arc::new(self.not_near(&node.far));
+        self.join_members(&mut relaxed.members, &node.far, known)?;
+        node.far = self.without_near(&node.far);
         self.close_or_split(node, relaxed, monitor)
     }
 
-    /// Far features that come near, or that another node has brought near meanwhile, become members. All come where they are few; a
-    /// node whose members are all decided still has the subsets with far features: some must come to be split on.
+    /// Far features that come near, or that another node has brought near since the node was relaxed with so many `known`, become members.
+    /// All come where they are few; a node whose members are all decided still has the subsets with far features: some must come to be
+    /// split on.
     ///
     /// The children know these features by the list their parent keeps, then as positions of their own.
-    fn join_members(&mut self, members: &mut Members, far: &[usize]) -> Result<()> {
+    fn join_members(&mut self, members: &mut Members, far: &[usize], known: usize) -> Result<()> {
         let few = self.setting.tuning.joining_to_split;
         let wanted = match far.len() + self.near.active.len() <= self.most_near {
             true => usize::MAX,
@@ -320,20 +353,13 @@ impl Tree<'_, '_> {
         };
         let vacancies = self.vacancies();
         self.starved |= vacancies == 0 && wanted == few;
-        let mut joining = wanted.min(vacancies);
-        let mut is_member = vec![false; self.near.active.len()];
-        members.positions.iter().for_each(|&k| is_member[k] = true);
-        // Where none may come, only those that are near already are looked at one after the other.
-        let asked = chosen(far.len(), |k| Some(far[k]).filter(|&j| joining > 0 || self.near.position(j).is_some()));
-        for j in asked {
-            let known = self.near.position(j);
-            let joins = known.is_none() && joining > 0;
-            let position = if joins { Some(self.near.include(j)?) } else { known };
-            joining -= usize::from(joins);
-            if let Some(k) = position.filter(|&k| !is_member.get(k).is_some_and(|m| *m)) {
-                members.push_free(k);
-            }
-        }
+        let joining = wanted.min(vacancies);
+        let came = &self.near.active.features()[known..];
+        let mut joined: Vec<usize> = came.iter().copied().filter(|&j| is_listed(far, j)).collect();
+        joined.extend(far.iter().copied().filter(|&j| self.near.position(j).is_none()).take(joining));
+        joined.sort_unstable();
+        self.near.include_all(&joined)?;
+        joined.into_iter().filter_map(|j| self.near.position(j)).for_each(|k| members.push_free(k));
         Ok(())
     }
 }

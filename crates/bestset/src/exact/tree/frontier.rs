@@ -1,13 +1,16 @@
 //! The open nodes, and what the closed ones prove.
 
 use crate::exact::node::Node;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
+use std::sync::Arc;
 
 /// Every subset is in an open node, among the answers, or in a closed node whose bound counts here.
 pub struct Frontier {
     open: BinaryHeap<Node>,
     /// Bytes of the open nodes.
     bytes: usize,
+    /// How many of them share each list of far features, by where it is.
+    sharing: HashMap<usize, usize>,
     /// Least bound of the nodes that were closed, +∞ without one.
     pub closed: f64,
     /// The same, of those that may hold subsets which were not looked at.
@@ -17,12 +20,23 @@ pub struct Frontier {
 impl Frontier {
     /// Nothing open, nothing closed.
     pub fn new() -> Self {
-        Self { open: BinaryHeap::new(), bytes: 0, closed: f64::INFINITY, unseen: f64::INFINITY }
+        Self {
+            open: BinaryHeap::new(),
+            bytes: 0,
+            sharing: HashMap::new(),
+            closed: f64::INFINITY,
+            unseen: f64::INFINITY,
+        }
     }
 
     /// One more open node.
     pub fn push(&mut self, node: Node) {
         self.bytes += node.bytes();
+        let sharing = self.sharing.entry(Arc::as_ptr(&node.far).addr()).or_insert(0);
+        *sharing += 1;
+        if *sharing == 1 {
+            self.bytes += size_of::<usize>() * node.far.len();
+        }
         self.open.push(node);
     }
 
@@ -30,6 +44,14 @@ impl Frontier {
     pub fn pop(&mut self) -> Option<Node> {
         let node = self.open.pop()?;
         self.bytes -= node.bytes();
+        let list = Arc::as_ptr(&node.far).addr();
+        let left = self.sharing.get(&list).map_or(0, |sharing| sharing - 1);
+        if left > 0 {
+            self.sharing.insert(list, left);
+        } else {
+            self.sharing.remove(&list);
+            self.bytes -= size_of::<usize>() * node.far.len();
+        }
         Some(node)
     }
 

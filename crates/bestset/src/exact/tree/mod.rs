@@ -210,8 +210,7 @@ impl<'p, 'a> Tree<'p, 'a> {
     /// False where a limit cut that short.
     fn look_at_coherence(&mut self, monitor: &mut Monitor<'_>) -> Result<bool> {
         let Setting { problem, size, ref tuning, .. } = self.setting;
-        let work = problem.nrows() as f64 * (problem.ncols() as f64).powi(2);
-        let is_due = self.processed as f64 * tuning.coherence_work_per_node >= work;
+        let is_due = self.processed as f64 * tuning.coherence_work_per_node >= coherence::work(problem);
         let is_made = self.has_looked_at_coherence || self.setting.options.top > 1;
         let has_time = monitor.has_time_for(coherence::cost(problem));
         if is_made || !is_due || !has_time || self.frontier.len() == 0 || !coherence::applies(problem, &self.memory) {

@@ -3,7 +3,10 @@
 //! The interpreter is held for the call and no longer. Columns that were fetched are kept, up to some memory: the engine asks for those
 //! of the active set again and again.
 
-use bestset::design::{BlockBody, Column, Dense, Design, Moments};
+mod largest;
+mod reaching;
+
+use bestset::design::{BlockBody, Column, Dense, Design, LargeProducts, Moments, Reaching};
 use bestset::{CancelFlag, Error, Result};
 use numpy::npyffi::NPY_ORDER;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -11,6 +14,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
+use reaching::KeptView;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -43,8 +47,11 @@ pub struct Elsewhere {
     rounding: f64,
     trip: usize,
     has_moments: bool,
+    has_reaching: bool,
+    has_largest: bool,
     cancel: CancelFlag,
     kept: Mutex<HashMap<usize, Arc<Vec<f64>>>>,
+    view: Mutex<Option<KeptView>>,
 }
 
 impl Elsewhere {
@@ -62,24 +69,44 @@ impl Elsewhere {
             return Err(PyValueError::new_err(format!("the design is empty: {nrows} rows, {ncols} columns")));
         }
         let trip = object.getattr("trip").ok().filter(|t| !t.is_none()).map(|t| t.extract()).transpose()?;
-        let has_moments = object.hasattr("moments")?;
+        let [has_moments, has_reaching, has_largest] =
+            [object.hasattr("moments")?, object.hasattr("reaching")?, object.hasattr("largest")?];
         let rounding = rounding(object, nrows, &name)?;
         if object.hasattr("watch")? {
             object.call_method1("watch", (Bound::new(object.py(), Stopped(cancel.clone()))?,))?;
         }
-        let (object, trip, kept) = (object.clone().unbind(), trip.unwrap_or(ncols), Mutex::default());
-        Ok(Self { object, name, nrows, ncols, rounding, trip, has_moments, cancel, kept })
+        let (object, trip, kept, view) =
+            (object.clone().unbind(), trip.unwrap_or(ncols), Mutex::default(), Mutex::default());
+        Ok(Self {
+            object,
+            name,
+            nrows,
+            ncols,
+            rounding,
+            trip,
+            has_moments,
+            has_reaching,
+            has_largest,
+            cancel,
+            kept,
+            view,
+        })
     }
 
     /// The same object for another call of the engine; nothing is kept from one to the next, since the data may have changed.
     pub fn again(&self) -> Self {
         let object = Python::attach(|py| self.object.clone_ref(py));
         let (name, cancel) = (self.name.clone(), self.cancel.clone());
-        Self { object, name, cancel, kept: Mutex::default(), ..*self }
+        Self { object, name, cancel, kept: Mutex::default(), view: Mutex::default(), ..*self }
     }
 
     fn failed(&self, place: String, reason: impl std::fmt::Display) -> Error {
         Error::Read { what: format!("X ({})", self.name), place, reason: reason.to_string() }
+    }
+
+    /// Why a call has failed, or that nobody waits for what it gave up.
+    fn ended(&self, place: &impl Fn() -> String, error: PyErr) -> Error {
+        if self.cancel.is_cancelled() { Error::Stopped } else { self.failed(place(), error) }
     }
 
     /// Calls a method and hands its array, of this shape, to `read`.
@@ -92,11 +119,7 @@ impl Elsewhere {
     ) -> Result<T> {
         Python::attach(|py| {
             let fail = |error: PyErr| self.failed(place(), error);
-            let found = call(self.object.bind(py)).map_err(|error| match self.cancel.is_cancelled() {
-                // It gave up what nobody waits for.
-                true => Error::Stopped,
-                false => fail(error),
-            })?;
+            let found = call(self.object.bind(py)).map_err(|error| self.ended(&place, error))?;
             let (numpy, order) = (py.import("numpy").map_err(fail)?, PyDict::new(py));
             order.set_item("dtype", "float64").map_err(fail)?;
             order.set_item("order", "F").map_err(fail)?;
@@ -180,16 +203,14 @@ impl Elsewhere {
         out: &mut [T],
         kept: impl Fn(f64) -> T + Sync,
     ) -> Result<()> {
-        let (n, m, count) = (self.nrows, vectors.len(), features.len());
+        let (m, count) = (vectors.len(), features.len());
         if count == 0 || m == 0 {
             return Ok(());
         }
         let place = || format!("correlate of {}", some(features));
         let call = |object: &Bound<'_, PyAny>| {
             let py = object.py();
-            let vectors = PyArray1::from_vec(py, vectors.concat());
-            let vectors: Bound<'_, PyArray2<f64>> = vectors.reshape_with_order([n, m], NPY_ORDER::NPY_FORTRANORDER)?;
-            Ok(object.call_method1("correlate", (self.listed(py, features), vectors))?.unbind())
+            Ok(object.call_method1("correlate", (self.listed(py, features), side_by_side(py, vectors)?))?.unbind())
         };
         let wrong = self.ask(place, [count, m], call, |found| {
             // By vectors there, by features here.
@@ -241,6 +262,12 @@ impl Elsewhere {
             None => Ok(Some(found)),
         }
     }
+}
+
+/// The vectors as the columns of an array.
+fn side_by_side<'py>(py: Python<'py>, vectors: &[&[f64]]) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let shape = [vectors.first().map_or(0, |v| v.len()), vectors.len()];
+    PyArray1::from_vec(py, vectors.concat()).reshape_with_order(shape, NPY_ORDER::NPY_FORTRANORDER)
 }
 
 /// Nv/(1 − Nv) beyond ε(n/2 + 12) (MATH 3.10), of `rounding = (v, N)`: unit roundoff and longest sum.
@@ -298,6 +325,24 @@ impl Design for Elsewhere {
 
     fn correlate_roughly(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f32]) -> Result<()> {
         self.multiply(features, vectors, out, |x| x as f32)
+    }
+
+    fn reaching(
+        &self,
+        features: &[usize],
+        vectors: &[&[f64]],
+        limits: &[f64],
+        view: Option<(&[f64], &[f64])>,
+    ) -> Result<Option<Vec<Vec<Reaching>>>> {
+        if self.has_reaching { self.pick(features, vectors, limits, view).map(Some) } else { Ok(None) }
+    }
+
+    fn multiplies_pairs(&self) -> bool {
+        self.has_largest
+    }
+
+    fn largest_products(&self, left: &[&[f32]], right: &[&[f32]], count: usize) -> Result<Option<Vec<LargeProducts>>> {
+        if self.has_largest { self.largest(left, right, count).map(Some) } else { Ok(None) }
     }
 
     fn axpy(&self, j: usize, a: f64, out: &mut [f64]) -> Result<()> {

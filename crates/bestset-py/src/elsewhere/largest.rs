@@ -1,0 +1,68 @@
+//! The largest products of pairs of columns, by an object that multiplies matrices.
+
+use super::Elsewhere;
+use bestset::Result;
+use bestset::design::LargeProducts;
+use numpy::npyffi::NPY_ORDER;
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+impl Elsewhere {
+    /// For each column of `left` the largest products with those of `right`, as the object has them.
+    pub(super) fn largest(&self, left: &[&[f32]], right: &[&[f32]], count: usize) -> Result<Vec<LargeProducts>> {
+        let place = || format!("largest of {} columns", left.len());
+        let wanted = [left.len(), count.min(right.len().saturating_sub(1))];
+        Python::attach(|py| {
+            let ended = |error: PyErr| self.ended(&place, error);
+            let (left, right) = (matrix(py, left).map_err(ended)?, matrix(py, right).map_err(ended)?);
+            let found = self.object.bind(py).call_method1("largest", (left, right, wanted[1])).map_err(ended)?;
+            let (places, values) = arrays(py, &found)
+                .map_err(|error| self.failed(place(), format!("it gave no pair of arrays: {error}")))?;
+            let shapes = [places.shape().to_vec(), values.shape().to_vec()];
+            let (places, values) = (places.readonly(), values.readonly());
+            let (Ok(places), Ok(values)) = (places.as_slice(), values.as_slice()) else {
+                return Err(self.failed(place(), "its arrays have gaps"));
+            };
+            if shapes.iter().any(|shape| *shape != wanted) {
+                return Err(self.failed(place(), format!("it gave arrays of shapes {shapes:?}, expected {wanted:?}")));
+            }
+            let rows = places.chunks(wanted[1].max(1)).zip(values.chunks(wanted[1].max(1))).enumerate();
+            rows.map(|(own, (places, values))| self.checked(own, places, values, wanted[0])).collect()
+        })
+    }
+
+    /// The list of one column: others than itself, each once, and finite products.
+    fn checked(&self, own: usize, places: &[i64], values: &[f32], most: usize) -> Result<LargeProducts> {
+        let mut seen = places.to_vec();
+        seen.sort_unstable();
+        let is_other = |k: &i64| (0..most as i64).contains(k) && *k != own as i64;
+        if !places.iter().all(is_other) || seen.windows(2).any(|two| two[0] == two[1]) {
+            return Err(
+                self.failed(format!("largest of column {own}"), "it lists a column that there is not, or one twice")
+            );
+        }
+        match values.iter().find(|x| !x.is_finite()) {
+            Some(x) => Err(self.failed(format!("largest of column {own}"), format!("a product of {x}"))),
+            None => Ok(places.iter().zip(values).map(|(k, x)| (*k as u32, *x)).collect()),
+        }
+    }
+}
+
+/// The columns as an array of numpy.
+fn matrix<'py>(py: Python<'py>, columns: &[&[f32]]) -> PyResult<Bound<'py, PyArray2<f32>>> {
+    let shape = [columns.first().map_or(0, |c| c.len()), columns.len()];
+    PyArray1::from_vec(py, columns.concat()).reshape_with_order(shape, NPY_ORDER::NPY_FORTRANORDER)
+}
+
+/// Two arrays of numpy, of places and of products.
+#[allow(clippy::type_complexity)]
+fn arrays<'py>(
+    py: Python<'py>,
+    found: &Bound<'py, PyAny>,
+) -> PyResult<(Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>)> {
+    let (places, values): (Bound<'py, PyAny>, Bound<'py, PyAny>) = found.extract()?;
+    let numpy = py.import("numpy")?;
+    let places = numpy.call_method1("ascontiguousarray", (places, "int64"))?.cast_into::<PyArray2<i64>>()?;
+    let values = numpy.call_method1("ascontiguousarray", (values, "float32"))?.cast_into::<PyArray2<f32>>()?;
+    Ok((places, values))
+}
