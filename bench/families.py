@@ -1,6 +1,6 @@
 """Families of responses beside R's glm, MASS, statsmodels, abess, glmnet and skglm; proofs of each family.
 
-    python bench/families.py [--binary target/release/bestset] [--parts references,proofs,abess,lasso]
+    python bench/families.py [--parts references,proofs,abess,cox,lasso]
 
 Needs statsmodels, abess and skglm, and Rscript with glmnet and MASS for their rows: what is missing is said and left out. One thread each;
 times are of the processor. Writes FAMILIES.md beside this file.
@@ -13,17 +13,21 @@ import json
 import os
 import resource
 import subprocess
+import sys
 import tempfile
 import warnings
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
+import bestset
 import numpy as np
 from scipy.special import gammaln, xlogy
 
 BENCH = Path(__file__).parent
 THETA = 2.0
+# Seconds of the clock for a proof.
+LIMIT = 60.0
 FAMILIES = ("gaussian", "binomial", "poisson", "gamma", "negbin")
 
 
@@ -78,31 +82,19 @@ def log_likelihood(family: str, y, u, w) -> float:
     return float(w @ each)
 
 
-class Bestset:
-    """The command on a table written to a file; processor seconds of the child."""
+LOSSES = {"gaussian": "squared", "binomial": "logistic", "poisson": "poisson", "gamma": "gamma", "negbin": "negative_binomial"}
 
-    def __init__(self, binary: Path):
-        self.binary = binary
 
-    def __call__(self, word: str, family: str, X, y, weights=None, offset=None, *more) -> dict:
-        with tempfile.TemporaryDirectory() as name:
-            file = Path(name) / "data.csv"
-            extra = [c for c in (weights, offset) if c is not None]
-            names = [f"x{j}" for j in range(X.shape[1])] + ["y"] + ["w"] * (weights is not None) + ["o"] * (offset is not None)
-            np.savetxt(file, np.column_stack([X, y, *extra]), delimiter=",", header=",".join(names), comments="", fmt="%.17g")
-            words = [self.binary, word, file, "--target", "y", "--family", family, "--threads", "1", "--json", *more]
-            words += ["--theta", str(THETA)] * (family == "negbin") + ["--positive", "1"] * (family == "binomial")
-            words += ["--weights", "w"] * (weights is not None) + ["--offset", "o"] * (offset is not None)
-            before = used()
-            done = subprocess.run([str(w) for w in words], capture_output=True, text=True)
-            seconds = used() - before
-        assert done.stdout, done.stderr
-        found = json.loads(done.stdout)
-        found["cpu"] = seconds
-        found["beta"] = np.zeros(X.shape[1])
-        for feature in found.get("features", []):
-            found["beta"][int(feature["name"][1:])] = feature["coefficient"]
-        return found
+def fitted(family: str, X, y, weights=None, offset=None, **more):
+    """bestset.solve with one thread, and its processor seconds."""
+    X = np.asfortranarray(X)
+    if family == "binomial":
+        y = 2 * y - 1
+    if family == "negbin":
+        more["theta"] = THETA
+    before = used()
+    found = bestset.solve(X, y, loss=LOSSES[family], sample_weight=weights, offset=offset, threads=1, **more)
+    return found, used() - before
 
 
 def r(program: str, X, y, weights, offset) -> dict | None:
@@ -116,7 +108,7 @@ def r(program: str, X, y, weights, offset) -> dict | None:
     return json.loads(done.stdout.strip().splitlines()[-1]) if done.returncode == 0 and done.stdout else None
 
 
-def references(bestset: Bestset) -> list[str]:
+def references() -> list[str]:
     """Coefficients, deviance and likelihood without a penalty, with weights and an offset."""
     import statsmodels.api as sm
 
@@ -124,8 +116,8 @@ def references(bestset: Bestset) -> list[str]:
     words = {"gaussian": "gaussian()", "binomial": "binomial()", "poisson": "poisson()", "gamma": 'Gamma("log")', "negbin": f"MASS::negative.binomial({THETA})"}
     for family in FAMILIES:
         X, y, w, o, _ = drawn(family, 200, 5, 3, 0.4, extra=True)
-        own = bestset("fit", family, X, y, w, o, "--lambda0", "0", "--lambda2", "0", "--prove", "0", "--gap", "1e-12")
-        b = np.concatenate([[own["intercept"]], own["beta"]])
+        own, _ = fitted(family, X, y, w, o, lambda0=0.0, lambda2=0.0, prove=None, gap=1e-12)
+        b = np.concatenate([[own.intercept], own.coef])
         u = b[0] + X @ b[1:] + o
         mine = (deviance(family, y, u, w), log_likelihood(family, y, u, w))
         kinds = {"gaussian": sm.families.Gaussian(), "binomial": sm.families.Binomial(), "poisson": sm.families.Poisson(), "gamma": sm.families.Gamma(sm.families.links.Log()), "negbin": sm.families.NegativeBinomial(alpha=1 / THETA)}
@@ -147,16 +139,16 @@ def references(bestset: Bestset) -> list[str]:
     return rows
 
 
-def proofs(bestset: Bestset) -> list[str]:
-    rows = ["| family | status | nodes | processor seconds | gap, relative | features, of them true |", "|---|---|---|---|---|---|"]
+def proofs() -> list[str]:
+    rows = ["| family | EBIC's path, s | exact | nodes | processor seconds | gap, relative | features, of them true |", "|---|---|---|---|---|---|---|"]
     for family in FAMILIES:
         size = {"gaussian": 0.5, "binomial": 1.0, "negbin": 0.5}.get(family, 0.3)
         X, y, _, _, support = drawn(family, 500, 1000, 10, size)
-        chosen = bestset("fit", family, X, y, None, None, "--prove", "0")
-        found = bestset("exact", family, X, y, None, None, "--lambda0", repr(chosen["problem"]["lambda0"]), "--time-limit", "60")
-        selected = np.flatnonzero(found["beta"])
-        true = len(set(selected) & set(support))
-        rows.append(f"| {family} | {found['status']} | {found["iterations"]} | {found['cpu']:.1f} | {found.get('relative_gap', float('nan')):.1e} | {len(selected)}, {true} |")
+        chosen, first = fitted(family, X, y, prove=None)
+        found, seconds = fitted(family, X, y, lambda0=chosen.lambda0, lambda2=chosen.lambda2, method="exact", time_limit=LIMIT)
+        true = len(set(found.support) & set(support))
+        rows.append(f"| {family} | {first:.1f} | {found.status} | {found.n_iter} | {seconds:.1f} | {found.relative_gap:.1e} | {len(found.support)}, {true} |")
+        print(rows[-1], flush=True)
     return rows
 
 
@@ -168,7 +160,7 @@ def fit_on(family: str, X, y, support) -> float:
     return made.deviance
 
 
-def beside_abess(bestset: Bestset) -> list[str]:
+def beside_abess() -> list[str]:
     from abess import PoissonRegression
 
     rows = ["| n, p | features | deviance, abess | deviance, bestset | processor seconds, abess | bestset |", "|---|---|---|---|---|---|"]
@@ -180,13 +172,14 @@ def beside_abess(bestset: Bestset) -> list[str]:
                 warnings.simplefilter("ignore")
                 theirs = PoissonRegression(support_size=k, thread=1).fit(X, y)
             seconds = used() - before
-            found = bestset("fit", "poisson", X, y, None, None, "-k", str(k), "--lambda2", "1e-3", "--prove", "0")
-            both = fit_on("poisson", X, y, np.flatnonzero(theirs.coef_)), fit_on("poisson", X, y, np.flatnonzero(found["beta"]))
-            rows.append(f"| {n}, {p} | {k} | {both[0]:.4f} | {both[1]:.4f} | {seconds:.2f} | {found['cpu']:.2f} |")
+            found, own = fitted("poisson", X, y, k=k, lambda2=1e-6, prove=None)
+            both = fit_on("poisson", X, y, np.flatnonzero(theirs.coef_)), fit_on("poisson", X, y, found.support)
+            rows.append(f"| {n}, {p} | {k} | {both[0]:.4f} | {both[1]:.4f} | {seconds:.2f} | {own:.2f} |")
+            print(rows[-1], flush=True)
     return rows
 
 
-def beside_lasso(bestset: Bestset) -> list[str]:
+def beside_lasso() -> list[str]:
     """min Σ loss + λ1 Σ|b_j| on the columns as they are, for a few λ1; the harness's own gap."""
     rows = ["| n, p | λ1 / λ1_max | solver | objective − best, relative | processor seconds |", "|---|---|---|---|---|"]
     for n, p in ((500, 1000), (200, 5000)):
@@ -199,8 +192,8 @@ def beside_lasso(bestset: Bestset) -> list[str]:
                 return deviance("poisson", y, np.clip(b0 + X @ b, -700, 700), np.ones(n)) / 2 + l1 * np.abs(b).sum()
 
             found = []
-            own = bestset("fit", "poisson", X, y, None, None, "--lambda0", "0", "--lambda1", repr(l1), "--lambda2", "0", "--standardize", "none", "--prove", "0")
-            found.append(("bestset (reads a file of text)", objective(own["intercept"], own["beta"]), own["cpu"]))
+            own, seconds = fitted("poisson", X, y, lambda0=0.0, lambda1=l1, lambda2=0.0, standardize=False, prove=None, gap=1e-10)
+            found.append((f"bestset, gap {own.relative_gap:.0e}", objective(own.intercept, own.coef), seconds))
             program = f"library(glmnet); t <- proc.time(); g <- glmnet(x, y, family = 'poisson', standardize = FALSE, lambda = {largest / n} * exp(seq(0, log({share}), length = 10)), thresh = 1e-12, maxit = 1e6); cpu <- sum((proc.time() - t)[1:2]); b <- as.numeric(coef(g)[, 10]); dev <- 0; ll <- 0"
             if (of_r := r(program, X, y, np.ones(n), np.zeros(n))) is not None:
                 found.append(("glmnet, ten λ down to it", objective(of_r["coef"][0], np.array(of_r["coef"][1:])), of_r["cpu"]))
@@ -222,20 +215,50 @@ def beside_lasso(bestset: Bestset) -> list[str]:
     return rows
 
 
+def cox_beside_abess() -> list[str]:
+    from abess import CoxPHSurvivalAnalysis
+
+    sys.path.insert(0, str(BENCH / "families"))
+    from cox_proof import data, likelihood
+
+    rows = ["| n, p | features | log partial likelihood, abess | bestset | processor seconds, abess | bestset |", "|---|---|---|---|---|---|"]
+    for n, p, seed in ((500, 1000, 1), (200, 500, 2), (300, 100, 3)):
+        X, times, _ = data(n, p, seed=seed)
+        y = np.column_stack([times.time, times.event])
+        for k in (5, 10, 15):
+            before = used()
+            theirs = CoxPHSurvivalAnalysis(support_size=[k], ic_type="ebic", thread=1).fit(X, y)
+            seconds, before = used() - before, used()
+            found = bestset.solve(X, times, loss="cox", k=k, lambda2=1e-6, prove=None, threads=1)
+            own = used() - before
+            both = likelihood(X, times, theirs.coef_), likelihood(X, times, found.coef)
+            rows.append(f"| {n}, {p} | {k} | {both[0]:.5f} | {both[1]:.5f} | {seconds:.2f} | {own:.2f} |")
+            print(rows[-1], flush=True)
+    X, times, true = data()
+    y = np.column_stack([times.time, times.event])
+    before = used()
+    theirs = CoxPHSurvivalAnalysis(support_size=range(29), ic_type="ebic", thread=1).fit(X, y)
+    seconds, before = used() - before, used()
+    found = bestset.solve(X, times, loss="cox", prove=None, threads=1)
+    size = np.count_nonzero(theirs.coef_)
+    rows.append(f"| 500, 1000 | EBIC: {size} and {len(found.support)} | | all true: {set(true) <= set(found.support)}, gap {found.relative_gap:.1%} | {seconds:.2f} | {used() - before:.2f} |")
+    return rows
+
+
 PARTS = {
     "references": ("Without a penalty, with weights and an offset", references),
     "proofs": ("Proofs: n = 500, p = 1000, ten true features, at the price that EBIC chooses, at most 60 s", proofs),
     "abess": ("The same sizes beside abess, Poisson: deviance of the fit on the support", beside_abess),
+    "cox": ("The same sizes beside abess, Cox: log partial likelihood", cox_beside_abess),
     "lasso": ("λ0 = 0 beside glmnet and skglm, Poisson", beside_lasso),
 }
 
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--binary", type=Path, default=BENCH.parent / "target" / "release" / "bestset")
     asked.add_argument("--parts", default=",".join(PARTS))
     given = asked.parse_args()
-    bestset, file = Bestset(given.binary), BENCH / "FAMILIES.md"
+    file = BENCH / "FAMILIES.md"
     known = {}
     if file.exists():
         for part in file.read_text().split("\n## ")[1:]:
@@ -243,7 +266,7 @@ def main() -> None:
             known[title] = body.strip().splitlines()
     for name in given.parts.split(","):
         title, make = PARTS[name]
-        known[title] = make(bestset)
+        known[title] = make()
         print(title, *known[title], sep="\n", flush=True)
     head = "# Families of responses\n\nMade by `python bench/families.py`; processor seconds on a shared machine, of one thread.\n"
     parts = [f"\n## {title}\n\n" + "\n".join(known[title]).strip() + "\n" for title, _ in PARTS.values() if title in known]

@@ -13,6 +13,7 @@ from ._problem import Data
 
 if TYPE_CHECKING:
     from ._result import Result
+    from ._times import Times
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,7 @@ class Seen:
     y: Floats
     sample_weight: Floats | None
     offset: Floats | None
+    survival: Times | None
     kept: _core.Kept
     estimator: Any
 
@@ -46,7 +48,7 @@ def seen(X: Any, data: Data, kept: _core.Kept, estimator: Any = None) -> Seen:
         x: Any = weakref.ref(X)
     except TypeError:
         x = None
-    return Seen(x, data.y, data.sample_weight, data.offset, kept, asked)
+    return Seen(x, data.y, data.sample_weight, data.offset, data.survival, kept, asked)
 
 
 def write(result: Result, path: str | os.PathLike[str], X: Any, source: str) -> None:
@@ -66,7 +68,7 @@ def write(result: Result, path: str | os.PathLike[str], X: Any, source: str) -> 
     classes = None if result.classes is None else (str(result.classes[0]), str(result.classes[1]))
     command = "" if known.estimator is None else f"{known.estimator!r}.fit(X, {result.target})"
     about = About(source, result.target, classes, result.feature_names, command, result.seconds)
-    data = Data(matrix, known.y, known.sample_weight, known.offset)
+    data = Data(matrix, known.y, known.sample_weight, known.offset, known.survival)
     page = _core.report(data, result.setup, known.kept, about)
     with open(os.fspath(path), "w", encoding="utf-8") as file:
         file.write(page)

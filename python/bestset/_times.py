@@ -36,6 +36,11 @@ class Times:
     >>> import bestset
     >>> bestset.Times([5.0, 3.0, 8.0], [1, 1, 0])
     Times(3 samples, 2 events)
+
+    Some of the samples are taken by slices, places or a mask:
+
+    >>> bestset.Times([5.0, 3.0, 8.0], [1, 1, 0])[:2]
+    Times(2 samples, 2 events)
     """
 
     time: Floats
@@ -62,6 +67,13 @@ class Times:
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def __getitem__(self, rows: Any) -> Times:
+        """Some of the samples."""
+        places = np.atleast_1d(np.arange(len(self.time))[rows])
+        entry = None if self.entry is None else self.entry[places]
+        strata = None if self.strata is None else [self.labels[self.strata[i]] for i in places]
+        return Times(self.time[places], self.event[places], entry, strata, self.ties)
 
     def __repr__(self) -> str:
         return f"Times({len(self.time)} samples, {int(self.event.sum())} events)"

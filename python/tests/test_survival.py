@@ -104,6 +104,24 @@ def test_bad_times_are_named(time, event, entry, said):
         bestset.solve(X, Times(time, event, entry), loss="cox", lambda0=0.1)
 
 
+def test_some_of_the_times_are_taken():
+    y = Times([3.0, 1.0, 2.0, 5.0], [1, 0, 1, 1], [0.0, 0.5, 1.0, 2.0], ["b", "a", "b", "c"], "breslow")
+    for rows in (slice(1, 4), [1, 2, 3], np.array([False, True, True, True])):
+        some = y[rows]
+        assert list(some.time) == [1.0, 2.0, 5.0] and list(some.event) == [False, True, True] and some.ties == "breslow"
+        assert list(some.entry) == [0.5, 1.0, 2.0] and [some.labels[s] for s in some.strata] == ["a", "b", "c"]
+    assert len(y[2]) == 1
+
+
+def test_a_report_has_curves_of_groups_by_risk(tmp_path):
+    X, time, event = samples(150, 5, 8)
+    model = BestSubsetSurvival(lambda2=0.5).fit(X, Times(time, event))
+    page = tmp_path / "page.html"
+    model.report(page)
+    text = page.read_text()
+    assert all(word in text for word in ("Hazard ratio", "Numbers at risk", "Concordance", "high risk", "Deviance explained"))
+
+
 def test_separation_is_bounded():
     # The order of the times is that of a feature: without a ridge coefficients grow without an end.
     X = np.arange(30.0).reshape(-1, 1) @ np.array([[1.0, 0.0]]) + np.array([[0.0, 1.0]])

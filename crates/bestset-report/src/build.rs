@@ -66,10 +66,6 @@ pub fn build(posed: &Posed<'_>, selected: &Selected, subject: &Subject<'_>) -> b
             "has no page for more than two classes together yet; tables, model files and predictions are there";
         return Err(bestset::Error::Unsupported { method: "report", reason });
     }
-    if posed.problem.coupled().is_some() {
-        let reason = "has no page for survival times yet; summaries, model files and predictions are there";
-        return Err(bestset::Error::Unsupported { method: "report", reason });
-    }
     let Selected { solution, chosen, .. } = selected;
     let inside = &solution.coefficients;
     let problem = posed.priced(selected.lambda0, selected.lambda2)?;
@@ -85,6 +81,7 @@ pub fn build(posed: &Posed<'_>, selected: &Selected, subject: &Subject<'_>) -> b
         cv: folded(selected).map(|found| cross_validation(found, selected, subject)),
         ranked: ranked(posed, selected, &problem, subject)?,
         diagnostics: Some(diagnostics(&problem, selected)?),
+        explained: explained(&problem, inside)?,
         asked: asked(posed, selected),
         methods: crate::methods::sentence(posed, selected, &opening.data, &opening.version),
         ..opening
@@ -173,12 +170,15 @@ fn ranked(
     if found.len() < 2 {
         return Ok(Vec::new());
     }
-    let one = |r: &bestset::Ranked| {
-        let fit = bestset::criteria::Fit::new(problem, &r.coefficients)?;
-        let r2 = (fit.null_deviance > 0.0).then(|| 1.0 - fit.deviance / fit.null_deviance);
-        Ok(Ranked { r2, ..Ranked::of(r, subject.names) })
-    };
+    let one =
+        |r: &bestset::Ranked| Ok(Ranked { r2: explained(problem, &r.coefficients)?, ..Ranked::of(r, subject.names) });
     found.iter().map(one).collect()
+}
+
+/// The share of the null model's deviance that coefficients explain.
+fn explained(problem: &Problem<'_>, coefficients: &Coefficients) -> bestset::Result<Option<f64>> {
+    let fit = bestset::criteria::Fit::new(problem, coefficients)?;
+    Ok((fit.null_deviance > 0.0).then(|| fit.value(bestset::criteria::Criterion::R2, f64::NAN)))
 }
 
 /// How cross-validation was done, in words.
@@ -194,17 +194,45 @@ pub fn folds(found: &bestset::cv::CrossValidation) -> String {
 /// Samples left out where there are any: fits flatter themselves on their own.
 fn diagnostics(problem: &Problem<'_>, selected: &Selected) -> bestset::Result<Diagnostics> {
     let inside = &selected.solution.coefficients;
-    if let Some(found) = folded(selected) {
-        let left_out = found.left_out(problem, selected.lambda2, inside.support.len())?;
-        if !left_out.is_empty() {
-            let y: Vec<f64> = left_out.iter().map(|s| problem.y()[s.0]).collect();
-            let u: Vec<f64> = left_out.iter().map(|s| s.1).collect();
-            return Ok(Diagnostics::of(problem.loss(), &y, &u).of_samples(LEFT_OUT));
-        }
+    let left_out = match folded(selected) {
+        Some(found) => found.left_out(problem, selected.lambda2, inside.support.len())?,
+        None => Vec::new(),
+    };
+    if let Some(loss) = problem.coupled() {
+        return survival(problem, loss, inside, &left_out);
+    }
+    if !left_out.is_empty() {
+        let y: Vec<f64> = left_out.iter().map(|s| problem.y()[s.0]).collect();
+        let u: Vec<f64> = left_out.iter().map(|s| s.1).collect();
+        return Ok(Diagnostics::of(problem.loss(), &y, &u).of_samples(LEFT_OUT));
     }
     let mut u = problem.margins(inside)?;
     u.iter_mut().for_each(|u| *u += inside.intercept);
     Ok(Diagnostics::of(problem.loss(), problem.y(), &u))
+}
+
+/// Groups by risk, as fits that have not seen a sample see it where there are any: by their mean, where folds were drawn several times.
+fn survival(
+    problem: &Problem<'_>,
+    loss: &dyn bestset::CoupledLoss,
+    inside: &Coefficients,
+    left_out: &[(usize, f64)],
+) -> bestset::Result<Diagnostics> {
+    let fitted = problem.margins(inside)?;
+    let (mut sums, mut times) = (vec![0.0; fitted.len()], vec![0.0; fitted.len()]);
+    for &(i, u) in left_out {
+        (sums[i], times[i]) = (sums[i] + u, times[i] + 1.0);
+    }
+    let seen: Vec<usize> = (0..fitted.len()).filter(|&i| times[i] > 0.0).collect();
+    let made = match seen.is_empty() {
+        true => SurvivalFit::new(loss, &fitted, &fitted, &(0..fitted.len()).collect::<Vec<_>>()),
+        false => {
+            let u: Vec<f64> = sums.iter().zip(&times).map(|(sum, times)| sum / times).collect();
+            SurvivalFit::new(loss, &fitted, &u, &seen)
+        }
+    };
+    let made = Diagnostics::Survival(made.unwrap_or_default());
+    Ok(if seen.is_empty() { made } else { made.of_samples(LEFT_OUT) })
 }
 
 fn path(posed: &Posed<'_>, chosen: &Chosen, subject: &Subject<'_>) -> Path {

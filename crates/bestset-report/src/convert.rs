@@ -234,6 +234,10 @@ impl Diagnostics {
 
 impl From<Loss> for Task {
     fn from(loss: Loss) -> Self {
-        if loss.is_classification() { Self::Classification } else { Self::Regression }
+        match loss {
+            Loss::Cox { .. } => Self::Survival,
+            _ if loss.is_classification() => Self::Classification,
+            _ => Self::Regression,
+        }
     }
 }

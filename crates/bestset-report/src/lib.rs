@@ -32,7 +32,7 @@ pub use kept::Kept;
 pub use types::{
     Calibration, Certificate, Chromosome, Classification, Confusion, Criterion, CrossValidation, CvPoint, Data,
     Diagnostics, Genome, Locus, Model, Neighbour, Path, PathPoint, Ranked, Regression, Report, Row, Rule, Screening,
-    Subset, Task, Term, TraceRow,
+    Subset, SurvivalFit, SurvivalGroup, Task, Term, TraceRow,
 };
 
 mod page;

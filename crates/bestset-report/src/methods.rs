@@ -33,6 +33,9 @@ fn features(k: usize) -> String {
 }
 
 fn loss(name: &str) -> String {
+    if name == "cox" {
+        return "the negative log partial likelihood of Cox's model".to_owned();
+    }
     format!("the {} loss", name.trim_end_matches(" loss").replace('_', " "))
 }
 

@@ -99,7 +99,7 @@ pub use certificate::Certificate;
 pub use classes::{ClassCoefficients, class_probabilities, explained_by_classes, likeliest_classes};
 pub use control::{CancelFlag, Method, Observer, Options, Published, Step, Stop};
 pub use error::{Error, Result};
-pub use loss::{Baseline, CoupledConjugate, CoupledCurvature, CoupledLoss, Curve, concordance};
+pub use loss::{Baseline, CoupledConjugate, CoupledCurvature, CoupledLoss, Curve, KaplanMeier, RiskGroup, concordance};
 pub use loss::{Huber, Logistic, Loss, ScalarLoss, Squared, SquaredHinge, Survival, Ties};
 pub use penalty::{Bounds, Coordinate, Factors, Penalty};
 pub use problem::Problem;

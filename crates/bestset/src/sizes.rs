@@ -1,8 +1,14 @@
 //! The best found for given sizes: minimise P without λ0 subject to ‖β‖₀ ≤ k, with the bound D_k (MATH 6.5).
 //!
-//! A path over λ0 gives first answers and dual points. Every size then starts from the nearest of them, and from the sizes
+//! Least squares: a path over λ0 gives first answers and dual points. Every size then starts from the nearest of them, and from the sizes
 //! beside it with one feature more or less, and exchanges features one for one until none helps. For any α,
 //! D_k(α) = −Σℓ* − Σ of the k largest −φ_j⁰(x_jᵀα) bounds the answer from below; the dual points of the path are tried.
+//!
+//! Other losses: a path would minimise R anew for every one of its points, which for small ridges takes longer than all else. Sizes grow from
+//! nothing, one feature after the other, with exchanges at each, and come down again; then R is minimised at the prices of the sizes asked
+//! for ([`bound`]).
+
+mod bound;
 
 use crate::certificate::Certificate;
 use crate::control::{Monitor, Options};
@@ -11,15 +17,25 @@ use crate::path::{Path, PathOptions, path};
 use crate::penalty::{Coordinate, Factors, Penalty};
 use crate::problem::Problem;
 use crate::relaxation::workspace::Workspace;
-use crate::search::fit::{apply, margin};
+use crate::search::fit::{accuracy, apply, margin};
+use crate::search::outside;
 use crate::search::tableau::{Move, Tableau};
 use crate::solution::{Coefficients, Solution, Status};
 
 /// Features outside the active set that enter it at each size: those that would gain most alone.
 const CANDIDATES: usize = 50;
 
+/// The same where the model of the loss prices each of them, alone and in exchange.
+const PRICED: usize = 24;
+
 /// Exchanges that are refitted before a size is given up.
 const ATTEMPTS: usize = 4;
+
+/// Sizes are looked at one by one up to here, beyond in steps of this part of them.
+const ONE_BY_ONE: usize = 32;
+
+/// To which part of P moves are fitted before they are compared, well below what counts as better; the answer is fitted to the last digit.
+const COMPARED: f64 = 1e-12;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,15 +89,25 @@ pub fn sizes(problem: &Problem<'_>, sizes: &[usize], options: &Options) -> Resul
     crate::control::on_threads(options.threads, || {
         let mut silent = ();
         let mut monitor = Monitor::new(options, &mut silent);
-        let found = path(&problem, &settings)?;
-        let mut climb = Climb::new(&problem, &found, largest, options)?;
-        climb.walk(sizes, &monitor)?;
-        let bounds = climb.bounds(&found, sizes, &mut monitor)?;
+        let found = match problem.loss().is_quadratic() {
+            true => Some(path(&problem, &settings)?),
+            false => None,
+        };
+        let mut climb = Climb::new(&problem, found.as_ref(), largest, options)?;
+        match climb.walk(sizes, &mut monitor) {
+            // The limit is said by the status: what was found until then stands.
+            Err(Error::Stopped) => {}
+            walked => walked?,
+        }
+        let bounds = match &found {
+            Some(path) => climb.bounds(path, sizes, &mut monitor)?,
+            None => bound::at_prices(&problem, &climb.best, sizes, options, &mut monitor)?,
+        };
         let mut solutions = Vec::with_capacity(sizes.len());
         for (&k, (lower_bound, dual)) in sizes.iter().zip(bounds) {
             solutions.push(climb.solution(k, lower_bound, dual, options, &monitor)?);
         }
-        let status = monitor.stop(0).unwrap_or(found.status);
+        let status = monitor.stop(0).unwrap_or(found.map_or(Status::Converged, |path| path.status));
         Ok(Sizes { sizes: sizes.to_vec(), solutions, status })
     })
 }
@@ -91,14 +117,18 @@ struct Climb<'p, 'a> {
     work: Workspace<'p, 'a>,
     /// P without λ0 and coefficients, for at most 0, 1, … features.
     best: Vec<(f64, Coefficients)>,
+    /// Whether no path gave first answers: sizes grow from nothing.
+    grows: bool,
 }
 
 impl<'p, 'a> Climb<'p, 'a> {
-    fn new(problem: &'p Problem<'a>, path: &Path, largest: usize, options: &Options) -> Result<Self> {
+    fn new(problem: &'p Problem<'a>, path: Option<&Path>, largest: usize, options: &Options) -> Result<Self> {
         let work = Workspace::new(problem).within(options.memory());
-        let null = work.coefficients();
-        let mut climb = Self { best: vec![(work.objective(), null); largest + 1], work };
-        for point in &path.points {
+        let (null, grows) = (work.coefficients(), path.is_none());
+        // Beyond the largest, so that it is reached from above as well.
+        let most = if grows { (largest + (largest / 5).max(2)).min(problem.ncols()) } else { largest };
+        let mut climb = Self { best: vec![(work.objective(), null); most + 1], work, grows };
+        for point in path.map_or(&[][..], |path| &path.points) {
             climb.work.load(&point.solution.coefficients)?;
             climb.offer();
         }
@@ -121,10 +151,15 @@ impl<'p, 'a> Climb<'p, 'a> {
     }
 
     /// Up from the smaller size and down from the larger one, only where an asked size needs it.
-    fn walk(&mut self, sizes: &[usize], monitor: &Monitor<'_>) -> Result<()> {
+    fn walk(&mut self, sizes: &[usize], monitor: &mut Monitor<'_>) -> Result<()> {
         let largest = self.best.len() - 1;
         let mut asked = vec![false; largest + 1];
         sizes.iter().for_each(|&k| asked[k] = true);
+        if self.grows {
+            let steps = std::iter::successors(Some(1), |k| Some(k + (k / ONE_BY_ONE).max(1)));
+            steps.take_while(|k| *k < largest).for_each(|k| asked[k] = true);
+            asked[largest] = true;
+        }
         let wanted: Vec<usize> = (1..=largest).filter(|&k| asked[k]).collect();
         for &k in &wanted {
             self.settle(k, monitor)?;
@@ -143,13 +178,13 @@ impl<'p, 'a> Climb<'p, 'a> {
     }
 
     /// From the best known with at most k features, filled up to k.
-    fn settle(&mut self, k: usize, monitor: &Monitor<'_>) -> Result<()> {
+    fn settle(&mut self, k: usize, monitor: &mut Monitor<'_>) -> Result<()> {
         if monitor.stop(0).is_some() {
             return Ok(());
         }
         let start = self.best[k].1.clone();
         self.work.load(&start)?;
-        self.widen()?;
+        self.widen(monitor)?;
         while self.work.support().len() < k && monitor.stop(0).is_none() && self.take(|m| m.drop.is_none(), monitor)? {}
         self.exchange(k, monitor)
     }
@@ -169,11 +204,11 @@ impl<'p, 'a> Climb<'p, 'a> {
     }
 
     /// Exchanges one feature for another until none lowers P.
-    fn exchange(&mut self, k: usize, monitor: &Monitor<'_>) -> Result<()> {
+    fn exchange(&mut self, k: usize, monitor: &mut Monitor<'_>) -> Result<()> {
         self.offer();
         while monitor.stop(0).is_none() && self.take(|m| m.drop.is_some() && m.add.is_some(), monitor)? {}
         // From the new place other features may look good.
-        self.widen()?;
+        self.widen(monitor)?;
         while monitor.stop(0).is_none() && self.take(|m| m.drop.is_some() && m.add.is_some(), monitor)? {}
         debug_assert!(self.work.support().len() <= k || self.best[k].1.nonzeros() <= k);
         Ok(())
@@ -212,13 +247,17 @@ impl<'p, 'a> Climb<'p, 'a> {
     fn refit(&mut self, monitor: &Monitor<'_>) {
         let support = self.work.support();
         let coordinates: Vec<Coordinate> = self.work.coordinates.clone();
-        let tolerance = 1e-13 * self.work.relaxation().abs().max(f64::MIN_POSITIVE);
-        let gradients = self.work.gradients();
+        let part = if self.grows { COMPARED } else { accuracy(&self.work) };
+        let tolerance = part * self.work.relaxation().abs().max(f64::MIN_POSITIVE);
+        let gradients = self.work.gradients_for(&support);
         self.work.minimise(&coordinates, &support, gradients, tolerance, monitor);
     }
 
     /// Takes in the features that would gain most alone at the current point: one pass over X.
-    fn widen(&mut self) -> Result<()> {
+    fn widen(&mut self, monitor: &mut Monitor<'_>) -> Result<()> {
+        if self.grows && self.widen_by_model(monitor)? {
+            return Ok(());
+        }
         let problem = self.problem();
         let squares = problem.squares()?;
         let outside: Vec<usize> = (0..problem.ncols()).filter(|&j| self.work.position(j).is_none()).collect();
@@ -233,6 +272,25 @@ impl<'p, 'a> Climb<'p, 'a> {
         let mut gains: Vec<(f64, usize)> = outside.iter().zip(&tau).map(gain).filter(|g| g.0 > 0.0).collect();
         gains.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         self.work.include_all(&gains.iter().take(CANDIDATES).map(|g| g.1).collect::<Vec<_>>())
+    }
+
+    /// The same by what the model of the loss says of each of them, alone and in exchange (MATH 7.11); the others leave. Whether it could.
+    fn widen_by_model(&mut self, monitor: &mut Monitor<'_>) -> Result<bool> {
+        let keep: Vec<bool> = self.work.beta.iter().map(|b| *b != 0.0).collect();
+        self.work.retain(&keep);
+        let (problem, size) = (self.problem(), self.work.active.len());
+        let is_free = |j: usize| problem.coordinate(j).upper > problem.coordinate(j).lower;
+        let outside: Vec<usize> =
+            (0..problem.ncols()).filter(|&j| self.work.position(j).is_none() && is_free(j)).collect();
+        let (tau, droppable) = (problem.correlations(&self.work.alpha)?, (0..size).collect::<Vec<_>>());
+        monitor.passes += 1.0;
+        let Some(worth) = outside::worth(&mut self.work, &droppable, &outside, &tau, monitor)? else {
+            return Ok(false);
+        };
+        let mut order: Vec<(f64, usize)> = worth.into_iter().zip(outside).filter(|w| w.0 > 0.0).collect();
+        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        self.work.include_all(&order.iter().take(PRICED).map(|w| w.1).collect::<Vec<_>>())?;
+        Ok(true)
     }
 
     /// The best D_k (MATH 6.5, 10.4) over the dual points of the path and of the answer itself: one pass over X for each dual
@@ -260,14 +318,21 @@ impl<'p, 'a> Climb<'p, 'a> {
     }
 
     fn solution(
-        &self,
+        &mut self,
         k: usize,
         lower_bound: f64,
         dual: Vec<f64>,
         options: &Options,
         monitor: &Monitor<'_>,
     ) -> Result<Solution> {
-        let coefficients = self.best[k].1.clone();
+        let mut coefficients = self.best[k].1.clone();
+        if self.grows {
+            self.work.load(&coefficients)?;
+            crate::search::fit::refit(&mut self.work, monitor);
+            if self.work.objective() <= self.best[k].0 {
+                coefficients = self.work.coefficients();
+            }
+        }
         let objective = self.problem().clone().with_max_size(k)?.value(&coefficients)?;
         let certificate = Certificate::new(objective, None, lower_bound);
         let ended = monitor.stop(0).unwrap_or(Status::Converged);

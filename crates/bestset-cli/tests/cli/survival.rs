@@ -48,3 +48,61 @@ fn families_that_are_not_of_times_are_refused() {
         assert!(refused.contains(said), "{line}: {refused}");
     }
 }
+
+#[test]
+fn a_report_shows_groups_by_risk_and_hazard_ratios() {
+    let place = trial();
+    place.done(&format!("{FIT} --report page.html --plots pictures"));
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    for word in ["Hazard ratio", "Numbers at risk", "Kaplan–Meier", "Concordance", "Deviance explained", "high risk"]
+    {
+        assert!(page.contains(word), "{word}");
+    }
+    let picture = std::fs::read_to_string(place.path("pictures/survival.svg")).unwrap();
+    assert!(picture.contains("low risk") && !picture.contains("NaN"));
+    // Left out by folds: said so.
+    place.done(&FIT.replace("fit ", "cv ").replace(" --drop", " --folds 3 --report folds.html --drop"));
+    let page = std::fs::read_to_string(place.path("folds.html")).unwrap();
+    assert!(page.contains("samples left out") && page.contains("where fitted"));
+}
+
+/// Times, events, counts and amounts that cannot be: what is wrong, where, and never a panic.
+#[test]
+fn bad_times_and_counts_are_named() {
+    let place = Place::new();
+    let table = |name: &str, row: &dyn Fn(usize) -> String| {
+        place.write(name, &format!("t,e,s,x1,x2\n{}", (0..12).map(row).collect::<String>()));
+    };
+    let x = |i: usize| format!("{},{}\n", (1.7 * i as f64).sin(), (2.9 * i as f64).cos());
+    table("before.csv", &|i| format!("{},1,-9,{}", if i == 4 { -2.0 } else { 1.0 + i as f64 }, x(i)));
+    table("none.csv", &|i| format!("{},0,0,{}", 1 + i, x(i)));
+    table("late.csv", &|i| format!("{},1,{},{}", 1 + i, if i == 3 { 4 } else { 0 }, x(i)));
+    table("counts.csv", &|i| format!("{},1,0,{}", if i == 7 { -3 } else { i as i64 }, x(i)));
+    table("nothing.csv", &|i| format!("0,1,0,{}", x(i)));
+    for (line, said) in [
+        ("fit before.csv --time t --event e --drop s", "time[4] is -2"),
+        ("fit none.csv --time t --event e --drop s", "no event"),
+        ("fit late.csv --time t --event e --entry s", "entry[3] is 4"),
+        ("fit counts.csv -t t --family poisson", "-3"),
+        ("fit counts.csv -t t --family negbin --theta 2", "-3"),
+        ("fit nothing.csv -t t --family poisson", "every count"),
+        ("fit nothing.csv -t t --family gamma", "above 0"),
+    ] {
+        let refused = place.refused(line);
+        assert!(refused.contains(said), "{line}: {refused}");
+    }
+}
+
+/// The order of the times is that of a feature: the likelihood grows without an end, the answer does not, with a ridge or without.
+#[test]
+fn a_monotone_likelihood_has_a_bounded_answer() {
+    let place = Place::new();
+    let row = |i: usize| format!("{},1,{i},{}\n", 40 - i, (2.9 * i as f64).cos());
+    place.write("monotone.csv", &format!("t,e,x1,x2\n{}", (0..30).map(row).collect::<String>()));
+    for ridge in ["", " --lambda2 0"] {
+        let found = place.json(&format!("fit monotone.csv --time t --event e -k 1 --json{ridge}"));
+        let (objective, bound) = (found["objective"].as_f64().unwrap(), found["lower_bound"].as_f64().unwrap_or(0.0));
+        assert!(objective.is_finite() && bound <= objective, "{found}");
+        assert!(found["features"][0]["coefficient"].as_f64().unwrap().is_finite(), "{found}");
+    }
+}

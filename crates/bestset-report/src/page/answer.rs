@@ -201,6 +201,9 @@ fn tiles(report: &Report) -> Markup {
                 (tile(term("auc", "AUC"), &number(fit.auc, 3), &on(&fit.samples)))
                 (tile(html! { "Right classes" }, &percent(fit.accuracy), &on(&fit.samples)))
             }
+            Some(Diagnostics::Survival(fit)) => {
+                (tile(term("concordance", "Concordance"), &number(fit.concordance, 3), &on(&fit.samples)))
+            }
             None => {}
         }
         @if let Some(cv) = &report.cv && let Some(point) = cv.points.get(chosen_point(report, cv)) {
@@ -213,6 +216,9 @@ fn tiles(report: &Report) -> Markup {
 
 /// "squared loss", whether it is said so or not.
 fn losses(name: &str) -> String {
+    if name == "cox" {
+        return "partial likelihood of Cox".to_owned();
+    }
     if name.is_empty() || name.ends_with("loss") { name.to_owned() } else { format!("{} loss", name.replace('_', " ")) }
 }
 

@@ -10,19 +10,31 @@ use maud::{Markup, html};
 
 /// `None` without diagnostics.
 pub(super) fn section(report: &Report, series: &Series) -> Option<Section> {
-    let (body, samples) = match (report.diagnostics.as_ref()?, &series.regression, &series.classification) {
-        (Diagnostics::Regression(fit), Some(drawn), _) => (regression(fit, drawn), &fit.samples),
-        (Diagnostics::Classification(fit), _, Some(drawn)) => {
-            (classification(fit, drawn, &series.classes), &fit.samples)
+    let (body, samples) = match report.diagnostics.as_ref()? {
+        Diagnostics::Regression(fit) => {
+            (regression(fit, series.regression.as_ref()?, explained(report, &fit.samples)), &fit.samples)
         }
-        _ => return None,
+        Diagnostics::Classification(fit) => {
+            let explained = explained(report, &fit.samples);
+            (classification(fit, series.classification.as_ref()?, &series.classes, explained), &fit.samples)
+        }
+        Diagnostics::Survival(fit) => {
+            (super::survival::body(fit, series.survival.as_ref()?, explained(report, &fit.samples)), &fit.samples)
+        }
     };
     let title = if samples == LEFT_OUT { "How well it predicts" } else { "How well it fits" };
     Some(Section { id: "fit", short: "Fit", title, body })
 }
 
+/// D², which is always of the samples of the fit.
+fn explained(report: &Report, samples: &str) -> Option<(Markup, String)> {
+    let name = if samples == FITTED_ON { "Deviance explained (D²)" } else { "Deviance explained (D²) where fitted" };
+    let share = report.explained.filter(|d| d.is_finite())?;
+    Some((term("d2", name), percent(share)))
+}
+
 /// What the figures are of: on the samples of the fit they flatter.
-fn remark(samples: &str, total: usize) -> Markup {
+pub(super) fn remark(samples: &str, total: usize) -> Markup {
     html! {
         p.caption.lead {
             @if samples == LEFT_OUT {
@@ -37,7 +49,7 @@ fn remark(samples: &str, total: usize) -> Markup {
 }
 
 /// "72 samples left out".
-fn counted(samples: &str, total: usize) -> String {
+pub(super) fn counted(samples: &str, total: usize) -> String {
     match samples == LEFT_OUT {
         true => format!("{} for samples left out", plural(total, "prediction")),
         false => format!("{} ({samples})", plural(total, "sample")),
@@ -48,22 +60,24 @@ fn thinned(total: usize, drawn: usize) -> Option<String> {
     (drawn < total).then(|| format!("{} of {} samples are drawn.", count(drawn), count(total)))
 }
 
-fn facts(facts: &[(Markup, String)]) -> Markup {
+pub(super) fn facts(facts: &[(Markup, String)]) -> Markup {
     html! { dl.numbers.row { @for (label, value) in facts { div { dt { (label) } dd { (value) } } } } }
 }
 
-fn regression(fit: &Regression, drawn: &RegressionSeries) -> Markup {
+fn regression(fit: &Regression, drawn: &RegressionSeries, explained: Option<(Markup, String)>) -> Markup {
     let (note, of) = (thinned(fit.count, drawn.observed.len()), brief(&fit.samples));
     let scatter =
         format!("Observed against predicted values of {}. R² {}.", counted(&fit.samples, fit.count), number(fit.r2, 3));
     let rest = format!("Residuals against predicted values. Typical size {}.", number(fit.rmse, 3));
+    let mut list = vec![
+        (term("r2", "R²"), number(fit.r2, 4)),
+        (html! { "Typical error (RMSE)" }, number(fit.rmse, 4)),
+        (html! { "Mean absolute error" }, number(fit.mae, 4)),
+    ];
+    list.extend(explained);
     html! {
         (remark(&fit.samples, fit.count))
-        (facts(&[
-            (term("r2", "R²"), number(fit.r2, 4)),
-            (html! { "Typical error (RMSE)" }, number(fit.rmse, 4)),
-            (html! { "Mean absolute error" }, number(fit.mae, 4)),
-        ]))
+        (facts(&list))
         div.grid {
             (Figure::new("fitted", "Observed and predicted", html! { "Of " (of) ". On the line the prediction is right." }, scatter)
                 .note(note.clone()).html())
@@ -82,7 +96,12 @@ fn regression(fit: &Regression, drawn: &RegressionSeries) -> Markup {
     }
 }
 
-fn classification(fit: &Classification, drawn: &ClassSeries, classes: &(String, String)) -> Markup {
+fn classification(
+    fit: &Classification,
+    drawn: &ClassSeries,
+    classes: &(String, String),
+    explained: Option<(Markup, String)>,
+) -> Markup {
     let roc = format!(
         "Curve of true against false positives of {}. Area {}.",
         counted(&fit.samples, fit.count),
@@ -94,6 +113,7 @@ fn classification(fit: &Classification, drawn: &ClassSeries, classes: &(String, 
     if let Some(value) = fit.log_loss {
         list.push((term("log-loss", "Log loss"), number(value, 4)));
     }
+    list.extend(explained);
     html! {
         (remark(&fit.samples, fit.count))
         (facts(&list))

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 /// (name in the page, word, explanation).
-const TERMS: [(&str, &str, &str); 24] = [
+const TERMS: [(&str, &str, &str); 28] = [
     (
         "objective",
         "Objective",
@@ -109,6 +109,30 @@ const TERMS: [(&str, &str, &str); 24] = [
     ),
     ("calibration", "Calibration", "Whether predicted probabilities come true as often as they say."),
     ("log-loss", "Log loss", "Mean surprise at what happened, given the predicted probabilities; lower is better."),
+    (
+        "d2",
+        "Deviance explained (D²)",
+        "One minus the deviance of the model over that of the model without features: what R² is to least squares, for any family. \
+        Of survival times it is made of the partial likelihood, and 10 % is a lot.",
+    ),
+    (
+        "concordance",
+        "Concordance (C)",
+        "Of all pairs of samples of which it is known who had the event first: the share in which the model gives that one the higher \
+        risk. ½ is guessing, 1 is perfect.",
+    ),
+    (
+        "kaplan-meier",
+        "Kaplan–Meier",
+        "The share of samples that are still without the event at each time, those who left the study early counted as long as they \
+        were in it. It uses no model.",
+    ),
+    (
+        "hazard-ratio",
+        "Hazard ratio",
+        "By which factor the risk at any time is multiplied when the feature rises by one unit: e to the power of the coefficient. Above \
+        one the event comes sooner.",
+    ),
 ];
 
 /// The explanation of a word.

@@ -11,6 +11,7 @@ mod model;
 mod parts;
 mod proof;
 mod request;
+mod survival;
 
 use crate::Report;
 use crate::series::Series;
@@ -19,12 +20,13 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 /// A custom build of Apache ECharts; `web/` says how it is made.
 const ECHARTS: &str = include_str!("../../assets/echarts.min.js");
 const STYLE: &str = include_str!("../../assets/report.css");
-const SCRIPTS: [&str; 7] = [
+const SCRIPTS: [&str; 8] = [
     include_str!("../../assets/js/base.js"),
     include_str!("../../assets/js/proof.js"),
     include_str!("../../assets/js/scores.js"),
     include_str!("../../assets/js/choice.js"),
     include_str!("../../assets/js/fit.js"),
+    include_str!("../../assets/js/survival.js"),
     include_str!("../../assets/js/frame.js"),
     include_str!("../../assets/js/start.js"),
 ];

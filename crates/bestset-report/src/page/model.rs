@@ -3,7 +3,7 @@
 use super::Section;
 use super::parts::{features, plural, term};
 use crate::number::{number, percent};
-use crate::{CrossValidation, Model, Report, Term};
+use crate::{CrossValidation, Model, Report, Task, Term};
 use maud::{Markup, html};
 
 /// The most rows of a table; who needs more has the model file.
@@ -22,11 +22,14 @@ pub(super) fn section(report: &Report) -> Option<Section> {
     let body = html! {
         @if model.terms.is_empty() {
             div.card {
-                p { "No feature earns its penalty: the answer is the intercept alone." }
+                p {
+                    "No feature earns its penalty: the answer is "
+                    (if report.data.task == Task::Survival { "the baseline hazard alone." } else { "the intercept alone." })
+                }
                 (intercept(model))
             }
         } @else {
-            (table(model, report.cv.as_ref()))
+            (table(model, report.cv.as_ref(), report.data.task))
         }
     };
     Some(Section { id: "model", short: "Model", title: "The model", body })
@@ -47,14 +50,17 @@ struct Column<'c> {
     top: Option<f64>,
 }
 
-fn table(model: &Model, cv: Option<&CrossValidation>) -> Markup {
+fn table(model: &Model, cv: Option<&CrossValidation>, task: Task) -> Markup {
     let terms = model.by_importance();
     let shown = &terms[..terms.len().min(MOST_ROWS)];
     let fits = cv.map_or(0, |cv| cv.fits);
     let plain = |v: f64| number(v, 4);
     let share = |v: f64| often(v, fits);
+    // The logarithm is what bars and order are of.
+    let ratio = |t: &Term| (task == Task::Survival).then_some(t.coefficient);
     let all = [
         Column { title: "Coefficient", value: &|t| Some(t.coefficient), words: &plain, signed: true, top: None },
+        Column { title: "Hazard ratio", value: &ratio, words: &|v| number(v.exp(), 4), signed: true, top: None },
         Column { title: "Per standard deviation", value: &|t| t.standardized, words: &plain, signed: true, top: None },
         Column { title: "Importance", value: &|t| t.rise, words: &plain, signed: false, top: None },
         Column { title: "Chosen in folds", value: &|t| t.frequency, words: &share, signed: false, top: Some(1.0) },
@@ -94,7 +100,11 @@ fn table(model: &Model, cv: Option<&CrossValidation>) -> Markup {
 fn caption(titles: &[&str]) -> Markup {
     html! {
         p.caption {
-            "Coefficients are on the scale of your data. Blue raises the prediction, orange lowers it. "
+            @let what = if titles.contains(&"Hazard ratio") { "risk" } else { "prediction" };
+            "Coefficients are on the scale of your data. Blue raises the " (what) ", orange lowers it. "
+            @if titles.contains(&"Hazard ratio") {
+                (term("hazard-ratio", "Hazard ratio")) ": by what the risk is multiplied for each unit of the feature. "
+            }
             @if titles.contains(&"Importance") {
                 (term("rise", "Importance")) " is what the objective would lose without the feature. "
             }

@@ -10,6 +10,7 @@ pub(super) fn section(report: &Report) -> Section {
     let task = match data.task {
         Task::Regression => "Regression",
         Task::Classification => "Classification",
+        Task::Survival => "Survival times",
     };
     let mut rows = vec![
         Row::new("Data", &data.source),

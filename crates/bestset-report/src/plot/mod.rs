@@ -7,6 +7,7 @@ mod model;
 mod proof;
 mod raster;
 mod scores;
+mod survival;
 
 use crate::Report;
 use crate::series::Series;
@@ -100,6 +101,7 @@ impl Report {
         if let Some(fit) = &series.classification {
             made.extend([fit::roc(fit), fit::scores(fit, &series.classes), fit::calibration(fit)]);
         }
+        made.extend(series.survival.as_ref().map(survival::survival));
         made.into_iter().flatten().collect()
     }
 }

@@ -3,6 +3,7 @@
 mod fit;
 mod path;
 mod scores;
+mod survival;
 mod trace;
 
 #[cfg(feature = "plots")]
@@ -12,6 +13,7 @@ pub use fit::{ClassSeries, RegressionSeries};
 pub use path::Measure;
 pub use path::{PathSeries, SubsetSeries};
 pub use scores::CvSeries;
+pub use survival::SurvivalSeries;
 pub use trace::TraceSeries;
 
 use crate::{Diagnostics, Report};
@@ -36,6 +38,8 @@ pub struct Series {
     pub regression: Option<RegressionSeries>,
     /// Fit of classes.
     pub classification: Option<ClassSeries>,
+    /// Survival of groups by risk.
+    pub survival: Option<SurvivalSeries>,
 }
 
 /// The most coefficients drawn as bars.
@@ -44,11 +48,13 @@ const MOST_BARS: usize = 40;
 impl Series {
     /// The series of a report.
     pub fn new(report: &Report) -> Self {
-        let (regression, classification) = match &report.diagnostics {
-            Some(Diagnostics::Regression(fit)) => (RegressionSeries::new(fit), None),
-            Some(Diagnostics::Classification(fit)) => (None, ClassSeries::new(fit)),
-            None => (None, None),
-        };
+        let (mut regression, mut classification, mut survival) = (None, None, None);
+        match &report.diagnostics {
+            Some(Diagnostics::Regression(fit)) => regression = RegressionSeries::new(fit),
+            Some(Diagnostics::Classification(fit)) => classification = ClassSeries::new(fit),
+            Some(Diagnostics::Survival(fit)) => survival = SurvivalSeries::new(fit, &report.data.target),
+            None => {}
+        }
         let classes = report.data.classes.clone().unwrap_or_else(|| ("−1".into(), "+1".into()));
         let sorted = report.model.by_importance();
         Self {
@@ -60,6 +66,7 @@ impl Series {
             subsets: SubsetSeries::new(&report.subsets),
             regression,
             classification,
+            survival,
         }
     }
 }

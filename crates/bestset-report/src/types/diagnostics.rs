@@ -2,6 +2,7 @@
 
 use crate::number::{finite, finite_list};
 use crate::thin::thin;
+use crate::types::SurvivalFit;
 use serde::{Deserialize, Serialize};
 
 /// The most samples a report keeps: figures are of all samples, only the dots are fewer.
@@ -19,6 +20,8 @@ pub enum Diagnostics {
     Regression(Regression),
     /// Of two classes.
     Classification(Classification),
+    /// Of survival times.
+    Survival(SurvivalFit),
 }
 
 /// Predictions of numbers.
@@ -204,6 +207,7 @@ impl Diagnostics {
         match &mut self {
             Self::Regression(r) => r.samples = samples.to_owned(),
             Self::Classification(c) => c.samples = samples.to_owned(),
+            Self::Survival(s) => s.samples = samples.to_owned(),
         }
         self
     }

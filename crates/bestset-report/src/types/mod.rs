@@ -5,6 +5,7 @@ mod genome;
 mod model;
 mod proof;
 mod selection;
+mod survival;
 
 pub use diagnostics::{Calibration, Classification, Confusion, Diagnostics, Regression};
 pub(crate) use diagnostics::{FITTED_ON, LEFT_OUT, brief};
@@ -13,6 +14,7 @@ pub use model::{Model, Ranked, Term};
 pub use proof::{Certificate, Rule, Screening, TraceRow};
 pub(crate) use proof::{gain, limit, measure, room};
 pub use selection::{Criterion, CrossValidation, CvPoint, Path, PathPoint, Subset};
+pub use survival::{SurvivalFit, SurvivalGroup};
 
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +56,8 @@ pub struct Report {
     pub ranked: Vec<Ranked>,
     /// How well the model fits.
     pub diagnostics: Option<Diagnostics>,
+    /// D²: the share of the null model's deviance that the fit explains, of the samples it was fitted on.
+    pub explained: Option<f64>,
     /// Where the chosen features are on the genome, if they are variants.
     pub genome: Option<Genome>,
     /// A sentence for the methods section of a paper; empty if there is none.
@@ -89,6 +93,8 @@ pub enum Task {
     Regression,
     /// One of two classes.
     Classification,
+    /// The time until an event.
+    Survival,
 }
 
 /// A label and its value, both as they are shown.

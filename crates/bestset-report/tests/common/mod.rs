@@ -121,6 +121,7 @@ pub fn regression() -> Report {
         r2: Some(0.9 - 0.01 * k as f64),
     };
     Report {
+        explained: Some(0.62),
         title: "Leukaemia study".into(),
         command: "bestset cv golub.csv.gz --target y --report golub.html".into(),
         version: "0.1.0".into(),

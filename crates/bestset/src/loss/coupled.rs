@@ -4,7 +4,7 @@
 //! [`Loss`](crate::Loss), which only names it, and asks it wherever the losses of single samples are added up.
 
 use crate::error::Result;
-use crate::loss::{Baseline, ScalarLoss};
+use crate::loss::{Baseline, RiskGroup, ScalarLoss, Survival};
 use std::sync::Arc;
 
 /// A loss L(u) of all samples together, with the weights of a problem within.
@@ -80,6 +80,17 @@ pub trait CoupledLoss: Send + Sync {
         None
     }
 
+    /// The times, of survival times.
+    fn survival(&self) -> Option<&Survival> {
+        None
+    }
+
+    /// Groups of the samples `rows` by u (MATH 15.17), of survival times: `count` of them at the most, the least risk first.
+    fn risk_groups(&self, baseline: &Baseline, u: &[f64], rows: &[usize], count: usize) -> Vec<RiskGroup> {
+        let _ = (baseline, u, rows, count);
+        Vec::new()
+    }
+
     /// Harrell's C of u among some samples, of survival times; NaN elsewhere.
     fn concordance(&self, u: &[f64], rows: &[usize]) -> f64 {
         let _ = (u, rows);
@@ -88,7 +99,7 @@ pub trait CoupledLoss: Send + Sync {
 }
 
 /// ∇²L(u) = diag(h) − FᵀF at one point (MATH 15.2).
-pub trait CoupledCurvature {
+pub trait CoupledCurvature: Send + Sync {
     /// h ≥ 0.
     fn diagonal(&self) -> &[f64];
 

@@ -18,7 +18,7 @@ mod squared_hinge;
 
 pub use coupled::{CoupledConjugate, CoupledCurvature, CoupledLoss};
 pub(crate) use cox::Cox;
-pub use cox::{Baseline, Curve, Survival, Ties, concordance};
+pub use cox::{Baseline, Curve, KaplanMeier, RiskGroup, Survival, Ties, concordance};
 pub use gamma::Gamma;
 pub use huber::Huber;
 pub use logistic::Logistic;

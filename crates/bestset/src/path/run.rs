@@ -299,10 +299,13 @@ impl Strand<'_, '_> {
             (search, _) => {
                 let Root { outcome, minimiser, .. } = match search {
                     Search::Full => incremental::root(&mut Workspace::new(&problem), solve, monitor)?,
-                    Search::Neighbours => memory.on_columns(&problem, |work| {
-                        work.load(&state.minimiser)?;
-                        incremental::neighbour(work, std::slice::from_ref(before), solve, monitor)
-                    })?,
+                    Search::Neighbours => {
+                        let reached = self.reached(lambda0, state);
+                        memory.on_columns(&problem, |work| {
+                            work.load(&state.minimiser)?;
+                            incremental::neighbour(work, std::slice::from_ref(before), reached, solve, monitor)
+                        })?
+                    }
                 };
                 (outcome, minimiser, None)
             }

@@ -42,4 +42,17 @@ impl Curvature {
         let mean = self.total.map_or(0.0, |total| crate::kernel::dot(&self.each, v) / total);
         v.iter_mut().zip(&self.each).for_each(|(v, h)| *v = h * (*v - mean));
     }
+    /// xᵀHx; x is centred on the way, which H does not see where an intercept answers.
+    pub(crate) fn square(&self, x: &mut [f64]) -> f64 {
+        let Some(coupled) = &self.coupled else {
+            let mean = self.total.map_or(0.0, |total| crate::kernel::dot(&self.each, x) / total);
+            return self.each.iter().zip(x.iter()).map(|(h, x)| h * (x - mean) * (x - mean)).sum();
+        };
+        let (h, mut image) = (coupled.diagonal(), vec![0.0; coupled.rank()]);
+        let mean = crate::kernel::dot(h, x) / crate::kernel::sum(h);
+        // Losses over all samples do not see constants.
+        x.iter_mut().filter(|_| mean.is_finite()).for_each(|x| *x -= mean);
+        coupled.factor(x, &mut image);
+        h.iter().zip(x.iter()).map(|(h, x)| h * x * x).sum::<f64>() - crate::kernel::squares(&image)
+    }
 }

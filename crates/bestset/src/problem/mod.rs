@@ -21,6 +21,7 @@ pub(crate) mod whitened;
 
 pub(crate) use bound::{LowerBounds, outer_end};
 pub use columns::Lengths;
+pub(crate) use curvature::Curvature;
 pub(crate) use sweep::Unlisted;
 
 /// minimise P(β, β₀) = Σ_i w_i ℓ(o_i + (Xβ)_i + β₀, y_i) + λ0‖β‖₀ + λ1‖β‖₁ + λ2‖β‖² (MATH 1.1), optionally within bounds and

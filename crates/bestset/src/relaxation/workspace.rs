@@ -11,7 +11,7 @@ use crate::relaxation::active_set::ActiveSet;
 use crate::relaxation::augmented;
 use crate::relaxation::descend;
 use crate::relaxation::quadratic::{Gram, GramModel, Metric, Quadratic, ResidualModel, Trail};
-use crate::relaxation::workspace::curvature::StepCurvature;
+use crate::relaxation::workspace::curvature::{StepCurvature, StepModel};
 use crate::solution::Coefficients;
 use std::sync::OnceLock;
 
@@ -275,6 +275,17 @@ impl<'p, 'a> Workspace<'p, 'a> {
         (0..self.active.len()).map(|k| self.active.dot(k, &self.alpha)).collect()
     }
 
+    /// X_Aᵀα as far as [`Workspace::minimise`] over the members asks for it: models of least squares carry all of them along, Newton
+    /// steps have those of the members only.
+    pub fn gradients_for(&self, members: &[usize]) -> Vec<f64> {
+        if self.problem.loss().is_quadratic() {
+            return self.gradients();
+        }
+        let mut gradients = vec![0.0; self.active.len()];
+        members.iter().for_each(|&k| gradients[k] = self.active.dot(k, &self.alpha));
+        gradients
+    }
+
     /// Whether descent is faster through the matrix of inner products: not where it is long compared with the columns. Sparse
     /// columns have it for little, and without it pay for every entry with an access out of order.
     pub fn prefers_gram(&self, members: usize) -> bool {
@@ -389,25 +400,29 @@ impl<'p, 'a> Workspace<'p, 'a> {
         result
     }
 
-    /// Runs `body` on the quadratic model of the loss, with a second derivative, over the chosen positions only; returns the
-    /// change of their coefficients.
+    /// The quadratic model of the loss at the current point over the chosen positions only.
+    fn model(&self, chosen: Vec<usize>) -> StepModel {
+        let (columns, curvature) = (self.active.select(&chosen), self.curvature());
+        let gram = self.prefers_gram(chosen.len()).then(|| curvature.gram(&columns));
+        StepModel { chosen, columns, curvature, gram }
+    }
+
+    /// Runs `body` on a model, with the gradients at the current point; returns the change of its coefficients.
     fn on_model<T>(
         &self,
-        chosen: &[usize],
-        curvature: &StepCurvature,
+        model: &StepModel,
         gradients: &[f64],
         body: impl FnOnce(&mut dyn Quadratic, &mut [f64]) -> T,
     ) -> (Vec<f64>, T) {
-        let part = self.active.select(chosen);
-        let start: Vec<f64> = chosen.iter().map(|&k| self.beta[k]).collect();
+        let start: Vec<f64> = model.chosen.iter().map(|&k| self.beta[k]).collect();
         let mut beta = start.clone();
-        let result = if self.prefers_gram(chosen.len()) {
-            let slopes = chosen.iter().map(|&k| gradients[k]).collect();
-            body(&mut GramModel::new(&curvature.gram(&part), slopes), &mut beta)
+        let result = if let Some(gram) = &model.gram {
+            let slopes = model.chosen.iter().map(|&k| gradients[k]).collect();
+            body(&mut GramModel::new(gram, slopes), &mut beta)
         } else {
-            let h = Some(curvature.diagonal.as_slice());
-            let metric = Metric::new(&part, h, curvature.centred);
-            body(&mut ResidualModel::new(&part, &metric, h, &self.alpha), &mut beta)
+            let h = Some(model.curvature.diagonal.as_slice());
+            let metric = Metric::new(&model.columns, h, model.curvature.centred);
+            body(&mut ResidualModel::new(&model.columns, &metric, h, &self.alpha), &mut beta)
         };
         beta.iter_mut().zip(&start).for_each(|(b, s)| *b -= s);
         (beta, result)
@@ -469,10 +484,11 @@ impl<'p, 'a> Workspace<'p, 'a> {
         let chosen: Vec<usize> = (0..self.active.len()).filter(inside).collect();
         let penalties: Vec<Coordinate> = chosen.iter().map(|&k| coordinates[k]).collect();
         let all: Vec<usize> = (0..chosen.len()).collect();
-        let (d, ()) = self.on_model(&chosen, &self.curvature(), &gradients, |model, beta| {
+        let step = self.model(chosen);
+        let (d, ()) = self.on_model(&step, &gradients, |model, beta| {
             descend::threshold_descent(model, &penalties, beta, &all, monitor);
         });
-        chosen.iter().zip(&d).for_each(|(&k, d)| self.beta[k] += d);
+        step.chosen.iter().zip(&d).for_each(|(&k, d)| self.beta[k] += d);
         self.refresh();
         if self.objective() > before.0 {
             (self.beta, self.intercept) = (before.1, before.2);

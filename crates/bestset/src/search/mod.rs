@@ -5,7 +5,7 @@ mod explore;
 pub(crate) mod fit;
 pub(crate) mod ladder;
 pub(crate) mod multistart;
-mod outside;
+pub(crate) mod outside;
 pub mod rules;
 pub mod tableau;
 pub(crate) mod widen;

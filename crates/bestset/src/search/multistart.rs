@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::relaxation::convex::Relaxed;
 use crate::relaxation::workspace::Workspace;
 use crate::search::exchange::{Priced, exchange, exchange_all, is_by_pivots};
-use crate::search::fit::{BUDGET, Incumbent, descend};
+use crate::search::fit::{BUDGET, Incumbent, descend, refit};
 use crate::search::rules::Rules;
 use crate::search::widen::{self, Known};
 use crate::solution::{Coefficients, Local};
@@ -92,6 +92,11 @@ fn take_convex(
     monitor: &mut Monitor<'_>,
 ) -> Result<()> {
     best.offer(work, monitor);
+    // A gap closed to eight digits leaves four of a coefficient: P is flat at its minimum.
+    if !work.problem.loss().is_quadratic() && work.can_price(work.support().len()) {
+        refit(work, monitor);
+        best.offer(work, monitor);
+    }
     for start in others {
         work.load(start)?;
         best.offer(work, monitor);
@@ -160,16 +165,16 @@ fn search_outside(
     widen::search_outside(work, best, &mut bound, known, options, budget, monitor)
 }
 
-/// As [`solve`], from the starts given and R's minimiser rounded at half its knee: the best of them after descent with T is
+/// As [`solve`], from the starts given and R's minimiser `root` rounded at half its knee: the best of them after descent with T is
 /// improved by exchanges.
 pub fn neighbour(
     work: &mut Workspace<'_, '_>,
     others: &[Coefficients],
+    root: &Coefficients,
     relaxed: &mut Relaxed,
     options: &Options,
     monitor: &mut Monitor<'_>,
 ) -> Result<Incumbent> {
-    let root = work.coefficients();
     let mut best = Incumbent::none();
     let knee = |j: usize, b: f64| work.problem.coordinate(j).knee(b > 0.0);
     let large = root.iter().filter(|&(j, b)| b.abs() >= 0.5 * knee(j, b)).collect();

@@ -4,9 +4,10 @@ use crate::control::Monitor;
 use crate::design::correlate_many;
 use crate::error::Result;
 use crate::kernel;
-use crate::kernel::each::chosen;
+use crate::kernel::each::each;
 use crate::penalty::Coordinate;
 use crate::problem::whitened::Frame;
+use crate::problem::{Curvature, Problem};
 use crate::relaxation::workspace::Workspace;
 use crate::search::tableau::Tableau;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
@@ -20,7 +21,8 @@ const CLEAR: f64 = 1e-4;
 const HELD: usize = 1 << 22;
 
 /// The features of which an addition, alone or in exchange for one at the positions `droppable` of the support, may lower P; all of them
-/// where A_SS is singular. Squared loss; the workspace holds the support and nothing else; τ_j = x_jᵀα of every feature.
+/// where A_SS is singular. The workspace holds the support and nothing else; τ_j = x_jᵀα of every feature. Of other losses than the
+/// squared one it is the quadratic model at the fit that is priced.
 pub(crate) fn may_enter(
     support: &mut Workspace<'_, '_>,
     droppable: &[usize],
@@ -28,9 +30,22 @@ pub(crate) fn may_enter(
     tau: &[f64],
     monitor: &mut Monitor<'_>,
 ) -> Result<Vec<usize>> {
+    let Some(worth) = worth(support, droppable, &features, tau, monitor)? else { return Ok(features) };
+    Ok(features.into_iter().zip(worth).filter(|f| f.1 > 0.0).map(|f| f.0).collect())
+}
+
+/// By how much P may fall when each of the features comes in, alone or in exchange for one at the positions `droppable` of the support: at most
+/// so much in the model, +∞ of what depends on the support. `None` where A_SS is singular. As [`may_enter`] otherwise.
+pub(crate) fn worth(
+    support: &mut Workspace<'_, '_>,
+    droppable: &[usize],
+    features: &[usize],
+    tau: &[f64],
+    monitor: &mut Monitor<'_>,
+) -> Result<Option<Vec<f64>>> {
     let (problem, size) = (support.problem, support.active.len());
-    let Some(prices) = Prices::new(support, droppable) else { return Ok(features) };
-    let (lengths, mut kept) = (problem.lengths()?, Vec::new());
+    let Some(prices) = Prices::new(support, droppable) else { return Ok(None) };
+    let (mut found, model) = (Vec::new(), prices.model.as_ref());
     let vectors: Vec<&[f64]> = prices.vectors.iter().map(Vec::as_slice).collect();
     let mut numbers = Vec::new();
     for part in features.chunks((HELD / size.max(1)).max(1)) {
@@ -39,22 +54,37 @@ pub(crate) fn may_enter(
         if size > 0 {
             correlate_many(problem.design(), part, &vectors, z, &|| monitor.check())?;
         }
-        let z = &*z;
-        let may = |k: usize| {
+        let (z, squares) = (&*z, squares_of(problem, model, part)?);
+        found.extend(each(part.len(), |k| {
             let j = part[k];
-            prices.may_lower(&problem.coordinate(j), lengths.of(j).powi(2), -tau[j], &z[k * size..(k + 1) * size])
-        };
-        kept.extend(chosen(part.len(), |k| may(k).then_some(part[k])));
+            prices.worth(&problem.coordinate(j), squares[k], -tau[j], &z[k * size..(k + 1) * size])
+        }));
     }
     monitor.passes += features.len() as f64 / problem.ncols() as f64;
-    Ok(kept)
+    Ok(Some(found))
+}
+
+/// x_jᵀHx_j of some features, H the second derivative of the loss: ‖x̂_j‖² for the squared loss.
+fn squares_of(problem: &Problem<'_>, model: Option<&Curvature>, features: &[usize]) -> Result<Vec<f64>> {
+    let Some(model) = model else {
+        let lengths = problem.lengths()?;
+        return Ok(features.iter().map(|&j| lengths.of(j).powi(2)).collect());
+    };
+    let (mut found, mut x) = (vec![0.0; features.len()], vec![0.0; problem.nrows()]);
+    problem.design().columns(features, &mut |k, column| {
+        column.to_dense(&mut x);
+        found[k] = model.square(&mut x);
+    })?;
+    Ok(found)
 }
 
 /// What the moves of a feature outside are priced with: A_SS = LLᵀ.
 struct Prices {
-    /// W X̂_S L⁻ᵀ, whose products with x_j are z_j = L⁻¹A_Sj.
+    /// HX̂_S L⁻ᵀ, whose products with x_j are z_j = L⁻¹A_Sj; H = W for the squared loss.
     vectors: Vec<Vec<f64>>,
     drops: Vec<Drop>,
+    /// H of any other loss.
+    model: Option<Curvature>,
 }
 
 /// One feature of the support leaves.
@@ -81,28 +111,37 @@ impl Prices {
             Drop { column, cost: b * b / (2.0 * a) - coordinates[i].l0, ratio: b / a, inverse: 1.0 / a }
         };
         let drops = droppable.iter().map(drop).collect();
-        let frame = Frame::new(support.problem);
+        let (problem, frame) = (support.problem, Frame::new(support.problem));
+        let is_model = !problem.loss().is_quadratic();
+        let model = is_model.then(|| problem.curvature(&support.margins, support.intercept));
         let vector = |a: usize| {
-            let mut sum = vec![0.0; support.problem.nrows()];
+            let mut sum = vec![0.0; problem.nrows()];
             (0..=a).for_each(|i| support.active.axpy(i, inverse[(a, i)], &mut sum));
-            frame.weighted(sum)
+            match &model {
+                Some(model) => {
+                    model.multiply(&mut sum);
+                    sum
+                }
+                None => frame.weighted(sum),
+            }
         };
-        Some(Self { vectors: members.iter().map(|&a| vector(a)).collect(), drops })
+        Some(Self { vectors: members.iter().map(|&a| vector(a)).collect(), drops, model })
     }
 
-    /// Whether a move that brings in a feature lowers P (MATH 7.6, 7.7), A_{j|S} = ‖x̂_j‖² + 2λ2 − ‖z_j‖² and
+    /// What the best move that brings in a feature lowers P by (MATH 7.6, 7.7), A_{j|S} = ‖x̂_j‖² + 2λ2 − ‖z_j‖² and
     /// (A_SS⁻¹A_Sj)_i = z_jᵀL⁻¹e_i (MATH 7.11).
-    fn may_lower(&self, c: &Coordinate, square: f64, pull: f64, z: &[f64]) -> bool {
+    fn worth(&self, c: &Coordinate, square: f64, pull: f64, z: &[f64]) -> f64 {
         let own = square + 2.0 * c.l2;
         let left = own - kernel::squares(z);
         if left <= CLEAR * own {
-            return own > 0.0;
+            return if own > 0.0 { f64::INFINITY } else { 0.0 };
         }
-        c.l0 < Tableau::gain(c, pull, left)
-            || self.drops.iter().any(|drop| {
-                let m = kernel::dot(&drop.column, &z[z.len() - drop.column.len()..]);
-                c.l0 + drop.cost < Tableau::gain(c, pull + m * drop.ratio, left + m * m * drop.inverse)
-            })
+        let alone = Tableau::gain(c, pull, left) - c.l0;
+        let exchanged = self.drops.iter().map(|drop| {
+            let m = kernel::dot(&drop.column, &z[z.len() - drop.column.len()..]);
+            Tableau::gain(c, pull + m * drop.ratio, left + m * m * drop.inverse) - (c.l0 + drop.cost)
+        });
+        exchanged.fold(alone, f64::max)
     }
 }
 

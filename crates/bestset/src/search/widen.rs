@@ -229,7 +229,7 @@ fn entering(
         complete = false;
     }
     let (mut entering, width) = (Vec::new(), support.active.len().max(BLOCK));
-    if outside.len() > width && problem.loss().is_quadratic() {
+    if outside.len() > width {
         outside = may_enter(&mut support, &view, outside, tau, monitor)?;
     }
     for (number, block) in outside.chunks(width).enumerate() {

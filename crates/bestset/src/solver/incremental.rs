@@ -36,6 +36,9 @@ const WORTH: f64 = 0.01;
 /// The same as [`WORTH`] of a point of a path whose R is costly: the next point is not far, and most are never looked at again.
 const WORTH_ON_PATH: f64 = 0.05;
 
+/// R over P̂ from which on no bound is worth having: a gap of a half says no more of an answer than one of all of it. Not tuned.
+const HOPELESS: f64 = 0.5;
+
 /// Features of R's minimiser that a point of a path has in view at the most: a tableau of more takes longer than passes over X.
 const IN_VIEW: usize = 1000;
 
@@ -119,19 +122,25 @@ pub fn sketch(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Mon
 }
 
 /// As [`root`], the convex phase from where the workspace is, the primal phase with moves of one feature from the starts and
-/// from R's rounded minimiser only: what a path can spend on each of its points.
+/// from R's rounded minimiser only: what a path can spend on each of its points. `best` is P of an answer that is known.
 pub fn neighbour(
     work: &mut Workspace<'_, '_>,
     starts: &[Coefficients],
+    best: f64,
     options: &Options,
     monitor: &mut Monitor<'_>,
 ) -> Result<Root> {
-    let problem = work.problem;
-    let mut relaxed = convex::solve(work, options, monitor)?;
+    let (problem, mut relaxed) = (work.problem, Relaxed::new(work));
+    let is_costly = !problem.loss().is_quadratic();
+    let is_done = |r: &Relaxed, _: &Workspace<'_, '_>| is_costly && (is_enough(r, best) || is_hopeless(r, best));
+    convex::refine(&mut relaxed, work, options, &is_done, monitor)?;
     let minimiser = work.coefficients();
     // No walk past the local minimum: what other points find does that.
     let settled = Options { gap: f64::INFINITY, ..options.clone() };
-    let best = multistart::neighbour(work, starts, &mut relaxed, &settled, monitor)?;
+    // What R has in view may be many times what answers have: these are looked for among few columns, and then in all of X.
+    let mut apart = is_costly.then(|| Workspace::new(problem).within(options.memory()));
+    let near = apart.as_mut().unwrap_or(work);
+    let best = multistart::neighbour(near, starts, &minimiser, &mut relaxed, &settled, monitor)?;
     conclude(problem, (relaxed, minimiser), best, monitor)
 }
 
@@ -174,6 +183,11 @@ pub(crate) fn on_ladder(
 /// objective `best`.
 pub(crate) fn is_enough(relaxed: &Relaxed, best: f64) -> bool {
     relaxed.gap() <= WORTH_ON_PATH * (best - relaxed.relaxation)
+}
+
+/// R ≤ P̂/2 (MATH 7.10) at a point on the way down: no bound can be above R, so that none is worth having of an answer of objective `best`.
+pub(crate) fn is_hopeless(relaxed: &Relaxed, best: f64) -> bool {
+    relaxed.relaxation <= HOPELESS * best
 }
 
 /// Whether minimising R is more than a moment's work: then it goes no further than the bound is worth (MATH 7.10), and columns that the

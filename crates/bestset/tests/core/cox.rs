@@ -2,7 +2,9 @@
 
 use crate::common::{assert_close, normal, rng, survival_case};
 use bestset::design::Dense;
-use bestset::{Coefficients, CoupledLoss, Error, Method, Options, Penalty, Problem, Status, Survival, Ties, solve};
+use bestset::{
+    Coefficients, CoupledLoss, Error, KaplanMeier, Method, Options, Penalty, Problem, Status, Survival, Ties, solve,
+};
 use rand::RngExt;
 
 fn loss<'p>(problem: &'p Problem<'_>) -> &'p dyn CoupledLoss {
@@ -193,4 +195,62 @@ fn bad_times_are_named() {
     let found = solve(&posed, &Options { method: Method::Exact, ..Options::default() }).unwrap();
     assert!(found.certificate.lower_bound <= found.objective() && found.objective().is_finite());
     assert!(posed.objective(&Coefficients::default()).unwrap() >= found.objective());
+}
+
+/// Kaplan and Meier's estimate of its definition (MATH 15.16), sample by sample at every time; groups are of equal size, and what the model says of
+/// them is the mean of its curves (MATH 15.17).
+#[test]
+fn survival_of_groups_is_that_of_the_definition() {
+    let mut rng = rng(2111);
+    let mut grouped = 0;
+    for trial in 0..200 {
+        let case = survival_case(&mut rng, 6 + trial % 25, 2, false);
+        let design = case.design();
+        let problem = case.problem(&design);
+        let (times, weights) = (&case.times, case.weights.as_deref());
+        let rows: Vec<usize> = (0..case.n).filter(|i| i % 5 != 3).collect();
+        let found = KaplanMeier::new(times, weights, &rows);
+        let entry = |i: usize| times.entry.as_ref().map_or(f64::NEG_INFINITY, |e| e[i]);
+        let (mut left, mut sum) = (1.0, 0.0);
+        for (k, &t) in found.times.iter().enumerate() {
+            let of =
+                |is: &dyn Fn(usize) -> bool| -> f64 { rows.iter().filter(|&&i| is(i)).map(|&i| case.weight(i)).sum() };
+            let at_risk = of(&|i| entry(i) < t && times.time[i] >= t);
+            let died = of(&|i| times.event[i] && times.time[i] == t);
+            assert!(died > 0.0, "{trial}: nobody dies at {t}");
+            left *= 1.0 - died / at_risk;
+            sum += died / (at_risk * (at_risk - died));
+            assert_close(found.survival[k], left, 1e-9, &trial);
+            // Where the last at risk dies there is no error.
+            let error = left * f64::sqrt(sum);
+            assert!(at_risk - died < 1e-9 || (found.error[k] - error).abs() <= 1e-9 * (1.0 + error), "{trial}");
+            assert_eq!((found.at(t), found.at(t - 1e-9) == found.survival[k]), (found.survival[k], false), "{trial}");
+        }
+        let expected = rows.iter().filter(|&&i| times.event[i] && case.weight(i) > 0.0);
+        assert!(expected.clone().all(|&i| found.times.contains(&times.time[i])), "{trial}: an event is missing");
+        assert_eq!(found.times.is_empty(), expected.count() == 0);
+
+        let u: Vec<f64> = (0..case.n).map(|_| f64::from(rng.random_range(0..9u8))).collect();
+        let baseline = loss(&problem).baseline(&u).unwrap();
+        let groups = loss(&problem).risk_groups(&baseline, &u, &rows, 3);
+        let there = rows.iter().filter(|&&i| case.weight(i) > 0.0).count();
+        assert_eq!(groups.iter().map(|g| g.rows.len()).sum::<usize>(), there, "{trial}");
+        assert!(groups.windows(2).all(|g| g[0].range.1 < g[1].range.0), "{trial}: equal risks are apart");
+        for group in &groups {
+            let own = KaplanMeier::new(times, weights, &group.rows);
+            assert_eq!((&group.observed.times, &group.observed.survival), (&own.times, &own.survival), "{trial}");
+            let last = group.times.len() - 1;
+            let (mut mean, mut total) = (0.0, 0.0);
+            for &i in &group.rows {
+                let Ok(curve) = baseline.curve(times.strata.as_ref().map(|s| s[i])) else { continue };
+                mean += case.weight(i) * baseline.survival(curve, u[i], group.times[last]);
+                total += case.weight(i);
+            }
+            assert!(total == 0.0 || (group.predicted[last] - mean / total).abs() < 1e-12, "{trial}");
+            let at_risk = group.rows.iter().filter(|&&i| entry(i) < 2.0 && times.time[i] >= 2.0).count();
+            assert_eq!(group.at_risk(times, 2.0), at_risk, "{trial}");
+        }
+        grouped += usize::from(groups.len() == 3);
+    }
+    assert!(grouped > 100, "{grouped} with three groups");
 }

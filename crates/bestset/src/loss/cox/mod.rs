@@ -3,9 +3,11 @@
 
 mod curves;
 mod dual;
+mod observed;
 mod risk;
 
 pub use curves::{Baseline, Curve, concordance};
+pub use observed::{KaplanMeier, RiskGroup};
 
 use crate::error::{Error, Result, check_finite, check_length};
 use crate::loss::{CoupledConjugate, CoupledCurvature, CoupledLoss};
@@ -90,7 +92,7 @@ pub(crate) struct Cox {
     data: Arc<Survival>,
     ties: Ties,
     weights: Option<Vec<f64>>,
-    risk: RiskSets,
+    risk: Arc<RiskSets>,
     tied: Vec<Tied>,
     /// w_i of the events, zero elsewhere.
     delta: Vec<f64>,
@@ -148,7 +150,7 @@ impl Cox {
             terms += at.terms;
         }
         let least = least_likelihood(&tied);
-        Ok(Self { data, ties, weights: weights.map(<[f64]>::to_vec), risk, tied, delta, terms, least })
+        Ok(Self { data, ties, weights: weights.map(<[f64]>::to_vec), risk: Arc::new(risk), tied, delta, terms, least })
     }
 
     fn weight(&self, i: usize) -> f64 {
@@ -293,11 +295,19 @@ impl CoupledLoss for Cox {
     fn concordance(&self, u: &[f64], rows: &[usize]) -> f64 {
         concordance(&self.data, self.weights.as_deref(), u, rows)
     }
+
+    fn survival(&self) -> Option<&Survival> {
+        Some(&self.data)
+    }
+
+    fn risk_groups(&self, baseline: &Baseline, u: &[f64], rows: &[usize], count: usize) -> Vec<RiskGroup> {
+        observed::risk_groups((&self.data, self.weights.as_deref()), baseline, u, rows, count)
+    }
 }
 
 /// ∇²L = diag(c) − Σ_k d_k p_kp_kᵀ (MATH 15.6), p_k the shares of a risk set.
 struct CoxCurvature {
-    risk: RiskSets,
+    risk: Arc<RiskSets>,
     each: Vec<f64>,
     diagonal: Vec<f64>,
     scales: Vec<f64>,

@@ -14,6 +14,17 @@ pub(super) struct StepCurvature {
     pub(super) centred: bool,
 }
 
+/// A quadratic model of the loss over some positions of the active set.
+pub(super) struct StepModel {
+    /// The positions.
+    pub(super) chosen: Vec<usize>,
+    /// Their columns.
+    pub(super) columns: ActiveSet,
+    pub(super) curvature: StepCurvature,
+    /// Inner products of the columns, where they are worth having.
+    pub(super) gram: Option<Gram>,
+}
+
 impl StepCurvature {
     /// With a share of the diagonal, and of its mean, added: a model that steps cannot run away from.
     pub(super) fn damped(coupled: Box<dyn CoupledCurvature>, share: f64) -> Self {
