@@ -293,26 +293,31 @@ impl<'p, 'a> Climb<'p, 'a> {
         Ok(true)
     }
 
-    /// The best D_k (MATH 6.5, 10.4) over the dual points of the path and of the answer itself: one pass over X for each dual
-    /// point.
+    /// The best D_k (MATH 6.5, 10.4) over the dual points of the path, each at its best multiple (MATH 3.9): one pass over X for each; where a
+    /// limit has struck, of the last of them alone, or of the null model's.
     fn bounds(&self, path: &Path, sizes: &[usize], monitor: &mut Monitor<'_>) -> Result<Vec<(f64, Vec<f64>)>> {
         let problem = self.problem();
         let features = problem.features();
         let limited: Vec<Option<Problem<'_>>> = sizes.iter().map(|&k| problem.clone().with_max_size(k).ok()).collect();
         let mut found = vec![(f64::NEG_INFINITY, Vec::new()); sizes.len()];
-        for point in &path.points {
+        let skipped = if monitor.stop(0).is_some() { path.points.len().saturating_sub(1) } else { 0 };
+        for point in &path.points[skipped..] {
             let alpha = &point.solution.dual;
             let tau = problem.correlations(alpha)?;
             monitor.passes += 1.0;
             for (best, limited) in found.iter_mut().zip(&limited) {
-                let bound = match limited {
-                    Some(limited) => limited.dual_value(alpha, &features, &tau)?,
-                    None => f64::NEG_INFINITY,
+                let (bound, s) = match limited {
+                    Some(limited) => limited.lower_bounds()?.best_multiple(alpha, &features, &tau),
+                    None => (f64::NEG_INFINITY, 1.0),
                 };
                 if bound > best.0 || best.1.is_empty() {
-                    *best = (bound, alpha.clone());
+                    *best = (bound, alpha.iter().map(|a| s * a).collect());
                 }
             }
+        }
+        for (best, limited) in found.iter_mut().zip(&limited).filter(|_| path.points.is_empty()) {
+            let null = limited.as_ref().map(Problem::bound_after_a_stop).transpose()?.flatten();
+            *best = null.unwrap_or_else(|| best.clone());
         }
         Ok(found)
     }

@@ -57,10 +57,7 @@ pub(crate) fn solve_in_slices(
     options.validate(problem)?;
     monitor.so_far.most = problem.max_size().unwrap_or(usize::MAX);
     let grown = exact::slices::solve(problem, options, &mut monitor, grow, exact::Tuning::default());
-    match grown.and_then(|outcome| outcome.certified(problem, options)) {
-        Ok(solution) => Ok(concluded(solution, monitor)),
-        Err(error) => rescued(problem, monitor, error),
-    }
+    ended(problem, monitor, grown.and_then(|outcome| outcome.certified(problem, options)))
 }
 
 /// As [`solve_observed`]; branch and bound goes on from the journal and keeps it up to date.
@@ -71,11 +68,8 @@ pub(crate) fn solve_kept(
     journal: Option<&mut Journal<'_, Saved>>,
 ) -> Result<Solution> {
     let mut monitor = Monitor::new(options, observer);
-    let ended = run(problem, options, &mut monitor, journal).and_then(|outcome| outcome.certified(problem, options));
-    match ended {
-        Ok(solution) => Ok(concluded(solution, monitor)),
-        Err(error) => rescued(problem, monitor, error),
-    }
+    let found = run(problem, options, &mut monitor, journal).and_then(|outcome| outcome.certified(problem, options));
+    ended(problem, monitor, found)
 }
 
 fn run(
@@ -101,6 +95,27 @@ fn run(
         Method::DualIht => published::dual_iht::solve(problem, options, monitor),
         Method::Cdss => published::cdss::solve(problem, options, monitor),
     })
+}
+
+/// The solution, or what is [`rescued`] of it. One that was cut short and has no bound above zero takes the last that was proved or, where
+/// there was none, that of the null model's dual point, if it is a moment's work.
+fn ended(problem: &Problem<'_>, monitor: Monitor<'_>, found: Result<Solution>) -> Result<Solution> {
+    let SoFar { lower_bound, dual, .. } = monitor.so_far.clone();
+    let mut solution = match found {
+        Ok(solution) => concluded(solution, monitor),
+        Err(error) => rescued(problem, monitor, error)?,
+    };
+    let was_cut = matches!(solution.status, Status::Interrupted | Status::TimeLimit);
+    if was_cut && solution.certificate.lower_bound <= 0.0 {
+        let known = (lower_bound > 0.0).then_some((lower_bound, dual));
+        // Columns that cannot be read now take nothing away from what there is.
+        let bound = known.or_else(|| problem.bound_after_a_stop().ok().flatten()).filter(|(bound, _)| *bound > 0.0);
+        if let Some((bound, dual)) = bound {
+            let Certificate { objective, relaxation, .. } = solution.certificate;
+            (solution.certificate, solution.dual) = (Certificate::new(objective, relaxation, bound), dual);
+        }
+    }
+    Ok(solution)
 }
 
 /// What there was when columns could not be read, or when a limit struck in the middle of a pass: the best answer and the last bound

@@ -31,6 +31,29 @@ test_that("an interrupt ends a solve with an answer", {
   answer <- readRDS(await("answer"))
   expect_identical(answer[[1]], "interrupted")
   expect_true(answer[[3]] <= answer[[2]])
+  # After the first pass there is a bound that says something.
+  expect_gt(answer[[3]], 0)
   # On a busy machine it may come before the first feature.
   expect_lte(answer[[4]], 40)
+})
+
+test_that("an interrupt as soon as the engine is heard returns an answer with a bound", {
+  skip_on_os("windows")
+  skip_on_cran()
+  set.seed(1)
+  x <- matrix(rnorm(200 * 1000), 200)
+  y <- rnorm(200)
+  # Counted by events: the engine says how far it is, and work that would take hours is interrupted when it first does.
+  asked <- bestset:::ask(x, y, control = bestset_control(method = "exact", threads = 2))
+  asked$call$choice <- bestset:::choice_of(k = 20)
+  heard <- character()
+  interrupt <- function(what, done, all) {
+    heard <<- c(heard, what)
+    suspendInterrupts(tools::pskill(Sys.getpid(), tools::SIGINT))
+  }
+  found <- bestset:::call_select(asked$call, interrupt)$found
+  expect_gt(length(heard), 0)
+  expect_identical(found$status, "interrupted")
+  expect_gt(found$lower_bound, 0)
+  expect_lte(found$lower_bound, found$objective)
 })

@@ -39,8 +39,14 @@ impl Seed {
         let (problem, options, tuning) = (setting.problem, setting.options, &setting.tuning);
         // Beyond the largest price nothing is taken, and every feature pays it, whatever its factor of λ0 (which may be zero); the
         // first guess is a part of it, and 0 when λ0 alone is enough.
-        let same = Penalty { price: Factors::One, ..problem.penalty().clone() };
-        let highest = problem.with_penalty(same)?.lambda0_max()?;
+        let same = problem.with_penalty(Penalty { price: Factors::One, ..problem.penalty().clone() })?;
+        let (null, features) = (same.null_dual_point(), same.features());
+        let tau = same.correlations(&null)?;
+        let highest = same.worth_of(&features, &tau);
+        // A bound of the problem as posed before the first price has one.
+        let limited = problem.clone().with_max_size(k)?;
+        let (bound, s) = limited.lower_bounds()?.best_multiple(&null, &features, &tau);
+        monitor.so_far.offer_bound(bound, &null.iter().map(|a| s * a).collect::<Vec<f64>>());
         let mut nu = if problem.penalty().lambda0 > 0.0 { 0.0 } else { tuning.first_price * highest };
         let mut prices = Multiplier::new(Some(k), tuning.root_prices, tuning.price_worth);
         let mut search = PriceSearch::new(setting, k);

@@ -34,10 +34,14 @@ impl Problem<'_> {
     /// feature is worth its price; +∞ when λ2 = 0 without bounds, and when a free feature (f_j = 0) is worth having: β = 0 is
     /// then no answer, and the fit of the free features takes its place ([`Problem::lambda0_max_at`]).
     pub fn lambda0_max(&self) -> Result<f64> {
-        let u = self.null_margins();
-        let mut alpha = vec![0.0; u.len()];
+        self.largest_worth(&self.null_dual_point(), |_| true)
+    }
+
+    /// α of the null model with the best intercept (MATH 3.7).
+    pub(crate) fn null_dual_point(&self) -> Vec<f64> {
+        let (u, mut alpha) = (self.null_margins(), vec![0.0; self.nrows()]);
         self.dual_point(&u, self.best_intercept(&u, 0.0), &mut alpha);
-        self.largest_worth(&alpha, |_| true)
+        alpha
     }
 
     /// As [`Problem::lambda0_max`] (MATH 9.2), at the fit of the free features: the smallest λ0 at which its dual point proves
@@ -54,12 +58,17 @@ impl Problem<'_> {
         let features: Vec<usize> = (0..self.ncols()).filter(|&j| counted(self.penalty.price.at(j))).collect();
         let mut tau = vec![0.0; features.len()];
         self.design.correlate(&features, alpha, &mut tau)?;
-        Ok(largest(features.len(), |k| self.worth(features[k], tau[k])))
+        Ok(self.worth_of(&features, &tau))
     }
 
     /// As [`Problem::lambda0_max_at`] (MATH 9.2), from x_jᵀα of every feature at the dual point there.
     pub(crate) fn lambda0_max_from(&self, tau: &[f64]) -> f64 {
         largest(tau.len(), |j| if self.penalty.price.at(j) > 0.0 { self.worth(j, tau[j]) } else { 0.0 })
+    }
+
+    /// max_j −φ_j⁰(τ_j)/f_j (MATH 9.2) of these features.
+    pub(crate) fn worth_of(&self, features: &[usize], tau: &[f64]) -> f64 {
+        largest(features.len(), |k| self.worth(features[k], tau[k]))
     }
 
     /// −φ_j⁰(τ)/f_j (MATH 9.2), zero at the least.

@@ -15,6 +15,7 @@ mod columns;
 mod curvature;
 mod point;
 pub(crate) mod refit;
+pub(crate) mod scaling;
 pub mod screening;
 mod sweep;
 pub(crate) mod whitened;

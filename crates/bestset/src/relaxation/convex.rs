@@ -4,6 +4,7 @@ use crate::control::{Monitor, Options};
 use crate::design::correlate;
 use crate::error::Result;
 use crate::kernel::each::{chosen, each};
+use crate::problem::scaling::vertex;
 use crate::problem::screening;
 use crate::problem::{LowerBounds, Problem};
 use crate::relaxation::everywhere::{Anchor, Everywhere};
@@ -358,15 +359,6 @@ fn best_scale(value: impl Fn(f64) -> f64, feasible: f64, full: f64, refine: bool
         }
     }
     best.1
-}
-
-/// Where the parabola through three points, from left to right, is highest; `None` if not between them or at one of them.
-fn vertex([a, b, c]: [(f64, f64); 3]) -> Option<f64> {
-    let (left, right) = ((b.1 - a.1) / (b.0 - a.0), (c.1 - b.1) / (c.0 - b.0));
-    let bend = (right - left) / (c.0 - a.0);
-    let s = 0.5 * (a.0 + b.0) - 0.5 * left / bend;
-    let apart = 1e-3 * (c.0 - a.0);
-    (s > a.0 + apart && s < c.0 - apart && (s - b.0).abs() > apart).then_some(s)
 }
 
 fn record(work: &Workspace<'_, '_>, state: &Relaxed, monitor: &mut Monitor<'_>) {

@@ -140,13 +140,15 @@ impl<'a> Run<'_, 'a> {
             if let Some(known) = solved.iter().find(is_point) {
                 return Ok(self.finish(known.clone(), judged, k, most));
             }
-            let limit = self.solve_options().time_limit;
-            if limit.is_some_and(|t| t.is_zero()) || self.options.solve.cancel.is_cancelled() {
+            if self.was_cut() {
                 break;
             }
             let lambda0 = self.price(&judged, k, point.lambda0);
             let start = Some(point.solution.coefficients.clone());
             let found = self.at_price(lambda0, point.lambda2, start, observer)?;
+            if self.was_cut() && found.solution.certificate.relative_gap() > point.solution.certificate.relative_gap() {
+                break;
+            }
             let own = self.value_at(&point, lambda0);
             let is_better = found.solution.objective() < own * (1.0 - 1e-12);
             if is_better && !self.is_same_subset(&found.solution, &point.solution) {
@@ -165,8 +167,18 @@ impl<'a> Run<'_, 'a> {
         // The point's own certificate, at its own price.
         let (k, point) = judged.best(&self.posed.problem)?;
         let problem = self.posed.priced(point.lambda0, point.lambda2)?;
-        let own = self.selected(&problem, point.solution, crate::Method::Incremental, Vec::new());
+        let (mut solution, solve) = (point.solution, &self.options.solve);
+        if self.was_cut() {
+            let limit = if solve.cancel.is_cancelled() { Status::Interrupted } else { Status::TimeLimit };
+            solution.status = solution.certificate.status(limit, solve.absolute(&problem), solve.gap);
+        }
+        let own = self.selected(&problem, solution, crate::Method::Incremental, Vec::new());
         Ok(self.finish(own, judged, k, most))
+    }
+
+    /// Whether the work was cancelled, or its time is over.
+    fn was_cut(&self) -> bool {
+        self.options.solve.cancel.is_cancelled() || self.solve_options().time_limit.is_some_and(|t| t.is_zero())
     }
 
     /// The price at which point k is solved: the middle of those at which the path has it, or its own where prices were given.

@@ -40,6 +40,7 @@ mod real_data;
 mod reference;
 mod survival;
 mod twofold;
+mod watched;
 
 pub use case::{Case, Store, compress, plain, sized};
 pub use claims::{Tally, holds, holds_between, seeds};
@@ -55,6 +56,7 @@ pub use real_data::{Table, data_file, table};
 pub use reference::{Convex, Fit, Model, dual_value, loss_at, price};
 pub use survival::{CoxCase, survival_case};
 pub use twofold::Twofold;
+pub use watched::Watched;
 
 pub use rand::{RngExt, SeedableRng};
 pub use rand_chacha::ChaCha8Rng;

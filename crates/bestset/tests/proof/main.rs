@@ -5,6 +5,7 @@ mod common;
 mod enumerate;
 mod exact;
 mod file;
+mod interrupted;
 mod leaps;
 mod sizes;
 mod subsets;

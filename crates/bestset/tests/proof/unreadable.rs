@@ -1,63 +1,18 @@
 //! Designs that fail in the middle of a solve: what comes back is an error before there is an answer, the best answer and the last valid
 //! bound after.
 
-use super::common::{Case, Shape, case, enumerate, rng};
+use super::common::{Case, Shape, Watched, case, enumerate, rng};
 use bestset::cv::{CvOptions, Folds, cross_validate};
-use bestset::design::{Column, Design};
 use bestset::groups::{Groups, solve_groups};
 use bestset::path::{Grid, PathOptions, Search, path};
 use bestset::{Error, Method, Options, Problem, Result, Solution, Status, solve, subsets};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A design that can be read so many times.
-struct Failing<'d> {
-    inner: &'d dyn Design,
-    left: AtomicUsize,
-}
-
-impl Failing<'_> {
-    fn read(&self) -> Result<()> {
-        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
-        let failed = |_| Error::Read { what: "X".into(), place: "byte 7".into(), reason: "the disk failed".into() };
-        taken.map(|_| ()).map_err(failed)
-    }
-}
-
-impl Design for Failing<'_> {
-    fn nrows(&self) -> usize {
-        self.inner.nrows()
-    }
-
-    fn ncols(&self) -> usize {
-        self.inner.ncols()
-    }
-
-    fn is_sparse(&self) -> bool {
-        self.inner.is_sparse()
-    }
-
-    fn stored(&self) -> usize {
-        self.inner.stored()
-    }
-
-    fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) -> Result<()> {
-        self.read()?;
-        self.inner.correlate(features, v, out)
-    }
-
-    fn axpy(&self, j: usize, a: f64, out: &mut [f64]) -> Result<()> {
-        self.read()?;
-        self.inner.axpy(j, a, out)
-    }
-
-    fn column(&self, j: usize, out: &mut Column) -> Result<()> {
-        self.read()?;
-        self.inner.column(j, out)
-    }
-
-    fn offset(&self, j: usize) -> f64 {
-        self.inner.offset(j)
-    }
+/// Takes one of the readings that are left, or fails.
+fn read(left: &AtomicUsize) -> Result<()> {
+    let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+    let failed = |_| Error::Read { what: "X".into(), place: "byte 7".into(), reason: "the disk failed".into() };
+    taken.map(|_| ()).map_err(failed)
 }
 
 /// Runs `body` on the problem with a design that fails after 0, 1, 2, … reads, until it does not fail; how often it ended with an error
@@ -66,9 +21,9 @@ fn fail_everywhere(case: &Case, body: impl Fn(&Problem<'_>) -> Result<Option<Str
     let (mut errors, mut cut) = (0, 0);
     for reads in 0..100_000 {
         let ended = case.with_design(|inner| {
-            let design = Failing { inner, left: AtomicUsize::new(reads) };
-            let ended = body(&case.problem(&design));
-            (ended, design.left.into_inner())
+            let left = AtomicUsize::new(reads);
+            let ended = body(&case.problem(&Watched { inner, before: &|_| read(&left) }));
+            (ended, left.into_inner())
         });
         match ended {
             (Err(error), _) => {
