@@ -74,7 +74,7 @@ class _Classification(ClassifierMixin, BestSubsetBase):
     def _attributes(self) -> None:
         first = self.results_[0]
         if first.class_rows is not None:
-            self.coef_, self.intercept_ = first.class_coef, first.class_intercept
+            self.coef_, self.intercept_ = np.asarray(first.class_coef), np.asarray(first.class_intercept)
             first.classes = tuple(self.classes_)
             return
         self.coef_ = np.array([result.coef for result in self.results_])

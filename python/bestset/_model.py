@@ -126,7 +126,7 @@ class Model(Coefficients):
     def _class_margins(self, X: Any) -> Floats:
         assert self.class_coef is not None and self.class_intercept is not None
         if getattr(X, "columns", None) is None or self.feature_names is None:
-            return self._chosen_columns(X) @ self.class_coef[:, self.support].T + self.class_intercept
+            return np.asarray(self._chosen_columns(X) @ self.class_coef[:, self.support].T + self.class_intercept, dtype=np.float64)
         found = np.tile(self.class_intercept, (len(X), 1))
         for place, name in zip(self.support, self.selected):
             found += np.outer(self._column(X, name), self.class_coef[:, place])
@@ -156,7 +156,8 @@ class Model(Coefficients):
         """The predictions for the rows of X: means of the target, or labels for classification."""
         margins, classes = self.decision_function(X), self.classes
         if self.class_rows is not None:
-            return np.asarray(classes)[margins.argmax(axis=1)]
+            labels: NDArray[Any] = np.asarray(classes)[margins.argmax(axis=1)]
+            return labels
         if classes is not None:
             return np.asarray(classes)[(margins > 0).astype(np.intp)]
         if self.loss in LOG_LINK:
