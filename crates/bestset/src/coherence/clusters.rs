@@ -1,7 +1,8 @@
 //! What is left of the curvature where a few features correlate much (MATH 13.6): such features form clusters, whose curvature is known
 //! exactly, and only what is between clusters is paid for entry by entry.
 
-use super::rows::{Curvatures, LARGEST, Left};
+use super::pairs::LARGEST;
+use super::rows::{Curvatures, Left};
 use crate::control::Limits;
 use faer::{Mat, Side};
 use rayon::prelude::*;

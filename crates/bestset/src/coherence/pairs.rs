@@ -1,10 +1,15 @@
 //! The largest entries of each row of Q̃. It is symmetric: each pair of features is multiplied once, and looked at from both sides.
 
-use super::rows::{LARGEST, LargeEntry, SAMPLES};
 use crate::control::Limits;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
+
+/// Largest entries of a row that are kept: a subset with more features outside Â is out of reach.
+pub(super) const LARGEST: usize = 31;
+
+/// Samples summed before the next are added: sums of sums round less.
+pub(super) const SAMPLES: usize = 1024;
 
 /// Rows made together at the most: two blocks of columns stay near the processor.
 const BLOCK: usize = 128;
@@ -21,8 +26,16 @@ const LANES: usize = 16;
 /// Entries of a row after which the lesser ones are forgotten.
 const FULL: usize = 4 * LARGEST;
 
+/// An entry of a row of Q̃.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LargeEntry {
+    pub value: f32,
+    /// The place of the other feature.
+    pub place: u32,
+}
+
 /// An entry that may be among the largest of a row.
-struct Candidate {
+struct FoundEntry {
     row: u32,
     entry: LargeEntry,
 }
@@ -44,10 +57,10 @@ pub(super) fn largest_entries(
         let height = (end - first).min(BLOCK);
         let block = |from: usize| {
             let rows = (from, height.min(end - from));
-            limits.stop(0).is_none().then(|| candidates(rests, columns, rows, &least))
+            limits.stop(0).is_none().then(|| found_entries(rests, columns, rows, &least))
         };
         let blocks: Vec<usize> = (first..end).step_by(height).collect();
-        let found: Option<Vec<Vec<Candidate>>> = blocks.into_par_iter().map(block).collect();
+        let found: Option<Vec<Vec<FoundEntry>>> = blocks.into_par_iter().map(block).collect();
         found?.into_iter().flatten().for_each(|c| lists[c.row as usize].push(c.entry));
         lists.par_iter_mut().zip(&mut least).for_each(|(list, least)| {
             if list.len() > LARGEST {
@@ -76,12 +89,12 @@ fn keep_largest(list: &mut Vec<LargeEntry>) -> f32 {
 }
 
 /// The entries of a block of rows with all later columns that may be among the largest of their row, or of the other.
-fn candidates(
+fn found_entries(
     rests: MatRef<'_, f32>,
     columns: MatRef<'_, f32>,
     (from, height): (usize, usize),
     least: &[f32],
-) -> Vec<Candidate> {
+) -> Vec<FoundEntry> {
     let products = products(rests.subcols(from, height), columns.subcols(from, columns.ncols() - from));
     let mut found = Vec::new();
     for a in 0..height {
@@ -97,7 +110,7 @@ fn candidates(
             for (e, (&value, &least)) in values.iter().zip(least).enumerate() {
                 let other = (row + 1 + block * LANES + e) as u32;
                 if !is_small(&value, least) {
-                    found.push(Candidate { row: other, entry: LargeEntry { value, place: row as u32 } });
+                    found.push(FoundEntry { row: other, entry: LargeEntry { value, place: row as u32 } });
                 }
                 if !is_small(&value, own_least) {
                     own.push(LargeEntry { value, place: other });
@@ -107,7 +120,7 @@ fn candidates(
                 own_least = keep_largest(&mut own);
             }
         }
-        found.extend(own.into_iter().map(|entry| Candidate { row: row as u32, entry }));
+        found.extend(own.into_iter().map(|entry| FoundEntry { row: row as u32, entry }));
     }
     found
 }

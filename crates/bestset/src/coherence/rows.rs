@@ -3,7 +3,7 @@
 //!   Q̃ = Q_FF − Q_FÂ (Q_ÂÂ − ϱ Id)⁻¹ Q_ÂF,        d_j^m = Q̃_jj − sum of the m − 1 largest |Q̃_jk|, k ≠ j.
 
 use super::Around;
-use super::pairs::{largest_entries, products};
+use super::pairs::{LARGEST, LargeEntry, SAMPLES, largest_entries, products};
 use crate::control::Limits;
 use crate::error::Result;
 use crate::kernel;
@@ -13,14 +13,8 @@ use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 use rayon::prelude::*;
 
-/// Largest entries of a row that are kept: a subset with more features outside Â is out of reach.
-pub(super) const LARGEST: usize = 31;
-
 /// Columns that come together, where they are far.
 const EXPECTED: usize = 8192;
-
-/// Samples summed before the next are added: sums of sums round less.
-pub(super) const SAMPLES: usize = 1024;
 
 /// Bytes for each entry of X: the column and what is left of it beside Â, in single precision, and copies of
 /// both while they are made.
@@ -43,14 +37,6 @@ impl Left {
     pub fn at(&self, place: usize, m: usize) -> f64 {
         self.0[place * (LARGEST + 1) + m - 1]
     }
-}
-
-/// An entry of a row of Q̃.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct LargeEntry {
-    pub value: f32,
-    /// The place of the other feature.
-    pub place: u32,
 }
 
 /// A row of Q̃.

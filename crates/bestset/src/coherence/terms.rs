@@ -1,6 +1,7 @@
 //! What adding and dropping features costs at least, and the least sums of that (MATH 13.3, 13.4).
 
-use super::rows::{LARGEST, Left, Pulled};
+use super::pairs::LARGEST;
+use super::rows::{Left, Pulled};
 use super::{Around, Coherent};
 use crate::kernel;
 use crate::penalty::Coordinate;
