@@ -1,7 +1,8 @@
 //! What is left of the curvature where a few features correlate much (MATH 13.6): such features form clusters, whose curvature is known
 //! exactly, and only what is between clusters is paid for entry by entry.
 
-use super::rows::{Curvatures, LARGEST, Left};
+use super::pairs::LARGEST;
+use super::rows::{Curvatures, Left};
 use crate::control::Limits;
 use faer::{Mat, Side};
 use rayon::prelude::*;
@@ -33,7 +34,7 @@ pub(super) struct Clusters<'r> {
 impl<'r> Clusters<'r> {
     /// Links the pairs with the largest correlations; clusters of one.
     pub fn new(rows: &'r Curvatures) -> Self {
-        let count = rows.features.len();
+        let count = rows.rows.len();
         let mut sizes: Vec<f32> = rows.rows.iter().flat_map(|r| r.largest.iter().map(|e| e.value.abs())).collect();
         let threshold = match sizes.len().checked_sub(LINKS * count) {
             Some(_) if count > 0 && sizes.len() > LINKS * count => {
@@ -136,7 +137,7 @@ fn between(rows: &Curvatures, j: usize, links: &[u32]) -> Vec<f64> {
     let mut sizes: Vec<f64> =
         row.largest.iter().filter(|e| links.binary_search(&e.place).is_err()).map(|e| size(e.value)).collect();
     // What is not listed is not larger than the last that is.
-    let is_cut = rows.features.len() > row.largest.len() + 1;
+    let is_cut = rows.rows.len() > row.largest.len() + 1;
     let last = row.largest.last().map_or(0.0, |e| if is_cut { size(e.value) } else { 0.0 });
     sizes.resize(LARGEST, last);
     let mut sum = 0.0;

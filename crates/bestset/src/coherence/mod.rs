@@ -8,10 +8,12 @@
 //! | file | what |
 //! |---|---|
 //! | `rows` | d_j^m: the curvature that is left to a feature beside any m − 1 others (13.1) |
+//! | `pairs` | the look at all pairs of features that this takes |
 //! | `clusters` | the same where a few features correlate much (13.6) |
 //! | `terms` | φ_j^m, ϰ_j, ς_j, and their least sums for every m (13.3), (13.4) |
 
 mod clusters;
+mod pairs;
 mod rows;
 mod terms;
 #[cfg(test)]
@@ -25,7 +27,7 @@ use crate::problem::whitened::{Frame, Unit};
 use crate::solution::Coefficients;
 use clusters::Clusters;
 use faer::{Mat, Side};
-use rows::{Curvatures, Left};
+use rows::{Curvatures, Left, Outside};
 use terms::Terms;
 
 /// Columns that are the difference of numbers this many times as large have too few digits left.
@@ -38,6 +40,9 @@ const SHARES: [f64; 3] = [0.5, 0.75, 0.25];
 
 /// Added features up to which all is closed where no other share is tried. Not tuned.
 const ENOUGH: usize = 4;
+
+/// Features whose terms a forecast is made of: more than a subset can add. Not tuned.
+const FORECAST: usize = 64;
 
 /// What is proved of the subsets that add m features to those of a point, for m = 0, 1, …
 #[derive(Debug, Clone, PartialEq)]
@@ -84,10 +89,11 @@ pub(crate) fn applies(problem: &Problem<'_>, memory: &Memory) -> bool {
 
 /// Multiplications of double precision that take as long as [`bounds`] may.
 pub(crate) fn cost(problem: &Problem<'_>) -> f64 {
-    SHARES.len() as f64 * work(problem) / rows::RATE
+    // The processor multiplies each pair once.
+    SHARES.len() as f64 * 0.5 * work(problem) / rows::RATE
 }
 
-/// n p², the multiplications of one look at all pairs of features, or as many as take the processor as long where the place of X does them.
+/// n p², the multiplications of one look at all pairs of features from both sides, or as many as take the processor as long where the place of X does them.
 pub(crate) fn work(problem: &Problem<'_>) -> f64 {
     let pairs = problem.nrows() as f64 * (problem.ncols() as f64).powi(2);
     if problem.design().multiplies_pairs() { pairs / rows::DEVICE_RATE } else { pairs }
@@ -98,38 +104,74 @@ pub(crate) fn work(problem: &Problem<'_>) -> f64 {
 pub(crate) fn bounds(
     problem: &Problem<'_>,
     point: &Coefficients,
-    (best, target): (f64, f64),
+    aim: (f64, f64),
     limits: &Limits,
 ) -> Result<Option<Coherent>> {
-    let frame = Frame::new(problem);
-    let Some(around) = Around::new(problem, &frame, point)? else { return Ok(None) };
-    let mut found: Option<Coherent> = None;
-    for share in SHARES {
-        let is_enough =
-            |f: &Coherent| f.bound() >= target || (problem.max_size().is_none() && f.closes(target) > ENOUGH);
-        if found.as_ref().is_some_and(is_enough) || limits.stop(0).is_some() {
-            break;
-        }
-        let delta = share * around.least;
-        // Another share may leave less to rounding.
-        let Some(rows) = Curvatures::new(problem, &frame, &around, delta, limits)? else { continue };
-        let Some(terms) = Terms::new(problem, &around, &rows, delta) else { return Ok(None) };
-        let now = terms.bounds(problem, best, &rows.plain);
-        let now = match found {
-            Some(before) => before.better_of(now),
-            None => now,
-        };
-        let clustered = if is_enough(&now) {
-            None
-        } else {
-            by_clusters(&now, &rows, target, limits, |left| terms.bounds(problem, best, left))
-        };
-        found = Some(match clustered {
-            Some(clustered) => now.better_of(clustered),
-            None => now,
-        });
+    Look::new(problem, point)?.map_or(Ok(None), |look| look.bounds(aim, limits))
+}
+
+/// A look at the subsets around a point, before any two features are compared.
+pub(crate) struct Look<'l, 'a> {
+    problem: &'l Problem<'a>,
+    frame: Frame<'l>,
+    around: Around,
+    /// The columns for the first of the shares.
+    first: Option<Outside>,
+}
+
+impl<'l, 'a> Look<'l, 'a> {
+    /// Nothing where columns of Â are constant, dependent, or have too few digits.
+    pub fn new(problem: &'l Problem<'a>, point: &Coefficients) -> Result<Option<Self>> {
+        let frame = Frame::new(problem);
+        let Some(around) = Around::new(problem, &frame, point)? else { return Ok(None) };
+        let first = Outside::new(problem, &frame, &around, SHARES[0] * around.least)?;
+        Ok(Some(Self { problem, frame, around, first }))
     }
-    Ok(found)
+
+    /// What [`Look::bounds`] may be expected to find, from the features that pull most alone: their terms are the least. No proof
+    /// rests on it.
+    pub fn forecast(&self, best: f64) -> Option<Coherent> {
+        let (pulled, left) = self.first.as_ref()?.strongest(FORECAST);
+        let terms = Terms::new(self.problem, &self.around, &pulled, SHARES[0] * self.around.least)?;
+        Some(terms.bounds(self.problem, best, &left))
+    }
+
+    /// As [`bounds`].
+    pub fn bounds(mut self, (best, target): (f64, f64), limits: &Limits) -> Result<Option<Coherent>> {
+        let (mut found, mut first): (Option<Coherent>, _) = (None, self.first.take());
+        let Self { problem, frame, around, .. } = &self;
+        for share in SHARES {
+            let is_enough =
+                |f: &Coherent| f.bound() >= target || (problem.max_size().is_none() && f.closes(target) > ENOUGH);
+            if found.as_ref().is_some_and(is_enough) || limits.stop(0).is_some() {
+                break;
+            }
+            let delta = share * around.least;
+            let outside = match first.take() {
+                Some(first) => Some(first),
+                None => Outside::new(problem, frame, around, delta)?,
+            };
+            // Another share may leave less to rounding.
+            let Some(outside) = outside else { continue };
+            let Some(rows) = Curvatures::new(problem, outside, limits)? else { continue };
+            let Some(terms) = Terms::new(problem, around, &rows.outside, delta) else { return Ok(None) };
+            let now = terms.bounds(problem, best, &rows.plain);
+            let now = match found {
+                Some(before) => before.better_of(now),
+                None => now,
+            };
+            let clustered = if is_enough(&now) {
+                None
+            } else {
+                by_clusters(&now, &rows, target, limits, |left| terms.bounds(problem, best, left))
+            };
+            found = Some(match clustered {
+                Some(clustered) => now.better_of(clustered),
+                None => now,
+            });
+        }
+        Ok(found)
+    }
 }
 
 /// The bounds with the curvature that clusters leave (MATH 13.6), as long as larger clusters leave the hope to close one more added

@@ -3,27 +3,18 @@
 //!   Q̃ = Q_FF − Q_FÂ (Q_ÂÂ − ϱ Id)⁻¹ Q_ÂF,        d_j^m = Q̃_jj − sum of the m − 1 largest |Q̃_jk|, k ≠ j.
 
 use super::Around;
+use super::pairs::{LARGEST, LargeEntry, SAMPLES, largest_entries, multiplied_elsewhere, products};
 use crate::control::Limits;
 use crate::error::Result;
 use crate::kernel;
 use crate::problem::Problem;
 use crate::problem::whitened::{Frame, is_constant};
-use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::Solve;
-use faer::{Accum, Mat, MatRef, Par, Side};
+use faer::{Mat, Side};
 use rayon::prelude::*;
-
-/// Largest entries of a row that are kept: a subset with more features outside Â is out of reach.
-pub(super) const LARGEST: usize = 31;
-
-/// Curvatures made together: two blocks of columns stay near the processor.
-const BLOCK: usize = 128;
 
 /// Columns that come together, where they are far.
 const EXPECTED: usize = 8192;
-
-/// Samples summed before the next are added: sums of sums round less.
-const SAMPLES: usize = 1024;
 
 /// Bytes for each entry of X: the column and what is left of it beside Â, in single precision, and copies of
 /// both while they are made.
@@ -51,14 +42,6 @@ impl Left {
     }
 }
 
-/// An entry of a row of Q̃.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct LargeEntry {
-    pub value: f32,
-    /// The place of the other feature.
-    pub place: u32,
-}
-
 /// A row of Q̃.
 pub(super) struct ListedRow {
     /// Q̃_jj.
@@ -69,50 +52,31 @@ pub(super) struct ListedRow {
     pub largest: Vec<LargeEntry>,
 }
 
-/// The features outside Â that vary, and what correlates with each.
-pub(super) struct Curvatures {
+/// The features outside Â that vary, or some of them, and how much each would like to be in.
+pub(super) struct Pulled {
     /// F.
     pub features: Vec<usize>,
     /// 1/‖x̂_j‖.
     pub scales: Vec<f64>,
     /// |x̂_jᵀ(ŷ − X̂β̂)| / ‖x̂_j‖ at the most.
     pub pulls: Vec<f64>,
-    pub rows: Vec<ListedRow>,
-    /// d_j^m by single entries (MATH 13.1).
-    pub plain: Left,
+}
+
+/// The columns of the features outside Â, and what is left of them beside Â.
+pub(super) struct Outside {
+    pulled: Pulled,
+    /// Q̃_jj.
+    own: Vec<f64>,
+    /// What rounding may have done to each entry of Q̃. The longest rest stands for all: each entry is made of one of two, and none
+    /// is longer than max(1, share/(1 − share)).
+    error: f64,
     columns: Mat<f32>,
     rests: Mat<f32>,
 }
 
-impl Curvatures {
-    /// Q̃_jk of two places: kept, or made anew, within the error of either row.
-    pub fn entry(&self, j: u32, k: u32) -> f64 {
-        if j == k {
-            return self.rows[j as usize].own;
-        }
-        let kept =
-            |j: u32, k: u32| self.rows[j as usize].largest.iter().find(|e| e.place == k).map(|e| f64::from(e.value));
-        let made = || {
-            let (rest, column) = (self.rests.col_as_slice(j as usize), self.columns.col_as_slice(k as usize));
-            rest.iter().zip(column).map(|(r, c)| f64::from(*r) * f64::from(*c)).sum()
-        };
-        kept(j, k).or_else(|| kept(k, j)).unwrap_or_else(made)
-    }
-
-    /// n|F|², the multiplications of a look at all pairs.
-    pub fn work(&self) -> f64 {
-        self.columns.nrows() as f64 * (self.features.len() as f64).powi(2)
-    }
-
-    /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) (MATH 13.1): one look at all pairs; nothing where columns have too few digits, or
-    /// where the limits end it.
-    pub fn new(
-        problem: &Problem<'_>,
-        frame: &Frame<'_>,
-        around: &Around,
-        delta: f64,
-        limits: &Limits,
-    ) -> Result<Option<Self>> {
+impl Outside {
+    /// Nothing where columns have too few digits.
+    pub fn new(problem: &Problem<'_>, frame: &Frame<'_>, around: &Around, delta: f64) -> Result<Option<Self>> {
         let (n, count) = (problem.nrows(), around.support.len());
         let may_enter = |j: &usize| {
             let c = problem.coordinate(*j);
@@ -135,70 +99,82 @@ impl Curvatures {
         }
         let Some(made) = made.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let made: Vec<(usize, OutsideColumn)> = made.into_iter().flatten().collect();
+        let largest = |of: fn(&OutsideColumn) -> f64, least: f64| made.iter().map(|(_, m)| of(m)).fold(least, f64::max);
         // Sums of at most SAMPLES products in single precision, and sums of these, of columns rounded to it.
         let single = 1.01 * SINGLE * (SAMPLES.min(n) + n / SAMPLES + 8) as f64;
-        let largest_reach = made.iter().map(|(_, m)| m.reach).fold(1.0, f64::max);
-        let double = (f64::EPSILON * (n + 64 * (count + 1)) as f64 + metric.error) * largest_reach;
+        let double = (f64::EPSILON * (n + 64 * (count + 1)) as f64 + metric.error) * largest(|m| m.reach, 1.0);
+        let error = (single + double) * largest(|m| m.rest_length, 0.0);
         let columns = Mat::from_fn(n, made.len(), |i, k| made[k].1.column[i]);
         let rests = Mat::from_fn(n, made.len(), |i, k| made[k].1.rest[i]);
-        let Some(lists) = largest_entries(problem, &rests, &columns, limits)? else { return Ok(None) };
-        let row = |(largest, (_, own)): (Vec<LargeEntry>, &(usize, OutsideColumn))| ListedRow {
-            own: own.own,
-            error: (single + double) * own.rest_length,
-            largest,
-        };
-        let rows: Vec<ListedRow> = lists.into_iter().zip(&made).map(row).collect();
-        let plain = Left(rows.iter().flat_map(ListedRow::left).collect());
         let (features, scales) = made.iter().map(|(j, m)| (*j, m.scale)).unzip();
-        let pulls = made.iter().map(|(_, m)| m.pull).collect();
-        Ok(Some(Self { features, scales, pulls, rows, plain, columns, rests }))
+        let pulled = Pulled { features, scales, pulls: made.iter().map(|(_, m)| m.pull).collect() };
+        let own = made.iter().map(|(_, m)| m.own).collect();
+        Ok(Some(Self { pulled, own, error, columns, rests }))
     }
-}
 
-/// The largest |Q̃_jk|, k ≠ j, of every row (MATH 13.1): by the place of X where that multiplies faster; nothing where the limits end it.
-fn largest_entries(
-    problem: &Problem<'_>,
-    rests: &Mat<f32>,
-    columns: &Mat<f32>,
-    limits: &Limits,
-) -> Result<Option<Vec<Vec<LargeEntry>>>> {
-    let count = columns.ncols();
-    if problem.design().multiplies_pairs() && count > 1 {
-        let [left, right] = [rests, columns].map(|m| (0..count).map(|k| m.col_as_slice(k)).collect::<Vec<&[f32]>>());
-        if let Some(lists) = problem.design().largest_products(&left, &right, LARGEST)? {
-            let entry = |(place, value)| LargeEntry { value, place };
-            let list = |list: Vec<(u32, f32)>| largest(list.into_iter().map(entry).collect());
-            return Ok(Some(lists.into_par_iter().map(list).collect()));
-        }
-    }
-    let blocks: Vec<usize> = (0..count).step_by(BLOCK).collect();
-    let block = |first: usize| {
-        if limits.stop(0).is_some() {
-            return None;
-        }
-        let width = BLOCK.min(count - first);
-        let products = products(rests.as_ref().subcols(first, width), columns.as_ref());
-        let list = |a: usize| {
-            // By columns: products holds one for each row of Q̃.
-            let entry = |k: usize| LargeEntry { value: products[(k, a)], place: k as u32 };
-            largest((0..count).filter(|&k| k != first + a).map(entry).collect())
+    /// The features that pull most, and what is left of the curvature of each beside any of all the others.
+    pub fn strongest(&self, count: usize) -> (Pulled, Left) {
+        let Pulled { features, scales, pulls } = &self.pulled;
+        let mut places: Vec<usize> = (0..pulls.len()).collect();
+        places.sort_unstable_by(|a, b| pulls[*b].total_cmp(&pulls[*a]).then(a.cmp(b)));
+        places.truncate(count);
+        let left = |&j: &usize| {
+            let all = products(self.rests.as_ref().subcols(j, 1), self.columns.as_ref());
+            let mut sizes: Vec<f32> = (0..pulls.len()).filter(|k| *k != j).map(|k| all[(k, 0)].abs()).collect();
+            sizes.sort_unstable_by(|a, b| b.total_cmp(a));
+            let largest = sizes.iter().take(LARGEST).map(|&value| LargeEntry { value, place: 0 }).collect();
+            ListedRow { own: self.own[j], error: self.error, largest }.left()
         };
-        Some((0..width).map(list).collect::<Vec<Vec<LargeEntry>>>())
-    };
-    let lists: Option<Vec<Vec<Vec<LargeEntry>>>> = blocks.into_par_iter().map(block).collect();
-    Ok(lists.map(|lists| lists.into_iter().flatten().collect()))
+        let left: Vec<Vec<f64>> = places.par_iter().map(left).collect();
+        let of = |values: &[f64]| places.iter().map(|&k| values[k]).collect();
+        let features = places.iter().map(|&k| features[k]).collect();
+        (Pulled { features, scales: of(scales), pulls: of(pulls) }, Left(left.into_iter().flatten().collect()))
+    }
 }
 
-/// The largest of some entries, largest first.
-fn largest(mut entries: Vec<LargeEntry>) -> Vec<LargeEntry> {
-    let order = |a: &LargeEntry, b: &LargeEntry| b.value.abs().total_cmp(&a.value.abs()).then(a.place.cmp(&b.place));
-    if entries.len() > LARGEST {
-        entries.select_nth_unstable_by(LARGEST, order);
-        entries.truncate(LARGEST);
+/// The features outside Â that vary, and what correlates with each.
+pub(super) struct Curvatures {
+    pub outside: Pulled,
+    pub rows: Vec<ListedRow>,
+    /// d_j^m by single entries (MATH 13.1).
+    pub plain: Left,
+    columns: Mat<f32>,
+    rests: Mat<f32>,
+}
+
+impl Curvatures {
+    /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) (MATH 13.1): one look at all pairs; nothing where the limits end it.
+    pub fn new(problem: &Problem<'_>, outside: Outside, limits: &Limits) -> Result<Option<Self>> {
+        let Outside { pulled, own, error, columns, rests } = outside;
+        let made = match multiplied_elsewhere(problem.design(), &rests, &columns)? {
+            Some(made) => Some(made),
+            None => largest_entries(rests.as_ref(), columns.as_ref(), limits),
+        };
+        let Some(largest) = made else { return Ok(None) };
+        let rows: Vec<ListedRow> =
+            own.into_iter().zip(largest).map(|(own, largest)| ListedRow { own, error, largest }).collect();
+        let plain = Left(rows.iter().flat_map(ListedRow::left).collect());
+        Ok(Some(Self { outside: pulled, rows, plain, columns, rests }))
     }
-    entries.sort_unstable_by(order);
-    entries.shrink_to_fit();
-    entries
+
+    /// Q̃_jk of two places: kept, or made anew, within the error of either row.
+    pub fn entry(&self, j: u32, k: u32) -> f64 {
+        if j == k {
+            return self.rows[j as usize].own;
+        }
+        let kept =
+            |j: u32, k: u32| self.rows[j as usize].largest.iter().find(|e| e.place == k).map(|e| f64::from(e.value));
+        let made = || {
+            let (rest, column) = (self.rests.col_as_slice(j as usize), self.columns.col_as_slice(k as usize));
+            rest.iter().zip(column).map(|(r, c)| f64::from(*r) * f64::from(*c)).sum()
+        };
+        kept(j, k).or_else(|| kept(k, j)).unwrap_or_else(made)
+    }
+
+    /// n|F|², the multiplications of a look at all pairs, each from both sides.
+    pub fn work(&self) -> f64 {
+        self.columns.nrows() as f64 * (self.rows.len() as f64).powi(2)
+    }
 }
 
 impl ListedRow {
@@ -271,16 +247,4 @@ impl Shifted {
         let (column, rest) = (single(&unit.values), single(&rest));
         OutsideColumn { column, rest, rest_length, own, scale: unit.scale, reach: unit.reach, pull }
     }
-}
-
-/// Q̃ᵀ of the features of a block, whose rests are given, with all columns.
-fn products(rests: MatRef<'_, f32>, columns: MatRef<'_, f32>) -> Mat<f32> {
-    let n = columns.nrows();
-    let mut sums = Mat::<f32>::zeros(columns.ncols(), rests.ncols());
-    for from in (0..n).step_by(SAMPLES) {
-        let samples = SAMPLES.min(n - from);
-        let (left, right) = (columns.subrows(from, samples), rests.subrows(from, samples));
-        matmul(sums.as_mut(), Accum::Add, left.transpose(), right, 1.0, Par::Seq);
-    }
-    sums
 }

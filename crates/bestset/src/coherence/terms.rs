@@ -1,6 +1,7 @@
 //! What adding and dropping features costs at least, and the least sums of that (MATH 13.3, 13.4).
 
-use super::rows::{Curvatures, LARGEST, Left};
+use super::pairs::LARGEST;
+use super::rows::{Left, Pulled};
 use super::{Around, Coherent};
 use crate::kernel;
 use crate::penalty::Coordinate;
@@ -8,7 +9,7 @@ use crate::problem::Problem;
 
 /// The terms of a point.
 pub(super) struct Terms<'r> {
-    rows: &'r Curvatures,
+    pulled: &'r Pulled,
     /// The penalty of each feature outside Â, in units in which columns have length one.
     outside: Vec<Coordinate>,
     /// P(β̂) + Σ ς_j, at the least.
@@ -24,11 +25,11 @@ fn of_unit(coordinate: Coordinate, scale: f64) -> Coordinate {
 
 impl<'r> Terms<'r> {
     /// Nothing where a term is no number: penalties of columns that are next to nothing may be too large for one.
-    pub fn new(problem: &Problem<'_>, around: &Around, rows: &'r Curvatures, delta: f64) -> Option<Self> {
+    pub fn new(problem: &Problem<'_>, around: &Around, pulled: &'r Pulled, delta: f64) -> Option<Self> {
         // M is off by the rounding of Q_ÂÂ, which the curvature left to Â is less by.
         let delta = delta - around.rounding;
         let outside =
-            rows.features.iter().zip(&rows.scales).map(|(&j, s)| of_unit(problem.coordinate(j), *s)).collect();
+            pulled.features.iter().zip(&pulled.scales).map(|(&j, s)| of_unit(problem.coordinate(j), *s)).collect();
         let loss = 0.5 * kernel::squares(&around.residual);
         let noise = f64::EPSILON * (problem.nrows() as f64 + 64.0) * (2.0 * loss).sqrt();
         let (mut base, mut dropping) = (loss - around.slack, Vec::new());
@@ -49,7 +50,7 @@ impl<'r> Terms<'r> {
         }
         dropping.sort_unstable_by(f64::total_cmp);
         let are_numbers = base.is_finite() && dropping.iter().all(|d| d.is_finite());
-        are_numbers.then_some(Self { rows, outside, base, dropping })
+        are_numbers.then_some(Self { pulled, outside, base, dropping })
     }
 
     /// φ_j^m = λ0 − (|x_jᵀr| − λ1)₊² / (4λ2 + 2d_j^m) of the feature at a place; −∞ where that is not convex (MATH 13.3).
@@ -59,7 +60,7 @@ impl<'r> Terms<'r> {
         if curvature <= 0.0 || curvature.is_nan() {
             return f64::NEG_INFINITY;
         }
-        let cost = c.l0 - (self.rows.pulls[place] - c.l1).max(0.0).powi(2) / curvature * (1.0 + 8.0 * f64::EPSILON);
+        let cost = c.l0 - (self.pulled.pulls[place] - c.l1).max(0.0).powi(2) / curvature * (1.0 + 8.0 * f64::EPSILON);
         if cost.is_nan() { f64::NEG_INFINITY } else { cost }
     }
 

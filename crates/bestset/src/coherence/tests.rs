@@ -150,8 +150,9 @@ fn clusters_leave_no_more_than_there_is() {
         let monitor = Monitor::new(&Options::default(), &mut silent);
         let Some(around) = Around::new(&problem, &frame, &point).unwrap() else { continue };
         let delta = 0.25 * around.least;
-        let Some(rows) = Curvatures::new(&problem, &frame, &around, delta, &monitor).unwrap() else { continue };
-        let Some(terms) = Terms::new(&problem, &around, &rows, delta) else { continue };
+        let Some(outside) = Outside::new(&problem, &frame, &around, delta).unwrap() else { continue };
+        let rows = Curvatures::new(&problem, outside, &monitor).unwrap().unwrap();
+        let Some(terms) = Terms::new(&problem, &around, &rows.outside, delta) else { continue };
         let (all, mut clusters) = (costs(&case, &point.support), Clusters::new(&rows));
         loop {
             let left = clusters.left(false);
@@ -162,7 +163,7 @@ fn clusters_leave_no_more_than_there_is() {
             }
             looked += 1;
             if !clusters.grow(&monitor) {
-                let count = rows.features.len();
+                let count = rows.rows.len();
                 let is_more = |m: usize| (0..count).any(|j| left.at(j, m) > 0.01 + rows.plain.at(j, m).max(0.0));
                 more += usize::from((1..=count.min(5)).any(is_more));
                 break;
@@ -174,7 +175,7 @@ fn clusters_leave_no_more_than_there_is() {
 
 /// No matrix of m features has less curvature than is said to be left.
 fn are_left(rows: &Curvatures, left: &Left, seed: u64) {
-    let count = rows.features.len();
+    let count = rows.rows.len();
     for mask in 1usize..1 << count {
         let members: Vec<usize> = (0..count).filter(|j| mask >> j & 1 == 1).collect();
         let m = members.len();
@@ -209,8 +210,9 @@ fn correlated_columns_are_closed_by_clusters() {
     let around = Around::new(&problem, &frame, &point).unwrap().unwrap();
     let target = best * (1.0 - 1e-6);
     let of_plain = |share: f64| {
-        let rows = Curvatures::new(&problem, &frame, &around, share * around.least, &monitor).unwrap().unwrap();
-        let terms = Terms::new(&problem, &around, &rows, share * around.least).unwrap();
+        let outside = Outside::new(&problem, &frame, &around, share * around.least).unwrap().unwrap();
+        let rows = Curvatures::new(&problem, outside, &monitor).unwrap().unwrap();
+        let terms = Terms::new(&problem, &around, &rows.outside, share * around.least).unwrap();
         terms.bounds(&problem, best, &rows.plain).closes(target)
     };
     assert!(SHARES.into_iter().all(|share| of_plain(share) < k));
@@ -232,7 +234,9 @@ fn what_is_between_clusters_is_counted_in_full() {
     let (frame, mut silent) = (Frame::new(&problem), ());
     let monitor = Monitor::new(&Options::default(), &mut silent);
     let around = Around::new(&problem, &frame, &Coefficients::default()).unwrap().unwrap();
-    let rows = Curvatures::new(&problem, &frame, &around, 0.5, &monitor).unwrap().unwrap();
+    let rows = Curvatures::new(&problem, Outside::new(&problem, &frame, &around, 0.5).unwrap().unwrap(), &monitor)
+        .unwrap()
+        .unwrap();
     let clusters = Clusters::new(&rows);
     for j in 0..p {
         let others = (0..p).filter(|&k| k != j && !clusters.are_linked(j, k));

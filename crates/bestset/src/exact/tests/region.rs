@@ -1,15 +1,16 @@
 //! The tree for subsets that add many features to an answer (MATH 13.5), against the fit on every subset.
 
 use super::tree::{costs, draw};
-use crate::common::{Convex, RngExt, pick, rng};
+use crate::common::{Case, ChaCha8Rng, Convex, RngExt, normal, pick, power, rng};
 use crate::control::Monitor;
 use crate::design::Dense;
+use crate::exact::seed::Seed;
 use crate::exact::setting::Setting;
 use crate::exact::tests::tuning;
 use crate::exact::tree::Tree;
 use crate::exact::tree::region::{Cheap, Outer};
 use crate::exact::tuning::Tuning;
-use crate::{Coefficients, Loss, Method, Options};
+use crate::{Coefficients, Loss, Method, Options, Penalty};
 
 /// No subset with m₀ features outside Â, or more, is below the bound, whatever Â, the prices and the ceiling; and where the tree ended
 /// below its ceiling, the bound is the least P_ψ there is.
@@ -49,4 +50,46 @@ fn no_subset_that_adds_many_is_below_the_bound() {
         cut += usize::from(bound >= reach * least * (1.0 - 1e-5) && reach < 1.0);
     }
     assert!(tried > 500 && split > 100 && cut > 100, "{tried} tried, {split} split, {cut} ended at the ceiling");
+}
+
+/// Three of a few nearly orthogonal columns of any scale matter, and the ridge is small: the relaxation is far from P, coherence is not.
+fn clear(rng: &mut ChaCha8Rng) -> Case {
+    let (p, scale) = (rng.random_range(5..=9), power(rng, -6.0, 6.0));
+    let n = 25 * p;
+    let x: Vec<f64> = (0..n * p).map(|_| scale * normal(rng)).collect();
+    let signal = |i: usize| (0..3).map(|j| x[j * n + i] / scale).sum::<f64>();
+    let y: Vec<f64> = (0..n).map(|i| signal(i) + 0.5 * normal(rng)).collect();
+    let lambda2 = n as f64 * scale * scale * power(rng, -4.0, -1.5);
+    Case::dense(n, p, x, y, Penalty::new(n as f64 * power(rng, -1.5, -0.8), 0.0, lambda2))
+}
+
+/// Trees that look at coherence after their first nodes, whenever it promises anything: no subset is below their bound, and most of those
+/// that looked ended by it.
+#[test]
+fn no_subset_is_below_the_bound_of_a_look_after_the_first_nodes() {
+    let (mut looked, mut ended) = (0, 0);
+    for seed in 0..400 {
+        let mut rng = rng(93_000 + seed);
+        let kind = pick(&mut rng, &[0, 1, 2, 5]);
+        let case = if seed % 2 == 0 { clear(&mut rng) } else { draw(&mut rng, kind, &[Loss::Squared]) };
+        let (cost, design) = (costs(&case), Dense::new(case.n, case.p, case.x.clone()).unwrap());
+        let problem = case.problem(&design);
+        let (options, mut silent) = (Options { gap: 1e-6, ..Options::with_method(Method::Exact) }, ());
+        let mut monitor = Monitor::new(&options, &mut silent);
+        // Never due by the work of its nodes, and always far from P.
+        let most_near = pick(&mut rng, &[2, 4000]);
+        let tuning = Tuning { coherence_work_per_node: 0.0, coherence_gap: -1.0, most_near, ..tuning() };
+        let setting = Setting::new(&problem, None, &options, tuning);
+        let root = Seed::new(&setting, &mut monitor).unwrap();
+        let mut tree = Tree::plant(setting, root, &mut monitor).unwrap();
+        let (bound, _) = tree.grow_as_part(&mut monitor).unwrap();
+        let least = cost.iter().copied().fold(f64::INFINITY, f64::min);
+        // Of targets that are all the same P is what rounding leaves of them.
+        let slack = 1e-9 * (least.abs() + cost[0].abs()) + 1e-24 * case.y.iter().map(|y| y * y).sum::<f64>();
+        assert!(bound <= least + slack, "{seed}: {bound} above {least}, {case:?}");
+        assert!(tree.pool.best() <= least * (1.0 + 1e-5) + slack, "{seed}: {} found", tree.pool.best());
+        looked += usize::from(tree.floor > f64::NEG_INFINITY);
+        ended += usize::from(tree.floor > least * (1.0 - 1e-5));
+    }
+    assert!(looked > 30 && ended > 20, "{looked} looked, {ended} ended by it");
 }

@@ -24,7 +24,7 @@ pub(super) mod region;
 pub mod slices;
 pub mod snapshot;
 
-use crate::coherence;
+use crate::coherence::{self, Look};
 use crate::control::{Memory, Monitor};
 use crate::error::Result;
 use crate::exact::node::{Node, NodeContext};
@@ -62,7 +62,7 @@ pub struct Tree<'p, 'a> {
     /// Whether answers have been looked for outside the active set.
     searched: bool,
     /// What coherence proves of all subsets (MATH 13.3), −∞ before it was looked at.
-    floor: f64,
+    pub(super) floor: f64,
     /// Whether it has been looked at.
     has_looked_at_coherence: bool,
     /// The tree of all subsets, where this is one for a part of them.
@@ -126,11 +126,12 @@ impl<'p, 'a> Tree<'p, 'a> {
                 batch.into_iter().for_each(|node| self.frontier.push(node));
                 break;
             }
+            let is_first = self.processed == 0;
             self.process(batch, monitor)?;
             if self.processed >= self.setting.tuning.search_from {
                 self.search(monitor)?;
             }
-            let is_whole = self.look_at_coherence(monitor)?;
+            let is_whole = self.look_at_coherence(is_first, monitor)?;
             self.record(monitor);
             if let Some(journal) = &mut journal
                 && is_whole
@@ -206,24 +207,51 @@ impl<'p, 'a> Tree<'p, 'a> {
         self.frontier.bound().max(self.floor).min(self.pool.best()).max(self.root_bound())
     }
 
-    /// Bounds all subsets by coherence around the best answer (MATH 13.3), once: when the tree has done as much work as that takes.
-    /// False where a limit cut that short.
-    fn look_at_coherence(&mut self, monitor: &mut Monitor<'_>) -> Result<bool> {
+    /// P of the best answer less the bound.
+    fn gap(&self) -> f64 {
+        self.pool.best() - self.lower_bound()
+    }
+
+    /// Bounds all subsets by coherence around the best answer (MATH 13.3), once: when the tree has done as much work as that takes, or
+    /// after its first nodes where the bound is far from P and a forecast says that coherence closes what is left. False where a
+    /// limit cut that short.
+    fn look_at_coherence(&mut self, is_first: bool, monitor: &mut Monitor<'_>) -> Result<bool> {
         let Setting { problem, size, ref tuning, .. } = self.setting;
         let is_due = self.processed as f64 * tuning.coherence_work_per_node >= coherence::work(problem);
         let is_made = self.has_looked_at_coherence || self.setting.options.top > 1;
         let has_time = monitor.has_time_for(coherence::cost(problem));
-        if is_made || !is_due || !has_time || self.frontier.len() == 0 || !coherence::applies(problem, &self.memory) {
+        // What a tree of such a gap takes is more than a look at all pairs does.
+        let is_wide = || self.gap() > tuning.coherence_gap * problem.penalty().lambda0;
+        let is_early = is_first && size.is_none() && is_wide();
+        if is_made || !(is_due || is_early) || !has_time || self.frontier.len() == 0 {
             return Ok(true);
         }
         let limited = size.map(|k| problem.clone().with_max_size(k)).transpose();
-        let (Ok(limited), Some((best, answer))) = (limited, self.pool.entries().first()) else { return Ok(true) };
-        let around = (*best, self.cutoff());
-        let found = coherence::bounds(limited.as_ref().unwrap_or(problem), answer, around, monitor.limits())?;
+        let (Ok(limited), Some((best, answer))) = (limited, self.pool.entries().first().cloned()) else {
+            return Ok(true);
+        };
+        if !coherence::applies(problem, &self.memory) {
+            return Ok(true);
+        }
+        let (limited, aim) = (limited.as_ref().unwrap_or(problem), (best, self.cutoff()));
+        let Some(look) = Look::new(limited, &answer)? else {
+            self.has_looked_at_coherence = true;
+            return Ok(true);
+        };
+        let mut roots = Vec::new();
+        if !is_due {
+            let Some(forecast) = look.forecast(best) else { return Ok(true) };
+            let added = forecast.closes(self.cutoff());
+            roots = self.region_roots(&answer, added, monitor)?;
+            if forecast.bound() <= self.cutoff() && self.most_promising(&answer, added, &roots).is_none() {
+                return Ok(true);
+            }
+        }
+        let found = look.bounds(aim, monitor.limits())?;
         // Of subsets that are no better than the answer nothing is said. A look that a limit cut short is none: a search that goes on
         // from here makes it.
-        self.floor = found.as_ref().map_or(f64::NEG_INFINITY, |f| f.bound().min(*best));
-        let is_whole = found.map_or(Ok(true), |found| self.search_region(&found, monitor))?;
+        self.floor = found.as_ref().map_or(f64::NEG_INFINITY, |f| f.bound().min(best));
+        let is_whole = found.map_or(Ok(true), |found| self.search_region(&found, roots, monitor))?;
         self.has_looked_at_coherence = is_whole && monitor.stop(0).is_none();
         Ok(self.has_looked_at_coherence)
     }
