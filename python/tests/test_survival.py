@@ -114,7 +114,7 @@ def test_some_of_the_times_are_taken():
 
 
 def test_a_report_has_curves_of_groups_by_risk(tmp_path):
-    X, time, event = samples(150, 5, 8)
+    X, time, event = samples(150, 6, 8)
     model = BestSubsetSurvival(lambda2=0.5).fit(X, Times(time, event))
     page = tmp_path / "page.html"
     model.report(page)

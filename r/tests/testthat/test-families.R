@@ -116,7 +116,7 @@ test_that("cross-validation is drawn by R", {
   expect_error(cv.bestset(s$x, s$y, foldid = rep(1, 60)), "folds is 1")
   expect_error(cv.bestset(s$x, s$y, foldid = 1:3), "foldid has length 3")
   expect_error(cv.bestset(s$x, s$y, k = 3), "leave it out")
-  expect_error(cv.bestset(s$x, s$y, type.measure = "auc"), "classification")
+  expect_error(cv.bestset(s$x, s$y, type.measure = "auc"), "two classes")
 })
 
 test_that("measures of classes", {

@@ -23,7 +23,8 @@ test_that("every way to write survival times is one", {
   expect_identical(coef(bestset(d$x, cbind(status = d$status, time = d$time), family = "cox")), one)
   expect_identical(coef(bestset(d$x, data.frame(d$time, d$status == 1) |> setNames(c("time", "status")), family = "cox")), one)
   expect_identical(coef(bestset(as.data.frame(d$x), y)), one)
-  expect_identical(coef(bestset(Matrix::Matrix(d$x, sparse = TRUE), y)), one)
+  # Sums over sparse columns are made in another order.
+  expect_equal(coef(bestset(Matrix::Matrix(d$x, sparse = TRUE), y)), one, tolerance = 1e-9)
   data <- data.frame(d$x, time = d$time, status = d$status)
   # Surv() is found without library(survival).
   expect_identical(coef(bestset(Surv(time, status) ~ ., data)), one)

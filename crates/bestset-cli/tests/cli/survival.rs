@@ -81,7 +81,7 @@ fn bad_times_and_counts_are_named() {
     table("nothing.csv", &|i| format!("0,1,0,{}", x(i)));
     for (line, said) in [
         ("fit before.csv --time t --event e --drop s", "time[4] is -2"),
-        ("fit none.csv --time t --event e --drop s", "no event"),
+        ("fit none.csv --time t --event e --drop s", "has an event: all times are censored"),
         ("fit late.csv --time t --event e --entry s", "entry[3] is 4"),
         ("fit counts.csv -t t --family poisson", "-3"),
         ("fit counts.csv -t t --family negbin --theta 2", "-3"),

@@ -40,6 +40,7 @@ use crate::error::{Error, Result};
 use crate::exact::node::Choice;
 use crate::exact::setting::Setting;
 use crate::exact::tuning::Tuning;
+use crate::leaps::determined;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution};
 use ground::ProofTree;
@@ -122,6 +123,7 @@ impl Asked<'_, '_> {
     fn write(&self, out: &mut (dyn Write + Send), monitor: &mut Monitor<'_>, faults: &Faults) -> Result<ProofSummary> {
         let Self { problem, data, solution, start, .. } = *self;
         data.check(problem)?;
+        check_curvature(problem)?;
         let (best, claim) = claim(problem, solution, self.options)?;
         let unlimited = problem.without_max_size();
         let options = Options { warm_start: claim.answers.first().cloned(), ..self.options.clone() };
@@ -140,6 +142,22 @@ impl Asked<'_, '_> {
         tree.grow(known.map(|(_, replayed)| replayed), monitor)?;
         Ok(tree.summary())
     }
+}
+
+/// Refuses least squares whose features, all together, fit any targets: no curvature is left that a file could be relied on with.
+fn check_curvature(problem: &Problem<'_>) -> Result<()> {
+    let is_free = |j: usize| {
+        let one = problem.coordinate(j);
+        one.l2 == 0.0 && one.lower == f64::NEG_INFINITY && one.upper == f64::INFINITY
+    };
+    let (p, d) = (problem.ncols(), determined(problem));
+    if !problem.loss().is_quadratic() || p < d || !(0..p).any(is_free) {
+        return Ok(());
+    }
+    let reason = format!(
+        "without lambda2 or bounds it needs more samples than features; {p} features are no fewer than the {d} that fit any target"
+    );
+    Err(Error::File { what: "proof", reason })
 }
 
 /// Free, but for those whose coefficient can only be zero.

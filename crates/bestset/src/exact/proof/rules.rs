@@ -130,7 +130,8 @@ impl ProofRules<'_> {
         self.margin_of((0..members.len()).map(of), context.problem().nrows(), size, node.dual)
     }
 
-    /// Four times what the checker takes off: γ of the sums, and the errors of residual and slopes times what they are multiplied by.
+    /// Four times what the checker takes off: γ of the sums, and the errors of residual and slopes times what they are multiplied by; and what
+    /// Ψ loses at the far end of a slope's error, which is its square over the curvature that is left: all there is to see without a ridge.
     pub fn margin_of(
         &self,
         terms: impl Iterator<Item = BoundTerm>,
@@ -138,8 +139,11 @@ impl ProofRules<'_> {
         PointSize { norm, terms: of_conjugates }: PointSize,
         dual: f64,
     ) -> f64 {
-        let (mut fitted, mut asked, mut count, mut charged) = (0.0, 0.0, 0.0, 0.0);
+        let size = PointSize { norm, terms: of_conjugates };
+        let (mut fitted, mut asked, mut count, mut charged, mut beyond) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for BoundTerm { length, penalty, beta, tau } in terms {
+            let far = tau + self.slope_error(n, length, size, tau).copysign(tau);
+            beyond += (penalty.psi(tau) - penalty.psi(far)).max(0.0);
             if beta != 0.0 || penalty.psi(tau) < 0.0 {
                 fitted += length * beta.abs();
                 asked += length * penalty.selected().link(tau).abs();
@@ -152,13 +156,13 @@ impl ProofRules<'_> {
             // The checker finds the point's slopes anew, from predictions that are rounded as their parts are.
             let of_point = 2.0 * U * (count + 16.0) * (self.y_norm + fitted) * asked;
             let of_sums = 8.0 * U * (n + 48.0) * norm * asked + of_point;
-            return 4.0 * (of_sums + 8.0 * U * (n + charged + 64.0) * (dual.abs() + of_conjugates));
+            return beyond + 4.0 * (of_sums + 8.0 * U * (n + charged + 64.0) * (dual.abs() + of_conjugates));
         }
         let size = self.y_norm + fitted;
         let error = U * (count + 16.0) * size;
         let of_sums = U * (n + count + 48.0) * norm * (size + fitted + asked);
         let of_terms = U * (charged + 16.0) * (dual.abs() + self.y_norm * self.y_norm);
-        4.0 * (of_sums + error * norm + RESIDUALS * error * error + of_terms)
+        beyond + 4.0 * (of_sums + error * norm + RESIDUALS * error * error + of_terms)
     }
 }
 

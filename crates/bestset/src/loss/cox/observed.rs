@@ -42,8 +42,10 @@ impl KaplanMeier {
             let tied = ending[ended..].iter().take_while(|&&i| times.time[i] == time);
             let died: f64 = tied.filter(|&&i| times.event[i]).map(|&i| weight(i)).sum();
             let at_risk = came - gone;
-            left *= (1.0 - died / at_risk).max(0.0);
-            sum += died / (at_risk * (at_risk - died));
+            // Differences of sums: what rounding leaves of nobody is nobody.
+            let is_last = at_risk - died <= 1e-12 * came;
+            left *= if is_last { 0.0 } else { 1.0 - died / at_risk };
+            sum += if is_last { f64::INFINITY } else { died / (at_risk * (at_risk - died)) };
             made.times.push(time);
             made.survival.push(left);
             made.error.push(left * sum.sqrt());
