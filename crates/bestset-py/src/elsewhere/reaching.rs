@@ -101,12 +101,11 @@ impl Elsewhere {
     }
 }
 
+/// Features and their numbers.
+type ListedArrays<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+
 /// Two arrays of numpy, of whole numbers and of numbers.
-fn as_arrays<'py>(
-    py: Python<'py>,
-    at: &Bound<'py, PyAny>,
-    values: &Bound<'py, PyAny>,
-) -> PyResult<(Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>)> {
+fn as_arrays<'py>(py: Python<'py>, at: &Bound<'py, PyAny>, values: &Bound<'py, PyAny>) -> PyResult<ListedArrays<'py>> {
     let numpy = py.import("numpy")?;
     let at = numpy.call_method1("ascontiguousarray", (at, "int64"))?.cast_into::<PyArray1<i64>>()?;
     let values = numpy.call_method1("ascontiguousarray", (values, "float64"))?.cast_into::<PyArray1<f64>>()?;

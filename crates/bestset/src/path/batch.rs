@@ -76,8 +76,8 @@ pub(super) fn relax(
         }
         let open: Vec<usize> = (0..drafts.len()).filter(|&k| !drafts[k].is_done).collect();
         let vectors: Vec<&[f64]> = open.iter().map(|&k| drafts[k].alpha.as_slice()).collect();
-        let carried = undecided(problems, &drafts, &open)?;
-        let (wanted, mut carried) = carried.unwrap_or_else(|| (features.clone(), vec![Vec::new(); open.len()]));
+        let all = || NextSweep { wanted: features.clone(), carried: vec![Vec::new(); open.len()] };
+        let NextSweep { wanted, mut carried } = undecided(problems, &drafts, &open)?.unwrap_or_else(all);
         let mut swept = vec![0.0; wanted.len() * vectors.len()];
         correlate_many(first.design(), &wanted, &vectors, &mut swept, &|| monitor.check())?;
         monitor.passes += vectors.len() as f64 * wanted.len() as f64 / features.len() as f64;
@@ -92,9 +92,17 @@ pub(super) fn relax(
     Ok((drafts.into_iter().map(Open::finish).collect(), columns))
 }
 
+/// What the next sweep must read, and what need not be read again.
+struct NextSweep {
+    /// The features.
+    wanted: Vec<usize>,
+    /// For each open point x_jᵀα of all features, as far as it is known.
+    carried: Vec<Vec<f64>>,
+}
+
 /// The features that the next sweep must read, and for each open point what is known of all features: those whose Ψ_j is zero at every
 /// one of them, by what the last sweep over all features tells (MATH 5.7), are left out. `None` where that says little.
-fn undecided(problems: &[Problem<'_>], drafts: &[Open], open: &[usize]) -> Result<Option<(Vec<usize>, Vec<Vec<f64>>)>> {
+fn undecided(problems: &[Problem<'_>], drafts: &[Open], open: &[usize]) -> Result<Option<NextSweep>> {
     let (mut is_wanted, mut count, mut carried) = (Vec::new(), 0, Vec::with_capacity(open.len()));
     for &k in open {
         let Some((tau, undecided)) = drafts[k].relaxed.carried(&problems[k], &drafts[k].alpha)? else {
@@ -109,7 +117,7 @@ fn undecided(problems: &[Problem<'_>], drafts: &[Open], open: &[usize]) -> Resul
         }
         carried.push(tau);
     }
-    Ok(Some((chosen(is_wanted.len(), |j| is_wanted[j].then_some(j)), carried)))
+    Ok(Some(NextSweep { wanted: chosen(is_wanted.len(), |j| is_wanted[j].then_some(j)), carried }))
 }
 
 impl Open {

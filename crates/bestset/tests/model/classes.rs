@@ -41,7 +41,7 @@ fn plain(seed: u64, n: usize, p: usize, classes: usize) -> ClassCase {
     case.x = (0..n * p).map(|_| normal(&mut rng)).collect();
     let label = |i: usize| {
         let scores = (0..classes).map(|k| {
-            let angle = 6.283 * k as f64 / classes as f64;
+            let angle = std::f64::consts::TAU * k as f64 / classes as f64;
             2.0 * (angle.cos() * case.x[i] + angle.sin() * case.x[n + i]) + 0.5 * (7.0 * (i * (k + 2)) as f64).sin()
         });
         let scores: Vec<f64> = scores.collect();
@@ -320,7 +320,7 @@ fn bad_input_is_named() {
     let usual = Setup { loss: Loss::Multinomial { classes: 3 }, ..Setup::default() };
     let refused = |case: &ClassCase, setup: &Setup, how: How| {
         posed(case, setup, |posed, _| posed.select(&selection(how, Method::Incremental), &mut ()).err())
-            .map_or_else(Some, |found| found)
+            .unwrap_or_else(Some)
             .expect("it is refused")
     };
     let one = Setup { loss: Loss::Multinomial { classes: 1 }, ..Setup::default() };

@@ -249,7 +249,8 @@ impl Reader<'_> {
             }
             3 => self.sparse(),
             7 => {
-                if !self.flag() {
+                let closes = self.flag();
+                if !closes {
                     self.features();
                 }
             }
