@@ -6,7 +6,7 @@
 //!
 //! Other losses: a path would minimise R anew for every one of its points, which for small ridges takes longer than all else. Sizes grow from
 //! nothing, one feature after the other, with exchanges at each, and come down again; then R is minimised at the prices of the sizes asked
-//! for ([`bound`]).
+//! for (`sizes/bound`).
 
 mod bound;
 
