@@ -475,7 +475,12 @@ fn in_blocks<T: Send>(features: &[usize], out: &mut [T], operations: usize, body
         return body(features, out);
     }
     let block = features.len().div_ceil(8 * rayon::current_num_threads()).max(16);
-    features.par_chunks(block).zip(out.par_chunks_mut(each * block)).for_each(|(f, o)| body(f, o));
+    on_all_threads(features.chunks(block).zip(out.chunks_mut(each * block)).collect(), &body);
+}
+
+/// `body` of every block, in parallel. Behind a reference, so that the compiler makes the threads' part once and not for every caller.
+fn on_all_threads<T: Send>(blocks: Vec<(&[usize], &mut [T])>, body: &(dyn Fn(&[usize], &mut [T]) + Sync)) {
+    blocks.into_par_iter().for_each(|(features, out)| body(features, out));
 }
 
 #[cfg(test)]
