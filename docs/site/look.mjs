@@ -12,7 +12,8 @@ const { chromium } = require("playwright-core");
 const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 
 const pages = ["index", "install", "ten-minutes", "guide/certificate", "guide/choosing", "guide/mathematics", "questions",
-  "generated/gallery/index", "generated/gallery/plot_diabetes", "reference/python", "reference/command-line"];
+  "guide/classes", "guide/families", "guide/coming-from", "guide/clusters", "guide/disk",
+  "generated/gallery/index", "generated/gallery/plot_diabetes", "generated/gallery/plot_survival", "reference/python", "reference/command-line"];
 const sizes = { desk: { width: 1280, height: 900 }, phone: { width: 375, height: 812 } };
 const faults = [];
 await mkdir(pictures, { recursive: true });
@@ -48,7 +49,8 @@ for (const name of pages) {
   }
 }
 
-for (const [words, wanted] of [["intercept", "questions"], ["gap", "certificate"], ["missing values", "data"]]) {
+for (const [words, wanted] of [["intercept", "questions"], ["gap", "certificate"], ["missing values", "data"], ["survival", "families"],
+  ["Ctrl-C", "proofs"], ["two machines", "questions"]]) {
   const { page, context } = await open("search", "desk", "light", `?q=${encodeURIComponent(words)}`);
   await page.waitForSelector("#search-results ul.search li a", { timeout: 20000 }).catch(() => {});
   // Results come one by one: all are there when no more have come for a while.
