@@ -65,6 +65,7 @@ impl Answer {
             source: about.source.clone(),
             target: about.target.clone(),
             classes: about.classes.clone(),
+            labels: Vec::new(),
             names: &name,
             notes: Vec::new(),
             seconds: Some(about.seconds),
