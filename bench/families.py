@@ -1,6 +1,6 @@
-"""Families of responses beside R's glm, MASS, statsmodels, abess, glmnet and skglm; proofs of each family.
+"""Families of responses beside R's glm, MASS, statsmodels, abess, glmnet and skglm; proofs are in families/proofs.py.
 
-    python bench/families.py [--parts references,proofs,abess,cox,lasso]
+    python bench/families.py [--parts references,abess,cox,lasso]
 
 Needs statsmodels, abess and skglm, and Rscript with glmnet and MASS for their rows: what is missing is said and left out. One thread each;
 times are of the processor. Writes FAMILIES.md beside this file.
@@ -26,8 +26,6 @@ from scipy.special import gammaln, xlogy
 
 BENCH = Path(__file__).parent
 THETA = 2.0
-# Seconds of the clock for a proof.
-LIMIT = 60.0
 FAMILIES = ("gaussian", "binomial", "poisson", "gamma", "negbin")
 
 
@@ -139,19 +137,6 @@ def references() -> list[str]:
     return rows
 
 
-def proofs() -> list[str]:
-    rows = ["| family | EBIC's path, s | exact | nodes | processor seconds | gap, relative | features, of them true |", "|---|---|---|---|---|---|---|"]
-    for family in FAMILIES:
-        size = {"gaussian": 0.5, "binomial": 1.0, "negbin": 0.5}.get(family, 0.3)
-        X, y, _, _, support = drawn(family, 500, 1000, 10, size)
-        chosen, first = fitted(family, X, y, prove=None)
-        found, seconds = fitted(family, X, y, lambda0=chosen.lambda0, lambda2=chosen.lambda2, method="exact", time_limit=LIMIT)
-        true = len(set(found.support) & set(support))
-        rows.append(f"| {family} | {first:.1f} | {found.status} | {found.n_iter} | {seconds:.1f} | {found.relative_gap:.1e} | {len(found.support)}, {true} |")
-        print(rows[-1], flush=True)
-    return rows
-
-
 def fit_on(family: str, X, y, support) -> float:
     """The deviance of the fit on a support, by statsmodels."""
     import statsmodels.api as sm
@@ -247,7 +232,6 @@ def cox_beside_abess() -> list[str]:
 
 PARTS = {
     "references": ("Without a penalty, with weights and an offset", references),
-    "proofs": ("Proofs: n = 500, p = 1000, ten true features, at the price that EBIC chooses, at most 60 s", proofs),
     "abess": ("The same sizes beside abess, Poisson: deviance of the fit on the support", beside_abess),
     "cox": ("The same sizes beside abess, Cox: log partial likelihood", cox_beside_abess),
     "lasso": ("λ0 = 0 beside glmnet and skglm, Poisson", beside_lasso),

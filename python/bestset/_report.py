@@ -23,6 +23,7 @@ class About:
     source: str
     target: str
     classes: tuple[str, str] | None
+    labels: tuple[str, ...]
     names: tuple[str, ...] | None
     command: str
     seconds: float
@@ -63,11 +64,11 @@ def write(result: Result, path: str | os.PathLike[str], X: Any, source: str) -> 
     matrix, n, p = _input.matrix(X)
     if (n, p) != (len(known.y), result.n_features):
         raise ValueError(f"X has shape {(n, p)}; the model was fitted to {(len(known.y), result.n_features)}")
-    if result.class_rows is not None:
-        raise ValueError("there is no report of more than two classes together yet: summary() says what it would")
-    classes = None if result.classes is None else (str(result.classes[0]), str(result.classes[1]))
+    known_classes = () if result.classes is None else tuple(str(label) for label in result.classes)
+    classes = (known_classes[0], known_classes[1]) if len(known_classes) == 2 else None
+    labels = known_classes if result.class_rows is not None else ()
     command = "" if known.estimator is None else f"{known.estimator!r}.fit(X, {result.target})"
-    about = About(source, result.target, classes, result.feature_names, command, result.seconds)
+    about = About(source, result.target, classes, labels, result.feature_names, command, result.seconds)
     data = Data(matrix, known.y, known.sample_weight, known.offset, known.survival)
     page = _core.report(data, result.setup, known.kept, about)
     with open(os.fspath(path), "w", encoding="utf-8") as file:

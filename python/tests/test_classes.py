@@ -200,7 +200,24 @@ def test_what_is_refused():
     assert np.isfinite(found.coef_).all() and found.lower_bound_ <= found.objective_
     with pytest.raises(ValueError, match="class 2 has no sample"):
         BestSubsetClassifierCV(cv=3).fit(X, alone)
-    with pytest.raises(ValueError, match="no report of more than two classes"):
-        found.report("page.html", X)
     with pytest.raises(ValueError, match="a row for each class"):
         bestset.certify(X, y, np.zeros(12), k=2, loss="multinomial")
+
+
+@pytest.mark.parametrize("estimator", [BestSubsetClassifier(lambda2=0.1), BestSubsetClassifierCV(cv=3)])
+def test_a_report_has_a_curve_and_coefficients_for_every_class(tmp_path, estimator):
+    X, y = drawn()
+    model = estimator.fit(X, y)
+    page = tmp_path / "page.html"
+    model.report(page)
+    text = page.read_text()
+    assert all(word in text for word in ("Mean AUC", "class-roc", "Deviance explained", "Deviance where fitted"))
+    assert all(f"for {label}" in text for label in model.classes_)
+    assert ("on samples left out" in text) == isinstance(estimator, BestSubsetClassifierCV)
+
+
+def test_separated_classes_have_a_bounded_answer():
+    X, _ = drawn()
+    kinds = np.digitize(X[:, 3], np.quantile(X[:, 3], [0.3, 0.7]))
+    found = bestset.solve(X, kinds, loss="multinomial", k=1)
+    assert found.support.tolist() == [3] and np.isfinite(found.coef).all() and found.lower_bound <= found.objective

@@ -58,6 +58,7 @@ fn report(classification: bool) -> Fallible<Report> {
             source: "Simulated expression study".into(),
             target: if classification { "relapse" } else { "response" }.into(),
             classes: classification.then(|| ("healthy".into(), "relapse".into())),
+            labels: Vec::new(),
             names: &names,
             notes: vec!["The data are simulated: eight features are real, the others are noise.".into()],
             seconds: Some(start.elapsed().as_secs_f64()),

@@ -1,15 +1,12 @@
 //! The report of a selection: what every interface shows of the same answer.
 
-use crate::convert::{Names, deviations, importance};
+use crate::convert::{MOST_DROPPED, Names, deviations, importance};
 use crate::number::number;
 use crate::types::LEFT_OUT;
 use crate::types::*;
 use bestset::select::{By, Chosen, Posed, Selected};
 use bestset::{Coefficients, Method, Options, Problem, Status};
 use std::time::Duration;
-
-/// Features of which each is dropped once to see how much the objective rises: so many at the most.
-const MOST_DROPPED: usize = 100;
 
 /// Features kept that folds choose and the model has not.
 const MOST_OTHERS: usize = 30;
@@ -29,6 +26,8 @@ pub struct Subject<'s> {
     pub target: String,
     /// Names of the two classes, negative then positive.
     pub classes: Option<(String, String)>,
+    /// Names of more than two classes, in the order of their numbers; empty otherwise.
+    pub labels: Vec<String>,
     /// Names of the features.
     pub names: Names<'s>,
     /// Remarks on the data, one sentence each.
@@ -47,12 +46,13 @@ impl Subject<'_> {
             seconds: self.seconds,
             data: Data {
                 source: self.source.clone(),
-                samples: problem.nrows(),
-                features: problem.ncols(),
+                samples: problem.samples(),
+                features: problem.variables(),
                 target: self.target.clone(),
                 task: problem.loss().into(),
                 loss: problem.loss().name().to_owned(),
                 classes: self.classes.clone(),
+                labels: self.labels.clone(),
             },
             ..Report::default()
         }
@@ -61,11 +61,6 @@ impl Subject<'_> {
 
 /// The report of a selection.
 pub fn build(posed: &Posed<'_>, selected: &Selected, subject: &Subject<'_>) -> bestset::Result<Report> {
-    if posed.classes().is_some() {
-        let reason =
-            "has no page for more than two classes together yet; tables, model files and predictions are there";
-        return Err(bestset::Error::Unsupported { method: "report", reason });
-    }
     let Selected { solution, chosen, .. } = selected;
     let inside = &solution.coefficients;
     let problem = posed.priced(selected.lambda0, selected.lambda2)?;
@@ -76,12 +71,13 @@ pub fn build(posed: &Posed<'_>, selected: &Selected, subject: &Subject<'_>) -> b
         certificate: Certificate::of(solution, Some(selected.standing), selected.k),
         model: model(posed, selected, &problem, subject)?,
         trace: TraceRow::of(&solution.trace),
-        screening: Some(Screening::of(&solution.screened, problem.ncols(), inside.nonzeros())),
+        screening: Some(Screening::of(&solution.screened, problem.variables(), problem.size(inside))),
         path: chosen.as_ref().map(|c| path(posed, c, subject)),
-        cv: folded(selected).map(|found| cross_validation(found, selected, subject)),
+        cv: folded(selected).map(|found| cross_validation(posed, found, selected, subject)),
         ranked: ranked(posed, selected, &problem, subject)?,
-        diagnostics: Some(diagnostics(&problem, selected)?),
+        diagnostics: Some(diagnostics(posed, &problem, selected, subject)?),
         explained: explained(&problem, inside)?,
+        deviance: posed.classes().map(|_| bestset::criteria::Fit::new(&problem, inside)).transpose()?.map(|f| f.deviance),
         asked: asked(posed, selected),
         methods: crate::methods::sentence(posed, selected, &opening.data, &opening.version),
         ..opening
@@ -89,7 +85,7 @@ pub fn build(posed: &Posed<'_>, selected: &Selected, subject: &Subject<'_>) -> b
 }
 
 /// The cross-validation that chose the model, if one did.
-fn folded(selected: &Selected) -> Option<&bestset::cv::CrossValidation> {
+pub(crate) fn folded(selected: &Selected) -> Option<&bestset::cv::CrossValidation> {
     match selected.chosen.as_ref().map(|c| &c.by) {
         Some(By::CrossValidation(found, _)) => Some(found),
         _ => None,
@@ -103,6 +99,9 @@ fn model(
     problem: &Problem<'_>,
     subject: &Subject<'_>,
 ) -> bestset::Result<Model> {
+    if posed.classes().is_some() {
+        return crate::classes::model(posed, selected, problem, subject);
+    }
     let inside = &selected.solution.coefficients;
     let dropped = inside.support.len() <= MOST_DROPPED && posed.groups().is_none();
     let rises = if dropped { importance(problem, inside, &Options::default())? } else { Vec::new() };
@@ -112,27 +111,37 @@ fn model(
     let ratio = |k: usize| if outside.values[k] != 0.0 { inside.values[k] / outside.values[k] } else { 0.0 };
     let spread: Vec<f64> = spread.iter().enumerate().map(|(k, d)| d * ratio(k)).collect();
     let mut model = Model::of(&outside, problem.has_intercept(), subject.names, &spread, &rises);
-    if let Some(found) = folded(selected) {
-        let shares = found.frequencies(selected.lambda2, inside.support.len());
-        for (term, j) in model.terms.iter_mut().zip(&inside.support) {
-            term.frequency = Some(shares.iter().find(|s| s.0 == *j).map_or(0.0, |s| s.1));
-        }
-    }
+    count_folds(&mut model, selected, &inside.support);
     Ok(model)
+}
+
+/// How many of the folds have each of these features, which are the terms of the model.
+pub(crate) fn count_folds(model: &mut Model, selected: &Selected, features: &[usize]) {
+    let Some(found) = folded(selected) else { return };
+    let shares = found.frequencies(selected.lambda2, features.len());
+    for (term, j) in model.terms.iter_mut().zip(features) {
+        term.frequency = Some(shares.iter().find(|s| s.0 == *j).map_or(0.0, |s| s.1));
+    }
 }
 
 /// The scores, and the features that fits of the same size have and the model has not.
 fn cross_validation(
+    posed: &Posed<'_>,
     found: &bestset::cv::CrossValidation,
     selected: &Selected,
     subject: &Subject<'_>,
 ) -> CrossValidation {
-    let support = &selected.solution.coefficients.support;
+    let support = &posed.outward(&selected.solution.coefficients).support;
     let mut others = found.frequencies(selected.lambda2, support.len());
     others.retain(|other| !support.contains(&other.0));
     others.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let others = others.into_iter().take(MOST_OTHERS).map(|(j, share)| ((subject.names)(j), share)).collect();
-    CrossValidation { others, ..CrossValidation::of(found, folds(found)) }
+    let mut made = CrossValidation { others, ..CrossValidation::of(found, folds(found)) };
+    // Of many classes a feature has several columns.
+    for (point, of) in made.points.iter_mut().zip(&found.path.points) {
+        point.size = of.solution.coefficients.features(posed.problem.classes()).len();
+    }
+    made
 }
 
 /// The best subsets in order, the answer first: those that were asked for, or a few that a short search ranks after an answer that
@@ -170,8 +179,10 @@ fn ranked(
     if found.len() < 2 {
         return Ok(Vec::new());
     }
-    let one =
-        |r: &bestset::Ranked| Ok(Ranked { r2: explained(problem, &r.coefficients)?, ..Ranked::of(r, subject.names) });
+    let one = |r: &bestset::Ranked| {
+        let outside = bestset::Ranked { coefficients: posed.outward(&r.coefficients), ..r.clone() };
+        Ok(Ranked { r2: explained(problem, &r.coefficients)?, ..Ranked::of(&outside, subject.names) })
+    };
     found.iter().map(one).collect()
 }
 
@@ -192,7 +203,15 @@ pub fn folds(found: &bestset::cv::CrossValidation) -> String {
 }
 
 /// Samples left out where there are any: fits flatter themselves on their own.
-fn diagnostics(problem: &Problem<'_>, selected: &Selected) -> bestset::Result<Diagnostics> {
+fn diagnostics(
+    posed: &Posed<'_>,
+    problem: &Problem<'_>,
+    selected: &Selected,
+    subject: &Subject<'_>,
+) -> bestset::Result<Diagnostics> {
+    if posed.classes().is_some() {
+        return crate::classes::diagnostics(problem, selected, &subject.labels);
+    }
     let inside = &selected.solution.coefficients;
     let left_out = match folded(selected) {
         Some(found) => found.left_out(problem, selected.lambda2, inside.support.len())?,

@@ -4,6 +4,9 @@ use crate::types::*;
 use bestset::select::Standing;
 use bestset::{Bounds, Coefficients, Local, Loss, Options, Problem, Screened, Solution, Status};
 
+/// Features of which each is dropped once to see how much the objective rises: so many at the most.
+pub(crate) const MOST_DROPPED: usize = 100;
+
 /// Names of features by their number.
 pub type Names<'a> = &'a dyn Fn(usize) -> String;
 
@@ -97,12 +100,13 @@ impl Model {
         let term = |(k, (j, value)): (usize, (usize, f64))| Term {
             name: names(j),
             coefficient: value,
+            by_class: Vec::new(),
             standardized: deviations.get(k).map(|d| d * value),
             rise: rises.get(k).copied(),
             frequency: None,
         };
         let terms = coefficients.iter().enumerate().map(term).collect();
-        Self { intercept: intercept.then_some(coefficients.intercept), terms }
+        Self { intercept: intercept.then_some(coefficients.intercept), intercepts: Vec::new(), terms }
     }
 }
 
@@ -236,6 +240,7 @@ impl From<Loss> for Task {
     fn from(loss: Loss) -> Self {
         match loss {
             Loss::Cox { .. } => Self::Survival,
+            Loss::Multinomial { .. } => Self::Classification,
             _ if loss.is_classification() => Self::Classification,
             _ => Self::Regression,
         }

@@ -19,7 +19,8 @@
 //! ```
 
 mod build;
-pub mod convert;
+pub mod classes;
+mod convert;
 mod kept;
 mod methods;
 pub mod number;
@@ -30,7 +31,7 @@ mod types;
 pub use build::{Subject, build, chosen_by};
 pub use kept::Kept;
 pub use types::{
-    Calibration, Certificate, Chromosome, Classification, Confusion, Criterion, CrossValidation, CvPoint, Data,
+    Calibration, Certificate, Chromosome, ClassFit, ClassesFit, Classification, Confusion, Criterion, CrossValidation, CvPoint, Data,
     Diagnostics, Genome, Locus, Model, Neighbour, Path, PathPoint, Ranked, Regression, Report, Row, Rule, Screening,
     Subset, SurvivalFit, SurvivalGroup, Task, Term, TraceRow,
 };

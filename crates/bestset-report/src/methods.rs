@@ -8,7 +8,7 @@ use bestset::select::{By, Chosen, Posed, Scale, Selected};
 
 /// What was minimised over which subsets, how the number of features was chosen, and what is proved.
 pub(crate) fn sentence(posed: &Posed<'_>, selected: &Selected, data: &Data, version: &str) -> String {
-    let what = if posed.groups().is_some() { "Groups of features" } else { "Features" };
+    let what = if posed.setup.groups.is_some() { "Groups of features" } else { "Features" };
     let subsets = match selected.k {
         Some(k) => format!("all subsets of at most {} of", features(k)),
         None => "all subsets of".to_owned(),
@@ -71,7 +71,7 @@ pub(crate) fn scale(posed: &Posed<'_>) -> &'static str {
 
 /// What decided the number of features, and λ2.
 fn choice(posed: &Posed<'_>, selected: &Selected) -> String {
-    let size = selected.solution.support().len();
+    let size = posed.outward(&selected.solution.coefficients).support.len();
     let ridge = if posed.setup.lambda2.is_some() || selected.lambda2 != posed.lambda2() {
         "set in advance"
     } else {

@@ -22,6 +22,7 @@ fn reported(setup: &Setup, how: How, check: impl FnOnce(&Posed<'_>, &Selected, &
         source: "simulated".into(),
         target: "y".into(),
         classes: None,
+        labels: Vec::new(),
         names: &name,
         notes: Vec::new(),
         seconds: None,
@@ -90,5 +91,73 @@ fn runners_up_follow_a_proved_answer_in_their_order() {
             assert!(report.certificate.sentence.contains("the best possible"), "{}", report.certificate.sentence);
             assert!(report.html().contains("Runners-up") && posed.problem.ncols() == 12);
         });
+    }
+}
+
+#[test]
+fn many_classes_have_their_coefficients_and_curves() {
+    let simulated = Simulator::paper().n(90).p(8).support(SupportSize::Count(3)).seed(7).generate().unwrap();
+    let x = Dense::new(90, 8, simulated.x.clone()).unwrap();
+    let mut sorted = simulated.y().to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let y: Vec<f64> = simulated.y().iter().map(|y| f64::from(u8::from(*y >= sorted[30]) + u8::from(*y >= sorted[60]))).collect();
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    let labels: Vec<String> = ["low", "middle", "high"].map(String::from).to_vec();
+    let subject = Subject {
+        source: "simulated".into(),
+        target: "y".into(),
+        classes: None,
+        labels: labels.clone(),
+        names: &name,
+        notes: Vec::new(),
+        seconds: None,
+    };
+    let setup = Setup { loss: Loss::Multinomial { classes: 3 }, lambda2: Some(0.05), ..Setup::default() };
+    for how in [five_folds(Rule::Min), Selection::default().how, How::Size(2)] {
+        let folds = matches!(how, How::CrossValidation(_));
+        let done = setup.pose(&samples, |posed| {
+            let found = posed.select(&Selection { how, ..Selection::default() }, &mut ())?;
+            let report = build(posed, &found, &subject)?;
+            let outside = posed.outward_classes(&found.solution.coefficients)?.unwrap();
+            assert_eq!((report.data.samples, report.data.features, &report.data.labels), (90, 8, &labels));
+            assert_eq!((&report.model.intercepts, report.model.terms.len()), (&outside.intercepts, outside.support.len()));
+            for (k, term) in report.model.terms.iter().enumerate() {
+                let own: Vec<f64> = outside.values.iter().map(|row| row[k]).collect();
+                assert_eq!((&term.name, &term.by_class), (&name(outside.support[k]), &own));
+                assert!((term.coefficient - own.iter().map(|b| b * b).sum::<f64>().sqrt()).abs() < 1e-12);
+                assert!(term.rise.unwrap() >= 0.0 && term.frequency.is_some() == folds, "{term:?}");
+                // Columns of norm one inside: a deviation of 1/√n there.
+                let x = &simulated.x[90 * outside.support[k]..][..90];
+                let mean = x.iter().sum::<f64>() / 90.0;
+                let deviation = (x.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 90.0).sqrt();
+                assert!((term.standardized.unwrap() / (term.coefficient * deviation) - 1.0).abs() < 1e-9);
+            }
+            // What a feature is worth is what P loses without it: the least of the best answer's is no gain.
+            let Some(Diagnostics::Classes(fit)) = &report.diagnostics else { panic!("classes") };
+            assert_eq!((fit.count, fit.samples.starts_with("samples left out")), (90, folds));
+            assert_eq!(fit.confusion.iter().flatten().sum::<usize>(), 90);
+            let own = bestset::criteria::Fit::new(&posed.problem, &found.solution.coefficients)?;
+            assert_eq!(report.deviance, Some(own.deviance));
+            // The null model has the shares of the classes, a third each.
+            let expected = 1.0 - own.deviance / (2.0 * 90.0 * 3f64.ln());
+            assert!((report.explained.unwrap() - expected).abs() < 1e-9, "{:?} {expected}", report.explained);
+            let sizes = |p: &bestset::path::Path| {
+                p.points.iter().map(|p| p.solution.coefficients.features(3).len()).collect::<Vec<_>>()
+            };
+            if let Some(chosen) = &found.chosen {
+                let shown = report.path.as_ref().unwrap();
+                assert_eq!(shown.points.iter().map(|p| p.size).collect::<Vec<_>>(), sizes(&chosen.path));
+            }
+            if let Some(By::CrossValidation(cv, _)) = found.chosen.as_ref().map(|c| &c.by) {
+                let shown = report.cv.as_ref().unwrap();
+                assert_eq!(shown.points.iter().map(|p| p.size).collect::<Vec<_>>(), sizes(&cv.path));
+                assert!(report.methods.contains(&format!("({}) ", outside.support.len())), "{}", report.methods);
+            }
+            assert!(report.methods.starts_with("Features were selected"), "{}", report.methods);
+            let html = report.html();
+            assert!(html.contains("for middle") && html.contains("class-roc") && html.contains("says "));
+            Ok::<_, bestset::Error>(())
+        });
+        done.unwrap();
     }
 }

@@ -1,5 +1,7 @@
 //! `bestset certify`: how good any coefficients are, whoever found them.
 
+mod given;
+
 use crate::args::{FittingArgs, InputArgs, LimitArgs, SizeArgs, proof, seconds};
 use crate::exit::{Exit, Failure};
 use crate::output::answer::{DataJson, write_data};
@@ -8,17 +10,19 @@ use crate::work::{Answer, Encoding, Loaded, Posed, Session, answer, encoding};
 use bestset::CancelFlag;
 use bestset::model::Model;
 use bestset::select::{Certified, How, Selection};
-use bestset::{Coefficients, Method, Status};
+use bestset::{Loss, Method, Status};
 use clap::Args;
+use given::{Given, Judged};
 use serde::Serialize;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Certify coefficients from anywhere: their objective, and a bound that no subset can beat.
 ///
 /// Coefficients are on the scale of the file. A model saved by bestset brings its penalties, loss and scale along, and
-/// what is given here wins over them; a CSV file has lines feature,coefficient, a JSON file an object of them; (intercept) is the intercept, the best one if it is not there.
+/// what is given here wins over them; a CSV file has lines feature,coefficient, a JSON file an object of them; (intercept) is the intercept, the best one if it is not there. Of more than two classes each feature
+/// has one for each: feature,coefficient,…,coefficient, classes in their order or as a first line names them, or a JSON list.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: bestset certify trial.csv --target outcome --coefficients lasso.csv --lambda0 0.5
@@ -41,12 +45,6 @@ pub struct Certify {
     /// One JSON object in place of tables; values that are not finite are null.
     #[arg(long, help_heading = "Output")]
     json: bool,
-}
-
-/// Coefficients by name.
-struct Given {
-    pairs: Vec<(String, f64)>,
-    intercept: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -89,18 +87,24 @@ impl Certify {
         let data = Loaded::read(&self.input, &fitting, &session)?;
         fitting.pose(&data, |posed| {
             // The bound with categories as a whole is not one for the objective of single levels, which is shown.
-            answer::refuse_groups(posed, "certify")?;
+            if posed.setup.groups.is_some() {
+                answer::refuse_groups(posed, "certify")?;
+            }
             let coefficients = given.find(posed)?;
-            if let Some(k) = size.k.filter(|k| coefficients.nonzeros() > *k) {
-                let count = coefficients.nonzeros();
+            if let Some(k) = size.k.filter(|k| coefficients.size() > *k) {
+                let count = coefficients.size();
                 return Err(Failure::Message(format!("there are {count} coefficients, more than k = {k}")));
             }
             let how = size.how().unwrap_or(How::Price(0.0));
             let prove = proof(self.prove);
             let options = Selection { how, prove, solve: session.options(Method::Incremental), ..Selection::default() };
-            let judged = posed.certify(&coefficients, &options, &mut answer::Show(&session, posed.data))?;
+            let mut show = answer::Show(&session, posed.data);
+            let judged = match &coefficients {
+                Judged::One(inside) => posed.certify(inside, &options, &mut show)?,
+                Judged::Classes(classes) => posed.certify_classes(classes, &options, &mut show)?,
+            };
             session.progress.done();
-            self.write(posed, &coefficients, &judged, out)?;
+            self.write(posed, coefficients.size(), &judged, out)?;
             out.flush()?;
             Ok(Exit::of(&judged.found.solution))
         })
@@ -115,15 +119,10 @@ impl Certify {
         let json: Option<serde_json::Value> = serde_json::from_str(&text).ok();
         let is_model = json.as_ref().is_some_and(|j| j.get("format").is_some() && j.get("model").is_some());
         if !is_model {
-            return Ok((Given::parse(path, &text, json)?, fitting, size));
+            return Ok((Given::parse(path, text, json)?, fitting, size));
         }
         let (model, known) = encoding::load(path)?;
-        if model.classes.is_some() {
-            return Err(Failure::Usage(
-                "certify has one coefficient for each feature here; bestset.certify in Python takes a row for each class",
-            ));
-        }
-        if model.loss.is_coupled() && self.input.time.is_none() {
+        if matches!(model.loss, Loss::Cox { .. }) && self.input.time.is_none() {
             return Err(Failure::Usage("the model is one of survival times: name their columns by --time and --event"));
         }
         take_over(&mut fitting, &model, known.as_ref())?;
@@ -131,19 +130,19 @@ impl Certify {
             size.k = known.as_ref().and_then(|k| k.k);
             size.lambda0 = Some(model.lambda0).filter(|_| size.k.is_none());
         }
-        let pairs = model.coefficients.iter().map(|(j, b)| (model.name(j), b)).collect();
-        Ok((Given { pairs, intercept: Some(model.coefficients.intercept) }, fitting, size))
+        let names = known.and_then(|known| known.class_names);
+        Ok((Given::Model(Box::new(model), names), fitting, size))
     }
 
     fn write(
         &self,
         posed: &Posed<'_>,
-        coefficients: &Coefficients,
+        size: usize,
         judged: &Certified,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let (certificate, found) = (&judged.certificate, &Answer::new(posed, judged.found.clone())?);
-        let figures = CertifyJson::new(posed, coefficients.nonzeros(), judged, found);
+        let figures = CertifyJson::new(posed, size, judged, found);
         if self.json {
             serde_json::to_writer_pretty(&mut *out, &figures)?;
             return Ok(writeln!(out)?);
@@ -154,7 +153,7 @@ impl Certify {
         output::heading(out, &format!("Certificate of {}", self.coefficients.display()))?;
         let row = |name: &str, value: String| vec![name.to_owned(), value];
         let rows = [
-            row("features", coefficients.nonzeros().to_string()),
+            row("features", size.to_string()),
             row("objective P", number(certificate.objective)),
             row("lower bound D", number(certificate.lower_bound)),
             row("gap P − D", format!("{} ({})", number(gap), percent(share))),
@@ -190,75 +189,8 @@ fn take_over(fitting: &mut FittingArgs, model: &Model, known: Option<&Encoding>)
     fitting.delta = fitting.delta.or(model.loss.delta());
     fitting.theta = fitting.theta.or(model.loss.theta());
     // The columns of survival times are named by --time and --event.
-    if !model.loss.is_coupled() {
+    if !matches!(model.loss, Loss::Cox { .. }) {
         fitting.loss.get_or_insert_with(|| model.loss.name().to_owned());
     }
     Ok(())
-}
-
-impl Given {
-    fn parse(path: &Path, text: &str, json: Option<serde_json::Value>) -> Result<Self, Failure> {
-        let bad = |problem: String| Failure::Message(format!("{}: {problem}", path.display()));
-        let mut given = Self { pairs: Vec::new(), intercept: None };
-        if let Some(json) = json {
-            let Some(object) = json.as_object() else {
-                return Err(bad("the JSON is no object of feature: coefficient".to_owned()));
-            };
-            for (name, value) in object {
-                let value = value
-                    .as_f64()
-                    .ok_or_else(|| bad(format!("the coefficient of {name:?} is {value}, not a number")))?;
-                given.add(name, value);
-            }
-            return Ok(given);
-        }
-        for (k, line) in text.lines().enumerate().filter(|l| !l.1.trim().is_empty()) {
-            let fields = line.rsplit_once([',', '\t', ';']);
-            let (name, value) =
-                fields.ok_or_else(|| bad(format!("line {}: {line:?} is not feature,coefficient", k + 1)))?;
-            let name = name.trim().trim_matches('"');
-            match value.trim().trim_matches('"').parse::<f64>() {
-                Ok(value) if value.is_finite() => given.add(name, value),
-                Err(_) if k == 0 => {}
-                _ => {
-                    return Err(bad(format!(
-                        "line {}: the coefficient {:?} is not a finite number",
-                        k + 1,
-                        value.trim()
-                    )));
-                }
-            }
-        }
-        Ok(given)
-    }
-
-    fn add(&mut self, name: &str, value: f64) {
-        match name {
-            "(intercept)" | "(Intercept)" | "intercept" => self.intercept = Some(value),
-            _ => self.pairs.push((name.to_owned(), value)),
-        }
-    }
-
-    /// The coefficients on the scale inside.
-    fn find(&self, posed: &Posed<'_>) -> Result<Coefficients, Failure> {
-        let (names, count) = (&posed.data.set.names, posed.features());
-        let place = |(name, b): &(String, f64)| match names.find(name, count) {
-            Some(j) => Ok((j, *b)),
-            None => Err(Failure::Message(format!("there is no feature {name:?} in the data"))),
-        };
-        let pairs = self.pairs.iter().map(place).collect::<Result<Vec<_>, _>>()?;
-        if let Some(b) = self.intercept.filter(|b| *b != 0.0 && !posed.problem.has_intercept()) {
-            return Err(Failure::Message(format!(
-                "the intercept is {b}, but the problem has none: leave out --no-intercept"
-            )));
-        }
-        let outside = Coefficients::from_pairs(pairs, self.intercept.unwrap_or(0.0));
-        let mut inside = posed.inward(&outside);
-        if self.intercept.is_none() && posed.problem.has_intercept() {
-            let u = posed.problem.margins(&inside)?;
-            inside.intercept = posed.problem.best_intercept(&u, 0.0);
-        }
-        inside.validate(count)?;
-        Ok(inside)
-    }
 }

@@ -1,7 +1,6 @@
 //! More than two classes on the command line: fitted together by themselves, tables, JSON, predictions, what is refused.
 
 use crate::place::Place;
-use crate::support::{code, errors};
 
 /// Ninety samples of three classes, told by x1 and x2, and the same classes as numbers.
 fn trees() -> Place {
@@ -86,9 +85,6 @@ fn what_classes_cannot_do_is_named() {
     let place = trees();
     place.write("alone.csv", "y,x\na,1\na,2\nb,3\nb,1\na,5\nb,2\nc,4\n");
     place.write("one.csv", "y,x\n2,1\n2,2\n2,3\n");
-    let output = place.run(&format!("{FIT} --report page.html"));
-    assert_eq!(code(&output), 2);
-    assert!(errors(&output).contains("no page for more than two classes"), "{}", errors(&output));
     for (line, said) in [
         (format!("{FIT} --loss squared"), "holds texts"),
         (format!("{FIT} --offset x3"), "--offset and --scale-target"),
@@ -96,9 +92,69 @@ fn what_classes_cannot_do_is_named() {
         (format!("{FIT} --lambda2 0"), "lambda2"),
         ("cv alone.csv --folds 3".to_owned(), "class \"c\" of y has no sample"),
         ("fit one.csv --family multinomial".to_owned(), "one value only"),
+        ("fit one.csv --family binomial".to_owned(), "one value only"),
         (format!("{} --score auc", FIT.replace("fit", "cv")), "two classes"),
     ] {
         let refused = place.refused(&line);
         assert!(refused.contains(said), "{line}: {refused}");
+    }
+}
+
+#[test]
+fn a_report_has_a_curve_and_coefficients_for_every_class() {
+    let place = trees();
+    place.done(&format!("{} --folds 5 --report page.html --plots plots", FIT.replace("fit", "cv")));
+    let page = std::fs::read_to_string(place.path("page.html")).unwrap();
+    for word in ["for ash", "for elm", "for oak", "class-roc", "Mean AUC", "Deviance explained", "says ", "samples left out"] {
+        assert!(page.contains(word), "{word}");
+    }
+    assert!(std::fs::read_to_string(place.path("plots/class-roc.svg")).unwrap().contains("each class against all others"));
+}
+
+/// A model judged by itself is as far from its bound as the fit was; the same coefficients in a table, with the classes in another
+/// order, are judged alike.
+#[test]
+fn certify_takes_coefficients_of_classes() {
+    let place = trees();
+    let found = place.json(&format!("{FIT} --lambda0 2 --json -o model.json"));
+    let rest = FIT.replace("fit", "certify");
+    let own = place.json(&format!("{rest} -c model.json --json"));
+    let near = |a: &serde_json::Value, b: &serde_json::Value| (a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 1e-6;
+    assert!(near(&own["objective"], &found["objective"]), "{own} {found}");
+    let value = |feature: &serde_json::Value, k: usize| feature["coefficients"][k].as_f64().unwrap();
+    let row = |f: &serde_json::Value| format!("{},{},{},{}\n", f["name"].as_str().unwrap(), value(f, 2), value(f, 0), value(f, 1));
+    let rows: String = found["features"].as_array().unwrap().iter().map(row).collect();
+    place.write("table.csv", &format!("feature,oak,ash,elm\n{rows}"));
+    let told = place.json(&format!("{rest} -c table.csv --lambda0 2 --json"));
+    // Without intercepts the best are taken.
+    assert!(near(&told["objective"], &found["objective"]) && told["nonzeros"] == own["nonzeros"], "{told}");
+    place.write("list.json", r#"{"x1": [1.0, 0.5, -1.5], "(intercept)": [0, 0, 0]}"#);
+    let other = place.json(&format!("{rest} -c list.json --lambda0 2 --json"));
+    assert!(other["objective"].as_f64() > told["objective"].as_f64() && other["nonzeros"] == 1, "{other}");
+    assert!(other["lower_bound"].as_f64().unwrap() <= found["objective"].as_f64().unwrap() + 1e-9);
+    place.write("short.csv", "x1,1,2\n");
+    place.write("named.csv", "feature,oak,ash,yew\nx1,1,2,3\n");
+    place.write("number.json", r#"{"x1": 1.0}"#);
+    for (file, said) in [
+        ("short.csv", "a coefficient for each class"),
+        ("named.csv", "no column for class \"elm\""),
+        ("number.json", "not a list of 3 numbers"),
+    ] {
+        let refused = place.refused(&format!("{rest} -c {file} --lambda0 2"));
+        assert!(refused.contains(said), "{file}: {refused}");
+    }
+}
+
+/// Classes that a feature tells apart without a mistake: the likelihood grows without an end, the answer does not.
+#[test]
+fn separated_classes_have_a_bounded_answer() {
+    let place = Place::new();
+    let row = |i: usize| format!("{},{},{i},{}\n", ["a", "b", "c"][i / 10], ["u", "v"][i / 15], (2.9 * i as f64).cos());
+    place.write("apart.csv", &format!("three,two,x1,x2\n{}", (0..30).map(row).collect::<String>()));
+    for rest in ["-t three --drop two", "-t two --drop three", "-t two --drop three --lambda2 0"] {
+        let found = place.json(&format!("fit apart.csv {rest} -k 1 --json"));
+        let (objective, bound) = (found["objective"].as_f64().unwrap(), found["lower_bound"].as_f64().unwrap_or(0.0));
+        assert!(objective.is_finite() && bound <= objective, "{found}");
+        assert!(found["features"][0]["coefficient"].as_f64().is_some_and(f64::is_finite), "{found}");
     }
 }

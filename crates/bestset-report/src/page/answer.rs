@@ -55,8 +55,12 @@ fn pill(tone: &str, text: &str) -> Markup {
 
 /// What the features do, with a space before it; nothing if the target has no name.
 fn purpose(report: &Report) -> String {
-    let (target, classes) = (&report.data.target, &report.data.classes);
-    match (report.data.task, classes) {
+    let data = &report.data;
+    let (target, classes) = (&data.target, &data.classes);
+    match (data.task, classes) {
+        (Task::Classification, None) if data.labels.len() > 2 => {
+            format!(" tell the {} classes of {} apart", count(data.labels.len()), cut(target))
+        }
         (Task::Classification, Some((negative, positive))) => format!(" tell {} from {}", cut(positive), cut(negative)),
         _ if target.is_empty() => String::new(),
         _ => format!(" predict {}", cut(target)),
@@ -200,6 +204,10 @@ fn tiles(report: &Report) -> Markup {
             Some(Diagnostics::Classification(fit)) => {
                 (tile(term("auc", "AUC"), &number(fit.auc, 3), &on(&fit.samples)))
                 (tile(html! { "Right classes" }, &percent(fit.accuracy), &on(&fit.samples)))
+            }
+            Some(Diagnostics::Classes(fit)) => {
+                (tile(html! { "Right classes" }, &percent(fit.accuracy), &on(&fit.samples)))
+                (tile(term("auc", "Mean AUC"), &number(fit.mean_area(), 3), "of each class against the others"))
             }
             Some(Diagnostics::Survival(fit)) => {
                 (tile(term("concordance", "Concordance"), &number(fit.concordance, 3), &on(&fit.samples)))

@@ -16,8 +16,8 @@ pub(super) fn section(report: &Report, series: &Series) -> Option<Section> {
         div.grid {
             @if let Some(cv) = &series.cv { (scores(cv, report)) }
             @if let Some(path) = &series.path {
-                (coefficients(path))
-                (heat(path))
+                (coefficients(path, !report.data.labels.is_empty()))
+                (heat(path, !report.data.labels.is_empty()))
                 (gaps(path))
                 @if !path.criteria.is_empty() { (criteria(path)) }
             }
@@ -68,7 +68,7 @@ fn scores(cv: &CvSeries, report: &Report) -> Markup {
     Figure::new("cv", title, caption, said).wide().note(note).html()
 }
 
-fn coefficients(path: &PathSeries) -> Markup {
+fn coefficients(path: &PathSeries, many: bool) -> Markup {
     let first: Vec<&str> = path.lines.iter().take(5).map(|line| line.name.as_str()).collect();
     let said = format!(
         "Coefficients of {} along {} of falling penalty. First to enter: {}.",
@@ -81,18 +81,19 @@ fn coefficients(path: &PathSeries) -> Markup {
     let caption = html! {
         "From left to right the " (term("lambda0", "penalty per feature")) " falls and more of them earn it"
         @if let Some(value) = path.lambda2 { "; λ2 = " (number(value, 3)) ", as in the model" }
+        @if many { "; a line is the length of the coefficients of a feature over all classes" }
         ". Point at a line for its name."
     };
     Figure::new("path", "Coefficients along the path", caption, said).wide().note(note).html()
 }
 
-fn heat(path: &PathSeries) -> Markup {
+fn heat(path: &PathSeries, many: bool) -> Markup {
     let rows = path.lines.len();
     let said = format!("Which of {rows} features are in the answer at each of {} points.", path.lambda0.len());
     let note = (path.lines.len() + path.left_out > rows)
         .then(|| format!("The {rows} features that enter first, of {}.", path.lines.len() + path.left_out));
     let caption = html! {
-       (key("up", "raises")) (key("down", "lowers"))
+       @if many { (key("up", "in")) } @else { (key("up", "raises")) (key("down", "lowers")) }
        "One row a feature, one column a point of the path: who is in, and since when."
     };
     Figure::new("heat", "Who is in the answer", caption, said).wide().note(note).html()

@@ -18,6 +18,11 @@ pub(super) fn section(report: &Report, series: &Series) -> Option<Section> {
             let explained = explained(report, &fit.samples);
             (classification(fit, series.classification.as_ref()?, &series.classes, explained), &fit.samples)
         }
+        Diagnostics::Classes(fit) => {
+            let deviance = report.deviance.map(|d| (html! { "Deviance where fitted" }, number(d, 6)));
+            let list = explained(report, &fit.samples).into_iter().chain(deviance).collect();
+            (super::classes::body(fit, series.many.as_ref(), list), &fit.samples)
+        }
         Diagnostics::Survival(fit) => {
             (super::survival::body(fit, series.survival.as_ref()?, explained(report, &fit.samples)), &fit.samples)
         }

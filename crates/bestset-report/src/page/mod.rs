@@ -3,6 +3,7 @@
 mod alternatives;
 mod answer;
 mod choice;
+mod classes;
 mod embed;
 mod fit;
 mod genome;
@@ -20,12 +21,13 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 /// A custom build of Apache ECharts; `web/` says how it is made.
 const ECHARTS: &str = include_str!("../../assets/echarts.min.js");
 const STYLE: &str = include_str!("../../assets/report.css");
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("../../assets/js/base.js"),
     include_str!("../../assets/js/proof.js"),
     include_str!("../../assets/js/scores.js"),
     include_str!("../../assets/js/choice.js"),
     include_str!("../../assets/js/fit.js"),
+    include_str!("../../assets/js/classes.js"),
     include_str!("../../assets/js/survival.js"),
     include_str!("../../assets/js/frame.js"),
     include_str!("../../assets/js/start.js"),

@@ -26,22 +26,37 @@ pub(super) fn section(report: &Report) -> Option<Section> {
                     "No feature earns its penalty: the answer is "
                     (if report.data.task == Task::Survival { "the baseline hazard alone." } else { "the intercept alone." })
                 }
-                (intercept(model))
+                (intercept(model, &report.data.labels))
             }
         } @else {
-            (table(model, report.cv.as_ref(), report.data.task))
+            (table(model, report))
         }
     };
     Some(Section { id: "model", short: "Model", title: "The model", body })
 }
 
-fn intercept(model: &Model) -> Markup {
-    html! { @if let Some(value) = model.intercept { p.note { "Intercept: " b { (number(value, 6)) } } } }
+fn intercept(model: &Model, labels: &[String]) -> Markup {
+    html! {
+        @if let Some(value) = model.intercept { p.note { "Intercept: " b { (number(value, 6)) } } }
+        @if !model.intercepts.is_empty() {
+            p.note {
+                "Intercepts: "
+                @for (k, value) in model.intercepts.iter().enumerate() {
+                    @if k > 0 { ", " }
+                    @if let Some(label) = labels.get(k) { span.chip title=(label) { (label) } " " }
+                    b { (number(*value, 6)) }
+                }
+            }
+        }
+    }
 }
+
+/// The coefficient of a feature for a class.
+struct ClassValue(Box<dyn Fn(&Term) -> Option<f64>>);
 
 /// A column of numbers: its title, the number of a feature, and how it is shown.
 struct Column<'c> {
-    title: &'static str,
+    title: &'c str,
     value: &'c dyn Fn(&Term) -> Option<f64>,
     words: &'c dyn Fn(f64) -> String,
     /// Whether bars go to both sides.
@@ -50,7 +65,8 @@ struct Column<'c> {
     top: Option<f64>,
 }
 
-fn table(model: &Model, cv: Option<&CrossValidation>, task: Task) -> Markup {
+fn table(model: &Model, report: &Report) -> Markup {
+    let (cv, task, labels) = (report.cv.as_ref(), report.data.task, &report.data.labels);
     let terms = model.by_importance();
     let shown = &terms[..terms.len().min(MOST_ROWS)];
     let fits = cv.map_or(0, |cv| cv.fits);
@@ -58,22 +74,28 @@ fn table(model: &Model, cv: Option<&CrossValidation>, task: Task) -> Markup {
     let share = |v: f64| often(v, fits);
     // The logarithm is what bars and order are of.
     let ratio = |t: &Term| (task == Task::Survival).then_some(t.coefficient);
-    let all = [
-        Column { title: "Coefficient", value: &|t| Some(t.coefficient), words: &plain, signed: true, top: None },
+    let many = terms.iter().any(|t| !t.by_class.is_empty());
+    let first = if many { "Length" } else { "Coefficient" };
+    let names: Vec<String> = labels.iter().map(|label| format!("for {}", cut(label))).collect();
+    let values: Vec<ClassValue> = (0..labels.len()).map(|k| ClassValue(Box::new(move |t: &Term| t.by_class.get(k).copied()))).collect();
+    let own = names.iter().zip(&values);
+    let by_class = own.map(|(title, value)| Column { title, value: &*value.0, words: &plain, signed: true, top: None });
+    let general = [
+        Column { title: first, value: &|t| Some(t.coefficient), words: &plain, signed: !many, top: None },
         Column { title: "Hazard ratio", value: &ratio, words: &|v| number(v.exp(), 4), signed: true, top: None },
-        Column { title: "Per standard deviation", value: &|t| t.standardized, words: &plain, signed: true, top: None },
+        Column { title: "Per standard deviation", value: &|t| t.standardized, words: &plain, signed: !many, top: None },
         Column { title: "Importance", value: &|t| t.rise, words: &plain, signed: false, top: None },
         Column { title: "Chosen in folds", value: &|t| t.frequency, words: &share, signed: false, top: Some(1.0) },
     ];
     let has = |c: &Column<'_>| shown.iter().any(|t| (c.value)(t).is_some());
-    let columns: Vec<Column<'_>> = all.into_iter().filter(|c| has(c)).collect();
+    let columns: Vec<Column<'_>> = by_class.chain(general).filter(|c| has(c)).collect();
     let titles: Vec<&str> = columns.iter().map(|c| c.title).collect();
     // What the rows come in the order of.
-    let first = ["Importance", "Per standard deviation", "Coefficient"].into_iter().find(|t| titles.contains(t));
+    let first = ["Importance", "Per standard deviation", first].into_iter().find(|t| titles.contains(t));
     html! {
         div.card {
             div.table-head {
-                (caption(&titles))
+                (caption(&titles, many))
                 @if shown.len() >= SEARCHED {
                     label.search { span.unseen { "Find a feature" } input #find type="search" placeholder="Find a feature"; }
                 }
@@ -88,7 +110,7 @@ fn table(model: &Model, cv: Option<&CrossValidation>, task: Task) -> Markup {
                     tbody { (rows(shown, &columns)) }
                 }
             }
-            (intercept(model))
+            (intercept(model, &report.data.labels))
             @if let Some(cv) = cv { (others(cv)) }
             @if shown.len() < terms.len() {
                 p.note { "The " (shown.len()) " most important of " (features(terms.len())) "; the others are in the model file." }
@@ -97,11 +119,23 @@ fn table(model: &Model, cv: Option<&CrossValidation>, task: Task) -> Markup {
     }
 }
 
-fn caption(titles: &[&str]) -> Markup {
+/// A name that leaves room for the other columns.
+fn cut(label: &str) -> String {
+    // Three classes and the other columns beside a feature on a desk.
+    const MOST: usize = 24;
+    if label.chars().count() <= MOST { label.to_owned() } else { label.chars().take(MOST - 1).chain(['…']).collect() }
+}
+
+fn caption(titles: &[&str], many: bool) -> Markup {
     html! {
         p.caption {
             @let what = if titles.contains(&"Hazard ratio") { "risk" } else { "prediction" };
-            "Coefficients are on the scale of your data. Blue raises the " (what) ", orange lowers it. "
+            @if many {
+                "A feature has a coefficient for every class, on the scale of your data: blue makes the class likelier, orange less likely. The length "
+                "is the root of the sum of their squares. "
+            } @else {
+                "Coefficients are on the scale of your data. Blue raises the " (what) ", orange lowers it. "
+            }
             @if titles.contains(&"Hazard ratio") {
                 (term("hazard-ratio", "Hazard ratio")) ": by what the risk is multiplied for each unit of the feature. "
             }

@@ -23,6 +23,9 @@ pub(super) fn section(report: &Report) -> Section {
     if let Some((negative, positive)) = &data.classes {
         rows.push(Row::new("Classes", format!("{negative} (negative), {positive} (positive)")));
     }
+    if !data.labels.is_empty() {
+        rows.push(Row::new("Classes", data.labels.join(", ")));
+    }
     rows.retain(|row| !row.value.is_empty());
     let body = html! {
         div.grid {

@@ -38,7 +38,8 @@ fn draw(title: &str, note: String, bars: &[Bar], keys: &[(RGBColor, &str)], acro
     })
 }
 
-pub(super) fn coefficients(series: &Series) -> Option<Plot> {
+/// The bars of the model; of many classes the lengths of the coefficients.
+pub(super) fn coefficients(series: &Series, many: bool) -> Option<Plot> {
     let bar = |(name, value): &(String, Option<f64>)| {
         let length = (*value)?;
         let colour = if length < 0.0 { DOWN } else { UP };
@@ -49,8 +50,11 @@ pub(super) fn coefficients(series: &Series) -> Option<Plot> {
         return None;
     }
     let ends = bars.iter().fold((0.0, 0.0), |r: (f64, f64), b| (r.0.min(b.length), r.1.max(b.length)));
-    let said = format!("Coefficients of {} features, the most important first.", bars.len());
-    let keys = [(UP, "raises the prediction"), (DOWN, "lowers it")];
+    let (what, keys) = match many {
+        true => ("Lengths of the coefficients over all classes", vec![(UP, "length")]),
+        false => ("Coefficients", vec![(UP, "raises the prediction"), (DOWN, "lowers it")]),
+    };
+    let said = format!("{what} of {} features, the most important first.", bars.len());
     let across = if ends.0 == ends.1 { (-1.0, 1.0) } else { ends };
     Plot::new("coefficients", "The model", said.clone(), draw("The model", said, &bars, &keys, across))
 }

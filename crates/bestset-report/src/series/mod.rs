@@ -1,11 +1,15 @@
 //! What the charts show, cut down to what a picture can hold; the page and the plots share it.
 
+mod classes;
 mod fit;
 mod path;
 mod scores;
 mod survival;
 mod trace;
 
+#[cfg(feature = "plots")]
+pub use classes::ClassCurve;
+pub use classes::ClassesSeries;
 #[cfg(feature = "plots")]
 pub use fit::Histogram;
 pub use fit::{ClassSeries, RegressionSeries};
@@ -38,6 +42,8 @@ pub struct Series {
     pub regression: Option<RegressionSeries>,
     /// Fit of classes.
     pub classification: Option<ClassSeries>,
+    /// Curves of more than two classes.
+    pub many: Option<ClassesSeries>,
     /// Survival of groups by risk.
     pub survival: Option<SurvivalSeries>,
 }
@@ -48,10 +54,11 @@ const MOST_BARS: usize = 40;
 impl Series {
     /// The series of a report.
     pub fn new(report: &Report) -> Self {
-        let (mut regression, mut classification, mut survival) = (None, None, None);
+        let (mut regression, mut classification, mut many, mut survival) = (None, None, None, None);
         match &report.diagnostics {
             Some(Diagnostics::Regression(fit)) => regression = RegressionSeries::new(fit),
             Some(Diagnostics::Classification(fit)) => classification = ClassSeries::new(fit),
+            Some(Diagnostics::Classes(fit)) => many = ClassesSeries::new(fit),
             Some(Diagnostics::Survival(fit)) => survival = SurvivalSeries::new(fit, &report.data.target),
             None => {}
         }
@@ -66,6 +73,7 @@ impl Series {
             subsets: SubsetSeries::new(&report.subsets),
             regression,
             classification,
+            many,
             survival,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::number::{finite, finite_list};
 use crate::thin::thin;
-use crate::types::SurvivalFit;
+use crate::types::{ClassesFit, SurvivalFit};
 use serde::{Deserialize, Serialize};
 
 /// The most samples a report keeps: figures are of all samples, only the dots are fewer.
@@ -20,6 +20,8 @@ pub enum Diagnostics {
     Regression(Regression),
     /// Of two classes.
     Classification(Classification),
+    /// Of more than two classes.
+    Classes(ClassesFit),
     /// Of survival times.
     Survival(SurvivalFit),
 }
@@ -207,6 +209,7 @@ impl Diagnostics {
         match &mut self {
             Self::Regression(r) => r.samples = samples.to_owned(),
             Self::Classification(c) => c.samples = samples.to_owned(),
+            Self::Classes(c) => c.samples = samples.to_owned(),
             Self::Survival(s) => s.samples = samples.to_owned(),
         }
         self
@@ -214,7 +217,7 @@ impl Diagnostics {
 }
 
 /// The curve from (0, 0) to (1, 1), tied scores as one step, and the area below it; NaN without both classes.
-fn roc(labels: &[bool], scores: &[f64]) -> (Vec<(f64, f64)>, f64) {
+pub(super) fn roc(labels: &[bool], scores: &[f64]) -> (Vec<(f64, f64)>, f64) {
     let mut order: Vec<usize> = (0..labels.len()).collect();
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
     let positives = labels.iter().filter(|l| **l).count() as f64;

@@ -1,5 +1,6 @@
 //! The data of a report.
 
+mod classes;
 mod diagnostics;
 mod genome;
 mod model;
@@ -7,6 +8,7 @@ mod proof;
 mod selection;
 mod survival;
 
+pub use classes::{ClassFit, ClassesFit};
 pub use diagnostics::{Calibration, Classification, Confusion, Diagnostics, Regression};
 pub(crate) use diagnostics::{FITTED_ON, LEFT_OUT, brief};
 pub use genome::{Chromosome, Genome, Locus, Neighbour};
@@ -58,6 +60,8 @@ pub struct Report {
     pub diagnostics: Option<Diagnostics>,
     /// D²: the share of the null model's deviance that the fit explains, of the samples it was fitted on.
     pub explained: Option<f64>,
+    /// The deviance of the fit, of the samples it was fitted on.
+    pub deviance: Option<f64>,
     /// Where the chosen features are on the genome, if they are variants.
     pub genome: Option<Genome>,
     /// A sentence for the methods section of a paper; empty if there is none.
@@ -82,6 +86,8 @@ pub struct Data {
     pub loss: String,
     /// Names of the two classes, negative then positive; `None` for regression or unnamed classes.
     pub classes: Option<(String, String)>,
+    /// Names of more than two classes, in the order of their numbers; empty otherwise.
+    pub labels: Vec<String>,
 }
 
 /// What is predicted.
@@ -91,7 +97,7 @@ pub enum Task {
     /// A number.
     #[default]
     Regression,
-    /// One of two classes.
+    /// One of two classes or more.
     Classification,
     /// The time until an event.
     Survival,

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Model {
     /// The intercept; `None` if the model has none.
     pub intercept: Option<f64>,
+    /// The intercepts of more than two classes; empty otherwise, or where there are none.
+    pub intercepts: Vec<f64>,
     /// The features, in any order: the page sorts them.
     pub terms: Vec<Term>,
 }
@@ -27,9 +29,12 @@ impl Model {
 pub struct Term {
     /// Its name.
     pub name: String,
-    /// Its coefficient on the scale of the data.
+    /// Its coefficient on the scale of the data; of more than two classes the length ‖b_j‖ of its coefficients.
     #[serde(with = "finite")]
     pub coefficient: f64,
+    /// Its coefficient for each of more than two classes; empty otherwise.
+    #[serde(default)]
+    pub by_class: Vec<f64>,
     /// The coefficient times the standard deviation of the feature: comparable between features.
     #[serde(default)]
     pub standardized: Option<f64>,
@@ -44,7 +49,7 @@ pub struct Term {
 impl Term {
     /// A feature of which nothing but the coefficient is known.
     pub fn new(name: impl Into<String>, coefficient: f64) -> Self {
-        Self { name: name.into(), coefficient, standardized: None, rise: None, frequency: None }
+        Self { name: name.into(), coefficient, by_class: Vec::new(), standardized: None, rise: None, frequency: None }
     }
 
     /// What features are ordered by: the rise, or the standardised coefficient, or the coefficient; always ≥ 0.

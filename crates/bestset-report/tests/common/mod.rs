@@ -92,6 +92,7 @@ pub fn regression() -> Report {
     let observed: Vec<f64> = fitted.iter().zip(&noise).map(|(f, e)| f + 2.0 * e - 1.0).collect();
     let term = |j: usize| Term {
         name: names[j].clone(),
+        by_class: Vec::new(),
         coefficient: (1.05 - 0.1 * j as f64) * if j.is_multiple_of(2) { 1.0 } else { -1.0 },
         standardized: Some(0.5 - 0.05 * j as f64),
         rise: Some(9.0 / (1.0 + j as f64)),
@@ -134,12 +135,13 @@ pub fn regression() -> Report {
             target: "pressure".into(),
             task: Task::Regression,
             loss: "squared loss".into(),
+            labels: Vec::new(),
             classes: None,
         },
         asked: vec![Row::new("Method", "branch and bound"), Row::new("Ridge term λ2", "0.1")],
         notes: vec!["Two missing values were replaced by the mean of their column.".into()],
         certificate: Certificate::new(8.0, 7.96, "time limit", false).with_standing(standing(0.6512, 0.66341, 0.87654)),
-        model: Model { intercept: Some(0.25), terms: (0..14).map(term).collect() },
+        model: Model { intercept: Some(0.25), intercepts: Vec::new(), terms: (0..14).map(term).collect() },
         trace: (0..16).map(moment).collect(),
         screening: Some(screening()),
         cv: Some(cv(&path)),
@@ -147,6 +149,7 @@ pub fn regression() -> Report {
         subsets: (1..=6).map(subset).collect(),
         ranked: (0..4).map(ranked).collect(),
         diagnostics: Some(Diagnostics::Regression(Regression::new(&observed, &fitted))),
+        deviance: None,
         genome: None,
         methods: "Features were selected by best subset selection.".into(),
     }
@@ -176,6 +179,63 @@ pub fn classification() -> Report {
     }
 }
 
+/// Three classes, one of them with a long name and few samples, judged on samples left out.
+pub fn classes() -> Report {
+    let names = ["setosa", "versicolor", "a third one with a name of several words"].map(String::from);
+    let (noise, draws) = (numbers(600, 6), numbers(200, 8));
+    let labels: Vec<usize> = draws.iter().map(|u| if *u < 0.5 { 0 } else { 1 + usize::from(*u > 0.92) }).collect();
+    let margin = |k: usize, i: usize| 3.0 * noise[k * 200 + i] + if labels[i] == k { 1.2 } else { 0.0 };
+    let margins: Vec<f64> = (0..3).flat_map(|k| (0..200).map(move |i| (k, i))).map(|(k, i)| margin(k, i)).collect();
+    let fit = ClassesFit {
+        samples: "samples left out, each predicted by a fit of the same size that has not seen it".into(),
+        ..ClassesFit::new(&labels, &margins, &names)
+    };
+    let base = classification();
+    let with_classes = |t: &Term| {
+        let by_class = vec![t.coefficient, -0.4 * t.coefficient, -0.6 * t.coefficient];
+        Term { coefficient: by_class.iter().map(|b| b * b).sum::<f64>().sqrt(), by_class, ..t.clone() }
+    };
+    let terms = base.model.terms.iter().map(with_classes).collect();
+    Report {
+        data: Data {
+            loss: "multinomial".into(),
+            target: "species".into(),
+            classes: None,
+            labels: names.to_vec(),
+            ..base.data.clone()
+        },
+        model: Model { intercept: None, intercepts: vec![0.5, 0.25, -0.75], terms },
+        diagnostics: Some(Diagnostics::Classes(fit)),
+        explained: Some(0.31),
+        deviance: Some(241.7),
+        ..base
+    }
+}
+
+/// Three groups by risk.
+pub fn survival() -> Report {
+    let group = |name: &str, k: usize| SurvivalGroup {
+        name: name.into(),
+        count: 40,
+        events: 10 * k,
+        observed: (0..20).map(|t| (f64::from(t) * 50.0, 0.99f64.powi(t * k as i32))).collect(),
+        predicted: (0..20).map(|t| (f64::from(t) * 50.0, 0.985f64.powi(t * k as i32))).collect(),
+        median: (k == 3).then_some(700.0),
+        at_risk: (0..6).map(|t| 40 - 5 * t).collect(),
+    };
+    let fit = SurvivalFit {
+        samples: "the samples it was fitted on".into(),
+        count: 120,
+        events: 60,
+        concordance: 0.71,
+        marks: (0..6).map(|t| 200.0 * f64::from(t)).collect(),
+        groups: vec![group("low risk", 1), group("middle risk", 2), group("high risk", 3)],
+    };
+    let base = regression();
+    let data = Data { task: Task::Survival, loss: "cox".into(), target: "days until relapse".into(), ..base.data.clone() };
+    Report { data, diagnostics: Some(Diagnostics::Survival(fit)), ..base }
+}
+
 /// Few samples, told apart without a mistake: curves of two corners, groups without anything between.
 pub fn separated() -> Report {
     let labels: Vec<bool> = (0..72).map(|i| i < 25).collect();
@@ -191,7 +251,7 @@ pub fn bare() -> Report {
         title: "A fit alone".into(),
         data: Data { samples: 10, features: 3, ..Data::default() },
         certificate: Certificate::new(3.0, f64::NEG_INFINITY, "converged", false),
-        model: Model { intercept: None, terms: vec![Term::new("x0", 1.5)] },
+        model: Model { intercept: None, intercepts: Vec::new(), terms: vec![Term::new("x0", 1.5)] },
         ..Report::default()
     }
 }
@@ -279,6 +339,8 @@ pub fn all() -> Vec<(&'static str, Report)> {
         ("regression", regression()),
         ("classification", classification()),
         ("separated", separated()),
+        ("classes", classes()),
+        ("survival", survival()),
         ("bare", bare()),
         ("sizes", sizes()),
         ("empty", Report::default()),

@@ -18,6 +18,8 @@ const expected = {
   regression: { ...full, subsets: [4, 6], fitted: [2, 120], residuals: [2, 120], "residual-histogram": [1, 11], quantiles: [2, 120] },
   classification: { ...full, roc: [2, null], scores: [2, 18], calibration: [2, 10] },
   separated: { ...full, cv: undefined, roc: [2, null], scores: [2, 9], calibration: [2, 9] },
+  classes: { ...full, "class-roc": [4, null] },
+  survival: { ...full, subsets: [4, 6], survival: [6, 20] },
   bare: {},
   sizes: { subsets: [4, 6] },
   empty: {},
@@ -75,7 +77,7 @@ async function accessible(page) {
 for (const [name, charts] of Object.entries(expected)) {
   for (const [place, viewport] of Object.entries({ desk, phone })) {
     // The pages people see in every state, the odd ones in the two that differ most.
-    const usual = name === "regression" || name === "classification";
+    const usual = ["regression", "classification", "classes", "survival"].includes(name);
     for (const colorScheme of usual ? ["light", "dark"] : [place === "desk" ? "light" : "dark"]) {
       test(`${name}, ${place}, ${colorScheme}`, async () => {
         const { page, faults, close } = await open(name, { viewport, colorScheme });
@@ -94,6 +96,9 @@ for (const [name, charts] of Object.entries(expected)) {
         if (charts) assert.deepEqual(drawn.map((c) => c.id).sort(), Object.keys(charts).filter((id) => charts[id]).sort());
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(overflow <= 0, `${overflow} pixels wider than the window`);
+        // A label in a table may break between words, never inside one.
+        const torn = await page.evaluate(() => [...document.querySelectorAll("th .key")].filter((k) => k.getClientRects().length > 1 || k.offsetHeight > 40).map((k) => k.textContent));
+        assert.deepEqual(torn, [], "a label is torn");
         const [ground] = await page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number));
         assert.equal(ground < 128, colorScheme === "dark", "the theme of the system");
         assert.equal(await page.evaluate(() => window.hacked), undefined, "a name was run as a script");

@@ -56,9 +56,14 @@ impl GroupModel {
         if old == m {
             return;
         }
+        let curvature = problem.curvature(u, intercept);
+        if let Some(gram) = of_classes(problem, columns).and_then(|x| curvature.per_class(&x)) {
+            (self.gram, self.size) = (gram, m);
+            return;
+        }
         let mut gram = vec![0.0; m * m];
         (0..old).for_each(|k| gram[k * m..k * m + old].copy_from_slice(&self.gram[k * old..(k + 1) * old]));
-        let (curvature, mut product) = (problem.curvature(u, intercept), vec![0.0; u.len()]);
+        let mut product = vec![0.0; u.len()];
         for k in old..m {
             columns.write_dense(k, &mut product);
             curvature.multiply(&mut product);
@@ -212,6 +217,23 @@ impl Piece<'_> {
         }
         turn
     }
+}
+
+/// The features whose columns these are, one for each of many classes, as columns over the samples; none for others.
+fn of_classes(problem: &Problem<'_>, columns: &ActiveSet) -> Option<Vec<f64>> {
+    let (classes, n) = (problem.classes(), problem.samples());
+    let is_feature = |c: &[usize]| {
+        c.len() == classes && c[0].is_multiple_of(classes) && c.iter().enumerate().all(|(k, j)| *j == c[0] + k)
+    };
+    if classes < 2 || !columns.features().chunks(classes).all(is_feature) {
+        return None;
+    }
+    let (mut x, mut dense) = (vec![0.0; n * columns.len() / classes], vec![0.0; problem.nrows()]);
+    for (j, own) in x.chunks_mut(n).enumerate() {
+        columns.write_dense(j * classes, &mut dense);
+        own.copy_from_slice(&dense[..n]);
+    }
+    Some(x)
 }
 
 /// Σ_g ρ_g(β_g), of groups that are in λ1|β| + λ2β².

@@ -111,6 +111,13 @@ pub trait CoupledCurvature: Send + Sync {
 
     /// v ← (diag(h) − FᵀF)v.
     fn multiply(&self, v: &mut [f64]);
+
+    /// (X ⊗ Id_K)ᵀ(diag(h) − FᵀF)(X ⊗ Id_K), row by row, for columns x_j of the samples one after the other (MATH 16.3); none for losses
+    /// that know no classes.
+    fn per_class(&self, x: &[f64]) -> Option<Vec<f64>> {
+        let _ = x;
+        None
+    }
 }
 
 /// The conjugate at α′ with |α′_i − α_i| ≤ `moved` · `reach`_i (MATH 15.4).

@@ -42,6 +42,12 @@ impl Curvature {
         let mean = self.total.map_or(0.0, |total| crate::kernel::dot(&self.each, v) / total);
         v.iter_mut().zip(&self.each).for_each(|(v, h)| *v = h * (*v - mean));
     }
+
+    /// As [`CoupledCurvature::per_class`].
+    pub(crate) fn per_class(&self, x: &[f64]) -> Option<Vec<f64>> {
+        self.coupled.as_ref()?.per_class(x)
+    }
+
     /// xᵀHx; x is centred on the way, which H does not see where an intercept answers.
     pub(crate) fn square(&self, x: &mut [f64]) -> f64 {
         let Some(coupled) = &self.coupled else {

@@ -14,13 +14,15 @@ pub struct Shape {
     pub wild: bool,
     /// Only problems whose fits exist and can be found: separable classes need something that keeps β finite.
     pub attained: bool,
+    /// The losses drawn.
+    pub losses: &'static [Loss],
     /// Only problems with a useful dual: λ2 > 0 or bounds on both sides.
     pub certified: bool,
 }
 
 impl Shape {
     pub fn new(n: RangeInclusive<usize>, p: RangeInclusive<usize>) -> Self {
-        Self { n, p, wild: true, attained: false, certified: false }
+        Self { n, p, wild: true, attained: false, losses: &UNIFORM, certified: false }
     }
 }
 
@@ -50,7 +52,7 @@ pub fn case(rng: &mut ChaCha8Rng, shape: &Shape) -> Case {
         columns
     });
     let x = plain(&base, base_rows, &standard, &rows, &columns);
-    let loss = pick(rng, &UNIFORM);
+    let loss = pick(rng, shape.losses);
     let weights = weights(rng, n);
     let (y, intercept) = (targets(rng, n, p, &x, loss, weights.as_deref()), rng.random_bool(0.5));
     let mut case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));

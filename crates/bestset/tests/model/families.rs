@@ -1,7 +1,9 @@
 //! Families of responses: fits against conditions of their own, likelihoods by hand, what is refused, and the way through paths,
 //! folds, groups and files.
 
-use crate::common::{LOSSES, assert_close, normal, respond, rng};
+use crate::common::{
+    LOSSES, Shape, Tally, assert_close, brackets, case, holds_between, least_of, normal, respond, rng, seeds,
+};
 use bestset::criteria::{Criterion, Fit, refit};
 use bestset::cv::{CvOptions, Folds, Score, cross_validate};
 use bestset::design::Dense;
@@ -159,4 +161,44 @@ fn bad_targets_are_named() {
     for loss in LOSSES {
         assert_eq!(Loss::named(loss.name(), 0.8, Some(1.5)).unwrap(), loss);
     }
+}
+
+/// Counts and amounts against enumeration, trees cut short after any number of nodes among them: columns of 1e-6 to 1e6, copies,
+/// constants, weights, bounds, λ1. Where nothing else keeps coefficients finite they are shrunk: the reference needs it.
+#[test]
+fn certificates_hold_wherever_a_tree_is_cut() {
+    let (seeds, mut tally) = (seeds(120), Tally::default());
+    for seed in seeds.clone() {
+        let mut rng = rng(77_000 + seed);
+        let shape = Shape {
+            attained: true,
+            certified: true,
+            wild: seed % 2 == 0,
+            losses: &FAMILIES,
+            ..Shape::new(3..=14, 1..=7)
+        };
+        let mut case = case(&mut rng, &shape);
+        if case.penalty.lambda2 == 0.0 {
+            case.penalty.lambda2 = 1e-3 * (0..case.p).map(|j| case.norm(j).powi(2)).fold(1e-6, f64::max);
+        }
+        let alone: Vec<Vec<usize>> = (0..case.p).map(|j| vec![j]).collect();
+        let least = least_of(&brackets(&case, &alone), |mask| case.penalty.lambda0 * f64::from(mask.count_ones()));
+        let scale = case.null_loss() + least.1.abs();
+        case.with_problem(|problem| {
+            for (method, max_nodes) in
+                [(Method::Incremental, None), (Method::Exact, Some(0)), (Method::Exact, Some(3)), (Method::Exact, None)]
+            {
+                let options = Options { method, max_nodes, ..Options::default() };
+                let found = solve(problem, &options).unwrap();
+                let context = (seed, method, max_nodes, &case);
+                let is_optimal = holds_between(found.certificate, found.status, least, scale, &context);
+                tally.add("optimal", u64::from(is_optimal));
+                tally.add(case.loss.name(), 1u64);
+                tally.add("fits", 1u64);
+            }
+        });
+        tally.add("problems", 1u64);
+    }
+    let least = [("optimal", 500, "fits"), ("gamma", 200, "fits"), ("poisson", 200, "fits"), ("negative_binomial", 200, "fits")];
+    tally.conclude("families", &seeds, &least);
 }

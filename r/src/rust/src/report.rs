@@ -10,6 +10,8 @@ pub struct About {
     source: String,
     target: String,
     classes: Option<(String, String)>,
+    /// Of more than two classes.
+    labels: Vec<String>,
     names: Option<Vec<String>>,
     command: String,
     seconds: f64,
@@ -19,11 +21,15 @@ impl About {
     /// Reads the list.
     pub fn read(from: &Fields) -> Result<Self, Failure> {
         let labels = from.texts("labels")?.unwrap_or_default();
-        let classes = if let [first, second] = &labels[..] { Some((first.clone(), second.clone())) } else { None };
+        let (classes, labels) = match &labels[..] {
+            [first, second] => (Some((first.clone(), second.clone())), Vec::new()),
+            _ => (None, labels),
+        };
         Ok(Self {
             source: needed("source", from.text("source")?)?,
             target: needed("target", from.text("target")?)?,
             classes,
+            labels,
             names: from.texts("names")?,
             command: needed("command", from.text("command")?)?,
             seconds: from.number("seconds")?.unwrap_or(0.0),
@@ -41,6 +47,7 @@ pub fn page(kept: &Kept, posed: &Posed<'_>, about: &About) -> Result<String, Sto
         source: about.source.clone(),
         target: about.target.clone(),
         classes: about.classes.clone(),
+        labels: about.labels.clone(),
         names: &name,
         notes: Vec::new(),
         seconds: Some(about.seconds),

@@ -3,6 +3,7 @@
 //! u has K blocks of n entries: u_{ki} at k·n + i is the predictor of class k for sample i.
 
 mod dual;
+mod gram;
 
 use crate::error::{Error, Result, check_length};
 use crate::loss::{CoupledConjugate, CoupledCurvature, CoupledLoss};
@@ -282,6 +283,10 @@ impl CoupledCurvature for MultinomialCurvature {
         let mut constant: Vec<f64> = answers.iter().flat_map(|a| std::iter::repeat_n(*a, n)).collect();
         self.plain(&mut constant);
         v.iter_mut().zip(constant).for_each(|(v, c)| *v -= c);
+    }
+
+    fn per_class(&self, x: &[f64]) -> Option<Vec<f64>> {
+        Some(self.gram(x))
     }
 }
 
