@@ -141,6 +141,7 @@ class ValidationDict(TypedDict):
 class SelectedDict(TypedDict):
     solution: SolutionDict
     remarks: list[tuple[str, str]]
+    provable: dict[str, float]
     path: PathDict | None
     point: int | None
     criterion: str | None

@@ -167,6 +167,11 @@ class Result(Coefficients):
         What no subset whose penalty is not above that of the answer exceeds.
     remarks : list of str
         What there is to know about the choice: limits that struck, an answer at the edge of what was compared.
+    provable : dict
+        Where the answer is not proved best: ``within``, the size up to which no subset is better, and ``added``, how many
+        features can be added without a better one, both proved; ``lambda2`` and ``bound`` (on every coefficient), with which
+        a proof was soon made; ``lambda2_expected``, with which one may be expected; ``most``, the size up to which all subsets
+        can be looked at. Empty where nothing is known.
     path : Path or None
         The path that the answer was chosen from, where neither `lambda0` nor `k` was given.
     dependent : list of list of int
@@ -207,6 +212,7 @@ class Result(Coefficients):
     ties: str = field(default="efron", repr=False)
     feature_names: tuple[str, ...] | None = None
     remarks: list[str] = field(default_factory=list)
+    provable: dict[str, float] = field(default_factory=dict)
     path: Path | None = None
     chosen_by: str = ""
     frequencies: Floats | None = None
@@ -397,7 +403,7 @@ def selected(found: SelectedDict, p: int, names: tuple[str, ...] | None, setup: 
     remarks = [text for _, text in found["remarks"]]
     return result(
         solution, p, names, setup, path=made, chosen_by=said, frequencies=shares, remarks=remarks,
-        baseline=found["baseline"], class_rows=found["classes"], **more,
+        provable=found["provable"], baseline=found["baseline"], class_rows=found["classes"], **more,
     )  # fmt: skip
 
 

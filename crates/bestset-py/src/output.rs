@@ -3,7 +3,7 @@
 use bestset::criteria::Criterion;
 use bestset::cv::{CrossValidation, Stability};
 use bestset::path::{Path, Point};
-use bestset::select::{By, Posed, Selected, Standing};
+use bestset::select::{By, Posed, Provable, Remark, Selected, Standing};
 use bestset::{Baseline, Certificate, ClassCoefficients, Coefficients, Ranked, Solution, Subset, TraceRow};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -115,6 +115,7 @@ impl Shown {
         dict.set_item("baseline", self.baseline.as_ref().map(crate::survival::shown))?;
         dict.set_item("classes", self.classes.as_ref().map(class_rows))?;
         dict.set_item("remarks", from.remarks.iter().map(|r| (r.kind(), r.to_string())).collect::<Vec<_>>())?;
+        dict.set_item("provable", provable(py, &from.remarks)?)?;
         dict.set_item("path", self.path.as_ref().map(|path| path.to_python(py, false)).transpose()?)?;
         dict.set_item("point", from.chosen.as_ref().map(|chosen| chosen.point))?;
         let (criterion, validation) = match from.chosen.as_ref().map(|chosen| &chosen.by) {
@@ -126,6 +127,22 @@ impl Shown {
         dict.set_item("validation", validation)?;
         Ok(dict)
     }
+}
+
+/// What is proved of fewer subsets, and what would be; empty where nothing is known.
+fn provable<'py>(py: Python<'py>, remarks: &[Remark]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for remark in remarks {
+        let Remark::Provable(Provable { within, added, lambda2, is_tried, bound, most }) = *remark else { continue };
+        for (name, count) in [("within", within), ("added", added), ("most", most)] {
+            count.map(|count| dict.set_item(name, count)).transpose()?;
+        }
+        let ridge = if is_tried { "lambda2" } else { "lambda2_expected" };
+        for (name, value) in [(ridge, lambda2), ("bound", bound)] {
+            value.map(|value| dict.set_item(name, value)).transpose()?;
+        }
+    }
+    Ok(dict)
 }
 
 /// The coefficients of every class for the features of the support, and the intercepts.

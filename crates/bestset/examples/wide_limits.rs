@@ -1,9 +1,9 @@
 //! Limits on a wide problem: how long a solve takes beyond its time limit, and how it ends under little memory.
 //!
-//! `wide_limits METHOD N P LAMBDA2 SECONDS [SIZES [RHO]]`: N × P normal columns of length one in single precision, ten of which matter,
+//! `wide_limits METHOD N P LAMBDA2 SECONDS [SIZES [RHO [LAMBDA0]]]`: N × P normal columns of length one in single precision, ten of which matter,
 //! SNR 5, λ0 = 0.1. METHOD is a method's name or `subsets`, for SIZES sizes. Given SIZES, a method looks for the best subset of so many
 //! features, without a price, and so many matter; each column then correlates with the one before by RHO, and those that matter
-//! are far apart. Run it under `ulimit -v` to see that it ends with an answer and a bound.
+//! are far apart. Given LAMBDA0 too, that is the price, and SIZES only says how many matter. Run it under `ulimit -v` to see that it ends with an answer and a bound.
 
 use bestset::design::Dense;
 use bestset::{Method, Options, Penalty, Problem, solve, subsets};
@@ -59,9 +59,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             );
         }
     } else {
-        let price = if size.is_some() { 0.0 } else { 0.1 };
+        let given: Option<f64> = rest.get(2).map(|s| s.parse()).transpose()?;
+        let price = given.unwrap_or(if size.is_some() { 0.0 } else { 0.1 });
         let problem = Problem::new(&design, y, Penalty::new(price, 0.0, lambda2.parse()?))?;
-        let problem = match size {
+        let problem = match size.filter(|_| given.is_none()) {
             Some(size) => problem.with_max_size(size)?,
             None => problem,
         };
@@ -69,10 +70,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let found = solve(&problem, &options)?;
         let (objective, bound) = (found.objective(), found.certificate.lower_bound);
         println!(
-            "{}: P {objective:.6} bound {bound:.6}, {} features, {} iterations",
+            "{}: P {objective:.6} bound {bound:.6}, {} features, {} of them those that matter, {} iterations, {:.1} passes",
             found.status,
             found.support().len(),
-            found.iterations
+            found.support().iter().filter(|&&j| j % apart == 0 && j / apart < matter).count(),
+            found.iterations,
+            found.passes
         );
     }
     println!("limit {:.1} s, took {:.2} s", limit.as_secs_f64(), start.elapsed().as_secs_f64());

@@ -334,6 +334,14 @@ pub enum Error {
         /// The largest size of subsets that could be searched, 0 if none.
         most: usize,
     },
+    /// A proof that cannot be made as the problem is stated, and what could be.
+    #[error("{cause}; {advice}")]
+    Unprovable {
+        /// Why.
+        cause: Box<Error>,
+        /// What would be proved, or is.
+        advice: String,
+    },
     /// A setting that could have no effect where it is given.
     #[error("{setting} cannot be used {place}: {advice}")]
     Unused {

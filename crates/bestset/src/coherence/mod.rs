@@ -80,6 +80,9 @@ impl Coherent {
     }
 }
 
+/// K and m of [`Look::reach`].
+pub(crate) type Reach = (Option<usize>, Option<usize>);
+
 /// Whether the loss has the same curvature everywhere, and columns fit into memory.
 pub(crate) fn applies(problem: &Problem<'_>, memory: &Memory) -> bool {
     let entries = (problem.nrows() * problem.ncols()) as f64;
@@ -134,6 +137,22 @@ impl<'l, 'a> Look<'l, 'a> {
         let (pulled, left) = self.first.as_ref()?.strongest(FORECAST);
         let terms = Terms::new(self.problem, &self.around, &pulled, SHARES[0] * self.around.least)?;
         Some(terms.bounds(self.problem, best, &left))
+    }
+
+    /// The largest size K and the most added features m for which no subset of at most K features, and none that adds at most m, is
+    /// below the target (MATH 13.7); nothing where the limits end the look.
+    pub fn reach(mut self, (best, target): (f64, f64), limits: &Limits) -> Result<Option<Reach>> {
+        let Some(outside) = self.first.take() else { return Ok(None) };
+        let Self { problem, around, .. } = &self;
+        let Some(rows) = Curvatures::new(problem, outside, limits)? else { return Ok(None) };
+        let Some(terms) = Terms::new(problem, around, &rows.outside, SHARES[0] * around.least) else {
+            return Ok(None);
+        };
+        let most = terms::most_features(problem, best);
+        let of_size = |k: usize| terms.bounds_within(problem, k, &rows.plain);
+        let closed = (0..=most).take_while(|k| of_size(*k).bound() >= target).count();
+        let added = of_size(most).closes(target);
+        Ok(Some((closed.checked_sub(1), added.checked_sub(1))))
     }
 
     /// As [`bounds`].

@@ -76,8 +76,12 @@ impl<'r> Terms<'r> {
 
     /// For every m that a subset better than `best` can have, with these curvatures.
     pub fn bounds(&self, problem: &Problem<'_>, best: f64, left: &Left) -> Coherent {
+        self.bounds_within(problem, most_features(problem, best), left)
+    }
+
+    /// For every m that a subset of at most `most` features can have.
+    pub fn bounds_within(&self, problem: &Problem<'_>, most: usize, left: &Left) -> Coherent {
         let (inside, outside) = (self.dropping.len(), self.outside.len());
-        let most = most_features(problem, best);
         let prefix: Vec<f64> = std::iter::once(0.0)
             .chain(self.dropping.iter().scan(0.0, |sum, d| {
                 *sum += d;
@@ -120,7 +124,7 @@ fn least_costs(problem: &Problem<'_>, most: usize) -> Vec<f64> {
 }
 
 /// The most features of a subset that is better than `best`: its loss is not negative, and it is not larger than allowed (MATH 13.4).
-fn most_features(problem: &Problem<'_>, best: f64) -> usize {
+pub(super) fn most_features(problem: &Problem<'_>, best: f64) -> usize {
     let (mut cost, prices) = (0.0, prices(problem));
     let paid = prices.iter().take_while(|price| {
         cost += **price;

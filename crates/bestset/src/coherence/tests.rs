@@ -111,6 +111,41 @@ fn no_subset_is_below_its_bound() {
     assert!(proved > 60, "{proved} of 600 answers proved");
 }
 
+/// No subset of at most K features and none that adds at most m is below the target (MATH 13.7): against all of them.
+#[test]
+fn what_is_reached_is_closed() {
+    let (mut sized, mut added) = (0, 0);
+    for seed in 0..600 {
+        let mut rng = rng(4_000 + seed);
+        let case = if seed % 3 == 0 { hostile(&mut rng, &[Loss::Squared], 7) } else { incoherent(&mut rng) };
+        let design = Dense::new(case.n, case.p, case.x.clone()).unwrap();
+        let problem = case.problem(&design);
+        let problem = match rng.random_bool(0.3) {
+            true => problem.with_max_size(rng.random_range(1..=case.p)).unwrap(),
+            false => problem,
+        };
+        let support: Vec<usize> = (0..case.p).filter(|_| rng.random_bool(0.4)).collect();
+        let penalties: Vec<Convex> = support.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
+        let fit = case.model().minimise(&support, &penalties);
+        let point = Coefficients::from_pairs(support.iter().copied().zip(fit.beta).collect(), fit.intercept);
+        let best = problem.value(&point).unwrap();
+        let target = best * (1.0 - 1e-6);
+        let (mut silent, options) = ((), Options::default());
+        let monitor = Monitor::new(&options, &mut silent);
+        let Some(look) = Look::new(&problem, &point).unwrap() else { continue };
+        let Some((within, most)) = look.reach((best, target), &monitor).unwrap() else { continue };
+        let limit = problem.max_size().unwrap_or(case.p);
+        for (mask, (cost, more)) in costs(&case, &point.support).into_iter().enumerate() {
+            let size = mask.count_ones() as usize;
+            let is_closed = within.is_some_and(|k| size <= k) || (size <= limit && most.is_some_and(|m| more <= m));
+            assert!(!is_closed || cost >= target * (1.0 - 1e-9), "{seed}: {size} features, {more} added: {cost}, {best}");
+        }
+        sized += usize::from(within.is_some_and(|k| k > 0 && k < case.p));
+        added += usize::from(most.is_some_and(|m| m > 0));
+    }
+    assert!(sized > 100 && added > 100, "{sized} sizes, {added} additions");
+}
+
 /// Columns that correlate with the one before, in blocks or along a chain; no ridge half of the time.
 fn linked(rng: &mut ChaCha8Rng) -> Case {
     let p = rng.random_range(4..=9);

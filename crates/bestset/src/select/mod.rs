@@ -31,6 +31,7 @@ mod workers;
 
 pub use pose::{Posed, RIDGES, Samples, Scale, Setup, USUAL_RIDGE};
 pub use proof::ProofFile;
+pub use provable::Provable;
 pub use standing::Standing;
 pub use workers::Workers;
 
@@ -277,13 +278,8 @@ pub enum Remark {
     },
     /// Branch and bound could not start.
     Unproved(Error),
-    /// A limit left the answer unproved; what would be proved.
-    Provable {
-        /// A larger λ2 at which a proof was soon made.
-        lambda2: Option<f64>,
-        /// The largest size whose subsets can all be looked at, where that asked for is larger.
-        most: Option<usize>,
-    },
+    /// The answer is not proved; of which subsets it is, and what would be proved.
+    Provable(Provable),
     /// Columns could not be read any more, and why.
     ReadFailed(String),
 }
@@ -296,7 +292,7 @@ impl Remark {
             Self::Folds { .. } | Self::NoFolds | Self::Path(_) | Self::Ranks { .. } | Self::ReadFailed(_) => "limit",
             Self::LargestSize(_) | Self::LargestRidge(_) => "edge",
             Self::Unproved(_) => "unproved",
-            Self::Provable { .. } => "provable",
+            Self::Provable(_) => "provable",
         }
     }
 }
@@ -321,18 +317,9 @@ impl std::fmt::Display for Remark {
             Self::Path(status) => write!(f, "The path was cut short ({status}): a later point may be better."),
             Self::Ranks { known, asked, status } => write!(f, "{known} of {asked} ranks known: {status}."),
             Self::Unproved(error) => write!(f, "Not proved: {error}."),
-            Self::Provable { lambda2, most } => {
-                let ridge = lambda2.map(|lambda2| format!("with lambda2 = {lambda2} it is soon made"));
-                let size = most.map(|most| format!("with at most {} all subsets can be looked at", features(most)));
-                let ways: Vec<String> = ridge.into_iter().chain(size).collect();
-                write!(f, "A limit ended the proof: {}.", ways.join("; "))
-            }
+            Self::Provable(provable) => write!(f, "Not proved as a whole: {provable}."),
         }
     }
-}
-
-fn features(count: usize) -> String {
-    if count == 1 { "1 feature".to_owned() } else { format!("{count} features") }
 }
 
 impl<'a> Posed<'a> {

@@ -239,6 +239,15 @@ impl<'a> Posed<'a> {
         self.priced(0.0, lambda2)?.with_max_size(k)
     }
 
+    /// The bounds inside, none wider than `size` for the columns given.
+    pub(super) fn within(&self, size: f64) -> Bounds {
+        let inside = |j: usize| size * self.view.map_or(1.0, |view| view.scale()[j]);
+        let own = |j: usize| self.problem.penalty().bounds.at(j);
+        let bounded = |j: usize| (own(j).0.max(-inside(j)), own(j).1.min(inside(j)));
+        let (lower, upper) = (0..self.problem.ncols()).map(bounded).unzip();
+        Bounds::Each(lower, upper)
+    }
+
     /// λ2 of the problem.
     pub fn lambda2(&self) -> f64 {
         self.problem.penalty().lambda2

@@ -6,7 +6,8 @@ use crate::groups::{Groups, solve_groups_observed};
 use crate::path::{Grid, Path, PathOptions};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
-use crate::select::{Posed, Progress, Prove, Remark, Selected, Selection, Standing, provable, prove};
+use crate::select::provable::Unproved;
+use crate::select::{Posed, Progress, Provable, Prove, Remark, Selected, Selection, Standing, prove};
 use crate::solution::{Local, Solution, Status};
 use crate::solve::solve_observed;
 use std::path::PathBuf;
@@ -193,7 +194,7 @@ impl<'a> Run<'_, 'a> {
 
     pub(super) fn prove(
         &self,
-        problem: &Problem<'_>,
+        problem: &Problem<'a>,
         solution: &mut Solution,
         prove: Prove,
         observer: &mut dyn Observer,
@@ -216,21 +217,33 @@ impl<'a> Run<'_, 'a> {
         spent.proofs += begun.elapsed();
         match (failed, prove) {
             // Where a proof was demanded, that there cannot be one is an error; where time was set aside for it, a remark.
-            (Some(error), Prove::Fully) => Err(error),
-            (Some(error), Prove::For(_)) => Ok(vec![Remark::Unproved(error)]),
-            (None, Prove::Fully) => {
-                Ok(self.missing_ranks(solution).or_else(|| self.provable(problem, solution)).into_iter().collect())
+            (Some(error @ (Error::Unsupported { .. } | Error::TooWide { .. })), Prove::Fully) => {
+                Err(match self.provable(problem, solution, prove) {
+                    Some(provable) => Error::Unprovable { cause: Box::new(error), advice: provable.to_string() },
+                    None => error,
+                })
             }
-            _ => Ok(Vec::new()),
+            // Dependent columns are named, and their error says what to do.
+            (Some(error), Prove::Fully) => Err(error),
+            (error, prove) => {
+                let unproved = error.filter(|_| matches!(prove, Prove::For(_))).map(Remark::Unproved);
+                let ranks = self.missing_ranks(solution).filter(|_| prove == Prove::Fully);
+                let provable = || self.provable(problem, solution, prove).map(Remark::Provable);
+                Ok(unproved.into_iter().chain(ranks.or_else(provable)).collect())
+            }
         }
     }
 
-    /// What would be proved, where a limit left this unproved.
-    fn provable(&self, problem: &Problem<'_>, solution: &Solution) -> Option<Remark> {
-        let was_cut = matches!(solution.status, Status::TimeLimit | Status::NodeLimit | Status::MemoryLimit);
+    /// What would be proved, where this is not. Where a proof was demanded it is tried; else no more than a few passes are worth it.
+    fn provable(&self, problem: &Problem<'a>, solution: &Solution, prove: Prove) -> Option<Provable> {
+        let is_open = !matches!(solution.status, Status::Optimal | Status::Interrupted | Status::ReadFailed);
         let options = self.solve_options();
-        let can_tell = was_cut && self.posed.groups().is_none() && !options.cancel.is_cancelled();
-        can_tell.then(|| provable::provable(problem, &solution.coefficients, &options, options.time_limit)).flatten()
+        let is_late = options.cancel.is_cancelled() || options.time_limit.is_some_and(|left| left.is_zero());
+        if !is_open || is_late || self.posed.groups().is_some() || prove == Prove::No {
+            return None;
+        }
+        let unproved = Unproved { posed: self.posed, problem, solution, options };
+        if prove == Prove::Fully { unproved.tried() } else { unproved.expected() }
     }
 
     /// What is to be said where fewer of the best subsets are proved than were asked for, though there may be more.

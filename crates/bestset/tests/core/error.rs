@@ -295,6 +295,13 @@ fn messages_name_the_value_and_the_place() {
         ),
         (Error::Unsupported { method: "cdss", reason: "cannot" }, "method cdss cannot"),
         (
+            Error::Unprovable {
+                cause: Box::new(Error::Unsupported { method: "exact", reason: "cannot" }),
+                advice: "with lambda2 = 0.1 a proof is soon made".to_owned(),
+            },
+            "method exact cannot; with lambda2 = 0.1 a proof is soon made",
+        ),
+        (
             Error::Dependent { column: 0, others: vec![], share: 0.0 },
             "column 0 of X is nearly a combination of others: 0.0e0 of its square is left without; drop one of them, or raise \
              lambda2",
