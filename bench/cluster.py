@@ -3,6 +3,7 @@
     python bench/cluster.py kills     [--times 10] [--only exact]     a worker killed at random moments of each kind of call: are the bits the same?
     python bench/cluster.py memory                     a worker that hits its limit of memory
     python bench/cluster.py trees     [--seconds 30]   nodes a second of a hard proof with 1 and 2 workers, and with workers that die
+    python bench/cluster.py interrupt                  Ctrl-C in the client: the best answer, with a bound?
     python bench/cluster.py sweeps                     what a pass costs besides its arithmetic
 
 Needs the package with Dask (`pip install 'bestset[dask]'`). Wall-clock times are those of a machine that has nothing else to do, or mean
@@ -135,8 +136,9 @@ def memory() -> None:
     rng = np.random.default_rng(0)
     y = rng.standard_normal(n)
     _parts.WHOLE = 0
-    with cluster(2, memory_limit="420MB") as made, distributed.Client(made) as client:
-        for width in (p // 2, p // 48):
+    for width in (p // 2, p // 48):
+        # A cluster of its own for each: the workers that the large parts killed are still being started again.
+        with cluster(2, memory_limit="420MB") as made, distributed.Client(made) as client:
             X = da.random.default_rng(0).standard_normal((n, p), chunks=(-1, width))
             size = 8 * n * width / 1e6
             begun = time.perf_counter()
@@ -187,6 +189,35 @@ def trees(seconds: float) -> None:
     print(f"no bound is above the best answer, {best:.8g}", flush=True)
 
 
+def interrupt() -> None:
+    X, y = linear(300, 300, 20.0, seed=3)
+    given: dict[str, Any] = {"lambda0": 0.02, "lambda2": 0.002, "standardize": False, "fit_intercept": False}
+    calls = {
+        "exact, by slices": (1 << 28, {"method": "exact"}),
+        "exact, in parts": (0, {"method": "exact"}),
+    }
+    with cluster(2) as made, distributed.Client(made) as client:
+        there = da.from_array(X, chunks=(-1, 50)).persist()
+        best = np.inf
+        for name, (whole, more) in calls.items():
+            _parts.WHOLE = whole
+            for seconds in (1.0, 4.0):
+                timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+                begun = time.perf_counter()
+                timer.start()
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    found = bd.solve(X if whole else there, y, client=client, on_interrupt="return", **given, **more)
+                timer.cancel()
+                best = min(best, found.objective)
+                assert found.lower_bound <= best * (1 + 1e-12), f"{name}: a bound is above an answer"
+                print(
+                    f"{name}: Ctrl-C after {seconds:.0f} s, back after {time.perf_counter() - begun:.2f} s: {found.status}, P {found.objective:.8g}, "
+                    f"no subset below {found.lower_bound:.8g}",
+                    flush=True,
+                )
+
+
 def sweeps() -> None:
     _parts.WHOLE = 0
     with cluster(2) as made, distributed.Client(made) as client:
@@ -203,12 +234,13 @@ def sweeps() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=("kills", "memory", "trees", "sweeps"))
+    parser.add_argument("what", choices=("kills", "memory", "trees", "interrupt", "sweeps"))
     parser.add_argument("--times", type=int, default=10)
     parser.add_argument("--only", default="", help="of the kinds of calls those whose names have this in them")
     parser.add_argument("--seconds", type=float, default=30.0)
     given = parser.parse_args()
-    {"kills": lambda: kills(given.times, given.only), "memory": memory, "trees": lambda: trees(given.seconds), "sweeps": sweeps}[given.what]()
+    calls = {"memory": memory, "trees": lambda: trees(given.seconds), "interrupt": interrupt, "sweeps": sweeps}
+    calls.get(given.what, lambda: kills(given.times, given.only))()
 
 
 if __name__ == "__main__":
