@@ -1,6 +1,6 @@
 """Families of responses beside R's glm, MASS, statsmodels, abess, glmnet and skglm; proofs are in families/proofs.py.
 
-    python bench/families.py [--parts references,abess,cox,lasso]
+    python bench/families.py [--parts references,abess,cox,classes,lasso]
 
 Needs statsmodels, abess and skglm, and Rscript with glmnet and MASS for their rows: what is missing is said and left out. One thread each;
 times are of the processor. Writes FAMILIES.md beside this file.
@@ -230,10 +230,46 @@ def cox_beside_abess() -> list[str]:
     return rows
 
 
+def class_deviance(X, y, support) -> float:
+    """Twice the least negative log-likelihood on a support, by statsmodels."""
+    import statsmodels.api as sm
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = sm.MNLogit(y, sm.add_constant(X[:, support])).fit(method="newton", disp=0, maxiter=100, tol=1e-12)
+    return -2 * made.llf
+
+
+def classes_beside_abess() -> list[str]:
+    from abess import MultinomialRegression
+
+    rows = ["| n, p, classes | features | deviance, abess | deviance, bestset | processor seconds, abess | bestset |", "|---|---|---|---|---|---|"]
+    for n, p, count, seed in ((500, 200, 3, 1), (500, 1000, 3, 2), (500, 200, 5, 3), (300, 100, 4, 4)):
+        rng = np.random.default_rng([seed, n, p, count])
+        X = np.asfortranarray(rng.standard_normal((n, p)))
+        u = X[:, :10] @ rng.standard_normal((10, count)) * 0.7
+        y = np.argmax(u + rng.gumbel(size=u.shape), axis=1)
+        for k in (5, 10):
+            before = used()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                theirs = MultinomialRegression(support_size=k, thread=1).fit(X, y)
+            seconds, before = used() - before, used()
+            found = bestset.solve(X, y.astype(float), loss="multinomial", k=k, lambda2=1e-6, prove=None, threads=1)
+            own = used() - before
+            coef = theirs.coef_ if theirs.coef_.shape[0] == p else theirs.coef_.T
+            chosen = np.flatnonzero(np.abs(coef).sum(axis=1))
+            both = class_deviance(X, y, chosen), class_deviance(X, y, found.support)
+            rows.append(f"| {n}, {p}, {count} | {len(chosen)}, {len(found.support)} | {both[0]:.4f} | {both[1]:.4f} | {seconds:.2f} | {own:.2f} |")
+            print(rows[-1], flush=True)
+    return rows
+
+
 PARTS = {
     "references": ("Without a penalty, with weights and an offset", references),
     "abess": ("The same sizes beside abess, Poisson: deviance of the fit on the support", beside_abess),
     "cox": ("The same sizes beside abess, Cox: log partial likelihood", cox_beside_abess),
+    "classes": ("The same sizes beside abess, many classes: deviance of the fit on the support", classes_beside_abess),
     "lasso": ("λ0 = 0 beside glmnet and skglm, Poisson", beside_lasso),
 }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -107,6 +108,7 @@ def main():
     print("ours is the better fit.\n")
     print("| problem | coefficients, coxph | coefficients, bestset | gradient, coxph | gradient, bestset | partial log-likelihood | baseline hazard | P |")
     print("|---|---|---|---|---|---|---|---|")
+    short = []
     for (name, one), other in zip(all_of_them.items(), theirs):
         found = ours(one)
         loglik = -(found.objective - one["lambda2"] * float(np.sum(found.coef**2)))
@@ -129,9 +131,13 @@ def main():
         better = (judged.objective - found.objective) / abs(found.objective)
         print(f"| {name} | {far[0]:.1e} | {far[1]:.1e} | {steep[0]:.1e} | {steep[1]:.1e} | {lik:.1e} | {base if base == '' else format(base, '.1e')} | {better:.1e} |")
         assert better > -1e-11, name
-        assert far[1] < 1e-8, name
+        if far[1] >= 1e-8:
+            short.append(name)
         assert one["lambda2"] > 0 or lik < 1e-12, name
+    if short:
+        print("\nOurs are not within 1e-8: " + "; ".join(short) + ".")
     others()
+    return 1 if short else 0
 
 
 def others():
@@ -158,4 +164,4 @@ def others():
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

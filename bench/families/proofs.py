@@ -2,7 +2,7 @@
 
     python bench/families/proofs.py [FAMILY ...]
 
-Two threads, 60 s by the clock for the proof, on a machine that does nothing else. Rows go to proofs.csv beside this file, those of other families stay,
+One thread, 60 s by the clock for the proof, on a machine that does nothing else. Rows go to proofs.csv beside this file, those of other families stay,
 and PROOFS.md is made of them.
 """
 
@@ -60,9 +60,9 @@ def used() -> float:
 def proved(family: str) -> list:
     X, y, words, true = posed(family)
     start = time.monotonic()
-    chosen = bestset.solve(X, y, prove=None, **words)
+    chosen = bestset.solve(X, y, prove=None, threads=1, **words)
     first, start, before = time.monotonic() - start, time.monotonic(), used()
-    found = bestset.solve(X, y, lambda0=chosen.lambda0, lambda2=chosen.lambda2, method="exact", time_limit=LIMIT, **words)
+    found = bestset.solve(X, y, lambda0=chosen.lambda0, lambda2=chosen.lambda2, method="exact", time_limit=LIMIT, threads=1, **words)
     seconds, processor = time.monotonic() - start, used() - before
     right = len(set(map(int, found.support)) & set(map(int, true)))
     return [family, f"{chosen.lambda2:.3g}", f"{chosen.lambda0:.4g}", f"{first:.1f}", found.status, found.n_iter, f"{seconds:.1f}", f"{processor:.1f}",
@@ -82,7 +82,7 @@ def main() -> None:
     with file.open("w", newline="") as opened:
         csv.writer(opened, lineterminator="\n").writerows([HEAD, *kept])
     lines = ["| " + " | ".join(row) + " |" for row in [HEAD, ["---"] * len(HEAD), *kept]]
-    about = "# Proofs of every family\n\nn = 500, p = 1000, ten true features; the price that EBIC chooses, at most 60 s by the clock, two threads, machine at rest, build of the tests.\nMade by `python bench/families/proofs.py`.\n\n"
+    about = "# Proofs of every family\n\nn = 500, p = 1000, ten true features; the price that EBIC chooses, at most 60 s by the clock, one thread, build of the tests.\nMade by `python bench/families/proofs.py`.\n\n"
     (HERE / "PROOFS.md").write_text(about + "\n".join(lines) + "\n")
 
 

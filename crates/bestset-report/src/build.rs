@@ -77,7 +77,11 @@ pub fn build(posed: &Posed<'_>, selected: &Selected, subject: &Subject<'_>) -> b
         ranked: ranked(posed, selected, &problem, subject)?,
         diagnostics: Some(diagnostics(posed, &problem, selected, subject)?),
         explained: explained(&problem, inside)?,
-        deviance: posed.classes().map(|_| bestset::criteria::Fit::new(&problem, inside)).transpose()?.map(|f| f.deviance),
+        deviance: posed
+            .classes()
+            .map(|_| bestset::criteria::Fit::new(&problem, inside))
+            .transpose()?
+            .map(|f| f.deviance),
         asked: asked(posed, selected),
         methods: crate::methods::sentence(posed, selected, &opening.data, &opening.version),
         ..opening

@@ -53,7 +53,8 @@ fn deviation(problem: &Problem<'_>, j: usize) -> bestset::Result<f64> {
 fn rises(problem: &Problem<'_>, inside: &Coefficients, features: &[usize]) -> bestset::Result<Vec<f64>> {
     let (classes, penalty) = (problem.classes(), problem.penalty());
     let options = Options { method: Method::Incremental, trace: false, ..Options::default() };
-    let unpriced = |bounds: Bounds| problem.with_penalty(Penalty { lambda0: 0.0, ..penalty.clone() }.with_bounds(bounds));
+    let unpriced =
+        |bounds: Bounds| problem.with_penalty(Penalty { lambda0: 0.0, ..penalty.clone() }.with_bounds(bounds));
     let least = unpriced(penalty.bounds.clone())?.objective(inside)?;
     let rise = |left: &usize| -> bestset::Result<f64> {
         let mut bounds = (vec![0.0; problem.ncols()], vec![0.0; problem.ncols()]);

@@ -31,9 +31,9 @@ mod types;
 pub use build::{Subject, build, chosen_by};
 pub use kept::Kept;
 pub use types::{
-    Calibration, Certificate, Chromosome, ClassFit, ClassesFit, Classification, Confusion, Criterion, CrossValidation, CvPoint, Data,
-    Diagnostics, Genome, Locus, Model, Neighbour, Path, PathPoint, Ranked, Regression, Report, Row, Rule, Screening,
-    Subset, SurvivalFit, SurvivalGroup, Task, Term, TraceRow,
+    Calibration, Certificate, Chromosome, ClassFit, ClassesFit, Classification, Confusion, Criterion, CrossValidation,
+    CvPoint, Data, Diagnostics, Genome, Locus, Model, Neighbour, Path, PathPoint, Ranked, Regression, Report, Row,
+    Rule, Screening, Subset, SurvivalFit, SurvivalGroup, Task, Term, TraceRow,
 };
 
 mod page;

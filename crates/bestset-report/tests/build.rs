@@ -100,7 +100,8 @@ fn many_classes_have_their_coefficients_and_curves() {
     let x = Dense::new(90, 8, simulated.x.clone()).unwrap();
     let mut sorted = simulated.y().to_vec();
     sorted.sort_by(f64::total_cmp);
-    let y: Vec<f64> = simulated.y().iter().map(|y| f64::from(u8::from(*y >= sorted[30]) + u8::from(*y >= sorted[60]))).collect();
+    let y: Vec<f64> =
+        simulated.y().iter().map(|y| f64::from(u8::from(*y >= sorted[30]) + u8::from(*y >= sorted[60]))).collect();
     let samples = Samples { x: &x, y: &y, weights: None, offset: None };
     let labels: Vec<String> = ["low", "middle", "high"].map(String::from).to_vec();
     let subject = Subject {
@@ -120,7 +121,10 @@ fn many_classes_have_their_coefficients_and_curves() {
             let report = build(posed, &found, &subject)?;
             let outside = posed.outward_classes(&found.solution.coefficients)?.unwrap();
             assert_eq!((report.data.samples, report.data.features, &report.data.labels), (90, 8, &labels));
-            assert_eq!((&report.model.intercepts, report.model.terms.len()), (&outside.intercepts, outside.support.len()));
+            assert_eq!(
+                (&report.model.intercepts, report.model.terms.len()),
+                (&outside.intercepts, outside.support.len())
+            );
             for (k, term) in report.model.terms.iter().enumerate() {
                 let own: Vec<f64> = outside.values.iter().map(|row| row[k]).collect();
                 assert_eq!((&term.name, &term.by_class), (&name(outside.support[k]), &own));

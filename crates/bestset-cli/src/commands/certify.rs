@@ -134,13 +134,7 @@ impl Certify {
         Ok((Given::Model(Box::new(model), names), fitting, size))
     }
 
-    fn write(
-        &self,
-        posed: &Posed<'_>,
-        size: usize,
-        judged: &Certified,
-        out: &mut dyn Write,
-    ) -> Result<(), Failure> {
+    fn write(&self, posed: &Posed<'_>, size: usize, judged: &Certified, out: &mut dyn Write) -> Result<(), Failure> {
         let (certificate, found) = (&judged.certificate, &Answer::new(posed, judged.found.clone())?);
         let figures = CertifyJson::new(posed, size, judged, found);
         if self.json {

@@ -105,10 +105,14 @@ fn a_report_has_a_curve_and_coefficients_for_every_class() {
     let place = trees();
     place.done(&format!("{} --folds 5 --report page.html --plots plots", FIT.replace("fit", "cv")));
     let page = std::fs::read_to_string(place.path("page.html")).unwrap();
-    for word in ["for ash", "for elm", "for oak", "class-roc", "Mean AUC", "Deviance explained", "says ", "samples left out"] {
+    for word in
+        ["for ash", "for elm", "for oak", "class-roc", "Mean AUC", "Deviance explained", "says ", "samples left out"]
+    {
         assert!(page.contains(word), "{word}");
     }
-    assert!(std::fs::read_to_string(place.path("plots/class-roc.svg")).unwrap().contains("each class against all others"));
+    assert!(
+        std::fs::read_to_string(place.path("plots/class-roc.svg")).unwrap().contains("each class against all others")
+    );
 }
 
 /// A model judged by itself is as far from its bound as the fit was; the same coefficients in a table, with the classes in another
@@ -122,7 +126,9 @@ fn certify_takes_coefficients_of_classes() {
     let near = |a: &serde_json::Value, b: &serde_json::Value| (a.as_f64().unwrap() - b.as_f64().unwrap()).abs() < 1e-6;
     assert!(near(&own["objective"], &found["objective"]), "{own} {found}");
     let value = |feature: &serde_json::Value, k: usize| feature["coefficients"][k].as_f64().unwrap();
-    let row = |f: &serde_json::Value| format!("{},{},{},{}\n", f["name"].as_str().unwrap(), value(f, 2), value(f, 0), value(f, 1));
+    let row = |f: &serde_json::Value| {
+        format!("{},{},{},{}\n", f["name"].as_str().unwrap(), value(f, 2), value(f, 0), value(f, 1))
+    };
     let rows: String = found["features"].as_array().unwrap().iter().map(row).collect();
     place.write("table.csv", &format!("feature,oak,ash,elm\n{rows}"));
     let told = place.json(&format!("{rest} -c table.csv --lambda0 2 --json"));

@@ -8,11 +8,7 @@ use crate::types::brief;
 use crate::{ClassFit, ClassesFit};
 use maud::{Markup, html};
 
-pub(super) fn body(
-    fit: &ClassesFit,
-    drawn: Option<&ClassesSeries>,
-    explained: Vec<(Markup, String)>,
-) -> Markup {
+pub(super) fn body(fit: &ClassesFit, drawn: Option<&ClassesSeries>, explained: Vec<(Markup, String)>) -> Markup {
     let of = brief(&fit.samples);
     let mut list = vec![
         (html! { "Right classes" }, percent(fit.accuracy)),
@@ -47,7 +43,8 @@ fn said(fit: &ClassesFit) -> String {
 
 fn left_out(fit: &ClassesFit, drawn: &ClassesSeries) -> Option<String> {
     let (all, curves) = (fit.classes.len(), drawn.curves.len());
-    (curves < all).then(|| format!("{} of {} classes are drawn; the areas of all are in the table.", count(curves), count(all)))
+    (curves < all)
+        .then(|| format!("{} of {} classes are drawn; the areas of all are in the table.", count(curves), count(all)))
 }
 
 fn areas(fit: &ClassesFit) -> Markup {

@@ -77,7 +77,8 @@ fn table(model: &Model, report: &Report) -> Markup {
     let many = terms.iter().any(|t| !t.by_class.is_empty());
     let first = if many { "Length" } else { "Coefficient" };
     let names: Vec<String> = labels.iter().map(|label| format!("for {}", cut(label))).collect();
-    let values: Vec<ClassValue> = (0..labels.len()).map(|k| ClassValue(Box::new(move |t: &Term| t.by_class.get(k).copied()))).collect();
+    let values: Vec<ClassValue> =
+        (0..labels.len()).map(|k| ClassValue(Box::new(move |t: &Term| t.by_class.get(k).copied()))).collect();
     let own = names.iter().zip(&values);
     let by_class = own.map(|(title, value)| Column { title, value: &*value.0, words: &plain, signed: true, top: None });
     let general = [

@@ -13,7 +13,8 @@ pub(super) fn roc(fit: &ClassesSeries) -> Option<Plot> {
     let words = |c: &ClassCurve| format!("{} ({})", cut(&clean(&c.name), room), number(c.auc.unwrap_or(f64::NAN), 3));
     let names: Vec<String> = fit.curves.iter().map(words).collect();
     let said = format!("Of {}, each class against all others. Areas: {}.", fit.samples, names.join(", "));
-    let keys: Vec<(RGBColor, &str)> = names.iter().enumerate().map(|(k, n)| (HUES[k % HUES.len()], n.as_str())).collect();
+    let keys: Vec<(RGBColor, &str)> =
+        names.iter().enumerate().map(|(k, n)| (HUES[k % HUES.len()], n.as_str())).collect();
     let share = |name| Axis { name, range: (0.0, 1.0), label: Some(&plain) };
     let note = format!("Of {}, each class against all others.", fit.samples);
     let frame = Frame::new(title, note, share("others mistaken for it"), share("share of the class found"));

@@ -137,7 +137,11 @@ mod tests {
         let values: Vec<f64> = (0..40).map(|i| f64::from(i * i % 17)).collect();
         let fitted: Vec<f64> = values.iter().map(|v| 0.8 * v + 1.0).collect();
         Report {
-            model: Model { intercept: None, intercepts: Vec::new(), terms: vec![Term::new(name, 2.0), Term::new("b", -1.0)] },
+            model: Model {
+                intercept: None,
+                intercepts: Vec::new(),
+                terms: vec![Term::new(name, 2.0), Term::new("b", -1.0)],
+            },
             certificate: Certificate::new(8.0, 7.0, "converged", false),
             trace: (1..9)
                 .map(|k| TraceRow { seconds: 0.1 * f64::from(k), objective: 9.0, lower_bound: f64::from(k) })
@@ -202,7 +206,11 @@ mod tests {
     fn nothing_to_draw_is_no_plot_and_extreme_numbers_are_no_trouble() {
         assert!(Report::default().plots().is_empty());
         for value in [f64::NAN, f64::INFINITY, f64::MAX, f64::MIN_POSITIVE, 0.0, 1e16, -1e300] {
-            let model = Model { intercept: None, intercepts: Vec::new(), terms: vec![Term::new("a", value), Term::new("b", -value)] };
+            let model = Model {
+                intercept: None,
+                intercepts: Vec::new(),
+                terms: vec![Term::new("a", value), Term::new("b", -value)],
+            };
             let (y, u) = ([value, value, 1.0, value + 2.0], [value, 1.0, value, value]);
             let trace = [0.0, 1.0].map(|seconds| TraceRow { seconds, objective: value, lower_bound: value }).to_vec();
             let diagnostics = Some(Diagnostics::Regression(Regression::new(&y, &u)));

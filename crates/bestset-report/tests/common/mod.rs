@@ -232,7 +232,8 @@ pub fn survival() -> Report {
         groups: vec![group("low risk", 1), group("middle risk", 2), group("high risk", 3)],
     };
     let base = regression();
-    let data = Data { task: Task::Survival, loss: "cox".into(), target: "days until relapse".into(), ..base.data.clone() };
+    let data =
+        Data { task: Task::Survival, loss: "cox".into(), target: "days until relapse".into(), ..base.data.clone() };
     Report { data, diagnostics: Some(Diagnostics::Survival(fit)), ..base }
 }
 

@@ -11,9 +11,6 @@ use crate::search::widen::{self, Known};
 use crate::solution::{Coefficients, Local};
 use std::collections::HashSet;
 
-/// The share of P that sums of as many losses as there are samples are rounded by, with room to spare.
-const LAST_DIGITS: f64 = 1e-13;
-
 /// Searches from several starts around the relaxation's minimiser, which the workspace holds, then further off.
 pub fn solve(
     work: &mut Workspace<'_, '_>,
@@ -94,15 +91,10 @@ fn take_convex(
     best: &mut Incumbent,
     monitor: &mut Monitor<'_>,
 ) -> Result<()> {
-    let (root, own) = (work.coefficients(), work.objective());
+    best.offer(work, monitor);
     // A gap closed to eight digits leaves four of a coefficient: P is flat at its minimum.
     if !work.problem.loss().is_quadratic() && work.can_price(work.support().len()) {
         refit(work, monitor);
-    }
-    best.offer(work, monitor);
-    // Where P differs by its last digits only, the smaller slopes of the fit say more than it does.
-    if own < best.objective - LAST_DIGITS * best.objective.abs() || !best.objective.is_finite() {
-        work.load(&root)?;
         best.offer(work, monitor);
     }
     for start in others {

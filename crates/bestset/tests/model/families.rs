@@ -186,7 +186,7 @@ fn certificates_hold_wherever_a_tree_is_cut() {
         let scale = case.null_loss() + least.1.abs();
         case.with_problem(|problem| {
             for (method, max_nodes) in
-                [(Method::Incremental, None), (Method::Exact, Some(0)), (Method::Exact, Some(3)), (Method::Exact, None)]
+                [(Method::Incremental, None), (Method::Exact, Some(1)), (Method::Exact, Some(4)), (Method::Exact, None)]
             {
                 let options = Options { method, max_nodes, ..Options::default() };
                 let found = solve(problem, &options).unwrap();
@@ -199,6 +199,11 @@ fn certificates_hold_wherever_a_tree_is_cut() {
         });
         tally.add("problems", 1u64);
     }
-    let least = [("optimal", 500, "fits"), ("gamma", 200, "fits"), ("poisson", 200, "fits"), ("negative_binomial", 200, "fits")];
+    let least = [
+        ("optimal", 500, "fits"),
+        ("gamma", 200, "fits"),
+        ("poisson", 200, "fits"),
+        ("negative_binomial", 200, "fits"),
+    ];
     tally.conclude("families", &seeds, &least);
 }

@@ -98,7 +98,9 @@ fn of_object(path: &Path, object: &serde_json::Map<String, serde_json::Value>, c
         match values.filter(|values| values.len() == count) {
             Some(values) => rows.add(name, values),
             None if count > 1 => {
-                return Err(bad(format!("the coefficients of {name:?} are {value}, not a list of {count} numbers, one for each class")));
+                return Err(bad(format!(
+                    "the coefficients of {name:?} are {value}, not a list of {count} numbers, one for each class"
+                )));
             }
             None => return Err(bad(format!("the coefficient of {name:?} is {value}, not a number"))),
         }
@@ -107,7 +109,8 @@ fn of_object(path: &Path, object: &serde_json::Map<String, serde_json::Value>, c
 }
 
 fn of_lines(path: &Path, text: &str, count: usize) -> Result<Rows, Failure> {
-    let bad = |line: usize, problem: String| Failure::Message(format!("{}: line {}: {problem}", path.display(), line + 1));
+    let bad =
+        |line: usize, problem: String| Failure::Message(format!("{}: line {}: {problem}", path.display(), line + 1));
     let clean = |field: &str| field.trim().trim_matches('"').to_owned();
     let mut rows = Rows::default();
     for (k, line) in text.lines().enumerate().filter(|l| !l.1.trim().is_empty()) {
@@ -171,7 +174,8 @@ fn of_classes(
         None => (0..classes).collect(),
         Some(titles) => order(titles, labels)?,
     };
-    let mut sorted: Vec<(usize, &Vec<f64>)> = features.iter().copied().zip(rows.pairs.iter().map(|row| &row.1)).collect();
+    let mut sorted: Vec<(usize, &Vec<f64>)> =
+        features.iter().copied().zip(rows.pairs.iter().map(|row| &row.1)).collect();
     sorted.sort_by_key(|row| row.0);
     let of = |k: usize| sorted.iter().map(|row| row.1[k]).collect();
     let mut outside = ClassCoefficients {

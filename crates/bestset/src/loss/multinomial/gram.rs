@@ -84,7 +84,11 @@ mod tests {
                 for b in 0..size {
                     let direct = crate::kernel::dot(&column(b), &image);
                     let scale = 1.0 + direct.abs();
-                    assert!((gram[a * size + b] - direct).abs() < 1e-11 * scale, "{a} {b}: {} {direct}", gram[a * size + b]);
+                    assert!(
+                        (gram[a * size + b] - direct).abs() < 1e-11 * scale,
+                        "{a} {b}: {} {direct}",
+                        gram[a * size + b]
+                    );
                 }
             }
         }
