@@ -20,10 +20,11 @@ pub struct Forms {
 }
 
 impl Tree<'_> {
-    /// Equations that hold the features which are not out, and the places of these.
-    fn equations(&mut self) -> Result<(Rc<Equations>, Vec<usize>), String> {
+    /// Equations that hold the features which were not out after so many decisions, and the places of these.
+    fn equations(&mut self, decided: usize) -> Result<(Rc<Equations>, Vec<usize>), String> {
         let p = self.header.p();
-        let members: Vec<usize> = (0..p).filter(|&j| self.choices[j] != Choice::Out).collect();
+        let is_member = |j: &usize| self.choices[*j] != Choice::Out || self.decided[decided..].contains(j);
+        let members: Vec<usize> = (0..p).filter(is_member).collect();
         if let Some(known) = &self.equations
             && let Some(places) = known.places(&members)
         {
@@ -39,8 +40,8 @@ impl Tree<'_> {
     /// The inverse with what is out eliminated; where it is asked for anew, that of the members alone, with no rounding of others.
     fn costs(&mut self, is_new: bool) -> Result<Rc<Form>, String> {
         if is_new || self.forms.costs.is_none() {
-            let (equations, places) = self.equations()?;
-            self.forms.costs = Some(Rc::new(equations.inverse(&places)?));
+            let shared = if is_new { None } else { self.shared_inverse() };
+            self.forms.costs = Some(shared.map_or_else(|| self.inverse(self.decided.len()), Ok)?);
         }
         let form = self.forms.costs.as_mut().ok_or("no inverse")?;
         if form.is_behind(&self.choices, &[Choice::Out]) {
@@ -49,10 +50,25 @@ impl Tree<'_> {
         Ok(form.clone())
     }
 
+    fn inverse(&mut self, decided: usize) -> Result<Rc<Form>, String> {
+        let (equations, places) = self.equations(decided)?;
+        Ok(Rc::new(equations.inverse(&places)?))
+    }
+
+    /// One inverse for all families that wait without one and for this one, which they hold; `None` where there is none.
+    fn shared_inverse(&mut self) -> Option<Rc<Form>> {
+        let first = self.waiting.iter().position(|w| w.forms.costs.is_none())?;
+        let made = self.inverse(self.waiting[first].decided).ok()?;
+        self.waiting[first..].iter_mut().for_each(|w| {
+            w.forms.costs.get_or_insert_with(|| made.clone());
+        });
+        Some(made)
+    }
+
     /// Inner products with what is in eliminated, of the free features.
     fn gains(&mut self) -> Result<Rc<Form>, String> {
         if self.forms.gains.is_none() {
-            let (equations, places) = self.equations()?;
+            let (equations, places) = self.equations(self.decided.len())?;
             self.forms.gains = Some(Rc::new(equations.form(&places)));
         }
         let form = self.forms.gains.as_mut().ok_or("no inner products")?;

@@ -36,13 +36,13 @@ pub struct Counts {
 }
 
 /// A family that waits while the other side of its split is looked at.
-struct Waiting {
+pub(crate) struct Waiting {
     /// Decisions that it shares with that side.
-    decided: usize,
+    pub(crate) decided: usize,
     feature: usize,
     side: Choice,
     lemma: Option<Rc<Lemma>>,
-    forms: Forms,
+    pub(crate) forms: Forms,
 }
 
 /// The family that is looked at, and those that wait.
@@ -51,10 +51,10 @@ pub struct Tree<'a> {
     pub(crate) model: &'a Model,
     pub(crate) choices: Vec<Choice>,
     /// Features decided since the root, in order.
-    decided: Vec<usize>,
+    pub(crate) decided: Vec<usize>,
     pub(crate) inside: usize,
     lemma: Option<Rc<Lemma>>,
-    waiting: Vec<Waiting>,
+    pub(crate) waiting: Vec<Waiting>,
     is_closed: bool,
     pub(crate) products: Products,
     pub(crate) equations: Option<Rc<Equations>>,
