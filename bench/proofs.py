@@ -1,6 +1,8 @@
 """Times solves, proofs in files and their checks; prints rows of the table PROOF of bench/NOTES.md.
 
-    python3 bench/proofs.py DATA TARGET LAMBDA2 K [K ...]      K may be a range, 1-19
+    python3 bench/proofs.py DATA TARGET LAMBDA2 K [K ...]      K may be a range, 1-19, or prices LAMBDA0:LAMBDA1, 0.1:0.2
+    python3 bench/proofs.py draw FILE.npy paper N SNR          the paper's simulation (problems.py), the target its column x1
+    python3 bench/proofs.py draw FILE.npy wide P SNR           n = 1000, ten coefficients of one size, the same way
 
 Seconds of the processor on one thread: of the solve alone, of the solve and the proof, of the check; nodes and bytes of the proof. The
 programs are those in target/debug, or in the folder that BESTSET_BIN names. A proof that is not accepted is said, and ends with 1.
@@ -28,7 +30,9 @@ def run(*words):
 
 def row(data, target, ridge, k):
     """One line of the table; whether the proof was accepted."""
-    ask = [BIN / "bestset", "exact", data, "--target", target, "-k", k, "--lambda2", ridge, "--threads", 1, "--time-limit", LIMIT]
+    prices = k.split(":")
+    asked = ["-k", k] if len(prices) == 1 else ["--lambda0", prices[0], "--lambda1", prices[1]]
+    ask = [BIN / "bestset", "exact", data, "--target", target, *asked, "--lambda2", ridge, "--threads", 1, "--time-limit", LIMIT]
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "x.bsp"
         plain, alone = run(*ask)
@@ -46,10 +50,31 @@ def row(data, target, ridge, k):
     return f"{text} {'' if is_accepted else 'NOT ACCEPTED: '}{counts}", is_accepted
 
 
+def draw(file, kind, size, snr):
+    """Writes a problem; the columns are of length one, as the solver takes them."""
+    # Nothing else needs more than the standard library.
+    import numpy
+    import problems
+
+    if kind == "paper":
+        X, y, _ = problems.paper_data(int(size), int(snr), 1)
+    else:
+        rng = numpy.random.default_rng([1, int(size), int(snr)])
+        X = problems.unit_columns(problems.autoregressive(rng, 1000, int(size), 0.1))
+        support = rng.choice(X.shape[1], 10, replace=False)
+        y = problems.with_noise(rng, X[:, support] @ rng.choice([-1.0, 1.0], 10), int(snr))
+    numpy.save(file, numpy.asfortranarray(numpy.column_stack([y, X])))
+    return 0
+
+
 def main(data, target, ridge, *sizes):
-    ends = [size.split("-") for size in sizes]
+    if data == "draw":
+        return draw(target, ridge, *sizes)
     accepted = 0
-    ks = [k for end in ends for k in range(int(end[0]), int(end[-1]) + 1)]
+    ks = []
+    for size in sizes:
+        first, _, last = size.partition("-")
+        ks += [size] if ":" in size else [str(k) for k in range(int(first), int(last or first) + 1)]
     for k in ks:
         line, is_accepted = row(data, target, ridge, k)
         accepted += is_accepted

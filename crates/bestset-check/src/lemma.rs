@@ -50,7 +50,7 @@ impl Lemma {
 }
 
 /// Cholesky's factorisation in place; the first place where it fails.
-fn factor(matrix: &mut [f64], m: usize) -> Option<usize> {
+pub fn factor(matrix: &mut [f64], m: usize) -> Option<usize> {
     for a in 0..m {
         // A diagonal far from underflow keeps underflow elsewhere below what is allowed for.
         let is_sound = matrix[a * m + a] > 1e-100;

@@ -10,7 +10,7 @@
 //! | `source`, `header` | the bytes of a proof; which data, which problem, which claim |
 //! | `model` | the columns of the problem, compared with the hash |
 //! | `bound`, `lemma` | the inequality, and the curvature it may use |
-//! | `fit`, `leaps` | least squares, from below, and what that decides |
+//! | `fit`, `form`, `leaps` | least squares, from below, and what that decides |
 //! | `dual`, `loss` | the same for losses that are not the squared one |
 //! | `tree` | the records: splits, bounds, decisions |
 //! | `round`, `sha256` | rounding bounded beforehand; the hash |
@@ -21,6 +21,7 @@ mod bound;
 mod command;
 mod dual;
 mod fit;
+mod form;
 mod header;
 mod leaps;
 mod lemma;

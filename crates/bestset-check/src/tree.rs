@@ -1,8 +1,9 @@
 //! The records, one after the other: a depth-first walk through the families of subsets (PROOF, "Records").
 
 use crate::bound::{Anchor, Choice, bound};
-use crate::fit::{Equations, Fit};
+use crate::fit::Equations;
 use crate::header::{Header, sparse};
+use crate::leaps::Forms;
 use crate::lemma::{Lemma, Products};
 use crate::loss::Loss;
 use crate::model::Model;
@@ -37,11 +38,11 @@ pub struct Counts {
 /// A family that waits while the other side of its split is looked at.
 pub(crate) struct Waiting {
     /// Decisions that it shares with that side.
-    decided: usize,
+    pub(crate) decided: usize,
     feature: usize,
     side: Choice,
     lemma: Option<Rc<Lemma>>,
-    pub(crate) fit: Option<Rc<Fit>>,
+    pub(crate) forms: Forms,
 }
 
 /// The family that is looked at, and those that wait.
@@ -50,15 +51,15 @@ pub struct Tree<'a> {
     pub(crate) model: &'a Model,
     pub(crate) choices: Vec<Choice>,
     /// Features decided since the root, in order.
-    decided: Vec<usize>,
+    pub(crate) decided: Vec<usize>,
     pub(crate) inside: usize,
     lemma: Option<Rc<Lemma>>,
     pub(crate) waiting: Vec<Waiting>,
     is_closed: bool,
     pub(crate) products: Products,
     pub(crate) equations: Option<Rc<Equations>>,
-    /// The last fit on features that hold those of the family.
-    pub(crate) fit: Option<Rc<Fit>>,
+    /// What fits of the family are found from.
+    pub(crate) forms: Forms,
     /// What fits must be, by the number of features.
     pub(crate) needs: Vec<f64>,
     pub(crate) counts: Counts,
@@ -82,7 +83,7 @@ impl<'a> Tree<'a> {
             is_closed: false,
             products: Products::default(),
             equations: None,
-            fit: None,
+            forms: Forms::default(),
             needs: Vec::new(),
             counts: Counts::default(),
         }
@@ -128,7 +129,7 @@ impl<'a> Tree<'a> {
 
     /// Goes on with the last family that waits.
     pub(crate) fn close(&mut self) {
-        let Some(Waiting { decided, feature, side, lemma, fit }) = self.waiting.pop() else {
+        let Some(Waiting { decided, feature, side, lemma, forms }) = self.waiting.pop() else {
             self.is_closed = true;
             return;
         };
@@ -136,7 +137,7 @@ impl<'a> Tree<'a> {
             self.inside -= usize::from(self.choices[j] == Choice::In);
             self.choices[j] = Choice::Free;
         }
-        (self.lemma, self.fit) = (lemma, fit);
+        (self.lemma, self.forms) = (lemma, forms);
         self.choices[feature] = side;
         self.inside += usize::from(side == Choice::In);
         self.decided.push(feature);
@@ -146,9 +147,10 @@ impl<'a> Tree<'a> {
     fn split<R: Read>(&mut self, from: &mut Source<R>) -> Result<(), String> {
         let (j, in_first) = (from.feature(self.header.p())?, from.flag()?);
         let (first, side) = if in_first { (Choice::In, Choice::Out) } else { (Choice::Out, Choice::In) };
-        let (decided, lemma, fit) = (self.decided.len(), self.lemma.clone(), self.fit.clone());
+        self.settle();
+        let (decided, lemma, forms) = (self.decided.len(), self.lemma.clone(), self.forms.clone());
         self.decide(j, first)?;
-        self.waiting.push(Waiting { decided, feature: j, side, lemma, fit });
+        self.waiting.push(Waiting { decided, feature: j, side, lemma, forms });
         self.counts.splits += 1;
         Ok(())
     }

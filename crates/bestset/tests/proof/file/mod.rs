@@ -121,23 +121,28 @@ fn proofs_of_other_losses_are_accepted() {
     assert!((0..3).all(|k| total[k] > 50 && accepted[k] >= total[k] * 95 / 100), "{accepted:?} of {total:?}");
 }
 
-/// Counts and amounts, with a ridge; weights and offsets, an intercept or none.
+/// Counts and amounts of at most so many features, with a ridge; weights and offsets, an intercept or none.
+pub fn counts(rng: &mut crate::common::ChaCha8Rng, trial: usize, most: usize) -> Case {
+    let losses = [Loss::Poisson, Loss::Gamma, Loss::NegativeBinomial { theta: 1.7 }];
+    let (which, n, p) = (trial % 3, 12 + trial % 20, 2 + trial % (most - 1));
+    let scale = [1.0, 30.0, 0.01][trial / 3 % 3];
+    let x: Vec<f64> = (0..n * p).map(|_| scale * normal(rng)).collect();
+    let mut y: Vec<f64> = (0..n).map(|i| 0.5 + 0.8 * x[i] / scale).collect();
+    respond(rng, losses[which], &mut y);
+    let penalty = Penalty::new(power(rng, -2.0, 0.5), 0.0, scale * scale * power(rng, -2.0, 1.0));
+    let mut case = Case::dense(n, p, x, y, penalty);
+    (case.loss, case.intercept) = (losses[which], trial.is_multiple_of(2));
+    case.weights = trial.is_multiple_of(5).then(|| (0..n).map(|_| power(rng, -1.0, 1.0)).collect());
+    case.offset = trial.is_multiple_of(4).then(|| (0..n).map(|_| 0.3 * normal(rng)).collect());
+    case
+}
+
 #[test]
 fn proofs_of_counts_and_amounts_are_accepted() {
     let mut rng = rng(237);
-    let losses = [Loss::Poisson, Loss::Gamma, Loss::NegativeBinomial { theta: 1.7 }];
     let (mut accepted, mut total) = ([0; 3], 0);
     for trial in 0..90 {
-        let (which, n, p) = (trial % 3, 12 + trial % 20, 2 + trial % 6);
-        let scale = [1.0, 30.0, 0.01][trial / 3 % 3];
-        let x: Vec<f64> = (0..n * p).map(|_| scale * normal(&mut rng)).collect();
-        let mut y: Vec<f64> = (0..n).map(|i| 0.5 + 0.8 * x[i] / scale).collect();
-        respond(&mut rng, losses[which], &mut y);
-        let penalty = Penalty::new(power(&mut rng, -2.0, 0.5), 0.0, scale * scale * power(&mut rng, -2.0, 1.0));
-        let mut case = Case::dense(n, p, x, y, penalty);
-        (case.loss, case.intercept) = (losses[which], trial % 2 == 0);
-        case.weights = (trial % 5 == 0).then(|| (0..n).map(|_| power(&mut rng, -1.0, 1.0)).collect());
-        case.offset = (trial % 4 == 0).then(|| (0..n).map(|_| 0.3 * normal(&mut rng)).collect());
+        let (which, case) = (trial % 3, counts(&mut rng, trial, 7));
         case.with_problem(|problem| {
             let k = (trial % 7 == 0).then_some(2);
             accepted[which] += usize::from(proved(&sized(problem.clone(), k), &exact(), &trial).is_some());
