@@ -138,7 +138,10 @@ fn what_is_reached_is_closed() {
         for (mask, (cost, more)) in costs(&case, &point.support).into_iter().enumerate() {
             let size = mask.count_ones() as usize;
             let is_closed = within.is_some_and(|k| size <= k) || (size <= limit && most.is_some_and(|m| more <= m));
-            assert!(!is_closed || cost >= target * (1.0 - 1e-9), "{seed}: {size} features, {more} added: {cost}, {best}");
+            assert!(
+                !is_closed || cost >= target * (1.0 - 1e-9),
+                "{seed}: {size} features, {more} added: {cost}, {best}"
+            );
         }
         sized += usize::from(within.is_some_and(|k| k > 0 && k < case.p));
         added += usize::from(most.is_some_and(|m| m > 0));

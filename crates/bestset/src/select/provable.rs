@@ -157,8 +157,8 @@ impl Unproved<'_, '_> {
     fn by_coherence(&self, time: Duration) -> Result<Option<(Option<usize>, Option<usize>)>> {
         let (options, mut silent) = (Options { time_limit: Some(time), ..self.options.clone() }, ());
         let monitor = Monitor::new(&options, &mut silent);
-        let can = coherence::applies(self.problem, &options.memory())
-            && monitor.has_time_for(coherence::cost(self.problem));
+        let can =
+            coherence::applies(self.problem, &options.memory()) && monitor.has_time_for(coherence::cost(self.problem));
         if !can {
             return Ok(None);
         }
