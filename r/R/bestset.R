@@ -8,12 +8,13 @@
 #'   as a whole (`groups = FALSE` for column by column).
 #' @param formula,data,subset,na.action As in [lm()]. Rows with missing values are left out and counted.
 #' @param y The target: numbers; for two classes a factor or any two values, of which the second level or the larger counts as
-#'   one; for survival times `Surv(time, status)` or `Surv(start, stop, event)` of package survival, or a matrix with the columns `time` and
+#'   one; for more classes a factor or any values, of which levels without samples are left out; for survival times `Surv(time, status)` or `Surv(start, stop, event)` of package survival, or a matrix with the columns `time` and
 #'   `status`, as glmnet wants it.
 #' @param family `"gaussian"` (least squares), `"binomial"` (logistic), `"poisson"` and `"negbin"` (counts, see `theta`), `"Gamma"`
-#'   (positive amounts), all three with the log link, `"cox"` (survival times, see `ties` and `strata`), `"huber"` (robust, see `delta`) or
-#'   `"squared_hinge"` (support vectors); or a family of R: [gaussian()], [binomial()], [poisson()], `Gamma("log")`,
-#'   `MASS::negative.binomial(theta)`. `NULL` for `"cox"` where `y` is a `Surv()` and `"gaussian"` elsewhere.
+#'   (positive amounts), all three with the log link, `"multinomial"` (classes, a feature in for all of them or for none), `"cox"` (survival
+#'   times, see `ties` and `strata`), `"huber"` (robust, see `delta`) or `"squared_hinge"` (support vectors); or a family of R: [gaussian()], [binomial()], [poisson()], `Gamma("log")`,
+#'   `MASS::negative.binomial(theta)`. `NULL` for what `y` is: `"cox"` for a `Surv()`, `"binomial"` for a factor or texts of two
+#'   values, `"multinomial"` of more, and `"gaussian"` for numbers.
 #' @param lambda0 The price of a feature; several for a path at these prices.
 #' @param k The largest number of features, in place of a price.
 #' @param lambda1,lambda2 Prices of absolute and of squared size. `lambda2 = NULL` for 0.01 of the sum of squares of a column: a
@@ -23,7 +24,7 @@
 #'   `"adjusted_r2"`.
 #' @param max_size,nlambda0 The largest size and the most points of the path.
 #' @param weights Weights of the samples. Whole numbers count like copies of the sample. Unlike in glmnet they are not rescaled.
-#' @param offset A fixed part of the linear predictor; of an exposure its logarithm.
+#' @param offset A fixed part of the linear predictor; of an exposure its logarithm. Of many classes a matrix with a column for each.
 #' @param standardize Whether the penalties are on columns of norm one (`TRUE`, `"norm"`), of variance one (`"variance"`) or as they
 #'   are (`FALSE`). Coefficients are always those of the columns given.
 #' @param intercept Whether there is an intercept, without a price.
@@ -44,7 +45,8 @@
 #' @param ... Settings of [bestset_control()]: `method`, `prove`, `time_limit`, `threads` and others.
 #' @return An object of class `"bestset"`, for which there are [coef()][coef.bestset], [predict()][predict.bestset],
 #'   [summary()], [plot()][plot.bestset], [certificate()], [refit()], [report()] and the usual methods. Its fields:
-#'   \item{support, values, intercept}{the selected features, their coefficients, the intercept}
+#'   \item{support, values, intercept}{the selected features, their coefficients, the intercept; of many classes a column of
+#'     coefficients and an intercept for each}
 #'   \item{objective, lower_bound, gap, relative_gap}{the certificate: no coefficients have an objective below `lower_bound`}
 #'   \item{status, proved}{`"optimal"` where the gap is within the tolerance, `"converged"`, or the limit that struck}
 #'   \item{standing, r2, r2_limit}{what is proved, in words and as R squared}
@@ -61,6 +63,10 @@
 #' # The best three features, proved.
 #' best <- bestset(mpg ~ ., mtcars, k = 3, lambda2 = 0, method = "exact", threads = 2)
 #' certificate(best)
+#' # Many classes: one column of coefficients for each.
+#' species <- bestset(Species ~ ., iris, k = 2, threads = 2)
+#' coef(species)
+#' table(predict(species, type = "class"), iris$Species)
 #' @examplesIf requireNamespace("survival", quietly = TRUE)
 #' # Survival times: strata() and offset() of the formula as coxph() has them.
 #' lung <- na.omit(survival::lung)

@@ -5,6 +5,8 @@
 #'
 #' @param object Coefficients: a vector with one entry for each column of `x`, or with names; a fit with a method of [coef()] such as
 #'   `lm`, `glm`, `coxph`, `glmnet` (with `s`) or `regsubsets` (with `id`). A coefficient named `(Intercept)` is the intercept.
+#'   Of many classes a matrix with a row for each feature and a column for each class, a `glmnet` of family multinomial, or a fit of
+#'   `nnet::multinom()`, whose coefficients are taken in the middle of the classes, where they are shrunk least.
 #' @param x,y The samples, with all features that a subset could have. For a model with a formula the columns of its model matrix.
 #' @param lambda0,k The objective to judge by: a price of a feature, or the largest number of them.
 #' @param intercept The intercept of a vector without names; `FALSE` where the model to judge has none.
@@ -32,10 +34,13 @@ certify <- function(object, x, y, k = NULL, lambda0 = NULL, lambda2 = NULL, inte
   }
   asked <- do.call(ask_for, c(list(x, y, coding, lambda2 = lambda2), words))
   asked$call$choice <- choice_of(lambda0, k)
-  given <- given_coefficients(object, asked, intercept, s, id)
+  given <- if (asked$family == "multinomial") given_classes(object, asked, s) else given_coefficients(object, asked, intercept, s, id)
   found <- with_progress(asked$call$control, function(progress) call_certify(asked$call, given, progress))
   answer <- result(found$selected, asked)
   found$selected <- NULL
+  if (answer$status %in% LIMITS) {
+    warning("the search was ", if (answer$status == "interrupted") answer$status else paste("stopped at its", gsub("_", " ", answer$status)), "; the bound holds, and more time may raise it", call. = FALSE)
+  }
   found[c("lambda0", "lambda1", "lambda2", "k")] <- answer[c("lambda0", "lambda1", "lambda2", "k")]
   found$proved <- found$status == "optimal"
   found$found <- answer

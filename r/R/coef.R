@@ -17,11 +17,13 @@
 #'   not below is taken, with a message, where the path does not have it.
 #' @param exact Whether to solve anew where the path has no such point; the data of the fit are used.
 #' @param complete Whether all coefficients are wanted, zeros included.
-#' @param offset The offset of new samples, where there was one in the fit.
+#' @param offset The offset of new samples, where there was one in the fit; of many classes a matrix with a column for each.
 #' @param newx The same as `newdata`, as glmnet has it.
 #' @param ... Not used.
 #' @return A named vector of coefficients, the intercept first; a vector of predictions, `NA` where a selected feature is missing; for
-#'   `"survival"` and `"hazard"` a matrix with a row for each sample and a column for each time.
+#'   `"survival"` and `"hazard"` a matrix with a row for each sample and a column for each time. Of many classes (family multinomial)
+#'   coefficients, `"link"` and `"response"` are matrices with a column for each class; the coefficients of a feature sum to zero over the
+#'   classes, unless `lambda1` or limits say otherwise.
 #' @examples
 #' fit <- bestset(mpg ~ ., mtcars, threads = 2)
 #' coef(fit)
@@ -34,6 +36,7 @@ coef.bestset <- function(object, k = NULL, lambda0 = NULL, exact = FALSE, comple
 }
 
 coefficients_of <- function(object, point, complete = FALSE) {
+  if (is.matrix(point$values)) return(class_coefficients(object, point, complete))
   intercept <- if (has_intercept(object)) c("(Intercept)" = point$intercept)
   if (complete) {
     values <- numeric(object$p)
@@ -41,6 +44,16 @@ coefficients_of <- function(object, point, complete = FALSE) {
     return(c(intercept, setNames(values, name_of(object, seq_len(object$p)))))
   }
   c(intercept, setNames(point$values, name_of(object, point$support)))
+}
+
+# A row for each feature, the intercepts first, and a column for each class.
+class_coefficients <- function(object, point, complete) {
+  values <- point$values
+  if (complete) {
+    values <- matrix(0, object$p, ncol(values), dimnames = list(name_of(object, seq_len(object$p)), colnames(values)))
+    values[point$support, ] <- point$values
+  }
+  if (has_intercept(object)) rbind("(Intercept)" = point$intercept, values) else values
 }
 
 has_intercept <- function(object) {
@@ -64,6 +77,7 @@ at <- function(object, k = NULL, lambda0 = NULL, exact = FALSE) {
     return(answer_of(solved_at(object, k, lambda0)))
   }
   if (place == 0) return(answer_of(object))
+  if (!is.null(object$path$classes)) return(object$path$classes[[place]])
   column <- object$path$beta[, place]
   support <- which(column != 0)
   list(support = unname(support), values = unname(column[support]), intercept = object$path$points$intercept[[place]])
@@ -126,12 +140,12 @@ margins <- function(object, point = at(object), newdata = NULL, offset = NULL) {
   if (is.null(newdata)) {
     if (is.null(object$asked)) stop("newdata is missing, and a model from a file has no data", call. = FALSE)
     data <- object$asked$call$data
-    found <- call_predict(object$asked$call, point)
+    found <- class_margins(call_predict(object$asked$call, point), point)
     return(if (is.null(data$offset)) found else found + data$offset)
   }
   made <- if (inherits(newdata, "bestset_file")) list(x = newdata, places = places_on_disk(object, newdata, point$support)) else
     new_columns(object, newdata, point$support)
-  offset <- new_offset(object, made$offset, offset, nrow(made$x))
+  offset <- new_offset(object, made$offset, offset, nrow(made$x), length(point$intercept))
   # What is missing is sparse in a sparse matrix, and the columns are few.
   if (is(made$x, "Matrix") && anyNA(made$x)) made$x <- as.matrix(made$x)
   missing <- if (is.matrix(made$x)) which(rowSums(is.na(made$x)) > 0)
@@ -139,18 +153,21 @@ margins <- function(object, point = at(object), newdata = NULL, offset = NULL) {
   if (length(point$support) && nrow(made$x)) {
     places <- if (is.null(made$places)) seq_along(point$support) else made$places
     order <- order(places)
-    local <- list(support = places[order], values = point$values[order], intercept = point$intercept)
+    values <- if (is.matrix(point$values)) point$values[order, ] else point$values[order]
+    local <- list(support = places[order], values = as.double(values), intercept = as.double(point$intercept))
     found <- call_predict(list(data = design(made$x), control = bestset_control()), local)
   } else {
-    found <- rep(point$intercept, nrow(made$x))
+    found <- rep(point$intercept, each = nrow(made$x))
   }
-  found[missing] <- NA
+  found <- class_margins(unname(found), point)
+  if (is.matrix(found)) found[missing, ] <- NA else found[missing] <- NA
   if (is.null(offset)) found else found + offset
 }
 
 # The offset of new samples: what the formula has, and what was an argument of the fit is one here.
-new_offset <- function(object, said, given, n) {
-  given <- numbers(given, "offset", n)
+new_offset <- function(object, said, given, n, classes = 1) {
+  given <- if (classes > 1) class_offset(given, n, classes) else numbers(given, "offset", n)
+  if (classes > 1) said <- class_offset(said, n, classes)
   in_formula <- !is.null(said)
   asked <- if (in_formula) isTRUE(object$coding$has_offset) else !is.null(object$asked$call$data$offset)
   if (asked && is.null(given)) stop("the fit had an offset: give that of the new samples", call. = FALSE)
@@ -239,9 +256,10 @@ needed_columns <- function(object, support) {
 shown_as <- function(object, margins, type) {
   if (type == "class") {
     if (!object$family %in% CLASSES) stop("there are no classes for family \"", object$family, "\"", call. = FALSE)
-    return(labelled(object, 1 + (margins > 0)))
+    return(labelled(object, if (is.matrix(margins)) likeliest(margins) else 1 + (margins > 0)))
   }
   if (type == "risk") check_survival(object, type)
+  if (type == "response" && object$family == "multinomial") return(probabilities(margins))
   if (type == "response" && object$family == "binomial") return(stats::plogis(margins))
   if (type == "risk" || type == "response" && object$family %in% c(LOG_LINK, "cox")) return(exp(margins))
   if (type == "response" && object$family == "squared_hinge") stop("there are no probabilities for family \"squared_hinge\"; ask for type = \"link\" or \"class\"", call. = FALSE)

@@ -4,7 +4,7 @@
 #' The folds are drawn by R's random numbers: [set.seed()] fixes them.
 #'
 #' @inheritParams bestset
-#' @param nfolds The number of folds; for two classes each has its share of both, for survival times its share of the events.
+#' @param nfolds The number of folds; of classes each has its share of every one, for survival times its share of the events.
 #' @param foldid The fold of each sample, any labels: samples with the same label are left out together.
 #' @param type.measure The score: `"mse"`, `"mae"`, `"deviance"`, for classes also `"class"` (share of wrong ones) and `"auc"`, for survival
 #'   times `"deviance"` (of the partial likelihood, of all samples less that of the training part, per event left out) and `"C"`
@@ -57,8 +57,10 @@ fit_cv <- function(..., nfolds = 10, foldid = NULL, type.measure = "default", se
   }
   if (length(words$lambda0) == 1) stop("lambda0 is one price: there is nothing to choose; give several, or none", call. = FALSE)
   folding <- function(asked) {
+    parts <- folds_of(foldid, nfolds, asked)
+    check_classes(asked, parts)
     list(
-      foldid = folds_of(foldid, nfolds, asked), one_se = select == "1se",
+      foldid = parts, one_se = select == "1se",
       score = if (type.measure != "default") SCORES[[type.measure]]
     )
   }

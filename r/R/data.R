@@ -45,32 +45,22 @@ feature_names <- function(x) {
   names
 }
 
-# The target as the engine reads it, and the labels that -1 and +1, or the numbers of strata, stand for.
+# The target as the engine reads it, and the labels that -1 and +1, or the numbers of classes or strata, stand for.
 response <- function(y, family, n, strata = NULL) {
   if (family == "cox") {
     found <- survival_times(y, n, strata)
     return(list(y = found$times$time, times = found$times, strata = found$strata))
   }
   if (!is.null(strata)) stop("strata are for survival times, family \"cox\"; the family is \"", family, "\"", call. = FALSE)
-  if (is.matrix(y) || is.data.frame(y)) {
-    if (ncol(y) != 1) stop("y has ", ncol(y), " columns; it must have one", call. = FALSE)
-    y <- if (is.data.frame(y)) y[[1]] else y[, 1]
-  }
+  y <- one_column(y, family)
   if (is.null(y)) stop("there is no target: give y, or a formula with a left side", call. = FALSE)
   if (length(y) != n) stop("y has length ", length(y), ", but x has ", n, " rows", call. = FALSE)
   if (anyNA(y)) stop("y[", which(is.na(y))[[1]], "] is missing; leave out such samples", call. = FALSE)
-  if (family %in% CLASSES) {
-    levels <- if (is.factor(y)) levels(droplevels(y)) else sort(unique(as.vector(y)))
-    kind <- if (is.factor(y)) "factor" else typeof(y)
-    if (length(levels) != 2) {
-      stop("family \"", family, "\" needs two classes; y has ", length(levels), " different values", call. = FALSE)
-    }
-    return(list(y = ifelse(as.vector(y) == levels[[2]], 1, -1), labels = levels, kind = kind))
-  }
+  if (family %in% CLASSES) return(class_target(y, family))
   if (!is.numeric(y) && !is.logical(y)) {
     levels <- length(unique(as.vector(y)))
-    stop("y is ", class(y)[[1]], " with ", levels, " different values; family \"", family, "\" needs numbers (for two classes: family = \"binomial\"",
-      if (levels > 2) ", with y == one of them", ")", call. = FALSE)
+    stop("y is ", class(y)[[1]], " with ", levels, " different values; family \"", family, "\" needs numbers (classes: family = \"",
+      if (levels > 2) "multinomial" else "binomial", "\")", call. = FALSE)
   }
   list(y = as.double(y))
 }

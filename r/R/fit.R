@@ -30,14 +30,17 @@ ask <- function(x, y, family = NULL, weights = NULL, offset = NULL, groups = NUL
   if (any(size == 0)) stop("x has ", size[[1]], " rows and ", size[[2]], " columns of features; it needs some of both", call. = FALSE)
   names <- if (inherits(x, "bestset_file")) x$names else feature_names(x)
   target <- response(y, family, size[[1]], strata)
-  data <- c(read, list(
-    y = target$y, weights = numbers(weights, "weights", size[[1]]), offset = numbers(offset, "offset", size[[1]]), survival = target$times
-  ))
-  list(
+  many <- family == "multinomial"
+  fixed <- if (many) class_offset(offset, size[[1]], length(target$labels)) else numbers(offset, "offset", size[[1]])
+  data <- c(read, list(y = target$y, weights = numbers(weights, "weights", size[[1]]), offset = fixed, survival = target$times))
+  asked <- list(
     call = list(data = data, setup = setup_of(names, size[[2]], family = family, groups = groups, theta = theta, ...), control = control),
     family = family, names = names, n = size[[1]], p = size[[2]], labels = target$labels, kind = target$kind,
     strata = target$strata, groups = groups
   )
+  if (many) asked$call$setup$classes <- length(target$labels)
+  check_classes(asked)
+  asked
 }
 
 # Asks the engine.
@@ -54,6 +57,8 @@ result <- function(found, asked) {
   found$proved <- found$status == "optimal"
   found$asked <- asked
   for (name in c("family", "names", "n", "p")) found[[name]] <- asked[[name]]
+  found <- shaped(found, asked)
+  found$ranked <- lapply(found$ranked, shaped, asked)
   if (!is.null(found$path)) found$path <- path_of(found$path, asked)
   if (!is.null(found$trace)) found$trace <- as.data.frame(found$trace)
   if (found$status == "interrupted" && identical(asked$call$control$on_interrupt, "stop")) stop_interrupted()
@@ -68,8 +73,14 @@ path_of <- function(found, asked) {
   points <- cbind(points, as.data.frame(found$criteria[setdiff(names(found$criteria), "r2")]))
   beta <- sparseMatrix(i = found$i + 1L, p = found$p, x = found$x, dims = c(asked$p, nrow(points)),
     dimnames = list(asked$names, NULL))
-  list(points = points, beta = beta, status = found$status)
+  if (is.null(found$classes)) return(list(points = points, beta = beta, status = found$status))
+  # Those of many classes; beta has their lengths.
+  points$intercept <- NULL
+  list(points = points, beta = beta, status = found$status, classes = lapply(found$classes, shaped, asked))
 }
+
+# Coefficients of the engine, with a column for each of many classes.
+shaped <- function(found, asked) in_classes(found, asked$labels, name_of(asked, found$support))
 
 stop_interrupted <- function() {
   signalCondition(structure(class = c("interrupt", "condition"), list(message = "interrupted", call = NULL)))

@@ -26,14 +26,15 @@ problem <- function(object) {
 print.bestset <- function(x, digits = max(3L, getOption("digits") - 3L), ...) {
   if (!is.null(x$call)) cat("Call: ", paste(deparse(x$call), collapse = "\n"), "\n\n", sep = "")
   cat(x$size, " of ", x$p, " features, family ", x$family, "\n", sep = "")
-  if (length(coef(x))) print(format(coef(x), digits = digits), quote = FALSE)
+  if (length(coef(x))) print(format(coef(x), digits = digits), quote = FALSE, right = TRUE)
   cat("\n", statement(x), "\n", sep = "")
   invisible(x)
 }
 
 #' @export
 summary.bestset <- function(object, ...) {
-  table <- data.frame(coefficient = coef(object))
+  values <- coef(object)
+  table <- if (is.matrix(values)) as.data.frame(values, optional = TRUE) else data.frame(coefficient = values)
   if (!is.null(object$frequencies)) {
     shares <- c(if (has_intercept(object)) NA, object$frequencies)
     table[["in folds"]] <- ifelse(is.na(shares), "", paste(round(100 * shares), "%"))
@@ -111,7 +112,7 @@ means <- function(object) shown_as(object, margins(object), if (object$family ==
 #' @export
 residuals.bestset <- function(object, type = NULL, ...) {
   type <- one_of(if (is.null(type)) if (object$family == "cox") "martingale" else "response" else type,
-    c(if (object$family == "cox") "martingale" else "response", "deviance"), "type")
+    c(if (object$family == "cox") "martingale" else "response", if (object$family != "multinomial") "deviance"), "type")
   if (object$family == "cox") return(stats::naresid(object$coding$na.action, survival_residuals(object, type)))
   y <- target_of(object)
   if (object$family == "squared_hinge") stop("there are no residuals for family \"squared_hinge\"", call. = FALSE)
@@ -121,9 +122,10 @@ residuals.bestset <- function(object, type = NULL, ...) {
   stats::naresid(object$coding$na.action, found)
 }
 
-# The target as numbers: classes as 0 and 1.
+# The target as numbers: two classes as 0 and 1, many as a column of these for each.
 target_of <- function(object) {
   y <- object$asked$call$data$y
+  if (object$family == "multinomial") return(structure(1 * outer(y + 1, seq_along(labels_of(object)), `==`), dimnames = list(NULL, labels_of(object))))
   if (object$family == "binomial") (y + 1) / 2 else y
 }
 
@@ -134,6 +136,7 @@ losses <- function(object) {
   switch(object$family,
     gaussian = (y - u)^2 / 2,
     binomial = -stats::plogis(y * u, log.p = TRUE),
+    multinomial = log_sums(u) - u[cbind(seq_along(y), y + 1)],
     poisson = stats::poisson()$dev.resids(y, exp(u), rep(1, length(y))) / 2,
     Gamma = stats::Gamma()$dev.resids(y, exp(u), rep(1, length(y))) / 2,
     negbin = {
@@ -178,7 +181,7 @@ logLik.bestset <- function(object, ...) {
   mean <- if (object$family %in% LOG_LINK) means(object)
   value <- switch(object$family,
     gaussian = (sum(log(w[w > 0])) - n * (log(2 * pi) + 1 - log(n) + log(deviance.bestset(object)))) / 2,
-    binomial = -sum(w * losses(object)),
+    binomial = , multinomial = -sum(w * losses(object)),
     poisson = sum(w * (y * log(mean) - mean - lgamma(y + 1))),
     # As logLik() of glm() has it: with the dispersion deviance/n.
     Gamma = -(stats::Gamma()$aic(y, n, mean, w, deviance.bestset(object)) - 2) / 2,
@@ -190,6 +193,8 @@ logLik.bestset <- function(object, ...) {
     stop("family \"", object$family, "\" is no likelihood", call. = FALSE)
   )
   df <- object$size + has_intercept(object) + (object$family %in% c("gaussian", "Gamma"))
+  # The coefficients of one class are determined by the others.
+  if (object$family == "multinomial") df <- df * (length(labels_of(object)) - 1)
   structure(value, df = df, nobs = n, class = "logLik")
 }
 

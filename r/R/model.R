@@ -16,10 +16,12 @@
 write_model <- function(object, file) {
   if (!inherits(object, "bestset")) stop("there is no model of bestset() in an object of class ", class(object)[[1]], call. = FALSE)
   setup <- object$asked$call$setup
+  labels <- object$asked$labels
+  many <- object$family == "multinomial"
   call_write_model(path.expand(file), c(
     object[c("support", "values", "intercept", "objective", "relaxation", "lower_bound", "status", "lambda0", "lambda1", "lambda2", "k")],
-    list(loss = setup$loss, delta = setup$delta, theta = setup$theta, ties = setup$ties, features = object$p, scale = setup$scale,
-      has_intercept = setup$intercept, target = object$target, labels = if (!is.null(object$asked$labels)) as.character(object$asked$labels),
+    list(loss = setup$loss, classes = if (many) length(labels), delta = setup$delta, theta = setup$theta, ties = setup$ties, features = object$p, scale = setup$scale,
+      has_intercept = setup$intercept, target = object$target, labels = if (!is.null(labels)) as.character(labels),
       baseline = object$survival$baseline, strata = object$asked$strata),
     stored_names(object), fixed_parts(object)
   ))
@@ -31,7 +33,7 @@ fixed_parts <- function(object) {
   if (is.null(object$asked$call$data$offset)) return(NULL)
   terms <- object$coding$terms
   parts <- as.list(attr(terms, "variables"))[attr(terms, "offset") + 1L]
-  inner <- if (length(parts) == 1 && !isTRUE(object$coding$has_offset)) parts[[1]][[2]]
+  inner <- if (length(parts) == 1 && !isTRUE(object$coding$has_offset) && object$family != "multinomial") parts[[1]][[2]]
   if (is.name(inner)) return(list(offset = as.character(inner)))
   if (is.call(inner) && identical(inner[[1]], quote(log)) && length(inner) == 2 && is.name(inner[[2]])) return(list(exposure = as.character(inner[[2]])))
   warning("the offset is no column of the data: the file has none, and predictions of it need one", call. = FALSE)
@@ -71,8 +73,10 @@ read_model <- function(file) {
   if (is.na(found$family)) stop("the model has the loss \"", found$loss, "\", which this package does not know yet", call. = FALSE)
   found$has_intercept <- found$family != "cox" && (is.null(encoding$intercept) || isTRUE(encoding$intercept))
   found$target <- if (is.null(encoding$target)) "y" else encoding$target
-  labels <- if (is.null(encoding$labels)) unlist(encoding$classes[c("negative", "positive")], use.names = FALSE) else unlist(encoding$labels)
-  found$labels <- if (is.null(labels)) c(-1, 1) else utils::type.convert(labels, as.is = TRUE)
+  labels <- if (is.null(encoding$labels)) unlist(c(encoding$class_names, encoding$classes[c("negative", "positive")]), use.names = FALSE) else unlist(encoding$labels)
+  many <- found$family == "multinomial"
+  found$labels <- if (!is.null(labels)) utils::type.convert(labels, as.is = TRUE) else if (many) seq_along(found$intercept) - 1 else c(-1, 1)
+  if (many) found <- in_classes(found, found$labels, name_of(found, found$support))
   found$proved <- found$status == "optimal"
   structure(found, class = "bestset_model")
 }

@@ -1,7 +1,7 @@
 #' Plots of an answer
 #'
 #' @param x An answer of [bestset()] or [cv.bestset()].
-#' @param type `"path"`: coefficients against the number of features. `"cv"`: scores on samples left out, with their standard
+#' @param type `"path"`: coefficients, of many classes their lengths, against the number of features. `"cv"`: scores on samples left out, with their standard
 #'   errors. `"gap"`: objective and lower bound along the path, or as the solve went. `"support"`: which features are in at each size.
 #' @param ... Further arguments of [plot()].
 #' @return `x`, invisibly.
@@ -28,7 +28,7 @@ by_size <- function(x) {
   own[!duplicated(points$size[own])]
 }
 
-plot_path <- function(x, xlab = "features", ylab = "coefficient", ...) {
+plot_path <- function(x, xlab = "features", ylab = if (is.null(x$path$classes)) "coefficient" else "length of the coefficients of all classes", ...) {
   own <- by_size(x)
   beta <- as.matrix(x$path$beta[, own, drop = FALSE])
   used <- which(rowSums(beta != 0) > 0)

@@ -52,7 +52,7 @@ fit_subsets <- function(x, y, nvmax = NULL, ..., call, coding = NULL, target = N
   if (length(limits)) {
     warning("stopped at a limit (", gsub("_", " ", limits[[1]]), "): sizes that are not proved say so in `proved`", call. = FALSE)
   }
-  structure(list(call = call, table = table, sizes = found$sizes, names = asked$names, p = asked$p, n = asked$n, family = asked$family,
+  structure(list(call = call, table = table, sizes = lapply(found$sizes, shaped, asked), names = asked$names, p = asked$p, n = asked$n, family = asked$family,
     has_intercept = asked$call$setup$intercept, lambda2 = found$lambda2, dependent = found$dependent, seconds = found$seconds),
     class = "bestset_subsets")
 }

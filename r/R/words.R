@@ -1,12 +1,12 @@
 # Words of users into what the engine reads: `data`, `setup`, `choice` and `control`. Nothing is decided here.
 
 LOSSES <- c(gaussian = "squared", binomial = "logistic", poisson = "poisson", Gamma = "gamma", negbin = "negative_binomial",
-  huber = "huber", squared_hinge = "squared_hinge", cox = "cox")
+  huber = "huber", squared_hinge = "squared_hinge", cox = "cox", multinomial = "multinomial")
 # Families whose linear predictor is the logarithm of the mean.
 LOG_LINK <- c("poisson", "Gamma", "negbin")
 # Other words for them.
 ALIASES <- c(gamma = "Gamma", negative_binomial = "negbin", nb = "negbin")
-CLASSES <- c("binomial", "squared_hinge")
+CLASSES <- c("binomial", "squared_hinge", "multinomial")
 # What is predicted of survival times besides the linear predictor.
 CURVES <- c("survival", "hazard", "median")
 CRITERIA <- c("aic", "bic", "ebic", "gic", "cp", "adjusted_r2")
@@ -28,7 +28,8 @@ SCORES <- c(mse = "squared_error", mae = "absolute_error", deviance = "deviance"
 #' @param threads How many threads; `NULL` for one per processor, see [bestset-package].
 #' @param top How many of the best subsets `method = "exact"` looks for (`ranked` of the answer).
 #' @param max_iter,max_nodes,max_memory The most iterations, nodes of branch and bound, bytes besides the data.
-#' @param warm_start Coefficients to start from: an answer of [bestset()], or a vector with one entry for each feature.
+#' @param warm_start Coefficients to start from: an answer of [bestset()], or a vector with one entry for each feature, of many
+#'   classes a matrix with a column for each of them.
 #' @param stop When the published ascents take their gap for no longer decreasing: `"literal"` or `"patient"`.
 #' @param checkpoint A file that keeps what is done, and from which an interrupted call goes on.
 #' @param trace Whether to keep how the solve went.
@@ -47,8 +48,10 @@ bestset_control <- function(method = "incremental", prove = "auto", gap = 1e-6, 
   if (inherits(warm_start, "bestset")) {
     warm_start <- warm_start[c("support", "values", "intercept")]
   } else if (!is.null(warm_start)) {
-    start <- as.double(warm_start)
-    warm_start <- list(support = which(start != 0), values = start[start != 0], intercept = 0)
+    # A row for each feature, and of many classes a column for each of them.
+    start <- if (is.matrix(warm_start)) warm_start else cbind(as.double(warm_start))
+    used <- which(rowSums(start != 0) > 0)
+    warm_start <- list(support = used, values = as.double(start[used, ]), intercept = numeric(ncol(start)))
   }
   list(
     method = method, prove = proof(prove), gap = number(gap, "gap"), time_limit = number(time_limit, "time_limit"),
@@ -145,7 +148,7 @@ numbers <- function(values, name, n) {
 
 # The family of a word or of one of R's; where none is given, what y is decides.
 family_of <- function(family, y = NULL) {
-  if (is.null(family)) return(if (inherits(y, "Surv")) "cox" else "gaussian")
+  if (is.null(family)) return(family_by_target(y))
   if (is.function(family)) family <- family()
   if (inherits(family, "family")) {
     name <- if (startsWith(family$family, "Negative Binomial")) "negbin" else family$family
@@ -157,7 +160,6 @@ family_of <- function(family, y = NULL) {
     family <- name
   }
   if (is.character(family) && length(family) == 1 && family %in% names(ALIASES)) family <- ALIASES[[family]]
-  if (identical(family, "multinomial")) stop("there is no family \"multinomial\" in R yet; take one class against the others, family = \"binomial\"", call. = FALSE)
   one_of(family, names(LOSSES), "family")
   if (inherits(y, "Surv") && family != "cox") stop("y is a Surv() of survival times, which are for family \"cox\", not \"", family, "\"", call. = FALSE)
   family

@@ -15,8 +15,12 @@ y = np.fromfile(folder / "y")
 
 
 def numbers(found: bestset.Result) -> list[float]:
-    """Coefficients and certificate."""
-    return [found.intercept, *found.coef, found.objective, found.lower_bound, found.lambda0, found.lambda2]
+    """Coefficients, of many classes those of one after the other, and certificate."""
+    if found.class_coef is not None:
+        coef = np.column_stack([found.class_intercept, found.class_coef]).ravel()
+    else:
+        coef = np.concatenate([[found.intercept], found.coef])
+    return [*coef, found.objective, found.lower_bound, found.lambda0, found.lambda2]
 
 
 splits = [(np.flatnonzero(foldid != part), np.flatnonzero(foldid == part)) for part in np.unique(foldid)]
@@ -25,6 +29,7 @@ if loss == "cox":
 estimators = {
     "cox": BestSubsetSurvivalCV(cv=splits, prove=0),
     "logistic": BestSubsetClassifierCV(cv=splits, prove=0),
+    "multinomial": BestSubsetClassifierCV(cv=splits, prove=0),
     "poisson": BestSubsetRegressorCV(cv=splits, prove=0, loss="poisson"),
     "squared": BestSubsetRegressorCV(cv=splits, prove=0),
 }
@@ -41,4 +46,4 @@ found[0].save(folder / "model.json")
 theirs = bestset.load(folder / "from_r.json")
 if loss == "cox":
     theirs.curves(x, [0.5, 1.0]).tofile(folder / "curves")
-np.asarray(theirs.decision_function(x)).tofile(folder / "margins")
+np.asarray(theirs.decision_function(x)).ravel(order="F").tofile(folder / "margins")

@@ -28,6 +28,9 @@ sets <- function() {
     counts = list(x = sparse, y = sparse[, 5] + sparse[, 9] + 0.5 * rnorm(80)),
     poisson = list(x = sparse, y = rpois(80, exp(0.3 + 0.6 * sparse[, 5] - 0.5 * sparse[, 9])), family = "poisson")
   )
+  found$species <- list(x = as.matrix(iris[-5]), y = rep(0:2, each = 50), family = "multinomial")
+  kinds <- max.col(cbind(sparse[, 5], sparse[, 9], 0.5, sparse[, 14]) + matrix(rnorm(320, sd = 0.4), 80)) - 1
+  found$kinds <- list(x = sparse, y = kinds, family = "multinomial")
   # Times with ties.
   time <- round(rexp(80, exp(sparse[, 5] - 0.8 * sparse[, 9])), 1) + 0.1
   found$times <- list(x = sparse, y = cbind(time = pmin(time, 2), status = 1 * (time <= 2)), family = "cox")

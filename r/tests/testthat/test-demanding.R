@@ -95,8 +95,7 @@ test_that("a factor is named as a whole", {
 })
 
 test_that("what does not fit is refused", {
-  expect_error(bestset(Species ~ ., iris, family = "multinomial"), "no family \"multinomial\" in R yet")
-  expect_error(bestset(Species ~ ., iris), "factor with 3 different values")
+  expect_error(bestset(Species ~ ., iris, family = "gaussian"), "factor with 3 different values")
   data <- demanding()
   x <- as.matrix(data[c("a", "b")])
   expect_error(bestset(cbind(x, x2 = 1:60), data$y, lower.limits = c(-1, 0)), "lower.limits must be 3 numbers")
@@ -192,4 +191,23 @@ test_that("every word of the problem is known as one", {
   judged <- certify(plain, x, mtcars$mpg, k = 2, lambda2 = 0, intercept = FALSE, method = "exact")
   expect_equal(2 * judged$objective, deviance(plain))
   expect_identical(judged$status, "optimal")
+})
+
+test_that("an interaction without its parts is refitted as the columns that were selected", {
+  set.seed(4)
+  data <- data.frame(f = factor(rep(c("u", "v"), 40)), g = factor(rep(c("a", "b", "c", "d"), each = 20)), z = rnorm(80))
+  data$y <- 3 * (data$f == "v" & data$g == "c") - 2 * (data$f == "v" & data$g == "b") + data$z + 0.3 * rnorm(80)
+  fit <- bestset(y ~ f * g + z, data, lambda2 = 1e-9, exclude = c("f", "g"))
+  expect_identical(names(coef(fit)), c("(Intercept)", "z", "fv:gb", "fv:gc", "fv:gd"))
+  # The formula y ~ z + f:g has eight columns.
+  expect_silent(again <- refit(fit))
+  expect_equal(unname(coef(again)), unname(coef(fit)), tolerance = 1e-6)
+  expect_warning(refit(fit, data = data), "columns that are not selected")
+  expect_identical(names(coef(refit(bestset(y ~ f * z, data, always = c("f", "z", "f:z"))))), c("(Intercept)", "fv", "z", "fv:z"))
+})
+
+test_that("places in errors count from one", {
+  x <- cbind(a = 1:10, b = rnorm(10))
+  expect_error(bestset(x, c(1, -2, 3:10), family = "poisson"), "y\\[2\\] is -2")
+  expect_error(bestset(x, c(1, 2, 0, 4:10), family = "Gamma"), "y\\[3\\] is 0")
 })

@@ -93,7 +93,7 @@ test_that("what is missing is named", {
   expect_error(bestset(d$x, d$y, exclude = 13), "count from 1 to 12")
   expect_error(bestset(d$x, d$y, penalty.factor = replace(rep(1, 12), 2, -1)), "feature 2 is -1")
   expect_error(bestset(d$x, d$y, lower.limits = 1), "must contain 0")
-  expect_error(bestset(d$x, letters[1:2][1 + (d$y > 0)]), "family = \"binomial\"")
+  expect_error(bestset(d$x, letters[1:2][1 + (d$y > 0)], family = "gaussian"), "family = \"binomial\"")
   expect_error(bestset(d$x, d$y, family = "tweedie"), "family is \"tweedie\"")
   expect_error(bestset(d$x, d$y, family = "poisson"), "the poisson loss needs targets at least 0")
   expect_error(bestset(d$x[0, ], numeric()), "0 rows")

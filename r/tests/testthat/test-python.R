@@ -35,7 +35,7 @@ test_that("R and Python agree", {
     expect_equal(unlist(lapply(ours, numbers_of)), theirs, tolerance = 1e-12, label = name)
     # Files go both ways.
     margins <- readBin(file.path(folder, "margins"), "double", 1e6)
-    expect_equal(predict(ours[[1]], x), margins, tolerance = 1e-12, label = name)
+    expect_equal(as.vector(predict(ours[[1]], x)), margins, tolerance = 1e-12, label = name)
     model <- read_model(file.path(folder, "model.json"))
     expect_equal(predict(model, x), predict(ours[[1]], x), tolerance = 1e-12, label = name)
     if (family != "cox") next

@@ -1,12 +1,13 @@
 //! How it is solved and what decides the number of features, as `R/words.R` writes them.
 
+use crate::classes::Given;
 use crate::errors::said;
 use crate::fields::{needed, Failure, Fields};
 use bestset::criteria::Criterion;
 use bestset::cv::{Folds, Rule, Score, Split};
 use bestset::path::Search;
 use bestset::select::{Folded, How, Posed, Prove, Selection};
-use bestset::{CancelFlag, Coefficients, Error, Options};
+use bestset::{CancelFlag, Error, Options};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ pub struct Control {
     pub threads: Option<usize>,
     prove: Prove,
     checkpoint: Option<PathBuf>,
-    warm_start: Option<Coefficients>,
+    warm_start: Option<Given>,
 }
 
 /// What decides the number of features: a price, a size, or else cross-validation or the criterion along a path.
@@ -36,15 +37,6 @@ fn seconds(name: &'static str, value: f64) -> Result<Option<Duration>, Failure> 
     }
     // Beyond what a duration can hold is as good as no limit.
     Ok(Duration::try_from_secs_f64(value).ok())
-}
-
-/// Coefficients as R has them: places from one, values, intercept.
-pub fn coefficients(from: &Fields) -> Result<Coefficients, Failure> {
-    Ok(Coefficients {
-        support: from.places("support")?,
-        values: from.numbers("values")?.unwrap_or_default(),
-        intercept: from.number("intercept")?.unwrap_or(0.0),
-    })
 }
 
 impl Control {
@@ -72,13 +64,13 @@ impl Control {
             Some(given) => seconds("prove", given)?.map_or(Prove::Fully, Prove::For),
         };
         let checkpoint = from.text("checkpoint")?.map(PathBuf::from);
-        let warm_start = from.list("warm_start")?.map(|start| coefficients(&start)).transpose()?;
+        let warm_start = from.list("warm_start")?.map(|start| Given::read(&start)).transpose()?;
         Ok(Self { options, threads: from.whole("threads")?, prove, checkpoint, warm_start })
     }
 
     /// The options, coefficients to start from on the scale inside.
     pub fn options(&self, posed: &Posed<'_>) -> Options {
-        let warm_start = self.warm_start.as_ref().map(|start| posed.inward(start));
+        let warm_start = self.warm_start.as_ref().map(|start| start.inward(posed));
         Options { warm_start, ..self.options.clone() }
     }
 }

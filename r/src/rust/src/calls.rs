@@ -1,10 +1,11 @@
 //! The functions that R calls. Each poses the problem on the engine's threads and returns lists.
 
-use crate::ask::{coefficients, Choice, Control};
+use crate::ask::{Choice, Control};
+use crate::classes::Given;
 use crate::errors::said;
 use crate::fields::{needed, Failure, Fields};
 use crate::input::{genotypes, setup, Data};
-use crate::report::{About, Answer};
+use crate::report::{page, About};
 use crate::run::{run, Caller};
 use crate::value::{count, Record, Value};
 use crate::{model, output, survival};
@@ -41,7 +42,7 @@ impl Call {
 /// A selection, kept for its report.
 #[savvy]
 struct Kept {
-    answer: Answer,
+    answer: bestset_report::Kept,
 }
 
 /// The model at a price, of a size, or chosen by a criterion or by cross-validation.
@@ -56,7 +57,7 @@ fn call_select(call: ListSexp, progress: Option<FunctionSexp>) -> savvy::Result<
         input.pose(|posed| {
             let options = choice.selection(posed, control);
             let selected = posed.select_observed(&options, &mut (), &|progress| heard.note(progress))?;
-            Ok((output::selected(posed, &selected)?, Answer::new(posed, selected)))
+            Ok((output::selected(posed, &selected)?, bestset_report::Kept::new(posed, selected)))
         })
     })?;
     let mut both = OwnedListSexp::new(2, true)?;
@@ -72,12 +73,18 @@ fn call_certify(call: ListSexp, given: ListSexp, progress: Option<FunctionSexp>)
     let call = Call::read(call, progress)?;
     let input = call.data.borrow(setup(&call.part("setup")?)?);
     let choice = Choice::read(&call.part("choice")?, input.y)?;
-    let outside = coefficients(&Fields(given))?;
+    let given = Given::read(&Fields(given))?;
     let control = &call.control;
     let judged = run(&call.caller, |_| {
         input.pose(|posed| {
-            outside.validate(posed.problem.ncols())?;
-            let judged = posed.certify(&posed.inward(&outside), &choice.selection(posed, control), &mut ())?;
+            let options = choice.selection(posed, control);
+            let judged = match &given {
+                Given::Classes(outside) => posed.certify_classes(outside, &options, &mut ())?,
+                Given::One(outside) => {
+                    outside.validate(posed.problem.variables())?;
+                    posed.certify(&posed.inward(outside), &options, &mut ())?
+                }
+            };
             let mut all = Record::default();
             output::certificate(&judged.certificate, &mut all);
             output::standing(&judged.standing, &mut all);
@@ -98,7 +105,7 @@ fn call_subsets(call: ListSexp, most: Option<f64>, progress: Option<FunctionSexp
     let most = most.map_or(SUBSET_SIZES, |most| most as usize);
     let control = &call.control;
     let found = run(&call.caller, |_| {
-        input.pose(|posed| Ok(output::subsets(posed, &posed.subsets(most, &control.options(posed))?)))
+        input.pose(|posed| Ok(output::subsets(posed, &posed.subsets(most, &control.options(posed))?)?))
     })?;
     found.to_r()
 }
@@ -120,13 +127,13 @@ fn call_stability(call: ListSexp, subsamples: f64, share: f64, seed: f64) -> sav
     found.to_r()
 }
 
-/// The linear predictor.
+/// The linear predictor; of many classes one block of samples after the other.
 /// @noRd
 #[savvy]
 fn call_predict(call: ListSexp, given: ListSexp) -> savvy::Result<Sexp> {
     let call = Call::read(call, None)?;
     let input = call.data.borrow(bestset::select::Setup::default());
-    let given = coefficients(&Fields(given))?;
+    let given = Given::read(&Fields(given))?;
     let margins = run(&call.caller, |_| input.predict(&given))?;
     OwnedRealSexp::try_from_slice(margins)?.into()
 }
@@ -158,7 +165,7 @@ fn call_report(call: ListSexp, kept: &Kept, about: ListSexp) -> savvy::Result<Se
     let call = Call::read(call, None)?;
     let input = call.data.borrow(setup(&call.part("setup")?)?);
     let (about, answer) = (About::read(&Fields(about))?, &kept.answer);
-    let page = run(&call.caller, |_| input.pose(|posed| answer.page(posed, &about)))?;
+    let page = run(&call.caller, |_| input.pose(|posed| page(answer, posed, &about)))?;
     Value::from(page).to_r()
 }
 

@@ -24,6 +24,7 @@ fn from_one(error: Error) -> Error {
         Error::Time { index, value } => Error::Time { index: index + 1, value },
         Error::EmptyClass { class } => Error::EmptyClass { class: class + 1 },
         Error::NegativeWeight { index, value } => Error::NegativeWeight { index: index + 1, value },
+        Error::Target { index, value, loss, range } => Error::Target { index: index + 1, value, loss, range },
         Error::Label { index, value } => Error::Label { index: index + 1, value },
         Error::Bounds { feature, lower, upper } => Error::Bounds { feature: feature + 1, lower, upper },
         Error::Factor { name, feature, value } => Error::Factor { name, feature: feature + 1, value },

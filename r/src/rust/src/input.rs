@@ -1,5 +1,6 @@
 //! What R hands over: samples and the problem asked of them, as `R/words.R` writes them.
 
+use crate::classes::Given;
 use crate::errors::said;
 use crate::fields::{needed, Failure, Fields};
 use crate::survival;
@@ -107,6 +108,9 @@ impl Data {
 /// The loss of a name or family, with its parameters.
 pub fn loss(from: &Fields) -> Result<Loss, Failure> {
     let (name, delta) = (needed("loss", from.text("loss")?)?, from.number("delta")?.unwrap_or(1.345));
+    if name == "multinomial" {
+        return Ok(Loss::Multinomial { classes: needed("classes", from.whole("classes")?)? });
+    }
     if name == "cox" {
         let ties = from.text("ties")?.map_or(Ok(Ties::default()), |name| survival::ties(&name))?;
         return Ok(Loss::Cox { ties });
@@ -162,13 +166,9 @@ impl Input<'_> {
     }
 
     /// u = Xβ + b.
-    pub fn predict(&self, coefficients: &bestset::Coefficients) -> Result<Vec<f64>, Failure> {
+    pub fn predict(&self, given: &Given) -> Result<Vec<f64>, Failure> {
         let x = (self.design)().map_err(said)?;
-        coefficients.validate(x.ncols()).map_err(said)?;
-        let mut u = vec![0.0; x.nrows()];
-        let bestset::Coefficients { support, values, intercept } = coefficients;
-        bestset::design::predict(&*x, support, values, *intercept, &mut u).map_err(said)?;
-        Ok(u)
+        given.predict(&*x)
     }
 }
 

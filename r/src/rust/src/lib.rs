@@ -4,6 +4,7 @@
 //! own, and interrupts are answered meanwhile. Nothing statistical is decided here.
 
 mod ask;
+mod classes;
 mod errors;
 mod fields;
 mod input;

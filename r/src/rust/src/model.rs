@@ -1,6 +1,6 @@
 //! Model files: the core's, with what R knows of classes and columns beside the model.
 
-use crate::ask::coefficients;
+use crate::classes::Given;
 use crate::errors::said;
 use crate::fields::{needed, Failure, Fields};
 use crate::input::loss;
@@ -15,14 +15,18 @@ use serde_json::Value as Json;
 pub fn model(from: &Fields) -> Result<Model, Failure> {
     let named = needed("status", from.text("status")?)?;
     let number = |name| needed(name, from.number(name)?);
-    let model = Model {
+    let (coefficients, classes) = match Given::read(from)? {
+        Given::One(own) => (own, None),
+        Given::Classes(own) => (own.lengths(), Some(own)),
+    };
+    let mut model = Model {
         loss: loss(from)?,
         lambda0: number("lambda0")?,
         lambda1: number("lambda1")?,
         lambda2: number("lambda2")?,
         features: needed("features", from.whole("features")?)?,
         names: Vec::new(),
-        coefficients: coefficients(from)?,
+        coefficients,
         certificate: Certificate {
             objective: number("objective")?,
             relaxation: from.number("relaxation")?,
@@ -32,6 +36,9 @@ pub fn model(from: &Fields) -> Result<Model, Failure> {
         classes: None,
         baseline: from.list("baseline")?.map(|given| survival::baseline(&given)).transpose()?,
     };
+    if let Some(classes) = classes {
+        model = model.with_classes(classes).map_err(said)?;
+    }
     model.coefficients.validate(model.features).map_err(said)?;
     match from.texts("names")? {
         Some(names) => model.with_names(names).map_err(said),
@@ -43,7 +50,9 @@ pub fn model(from: &Fields) -> Result<Model, Failure> {
 pub fn encoding(from: &Fields) -> Result<String, Failure> {
     let labels = from.texts("labels")?;
     let categories = from.items("categories")?.iter().map(category).collect::<Result<Vec<Json>, Failure>>()?;
-    let classes = labels.as_ref().map(|l| serde_json::json!({ "negative": l[0], "positive": l[1] }));
+    let many = from.whole("classes")?.is_some();
+    let classes = labels.as_ref().filter(|_| !many);
+    let classes = classes.map(|l| serde_json::json!({ "negative": l[0], "positive": l[1] }));
     let json = serde_json::json!({
         "target": needed("target", from.text("target")?)?,
         "classes": classes,
@@ -55,6 +64,7 @@ pub fn encoding(from: &Fields) -> Result<String, Failure> {
         "intercept": from.flag("has_intercept")?,
         "k": from.whole("k")?,
         "offset": from.text("offset")?,
+        "class_names": labels.as_ref().filter(|_| many),
         "labels": labels,
         "strata": from.texts("strata")?,
         "exposure": from.text("exposure")?,
@@ -77,11 +87,8 @@ fn category(from: &Fields) -> Result<Json, Failure> {
 /// The model in a text, and what is beside it.
 pub fn read(text: &str) -> Result<Value, Failure> {
     let model = Model::from_json(text).map_err(said)?;
-    if model.classes.is_some() {
-        return Err("the model is one of more than two classes together, which R does not read yet".to_owned());
-    }
     let mut all = Record::default();
-    output::coefficients(&model.coefficients, &mut all);
+    model.classes.map_or_else(|| Given::One(model.coefficients), Given::Classes).show(&mut all);
     output::certificate(&model.certificate, &mut all);
     all.set("loss", model.loss.name());
     all.set("delta", model.loss.delta());

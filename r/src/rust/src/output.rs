@@ -1,5 +1,6 @@
 //! Answers as trees of numbers and texts; `R/fit.R` gives them their classes.
 
+use crate::classes::outward;
 use crate::survival;
 use crate::value::{count, counts, places, Record, Value};
 use bestset::criteria::Criterion;
@@ -46,6 +47,21 @@ pub fn path(posed: &Posed<'_>, inside: &Path, chose: Option<Criterion>) -> bests
     all.set("x", outside.iter().flat_map(|c| c.values.iter().copied()).collect::<Vec<f64>>());
     all.set("criteria", criteria);
     all.set("status", inside.status.name());
+    if posed.classes().is_some() {
+        all.set(
+            "classes",
+            Value::List(
+                inside.points.iter().map(|p| shown(posed, &p.solution.coefficients)).collect::<bestset::Result<_>>()?,
+            ),
+        );
+    }
+    Ok(all.into())
+}
+
+/// Coefficients inside, for the columns given, as a list.
+fn shown(posed: &Posed<'_>, inside: &Coefficients) -> bestset::Result<Value> {
+    let mut all = Record::default();
+    outward(posed, inside)?.show(&mut all);
     Ok(all.into())
 }
 
@@ -55,8 +71,7 @@ fn standing_of(posed: &Posed<'_>, p: &Point) -> Standing {
 
 /// A selection on the scale of the columns given.
 pub fn selected(posed: &Posed<'_>, from: &Selected) -> bestset::Result<Value> {
-    let outside = posed.outward_solution(&from.solution);
-    let mut all = solution(&outside);
+    let mut all = solution(posed, &from.solution)?;
     standing(&from.standing, &mut all);
     all.set("lambda0", from.lambda0);
     all.set("lambda1", from.lambda1);
@@ -73,7 +88,8 @@ pub fn selected(posed: &Posed<'_>, from: &Selected) -> bestset::Result<Value> {
             Some(*criterion)
         }
         By::CrossValidation(found, _) => {
-            all.set("validation", validation(found, from.lambda2, outside.support()));
+            let outside = posed.outward(&from.solution.coefficients);
+            all.set("validation", validation(found, from.lambda2, &outside.support));
             None
         }
     };
@@ -89,13 +105,6 @@ pub fn standing(from: &Standing, all: &mut Record) {
     all.set("r2_limit", from.r2_limit);
 }
 
-/// Support, values and intercept.
-pub fn coefficients(from: &Coefficients, all: &mut Record) {
-    all.set("support", places(&from.support));
-    all.set("values", from.values.clone());
-    all.set("intercept", from.intercept);
-}
-
 /// Objective, relaxation, bound and gaps.
 pub fn certificate(from: &Certificate, all: &mut Record) {
     all.set("objective", from.objective);
@@ -105,9 +114,9 @@ pub fn certificate(from: &Certificate, all: &mut Record) {
     all.set("relative_gap", from.relative_gap());
 }
 
-fn solution(from: &Solution) -> Record {
+fn solution(posed: &Posed<'_>, from: &Solution) -> bestset::Result<Record> {
     let mut all = Record::default();
-    coefficients(&from.coefficients, &mut all);
+    outward(posed, &from.coefficients)?.show(&mut all);
     certificate(&from.certificate, &mut all);
     all.set("status", from.status.name());
     all.set("n_iter", from.iterations as f64);
@@ -116,24 +125,24 @@ fn solution(from: &Solution) -> Record {
     all.set("excluded", count(from.screened.excluded));
     all.set("included", count(from.screened.included));
     all.set("trace", trace(&from.trace));
-    all.set("ranked", Value::List(from.ranked.iter().map(ranked).collect()));
+    all.set("ranked", Value::List(from.ranked.iter().map(|r| ranked(posed, r)).collect::<bestset::Result<_>>()?));
     all.set("dependent", Value::List(from.dependent.iter().map(|group| places(group)).collect()));
-    all
+    Ok(all)
 }
 
-fn ranked(from: &Ranked) -> Value {
+fn ranked(posed: &Posed<'_>, from: &Ranked) -> bestset::Result<Value> {
     let mut all = Record::default();
-    coefficients(&from.coefficients, &mut all);
+    outward(posed, &from.coefficients)?.show(&mut all);
     all.set("objective", from.objective);
     all.set("proved", from.proved);
-    all.into()
+    Ok(all.into())
 }
 
 /// The best subsets of every size, on the scale of the columns given.
-pub fn subsets(posed: &Posed<'_>, from: &Subsets) -> Value {
+pub fn subsets(posed: &Posed<'_>, from: &Subsets) -> bestset::Result<Value> {
     let one = |s: &Subset| {
         let mut all = Record::default();
-        coefficients(&posed.outward(&s.coefficients), &mut all);
+        outward(posed, &s.coefficients)?.show(&mut all);
         certificate(&s.certificate, &mut all);
         all.set("status", s.status.name());
         all.set("size", count(s.size));
@@ -144,14 +153,14 @@ pub fn subsets(posed: &Posed<'_>, from: &Subsets) -> Value {
         all.set("cp", s.criteria.cp);
         all.set("aic", s.criteria.aic);
         all.set("bic", s.criteria.bic);
-        Value::from(all)
+        Ok(Value::from(all))
     };
     let mut all = Record::default();
-    all.set("sizes", Value::List(from.sizes.iter().map(one).collect()));
+    all.set("sizes", Value::List(from.sizes.iter().map(one).collect::<bestset::Result<_>>()?));
     all.set("dependent", Value::List(from.dependent.iter().map(|group| places(group)).collect()));
     all.set("lambda2", from.lambda2);
     all.set("seconds", from.seconds);
-    all.into()
+    Ok(all.into())
 }
 
 /// The scores of a cross-validation: the folds of a point one after the other.

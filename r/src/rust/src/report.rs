@@ -2,15 +2,8 @@
 
 use crate::fields::{needed, Failure, Fields};
 use crate::input::Stop;
-use bestset::select::{By, Posed, Selected};
-use bestset_report::Subject;
-
-/// A selection on the scale inside, kept for its report.
-pub struct Answer {
-    selected: Selected,
-    /// Σ w ℓ of the answer: on other samples it would be another.
-    loss: f64,
-}
+use bestset::select::Posed;
+use bestset_report::{Kept, Subject};
 
 /// What the samples are called.
 pub struct About {
@@ -25,7 +18,8 @@ pub struct About {
 impl About {
     /// Reads the list.
     pub fn read(from: &Fields) -> Result<Self, Failure> {
-        let classes = from.texts("labels")?.map(|l| (l[0].clone(), l[1].clone()));
+        let labels = from.texts("labels")?.unwrap_or_default();
+        let classes = if let [first, second] = &labels[..] { Some((first.clone(), second.clone())) } else { None };
         Ok(Self {
             source: needed("source", from.text("source")?)?,
             target: needed("target", from.text("target")?)?,
@@ -37,40 +31,24 @@ impl About {
     }
 }
 
-impl Answer {
-    /// Without the dual points of the path, one number per sample each, which nobody asks for again.
-    pub fn new(posed: &Posed<'_>, mut selected: Selected) -> Self {
-        if let Some(chosen) = &mut selected.chosen {
-            chosen.path.points.iter_mut().for_each(|p| p.solution.dual = Vec::new());
-            if let By::CrossValidation(found, _) = &mut chosen.by {
-                found.path.points.iter_mut().for_each(|p| p.solution.dual = Vec::new());
-            }
-        }
-        let loss = posed.problem.loss_of(&selected.solution.coefficients, selected.solution.objective());
-        Self { selected, loss }
-    }
-
-    /// The page.
-    pub fn page(&self, posed: &Posed<'_>, about: &About) -> Result<String, Stop> {
-        let loss = posed.problem.loss_at(&self.selected.solution.coefficients)?;
-        if (loss - self.loss).abs() > 1e-9 * self.loss.abs() {
-            let text = "x is not what was fitted, or has been changed since: the report would not belong to the model";
-            return Err(Stop(text.to_owned()));
-        }
-        let name = |j: usize| match &about.names {
-            Some(names) => names[j].clone(),
-            None => format!("x{}", j + 1),
-        };
-        let subject = Subject {
-            source: about.source.clone(),
-            target: about.target.clone(),
-            classes: about.classes.clone(),
-            names: &name,
-            notes: Vec::new(),
-            seconds: Some(about.seconds),
-        };
-        let mut report = bestset_report::build(posed, &self.selected, &subject)?;
-        report.command = about.command.clone();
-        Ok(report.html())
-    }
+/// The page.
+pub fn page(kept: &Kept, posed: &Posed<'_>, about: &About) -> Result<String, Stop> {
+    let name = |j: usize| match &about.names {
+        Some(names) => names[j].clone(),
+        None => format!("x{}", j + 1),
+    };
+    let subject = Subject {
+        source: about.source.clone(),
+        target: about.target.clone(),
+        classes: about.classes.clone(),
+        names: &name,
+        notes: Vec::new(),
+        seconds: Some(about.seconds),
+    };
+    let Some(mut report) = kept.report(posed, &subject)? else {
+        let text = "x is not what was fitted, or has been changed since: the report would not belong to the model";
+        return Err(Stop(text.to_owned()));
+    };
+    report.command = about.command.clone();
+    Ok(report.html())
 }
