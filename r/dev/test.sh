@@ -38,7 +38,10 @@ R_BUILD_ARGS=--no-build-vignettes r/dev/source.sh "$out"
 cd "$out"
 # The engine is compiled once, from the source package as it is; what builds vignettes and what is checked link it.
 mkdir -p library
-R CMD INSTALL --library=library bestset_*.tar.gz
+# Without a lock: one that an interrupted run left behind would stop all others.
+# Unpacked at the same place every time, where cargo finds again what it has compiled of the crates of others.
+rm -rf unpacked && mkdir unpacked && tar xf bestset_*.tar.gz -C unpacked
+R CMD INSTALL --no-lock --library=library unpacked/bestset
 export BESTSET_LIBRARY=$BESTSET_TARGET/release
 R CMD build bestset
 status=0
