@@ -99,7 +99,7 @@ impl FitWalk<'_, '_, '_> {
                 return Ok(None);
             };
             // Fewer features cost less: what is too dear to drop at the smallest size is so at all.
-            let room = self.needed(first, slack) - family.fit_all;
+            let room = self.needed(first, slack) - family.fit_all - self.faults.dear;
             let is_dear = |j: &usize| costs[*j] >= room;
             let mut dear: Vec<u32> = (0..family.free.len()).filter(is_dear).map(|j| family.free[j]).collect();
             if dear.is_empty() {

@@ -41,7 +41,7 @@ impl ProofTree<'_, '_, '_> {
             return Ok(Probed::Nothing);
         }
         let found = match Reduced::new(&context, node) {
-            Some(reduced) => empty_sides(reduced, goal.cutoff, context.tuning.probe_rounds, limits),
+            Some(reduced) => empty_sides(reduced, goal.cutoff - self.faults.probe, context.tuning.probe_rounds, limits),
             None => return Ok(Probed::Nothing),
         };
         let (mut probed, mut last) = (Probed::Nothing, None);
@@ -83,7 +83,7 @@ impl ProofTree<'_, '_, '_> {
         refresh(&context, &mut tried);
         correlate(&context, &mut tried);
         measure(&context, &mut tried);
-        self.rules().closes(&context, &tried).then_some(tried)
+        self.rules().closes_probed(&context, &tried).then_some(tried)
     }
 }
 

@@ -25,8 +25,12 @@ pub struct Faults {
     pub price: f64,
     /// Fits on all features, or all but one, are taken for so much more.
     pub fit: f64,
+    /// Features are put in by fits that are so far from it.
+    pub dear: f64,
     /// Fits on what is in and one or two features more are.
     pub pair: f64,
+    /// Sides of a member that is probed are taken for empty that are so far from it.
+    pub probe: f64,
     /// The second side of every split is taken for closed.
     pub is_side_lost: bool,
     /// Single subsets are taken for answers.
@@ -87,6 +91,11 @@ impl ProofRules<'_> {
     /// Whether the checker finds V ≥ B at the node's point.
     pub fn closes(&self, context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> bool {
         self.dual(context, node) + self.faults.close >= self.bound
+    }
+
+    /// Whether it does at the point of a probe.
+    pub fn closes_probed(&self, context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> bool {
+        self.dual(context, node) + self.faults.probe >= self.bound
     }
 
     /// D′ less four times what the checker can take off for rounding.
