@@ -146,7 +146,7 @@ fn what_is_reached_is_closed() {
         sized += usize::from(within.is_some_and(|k| k > 0 && k < case.p));
         added += usize::from(most.is_some_and(|m| m > 0));
     }
-    assert!(sized > 100 && added > 100, "{sized} sizes, {added} additions");
+    assert!(sized > 40 && added > 20, "{sized} sizes, {added} additions");
 }
 
 /// Columns that correlate with the one before, in blocks or along a chain; no ridge half of the time.
