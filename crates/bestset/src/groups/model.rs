@@ -82,14 +82,8 @@ impl GroupModel {
     }
 
     /// argmin over β of slopesᵀ(β − own) + ½(β − own)ᵀG(β − own) + Σ_g ρ_g(β_g) (MATH 9.12), and how far it is below the value at
-    /// `own`; none where nothing lower was found. A limit ends it at what was reached.
-    pub(super) fn minimise(
-        &self,
-        pieces: &[Piece<'_>],
-        own: &[f64],
-        slopes: &[f64],
-        stopped: &dyn Fn() -> bool,
-    ) -> Option<(Vec<f64>, f64)> {
+    /// `own`; none where nothing lower was found.
+    pub(super) fn minimise(&self, pieces: &[Piece<'_>], own: &[f64], slopes: &[f64]) -> Option<(Vec<f64>, f64)> {
         let begun = penalty(pieces, own);
         let mut at = ModelPoint { beta: own.to_vec(), slopes: slopes.to_vec(), value: begun };
         for _ in 0..ROUNDS {
@@ -98,9 +92,6 @@ impl GroupModel {
                 pieces.iter().for_each(|piece| self.step(piece, &mut at));
             }
             at.value = self.value(pieces, &at, own, slopes);
-            if stopped() {
-                break;
-            }
             if let Some(next) = self.newton(pieces, &at, own, slopes) {
                 at = next;
             }

@@ -79,8 +79,6 @@ struct GroupDescent<'d, 'p, 'a> {
     playing: Vec<usize>,
     columns: ActiveSet,
     first: Vec<usize>,
-    /// Asked within a step as well: of many columns one takes seconds.
-    limits: &'d Limits,
 }
 
 /// Minimises R, from other coefficients and their intercept if there are any.
@@ -91,7 +89,7 @@ pub(crate) fn minimise(
     until: Until<'_>,
     limits: &Limits,
 ) -> Result<GroupRelaxation> {
-    let (mut descent, mut at) = GroupDescent::new(grouped, part, start, limits)?;
+    let (mut descent, mut at) = GroupDescent::new(grouped, part, start)?;
     let mut state = GroupRelaxation::nothing();
     let mut alpha = vec![0.0; at.u.len()];
     let (mut model, mut stuck) = (GroupModel::default(), 0);
@@ -115,7 +113,6 @@ pub(crate) fn minimise(
         let next = descent.newton(&at, &alpha, &mut model);
         at = match next {
             Some(next) => next,
-            None if limits.stop(0).is_some() => break,
             None => descent.sweep(at, &mut alpha),
         };
     }
@@ -124,12 +121,7 @@ pub(crate) fn minimise(
 
 impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
     /// The groups that are in and those that are not zero at the start are in play.
-    fn new(
-        grouped: &'d Grouped<'p, 'a>,
-        part: &'d Part<'d>,
-        start: Option<(&[f64], f64)>,
-        limits: &'d Limits,
-    ) -> Result<(Self, At)> {
+    fn new(grouped: &'d Grouped<'p, 'a>, part: &'d Part<'d>, start: Option<(&[f64], f64)>) -> Result<(Self, At)> {
         let (problem, groups, (nu, _)) = (grouped.problem, grouped.groups, part.price);
         let charge =
             |g: usize| if nu > 0.0 { grouped.price(g) + nu * grouped.size(g) as f64 } else { grouped.price(g) };
@@ -142,7 +134,7 @@ impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
         let curvatures = all.clone().map(|g| typical * grouped.square(squares, g)).collect();
         let single = squares.iter().map(|s| typical * s).collect();
         let (playing, columns, first) = (Vec::new(), ActiveSet::new(problem.design()), Vec::new());
-        let mut descent = Self { grouped, part, blocks, curvatures, single, playing, columns, first, limits };
+        let mut descent = Self { grouped, part, blocks, curvatures, single, playing, columns, first };
         let is_out = |g: &usize| part.choices[*g] == Decision::Out;
         all.clone().filter(is_out).flat_map(|g| &groups.members[g]).for_each(|&j| beta[j] = 0.0);
         let is_nonzero = |g: usize| groups.members[g].iter().any(|&j| beta[j] != 0.0);
@@ -209,7 +201,7 @@ impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
         let pieces: Vec<Piece<'_>> =
             self.playing.iter().zip(&self.first).map(|(&g, &first)| self.piece(g, first)).collect();
         model.form(problem, &self.columns, (&at.u, at.intercept));
-        model.minimise(&pieces, &own, &slopes, &|| self.limits.stop(0).is_some())
+        model.minimise(&pieces, &own, &slopes)
     }
 
     /// β + t(next − β), the columns in play at `next`.
@@ -247,9 +239,6 @@ impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
     fn sweep_with(&self, times: f64, at: &At, alpha: &mut [f64]) -> At {
         let (problem, At { mut beta, mut u, intercept, .. }) = (self.grouped.problem, at.clone());
         for (&g, &first) in self.playing.iter().zip(&self.first) {
-            if self.limits.stop(0).is_some() {
-                break;
-            }
             let members = &self.grouped.groups.members[g];
             let change = |k: usize, b: f64, beta: &mut [f64], u: &mut [f64]| {
                 let change = b - beta[members[k]];
