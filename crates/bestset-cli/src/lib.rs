@@ -43,6 +43,10 @@ pub fn run(words: Vec<OsString>) -> u8 {
             return if error.use_stderr() { Exit::BadInput as u8 } else { Exit::Done as u8 };
         }
     };
+    if let Err(message) = room::check_room() {
+        eprintln!("{}error:{:#} {message}", output::BAD, output::BAD);
+        return Exit::BadInput as u8;
+    }
     room::fit_threads();
     let cancel = interrupt::cancel_on_ctrl_c();
     let mut out = anstream::stdout().lock();

@@ -29,6 +29,24 @@ pub fn share_memory(words: &[OsString]) {
     let _ = words;
 }
 
+/// Bytes of address space that the least of work takes beside the program itself: a thread or two, tables of features.
+const LEAST: usize = 16 << 20;
+
+/// Looks whether the limit on the address space leaves room to work; what to do where it does not.
+pub fn check_room() -> Result<(), String> {
+    if !is_limited() || Vec::<u8>::new().try_reserve_exact(LEAST).is_ok() {
+        return Ok(());
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let own = status.lines().find_map(|line| line.strip_prefix("VmSize:")?.split_whitespace().next()?.parse().ok());
+    let (own, least) = (own.unwrap_or(0usize), LEAST >> 10);
+    Err(format!(
+        "the limit on the address space leaves no room to work: the program itself takes {own} kB and needs {least} kB beside; set \
+         ulimit -v {} or more, and more for large data",
+        (own + least).next_multiple_of(1000)
+    ))
+}
+
 /// As many threads as can be started where the address space is limited; the caller's own where none can.
 pub fn fit_threads() {
     if !is_limited() {

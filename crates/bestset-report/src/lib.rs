@@ -19,8 +19,8 @@
 //! ```
 
 mod build;
-pub mod classes;
-mod convert;
+mod classes;
+pub mod convert;
 mod kept;
 mod methods;
 pub mod number;

@@ -37,6 +37,11 @@ pub struct OutputArgs {
 impl OutputArgs {
     /// Refuses files that could not be written, before any work is done.
     pub fn check(&self) -> Result<(), Failure> {
+        let is_page = |path: &&PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("html"));
+        if let Some(page) = self.model.as_ref().filter(is_page) {
+            let page = page.display();
+            return Err(Failure::Message(format!("{page}: -o saves the model, not the page: say --report {page}")));
+        }
         [&self.model, &self.report].into_iter().flatten().try_for_each(|path| check_place(path))
     }
 

@@ -130,10 +130,7 @@ fn little_address_space_ends_in_an_answer_or_an_error() {
     let fit = "fit x.npy --target-file y.npy --on-disk --lambda0 0.5 --lambda2 0.1 --prove 0 --json";
     let plenty = place.json(fit);
     for kilobytes in [70_000, 100_000, 200_000] {
-        let line = format!("ulimit -v {kilobytes}; exec {} {fit}", env!("CARGO_BIN_EXE_bestset"));
-        let mut shell = std::process::Command::new("sh");
-        let shell = shell.args(["-c", &line]).current_dir(place.path(".")).env_remove("MALLOC_ARENA_MAX");
-        let done = shell.output().unwrap();
+        let done = within(&place, kilobytes, fit);
         let (code, said) = (code(&done), errors(&done));
         // 3: an answer, and the reading that failed after it.
         let is_little = kilobytes < 200_000 && (code == 3 || said.contains("memory"));
@@ -145,4 +142,35 @@ fn little_address_space_ends_in_an_answer_or_an_error() {
             }
         }
     }
+}
+
+/// The command under a limit on its address space.
+#[cfg(target_os = "linux")]
+fn within(place: &Place, kilobytes: usize, words: &str) -> std::process::Output {
+    let line = format!("ulimit -v {kilobytes}; exec {} {words}", env!("CARGO_BIN_EXE_bestset"));
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &line]).current_dir(place.path(".")).env_remove("MALLOC_ARENA_MAX").output().unwrap()
+}
+
+/// A limit that the program itself nearly fills: a message that says what to set, which is then enough, and no panic. Where not even the program fits
+/// the system ends it before it begins.
+#[cfg(target_os = "linux")]
+#[test]
+fn too_little_address_space_says_how_much_is_needed() {
+    let place = Place::new();
+    let rows: String = (0..40).map(|i| format!("{},{}\n", (i as f64 * 0.7).sin(), i % 5)).collect();
+    std::fs::write(place.path("s.csv"), format!("x,y\n{rows}")).unwrap();
+    let fit = "fit s.csv --target y";
+    let mut asked = Vec::new();
+    for kilobytes in (16_000..160_000).step_by(4000) {
+        let done = within(&place, kilobytes, fit);
+        let said = errors(&done);
+        assert!(!said.contains("panicked"), "{kilobytes}: {said}");
+        if let Some((_, rest)) = said.split_once("ulimit -v ") {
+            assert_eq!(code(&done), 2, "{said}");
+            asked.push(rest.split_whitespace().next().unwrap().parse::<usize>().unwrap());
+        }
+    }
+    let enough = *asked.iter().max().expect("no limit was met");
+    assert_eq!(code(&within(&place, enough, fit)), 0, "{enough}");
 }

@@ -233,7 +233,12 @@ fn convert_takes_a_table_through_every_format() {
     place.done("convert s.libsvm.bz2 parts/");
     assert_eq!(objective(from("fit parts --target-file parts/y.npy --on-disk")), objective(from("fit s.libsvm.bz2")));
     assert!(place.refused("convert flats.csv flats.libsvm").contains("column \"balcony\": holds texts"));
-    assert!(place.refused("convert flats.csv flats.what").contains("the format is not known by the name"));
+    assert!(
+        place
+            .refused("convert flats.csv flats.what")
+            .contains("the format is not known by the name: let it end with .csv")
+    );
+    assert!(place.refused("report flats.csv -o page.html").contains("say --report page.html"));
 }
 
 #[test]

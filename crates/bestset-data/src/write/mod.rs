@@ -39,7 +39,11 @@ pub fn write(table: &Table, path: impl AsRef<Path>, format: Option<Format>) -> R
         return arrays::write_parts(table, path).map_err(|e| bad(format!("cannot be written: {e}")).into());
     }
     let format = format.or_else(|| Format::of_name(path));
-    let format = format.ok_or_else(|| bad("the format is not known by the name; give it".to_owned()))?;
+    let format = format.ok_or_else(|| {
+        bad("the format is not known by the name: let it end with .csv, .tsv, .parquet, .libsvm, .npy, .npz or .mtx, or, for a folder with \
+             the parts of a sparse matrix, with /"
+            .to_owned())
+    })?;
     let compression = Compression::of_name(path);
     if matches!(format, Format::Parquet | Format::Npz) && compression != Compression::None {
         return Err(bad("this format compresses its parts itself: leave out the last extension".to_owned()).into());

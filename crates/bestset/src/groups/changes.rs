@@ -79,7 +79,7 @@ impl<'s, 'p, 'a> Surface<'s, 'p, 'a> {
         Ok(Self { grouped, groups, places, form, inverse, beta, pulls, chosen: chosen.len() })
     }
 
-    /// ½β_iᵀ((H_SS⁻¹)_ii)⁻¹β_i − λ0_i of every group in the fit.
+    /// ½β_iᵀV_ii⁻¹β_i − λ0_i (MATH 9.15) of every group in the fit, V = Q_SS⁻¹.
     fn without(&self) -> Option<Vec<Change>> {
         let inverse = self.inverse.as_ref()?;
         let one = |place: usize| {
@@ -91,7 +91,7 @@ impl<'s, 'p, 'a> Surface<'s, 'p, 'a> {
         Some((0..self.chosen).filter_map(one).collect())
     }
 
-    /// The group at a place added, and exchanged for each of those in the fit.
+    /// λ0_j − ½τ_j⁺ᵀΣ⁻¹τ_j⁺ (MATH 9.15): the group at a place added, and exchanged for each of those in the fit.
     fn with(&self, place: usize) -> Option<Vec<Change>> {
         let (own, inverse) = (self.places[place].clone(), self.inverse.as_ref()?);
         let inside = inverse.nrows();

@@ -73,7 +73,7 @@ impl Grouped<'_, '_> {
         self.problem.coordinate(j).selected()
     }
 
-    /// P of coefficients (MATH 9.3), from scratch.
+    /// L + Σ_g λ0_g[β_g ≠ 0] + Σ_j(λ1_j|β_j| + λ2_jβ_j²) (MATH 9.3), from scratch.
     pub(crate) fn objective(&self, coefficients: &Coefficients) -> Result<f64> {
         let problem = self.problem;
         let loss = problem.loss_at(coefficients)?;

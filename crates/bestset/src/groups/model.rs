@@ -142,8 +142,8 @@ impl GroupModel {
         places.clone().map(row).fold(0.0, f64::max).min(trace)
     }
 
-    /// The minimum over the coefficients that move along a smooth part of their penalty, the others as they are (MATH 9.14); none where
-    /// that is not lower.
+    /// (H_MM + a Id + κβ_gβ_gᵀ)Δ_M = −(slopes) (MATH 9.14) over the coefficients that move along a smooth part of their penalty, the others
+    /// as they are; none where no step along it is lower.
     fn newton(&self, pieces: &[Piece<'_>], at: &ModelPoint, own: &[f64], slopes: &[f64]) -> Option<ModelPoint> {
         let mut moving: Vec<(usize, f64, f64)> = Vec::new();
         let mut bent: Vec<(std::ops::Range<usize>, f64)> = Vec::new();

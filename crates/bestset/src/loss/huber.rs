@@ -2,7 +2,7 @@
 
 use crate::loss::{ScalarLoss, shifted_target};
 
-/// The Huber loss, with conjugate ½a² + ya on |a| ≤ δ (MATH 2.4).
+/// ½r² for |r| ≤ δ, δ|r| − ½δ² beyond, r = y − u (MATH 2.4), with conjugate ½a² + ya on |a| ≤ δ.
 #[derive(Debug, Clone, Copy)]
 pub struct Huber {
     /// Where the loss turns from quadratic to linear, positive.

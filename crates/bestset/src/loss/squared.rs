@@ -2,7 +2,7 @@
 
 use crate::loss::{ScalarLoss, shifted_target};
 
-/// The squared loss, with conjugate ½a² + ya on all of ℝ (MATH 2.1).
+/// ½(y − u)² (MATH 2.1), with conjugate ½a² + ya on all of ℝ, μ = 1.
 #[derive(Debug, Clone, Copy)]
 pub struct Squared;
 

@@ -298,7 +298,7 @@ impl Problem<'_> {
     }
 }
 
-/// Shrinks the heavier of the positive and negative parts until Σ α_i = 0 (MATH 2.10). Domains of conjugates contain 0 and are
+/// Shrinks the heavier of the positive and negative parts until Σ α_i = 0 (MATH 2.7); what rounding leaves is (MATH 2.10). Domains of conjugates contain 0 and are
 /// convex, so the point stays inside.
 fn balance(alpha: &mut [f64]) {
     let positive = accurate_sum(alpha.iter().copied().filter(|a| *a > 0.0));

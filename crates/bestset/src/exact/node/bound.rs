@@ -57,7 +57,7 @@ fn price(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> Rounded {
 }
 
 /// ½Σd_jβ_j² (MATH 11.8); rounding in d_jβ_j costs 4ε|d_jβ_j|(2|𝔅′_j(τ_j)| + |β_j|), as Ψ′ changes by at most the coefficient it
-/// asks for, which is not far from β (MATH 11.11).
+/// asks for, which is not far from β (the rounding after MATH 11.11).
 fn moved_back(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> Rounded {
     let members = &node.members;
     let (mut sum, mut size, mut lost) = (0.0, 0.0, 0.0);

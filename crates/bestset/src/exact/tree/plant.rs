@@ -30,6 +30,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         tree.core.include_all(&minimiser.support)?;
         tree.core.include_all(&tree.outcome.coefficients.support)?;
         let (problem, bound, best) = (tree.setting.problem, tree.root_bound(), tree.pool.limit());
+        // τ of the root is the end of its rounding interval where a term is least.
         let is_open = |j: usize| {
             let coordinate = problem.coordinate(j).priced(multiplier);
             !screening::in_no_optimal_subset(coordinate, tau[j], bound, best)
