@@ -120,7 +120,7 @@ given_classes <- function(object, asked, s) {
   }
   values[is.na(values)] <- 0
   is_intercept <- if (is.null(rownames(values))) rep(FALSE, nrow(values)) else rownames(values) == "(Intercept)"
-  if (!any(is_intercept) && nrow(values) == asked$p + 1) is_intercept[[1]] <- TRUE
+  if (is.null(rownames(values)) && nrow(values) == asked$p + 1) is_intercept[[1]] <- TRUE
   intercept <- if (any(is_intercept)) values[is_intercept, ] else numeric(length(labels))
   values <- values[!is_intercept, , drop = FALSE]
   if (is.null(rownames(values)) || is.null(asked$names)) {

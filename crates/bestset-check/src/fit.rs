@@ -129,7 +129,7 @@ impl Inverse {
         Ok(Self { width, matrix, high, low: vec![0.0; width * width] })
     }
 
-    /// Whether θ ≤ 2u and |x| ≤ 2u (P14); X + x becomes X + x + X(Id − A(X + x)) otherwise.
+    /// Whether θ ≤ 2u and |x| ≤ 2u (P15); X + x becomes X + x + X(Id − A(X + x)) otherwise.
     fn is_close(&mut self) -> bool {
         let width = self.width;
         let row = |a: usize| a * width..(a + 1) * width;
@@ -144,7 +144,7 @@ impl Inverse {
                 is_close &= self.low[l * width + i].abs() <= 2.0 * U * length * lengths[l];
                 residuals.push(left);
             }
-            is_close &= 1.01 * sum <= 2.0 * U * lengths[l];
+            is_close &= lengths[l] > 0.0 && 1.01 * sum <= 2.0 * U * lengths[l];
         }
         if is_close {
             return true;

@@ -34,7 +34,10 @@ const LEAST: usize = 16 << 20;
 
 /// Looks whether the limit on the address space leaves room to work; what to do where it does not.
 pub fn check_room() -> Result<(), String> {
-    if !is_limited() || Vec::<u8>::new().try_reserve_exact(LEAST).is_ok() {
+    let mut tried = Vec::<u8>::new();
+    // Looked at afterwards: a reservation that nobody sees may be left out by the compiler.
+    let is_enough = !is_limited() || tried.try_reserve_exact(LEAST).is_ok();
+    if std::hint::black_box(&tried).capacity() >= LEAST || is_enough {
         return Ok(());
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -26,7 +26,7 @@ pub struct Subject<'s> {
     pub target: String,
     /// Names of the two classes, negative then positive.
     pub classes: Option<(String, String)>,
-    /// Names of more than two classes, in the order of their numbers; empty otherwise.
+    /// Names of the classes in the order of their numbers; the multinomial loss alone looks at them.
     pub labels: Vec<String>,
     /// Names of the features.
     pub names: Names<'s>,
@@ -51,8 +51,8 @@ impl Subject<'_> {
                 target: self.target.clone(),
                 task: problem.loss().into(),
                 loss: problem.loss().name().to_owned(),
-                classes: self.classes.clone(),
-                labels: self.labels.clone(),
+                classes: self.classes.clone().filter(|_| problem.classes() == 1),
+                labels: if problem.classes() > 1 { self.labels.clone() } else { Vec::new() },
             },
             ..Report::default()
         }

@@ -25,7 +25,7 @@ pub fn subject<'s>(data: &Loaded, names: &'s dyn Fn(usize) -> String, session: &
         source,
         target: data.target.name.clone(),
         classes: data.target.classes.as_ref().map(|c| (c.negative.clone(), c.positive.clone())),
-        labels: if data.target.labels.len() > 2 { data.target.labels.clone() } else { Vec::new() },
+        labels: data.target.labels.clone(),
         names,
         notes: data.notes(),
         seconds: Some(session.clock.seconds()),

@@ -151,6 +151,24 @@ fn certify_takes_coefficients_of_classes() {
     }
 }
 
+/// Classes that are numbers are named by the first line of a table as others are; a model of another number of classes is none of these data.
+#[test]
+fn certify_knows_whose_coefficients_they_are() {
+    let place = trees();
+    let numbers = "trees.csv -t number --family multinomial --drop tree,w --lambda0 2";
+    place.write("numbers.csv", "feature,3,1,2\nx1,-1.5,1.0,0.5\n");
+    place.write("plain.csv", "x1,1.0,0.5,-1.5\n");
+    let of = |file: &str| place.json(&format!("certify {numbers} -c {file} --json"))["objective"].clone();
+    assert_eq!(of("numbers.csv"), of("plain.csv"));
+    place.done("fit trees.csv -t x2 --drop tree,w,number --lambda0 2 -o line.json");
+    let refused = place.refused(&format!("certify {numbers} -c line.json"));
+    assert!(refused.contains("coefficients of one target, the data 3 classes"), "{refused}");
+    place.done(&format!("{FIT} --lambda0 2 -o model.json"));
+    let refused =
+        place.refused("certify trees.csv -t x2 --drop tree,w,number --loss squared --lambda0 2 -c model.json");
+    assert!(refused.contains("coefficients of 3 classes, the data one target"), "{refused}");
+}
+
 /// Classes that a feature tells apart without a mistake: the likelihood grows without an end, the answer does not.
 #[test]
 fn separated_classes_have_a_bounded_answer() {

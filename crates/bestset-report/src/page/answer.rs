@@ -58,7 +58,7 @@ fn purpose(report: &Report) -> String {
     let data = &report.data;
     let (target, classes) = (&data.target, &data.classes);
     match (data.task, classes) {
-        (Task::Classification, None) if data.labels.len() > 2 => {
+        (Task::Classification, _) if !data.labels.is_empty() => {
             format!(" tell the {} classes of {} apart", count(data.labels.len()), cut(target))
         }
         (Task::Classification, Some((negative, positive))) => format!(" tell {} from {}", cut(positive), cut(negative)),

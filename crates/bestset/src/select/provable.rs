@@ -99,11 +99,13 @@ impl Unproved<'_, '_> {
         Provable { within, added, lambda2, is_tried: true, bound, most: self.most() }.or_none()
     }
 
-    /// The least λ2 with which the dual point of the answer alone, fitted anew, leaves little: a pass over X for each that is asked. The
-    /// relaxation's own bound is no less, and a tree closes such a gap as a rule.
+    /// The least λ2 with which the dual point of the answer alone, fitted anew, leaves little: a pass over X for each that is asked, so only
+    /// where columns are in memory. The relaxation's own bound is no less, and a tree closes such a gap as a rule.
     pub(super) fn expected(&self) -> Option<Provable> {
-        let ridges = self.ridges();
-        let is_narrow = |lambda2: &f64| self.is_narrow(*lambda2).unwrap_or(false);
+        let (begun, design) = (Instant::now(), self.problem.design());
+        let is_late = || self.options.cancel.is_cancelled() || begun.elapsed() > LONGEST;
+        let ridges = if design.reads_ahead() || design.trip().is_some() { Vec::new() } else { self.ridges() };
+        let is_narrow = |lambda2: &f64| !is_late() && self.is_narrow(*lambda2).unwrap_or(false);
         let lambda2 = ridges.get(ridges.partition_point(|lambda2| !is_narrow(lambda2))).copied();
         Provable { lambda2, most: self.most(), ..Provable::default() }.or_none()
     }
@@ -119,6 +121,10 @@ impl Unproved<'_, '_> {
         let Ok(squares) = self.problem.squares() else { return Vec::new() };
         let squares: f64 = answer.support.iter().map(|&j| squares[j]).sum();
         let typical = squares / answer.nonzeros().max(1) as f64;
+        // Nothing is in: no scale to say a ridge on.
+        if !(typical > 0.0 && typical.is_finite()) {
+            return Vec::new();
+        }
         let next = |lambda2: &f64| Some(one_digit(3.0 * lambda2));
         let first = next(&self.problem.penalty().lambda2.max(SHARES.0 * typical));
         std::iter::successors(first, next).take_while(|lambda2| *lambda2 <= 3.0 * SHARES.1 * typical).collect()
@@ -190,6 +196,7 @@ impl Unproved<'_, '_> {
         let penalty = Penalty { lambda0: 0.0, ..problem.penalty().clone() }.with_bounds(Bounds::Each(lower, upper));
         let options = Options {
             method: Method::Incremental,
+            time_limit: Some(self.options.time_limit.map_or(LONGEST, |time| time.min(LONGEST))),
             warm_start: Some(self.solution.coefficients.clone()),
             trace: false,
             top: 1,

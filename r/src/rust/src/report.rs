@@ -10,7 +10,6 @@ pub struct About {
     source: String,
     target: String,
     classes: Option<(String, String)>,
-    /// Of more than two classes.
     labels: Vec<String>,
     names: Option<Vec<String>>,
     command: String,
@@ -21,10 +20,7 @@ impl About {
     /// Reads the list.
     pub fn read(from: &Fields) -> Result<Self, Failure> {
         let labels = from.texts("labels")?.unwrap_or_default();
-        let (classes, labels) = match &labels[..] {
-            [first, second] => (Some((first.clone(), second.clone())), Vec::new()),
-            _ => (None, labels),
-        };
+        let classes = if let [first, second] = &labels[..] { Some((first.clone(), second.clone())) } else { None };
         Ok(Self {
             source: needed("source", from.text("source")?)?,
             target: needed("target", from.text("target")?)?,

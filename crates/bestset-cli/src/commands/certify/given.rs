@@ -64,10 +64,11 @@ impl Given {
 
     /// The coefficients of these data: one for every class where there are many.
     pub(super) fn find(&self, posed: &Posed<'_>) -> Result<Judged, Failure> {
-        let rows = self.rows(posed.classes().unwrap_or(1))?;
+        let rows = self.rows(posed.classes().unwrap_or(1), &posed.data.target.labels)?;
         let features = rows.pairs.iter().map(|row| place(posed, &row.0)).collect::<Result<Vec<_>, _>>()?;
         let stray = rows.intercept.iter().flatten().find(|b| **b != 0.0);
-        if let Some(b) = stray.filter(|_| !posed.setup.intercept) {
+        let has_intercept = posed.problem.has_intercept() || (posed.classes().is_some() && posed.setup.intercept);
+        if let Some(b) = stray.filter(|_| !has_intercept) {
             return Err(Failure::Message(format!(
                 "the intercept is {b}, but the problem has none: leave out --no-intercept"
             )));
@@ -78,14 +79,28 @@ impl Given {
         }
     }
 
-    /// With so many values in each row.
-    fn rows(&self, count: usize) -> Result<Rows, Failure> {
+    /// With so many values in each row, of classes of these names.
+    fn rows(&self, count: usize, labels: &[String]) -> Result<Rows, Failure> {
         match self {
-            Self::Lines(path, text) => of_lines(path, text, count),
+            Self::Lines(path, text) => of_lines(path, text, count, labels),
             Self::Object(path, object) => of_object(path, object, count),
-            Self::Model(model, names) => Ok(of_model(model, names.clone())),
+            Self::Model(model, names) => {
+                let rows = of_model(model, names.clone());
+                match rows.intercept.as_ref().map_or(1, Vec::len) {
+                    own if own == count => Ok(rows),
+                    own => Err(Failure::Message(format!(
+                        "the model has coefficients of {}, the data {}: give the family and the data that it was fitted to",
+                        sets(own),
+                        sets(count)
+                    ))),
+                }
+            }
         }
     }
+}
+
+fn sets(count: usize) -> String {
+    if count == 1 { "one target".to_owned() } else { format!("{count} classes") }
 }
 
 fn of_object(path: &Path, object: &serde_json::Map<String, serde_json::Value>, count: usize) -> Result<Rows, Failure> {
@@ -108,7 +123,7 @@ fn of_object(path: &Path, object: &serde_json::Map<String, serde_json::Value>, c
     Ok(rows)
 }
 
-fn of_lines(path: &Path, text: &str, count: usize) -> Result<Rows, Failure> {
+fn of_lines(path: &Path, text: &str, count: usize, labels: &[String]) -> Result<Rows, Failure> {
     let bad =
         |line: usize, problem: String| Failure::Message(format!("{}: line {}: {problem}", path.display(), line + 1));
     let clean = |field: &str| field.trim().trim_matches('"').to_owned();
@@ -121,7 +136,9 @@ fn of_lines(path: &Path, text: &str, count: usize) -> Result<Rows, Failure> {
         let name = clean(name.ok_or_else(|| bad(k, format!("{line:?} is not {form}")))?);
         fields.reverse();
         let values: Vec<Option<f64>> = fields.iter().map(|f| clean(f).parse().ok()).collect();
-        if k == 0 && values.iter().all(Option::is_none) {
+        // Classes may be called by numbers.
+        let names_classes = count > 1 && labels.iter().all(|label| fields.iter().any(|f| clean(f) == *label));
+        if k == 0 && (names_classes || values.iter().all(Option::is_none)) {
             rows.titles = Some(fields.iter().map(|f| clean(f)).collect());
             continue;
         }

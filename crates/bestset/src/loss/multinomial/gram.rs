@@ -64,7 +64,7 @@ mod tests {
     fn products_by_feature_are_those_of_the_columns_one_by_one() {
         let (n, features, classes) = (17, 4, 3);
         let x: Vec<f64> = (0..n * features).map(|k| ((k * k) as f64 * 0.37).sin() * 3.0 + 1.0).collect();
-        let labels: Vec<usize> = (0..n).map(|i| i * i % classes).collect();
+        let labels: Vec<usize> = (0..n).map(|i| (i * 7 + i / 5) % classes).collect();
         let weights: Vec<f64> = (0..n).map(|i| 0.5 + (i % 4) as f64).collect();
         let u: Vec<f64> = (0..n * classes).map(|k| (k as f64 * 0.9).cos() * 2.0).collect();
         for intercept in [true, false] {

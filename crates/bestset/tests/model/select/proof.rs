@@ -6,7 +6,7 @@ use bestset::criteria::{Criterion, Fit};
 use bestset::design::Dense;
 use bestset::groups::Groups;
 use bestset::select::{How, Prove, Remark, Samples, Selection, Setup};
-use bestset::{Error, Factors, Method, Options, Status};
+use bestset::{Error, Factors, Loss, Method, Options, Status};
 
 /// Where branch and bound cannot start, a fit has the bound it has; only who demands a proof hears of it, as an error.
 #[test]
@@ -37,6 +37,22 @@ fn what_cannot_be_proved_is_fitted_all_the_same() {
     let (found, ..) = select(&x, &y, &Setup { lambda2: Some(0.0), ..Setup::default() }, &fully);
     let certificate = &found.solution.certificate;
     assert!(certificate.lower_bound > 0.0 && certificate.lower_bound <= certificate.objective);
+}
+
+/// Where nothing is in there is no scale to name a ridge on: nothing is named, and nothing waited for.
+#[test]
+fn an_answer_without_features_names_no_ridge() {
+    let (x, y) = data(5, 30, 6, 0.0);
+    let (x, y) = (Dense::new(30, 6, x).unwrap(), y.iter().map(|y| y.signum()).collect::<Vec<f64>>());
+    let setup = Setup { loss: Loss::Logistic, lambda2: Some(0.0), ..Setup::default() };
+    let usual = Selection { how: How::Price(1e6), ..Selection::default() };
+    let (found, ..) = select(&x, &y, &setup, &usual);
+    assert!(found.solution.support().is_empty());
+    assert!(found.remarks.iter().all(|r| !r.to_string().contains("lambda2 = ")), "{:?}", found.remarks);
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    let fully = Selection { solve: Options::with_method(Method::Exact), ..usual };
+    let failed = setup.pose(&samples, |posed| posed.select(&fully, &mut ()));
+    assert!(!failed.is_err_and(|e| e.to_string().contains("lambda2 = ")));
 }
 
 /// A fit of few features is proved without being asked; the standing says what its numbers say.
