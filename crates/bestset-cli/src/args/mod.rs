@@ -15,7 +15,7 @@ pub use fitting::{FittingArgs, SizeArgs};
 pub use input::{InputArgs, ReadArgs, TiesName, format_parser};
 pub use limits::{Clock, LimitArgs};
 pub use proof_file::ProofArgs;
-pub use result::OutputArgs;
+pub use result::{OutputArgs, check_apart};
 pub use simulated::{DataArgs, ProblemArgs, SolverArgs, Terms};
 
 use bestset::Method;

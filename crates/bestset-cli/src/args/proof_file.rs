@@ -1,6 +1,6 @@
 //! Arguments for a proof that others can check.
 
-use super::InputArgs;
+use super::{InputArgs, check_apart};
 use crate::exit::Failure;
 use crate::work::{Answer, Loaded, Posed, Session};
 use bestset::Options;
@@ -23,6 +23,8 @@ pub struct ProofArgs {
 impl ProofArgs {
     /// Refuses, before the search, data that the checker could not read.
     pub fn check(&self, data: &Loaded, input: &InputArgs) -> Result<(), Failure> {
+        let written = [&self.proof, &self.proof_data].into_iter().flatten();
+        written.into_iter().try_for_each(|path| check_apart(path, &input.file))?;
         if self.proof.is_none() || self.proof_data.is_some() {
             return Ok(());
         }

@@ -35,20 +35,37 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Refuses files that could not be written, before any work is done.
-    pub fn check(&self) -> Result<(), Failure> {
+    /// Refuses files that could not be written, or that are read, before any work is done.
+    pub fn check(&self, read: &Path) -> Result<(), Failure> {
         let is_page = |path: &&PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("html"));
         if let Some(page) = self.model.as_ref().filter(is_page) {
             let page = page.display();
             return Err(Failure::Message(format!("{page}: -o saves the model, not the page: say --report {page}")));
         }
-        [&self.model, &self.report].into_iter().flatten().try_for_each(|path| check_place(path))
+        [&self.model, &self.report].into_iter().flatten().try_for_each(|path| {
+            check_place(path)?;
+            check_apart(path, read)
+        })
     }
 
     /// Whether a report is to be made.
     pub fn wants_report(&self) -> bool {
         self.report.is_some() || self.plots.is_some()
     }
+}
+
+/// Whether a file that is written is another than one that is read: nobody's data are lost to a slip of the hand.
+pub fn check_apart(written: &Path, read: &Path) -> Result<(), Failure> {
+    let is_same = match (written.canonicalize(), read.canonicalize()) {
+        // Devices and pipes are not lost by being written into.
+        (Ok(a), Ok(b)) => a == b && a.is_file(),
+        _ => false,
+    };
+    if is_same {
+        let name = written.display();
+        return Err(Failure::Message(format!("{name}: is read here and would be overwritten: write to another file")));
+    }
+    Ok(())
 }
 
 /// Whether a file can be there: its folder is, and it is none itself.

@@ -44,7 +44,7 @@ pub struct Exact {
 
 impl Exact {
     pub fn run(&self, cancel: &CancelFlag, out: &mut dyn Write) -> Result<Exit, Failure> {
-        self.output.check()?;
+        self.output.check(&self.input.file)?;
         self.path.check()?;
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;

@@ -1,6 +1,6 @@
 //! `bestset predict`: a saved model applied to a file.
 
-use crate::args::{ReadArgs, TraitArgs, bytes};
+use crate::args::{ReadArgs, TraitArgs, bytes, check_apart};
 use crate::exit::{Exit, Failure};
 use crate::output::number;
 use crate::work::load::{counted, say, without_columns};
@@ -111,6 +111,9 @@ struct Score {
 
 impl Predict {
     pub fn run(&self, out: &mut dyn Write) -> Result<Exit, Failure> {
+        for read in self.output.iter().flat_map(|output| [(output, &self.file), (output, &self.model)]) {
+            check_apart(read.0, read.1)?;
+        }
         let (model, known) = encoding::load(&self.model)?;
         self.traits.check(&self.file)?;
         let disk = if self.stays_on_disk() { Some(Stored::open(&self.file)?) } else { None };

@@ -74,7 +74,7 @@ impl Subsets {
         if self.output.model.is_some() {
             return Err(Failure::Usage("subsets has an answer for every size; save a model with fit or exact -k"));
         }
-        self.output.check()?;
+        self.output.check(&self.input.file)?;
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.fitting.pose(&data, |posed| {

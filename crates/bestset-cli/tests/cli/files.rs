@@ -241,6 +241,27 @@ fn convert_takes_a_table_through_every_format() {
     assert!(place.refused("report flats.csv -o page.html").contains("say --report page.html"));
 }
 
+/// What is read is not overwritten, by whatever way a file is written.
+#[test]
+fn nothing_is_written_over_what_is_read() {
+    let place = Place::new();
+    let rows: String = (0..30).map(|i| format!("{},{},{i}\n", (i as f64 * 0.7).sin(), i % 5)).collect();
+    place.write("s.csv", &format!("x,z,y\n{rows}"));
+    place.done("fit s.csv -t y --lambda0 1 -o model.json");
+    let data = std::fs::read(place.path("s.csv")).unwrap();
+    for words in [
+        "fit s.csv -t y --lambda0 1 -o s.csv",
+        "fit s.csv -t y --lambda0 1 --report ./s.csv",
+        "cv s.csv -t y --report s.csv",
+        "exact s.csv -t y -k 1 --proof s.csv",
+        "exact s.csv -t y -k 1 --proof s.bsp --proof-data s.csv",
+        "predict model.json s.csv --output s.csv",
+    ] {
+        assert!(place.refused(words).contains("would be overwritten"), "{words}");
+        assert_eq!(std::fs::read(place.path("s.csv")).unwrap(), data, "{words}");
+    }
+}
+
 #[test]
 fn report_writes_a_page() {
     let place = Place::new();

@@ -143,8 +143,11 @@ fn explained(standing: &Standing, optimal: bool) -> Markup {
     let (reached, most) = (standing.r2.clamp(0.0, 1.0), standing.r2_limit.clamp(0.0, 1.0));
     let (r2, most_text) = (number(standing.r2, 4), limit(standing));
     let open = if optimal { 0.0 } else { (most - reached).max(0.0) };
-    let end =
-        if optimal { "the best possible".to_owned() } else { format!("no subset of this penalty exceeds {most_text}") };
+    let end = if optimal {
+        "of the best subset at this penalty".to_owned()
+    } else {
+        format!("no subset of this penalty exceeds {most_text}")
+    };
     let said = format!("{} {r2} of 1; {end}.", measure(standing));
     let title = if standing.is_squared { "Variation explained" } else { "Deviance explained" };
     html! {
@@ -156,7 +159,7 @@ fn explained(standing: &Standing, optimal: bool) -> Markup {
         div.ends aria-hidden="true" {
             span { b { (r2) } br; "this model" }
             @if optimal {
-                span.right { b { "best possible" } br; "proved" }
+                span.right { b { "best subset" } br; "at this penalty, proved" }
             } @else if most < 1.0 {
                 span.right { b { (most_text) } br; "no subset of this penalty exceeds" }
             } @else {

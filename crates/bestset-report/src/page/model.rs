@@ -51,9 +51,6 @@ fn intercept(model: &Model, labels: &[String]) -> Markup {
     }
 }
 
-/// The coefficient of a feature for a class.
-struct ClassValue(Box<dyn Fn(&Term) -> Option<f64>>);
-
 /// A column of numbers: its title, the number of a feature, and how it is shown.
 struct Column<'c> {
     title: &'c str,
@@ -77,10 +74,9 @@ fn table(model: &Model, report: &Report) -> Markup {
     let many = terms.iter().any(|t| !t.by_class.is_empty());
     let first = if many { "Length" } else { "Coefficient" };
     let names: Vec<String> = labels.iter().map(|label| format!("for {}", cut(label))).collect();
-    let values: Vec<ClassValue> =
-        (0..labels.len()).map(|k| ClassValue(Box::new(move |t: &Term| t.by_class.get(k).copied()))).collect();
+    let values: Vec<_> = (0..labels.len()).map(|k| move |t: &Term| t.by_class.get(k).copied()).collect();
     let own = names.iter().zip(&values);
-    let by_class = own.map(|(title, value)| Column { title, value: &*value.0, words: &plain, signed: true, top: None });
+    let by_class = own.map(|(title, value)| Column { title, value, words: &plain, signed: true, top: None });
     let general = [
         Column { title: first, value: &|t| Some(t.coefficient), words: &plain, signed: !many, top: None },
         Column { title: "Hazard ratio", value: &ratio, words: &|v| number(v.exp(), 4), signed: true, top: None },

@@ -55,7 +55,12 @@ impl Certificate {
     /// the objective is there without any feature.
     pub fn with_standing(mut self, standing: Standing) -> Self {
         let lead = if self.optimal {
-            format!("{} {}, the best possible. {}", measure(&standing), number::number(standing.r2, 4), self.sentence)
+            format!(
+                "{} {}, of the best subset at this penalty. {}",
+                measure(&standing),
+                number::number(standing.r2, 4),
+                self.sentence
+            )
         } else {
             let gain = gain(&standing).map_or(String::new(), |share| {
                 format!(" It has at least {share} of the largest possible gain over no features.")

@@ -35,6 +35,20 @@ pub(super) fn changes(
     Ok(all)
 }
 
+/// max_j ½τ_j⁺ᵀΣ⁻¹τ_j⁺/f_j (MATH 9.15): the largest λ0 at which the model at a fit wants one more of these groups.
+pub(crate) fn largest_entry(
+    grouped: &Grouped<'_, '_>,
+    fit: &Coefficients,
+    chosen: &[usize],
+    adding: &[usize],
+) -> Result<f64> {
+    let surface = Surface::new(grouped, fit, chosen, adding)?;
+    let places = chosen.len()..chosen.len() + adding.len();
+    let added = places.filter_map(|place| surface.with(place)?.into_iter().find(|change| change.drop.is_none()));
+    let worth = |change: Change| change.add.map(|g| (grouped.price(g) - change.by) / grouped.factor(g));
+    Ok(added.filter_map(worth).filter(|worth| worth.is_finite()).fold(0.0, f64::max))
+}
+
 /// The quadratic model around a fit: its groups, and those that may be added after them.
 struct Surface<'s, 'p, 'a> {
     grouped: &'s Grouped<'p, 'a>,

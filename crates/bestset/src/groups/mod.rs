@@ -25,6 +25,7 @@ pub(crate) mod relax;
 pub(crate) mod search;
 mod tree;
 
+pub(crate) use changes::largest_entry;
 pub(crate) use grouped::{Decision, Grouped, Part};
 pub(crate) use prove::of_features;
 

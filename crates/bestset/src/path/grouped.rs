@@ -4,7 +4,7 @@ use crate::control::{Limits, Monitor};
 use crate::error::Result;
 use crate::groups::relax::GroupRelaxation;
 use crate::groups::search::{Fits, KnownFits};
-use crate::groups::{Grouped, Groups, conclude, first, root, validate};
+use crate::groups::{Grouped, Groups, conclude, first, largest_entry, root, validate};
 use crate::path::{Path, PathOptions, Point};
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution, Status};
@@ -96,8 +96,12 @@ fn lambda0_max(grouped: &Grouped<'_, '_>, options: &PathOptions, limits: &Limits
     Ok(priced.map(|g| -worth(g) / grouped.factor(g)).fold(0.0, f64::max))
 }
 
+/// Groups whose entry the model of a loss that is not quadratic is asked for: those that the bound of the curvature promises most of.
+const SEARCHED: usize = 8;
+
 /// max_g Σ_{j∈g} (|τ_j| − λ1)₊² / (2(c + 2λ2) f_g) with c ≥ ‖X_g‖²/μ (MATH 9.8): the largest λ0 at which one more group lowers P
-/// for sure, the other coefficients as they are.
+/// for sure, the other coefficients as they are. Where the loss is not quadratic its curvature at an answer may be a small part of that bound: the
+/// best groups are asked for what the model there promises (MATH 9.15), or a path would leave out sizes.
 fn entry(grouped: &Grouped<'_, '_>, answer: &Coefficients) -> Result<f64> {
     let groups = grouped.groups;
     let (tau, chosen) = (grouped.problem.correlations_at(answer)?, grouped.chosen(answer));
@@ -110,5 +114,12 @@ fn entry(grouped: &Grouped<'_, '_>, answer: &Coefficients) -> Result<f64> {
         0.5 * pull / (typical * grouped.square(squares, g) + 2.0 * ridge) / grouped.factor(g)
     };
     let outside = (0..groups.len()).filter(|&g| grouped.factor(g) > 0.0 && chosen.binary_search(&g).is_err());
-    Ok(outside.map(worth).fold(0.0, f64::max))
+    let mut all: Vec<(f64, usize)> = outside.map(|g| (worth(g), g)).collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let sure = all.first().map_or(0.0, |best| best.0);
+    if grouped.problem.loss().is_quadratic() {
+        return Ok(sure);
+    }
+    let best: Vec<usize> = all.iter().take(SEARCHED).map(|worth| worth.1).collect();
+    Ok(sure.max(largest_entry(grouped, answer, &chosen, &best)?))
 }

@@ -357,3 +357,34 @@ fn bad_input_is_named() {
     let no_ridge = Setup { lambda2: Some(0.0), ..usual };
     assert!(refused(&case, &no_ridge, How::Price(1.0)).to_string().contains("lambda2"));
 }
+
+/// A path of many classes goes from size to size, as others do: the prices at which features enter are those of the loss where it is, not of
+/// the largest curvature it can have.
+#[test]
+fn paths_of_classes_leave_out_few_sizes() {
+    let (mut steps, mut sizes) = (0, 0);
+    for seed in 0..6 {
+        let mut rng = rng(4400 + seed);
+        let (n, p, classes) = (90, 12, 3);
+        let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+        let score = |i: usize, k: usize| (0..4).map(|j| x[j * n + i] * [2.0, -1.0, 1.5][(j + k) % 3]).sum::<f64>();
+        let y: Vec<f64> = (0..n)
+            .map(|i| {
+                let noisy: Vec<f64> = (0..classes).map(|k| score(i, k) + 2.0 * normal(&mut rng)).collect();
+                (0..classes).max_by(|&a, &b| noisy[a].total_cmp(&noisy[b])).unwrap() as f64
+            })
+            .collect();
+        let x = Dense::new(n, p, x).unwrap();
+        let setup = Setup { loss: Loss::Multinomial { classes }, lambda2: Some(0.01), ..Setup::default() };
+        let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+        let how = How::Criterion(bestset::criteria::Criterion::Ebic { gamma: 1.0 });
+        let options = Selection { how, ..Selection::default() };
+        let found = setup.pose(&samples, |posed| posed.select(&options, &mut ())).unwrap();
+        let path = &found.chosen.unwrap().path;
+        let met: Vec<usize> = path.points.iter().map(|p| p.solution.support().len() / classes).collect();
+        steps += met.windows(2).filter(|w| w[1] > w[0]).count();
+        sizes += met.last().unwrap();
+    }
+    // Steps of two features or more were the rule: 0, 2, 4, 14.
+    assert!(sizes > 20 && 4 * steps >= 3 * sizes, "{steps} steps to {sizes} features");
+}
