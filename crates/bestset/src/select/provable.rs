@@ -99,12 +99,12 @@ impl Unproved<'_, '_> {
         Provable { within, added, lambda2, is_tried: true, bound, most: self.most() }.or_none()
     }
 
-    /// The least λ2 with which the dual point of the answer alone, fitted anew, leaves little: a pass over X for each that is asked, so only
-    /// where columns are in memory. The relaxation's own bound is no less, and a tree closes such a gap as a rule.
+    /// The least λ2 with which the dual point of the answer alone, fitted anew, leaves little: a pass over X for each that is asked. The
+    /// relaxation's own bound is no less, and a tree closes such a gap as a rule.
     pub(super) fn expected(&self) -> Option<Provable> {
-        let (begun, design) = (Instant::now(), self.problem.design());
+        let begun = Instant::now();
         let is_late = || self.options.cancel.is_cancelled() || begun.elapsed() > LONGEST;
-        let ridges = if design.reads_ahead() || design.trip().is_some() { Vec::new() } else { self.ridges() };
+        let ridges = self.ridges();
         let is_narrow = |lambda2: &f64| !is_late() && self.is_narrow(*lambda2).unwrap_or(false);
         let lambda2 = ridges.get(ridges.partition_point(|lambda2| !is_narrow(lambda2))).copied();
         Provable { lambda2, most: self.most(), ..Provable::default() }.or_none()

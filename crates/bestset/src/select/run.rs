@@ -239,7 +239,9 @@ impl<'a> Run<'_, 'a> {
         let is_open = !matches!(solution.status, Status::Optimal | Status::Interrupted | Status::ReadFailed);
         let options = self.solve_options();
         let is_late = options.cancel.is_cancelled() || options.time_limit.is_some_and(|left| left.is_zero());
-        if !is_open || is_late || self.posed.groups().is_some() || prove == Prove::No {
+        // Where columns are not in memory a pass is dear, and nobody asked for it.
+        let is_far = problem.design().reads_ahead() || problem.design().trip().is_some();
+        if !is_open || is_late || is_far || self.posed.groups().is_some() || prove == Prove::No {
             return None;
         }
         let unproved = Unproved { posed: self.posed, problem, solution, options };
