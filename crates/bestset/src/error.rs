@@ -296,6 +296,15 @@ pub enum Error {
         /// What is left of its sum of squares when they are projected out, as a share.
         share: f64,
     },
+    /// A column that is constant but for rounding, where coefficients or a proof in a file speak of it.
+    #[error(
+        "column {column} of X is constant but for its last digits, of which nothing is made; leave it out, or give it with a constant \
+         subtracted"
+    )]
+    Flat {
+        /// The column.
+        column: usize,
+    },
     /// More columns that are exact combinations of others than can be left out in turn.
     #[error(
         "{} of X are combinations of each other, and there are more such lists: leaving out one of each makes more than {most} \

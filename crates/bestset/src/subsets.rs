@@ -259,7 +259,8 @@ fn one_by_one(
         // Losses and penalties are never negative: a search that a limit ends at once has this bound at least.
         let lower_bound = solution.certificate.lower_bound.max(0.0);
         let (status, dual) = (solution.status, solution.dual);
-        let certificate = Certificate { lower_bound, ..solution.certificate };
+        let Certificate { objective, relaxation, .. } = solution.certificate;
+        let certificate = Certificate::new(objective, relaxation, lower_bound);
         sizes.push(measure.subset(size, solution.coefficients, certificate, status, &options));
         let out_of_nodes = status == Status::NodeLimit && node_limit.is_some_and(|most| nodes >= most);
         if out_of_nodes || matches!(status, Status::TimeLimit | Status::Interrupted | Status::ReadFailed) {

@@ -141,7 +141,7 @@ impl Certify {
             serde_json::to_writer_pretty(&mut *out, &figures)?;
             return Ok(writeln!(out)?);
         }
-        let CertifyJson { gap, relative_gap: share, best_objective: best, best_features: names, proved, .. } = figures;
+        let CertifyJson { gap, relative_gap: share, best_objective: best, best_features: names, .. } = figures;
         write_data(posed.data, out)?;
         writeln!(out, "{}\n", output::describe(&found.terms))?;
         output::heading(out, &format!("Certificate of {}", self.coefficients.display()))?;
@@ -154,7 +154,11 @@ impl Certify {
             row("best P found here", number(best)),
         ];
         writeln!(out, "{}", output::table(&[], rows.into_iter()))?;
-        writeln!(out, "{}", output::certificate::statement(certificate, proved, &found.terms))?;
+        // What cut the search short, where nothing is proved.
+        let ended = judged.found.solution.status;
+        let status = if ended == Status::Optimal { judged.status } else { ended };
+        let status = if judged.status == Status::Optimal { Status::Optimal } else { status };
+        writeln!(out, "{}", output::certificate::statement(certificate, status, &found.terms))?;
         let remarks = output::certificate::remarks(posed, found);
         remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))?;
         if best < certificate.objective - self.limits.gap * best.abs() {

@@ -39,23 +39,27 @@ pub fn table(solution: &Solution, verbose: bool) -> String {
 }
 
 /// What a certificate proves, in a sentence.
-pub fn statement(certificate: &Certificate, proved: bool, terms: &Terms) -> String {
+pub fn statement(certificate: &Certificate, status: Status, terms: &Terms) -> String {
     let subset = match terms.k {
         None => "no subset".to_owned(),
         Some(1) => "no subset of at most 1 feature".to_owned(),
         Some(k) => format!("no subset of at most {k} features"),
     };
     let (gap, share) = (certificate.gap(), certificate.relative_gap());
-    if proved {
+    if status == Status::Optimal {
         return format!("Proved: {subset} has a lower objective, within the tolerance.");
     }
     // Zero is a lower bound of everything here: a gap of the whole objective says nothing.
     if share < 1.0 {
         return format!("Proved: {subset} lowers the objective by more than {} ({}).", number(gap), percent(share));
     }
-    let wanted = match terms.lambda2 > 0.0 {
-        true => "a useful lower bound takes more time (exact, --prove), or a larger lambda2",
-        false => {
+    // A limit that struck says that a search was under way.
+    let wanted = match (terms.lambda2 > 0.0, status) {
+        (true, _) => "a useful lower bound takes more time (exact, --prove), or a larger lambda2",
+        (false, Status::TimeLimit | Status::NodeLimit | Status::MemoryLimit | Status::Interrupted) => {
+            "a useful lower bound takes more of what the limit cut short, fewer features, lambda2 > 0 or bounds on the coefficients"
+        }
+        (false, _) => {
             "a useful lower bound takes branch and bound (exact, --prove), lambda2 > 0 or bounds on the coefficients"
         }
     };
@@ -65,7 +69,7 @@ pub fn statement(certificate: &Certificate, proved: bool, terms: &Terms) -> Stri
 /// What the numbers prove; where they prove little, what was at least checked.
 pub fn verdict(solution: &Solution, terms: &Terms) -> String {
     let is_optimal = solution.status == Status::Optimal;
-    let mut text = statement(&solution.certificate, is_optimal, terms);
+    let mut text = statement(&solution.certificate, solution.status, terms);
     if solution.status == Status::Stalled {
         text.push_str(
             "\nRounding allows no more: columns and offsets far from zero cost digits; centre or standardise them.",

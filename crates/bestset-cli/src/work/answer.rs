@@ -72,7 +72,7 @@ pub fn refuse_groups(posed: &Posed<'_>, what: &str) -> Result<(), Failure> {
     if posed.groups().is_none() {
         return Ok(());
     }
-    if posed.classes().is_some() {
+    if posed.setup.groups.is_none() {
         return Err(Failure::Message(format!(
             "{what} is not for more than two classes together: use fit, path, cv or exact"
         )));

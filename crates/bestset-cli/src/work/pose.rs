@@ -116,6 +116,11 @@ pub fn named(error: &Error, data: &Loaded) -> Option<String> {
             data.name(*column),
             if others.is_empty() { "others".to_owned() } else { list(others) }
         )),
+        Error::Flat { column } => Some(format!(
+            "{} is constant but for its last digits, of which nothing is made; leave it out (--drop), or give it with a constant \
+             subtracted",
+            data.name(*column)
+        )),
         Error::Dependences { columns, most } => Some(format!(
             "{} are combinations of each other, and there are more such lists: leaving out one of each makes more than {most} \
              families of subsets; drop copies of columns, and one column of every category (--drop), or give a --lambda2 above 0",
@@ -126,6 +131,11 @@ pub fn named(error: &Error, data: &Loaded) -> Option<String> {
              name all of its levels or none, or give --no-groups",
             data.name(*free),
             data.name(*other)
+        )),
+        Error::Target { index, value, loss, range } => Some(format!(
+            "{} is {value} in row {} of those used; the {loss} loss needs targets {range}",
+            data.target.name,
+            index + 1
         )),
         Error::EmptyClass { class } => data.target.labels.get(*class).map(|label| {
             format!(

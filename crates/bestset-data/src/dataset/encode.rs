@@ -79,6 +79,10 @@ pub fn encode(table: &mut Table, roles: &Roles) -> Result<(Vec<Category>, Vec<Im
 /// What can be done about missing values of a feature.
 const MISSING_ADVICE: &str = "; drop the column (--drop), the rows (--drop-missing), or give --impute mean";
 
+/// The same of a model that needs the column and is applied to every row.
+const UNKNOWN_ADVICE: &str =
+    "; the model needs it in every row: --impute puts what was usual in the data of the fit in its place";
+
 /// What takes the place of the missing values of a column: what is usual in it, or was in the data of the fit.
 fn filling(
     table: &Table,
@@ -88,7 +92,10 @@ fn filling(
     own: impl FnOnce() -> Option<Usual>,
 ) -> Result<Imputed> {
     let value = match roles.impute {
-        Impute::No => return Err(table.missing(column, gap, MISSING_ADVICE).into()),
+        Impute::No => {
+            let advice = if roles.needs_features { MISSING_ADVICE } else { UNKNOWN_ADVICE };
+            return Err(table.missing(column, gap, advice).into());
+        }
         Impute::Mean => own().ok_or("; the column has no value at all: drop it"),
         Impute::Known => roles.usual.get(column).cloned().ok_or(
             "; the model file does not say what was usual in the data of the fit: `bestset fit` of this version, and no older one, saves it",

@@ -150,7 +150,8 @@ impl<'l, 'a> Look<'l, 'a> {
         };
         let most = terms::most_features(problem, best);
         let of_size = |k: usize| terms.bounds_within(problem, k, &rows.plain);
-        let closed = (0..=most).take_while(|k| of_size(*k).bound() >= target).count();
+        let is_closed = |k: &usize| limits.stop(0).is_none() && of_size(*k).bound() >= target;
+        let closed = (0..=most).take_while(is_closed).count();
         let added = of_size(most).closes(target);
         Ok(Some((closed.checked_sub(1), added.checked_sub(1))))
     }

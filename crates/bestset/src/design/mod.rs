@@ -22,6 +22,7 @@ pub use genotypes::{Counts, Genotypes, People, WholeSums};
 pub use per_class::PerClass;
 pub use reaching::{Reaching, reaching};
 pub use standardized::Standardized;
+pub(crate) use standardized::is_constant;
 pub use stored::{GenotypeFile, Reading, Stored};
 pub use subset::{ColumnSubset, RowSubset};
 

@@ -4,12 +4,18 @@ use crate::design::{BlockBody, Column, Design, LargeProducts, Moments, Reaching,
 use crate::error::{Error, Result, check_finite, check_length, check_weights};
 use crate::kernel;
 
-/// The columns (x_j − centre_j) / scale_j of another design.
+/// The spread below which a column is taken for constant, relative to its length: no more than the last digits of its entries, which a mean
+/// or a sum of them does not keep.
+const FLAT: f64 = 1e-14;
+
+/// The columns (x_j − centre_j) / scale_j of another design; zero where the scale is infinite.
 #[derive(Clone)]
 pub struct Standardized<'a> {
     inner: &'a dyn Design,
     centre: Vec<f64>,
     scale: Vec<f64>,
+    /// Columns that were found constant but for rounding, ascending.
+    flat: Vec<usize>,
     /// What centres and scales were made of, and the weights of that: nobody need read all columns for it again.
     fitted: Option<FittedMoments>,
 }
@@ -21,19 +27,23 @@ struct FittedMoments {
 }
 
 impl<'a> Standardized<'a> {
-    /// Uses the given centres and scales; a scale must be finite and not zero.
+    /// Uses the given centres and scales; a scale must not be zero, and +∞ makes its column zero.
     pub fn new(inner: &'a dyn Design, centre: Vec<f64>, scale: Vec<f64>) -> Result<Self> {
         check_length("centre", centre.len(), inner.ncols())?;
         check_length("scale", scale.len(), inner.ncols())?;
         check_finite("centre", &centre)?;
-        check_finite("scale", &scale)?;
+        if let Some(index) = scale.iter().position(|s| s.is_nan() || *s == f64::NEG_INFINITY) {
+            return Err(Error::NonFinite { what: "scale", index, value: scale[index] });
+        }
         let inverse: Vec<f64> = scale.iter().map(|s| 1.0 / s).collect();
         check_finite("1 / scale", &inverse)?;
-        Ok(Self { inner, centre, scale, fitted: None })
+        Ok(Self { inner, centre, scale, flat: Vec::new(), fitted: None })
     }
 
     /// Weighted means as centres (zero when `centre` is false) and weighted norms of the centred columns, divided by
-    /// `norm`, as scales: afterwards √(Σ w_i x̃_ij²) = `norm`. Constant columns keep scale one and become zero.
+    /// `norm`, as scales: afterwards √(Σ w_i x̃_ij²) = `norm`. Constant columns, and those that are
+    /// [constant but for rounding](Standardized::flat), have an infinite scale and are zero; so is a column of zeros, of scale one, that
+    /// is not centred.
     pub fn fit(inner: &'a dyn Design, weights: Option<&[f64]>, centre: bool, norm: f64) -> Result<Self> {
         if !(norm > 0.0 && norm.is_finite()) {
             return Err(Error::Range { name: "norm", value: norm, range: "finite and above 0" });
@@ -42,21 +52,48 @@ impl<'a> Standardized<'a> {
             check_weights(weights, inner.nrows())?;
         }
         let all = moments(inner, weights)?;
-        let scale = all.iter().map(|m| {
-            let (squares, floor) = if centre { (m.centred, 1e-28 * m.squares) } else { (m.squares, 0.0) };
-            if squares > floor { squares.sqrt() / norm } else { 1.0 }
+        let scale = all.iter().map(|m| match (if centre { m.centred } else { m.squares }, centre) {
+            (_, true) if is_flat(m) => f64::INFINITY,
+            (squares, _) if squares > 0.0 => squares.sqrt() / norm,
+            _ => 1.0,
         });
         let scale = scale.collect();
+        let flat = if centre { flat(inner, weights, &all)? } else { Vec::new() };
         let centre = all.iter().map(|m| if centre { m.mean } else { 0.0 }).collect();
         let fitted = Some(FittedMoments { moments: all, weights: weights.map(<[f64]>::to_vec) });
-        Ok(Self { fitted, ..Self::new(inner, centre, scale)? })
+        Ok(Self { fitted, flat, ..Self::new(inner, centre, scale)? })
     }
 
-    /// Coefficients of the inner design: β_j / scale_j, and what the centring adds to the intercept, −Σ centre_j β_j / scale_j.
+    /// The columns as they are, but for those that are constant or [so but for rounding](Standardized::flat), which are zero: an
+    /// intercept has what they say, and far from zero they cost digits. `None` where there is none of these.
+    pub fn flattened(inner: &'a dyn Design, weights: Option<&[f64]>) -> Result<Option<Self>> {
+        let all = moments(inner, weights)?;
+        if !all.iter().any(|m| m.squares > 0.0 && is_flat(m)) {
+            return Ok(None);
+        }
+        let scale = all.iter().map(|m| if is_flat(m) { f64::INFINITY } else { 1.0 }).collect();
+        let flat = flat(inner, weights, &all)?;
+        Ok(Some(Self { flat, ..Self::new(inner, vec![0.0; all.len()], scale)? }))
+    }
+
+    /// The columns whose entries differ in their last digits only, ascending. What varies of them is what rounding made of a constant,
+    /// and a product with them is nothing but rounding: they are zero here.
+    pub fn flat(&self) -> &[usize] {
+        &self.flat
+    }
+
+    /// Coefficients of the inner design: β_j / scale_j, β_j where the column is zero, and what the centring adds to the intercept,
+    /// −Σ centre_j times these.
     pub fn unscale(&self, support: &[usize], values: &[f64]) -> (Vec<f64>, f64) {
-        let inner: Vec<f64> = support.iter().zip(values).map(|(&j, b)| b / self.scale[j]).collect();
+        let outward = |(&j, b): (&usize, &f64)| if self.scale[j].is_finite() { b / self.scale[j] } else { *b };
+        let inner: Vec<f64> = support.iter().zip(values).map(outward).collect();
         let shift = support.iter().zip(&inner).map(|(&j, b)| -self.centre[j] * b).sum();
         (inner, shift)
+    }
+
+    /// The coefficient of column j here for one of the column given; where the column is zero, as it is.
+    pub fn inward(&self, j: usize, value: f64) -> f64 {
+        if self.scale[j].is_finite() { value * self.scale[j] } else { value }
     }
 
     /// The scale of each column.
@@ -68,6 +105,33 @@ impl<'a> Standardized<'a> {
     pub fn centre(&self) -> &[f64] {
         &self.centre
     }
+}
+
+/// Whether a column varies by no more than [`FLAT`] of its length.
+fn is_flat(m: &Moments) -> bool {
+    m.centred <= FLAT * FLAT * m.squares
+}
+
+/// The columns that are constant but for rounding.
+fn flat(inner: &dyn Design, weights: Option<&[f64]>, all: &[Moments]) -> Result<Vec<usize>> {
+    let mut flat = Vec::new();
+    for (j, _) in all.iter().enumerate().filter(|(_, m)| m.centred > 0.0 && is_flat(m)) {
+        if !is_constant(inner, weights, j)? {
+            flat.push(j);
+        }
+    }
+    Ok(flat)
+}
+
+/// Whether the entries of column j, but for those of weight zero, are one number.
+pub fn is_constant(design: &dyn Design, weights: Option<&[f64]>, j: usize) -> Result<bool> {
+    let (mut column, mut values) = (Column::default(), vec![0.0; design.nrows()]);
+    design.column(j, &mut column)?;
+    column.to_dense(&mut values);
+    let is_counted = |i: &usize| weights.is_none_or(|w| w[*i] > 0.0);
+    let mut counted = (0..values.len()).filter(is_counted).map(|i| values[i]);
+    let first = counted.next();
+    Ok(counted.all(|x| Some(x) == first))
 }
 
 impl Design for Standardized<'_> {
@@ -129,7 +193,7 @@ impl Design for Standardized<'_> {
             for (&j, &k) in features[places.clone()].iter().zip(local) {
                 (centre[k], scale[k]) = (self.centre[j], self.scale[j]);
             }
-            body(places, local, &Standardized { inner: block, centre, scale, fitted: None })
+            body(places, local, &Standardized { inner: block, centre, scale, flat: Vec::new(), fitted: None })
         })
     }
 

@@ -4,7 +4,7 @@
 //! A mean is rounded, and far from zero that is a large part of what is left without it. So the rest is centred once more: x − m is
 //! exact where x is near m, its own mean is small, and what is rounded now is relative to the spread.
 
-use crate::design::Column;
+use crate::design::{self, Column};
 use crate::error::Result;
 use crate::kernel;
 use crate::problem::Problem;
@@ -136,13 +136,7 @@ fn near_one(values: &[f64]) -> (f64, f64) {
 
 /// Whether the entries of feature j, but for those of weight zero, are one number.
 pub fn is_constant(problem: &Problem<'_>, j: usize) -> Result<bool> {
-    let (mut column, mut values) = (Column::default(), vec![0.0; problem.nrows()]);
-    problem.design().column(j, &mut column)?;
-    column.to_dense(&mut values);
-    let is_counted = |i: &usize| problem.weights().is_none_or(|w| w[*i] > 0.0);
-    let mut counted = (0..values.len()).filter(is_counted).map(|i| values[i]);
-    let first = counted.next();
-    Ok(counted.all(|x| Some(x) == first))
+    design::is_constant(problem.design(), problem.weights(), j)
 }
 
 #[cfg(test)]

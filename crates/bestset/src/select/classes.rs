@@ -121,7 +121,7 @@ impl Posed<'_> {
             for (row, intercept) in inside.values.iter_mut().zip(&mut inside.intercepts) {
                 for (b, &j) in row.iter_mut().zip(&outside.support) {
                     *intercept += view.centre()[j] * *b;
-                    *b *= view.scale()[j];
+                    *b = view.inward(j, *b);
                 }
             }
         }

@@ -361,6 +361,7 @@ impl<'a> Posed<'a> {
             How::CrossValidation(folded) => run.by_cross_validation(folded, observer),
         }?;
         found.remarks.extend(found.solution.cause.clone().map(Remark::ReadFailed));
+        found.solution.dependent.extend(self.flat());
         Ok(found)
     }
 
@@ -383,12 +384,13 @@ impl<'a> Posed<'a> {
             let reason = "has coefficients for every class: see Posed::certify_classes";
             return Err(Error::Unsupported { method: "certify", reason });
         }
+        self.check_flat(&coefficients.support, |k| coefficients.values[k] != 0.0)?;
         let (found, problem) = self.found_beside(coefficients.clone(), options, observer)?;
         let dual = Some(&found.solution.dual[..]).filter(|d| !d.is_empty());
         let own = problem.certify(coefficients, &dual.into_iter().collect::<Vec<_>>())?;
         // Branch and bound proves more than its dual point does.
         let lower_bound = own.lower_bound.max(found.solution.certificate.lower_bound);
-        let certificate = crate::Certificate { lower_bound, ..own };
+        let certificate = crate::Certificate::new(own.objective, own.relaxation, lower_bound);
         let status = certificate.status(Status::Converged, options.solve.absolute(&problem), options.solve.gap);
         let standing = Standing::new(&problem, coefficients, &certificate, status);
         Ok(Certified { certificate, status, standing, found })
@@ -402,6 +404,7 @@ impl<'a> Posed<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Certified> {
         coefficients.validate(self.problem.variables())?;
+        self.check_flat(&coefficients.support, |k| coefficients.values.iter().any(|row| row[k] != 0.0))?;
         let start = self.inward_classes(coefficients).0;
         let (found, problem) = self.found_beside(start, options, observer)?;
         self.judged(&problem, coefficients, found, &options.solve)
@@ -453,10 +456,12 @@ impl<'a> Posed<'a> {
         let most = most.min(self.problem.variables());
         let plain = self.setup.lambda2.is_none() && self.needs_no_ridge(most);
         let problem = self.priced(0.0, if plain { 0.0 } else { self.lambda2() })?;
-        match self.groups() {
+        let mut found = match self.groups() {
             Some(groups) => crate::subsets_of_groups(&problem, groups, most, options),
             None => crate::subsets(&problem, most, options),
-        }
+        }?;
+        found.dependent.extend(self.flat());
+        Ok(found)
     }
 
     /// Whether least squares of this shape can be searched without λ2; by groups, where there are more samples than features.

@@ -135,7 +135,11 @@ impl Setup {
         self.penalty(0.0).validate(samples.x.ncols())?;
         // The partial likelihood does not see constants: without them columns keep their digits.
         let centred = self.intercept || matches!(self.loss, Loss::Cox { .. });
-        let view = norm.map(|norm| Standardized::fit(samples.x, samples.weights, centred, norm)).transpose()?;
+        let view = match norm {
+            Some(norm) => Some(Standardized::fit(samples.x, samples.weights, centred, norm)?),
+            None if centred => Standardized::flattened(samples.x, samples.weights)?,
+            None => None,
+        };
         let x: &dyn Design = match &view {
             Some(view) => view,
             None => samples.x,
@@ -177,7 +181,7 @@ impl Setup {
             let signs = |v: f64| v == 0.0 || v.is_infinite();
             let same = matches!(self.bounds, Bounds::All(lower, upper) if signs(lower) && signs(upper));
             if !same {
-                let scaled = |j: usize| (self.bounds.at(j).0 * view.scale()[j], self.bounds.at(j).1 * view.scale()[j]);
+                let scaled = |j: usize| (view.inward(j, self.bounds.at(j).0), view.inward(j, self.bounds.at(j).1));
                 let (lower, upper) = (0..p).map(scaled).unzip();
                 penalty = penalty.with_bounds(Bounds::Each(lower, upper));
             }
@@ -241,11 +245,25 @@ impl<'a> Posed<'a> {
 
     /// The bounds inside, none wider than `size` for the columns given.
     pub(super) fn within(&self, size: f64) -> Bounds {
-        let inside = |j: usize| size * self.view.map_or(1.0, |view| view.scale()[j]);
+        let inside = |j: usize| self.view.map_or(size, |view| view.inward(j, size));
         let own = |j: usize| self.problem.penalty().bounds.at(j);
         let bounded = |j: usize| (own(j).0.max(-inside(j)), own(j).1.min(inside(j)));
         let (lower, upper) = (0..self.problem.ncols()).map(bounded).unzip();
         Bounds::Each(lower, upper)
+    }
+
+    /// Features that are constant but for rounding, a list each: they are zero inside, and in no answer.
+    pub(super) fn flat(&self) -> Vec<Vec<usize>> {
+        self.view.map(Standardized::flat).unwrap_or_default().iter().map(|&j| vec![j]).collect()
+    }
+
+    /// Refuses coefficients that make something of a feature that is constant but for rounding: there is no such column inside.
+    pub(super) fn check_flat(&self, support: &[usize], is_used: impl Fn(usize) -> bool) -> Result<()> {
+        let flat = self.view.map(Standardized::flat).unwrap_or_default();
+        match (0..support.len()).find(|&k| is_used(k) && flat.binary_search(&support[k]).is_ok()) {
+            Some(k) => Err(Error::Flat { column: support[k] }),
+            None => Ok(()),
+        }
     }
 
     /// λ2 of the problem.
@@ -292,9 +310,9 @@ impl<'a> Posed<'a> {
         let mut inside = outside.clone();
         for (b, &j) in inside.values.iter_mut().zip(&inside.support) {
             // Features that the design does not have are left to its own check.
-            let (Some(centre), Some(scale)) = (view.centre().get(j), view.scale().get(j)) else { continue };
+            let Some(centre) = view.centre().get(j) else { continue };
             inside.intercept += centre * *b;
-            *b *= scale;
+            *b = view.inward(j, *b);
         }
         inside
     }

@@ -28,7 +28,8 @@ pub struct ProofFile {
 }
 
 impl Posed<'_> {
-    /// Refuses, before a search, what there is no proof in a file of: groups, and losses that the checker does not know.
+    /// Refuses, before a search, what there is no proof in a file of: groups, columns that are constant but for rounding, and losses that
+    /// the checker does not know.
     pub fn check_proof(&self) -> Result<()> {
         if self.groups().is_some() {
             return Err(Error::Unused {
@@ -37,6 +38,8 @@ impl Posed<'_> {
                 advice: "the checker knows single features only; choose each level alone",
             });
         }
+        let all: Vec<usize> = (0..self.problem.variables()).collect();
+        self.check_flat(&all, |_| true)?;
         check_loss(self.problem.loss())
     }
 
@@ -55,9 +58,12 @@ impl Posed<'_> {
             None => priced,
             Some(k) => priced.with_max_size(k)?,
         };
+        // A constant column is zero once centred, whatever it is divided by.
+        let finite = |scale: &f64| if scale.is_finite() { *scale } else { 1.0 };
+        let scale: Option<Vec<f64>> = self.view.map(|view| view.scale().iter().map(finite).collect());
         let data = ProofData {
             x: self.x,
-            scale: self.view.map(|view| view.scale()),
+            scale: scale.as_deref(),
             names: file.names.clone(),
             target: file.target.clone(),
             weights: if problem.weights().is_some() { file.weights.clone() } else { String::new() },

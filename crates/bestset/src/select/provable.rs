@@ -27,8 +27,12 @@ const ROOM: f64 = 1.25;
 /// 0.9, prices and sizes) every one that it left at most this of was proved within 150 nodes, of four that it left about a third of three.
 const NARROW: f64 = 0.25;
 
-/// What is tried where there is no time limit ends after this.
+/// What is tried on a larger problem where there is no time limit ends after this.
 const LONGEST: Duration = Duration::from_secs(10);
+
+/// Entries of X up to which everything is tried, whatever the clock says: some hundreds of nodes are a moment's work there, and the
+/// same is said on every machine.
+const SMALL: usize = 100_000;
 
 /// What is proved of fewer subsets than asked for, and what would be proved.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -88,7 +92,7 @@ impl Unproved<'_, '_> {
     /// What was tried and found proved.
     pub(super) fn tried(&self) -> Option<Provable> {
         let begun = Instant::now();
-        let time = self.options.time_limit.map_or(LONGEST, |time| time.min(LONGEST));
+        let time = self.time();
         let left = || time.saturating_sub(begun.elapsed());
         let (within, added) = self.by_coherence(time / 2).ok().flatten().unwrap_or_default();
         let bound = self.bounded(left);
@@ -96,18 +100,32 @@ impl Unproved<'_, '_> {
             let penalty = Penalty { lambda2, ..self.problem.penalty().clone() };
             self.is_soon_proved(penalty, left())
         });
-        Provable { within, added, lambda2, is_tried: true, bound, most: self.most() }.or_none()
+        let is_tried = lambda2.is_some();
+        // Where time did not last for trials, what a few passes say.
+        let lambda2 = lambda2.or_else(|| if left().is_zero() { self.expected_ridge() } else { None });
+        Provable { within, added, lambda2, is_tried, bound, most: self.most() }.or_none()
+    }
+
+    /// What a few passes say.
+    pub(super) fn expected(&self) -> Option<Provable> {
+        Provable { lambda2: self.expected_ridge(), most: self.most(), ..Provable::default() }.or_none()
     }
 
     /// The least λ2 with which the dual point of the answer alone, fitted anew, leaves little: a pass over X for each that is asked. The
     /// relaxation's own bound is no less, and a tree closes such a gap as a rule.
-    pub(super) fn expected(&self) -> Option<Provable> {
+    fn expected_ridge(&self) -> Option<f64> {
         let begun = Instant::now();
-        let is_late = || self.options.cancel.is_cancelled() || begun.elapsed() > LONGEST;
+        let is_late = || self.options.cancel.is_cancelled() || begun.elapsed() > self.time();
         let ridges = self.ridges();
         let is_narrow = |lambda2: &f64| !is_late() && self.is_narrow(*lambda2).unwrap_or(false);
-        let lambda2 = ridges.get(ridges.partition_point(|lambda2| !is_narrow(lambda2))).copied();
-        Provable { lambda2, most: self.most(), ..Provable::default() }.or_none()
+        ridges.get(ridges.partition_point(|lambda2| !is_narrow(lambda2))).copied()
+    }
+
+    /// What all that is tried may take.
+    fn time(&self) -> Duration {
+        let is_small = self.problem.nrows().saturating_mul(self.problem.ncols()) <= SMALL;
+        let longest = if is_small { Duration::MAX } else { LONGEST };
+        self.options.time_limit.map_or(longest, |time| time.min(LONGEST))
     }
 
     fn most(&self) -> Option<usize> {
@@ -196,7 +214,7 @@ impl Unproved<'_, '_> {
         let penalty = Penalty { lambda0: 0.0, ..problem.penalty().clone() }.with_bounds(Bounds::Each(lower, upper));
         let options = Options {
             method: Method::Incremental,
-            time_limit: Some(self.options.time_limit.map_or(LONGEST, |time| time.min(LONGEST))),
+            time_limit: Some(self.time()),
             warm_start: Some(self.solution.coefficients.clone()),
             trace: false,
             top: 1,

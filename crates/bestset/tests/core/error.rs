@@ -75,7 +75,14 @@ fn entries_that_are_not_finite() {
         let problem = Problem::new(&x, vec![1.0; 3], penalty()).unwrap();
         assert_error(problem.with_weights(vec![1.0, value, 1.0]), non_finite("weight", 1));
         assert_error(Standardized::new(&x, vec![0.0, value], vec![1.0; 2]), non_finite("centre", 1));
-        assert_error(Standardized::new(&x, vec![0.0; 2], vec![1.0, value]), non_finite("scale", 1));
+        let view = Standardized::new(&x, vec![0.0; 2], vec![1.0, value]);
+        if value == f64::INFINITY {
+            let mut column = vec![0.0; 3];
+            view.unwrap().axpy(1, 1.0, &mut column).unwrap();
+            assert_eq!(column, [0.0; 3]);
+        } else {
+            assert_error(view, non_finite("scale", 1));
+        }
         assert_error(
             Coefficients::from_pairs(vec![(0, 1.0), (1, value)], 0.0).validate(2),
             non_finite("coefficient", 1),
@@ -315,6 +322,11 @@ fn messages_name_the_value_and_the_place() {
             Error::Dependent { column: 4, others: vec![2, 7], share: 1e-15 },
             "column 4 of X is nearly a combination of columns 2, 7: 1.0e-15 of its square is left without; drop one of them, \
              or raise lambda2",
+        ),
+        (
+            Error::Flat { column: 3 },
+            "column 3 of X is constant but for its last digits, of which nothing is made; leave it out, or give it with a constant \
+             subtracted",
         ),
         (
             Error::Recheck { what: "the fit", claimed: 2.0, found: 2.5, slack: 1e-9 },

@@ -1,0 +1,7 @@
+//! Files and tables; one program, so that the crates of the formats are linked once.
+
+mod convert;
+mod formats;
+mod plink;
+mod roundtrip;
+mod simulation;
