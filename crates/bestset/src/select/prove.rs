@@ -1,5 +1,6 @@
 //! Proof where it is cheap: branch and bound for a bounded time after every fit.
 
+use crate::certificate::Certificate;
 use crate::control::{Method, Observer, Options};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, solve_groups_observed};
@@ -130,7 +131,10 @@ fn take(problem: &Problem<'_>, first: &mut Solution, mut proved: Solution, optio
         (best, bound) = (best.min(row.objective), bound.max(row.lower_bound));
         (row.objective, row.lower_bound, row.gap) = (best, bound, (best - bound).max(0.0));
     }
-    if first.certificate.objective < proved.certificate.objective {
+    // What is better by the last digits of columns that were taken for combinations of each other is made of rounding.
+    let holds = |list: &Vec<usize>| list.iter().all(|j| first.coefficients.support.binary_search(j).is_ok());
+    let is_rounding = proved.dependent.iter().any(holds);
+    if first.certificate.objective < proved.certificate.objective && !is_rounding {
         proved.coefficients = first.coefficients.clone();
         proved.certificate.objective = first.certificate.objective;
     }
@@ -138,7 +142,8 @@ fn take(problem: &Problem<'_>, first: &mut Solution, mut proved: Solution, optio
     if known.lower_bound > proved.certificate.lower_bound {
         (proved.certificate.lower_bound, proved.dual) = (known.lower_bound, std::mem::take(&mut first.dual));
     }
-    proved.certificate.relaxation = proved.certificate.relaxation.or(known.relaxation);
+    let Certificate { objective, relaxation, lower_bound } = proved.certificate;
+    proved.certificate = Certificate::new(objective, relaxation.or(known.relaxation), lower_bound);
     (proved.trace, proved.seconds, proved.passes) = (trace, shift + proved.seconds, first.passes + proved.passes);
     if proved.coefficients.support == first.coefficients.support {
         proved.local = proved.local.max(first.local);

@@ -105,3 +105,40 @@ fn bounds_weights_and_starts_beside_last_digits() {
     assert_eq!((found.solution.dependent, found.solution.coefficients.support), (vec![vec![0]], vec![1]));
     assert_eq!(found.solution.status, Status::Optimal);
 }
+
+/// Two columns that differ in a few last digits, which y wants: an answer that is made of the difference does not come with the bound of a
+/// search that took one for the other.
+#[test]
+fn no_bound_is_above_an_answer_made_of_last_digits() {
+    let (mut named, mut checked) = (0, 0);
+    for seed in 0..400 {
+        let mut rng = rng(seed);
+        let n = rng.random_range(5..20);
+        let far = [0.0, 10.0, 1e4][seed as usize % 3];
+        let digits = [1.0, 2.0, 64.0, 1e4][seed as usize % 4];
+        let a: Vec<f64> = (0..n).map(|_| far + normal(&mut rng)).collect();
+        let pattern: Vec<f64> = (0..n).map(|_| f64::from(rng.random_range(-2..=2))).collect();
+        let b: Vec<f64> = a.iter().zip(&pattern).map(|(a, s)| a + digits * f64::EPSILON * a.abs() * s).collect();
+        let other: Vec<f64> = (0..n).map(|_| normal(&mut rng)).collect();
+        let y: Vec<f64> = (0..n).map(|i| 2.0 * pattern[i] + 0.1 * normal(&mut rng)).collect();
+        let x = Dense::new(n, 3, [a, b, other].concat()).unwrap();
+        for intercept in [false, true] {
+            for (how, prove) in
+                [(How::Price(0.001), Prove::Fully), (How::Price(0.001), Prove::Usual), (How::Size(2), Prove::Fully)]
+            {
+                let setup = Setup { lambda2: Some(0.0), intercept, ..Setup::default() };
+                let Ok(found) = solved(&x, &y, &setup, how.clone(), prove) else { continue };
+                let certificate = found.solution.certificate;
+                let is_below = certificate.lower_bound <= certificate.objective * (1.0 + 2e-6);
+                assert!(
+                    is_below,
+                    "{seed} {intercept} {how:?} {prove:?}: {certificate:?} {:?}",
+                    found.solution.dependent
+                );
+                checked += 1;
+                named += usize::from(found.solution.dependent == [[0, 1]]);
+            }
+        }
+    }
+    assert!(checked > 1000 && named > 100, "{checked} {named}");
+}
