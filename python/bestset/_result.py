@@ -175,9 +175,9 @@ class Result(Coefficients):
     path : Path or None
         The path that the answer was chosen from, where neither `lambda0` nor `k` was given.
     dependent : list of list of int
-        Features of which each is a combination of the others of its list but for rounding (alone: a constant), as far
-        as an exact search with ``lambda2 = 0`` met them. They were taken for exact combinations: the bound is not one
-        for fits made of their last digits.
+        Features of which each is a combination of the others of its list but for rounding, as far as an exact search with
+        ``lambda2 = 0`` met them; alone, with an intercept: a column that is constant but for its last digits. They were
+        taken for exact combinations and constants: the bound is not one for fits made of their last digits.
     """
 
     support: NDArray[np.int64]

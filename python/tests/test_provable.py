@@ -54,3 +54,22 @@ def test_a_refusal_says_what_would_be_proved():
     assert said is not None
     proved = bestset.solve(X, y, lambda0=2.0, lambda1=0.1, lambda2=float(said[1]), method="exact")
     assert proved.status == "optimal"
+
+
+def test_columns_that_are_constant_but_for_their_last_digits_are_named_and_in_no_answer():
+    rng = np.random.default_rng(3)
+    step = (rng.random(40) < 0.5).astype(float)
+    flat = 2.0**40 + np.spacing(2.0**40) * step
+    X = np.column_stack([flat, rng.standard_normal((40, 3))])
+    y = 10 * step + X[:, 1] + 0.1 * rng.standard_normal(40)
+    for lambda2 in (0.0, 1e-3):
+        for standardize in (True, False):
+            found = bestset.solve(X, y, lambda0=0.5, lambda2=lambda2, standardize=standardize, method="exact")
+            assert found.dependent == [[0]] and 0 not in found.support
+            assert found.status == "optimal" and found.lower_bound <= found.objective
+            assert "constant but for rounding" in found.summary()
+    assert bestset.subsets(X, y, 2).dependent == [[0]]
+    with pytest.raises(ValueError, match="column 0 of X is constant but for its last digits"):
+        bestset.certify(X, y, [1e4, 1.0, 0.0, 0.0], lambda0=0.5)
+    model = bestset.BestSubsetRegressor().fit(X, y)
+    assert model.coef_[0] == 0.0 and np.isfinite(model.predict(X)).all()

@@ -253,9 +253,9 @@ pub struct Solution {
     /// The best subsets, best first, as many as [`Options::top`](crate::Options::top) asks branch and bound for; empty
     /// from other methods.
     pub ranked: Vec<Ranked>,
-    /// Features of which each is a combination of the others of its list but for rounding (alone: a constant), where leaps and
-    /// bounds met any. They were taken for exact combinations: a subset that holds all of one list was not told from that with one
-    /// less, and the bound is not one for fits made of the difference.
+    /// Features of which each is a combination of the others of its list but for rounding, where leaps and bounds met any; alone: a
+    /// column that is constant but for its last digits, which a selection names too. They were taken for exact combinations: a subset
+    /// that holds all of one list was not told from that with one less, and the bound is not one for fits made of the difference.
     #[serde(default)]
     pub dependent: Vec<Vec<usize>>,
 }
