@@ -102,8 +102,8 @@ class BestSubsetRegressor(_Regression):
     lambda1 : float, default 0
         Price of absolute size.
     lambda2 : float, optional
-        Price of squared size; None for 0.01 of the sum of squares of a column: it shrinks coefficients by two percent,
-        keeps fits on dependent columns unique, and makes a lower bound possible. Zero gives least squares on the subset,
+        Price of squared size; None for 0.01 of the sum of squares of a column: it shrinks coefficients of least squares by
+        two percent, keeps fits on dependent columns unique, and makes a lower bound possible. Zero gives least squares on the subset,
         and a bound only from ``method="exact"``, with more samples than features, a few more features, or small sizes.
     loss : {"squared", "huber", "poisson", "gamma", "negative_binomial"}
         The last three, for counts and positive amounts, have the logarithm of the mean as linear predictor; each is half the

@@ -70,7 +70,7 @@
 #' @examplesIf requireNamespace("survival", quietly = TRUE)
 #' # Survival times: strata() and offset() of the formula as coxph() has them.
 #' lung <- na.omit(survival::lung)
-#' cox <- bestset(Surv(time, status == 2) ~ . - inst + strata(sex), lung, threads = 2)
+#' cox <- bestset(Surv(time, status == 2) ~ . - inst - sex + strata(sex), lung, threads = 2)
 #' cox
 #' predict(cox, lung[1:3, ], type = "survival", times = c(180, 365))
 #' @export
