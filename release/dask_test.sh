@@ -13,7 +13,7 @@ SECONDS=0
 "$python" -m venv empty
 bin=$work/empty/bin
 [ -d "$bin" ] || bin=$work/empty/Scripts
-"$bin/python" -m pip install --quiet "$wheel[dask]"
+"$bin/python" -m pip install --quiet "${wheel}[dask]"
 installed=$SECONDS
 "$bin/python" -m pip check
 # Nothing of Dask is imported before it is asked for.

@@ -1,6 +1,7 @@
 // Opens the built site in Chromium, offline: node docs/site/look.mjs SITE PICTURES. Takes pictures in light and dark, on a desk and a phone;
 // fails on requests to elsewhere, on errors, on a page that is wider than a phone, on serious findings of axe, and if the search finds nothing.
 import { createRequire } from "node:module";
+import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -14,6 +15,8 @@ const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 const pages = ["index", "install", "ten-minutes", "guide/certificate", "guide/choosing", "guide/mathematics", "questions",
   "guide/classes", "guide/families", "guide/coming-from", "guide/clusters", "guide/disk",
   "generated/gallery/index", "generated/gallery/plot_diabetes", "generated/gallery/plot_survival", "reference/python", "reference/command-line"];
+// Those of the R package, where they were made.
+pages.push(...["r/index", "r/articles/bestset", "r/reference/bestset"].filter((name) => existsSync(join(site, "r/articles")) && existsSync(join(site, `${name}.html`))));
 const sizes = { desk: { width: 1280, height: 900 }, phone: { width: 375, height: 812 } };
 const faults = [];
 await mkdir(pictures, { recursive: true });

@@ -22,7 +22,6 @@ class About:
 
     source: str
     target: str
-    classes: tuple[str, str] | None
     labels: tuple[str, ...]
     names: tuple[str, ...] | None
     command: str
@@ -44,7 +43,11 @@ class Seen:
 
 def seen(X: Any, data: Data, kept: _core.Kept, estimator: Any = None) -> Seen:
     """What is kept of a call; of an estimator its parameters, which a report puts into words: that takes longer than a small fit."""
-    asked = None if estimator is None else type(estimator)(**estimator.get_params(deep=False))
+    asked = None
+    if estimator is not None:
+        # The parameters are the attributes that a fit has not made. get_params() reads the signature, which takes longer than all else here.
+        asked = object.__new__(type(estimator))
+        asked.__dict__.update((name, value) for name, value in vars(estimator).items() if name[0] != "_" and name[-1] != "_")
     try:
         x: Any = weakref.ref(X)
     except TypeError:
@@ -64,11 +67,9 @@ def write(result: Result, path: str | os.PathLike[str], X: Any, source: str) -> 
     matrix, n, p = _input.matrix(X)
     if (n, p) != (len(known.y), result.n_features):
         raise ValueError(f"X has shape {(n, p)}; the model was fitted to {(len(known.y), result.n_features)}")
-    known_classes = () if result.classes is None else tuple(str(label) for label in result.classes)
-    classes = (known_classes[0], known_classes[1]) if len(known_classes) == 2 else None
-    labels = known_classes if result.class_rows is not None else ()
+    labels = () if result.classes is None else tuple(str(label) for label in result.classes)
     command = "" if known.estimator is None else f"{known.estimator!r}.fit(X, {result.target})"
-    about = About(source, result.target, classes, labels, result.feature_names, command, result.seconds)
+    about = About(source, result.target, labels, result.feature_names, command, result.seconds)
     data = Data(matrix, known.y, known.sample_weight, known.offset, known.survival)
     page = _core.report(data, result.setup, known.kept, about)
     with open(os.fspath(path), "w", encoding="utf-8") as file:

@@ -9,7 +9,8 @@
 #'   `nnet::multinom()`, whose coefficients are taken in the middle of the classes, where they are shrunk least.
 #' @param x,y The samples, with all features that a subset could have. For a model with a formula the columns of its model matrix.
 #' @param lambda0,k The objective to judge by: a price of a feature, or the largest number of them.
-#' @param intercept The intercept of a vector without names; `FALSE` where the model to judge has none.
+#' @param intercept The intercept of coefficients that have none of their own, of many classes one for each; `FALSE` where the model to judge
+#'   has none.
 #' @param s,id The point of a `glmnet` path; the size of a `regsubsets` object.
 #' @param lambda2 As in [bestset()]; coefficients of least squares are judged with `lambda2 = 0`.
 #' @param ... Further arguments of [bestset()] and [bestset_control()].
@@ -34,7 +35,7 @@ certify <- function(object, x, y, k = NULL, lambda0 = NULL, lambda2 = NULL, inte
   }
   asked <- do.call(ask_for, c(list(x, y, coding, lambda2 = lambda2), words))
   asked$call$choice <- choice_of(lambda0, k)
-  given <- if (asked$family == "multinomial") given_classes(object, asked, s) else given_coefficients(object, asked, intercept, s, id)
+  given <- given(object, asked, intercept, s, id)
   found <- with_progress(asked$call$control, function(progress) call_certify(asked$call, given, progress))
   answer <- result(found$selected, asked)
   found$selected <- NULL
@@ -48,16 +49,23 @@ certify <- function(object, x, y, k = NULL, lambda0 = NULL, lambda2 = NULL, inte
   structure(found, class = "certificate")
 }
 
-# Support, values and intercept of what is given.
-given_coefficients <- function(object, asked, intercept, s, id) {
+# Support, values and intercept of what is given: an answer as it is where it is one of these features, others by what coef() has.
+given <- function(object, asked, intercept = 0, s = NULL, id = NULL, what = "object") {
+  if (inherits(object, "bestset") && object$p == asked$p && identical(object$names, asked$names) &&
+      length(object$intercept) == max(1, asked$call$setup$classes)) return(answer_of(object))
+  if (asked$family == "multinomial") given_classes(object, asked, intercept, s, what) else given_coefficients(object, asked, intercept, s, id, what)
+}
+
+# The same of coefficients that are one for each feature.
+given_coefficients <- function(object, asked, intercept, s, id, what) {
   values <- if (is.numeric(object)) object else if (inherits(object, "glmnet") || inherits(object, "cv.glmnet")) {
     if (is.null(s)) stop("give s, the point of the glmnet path to judge", call. = FALSE)
     found <- coef(object, s = s)
     if (ncol(found) != 1) stop("s has ", ncol(found), " values; give one", call. = FALSE)
     setNames(as.vector(found), rownames(found))
   } else if (!is.null(id)) coef(object, id) else coef(object)
-  if (is.matrix(values) || is(values, "Matrix")) values <- setNames(as.vector(values), rownames(values))
-  if (!is.numeric(values)) stop("no coefficients were found in an object of class ", class(object)[[1]], call. = FALSE)
+  if (is.matrix(values) || is(values, "Matrix")) values <- one_line(values, what)
+  if (!is.numeric(values)) stop("no coefficients were found in ", what, ", of class ", class(object)[[1]], call. = FALSE)
   if (is.null(names(values)) || is.null(asked$names)) {
     known <- names(values) == "(Intercept)"
     if (length(known) && any(known)) {
@@ -67,7 +75,7 @@ given_coefficients <- function(object, asked, intercept, s, id) {
       intercept <- values[[1]]
       values <- values[-1]
     }
-    if (length(values) != asked$p) stop("there are ", length(values), " coefficients for ", asked$p, " features", call. = FALSE)
+    if (length(values) != asked$p) stop(what, " has ", length(values), " coefficients for ", asked$p, " features", call. = FALSE)
     support <- which(values != 0)
     return(list(support = support, values = as.double(values[support]), intercept = intercept))
   }
@@ -77,7 +85,15 @@ given_coefficients <- function(object, asked, intercept, s, id) {
   # lm() has NA for what others determine.
   values <- values[!is.na(values) & values != 0]
   found <- match(names(values), asked$names)
-  if (anyNA(found)) stop("the coefficient ", dQuote(names(values)[is.na(found)][[1]], FALSE), " is no column of x", call. = FALSE)
+  if (anyNA(found)) stop("the coefficient ", dQuote(names(values)[is.na(found)][[1]], FALSE), " of ", what, " is no column of x", call. = FALSE)
   order <- order(found)
   list(support = found[order], values = as.double(values[order]), intercept = intercept)
+}
+
+# The one row or column of a matrix, by the names along it.
+one_line <- function(values, what) {
+  if (!any(dim(values) == 1)) {
+    stop(what, " is a matrix of ", nrow(values), " x ", ncol(values), "; one row or one column of coefficients is needed, one for each feature", call. = FALSE)
+  }
+  setNames(as.vector(values), if (ncol(values) == 1) rownames(values) else colnames(values))
 }

@@ -94,7 +94,7 @@ class_offset <- function(offset, n, classes) {
 }
 
 # Support, values and intercepts of what is given: a matrix with a column for each class, what nnet::multinom() or glmnet() made.
-given_classes <- function(object, asked, s) {
+given_classes <- function(object, asked, intercept, s, what) {
   labels <- as.character(asked$labels)
   values <- if (inherits(object, "glmnet") || inherits(object, "cv.glmnet")) {
     if (is.null(s)) stop("give s, the point of the glmnet path to judge", call. = FALSE)
@@ -109,9 +109,9 @@ given_classes <- function(object, asked, s) {
     # The first class has zeros there; the same model in the middle of its classes is shrunk least.
     structure(of - rowMeans(of), dimnames = list(rownames(of), object$lev))
   } else if (is.numeric(object) || is(object, "Matrix")) as.matrix(object) else coef(object)
-  if (!is.matrix(values) || !is.numeric(values)) stop("no coefficients of classes were found in an object of class ", class(object)[[1]], call. = FALSE)
+  if (!is.matrix(values) || !is.numeric(values)) stop("no coefficients of classes were found in ", what, ", of class ", class(object)[[1]], call. = FALSE)
   if (ncol(values) != length(labels)) {
-    stop("the coefficients have ", ncol(values), " columns; they need one for each of the ", length(labels), " classes", call. = FALSE)
+    stop(what, " has coefficients in ", ncol(values), " columns; they need one for each of the ", length(labels), " classes", call. = FALSE)
   }
   if (!is.null(colnames(values))) {
     strange <- setdiff(colnames(values), labels)
@@ -121,16 +121,28 @@ given_classes <- function(object, asked, s) {
   values[is.na(values)] <- 0
   is_intercept <- if (is.null(rownames(values))) rep(FALSE, nrow(values)) else rownames(values) == "(Intercept)"
   if (is.null(rownames(values)) && nrow(values) == asked$p + 1) is_intercept[[1]] <- TRUE
-  intercept <- if (any(is_intercept)) values[is_intercept, ] else numeric(length(labels))
+  intercept <- if (any(is_intercept)) values[is_intercept, ] else class_intercepts(intercept, labels)
   values <- values[!is_intercept, , drop = FALSE]
   if (is.null(rownames(values)) || is.null(asked$names)) {
-    if (nrow(values) != asked$p) stop("there are coefficients of ", nrow(values), " features for ", asked$p, " features", call. = FALSE)
+    if (nrow(values) != asked$p) stop(what, " has coefficients of ", nrow(values), " features for ", asked$p, " features", call. = FALSE)
     places <- seq_len(asked$p)
   } else {
     places <- match(rownames(values), asked$names)
-    if (anyNA(places)) stop("the coefficient ", dQuote(rownames(values)[is.na(places)][[1]], FALSE), " is no column of x", call. = FALSE)
+    if (anyNA(places)) stop("the coefficient ", dQuote(rownames(values)[is.na(places)][[1]], FALSE), " of ", what, " is no column of x", call. = FALSE)
   }
   used <- which(rowSums(values != 0) > 0)
   used <- used[order(places[used])]
   list(support = places[used], values = as.double(values[used, ]), intercept = as.double(intercept))
+}
+
+# Intercepts of classes: by their names where they have some, zero where none is given.
+class_intercepts <- function(intercept, labels) {
+  if (identical(as.double(intercept), 0)) return(numeric(length(labels)))
+  if (!is.numeric(intercept) || length(intercept) != length(labels) || anyNA(intercept)) {
+    stop("intercept is ", short(intercept), "; it must have a number for each of the ", length(labels), " classes", call. = FALSE)
+  }
+  if (is.null(names(intercept))) return(as.double(intercept))
+  strange <- setdiff(names(intercept), labels)
+  if (length(strange)) stop("intercept has the name ", dQuote(strange[[1]], FALSE), ", which is no class of y", call. = FALSE)
+  as.double(intercept[labels])
 }

@@ -40,6 +40,7 @@ ask <- function(x, y, family = NULL, weights = NULL, offset = NULL, groups = NUL
   )
   if (many) asked$call$setup$classes <- length(target$labels)
   check_classes(asked)
+  if (!is.null(control$warm_start)) asked$call$control$warm_start <- given(control$warm_start, asked, what = "warm_start")
   asked
 }
 

@@ -28,8 +28,8 @@ SCORES <- c(mse = "squared_error", mae = "absolute_error", deviance = "deviance"
 #' @param threads How many threads; `NULL` for one per processor, see [bestset-package].
 #' @param top How many of the best subsets `method = "exact"` looks for (`ranked` of the answer).
 #' @param max_iter,max_nodes,max_memory The most iterations, nodes of branch and bound, bytes besides the data.
-#' @param warm_start Coefficients to start from: an answer of [bestset()], or a vector with one entry for each feature, of many
-#'   classes a matrix with a column for each of them.
+#' @param warm_start Coefficients to start from, whatever [certify()] takes: an answer of [bestset()], a vector with names or with one entry for
+#'   each feature, of many classes a matrix with a row for each feature and a column for each class.
 #' @param stop When the published ascents take their gap for no longer decreasing: `"literal"` or `"patient"`.
 #' @param checkpoint A file that keeps what is done, and from which an interrupted call goes on.
 #' @param trace Whether to keep how the solve went.
@@ -45,14 +45,6 @@ bestset_control <- function(method = "incremental", prove = "auto", gap = 1e-6, 
   one_of(method, METHODS, "method")
   one_of(stop, c("literal", "patient"), "stop")
   for (name in c("max_iter", "max_nodes", "max_memory", "top")) whole(get(name), name)
-  if (inherits(warm_start, "bestset")) {
-    warm_start <- warm_start[c("support", "values", "intercept")]
-  } else if (!is.null(warm_start)) {
-    # A row for each feature, and of many classes a column for each of them.
-    start <- if (is.matrix(warm_start)) warm_start else cbind(as.double(warm_start))
-    used <- which(rowSums(start != 0) > 0)
-    warm_start <- list(support = used, values = as.double(start[used, ]), intercept = numeric(ncol(start)))
-  }
   list(
     method = method, prove = proof(prove), gap = number(gap, "gap"), time_limit = number(time_limit, "time_limit"),
     threads = threads_of(threads), top = top, max_iter = max_iter, max_nodes = max_nodes, max_memory = max_memory,

@@ -11,7 +11,10 @@ document.addEventListener("DOMContentLoaded", () => {
     link.className = "nav-link py-1";
     link.href = `#${id}`;
     link.textContent = heading.textContent.trim();
-    list.append(link);
+    const item = document.createElement("li");
+    item.className = "nav-item";
+    item.append(link);
+    list.append(item);
   }
   contents.append(list);
 });

@@ -13,21 +13,14 @@ use pyo3::types::{PyDict, PyList};
 pub struct ShownPath {
     path: Path,
     standings: Vec<Standing>,
-    criteria: Vec<(&'static str, Vec<f64>)>,
+    criteria: Vec<(Criterion, Vec<f64>)>,
 }
 
 impl ShownPath {
     /// Of a path on the scale inside; the criterion that chose, if one did, with its own γ.
     pub fn new(posed: &Posed<'_>, inside: &Path, chose: Option<Criterion>) -> bestset::Result<Self> {
         let problem = &posed.problem;
-        // A criterion that is not defined for the loss has no value anywhere.
-        let values = |c: Criterion| match c.along(problem, inside) {
-            Err(error) if error.is_of_reading() => Err(error),
-            values => Ok(values.unwrap_or_else(|_| vec![f64::NAN; inside.points.len()])),
-        };
-        let own = |c: Criterion| chose.filter(|own| own.name() == c.name()).unwrap_or(c);
-        let named = |c: Criterion| Ok((c.name(), values(own(c))?));
-        let criteria = Criterion::ALL.into_iter().map(named).collect::<bestset::Result<_>>()?;
+        let criteria = Criterion::all_along(problem, inside, chose)?;
         let standing =
             |p: &Point| Standing::new(problem, &p.solution.coefficients, &p.solution.certificate, p.solution.status);
         let standings = inside.points.iter().map(standing).collect();
@@ -54,8 +47,8 @@ impl ShownPath {
         dict.set_item("points", points)?;
         dict.set_item("status", self.path.status.name())?;
         let criteria = PyDict::new(py);
-        for (name, values) in &self.criteria {
-            criteria.set_item(name, PyArray1::from_slice(py, values))?;
+        for (criterion, values) in &self.criteria {
+            criteria.set_item(criterion.name(), PyArray1::from_slice(py, values))?;
         }
         dict.set_item("criteria", criteria)?;
         Ok(dict)

@@ -3,7 +3,7 @@
 use crate::errors::Failure;
 use crate::input::{Data, SetupArgument};
 use crate::run::{Caller, run};
-use bestset_report::Subject;
+use bestset_report::About;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -13,14 +13,20 @@ pub struct Kept(pub bestset_report::Kept);
 
 /// What the samples are called: `About` of `python/bestset/_report.py`.
 #[derive(FromPyObject)]
-pub struct About {
+pub struct AboutArgument {
     source: String,
     target: String,
-    classes: Option<(String, String)>,
     labels: Vec<String>,
     names: Option<Vec<String>>,
     command: String,
     seconds: f64,
+}
+
+impl From<AboutArgument> for About {
+    fn from(given: AboutArgument) -> Self {
+        let AboutArgument { source, target, labels, names, command, seconds } = given;
+        Self { source, target, labels, names, first: 0, command, seconds }
+    }
 }
 
 /// The page.
@@ -30,33 +36,15 @@ pub fn report<'py>(
     data: Data<'py>,
     setup: SetupArgument<'py>,
     kept: PyRef<'py, Kept>,
-    about: About,
+    about: AboutArgument,
 ) -> PyResult<String> {
     let input = data.borrow(&setup)?;
     let caller = Caller { threads: None, cancel: input.cancel.clone(), keep_answer: false, callback: None };
-    let kept: &Kept = &kept;
+    let (kept, about): (&Kept, About) = (&kept, about.into());
     let page = run(py, &caller, |_| {
         input.pose(|posed| {
-            let name = |j: usize| match &about.names {
-                Some(names) => names[j].clone(),
-                None => format!("x{j}"),
-            };
-            let subject = Subject {
-                source: about.source.clone(),
-                target: about.target.clone(),
-                classes: about.classes.clone(),
-                labels: about.labels.clone(),
-                names: &name,
-                notes: Vec::new(),
-                seconds: Some(about.seconds),
-            };
-            let Some(mut report) = kept.0.report(posed, &subject)? else {
-                let text =
-                    "X is not what was fitted, or has been changed since: the report would not belong to the model";
-                return Err(Failure::Python(PyValueError::new_err(text)));
-            };
-            report.command = about.command.clone();
-            Ok(report.html())
+            let text = "X is not what was fitted, or has been changed since: the report would not belong to the model";
+            kept.0.page(posed, &about)?.ok_or_else(|| Failure::Python(PyValueError::new_err(text)))
         })
     })?;
     Ok(page)

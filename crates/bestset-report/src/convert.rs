@@ -159,11 +159,14 @@ impl Path {
 
     /// The same with the usual criteria; those that do not fit the loss are left out.
     pub fn with_criteria(mut self, problem: &Problem<'_>, path: &bestset::path::Path) -> Self {
-        let one = |kind: bestset::criteria::Criterion| {
-            let values = kind.along(problem, path).ok()?;
-            Some(Criterion { name: kind.title().to_owned(), higher_is_better: kind.is_maximised(), values })
+        let all = bestset::criteria::Criterion::all_along(problem, path, None).unwrap_or_default();
+        let fitting = all.into_iter().filter(|(kind, _)| kind.is_defined(problem.loss()));
+        let named = |(kind, values): (bestset::criteria::Criterion, _)| Criterion {
+            name: kind.title().to_owned(),
+            higher_is_better: kind.is_maximised(),
+            values,
         };
-        self.criteria = bestset::criteria::Criterion::ALL.into_iter().filter_map(one).collect();
+        self.criteria = fitting.map(named).collect();
         self
     }
 }

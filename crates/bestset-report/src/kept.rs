@@ -1,9 +1,32 @@
 //! An answer that waits for its page.
 
 use crate::build::{Subject, build};
-use crate::types::Report;
 use bestset::Result;
 use bestset::select::{By, Posed, Selected};
+
+/// What a session calls its samples.
+pub struct About {
+    /// Where they come from.
+    pub source: String,
+    /// The name of what is predicted.
+    pub target: String,
+    /// Names of the classes in the order of their numbers; none where there are no classes.
+    pub labels: Vec<String>,
+    /// Names of the features, where they have some.
+    pub names: Option<Vec<String>>,
+    /// The number that the first feature without a name has in its language.
+    pub first: usize,
+    /// The call that made the answer.
+    pub command: String,
+    /// Seconds from start to answer.
+    pub seconds: f64,
+}
+
+impl About {
+    fn name(&self, j: usize) -> String {
+        self.names.as_ref().map_or_else(|| format!("x{}", j + self.first), |names| names[j].clone())
+    }
+}
 
 /// A selection on the scale inside, kept for its report.
 pub struct Kept {
@@ -26,10 +49,25 @@ impl Kept {
         Self { selected, loss }
     }
 
-    /// The report; `None` where the samples are not those of the answer, or have been changed since.
-    pub fn report(&self, posed: &Posed<'_>, subject: &Subject<'_>) -> Result<Option<Report>> {
+    /// The page; `None` where the samples are not those of the answer, or have been changed since.
+    pub fn page(&self, posed: &Posed<'_>, about: &About) -> Result<Option<String>> {
         let loss = posed.problem.loss_at(&self.selected.solution.coefficients)?;
-        let is_other = (loss - self.loss).abs() > 1e-9 * self.loss.abs();
-        if is_other { Ok(None) } else { build(posed, &self.selected, subject).map(Some) }
+        if (loss - self.loss).abs() > 1e-9 * self.loss.abs() {
+            return Ok(None);
+        }
+        let name = |j: usize| about.name(j);
+        let pair = if let [first, second] = &about.labels[..] { Some((first.clone(), second.clone())) } else { None };
+        let subject = Subject {
+            source: about.source.clone(),
+            target: about.target.clone(),
+            classes: pair,
+            labels: about.labels.clone(),
+            names: &name,
+            notes: Vec::new(),
+            seconds: Some(about.seconds),
+        };
+        let mut report = build(posed, &self.selected, &subject)?;
+        report.command = about.command.clone();
+        Ok(Some(report.html()))
     }
 }

@@ -29,7 +29,7 @@ mod thin;
 mod types;
 
 pub use build::{Subject, build, chosen_by};
-pub use kept::Kept;
+pub use kept::{About, Kept};
 pub use types::{
     Calibration, Certificate, Chromosome, ClassFit, ClassesFit, Classification, Confusion, Criterion, CrossValidation,
     CvPoint, Data, Diagnostics, Genome, Locus, Model, Neighbour, Path, PathPoint, Ranked, Regression, Report, Row,

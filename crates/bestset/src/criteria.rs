@@ -82,18 +82,36 @@ pub struct Fit {
 impl Fit {
     /// The fit of these coefficients.
     pub fn new(problem: &Problem<'_>, coefficients: &Coefficients) -> Result<Self> {
+        Self::null(problem).with(problem, coefficients)
+    }
+
+    /// The fit without features: what is the same for all fits of a problem is found once.
+    fn null(problem: &Problem<'_>) -> Self {
+        let counted = Counted::new(problem);
+        let deviance = 2.0 * counted.share * problem.null_objective();
+        Self {
+            deviance,
+            null_deviance: deviance,
+            samples: counted.samples,
+            features: candidates(problem),
+            size: 0,
+            each: each(problem),
+            free: 0,
+            intercept: has_intercept(problem),
+            lack: counted.lack(problem, deviance),
+        }
+    }
+
+    /// The same problem with these coefficients.
+    fn with(self, problem: &Problem<'_>, coefficients: &Coefficients) -> Result<Self> {
         let counted = Counted::new(problem);
         let deviance = 2.0 * counted.share * problem.loss_at(coefficients)?;
         Ok(Self {
             deviance,
-            null_deviance: 2.0 * counted.share * problem.null_objective(),
-            samples: counted.samples,
-            features: candidates(problem),
             size: problem.size(coefficients),
-            each: each(problem),
             free: problem.size_of(coefficients, |j| problem.penalty().price.at(j) == 0.0),
-            intercept: has_intercept(problem),
             lack: counted.lack(problem, deviance),
+            ..self
         })
     }
 
@@ -124,6 +142,12 @@ impl Fit {
             }
         }
     }
+}
+
+/// The fits of a path.
+fn fits(problem: &Problem<'_>, path: &Path) -> Result<Vec<Fit>> {
+    let null = Fit::null(problem);
+    path.points.iter().map(|p| null.with(problem, &p.solution.coefficients)).collect()
 }
 
 /// Coefficients fitted for a feature: those of one of K classes are determined by the others.
@@ -308,21 +332,42 @@ impl Criterion {
     /// # Ok::<(), bestset::Error>(())
     /// ```
     pub fn along(self, problem: &Problem<'_>, path: &Path) -> Result<Vec<f64>> {
+        self.check(problem.loss())?;
+        Ok(self.over(&fits(problem, path)?))
+    }
+
+    /// Every criterion at every point, NaN where it is not defined for the loss; `own` stands in the place of its kind.
+    ///
+    /// Fails where the columns cannot be read.
+    pub fn all_along(problem: &Problem<'_>, path: &Path, own: Option<Self>) -> Result<Vec<(Self, Vec<f64>)>> {
+        let fits = fits(problem, path)?;
+        let of = |known: Self| {
+            let own = own.filter(|own| own.name() == known.name()).unwrap_or(known);
+            let is_defined = own.check(problem.loss()).is_ok();
+            (own, if is_defined { own.over(&fits) } else { vec![f64::NAN; fits.len()] })
+        };
+        Ok(Self::ALL.into_iter().map(of).collect())
+    }
+
+    /// Whether it has a value: γ and the loss are what it needs.
+    fn check(self, loss: crate::Loss) -> Result<()> {
         if let Self::Ebic { gamma } = self
             && !(gamma >= 0.0 && gamma.is_finite())
         {
             return Err(Error::Range { name: "gamma", value: gamma, range: "finite and at least 0" });
         }
-        if !self.is_defined(problem.loss()) {
+        if !self.is_defined(loss) {
             return Err(Error::Unsupported { method: "Cp", reason: "needs the squared loss" });
         }
-        let fit = |p: &Point| Fit::new(problem, &p.solution.coefficients);
-        let fits = path.points.iter().map(fit).collect::<Result<Vec<Fit>>>()?;
+        Ok(())
+    }
+
+    fn over(self, fits: &[Fit]) -> Vec<f64> {
         // σ² of the largest model that leaves degrees of freedom.
         let free = |fit: &&Fit| fit.fitted() < fit.samples;
         let largest = fits.iter().filter(free).max_by_key(|fit| fit.size);
         let variance = largest.map_or(f64::NAN, |fit| fit.deviance / (fit.samples - fit.fitted()));
-        Ok(fits.iter().map(|fit| fit.value(self, variance)).collect())
+        fits.iter().map(|fit| fit.value(self, variance)).collect()
     }
 
     /// The best point of a path, the earliest of equals.

@@ -17,6 +17,13 @@ test_that("coefficients of other packages are judged", {
   expect_error(certify(vector[-1], x, y, k = 1), "9 coefficients for 10 features")
   expect_error(certify(c(nothing = 1), x, y, k = 1), "no column of x")
   expect_error(certify(vector, x, y), "give lambda0")
+  # A row is as good as a column; more of both is neither.
+  expect_identical(certify(t(vector), x, y, lambda0 = 1, intercept = 37)$objective, judged$objective)
+  expect_identical(certify(t(c(wt = -5, `(Intercept)` = 37)), x, y, lambda0 = 1)$objective, judged$objective)
+  expect_error(certify(diag(10), x, y, lambda0 = 1), "object is a matrix of 10 x 10; one row or one column")
+  # An answer whose features have no names.
+  plain <- bestset(unname(x), y, k = 2)
+  expect_equal(certify(plain, unname(x), y, k = 2)$objective, plain$objective, tolerance = 1e-12)
   expect_identical(certify(rep(1, 10), x, y, k = 3)$objective, Inf)
   skip_if_not_installed("leaps")
   leaps <- leaps::regsubsets(x, y)
@@ -26,6 +33,25 @@ test_that("coefficients of other packages are judged", {
   judged <- certify(lasso, x, y, s = lasso$lambda[[10]], k = 3, lambda2 = 0, method = "exact")
   expect_gt(judged$gap, 0)
   expect_error(certify(lasso, x, y, k = 3), "give s")
+})
+
+test_that("a start is read as certify() reads coefficients", {
+  x <- as.matrix(mtcars[-1])
+  ask <- function(start, ...) bestset(x, mtcars$mpg, k = 3, method = "cdss", max_iter = 1, prove = FALSE, warm_start = start, ...)
+  best <- bestset(x, mtcars$mpg, k = 3)
+  values <- replace(numeric(10), best$support, best$values)
+  from_answer <- suppressWarnings(ask(best))
+  # It is used: one iteration from the best answer is no worse.
+  expect_identical(from_answer$support, best$support)
+  for (start in list(coef(best), t(coef(best)), coef(best, complete = TRUE))) {
+    expect_identical(suppressWarnings(ask(start))$support, best$support)
+  }
+  for (start in list(t(values), cbind(values))) {
+    expect_identical(coef(suppressWarnings(ask(start))), coef(suppressWarnings(ask(values))))
+  }
+  expect_error(ask(1:3), "warm_start has 3 coefficients for 10 features")
+  expect_error(ask(matrix(1, 2, 10)), "warm_start is a matrix of 2 x 10")
+  expect_error(ask(c(wt = 1, none = 2)), "\"none\" of warm_start is no column of x")
 })
 
 test_that("models in files", {

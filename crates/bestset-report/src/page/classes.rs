@@ -54,7 +54,7 @@ fn areas(fit: &ClassesFit) -> Markup {
             h3 { "Class by class" }
             p.caption { "Found: the share of the samples of a class that the model gives to it. Right: the share of those given to it that are of it." }
             div.scroll tabindex="0" role="region" aria-label="Figures of every class" {
-                table {
+                table.tight {
                     caption.unseen { "Figures of every class" }
                     thead { tr {
                         th scope="col" { "Class" } th.number scope="col" { "Samples" } th.number scope="col" { "AUC" }
@@ -85,14 +85,15 @@ fn confusion(fit: &ClassesFit) -> Markup {
             td class=(if k == l { "right-cell" } else { "wrong-cell" }) style=(format!("--share:{share:.4}")) { (count(value)) }
         }
     };
-    // Two columns of cards hold about so many; more take the whole width.
-    let wide = fit.classes.len() > 5;
+    // One of two columns of cards holds so many; more take the whole width.
+    let wide = fit.classes.len() > 3;
+    let style = format!("--classes:{}", fit.classes.len());
     html! {
         div.card.wide[wide] {
             h3 { "Right and wrong" }
             p.caption { "Of " (brief(&fit.samples)) ". Rows are what is, columns what the model says: the likeliest class." }
             div.scroll tabindex="0" role="region" aria-label="Classes against predictions" {
-                table.confusion.many {
+                table.confusion.many style=(style) {
                     caption.unseen { "Confusion matrix" }
                     thead { tr {
                         td {}

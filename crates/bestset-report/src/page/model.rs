@@ -98,7 +98,7 @@ fn table(model: &Model, report: &Report) -> Markup {
                 }
             }
             div.scroll tabindex="0" role="region" aria-label="Table of coefficients" {
-                table.sortable id="coefficients" {
+                table.sortable.many[many] id="coefficients" {
                     caption.unseen { (features(terms.len())) " with their coefficients" }
                     thead { tr {
                         (heading("Feature", "text", None))
@@ -118,7 +118,7 @@ fn table(model: &Model, report: &Report) -> Markup {
 
 /// A name that leaves room for the other columns.
 fn cut(label: &str) -> String {
-    // Three classes and the other columns beside a feature on a desk.
+    // Two or three lines of a heading that is as wide as a figure.
     const MOST: usize = 24;
     if label.chars().count() <= MOST { label.to_owned() } else { label.chars().take(MOST - 1).chain(['…']).collect() }
 }

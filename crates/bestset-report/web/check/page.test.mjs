@@ -238,3 +238,15 @@ test("a name in a tooltip is text", async () => {
   assert.deepEqual(faults, []);
   await close();
 });
+
+test("tables of classes are whole on a narrow desk", async () => {
+  for (const width of [1280, 1100, 900]) {
+    const { page, close } = await open("classes", { viewport: { width, height: 900 } });
+    const hidden = await page.evaluate(() => ["Table of coefficients", "Figures of every class", "Classes against predictions"].map((label) => {
+      const place = document.querySelector(`[aria-label="${label}"]`);
+      return [label, place.scrollWidth - place.clientWidth];
+    }));
+    assert.deepEqual(hidden.filter(([, beyond]) => beyond > 0), [], `${width} pixels wide`);
+    await close();
+  }
+});

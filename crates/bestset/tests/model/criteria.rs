@@ -62,8 +62,24 @@ fn criteria_choose_along_a_path() {
     let free = found.points.last().unwrap().solution.support().len() + 1;
     assert_close(*cp.last().unwrap(), free as f64, 1e-9, &"Cp of the largest model is K");
     assert!(Criterion::Ebic { gamma: -1.0 }.along(&problem, &found).is_err());
-    let robust = problem.with_loss(Loss::Huber { delta: 1.0 }).unwrap();
+    let robust = problem.clone().with_loss(Loss::Huber { delta: 1.0 }).unwrap();
     assert!(matches!(Criterion::Cp.along(&robust, &found), Err(Error::Unsupported { method: "Cp", .. })));
+    // All together are each by itself, the one that chose with its own γ, and none where it is not defined.
+    let own = Criterion::Ebic { gamma: 0.25 };
+    for problem in [&problem, &robust] {
+        let all = Criterion::all_along(problem, &found, Some(own)).unwrap();
+        assert_eq!(all.iter().map(|c| c.0.name()).collect::<Vec<_>>(), Criterion::ALL.map(Criterion::name));
+        assert!(all.iter().any(|c| c.0 == own));
+        for (criterion, values) in all {
+            match criterion.along(problem, &found) {
+                Ok(single) => assert_eq!(values, single, "{criterion:?}"),
+                Err(_) => assert!(criterion == Criterion::Cp && values.iter().all(|v| v.is_nan())),
+            }
+        }
+        let fit = |p: &bestset::path::Point| Fit::new(problem, &p.solution.coefficients).unwrap();
+        let bic: Vec<f64> = found.points.iter().map(|p| fit(p).value(Criterion::Bic, f64::NAN)).collect();
+        assert_eq!(Criterion::Bic.along(problem, &found).unwrap(), bic);
+    }
 }
 
 /// A refit has no shrinkage: the residuals are orthogonal to the selected columns.

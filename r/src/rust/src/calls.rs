@@ -5,7 +5,7 @@ use crate::classes::Given;
 use crate::errors::said;
 use crate::fields::{needed, Failure, Fields};
 use crate::input::{genotypes, setup, Data};
-use crate::report::{page, About};
+use crate::report::{about, page};
 use crate::run::{run, Caller};
 use crate::value::{count, Record, Value};
 use crate::{model, output, survival};
@@ -164,7 +164,7 @@ fn call_curves(baseline: ListSexp, u: RealSexp, what: &str, wanted: ListSexp) ->
 fn call_report(call: ListSexp, kept: &Kept, about: ListSexp) -> savvy::Result<Sexp> {
     let call = Call::read(call, None)?;
     let input = call.data.borrow(setup(&call.part("setup")?)?);
-    let (about, answer) = (About::read(&Fields(about))?, &kept.answer);
+    let (about, answer) = (self::about(&Fields(about))?, &kept.answer);
     let page = run(&call.caller, |_| input.pose(|posed| page(answer, posed, &about)))?;
     Value::from(page).to_r()
 }

@@ -11,16 +11,9 @@ use bestset::{Certificate, Coefficients, Ranked, Solution, Subset, Subsets, Trac
 
 /// A path on the scale of the columns given, by columns: one entry per point, coefficients as the parts of a sparse matrix.
 pub fn path(posed: &Posed<'_>, inside: &Path, chose: Option<Criterion>) -> bestset::Result<Value> {
-    let problem = &posed.problem;
-    // A criterion that is not defined for the loss has no value anywhere.
-    let values = |c: Criterion| match c.along(problem, inside) {
-        Err(error) if error.is_of_reading() => Err(error),
-        values => Ok(values.unwrap_or_else(|_| vec![f64::NAN; inside.points.len()])),
-    };
     let mut criteria = Record::default();
-    for criterion in Criterion::ALL {
-        let own = chose.filter(|own| own.name() == criterion.name()).unwrap_or(criterion);
-        criteria.set(criterion.name(), values(own)?);
+    for (criterion, values) in Criterion::all_along(&posed.problem, inside, chose)? {
+        criteria.set(criterion.name(), values);
     }
     let outside: Vec<Coefficients> = inside.points.iter().map(|p| posed.outward(&p.solution.coefficients)).collect();
     let stands: Vec<Standing> = inside.points.iter().map(|p| standing_of(posed, p)).collect();
