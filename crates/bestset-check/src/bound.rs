@@ -64,15 +64,15 @@ impl Bound {
 /// The residual at an anchor: a ≈ H(ỹ − X̃β), r = Ha.
 pub struct Residual {
     /// w ∘ a.
-    weighted: Vec<f64>,
+    pub weighted: Vec<f64>,
     /// At least ‖a‖.
-    norm: f64,
+    pub norm: f64,
     /// At least √W|mean of a|.
-    mean: f64,
+    pub mean: f64,
     /// At most ‖r‖²/2.
-    half_square: f64,
+    pub half_square: f64,
     /// At least ‖H(ỹ − X̃β) − r‖.
-    error: f64,
+    pub error: f64,
 }
 
 impl Residual {

@@ -62,8 +62,36 @@ pub struct Proved {
     pub has_own_target: bool,
 }
 
+/// Why nothing is proved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failed {
+    /// The proof does not hold, or not of this data.
+    Refuted(String),
+    /// It could not be looked at.
+    Unread(String),
+}
+
+impl From<String> for Failed {
+    fn from(problem: String) -> Self {
+        Self::Refuted(problem)
+    }
+}
+
+impl From<&str> for Failed {
+    fn from(problem: &str) -> Self {
+        Self::Refuted(problem.to_owned())
+    }
+}
+
 /// Checks a proof against its data; the target may be in a table of its own. The error says what does not hold.
 pub fn check(data: &Table, target: Option<&Table>, proof: impl Read) -> Result<Proved, String> {
+    judge(data, target, proof).map_err(|failed| match failed {
+        Failed::Refuted(problem) | Failed::Unread(problem) => problem,
+    })
+}
+
+/// As [`check`], and whether the proof does not hold or could not be looked at.
+pub fn judge(data: &Table, target: Option<&Table>, proof: impl Read) -> Result<Proved, Failed> {
     let mut source = Source::new(proof);
     let header = Header::read(&mut source)?;
     let model = Model::new(&header, data, target)?;

@@ -147,7 +147,6 @@ impl<'a> Tree<'a> {
     fn split<R: Read>(&mut self, from: &mut Source<R>) -> Result<(), String> {
         let (j, in_first) = (from.feature(self.header.p())?, from.flag()?);
         let (first, side) = if in_first { (Choice::In, Choice::Out) } else { (Choice::Out, Choice::In) };
-        self.settle();
         let (decided, lemma, forms) = (self.decided.len(), self.lemma.clone(), self.forms.clone());
         self.decide(j, first)?;
         self.waiting.push(Waiting { decided, feature: j, side, lemma, forms });

@@ -235,6 +235,35 @@ fn proofs_without_a_ridge_are_accepted() {
     assert!(accepted >= 150 && refused <= accepted, "{accepted} accepted, {refused} not written");
 }
 
+/// All features together leave next to nothing of the targets: that is no reason to doubt what fewer leave.
+#[test]
+fn proofs_are_accepted_where_all_features_fit_the_targets_almost_perfectly() {
+    let mut rng = rng(239);
+    let (mut accepted, mut refused) = (0, 0);
+    for trial in 0..240 {
+        let (p, noise) = (2 + trial % 9, [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-9][trial % 6]);
+        let (n, scale) = (p + 3 + trial % 7, [1.0, 30.0, 1000.0][trial / 6 % 3]);
+        let x: Vec<f64> = (0..n * p).map(|_| scale * normal(&mut rng)).collect();
+        let y = (0..n).map(|i| (0..p).map(|j| x[j * n + i]).sum::<f64>() + noise * normal(&mut rng)).collect();
+        let mut case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));
+        case.intercept = trial % 2 == 0;
+        case.with_problem(|problem| {
+            let problem = sized(problem.clone(), Some(1 + trial % (p - 1).max(1)));
+            let solution = solve(&problem, &exact()).unwrap();
+            assert_eq!(solution.status, Status::Optimal, "{trial}");
+            match proof(&problem, &solution, &exact()) {
+                Err(_) => refused += 1,
+                Ok((bytes, _)) => {
+                    check(&table(&problem), None, &bytes[..]).unwrap_or_else(|e| panic!("{trial}, {p}, {noise:e}: {e}"));
+                    accepted += 1;
+                }
+            }
+        });
+    }
+    println!("{accepted} accepted, {refused} not written");
+    assert!(refused <= accepted / 20, "{accepted} accepted, {refused} not written");
+}
+
 /// With a ridge fits close what relaxations leave open, where features are not few.
 #[test]
 fn proofs_with_fits_below_relaxations_are_accepted() {
