@@ -50,7 +50,7 @@ impl Tree<'_> {
             return Ok((known.clone(), places));
         }
         let features = if p <= MOST_FITTED { (0..p).collect() } else { members.clone() };
-        let made = Rc::new(Equations::new(self.header, self.model, &mut self.products, features)?);
+        let made = Rc::new(Equations::new(&self.header, self.model, &mut self.products, features)?);
         self.equations = Some(made.clone());
         let places = made.places(&members).ok_or("a member is missing")?;
         Ok((made, places))
@@ -67,7 +67,7 @@ impl Tree<'_> {
 
     fn inverse(&mut self, decided: usize) -> Result<Rc<Form>, String> {
         let (equations, places) = self.equations(decided)?;
-        Ok(Rc::new(equations.inverse(self.header, self.model, &places)?))
+        Ok(Rc::new(equations.inverse(&self.header, self.model, &places)?))
     }
 
     /// A form of the features that were not out after so many decisions, which has seen these.

@@ -11,6 +11,7 @@
 //! | `model` | the columns of the problem, compared with the hash |
 //! | `bound`, `lemma` | the inequality, and the curvature it may use |
 //! | `fit`, `form`, `leaps` | least squares, from below, and what that decides |
+//! | `coherence`, `pairs` | subsets by how many features they add to a point's |
 //! | `dual`, `loss` | the same for losses that are not the squared one |
 //! | `tree` | the records: splits, bounds, decisions |
 //! | `round`, `sha256` | rounding bounded beforehand; the hash |
@@ -18,6 +19,7 @@
 //! | `sentence` | what has been proved, in words |
 
 mod bound;
+mod coherence;
 mod command;
 mod dual;
 mod fit;
@@ -27,6 +29,7 @@ mod leaps;
 mod lemma;
 mod loss;
 mod model;
+mod pairs;
 mod round;
 mod sentence;
 mod sha256;

@@ -1,5 +1,7 @@
 //! Why a computation could not start. How it ended is [`Status`](crate::Status).
 
+use crate::solution::Status;
+
 /// Bad input, named with the offending value and its place. Rows and columns count from zero.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -359,6 +361,14 @@ pub enum Error {
         folds: usize,
         /// Number of samples.
         samples: usize,
+    },
+    /// A limit struck before a proof was written to its end; the answer stands.
+    #[error("the proof is unfinished ({status}): {advice}")]
+    Unfinished {
+        /// The limit.
+        status: Status,
+        /// How to go on.
+        advice: String,
     },
     /// A method that cannot solve the problem as stated.
     #[error("method {method} {reason}")]

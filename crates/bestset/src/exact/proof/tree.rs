@@ -1,8 +1,10 @@
 //! The walk: every node is relaxed, decided about, and closed or split, and the file says so.
 
+use super::coherent::Discount;
 use super::ground::{OpenNode, ProofTree};
 use super::probe::Probed;
 use super::resume::Replayed;
+use super::root::Opening;
 use super::rules::Decisions;
 use super::stream::Record;
 use super::{check, lemma};
@@ -23,11 +25,15 @@ struct NodeSplit {
 }
 
 impl ProofTree<'_, '_, '_> {
-    /// Closes all subsets, or those that an unfinished file leaves open.
-    pub fn grow(&mut self, known: Option<Replayed>, monitor: &mut Monitor<'_>) -> Result<()> {
+    /// Closes all subsets, or those that an unfinished file leaves open; where those are left that add many features, at what prices.
+    pub fn grow(&mut self, known: Option<Replayed>, monitor: &mut Monitor<'_>) -> Result<Option<Discount>> {
         let mut open: Vec<OpenNode> = match known {
             Some(known) => self.restore(known)?,
-            None => self.root(monitor)?.into_iter().collect(),
+            None => match self.root(monitor)? {
+                Opening::Closed => Vec::new(),
+                Opening::Node(node) => vec![*node],
+                Opening::Cheaper(discount) => return Ok(Some(discount)),
+            },
         };
         while let Some(one) = open.pop() {
             check(monitor.limits())?;
@@ -44,7 +50,8 @@ impl ProofTree<'_, '_, '_> {
             }
         }
         self.out.record(Record::End)?;
-        self.out.flush()
+        self.out.flush()?;
+        Ok(None)
     }
 
     /// Relaxes the node and moves its curvature as long as that pays, deciding about features in between; `None` where it is closed.
