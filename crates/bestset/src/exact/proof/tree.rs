@@ -116,6 +116,10 @@ impl ProofTree<'_, '_, '_> {
     fn move_curvature(&self, node: &mut NodeRelaxation, looks: &mut Looks, limits: &Limits) -> bool {
         let (context, goal) = (self.ground.context(), self.goal());
         let tuning = context.tuning;
+        // What is split on first is decided before curvature is worth its cost, as in a search.
+        if !context.first_free(node).is_empty() {
+            return false;
+        }
         let rises = node.dual - looks.last;
         let is_worth = looks.count < tuning.curvature_looks && goal.best - node.dual <= tuning.looks_left * rises;
         if !is_worth || !should_move(&context, node, goal.best) {
