@@ -172,7 +172,7 @@ def solve(
         call with more time goes on.
     proof_data : path, optional
         A CSV file for the data as they are used, to check the proof against. Without it: ``bestset-check X.npy FILE --target
-        y.npy``, with the arrays saved by ``numpy.save``.
+        y.npy``, with the arrays saved by ``numpy.save``; weights and offsets need it.
     on_interrupt : {"raise", "return"}
         What Ctrl-C does: raise KeyboardInterrupt, or return the best answer so far.
 
@@ -201,11 +201,12 @@ def solve(
         standardize=standardize, price=price, shrinkage=shrinkage, always=always, never=never, groups=groups,
         group_prices=group_prices,
     )  # fmt: skip
+    beside = [name for name, given in (("sample_weight", sample_weight), ("offset", offset)) if given is not None]
     choice = _problem.choice(lambda0=lambda0, k=k, criterion=criterion, gamma=gamma, max_size=max_size)
     control = _problem.control(
         method, threads, on_interrupt, gap=gap, time_limit=time_limit, max_iter=max_iter, max_nodes=max_nodes,
         max_memory=max_memory, top=top, stop=stop, trace=trace, warm_start=_start(warm_start, p), prove=prove,
-        checkpoint=checkpoint, proof=_problem.proof_file(proof, proof_data, p, names, _input.target_name(y), method),
+        checkpoint=checkpoint, proof=_problem.proof_file(proof, proof_data, p, names, _input.target_name(y), method, beside),
     )  # fmt: skip
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; it is {callback!r}")
