@@ -75,7 +75,9 @@ fn proved(files: &Files) -> Result<Proved, Failed> {
     match (is_proof(&files.data)?, is_proof(&files.proof)?) {
         (false, true) => {}
         (true, false) => {
-            return Err(Failed::Unread(format!("{data} is a proof: the data come first, bestset-check {proof} {data}")));
+            return Err(Failed::Unread(format!(
+                "{data} is a proof: the data come first, bestset-check {proof} {data}"
+            )));
         }
         (true, true) => return Err(Failed::Unread(format!("{data} is a proof: the data it is about come first"))),
         (false, false) => return Err(Failed::Unread(format!("{proof}: this is no proof"))),

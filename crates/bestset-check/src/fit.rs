@@ -76,9 +76,8 @@ impl Equations {
         let features: Vec<usize> = places.iter().map(|&place| self.features[place]).collect();
         let matrix: Vec<f64> = places.iter().flat_map(|&a| places.iter().map(move |&b| self.at(a, b))).collect();
         let depends = |a: usize| format!("feature {} depends on others of the fit", features[a]);
-        let inverse = Inverse::refined(matrix, places.len()).map_err(|at| {
-            at.map_or_else(|| "the features of the fit depend on each other".to_owned(), depends)
-        })?;
+        let inverse = Inverse::refined(matrix, places.len())
+            .map_err(|at| at.map_or_else(|| "the features of the fit depend on each other".to_owned(), depends))?;
         let base = Base::new(header, model, &features, &inverse);
         Ok(inverse.form(features, &base))
     }
@@ -336,10 +335,8 @@ mod tests {
             let far = if trial % 2 == 1 { 1e-3 } else { 0.0 };
             let shares: Vec<f64> = all.iter().map(|_| far * (random() % 1000) as f64 / 1000.0).collect();
             let mut costs = inverse.form(all.clone(), &base(&whole, &inverse, exact(&|_| true), &shares));
-            let equations = Equations {
-                features: all.clone(),
-                matrix: whole.iter().flatten().map(|x| *x as f64).collect(),
-            };
+            let equations =
+                Equations { features: all.clone(), matrix: whole.iter().flatten().map(|x| *x as f64).collect() };
             let (mut form, mut choices) = (equations.form(&all), vec![Choice::Free; m]);
             let mut holds = |form: &Form, about: f64, truth: f64| {
                 let length = truth.sqrt();

@@ -121,7 +121,12 @@ impl Header {
     }
 
     /// Prices of some features are lower by so much, B by as much for each of a number of them (PROOF, "COHERENCE").
-    pub(crate) fn make_cheaper(&mut self, is_cheaper: impl Fn(usize) -> bool, by: f64, count: usize) -> Result<(), String> {
+    pub(crate) fn make_cheaper(
+        &mut self,
+        is_cheaper: impl Fn(usize) -> bool,
+        by: f64,
+        count: usize,
+    ) -> Result<(), String> {
         let mut penalties: Vec<Penalty> = (0..self.p()).map(|j| self.penalty(j)).collect();
         for (j, penalty) in penalties.iter_mut().enumerate().filter(|c| is_cheaper(c.0)) {
             if by < 0.0 || by > penalty.l0 {

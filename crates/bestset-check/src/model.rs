@@ -60,7 +60,9 @@ impl Model {
             Some(table) if table.rows() == n && table.columns() == 1 => table.numbers(0).map_err(Failed::Unread)?,
             Some(table) => {
                 let (rows, columns) = (table.rows(), table.columns());
-                return Err(Failed::Unread(format!("the target has {rows} rows and {columns} columns, not {n} and one")));
+                return Err(Failed::Unread(format!(
+                    "the target has {rows} rows and {columns} columns, not {n} and one"
+                )));
             }
             None => own(&header.target)?
                 .ok_or_else(|| Failed::Unread("the proof names no target: give it as --target FILE".to_owned()))?,

@@ -163,7 +163,9 @@ mod tests {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 33) as f64 / (1u64 << 31) as f64 - 0.5
         };
-        for (count, plus, minus, most) in [(1, 5, 0, 3), (7, 100, 3, 2), (70, 130, 5, 9), (33, 64, 0, 40), (100, 10, 2, 0)] {
+        for (count, plus, minus, most) in
+            [(1, 5, 0, 3), (7, 100, 3, 2), (70, 130, 5, 9), (33, 64, 0, 40), (100, 10, 2, 0)]
+        {
             let mut vectors = Vectors::new(plus, minus);
             let all: Vec<Vec<f64>> = (0..count).map(|_| (0..plus + minus).map(|_| random()).collect()).collect();
             for one in &all {

@@ -252,7 +252,9 @@ impl<'a> Tree<'a> {
             let value = found.bound(m);
             let holds = value >= wanted;
             if !holds {
-                return Err(format!("{m} features more have the bound {value:e}, below the {wanted:e} that is claimed"));
+                return Err(format!(
+                    "{m} features more have the bound {value:e}, below the {wanted:e} that is claimed"
+                ));
             }
         }
         if added > most {

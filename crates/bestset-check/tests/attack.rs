@@ -625,7 +625,9 @@ fn fitted(columns: &[Vec<f64>], subset: &[usize], ridge: f64, y: &[f64]) -> Vec<
     let mut beta = vec![0.0; subset.len()];
     for step in 0..400 {
         let k = step % subset.len();
-        let rest = |i: usize| y[i] - (0..subset.len()).filter(|l| *l != k).map(|l| beta[l] * columns[subset[l]][i]).sum::<f64>();
+        let rest = |i: usize| {
+            y[i] - (0..subset.len()).filter(|l| *l != k).map(|l| beta[l] * columns[subset[l]][i]).sum::<f64>()
+        };
         let x = &columns[subset[k]];
         let (along, square) = (0..y.len()).fold((0.0, 2.0 * ridge), |(a, s), i| (a + x[i] * rest(i), s + x[i] * x[i]));
         beta[k] = along / square;
@@ -683,7 +685,8 @@ fn coherence_proves_nothing_false() {
         let mut all: Vec<(&'static str, Vec<f64>)> = names.iter().copied().zip(columns.clone()).collect();
         all.push(("y", y.clone()));
         let penalty = [price, 0.0, ridge, f64::NEG_INFINITY, f64::INFINITY];
-        let forged = Forged { columns: all, features: names.to_vec(), penalty, size, answers: Vec::new(), records, ..honest() };
+        let forged =
+            Forged { columns: all, features: names.to_vec(), penalty, size, answers: Vec::new(), records, ..honest() };
         let slack = 1e-12 * null;
         let bound = largest(&forged, 2.0 * least + slack).unwrap_or(0.0);
         assert!(bound <= least + slack, "{trial}: {bound:e} accepted, {least:e} of {null:e}");

@@ -31,7 +31,8 @@ fn header() -> Vec<u8> {
 
 #[test]
 fn words_that_are_not_understood_take_one_line() {
-    for words in [&[][..], &["a.csv"], &["a.csv", "b.bsp", "c"], &["--what", "a.csv", "b.bsp"], &["a", "b", "--target"]] {
+    for words in [&[][..], &["a.csv"], &["a.csv", "b.bsp", "c"], &["--what", "a.csv", "b.bsp"], &["a", "b", "--target"]]
+    {
         let (status, text) = said(words);
         assert_eq!((status, text.lines().count()), (2, 1), "{words:?}: {text}");
         assert!(text.contains("--help"), "{text}");

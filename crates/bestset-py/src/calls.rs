@@ -41,7 +41,8 @@ pub fn select<'py>(
             }
             let options = choice.selection(posed, &control, &cancel)?;
             let kept = bestset_report::Kept::new(posed, posed.select(&options, rows)?);
-            let unfinished = match control.proof().map(|file| posed.write_proof(&kept.selected, &options.solve, &file)) {
+            let unfinished = match control.proof().map(|file| posed.write_proof(&kept.selected, &options.solve, &file))
+            {
                 // The answer stands, as after any limit.
                 Some(Err(error @ bestset::Error::Unfinished { .. })) => Some(error.to_string()),
                 written => written.transpose().map(|_| None)?,

@@ -14,7 +14,9 @@ fn read(path: &str) -> Vec<(String, Vec<f64>)> {
     let names = lines.next().unwrap_or("").split(',').map(|name| name.trim_matches('"').to_owned());
     let mut columns: Vec<(String, Vec<f64>)> = names.map(|name| (name, Vec::new())).collect();
     for line in lines {
-        line.split(',').zip(&mut columns).for_each(|(cell, column)| column.1.push(cell.trim().parse().expect("a number")));
+        line.split(',')
+            .zip(&mut columns)
+            .for_each(|(cell, column)| column.1.push(cell.trim().parse().expect("a number")));
     }
     columns
 }

@@ -1,7 +1,5 @@
 //! Why a computation could not start. How it ended is [`Status`](crate::Status).
 
-use crate::solution::Status;
-
 /// Bad input, named with the offending value and its place. Rows and columns count from zero.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -363,10 +361,12 @@ pub enum Error {
         samples: usize,
     },
     /// A limit struck before a proof was written to its end; the answer stands.
-    #[error("the proof is unfinished ({status}): {advice}")]
+    #[error("the proof is unfinished ({limit}): {advice}")]
     Unfinished {
-        /// The limit.
-        status: Status,
+        /// The limit, in words.
+        limit: String,
+        /// Whether it was Ctrl-C, or another cancellation.
+        is_interrupted: bool,
         /// How to go on.
         advice: String,
     },

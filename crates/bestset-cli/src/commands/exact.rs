@@ -58,10 +58,10 @@ impl Exact {
             let exit = deliver(posed, &found, (&self.input, &self.fitting, &self.output), &session, out)?;
             match self.proof.write(posed, &found, &options.solve, &self.input, &session) {
                 // The answer stands, as after any limit.
-                Err(Failure::Problem(unfinished @ bestset::Error::Unfinished { status, .. })) => {
+                Err(Failure::Problem(unfinished @ bestset::Error::Unfinished { is_interrupted, .. })) => {
                     session.progress.done();
                     eprintln!("bestset: {unfinished}");
-                    Ok(Exit::of_status(status))
+                    Ok(if is_interrupted { Exit::Interrupted } else { Exit::Limit })
                 }
                 written => {
                     if let Some(line) = written?.filter(|_| !self.output.json) {

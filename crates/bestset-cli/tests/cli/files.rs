@@ -117,7 +117,8 @@ fn proofs_of_exposures_and_of_limits() {
     let path = |name: &str| place.path(name);
     let row = |i: u32| format!("{},{},{},{}\n", i * 7 % 40, i * 11 % 13, 1 + i % 3, (i * 7 % 40) / 9 * (1 + i % 3));
     std::fs::write(path("cases.csv"), "a,b,years,cases\n".to_owned() + &(0..60).map(row).collect::<String>()).unwrap();
-    let line = "exact cases.csv --target cases --family poisson --exposure years --lambda0 1 --lambda2 0.1 --proof cases.bsp";
+    let line =
+        "exact cases.csv --target cases --family poisson --exposure years --lambda0 1 --lambda2 0.1 --proof cases.bsp";
     let refused = place.refused(line);
     assert!(refused.contains("--exposure years") && refused.contains("--proof-data"), "{refused}");
     place.done(&format!("{line} --proof-data cases_used.csv"));

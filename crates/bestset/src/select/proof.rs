@@ -55,7 +55,8 @@ impl Posed<'_> {
                     "the answer is not proved to be the best, and nothing is written to {}; ask again with more time",
                     file.path.display()
                 );
-                return Err(Error::Unfinished { status, advice });
+                let is_interrupted = status == Status::Interrupted;
+                return Err(Error::Unfinished { limit: status.to_string(), is_interrupted, advice });
             }
         }
         let priced = self.priced(selected.lambda0, selected.lambda2)?;
@@ -83,12 +84,12 @@ impl Posed<'_> {
         // What there is of it stays, to go on from.
         out.flush().map_err(failed)?;
         let written = written.map_err(|error| match error {
-            Error::Unfinished { status, .. } => {
+            Error::Unfinished { limit, is_interrupted, .. } => {
                 let advice = format!(
                     "{} has what there is of it, and the same call with more time goes on from there",
                     part.display()
                 );
-                Error::Unfinished { status, advice }
+                Error::Unfinished { limit, is_interrupted, advice }
             }
             other => other,
         })?;

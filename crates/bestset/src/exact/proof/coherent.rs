@@ -1,7 +1,6 @@
 //! Subsets closed by how many features they add to the answer's (PROOF, "COHERENCE"), and what is left of them at lower prices (MATH 13.5).
 
-use super::ground::ProofTree;
-use super::root::Opening;
+use super::ground::{OpenNode, ProofTree};
 use super::statement::Claim;
 use super::stream::Record;
 use crate::coherence::{self, Coherent, Look};
@@ -11,6 +10,15 @@ use crate::error::Result;
 use crate::exact::tree::region::{Cheap, PRICES};
 use crate::problem::Problem;
 use crate::solution::Coefficients;
+
+/// What becomes of all subsets at first.
+pub(super) enum Opening {
+    /// None is left.
+    Closed,
+    Node(Box<OpenNode>),
+    /// Those that add many features to the answer's are left, and these are cheaper.
+    Cheaper(Discount),
+}
 
 /// The fewest features for which pairs are looked at where there is a ridge: fewer are closed by fits, or by relaxations.
 const LEAST_COHERENT: usize = 32;

@@ -44,7 +44,7 @@ use crate::exact::setting::Setting;
 use crate::exact::tuning::Tuning;
 use crate::leaps::determined;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Solution};
+use crate::solution::{Coefficients, Solution, Status};
 use ground::ProofTree;
 use resume::replay;
 use rules::Faults;
@@ -146,7 +146,8 @@ impl Asked<'_, '_> {
             None => tree.grow(known.take(), monitor)?,
         };
         let Some(discount) = discount else { return Ok(tree.summary()) };
-        let unusable = || Error::File { what: "proof", reason: "prices of an unfinished file make no sense".to_owned() };
+        let unusable =
+            || Error::File { what: "proof", reason: "prices of an unfinished file make no sense".to_owned() };
         let cheaper = discount.apply(&unlimited).ok_or_else(unusable)?;
         let part = discount.claim(&tree.claim);
         let mut setting = Setting::new(&cheaper, problem.max_size(), &options, Tuning::default());
@@ -216,7 +217,8 @@ fn check(limits: &Limits) -> Result<()> {
         None => Ok(()),
         Some(status) => {
             let advice = "asked again, with more time, it goes on from what is written".to_owned();
-            Err(Error::Unfinished { status, advice })
+            let is_interrupted = status == Status::Interrupted;
+            Err(Error::Unfinished { limit: status.to_string(), is_interrupted, advice })
         }
     }
 }

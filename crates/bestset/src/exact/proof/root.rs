@@ -1,6 +1,6 @@
 //! The root: one bound that puts most features out, whatever their number; the columns of the others come into memory.
 
-use super::coherent::Discount;
+use super::coherent::Opening;
 use super::ground::{OpenNode, ProofTree};
 use super::rules::{BoundTerm, PointSize, ProofRules};
 use super::stream::Record;
@@ -10,15 +10,6 @@ use crate::error::{Error, Result};
 use crate::exact::node::{Choice, Members, NodeRelaxation};
 use crate::exact::seed::Seed;
 use crate::solution::Coefficients;
-
-/// What becomes of all subsets at first.
-pub(super) enum Opening {
-    /// None is left.
-    Closed,
-    Node(Box<OpenNode>),
-    /// Those that add many features to the answer's are left, and these are cheaper.
-    Cheaper(Discount),
-}
 
 /// The root's bound: where it is taken, and what it says of every feature.
 struct RootBound {

@@ -1,10 +1,9 @@
 //! The walk: every node is relaxed, decided about, and closed or split, and the file says so.
 
-use super::coherent::Discount;
+use super::coherent::{Discount, Opening};
 use super::ground::{OpenNode, ProofTree};
 use super::probe::Probed;
 use super::resume::Replayed;
-use super::root::Opening;
 use super::rules::Decisions;
 use super::stream::Record;
 use super::{check, lemma};

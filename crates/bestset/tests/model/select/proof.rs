@@ -333,13 +333,13 @@ fn a_proof_cut_by_a_limit_waits_for_the_next_call() {
         cancel.cancel();
         let stopped = Options { cancel, ..asked.solve.clone() };
         let error = posed.write_proof(&selected, &stopped, &file).unwrap_err();
-        assert!(matches!(error, Error::Unfinished { status: Status::Interrupted, .. }), "{error}");
+        assert!(matches!(error, Error::Unfinished { is_interrupted: true, .. }), "{error}");
         assert!(error.to_string().contains("x.bsp.part") && folder.path().join("x.bsp.part").exists(), "{error}");
         posed.write_proof(&selected, &asked.solve, &file)?;
         assert!(file.path.exists() && !folder.path().join("x.bsp.part").exists());
         selected.solution.status = Status::TimeLimit;
         let error = posed.write_proof(&selected, &asked.solve, &file).unwrap_err();
-        assert!(matches!(error, Error::Unfinished { status: Status::TimeLimit, .. }), "{error}");
+        assert!(matches!(error, Error::Unfinished { is_interrupted: false, .. }), "{error}");
         Ok::<(), Error>(())
     });
     ended.unwrap();

@@ -303,7 +303,8 @@ fn proofs_are_accepted_where_all_features_fit_the_targets_almost_perfectly() {
             match proof(&problem, &solution, &exact()) {
                 Err(_) => refused += 1,
                 Ok((bytes, _)) => {
-                    check(&table(&problem), None, &bytes[..]).unwrap_or_else(|e| panic!("{trial}, {p}, {noise:e}: {e}"));
+                    check(&table(&problem), None, &bytes[..])
+                        .unwrap_or_else(|e| panic!("{trial}, {p}, {noise:e}: {e}"));
                     accepted += 1;
                 }
             }

@@ -357,7 +357,8 @@ fn altered(one: &Written, rng: &mut ChaCha8Rng) -> Vec<u8> {
         1 => {
             // A record that asks for nothing: SIZE, LISTED, END, FIT that closes, PAIRS, SPLIT.
             let nothing = [&[9, 0, 2][..], &[0; 8]].concat();
-            let new = pick(rng, &[&[4][..], &[5], &[6], &[7, 1], &[8], &[1, 0, 1], &[1, 1, 0], &[7, 0, 1, 0], &nothing]);
+            let new =
+                pick(rng, &[&[4][..], &[5], &[6], &[7, 1], &[8], &[1, 0, 1], &[1, 1, 0], &[7, 0, 1, 0], &nothing]);
             bytes.splice(at..at, new.iter().copied());
         }
         2 => {
