@@ -254,15 +254,17 @@ def control(method: str, threads: int | None, on_interrupt: str = "raise", **giv
 
 
 def proof_file(
-    path: Any, data: Any, p: int, names: Any, target: str | None, method: str
+    path: Any, data: Any, p: int, names: Any, target: str | None, method: str, beside: list[str]
 ) -> tuple[str, str | None, list[str], str] | None:
-    """Where a proof goes, the data as they are used, and what columns are called there."""
+    """Where a proof goes, the data as they are used, and what columns are called there; what is given beside X and y."""
     if path is None:
         if data is not None:
             raise ValueError(f"proof_data is {data!r}, but there is no proof: give it as well")
         return None
     if method != "exact":
         raise ValueError(f'proof needs method="exact"; the method is {method!r}')
+    if beside and data is None:
+        raise ValueError(f"a proof with {' and '.join(beside)} is checked against a file that has them: give proof_data as well")
     called = [f"x{j + 1}" for j in range(p)] if names is None else [str(name) for name in names]
     return os.fspath(path), None if data is None else os.fspath(data), called, target or "y"
 

@@ -167,11 +167,12 @@ def solve(
         A file that keeps what is done, and from which an interrupted call goes on: of the path, or with
         ``method="exact"`` of branch and bound. A single solve by another method, and anything with groups, have none.
     proof : path, optional
-        A file for the proof of ``method="exact"``, which the program ``bestset-check`` verifies without this package. An
-        answer that is not proved is an error then.
+        A file for the proof of ``method="exact"``, which the program ``bestset-check`` verifies without this package. Where a
+        limit strikes, a ConvergenceWarning says so; what there is of the proof waits in FILE.part, from where the same
+        call with more time goes on.
     proof_data : path, optional
         A CSV file for the data as they are used, to check the proof against. Without it: ``bestset-check X.npy FILE --target
-        y.npy``, with the arrays saved by ``numpy.save``.
+        y.npy``, with the arrays saved by ``numpy.save``; weights and offsets need it.
     on_interrupt : {"raise", "return"}
         What Ctrl-C does: raise KeyboardInterrupt, or return the best answer so far.
 
@@ -200,15 +201,18 @@ def solve(
         standardize=standardize, price=price, shrinkage=shrinkage, always=always, never=never, groups=groups,
         group_prices=group_prices,
     )  # fmt: skip
+    beside = [name for name, given in (("sample_weight", sample_weight), ("offset", offset)) if given is not None]
     choice = _problem.choice(lambda0=lambda0, k=k, criterion=criterion, gamma=gamma, max_size=max_size)
     control = _problem.control(
         method, threads, on_interrupt, gap=gap, time_limit=time_limit, max_iter=max_iter, max_nodes=max_nodes,
         max_memory=max_memory, top=top, stop=stop, trace=trace, warm_start=_start(warm_start, p), prove=prove,
-        checkpoint=checkpoint, proof=_problem.proof_file(proof, proof_data, p, names, _input.target_name(y), method),
+        checkpoint=checkpoint, proof=_problem.proof_file(proof, proof_data, p, names, _input.target_name(y), method, beside),
     )  # fmt: skip
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; it is {callback!r}")
     found = _core.select(data, setup, choice, _problem.spread(data, setup, choice, control), callback)
+    if found["unfinished"] is not None:
+        found["remarks"].append(("limit", found["unfinished"]))
     _result.warn(found["remarks"], stacklevel=2)
     result = _result.selected(found, p, names, setup, target=_input.target_name(y), classes=_input.class_labels(y, loss))
     result.ties = "efron" if data.survival is None else data.survival.ties

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from common import enumerate_best, hard, objective, regression
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 import bestset
 
@@ -422,3 +423,16 @@ def test_a_proof_holds_in_exact_fractions(tmp_path):
         bestset.solve(X, y, k=2, proof=proof)
     with pytest.raises(ValueError, match="no proof"):
         bestset.solve(X, y, k=2, method="exact", proof_data=data)
+    with pytest.raises(ValueError, match="a proof with sample_weight and offset .* give proof_data"):
+        bestset.solve(X, y, k=2, method="exact", proof=proof, sample_weight=w, offset=w)
+
+
+def test_a_proof_that_a_limit_cuts_leaves_the_answer(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 300))
+    y = X[:, :20].sum(axis=1) + 10.0 * rng.standard_normal(60)
+    proof = tmp_path / "proof.bsp"
+    with pytest.warns(ConvergenceWarning, match=r"the proof is unfinished \(node limit\)"):
+        found = bestset.solve(X, y, lambda0=0.01, lambda2=0.01, method="exact", max_nodes=1, proof=proof)
+    assert found.status == "node_limit" and not proof.exists()
+    assert any("ask again with more time" in text for text in found.remarks)

@@ -64,15 +64,15 @@ impl Bound {
 /// The residual at an anchor: a ≈ H(ỹ − X̃β), r = Ha.
 pub struct Residual {
     /// w ∘ a.
-    weighted: Vec<f64>,
+    pub weighted: Vec<f64>,
     /// At least ‖a‖.
-    norm: f64,
+    pub norm: f64,
     /// At least √W|mean of a|.
-    mean: f64,
+    pub mean: f64,
     /// At most ‖r‖²/2.
-    half_square: f64,
+    pub half_square: f64,
     /// At least ‖H(ỹ − X̃β) − r‖.
-    error: f64,
+    pub error: f64,
 }
 
 impl Residual {
@@ -100,10 +100,10 @@ impl Residual {
 }
 
 /// C of (P3) without νk, and slopes: where features enter a bound.
-struct Point<'a> {
+pub struct Point<'a> {
     model: &'a Model,
     /// At most C.
-    value: f64,
+    pub value: f64,
     /// ∓w ∘ a: g_j = ⟨x̃_j, a⟩.
     weighted: Vec<f64>,
     sign: f64,
@@ -113,7 +113,8 @@ struct Point<'a> {
 }
 
 impl<'a> Point<'a> {
-    fn new(model: &'a Model, anchor: &Anchor<'_>) -> Self {
+    /// At an anchor.
+    pub fn new(model: &'a Model, anchor: &Anchor<'_>) -> Self {
         match model.loss {
             Loss::Squared => Self::squared(model, anchor),
             _ => {
@@ -141,9 +142,16 @@ impl<'a> Point<'a> {
     }
 
     /// g_j, and what it can be off by.
-    fn slope(&self, j: usize) -> (f64, f64) {
+    pub fn slope(&self, j: usize) -> (f64, f64) {
         let error = up(up(self.model.norms[j] * self.spread) + up(self.model.means[j] * self.mean));
         (self.sign * dot(self.model.column(j), &self.weighted), error)
+    }
+
+    /// At most φ_j with the curvature d and the coefficient b of the anchor.
+    pub fn phi(&self, penalty: Penalty, j: usize, d: f64, b: f64, price: f64) -> f64 {
+        let (g, error) = self.slope(j);
+        let error = up(error + up(4.0 * U * up(g.abs() + (d * b).abs())));
+        least(penalty, d, g - d * b, error, price)
     }
 }
 
@@ -157,11 +165,8 @@ pub fn bound(header: &Header, model: &Model, choices: &[Choice], anchor: &Anchor
     }
     let mut free = Vec::new();
     for (j, choice) in choices.iter().enumerate().filter(|c| *c.1 != Choice::Out) {
-        let (g, error) = point.slope(j);
         let (d, b) = (anchor.curvature(j), beta.binary_search_by_key(&j, |c| c.0).map_or(0.0, |k| beta[k].1));
-        let slope = g - d * b;
-        let error = up(error + up(4.0 * U * up(g.abs() + (d * b).abs())));
-        let phi = least(header.penalty(j), d, slope, error, price);
+        let phi = point.phi(header.penalty(j), j, d, b, price);
         match choice {
             Choice::Free => {
                 free.push((j, phi));

@@ -1,10 +1,11 @@
-//! `bestset-check DATA PROOF [--target FILE] [--features] [--counts]`: 0 where the proof holds, 1 where it does not, 2 where it could not be looked at.
+//! `bestset-check DATA PROOF [--target FILE] [--features] [--counts]`: 0 where the proof holds, 1 where it does not, or not of this data, 2
+//! where it could not be looked at.
 
-use crate::{Proved, Table, check};
+use crate::{Failed, Proved, Table, judge};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{BufReader, Write};
-use std::path::PathBuf;
+use std::io::{BufReader, Read, Write};
+use std::path::{Path, PathBuf};
 
 const USAGE: &str = "\
 Checks a proof that `bestset exact --proof` wrote, and says in one sentence what has been proved.
@@ -19,7 +20,8 @@ Usage: bestset-check DATA PROOF [--target FILE] [--features] [--counts]
   --help         this text
   --version      the version
 
-Exit status: 0 the proof holds, 1 it does not, 2 it could not be looked at.";
+Exit status: 0 the proof holds; 1 it does not, or not of this data; 2 it could not be looked at: words that are not
+understood, a file that is missing or not what it should be, a column that is not of numbers.";
 
 struct Files {
     data: PathBuf,
@@ -35,35 +37,55 @@ enum Asked {
     Check(Files),
 }
 
-fn asked(words: impl Iterator<Item = OsString>) -> Option<Asked> {
+fn asked(words: impl Iterator<Item = OsString>) -> Result<Asked, String> {
     let (mut files, mut target, mut features, mut counts) = (Vec::new(), None, false, false);
     let mut words = words;
     while let Some(one) = words.next() {
         match one.to_str() {
-            Some("--target") => target = Some(words.next()?.into()),
+            Some("--target") => target = Some(words.next().ok_or("--target: no file follows")?.into()),
             Some("--features") => features = true,
             Some("--counts") => counts = true,
-            Some("--help" | "-h") => return Some(Asked::Help),
-            Some("--version" | "-V") => return Some(Asked::Version),
-            Some(option) if option.starts_with('-') => return None,
+            Some("--help" | "-h") => return Ok(Asked::Help),
+            Some("--version" | "-V") => return Ok(Asked::Version),
+            Some(option) if option.starts_with('-') && option.len() > 1 => {
+                return Err(format!("{option}: there is no such option"));
+            }
             _ => files.push(PathBuf::from(one)),
         }
     }
-    let [data, proof] = <[PathBuf; 2]>::try_from(files).ok()?;
-    Some(Asked::Check(Files { data, proof, target, features, counts }))
+    let wanted = |found: Vec<PathBuf>| format!("{} files where two are wanted, DATA and PROOF", found.len());
+    let [data, proof] = <[PathBuf; 2]>::try_from(files).map_err(wanted)?;
+    Ok(Asked::Check(Files { data, proof, target, features, counts }))
 }
 
-/// Why there is no proof: it does not hold, or it could not be looked at.
-enum Failed {
-    Refuted(String),
-    Unread(String),
+/// What all proofs begin with, before the number of the version.
+const BEGINNING: &[u8] = b"BSPROOF";
+
+/// The first bytes of a file.
+fn first_bytes(path: &Path) -> Result<Vec<u8>, Failed> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(BEGINNING.len() as u64).read_to_end(&mut bytes));
+    read.map_err(|error| Failed::Unread(format!("{}: {error}", path.display())))?;
+    Ok(bytes)
 }
 
 fn proved(files: &Files) -> Result<Proved, Failed> {
+    let (data, proof) = (files.data.display(), files.proof.display());
+    let is_proof = |path: &Path| first_bytes(path).map(|bytes| bytes == BEGINNING);
+    match (is_proof(&files.data)?, is_proof(&files.proof)?) {
+        (false, true) => {}
+        (true, false) => {
+            return Err(Failed::Unread(format!(
+                "{data} is a proof: the data come first, bestset-check {proof} {data}"
+            )));
+        }
+        (true, true) => return Err(Failed::Unread(format!("{data} is a proof: the data it is about come first"))),
+        (false, false) => return Err(Failed::Unread(format!("{proof}: this is no proof"))),
+    }
     let data = Table::read(&files.data).map_err(Failed::Unread)?;
     let target = files.target.as_deref().map(Table::read).transpose().map_err(Failed::Unread)?;
-    let proof = File::open(&files.proof).map_err(|e| Failed::Unread(format!("{}: {e}", files.proof.display())))?;
-    check(&data, target.as_ref(), BufReader::with_capacity(1 << 20, proof)).map_err(Failed::Refuted)
+    let proof = File::open(&files.proof).map_err(|e| Failed::Unread(format!("{proof}: {e}")))?;
+    judge(&data, target.as_ref(), BufReader::with_capacity(1 << 20, proof))
 }
 
 fn said(proved: &Proved, files: &Files) -> String {
@@ -84,13 +106,13 @@ fn said(proved: &Proved, files: &Files) -> String {
 pub fn run(words: impl Iterator<Item = OsString>) -> u8 {
     let mut out = std::io::stdout();
     let (text, status) = match asked(words) {
-        None => {
-            eprintln!("{USAGE}");
+        Err(problem) => {
+            eprintln!("bestset-check: {problem}; see bestset-check --help");
             return 2;
         }
-        Some(Asked::Help) => (USAGE.to_owned(), 0),
-        Some(Asked::Version) => (concat!("bestset-check ", env!("CARGO_PKG_VERSION")).to_owned(), 0),
-        Some(Asked::Check(files)) => match proved(&files) {
+        Ok(Asked::Help) => (USAGE.to_owned(), 0),
+        Ok(Asked::Version) => (concat!("bestset-check ", env!("CARGO_PKG_VERSION")).to_owned(), 0),
+        Ok(Asked::Check(files)) => match proved(&files) {
             Ok(proved) => (said(&proved, &files), 0),
             Err(Failed::Refuted(problem)) => (format!("Not proved: {problem}."), 1),
             Err(Failed::Unread(problem)) => {

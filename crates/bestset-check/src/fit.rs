@@ -1,10 +1,11 @@
 //! Least squares from below (PROOF, "FIT"): inner products less what rounding can do, and their inverse with as much more.
 
+use crate::bound::Residual;
 use crate::form::Form;
 use crate::header::Header;
 use crate::lemma::{Products, factor};
 use crate::model::Model;
-use crate::round::{U, dot, down, gamma, up};
+use crate::round::{U, dot, down, gamma, is_usable, up};
 
 /// The most features of a fit: a form takes a quarter of a megabyte, and two of them wait for every feature that is split on.
 pub const MOST_FITTED: usize = 256;
@@ -70,26 +71,62 @@ impl Equations {
         Form::new(features, |a, b| self.at(all[a], all[b]))
     }
 
-    /// The inverse of A of these places, from above (P14).
-    pub fn inverse(&self, places: &[usize]) -> Result<Form, String> {
-        let (features, all) = self.entries(places);
-        let width = all.len();
-        let matrix: Vec<f64> = all.iter().flat_map(|&a| all.iter().map(move |&b| self.at(a, b))).collect();
-        let depends = |a: usize| match features.get(a) {
-            Some(j) => format!("feature {j} depends on others of the fit"),
-            None => "the features fit the targets perfectly".to_owned(),
-        };
-        let mut inverse = Inverse::new(matrix, width).map_err(depends)?;
-        let is_close = (0..REFINEMENTS).any(|_| inverse.is_close());
-        if !is_close || !(0..width).all(|a| inverse.high[a * width + a] < 1e100) {
-            return Err("the features of the fit depend on each other".to_owned());
+    /// The inverse of A of the features at these places, from above, with a point near the fit on all of them (P14).
+    pub fn inverse(&self, header: &Header, model: &Model, places: &[usize]) -> Result<Form, String> {
+        let features: Vec<usize> = places.iter().map(|&place| self.features[place]).collect();
+        let matrix: Vec<f64> = places.iter().flat_map(|&a| places.iter().map(move |&b| self.at(a, b))).collect();
+        let depends = |a: usize| format!("feature {} depends on others of the fit", features[a]);
+        let inverse = Inverse::refined(matrix, places.len())
+            .map_err(|at| at.map_or_else(|| "the features of the fit depend on each other".to_owned(), depends))?;
+        let base = Base::new(header, model, &features, &inverse);
+        Ok(inverse.form(features, &base))
+    }
+}
+
+/// b̄ near the fit on all features, what is left of the targets there, and by how much it is not the fit (PROOF, "The point").
+struct Base {
+    /// b̄.
+    beta: Vec<f64>,
+    /// At least |z_j|, z = X̂ᵀr − 2λ2b̄.
+    slopes: Vec<f64>,
+    /// At most ‖r‖² + 2Σλ2b̄².
+    square: f64,
+    /// At least ‖ŷ − X̂b̄ − r‖.
+    error: f64,
+}
+
+impl Base {
+    /// Newton's method from zero, and again for what rounding did to the step: any b̄ will do.
+    fn new(header: &Header, model: &Model, features: &[usize], inverse: &Inverse) -> Self {
+        let (mut base, mut slopes) = Self::at(header, model, features, vec![0.0; features.len()]);
+        for _ in 0..3 {
+            let step = |a: usize| dot(&inverse.high[inverse.row(a)], &slopes);
+            let moved = base.beta.iter().enumerate().map(|(a, b)| b + step(a));
+            let next: Vec<f64> = moved.map(|b| if is_usable(b) { b } else { 0.0 }).collect();
+            (base, slopes) = Self::at(header, model, features, next);
         }
-        let off = up(2.0 * gamma(width + 8)) * width as f64;
-        let entry = |a: usize, b: usize| match (inverse.high[a * width + b], a == b) {
-            (own, true) => up(own + up(up(off) * own)),
-            (cross, false) => cross,
-        };
-        Ok(Form::new(features, entry))
+        base
+    }
+
+    /// At a point; z as computed besides.
+    fn at(header: &Header, model: &Model, features: &[usize], beta: Vec<f64>) -> (Self, Vec<f64>) {
+        let named = features.iter().copied().zip(beta.iter().copied());
+        let residual = Residual::new(model, &named.filter(|c| c.1 != 0.0).collect());
+        let nothing = vec![0.0; residual.weighted.len()];
+        let (mut square, mut slopes, mut computed) = (down(2.0 * residual.half_square), Vec::new(), Vec::new());
+        // Sums have every rounding added up: what is left is that of the entries, two of columns and one of weighted residuals.
+        let share = up(8.0 * U + up(16.0 * up(model.gamma * model.gamma)));
+        for (&j, b) in features.iter().zip(&beta) {
+            let l2 = header.penalty(j).l2;
+            let (sum, _) = twofold(0.0, &residual.weighted, model.column(j), &nothing);
+            let slope = -sum - 2.0 * l2 * b;
+            let sizes = up(up(model.norms[j] * residual.norm) + up(2.0 * l2 * b.abs()));
+            let off = up(up(share * sizes) + up(model.means[j] * residual.mean));
+            slopes.push(up(slope.abs() + off));
+            computed.push(slope);
+            square = down(square + down(2.0 * down(l2 * down(b * b).max(0.0)).max(0.0)));
+        }
+        (Self { beta, slopes, square: square.max(0.0), error: residual.error }, computed)
     }
 }
 
@@ -104,6 +141,43 @@ struct Inverse {
 }
 
 impl Inverse {
+    /// (P15) holds; otherwise where the factorisation fails, if it does.
+    fn refined(matrix: Vec<f64>, width: usize) -> Result<Self, Option<usize>> {
+        let mut inverse = Self::new(matrix, width).map_err(Some)?;
+        let is_close = (0..REFINEMENTS).any(|_| inverse.is_close());
+        match is_close && (0..width).all(|a| inverse.high[a * width + a] < 1e100) {
+            true => Ok(inverse),
+            false => Err(None),
+        }
+    }
+
+    fn row(&self, a: usize) -> std::ops::Range<usize> {
+        a * self.width..(a + 1) * self.width
+    }
+
+    /// X + diag(η) of (P16), b̄ and −ρ̄, with what lengths of fits are off by: ‖ι‖ + 2τ, τ² ≥ Σ|K_jlz_jz_l|.
+    fn form(&self, features: Vec<usize>, base: &Base) -> Form {
+        let (width, mut square) = (self.width, 0.0);
+        let off = up(up(3.0 * gamma(width + 8)) * width as f64);
+        let entry = |a: usize, b: usize| match (self.high[a * width + b], a == b) {
+            (own, true) => up(own + up(off * own)),
+            (cross, false) => cross,
+        };
+        for a in 0..width {
+            let row: f64 = (0..width).map(|b| entry(a, b).abs() * base.slopes[b]).sum();
+            square += base.slopes[a] * row;
+        }
+        let tau = up(up(square * (1.0 + 2.0 * gamma(2 * width + 8))).sqrt());
+        let is_usable = base.beta.iter().all(|b| b.abs() < 1e100) && base.square < 1e100;
+        let error = if is_usable { up(base.error + up(2.0 * tau)) } else { f64::INFINITY };
+        let all = |a: usize, b: usize| match (a == width, b == width) {
+            (false, _) => entry(a, b),
+            (true, false) => base.beta[b],
+            (true, true) => -base.square,
+        };
+        Form::new(features, all).with_error(error, down(1.0 - up(2.0 * gamma(width + 8))))
+    }
+
     /// By Cholesky's factorisation, which shows that A is definite; otherwise where it fails.
     fn new(matrix: Vec<f64>, width: usize) -> Result<Self, usize> {
         let (mut lower, of_factor) = (matrix.clone(), up(2.0 * gamma(width + 3)) * width as f64);
@@ -213,8 +287,28 @@ mod tests {
             .collect()
     }
 
-    /// 1/2fit(T) = det A_T / det A_{T∪y}: what is left of the inverse after eliminations is never below it, and close to it; what is left
-    /// of A, det A_{I∪y} / det A_I, never above.
+    /// The point of Newton's method from zero, or one that is off by such shares, with what is left of the targets there, a little less.
+    fn base(whole: &[Vec<i128>], inverse: &Inverse, left: f64, shares: &[f64]) -> Base {
+        let (m, nothing) = (inverse.width, vec![0.0; inverse.width]);
+        let slope = |j: usize, beta: &[f64]| {
+            let row: Vec<f64> = whole[j][..m].iter().map(|x| *x as f64).collect();
+            twofold(whole[m][j] as f64, &row, beta, &nothing)
+        };
+        let mut beta = nothing.clone();
+        for _ in 0..3 {
+            let slopes: Vec<f64> = (0..m).map(|j| slope(j, &beta).0).collect();
+            (0..m).for_each(|a| beta[a] += dot(&inverse.high[inverse.row(a)], &slopes));
+        }
+        let by: Vec<f64> = beta.iter().zip(shares).map(|(b, share)| b * share).collect();
+        beta.iter_mut().zip(&by).for_each(|(b, by)| *b += by);
+        let more = -(0..m).map(|j| by[j] * slope(j, &beta).0).sum::<f64>();
+        let off = |(sum, size): (f64, f64)| sum.abs() * (1.0 + 4.0 * U) + gamma(4 * m + 8).powi(2) * size;
+        let slopes = (0..m).map(|j| off(slope(j, &beta))).collect();
+        Base { beta, slopes, square: left.next_down() + more * (1.0 - 1e-6), error: 0.0 }
+    }
+
+    /// 2fit(T) = det A_{T∪y} / det A_T: what is left of the inverse after eliminations is never above it, less its error, and close to
+    /// it; what is left of A, det A_{I∪y} / det A_I, never above.
     #[test]
     fn eliminations_keep_their_side_of_exact_fits() {
         let mut state = 0x1234_5678_9abc_def1u64;
@@ -228,34 +322,45 @@ mod tests {
         for trial in 0..300 {
             let m = 3 + trial % 7;
             let whole = whole_numbers(m + 1, &mut random);
-            let matrix = whole.iter().flatten().map(|x| *x as f64).collect();
-            let equations = Equations { features: (0..m).collect(), matrix };
             let all: Vec<usize> = (0..m).collect();
-            let Ok(mut inverse) = equations.inverse(&all) else { continue };
-            let (mut form, mut choices) = (equations.form(&all), vec![Choice::Free; m]);
-            // det A_S / det A_{S ∪ y}, rounded to nearest; both are whole numbers below 2⁵³.
+            // det A_{S ∪ y} / det A_S, rounded to nearest; both are whole numbers below 2⁵³.
             let exact = |kept: &dyn Fn(usize) -> bool| {
                 let some: Vec<usize> = (0..m).filter(|&j| kept(j)).collect();
                 let with: Vec<usize> = some.iter().copied().chain([m]).collect();
-                determinant(&whole, &some) as f64 / determinant(&whole, &with) as f64
+                determinant(&whole, &with) as f64 / determinant(&whole, &some) as f64
+            };
+            let matrix: Vec<f64> = whole[..m].iter().flat_map(|row| &row[..m]).map(|x| *x as f64).collect();
+            let Ok(inverse) = Inverse::refined(matrix, m) else { continue };
+            // Every other point is far from the fit.
+            let far = if trial % 2 == 1 { 1e-3 } else { 0.0 };
+            let shares: Vec<f64> = all.iter().map(|_| far * (random() % 1000) as f64 / 1000.0).collect();
+            let mut costs = inverse.form(all.clone(), &base(&whole, &inverse, exact(&|_| true), &shares));
+            let equations =
+                Equations { features: all.clone(), matrix: whole.iter().flatten().map(|x| *x as f64).collect() };
+            let (mut form, mut choices) = (equations.form(&all), vec![Choice::Free; m]);
+            let mut holds = |form: &Form, about: f64, truth: f64| {
+                let length = truth.sqrt();
+                assert!(!form.reaches(about, length * (1.0 + 4.0 * U)), "{trial}: {about} {truth}");
+                let is_near = |e: &f64| form.reaches(about, length * (1.0 - e));
+                if far == 0.0 {
+                    worst = worst.max((1..=16).map(|e| f64::powi(10.0, e - 16)).find(is_near).unwrap());
+                }
+                looked += 1;
             };
             for _ in 1..m {
                 let (j, is_out) = (random().unsigned_abs() as usize % m, random() % 2 == 0);
-                if choices[j] == Choice::Free {
-                    choices[j] = if is_out { Choice::Out } else { Choice::In };
+                let more: &[usize] = if choices[j] == Choice::Free { &[j] } else { &[] };
+                for j in more {
+                    choices[*j] = if is_out { Choice::Out } else { Choice::In };
                 }
-                inverse.settle(&choices, Choice::Out).unwrap();
-                let truth = exact(&|j| choices[j] != Choice::Out);
-                assert!(inverse.with_all() >= truth.next_down(), "{trial}: {} {truth}", inverse.with_all());
-                worst = worst.max(inverse.with_all() / truth - 1.0);
-                for (a, &j) in inverse.features.iter().enumerate() {
-                    let truth = exact(&|l| choices[l] != Choice::Out && l != j);
-                    assert!(inverse.without(a) >= truth.next_down(), "{trial}, {j}");
-                    looked += 1;
+                costs.settle(more, &choices, Choice::Out).unwrap();
+                holds(&costs, costs.with_all(), exact(&|j| choices[j] != Choice::Out));
+                for (a, &j) in costs.features.iter().enumerate() {
+                    holds(&costs, costs.without(a), exact(&|l| choices[l] != Choice::Out && l != j));
                 }
                 // What (P10) takes off beforehand is not taken off here: so much is allowed for.
-                if form.settle(&choices, Choice::In).is_ok() {
-                    let truth = 1.0 / exact(&|j| choices[j] == Choice::In);
+                if form.settle(more, &choices, Choice::In).is_ok() {
+                    let truth = exact(&|j| choices[j] == Choice::In);
                     assert!(!form.none_reaches(truth + 1e-13 * whole[m][m] as f64), "{trial}");
                 }
             }

@@ -17,6 +17,9 @@ pub struct Form {
     own: f64,
     /// Features that have been eliminated.
     pub eliminated: usize,
+    /// What lengths of fits are off by, and the share of their squares that rounding leaves (P14).
+    error: f64,
+    kept: f64,
 }
 
 /// Where row a of a packed triangle starts.
@@ -29,7 +32,13 @@ impl Form {
     pub fn new(features: Vec<usize>, entry: impl Fn(usize, usize) -> f64) -> Self {
         let m = features.len();
         let matrix = (0..m).flat_map(|a| (0..=a).map(move |b| (a, b))).map(|(a, b)| entry(a, b)).collect();
-        Self { features, matrix, targets: (0..m).map(|b| entry(m, b)).collect(), own: entry(m, m), eliminated: 0 }
+        let (targets, own) = ((0..m).map(|b| entry(m, b)).collect(), entry(m, m));
+        Self { features, matrix, targets, own, eliminated: 0, error: 0.0, kept: 1.0 }
+    }
+
+    /// With what (P14) allows for.
+    pub fn with_error(self, error: f64, kept: f64) -> Self {
+        Self { error, kept, ..self }
     }
 
     fn diagonal(&self, a: usize) -> f64 {
@@ -78,36 +87,33 @@ impl Form {
         Ok(())
     }
 
-    /// Whether a feature is decided about in one of these ways.
-    pub fn is_behind(&self, choices: &[Choice], ways: &[Choice]) -> bool {
-        self.features.iter().any(|&j| ways.contains(&choices[j]))
-    }
-
-    /// Eliminates what is decided so, forgets what is decided otherwise.
-    pub fn settle(&mut self, choices: &[Choice], gone: Choice) -> Result<(), String> {
-        for a in (0..self.features.len()).rev() {
-            let choice = choices[self.features[a]];
-            if choice != Choice::Free && choice != gone {
-                self.forget(a);
-            }
-        }
-        for a in (0..self.features.len()).rev() {
-            if choices[self.features[a]] == gone {
-                self.eliminate(a)?;
+    /// Eliminates those of these features that are decided so, forgets the others.
+    pub fn settle(&mut self, decided: &[usize], choices: &[Choice], gone: Choice) -> Result<(), String> {
+        for &j in decided {
+            match self.features.iter().rposition(|k| *k == j) {
+                Some(a) if choices[j] == gone => self.eliminate(a)?,
+                Some(a) => self.forget(a),
+                None => {}
             }
         }
         Ok(())
     }
 
-    /// Of an inverse: g_yy, at least 1/2fit(T).
+    /// Of an inverse: ρ, about 2 fit(T).
     pub fn with_all(&self) -> f64 {
-        self.own
+        -self.own
     }
 
-    /// Of an inverse: g_yy − g_yj²/g_jj, at least 1/2fit(T∖j).
+    /// Of an inverse: ρ + b_j²/g_jj, about 2 fit(T∖j).
     pub fn without(&self, a: usize) -> f64 {
         let square = down(self.targets[a] * self.targets[a]).max(0.0);
-        up(self.own - down(square / self.diagonal(a)).max(0.0))
+        down(down(square / self.diagonal(a)).max(0.0) - self.own)
+    }
+
+    /// Whether a fit that is about so much, as one of the two above, is at least ½length² by (P14).
+    pub fn reaches(&self, about: f64, length: f64) -> bool {
+        let needed = up(length + self.error);
+        about.is_finite() && down(about * self.kept) >= up(needed * needed)
     }
 
     /// Whether all features have something of their own left.

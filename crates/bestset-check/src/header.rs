@@ -1,6 +1,7 @@
 //! The first part of a proof: which data, which problem, which claim.
 
 use crate::loss::Loss;
+use crate::round::{down, up};
 use crate::source::Source;
 use std::io::Read;
 
@@ -117,6 +118,24 @@ impl Header {
     /// The penalty of feature j.
     pub fn penalty(&self, j: usize) -> Penalty {
         self.penalties[if self.penalties.len() == 1 { 0 } else { j }]
+    }
+
+    /// Prices of some features are lower by so much, B by as much for each of a number of them (PROOF, "COHERENCE").
+    pub(crate) fn make_cheaper(
+        &mut self,
+        is_cheaper: impl Fn(usize) -> bool,
+        by: f64,
+        count: usize,
+    ) -> Result<(), String> {
+        let mut penalties: Vec<Penalty> = (0..self.p()).map(|j| self.penalty(j)).collect();
+        for (j, penalty) in penalties.iter_mut().enumerate().filter(|c| is_cheaper(c.0)) {
+            if by < 0.0 || by > penalty.l0 {
+                return Err(format!("feature {j} cannot be cheaper by {by:e}"));
+            }
+            penalty.l0 = down(penalty.l0 - by).max(0.0);
+        }
+        (self.penalties, self.bound) = (penalties, up(self.bound - down(by * count as f64).max(0.0)));
+        Ok(())
     }
 
     /// Whether all features have the same penalty.

@@ -6,17 +6,36 @@ use crate::form::Form;
 use crate::loss::Loss;
 use crate::round::{down, up};
 use crate::source::Source;
-use crate::tree::Tree;
+use crate::tree::{Tree, Waiting};
 use std::io::Read;
 use std::rc::Rc;
+
+/// A form, and how many of the decisions since the root it has seen.
+#[derive(Clone)]
+pub struct Seen {
+    form: Rc<Form>,
+    decided: usize,
+}
 
 /// What fits of a family are found from, made for it or for one that holds it.
 #[derive(Clone, Default)]
 pub struct Forms {
     /// Inner products, those that are in eliminated: fits of what is in and one or two features more.
-    gains: Option<Rc<Form>>,
+    gains: Option<Seen>,
     /// Their inverse, those that are out eliminated: fits of all members, and of all but one.
-    costs: Option<Rc<Form>>,
+    costs: Option<Seen>,
+}
+
+impl Forms {
+    fn of(&mut self, gone: Choice) -> &mut Option<Seen> {
+        if gone == Choice::In { &mut self.gains } else { &mut self.costs }
+    }
+}
+
+/// The one that has seen more.
+fn later(a: Option<Seen>, b: Option<Seen>) -> Option<Seen> {
+    let seen = |one: &Option<Seen>| one.as_ref().map(|s| s.decided);
+    if seen(&a) > seen(&b) { a } else { b }
 }
 
 impl Tree<'_> {
@@ -31,7 +50,7 @@ impl Tree<'_> {
             return Ok((known.clone(), places));
         }
         let features = if p <= MOST_FITTED { (0..p).collect() } else { members.clone() };
-        let made = Rc::new(Equations::new(self.header, self.model, &mut self.products, features)?);
+        let made = Rc::new(Equations::new(&self.header, self.model, &mut self.products, features)?);
         self.equations = Some(made.clone());
         let places = made.places(&members).ok_or("a member is missing")?;
         Ok((made, places))
@@ -39,56 +58,66 @@ impl Tree<'_> {
 
     /// The inverse with what is out eliminated; where it is asked for anew, that of the members alone, with no rounding of others.
     fn costs(&mut self, is_new: bool) -> Result<Rc<Form>, String> {
-        if is_new || self.forms.costs.is_none() {
-            let shared = if is_new { None } else { self.shared_inverse() };
-            self.forms.costs = Some(shared.map_or_else(|| self.inverse(self.decided.len()), Ok)?);
+        if is_new {
+            let decided = self.decided.len();
+            self.forms.costs = Some(Seen { form: self.inverse(decided)?, decided });
         }
-        let form = self.forms.costs.as_mut().ok_or("no inverse")?;
-        if form.is_behind(&self.choices, &[Choice::Out]) {
-            Rc::make_mut(form).settle(&self.choices, Choice::Out)?;
-        }
-        Ok(form.clone())
+        self.brought_up(Choice::Out)
     }
 
     fn inverse(&mut self, decided: usize) -> Result<Rc<Form>, String> {
         let (equations, places) = self.equations(decided)?;
-        Ok(Rc::new(equations.inverse(&places)?))
+        Ok(Rc::new(equations.inverse(&self.header, self.model, &places)?))
     }
 
-    /// One inverse for all families that wait without one and for this one, which they hold; `None` where there is none.
-    fn shared_inverse(&mut self) -> Option<Rc<Form>> {
-        let first = self.waiting.iter().position(|w| w.forms.costs.is_none())?;
-        let made = self.inverse(self.waiting[first].decided).ok()?;
-        self.waiting[first..].iter_mut().for_each(|w| {
-            w.forms.costs.get_or_insert_with(|| made.clone());
-        });
-        Some(made)
+    /// A form of the features that were not out after so many decisions, which has seen these.
+    fn made(&mut self, gone: Choice, decided: usize) -> Result<Seen, String> {
+        if gone == Choice::Out {
+            return Ok(Seen { form: self.inverse(decided)?, decided });
+        }
+        let (equations, places) = self.equations(decided)?;
+        let mut form = equations.form(&places);
+        form.settle(&self.decided[..decided], &self.choices, gone)?;
+        Ok(Seen { form: Rc::new(form), decided })
+    }
+
+    /// The family's form once it has seen all decisions. Those of the families that wait see theirs on the way, from the last on that
+    /// has: what is eliminated for one is there for all below.
+    fn brought_up(&mut self, gone: Choice) -> Result<Rc<Form>, String> {
+        let is_current = |w: &mut Waiting| w.forms.of(gone).as_ref().is_some_and(|seen| seen.decided == w.decided);
+        let first = self.waiting.iter_mut().rposition(is_current).map_or(0, |k| k + 1);
+        let mut last = first.checked_sub(1).and_then(|k| self.waiting[k].forms.of(gone).clone());
+        for k in first..self.waiting.len() {
+            let decided = self.waiting[k].decided;
+            let own = self.waiting[k].forms.of(gone).take();
+            // Where the first has none, columns depend on each other: fewer may not.
+            last = match later(last, own) {
+                None if k > first => None,
+                from => self.seeing(from, gone, decided).ok(),
+            };
+            self.waiting[k].forms.of(gone).clone_from(&last);
+        }
+        let (own, decided) = (self.forms.of(gone).take(), self.decided.len());
+        let seen = self.seeing(later(last, own), gone, decided)?;
+        *self.forms.of(gone) = Some(seen.clone());
+        Ok(seen.form)
+    }
+
+    /// A form that has seen so many decisions, from one that has seen fewer or from the beginning.
+    fn seeing(&mut self, from: Option<Seen>, gone: Choice, decided: usize) -> Result<Seen, String> {
+        let Some(Seen { mut form, decided: before }) = from else { return self.made(gone, decided) };
+        if before < decided {
+            Rc::make_mut(&mut form).settle(&self.decided[before..decided], &self.choices, gone)?;
+        }
+        Ok(Seen { form, decided })
     }
 
     /// Inner products with what is in eliminated, of the free features.
     fn gains(&mut self) -> Result<Rc<Form>, String> {
-        if self.forms.gains.is_none() {
-            let (equations, places) = self.equations(self.decided.len())?;
-            self.forms.gains = Some(Rc::new(equations.form(&places)));
-        }
-        let form = self.forms.gains.as_mut().ok_or("no inner products")?;
-        if form.is_behind(&self.choices, &[Choice::In, Choice::Out]) {
-            Rc::make_mut(form).settle(&self.choices, Choice::In)?;
-        }
-        Ok(form.clone())
+        self.brought_up(Choice::In)
     }
 
-    /// Brings all up to date once fits are asked for: both sides of a split go on from it.
-    pub fn settle(&mut self) {
-        if self.equations.is_some() && self.gains().is_err() {
-            self.forms.gains = None;
-        }
-        if self.equations.is_some() && self.costs(false).is_err() {
-            self.forms.costs = None;
-        }
-    }
-
-    /// c_t of (P11): at least what a fit must be for no subset of t features to be below B, for t up to the most.
+    /// √c_t of (P11) but for ‖ι_y‖: at least the length a fit must have for no subset of t features to be below B, for t up to the most.
     fn needed(&mut self, most: usize) -> Result<(), String> {
         if self.header.loss != Loss::Squared {
             return Err("a fit is one of the squared loss".to_owned());
@@ -99,10 +128,15 @@ impl Tree<'_> {
         let least = (0..self.header.p()).map(|j| self.header.penalty(j).l0).fold(f64::INFINITY, f64::min);
         for t in self.needs.len()..=most {
             let fit = up(2.0 * up(self.header.bound - down(least * t as f64).max(0.0))).max(0.0);
-            let norm = up(up(fit.sqrt()) + self.model.y_error);
-            self.needs.push(if fit > 0.0 { up(norm * norm) } else { 0.0 });
+            self.needs.push(if fit > 0.0 { up(fit.sqrt()) } else { 0.0 });
         }
         Ok(())
+    }
+
+    /// c_t of (P11).
+    fn square(&self, t: usize) -> f64 {
+        let length = up(self.needs[t] + self.model.y_error);
+        if self.needs[t] > 0.0 { up(length * length) } else { 0.0 }
     }
 
     /// The largest size that a subset of the family may have.
@@ -113,17 +147,17 @@ impl Tree<'_> {
 
     /// The sizes that (P11) leaves of these, by the fits without the features at these places.
     fn open_sizes(&self, form: &Form, places: impl Iterator<Item = usize>, sizes: &[usize]) -> Vec<usize> {
-        let reaches = |inverse: f64, t: usize| up(inverse * self.needs[t]) <= 1.0;
+        let reaches = |about: f64, t: usize| form.reaches(about, self.needs[t]);
         let is_open = |t: &&usize| !reaches(form.with_all(), **t);
         let mut left: Vec<(usize, usize)> = sizes.iter().filter(is_open).map(|t| (*t, t - self.inside)).collect();
         for place in places {
             if left.is_empty() {
                 break;
             }
-            let inverse = form.without(place);
+            let about = form.without(place);
             // One feature more that a subset of that size cannot lack, while there is room for it.
             left.retain_mut(|(t, room)| {
-                let is_dear = reaches(inverse, *t);
+                let is_dear = reaches(about, *t);
                 let is_left = !is_dear || *room > 0;
                 *room -= usize::from(is_dear && *room > 0);
                 is_left
@@ -178,7 +212,7 @@ impl Tree<'_> {
             let place = |j: &usize| form.features.iter().position(|k| k == j);
             let places: Vec<usize> = listed.iter().map(place).collect::<Option<_>>().ok_or("a feature is missing")?;
             let open = self.open_sizes(&form, places.iter().copied(), &sizes);
-            let is_dear = |a: &usize| open.iter().all(|t| up(form.without(*a) * self.needs[*t]) <= 1.0);
+            let is_dear = |a: &usize| open.iter().all(|t| form.reaches(form.without(*a), self.needs[*t]));
             match (places.iter().position(|a| !is_dear(a)), form.eliminated) {
                 (None, _) => return listed.into_iter().try_for_each(|j| self.decide(j, Choice::In)),
                 (Some(place), 0) => return Err(format!("nothing shows that feature {} is in", listed[place])),
@@ -196,9 +230,9 @@ impl Tree<'_> {
             return Err("more than two features may be added".to_owned());
         }
         let left = Some(self.gains()?).filter(|form| form.is_definite()).ok_or("features depend on each other")?;
-        let is_none = inside > most || left.none_reaches(self.needs[inside]) || self.is_excepted(&[]);
-        let singles = if most > inside { left.singles(self.needs[inside + 1]) } else { Vec::new() };
-        let pairs = if most > inside + 1 { left.pairs(self.needs[inside + 2]) } else { Vec::new() };
+        let is_none = inside > most || left.none_reaches(self.square(inside)) || self.is_excepted(&[]);
+        let singles = if most > inside { left.singles(self.square(inside + 1)) } else { Vec::new() };
+        let pairs = if most > inside + 1 { left.pairs(self.square(inside + 2)) } else { Vec::new() };
         let feature = |a: usize| left.features[a];
         let are_listed = singles.iter().all(|a| self.is_excepted(&[feature(*a)]))
             && pairs.iter().all(|(a, b)| self.is_excepted(&[feature(*a), feature(*b)]));

@@ -22,6 +22,11 @@ impl Lemma {
         self.features.binary_search(&j).ok().map(|k| self.d[k])
     }
 
+    /// One that has been proved.
+    pub fn known(features: Vec<usize>, d: Vec<f64>) -> Self {
+        Self { features, d }
+    }
+
     /// Proves it, or says why not.
     pub fn new(model: &Model, products: &mut Products, features: Vec<usize>, d: Vec<f64>) -> Result<Self, String> {
         let m = features.len();

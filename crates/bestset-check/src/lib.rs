@@ -11,6 +11,7 @@
 //! | `model` | the columns of the problem, compared with the hash |
 //! | `bound`, `lemma` | the inequality, and the curvature it may use |
 //! | `fit`, `form`, `leaps` | least squares, from below, and what that decides |
+//! | `coherence`, `pairs` | subsets by how many features they add to a point's |
 //! | `dual`, `loss` | the same for losses that are not the squared one |
 //! | `tree` | the records: splits, bounds, decisions |
 //! | `round`, `sha256` | rounding bounded beforehand; the hash |
@@ -18,6 +19,7 @@
 //! | `sentence` | what has been proved, in words |
 
 mod bound;
+mod coherence;
 mod command;
 mod dual;
 mod fit;
@@ -27,6 +29,7 @@ mod leaps;
 mod lemma;
 mod loss;
 mod model;
+mod pairs;
 mod round;
 mod sentence;
 mod sha256;
@@ -62,8 +65,36 @@ pub struct Proved {
     pub has_own_target: bool,
 }
 
+/// Why nothing is proved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failed {
+    /// The proof does not hold, or not of this data.
+    Refuted(String),
+    /// It could not be looked at.
+    Unread(String),
+}
+
+impl From<String> for Failed {
+    fn from(problem: String) -> Self {
+        Self::Refuted(problem)
+    }
+}
+
+impl From<&str> for Failed {
+    fn from(problem: &str) -> Self {
+        Self::Refuted(problem.to_owned())
+    }
+}
+
 /// Checks a proof against its data; the target may be in a table of its own. The error says what does not hold.
 pub fn check(data: &Table, target: Option<&Table>, proof: impl Read) -> Result<Proved, String> {
+    judge(data, target, proof).map_err(|failed| match failed {
+        Failed::Refuted(problem) | Failed::Unread(problem) => problem,
+    })
+}
+
+/// As [`check`], and whether the proof does not hold or could not be looked at.
+pub fn judge(data: &Table, target: Option<&Table>, proof: impl Read) -> Result<Proved, Failed> {
     let mut source = Source::new(proof);
     let header = Header::read(&mut source)?;
     let model = Model::new(&header, data, target)?;

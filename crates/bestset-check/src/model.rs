@@ -1,5 +1,6 @@
 //! The columns as the problem has them, with bounds on what rounding has done to them (PROOF, "The problem").
 
+use crate::Failed;
 use crate::header::Header;
 use crate::loss::Loss;
 use crate::round::{dot, down, gamma, is_usable, up};
@@ -41,29 +42,35 @@ pub struct Model {
 impl Model {
     /// Reads the columns that the proof speaks of, compares their hash, centres and scales them. A target in a file of its own is
     /// that file's only column.
-    pub fn new(header: &Header, data: &Table, target: Option<&Table>) -> Result<Self, String> {
+    pub fn new(header: &Header, data: &Table, target: Option<&Table>) -> Result<Self, Failed> {
         let n = header.n;
         if data.rows() != n {
-            return Err(format!("the proof is of {n} rows, the data has {}", data.rows()));
+            return Err(format!("the proof is of {n} rows, the data has {}", data.rows()).into());
         }
         if n == 0 || n >= 1 << 40 {
-            return Err(format!("{n} rows cannot be checked"));
+            return Err(format!("{n} rows cannot be checked").into());
         }
-        let own = |name: &String| -> Result<Option<Vec<f64>>, String> {
+        let own = |name: &String| -> Result<Option<Vec<f64>>, Failed> {
             if name.is_empty() {
                 return Ok(None);
             }
-            data.numbers(data.find(std::slice::from_ref(name))?[0]).map(Some)
+            data.numbers(data.find(std::slice::from_ref(name))?[0]).map(Some).map_err(Failed::Unread)
         };
         let y = match target {
-            Some(table) if table.rows() == n && table.columns() == 1 => table.numbers(0)?,
-            Some(table) => return Err(format!("the target has {} rows and {} columns", table.rows(), table.columns())),
-            None => own(&header.target)?.ok_or("the proof names no target: give it as a file of its own")?,
+            Some(table) if table.rows() == n && table.columns() == 1 => table.numbers(0).map_err(Failed::Unread)?,
+            Some(table) => {
+                let (rows, columns) = (table.rows(), table.columns());
+                return Err(Failed::Unread(format!(
+                    "the target has {rows} rows and {columns} columns, not {n} and one"
+                )));
+            }
+            None => own(&header.target)?
+                .ok_or_else(|| Failed::Unread("the proof names no target: give it as --target FILE".to_owned()))?,
         };
         // A target that is its own feature would be explained by it.
         if target.is_none() && data.find(&header.names)?.contains(&data.find(std::slice::from_ref(&header.target))?[0])
         {
-            return Err(format!("{:?} is the target and a feature", header.target));
+            return Err(format!("{:?} is the target and a feature", header.target).into());
         }
         let (weights, offset) = (own(&header.weights)?, own(&header.offset)?);
         let total = weights.as_ref().map_or(n as f64, |w| w.iter().sum());
@@ -71,7 +78,7 @@ impl Model {
         if let Some(w) = &weights
             && !(are_usable(w) && w.iter().all(|w| *w >= 0.0) && total > 0.0)
         {
-            return Err("weights must be zero or between 1e-60 and 1e60, and one above zero".to_owned());
+            return Err("weights must be zero or between 1e-60 and 1e60, and one above zero".into());
         }
         let gamma = gamma(n + 16);
         let root = down(down(total * (1.0 - 2.0 * gamma)).sqrt());
@@ -96,13 +103,13 @@ impl Model {
         Ok(model)
     }
 
-    fn load(&mut self, header: &Header, data: &Table, y: &[f64], offset: Option<&[f64]>) -> Result<(), String> {
+    fn load(&mut self, header: &Header, data: &Table, y: &[f64], offset: Option<&[f64]>) -> Result<(), Failed> {
         let (n, p) = (self.n, header.p());
         let mut hash = Sha256::default();
         hash.update(b"bestset data 1");
         [n, p].iter().for_each(|count| hash.update(&(*count as u64).to_le_bytes()));
         for (j, place) in data.find(&header.names)?.into_iter().enumerate() {
-            let mut column = data.numbers(place)?;
+            let mut column = data.numbers(place).map_err(Failed::Unread)?;
             hash.update(&digest(&column));
             self.centre(&mut column);
             let scale = header.scales.as_ref().map_or(1.0, |s| s[j]);
@@ -123,11 +130,12 @@ impl Model {
                 "the proof is of other data: SHA-256 {} there, {} here",
                 hex(&header.hash),
                 hex(&found)
-            ));
+            )
+            .into());
         }
         match self.loss.is_of_difference() {
-            true => self.targets(y, offset),
-            false => self.counts(y, offset),
+            true => Ok(self.targets(y, offset)?),
+            false => Ok(self.counts(y, offset)?),
         }
     }
 

@@ -157,7 +157,7 @@ impl Table {
                     let text = cells[i * self.names.len() + k].trim();
                     text.parse().map_err(|_| {
                         let name = &self.names[k];
-                        format!("row {}, column {name:?}: {text:?} is no number; a proof speaks of numbers: write the data as it was used into a file of its own", i + 1)
+                        format!("row {}, column {name:?}: {text:?} is no number, and a proof speaks of numbers: `bestset exact … --proof-data FILE` writes the data as it was used", i + 1)
                     })
                 };
                 (0..self.rows).map(one).collect()

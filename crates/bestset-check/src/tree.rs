@@ -1,6 +1,7 @@
 //! The records, one after the other: a depth-first walk through the families of subsets (PROOF, "Records").
 
 use crate::bound::{Anchor, Choice, bound};
+use crate::coherence::Coherence;
 use crate::fit::Equations;
 use crate::header::{Header, sparse};
 use crate::leaps::Forms;
@@ -19,6 +20,7 @@ const LISTED: u8 = 5;
 const END: u8 = 6;
 const FIT: u8 = 7;
 const PAIRS: u8 = 8;
+const COHERENCE: u8 = 9;
 
 /// What the records came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,7 +49,8 @@ pub(crate) struct Waiting {
 
 /// The family that is looked at, and those that wait.
 pub struct Tree<'a> {
-    pub(crate) header: &'a Header,
+    /// The problem, its prices and its claim as they are below a COHERENCE.
+    pub(crate) header: Header,
     pub(crate) model: &'a Model,
     pub(crate) choices: Vec<Choice>,
     /// Features decided since the root, in order.
@@ -67,13 +70,13 @@ pub struct Tree<'a> {
 
 impl<'a> Tree<'a> {
     /// All subsets; a feature whose coefficient can only be zero is out.
-    pub fn new(header: &'a Header, model: &'a Model) -> Self {
+    pub fn new(header: &Header, model: &'a Model) -> Self {
         let choice = |j: usize| {
             let penalty = header.penalty(j);
             if penalty.low == 0.0 && penalty.high == 0.0 { Choice::Out } else { Choice::Free }
         };
         Self {
-            header,
+            header: header.clone(),
             model,
             choices: (0..header.p()).map(choice).collect(),
             decided: Vec::new(),
@@ -111,6 +114,7 @@ impl<'a> Tree<'a> {
                 LISTED => self.listed(),
                 FIT => self.fit(from),
                 PAIRS => self.pairs(),
+                COHERENCE => self.coherence(from),
                 other => Err(format!("no record has the number {other}")),
             };
             step.map_err(|problem| format!("record at byte {place}: {problem}"))?;
@@ -147,7 +151,6 @@ impl<'a> Tree<'a> {
     fn split<R: Read>(&mut self, from: &mut Source<R>) -> Result<(), String> {
         let (j, in_first) = (from.feature(self.header.p())?, from.flag()?);
         let (first, side) = if in_first { (Choice::In, Choice::Out) } else { (Choice::Out, Choice::In) };
-        self.settle();
         let (decided, lemma, forms) = (self.decided.len(), self.lemma.clone(), self.forms.clone());
         self.decide(j, first)?;
         self.waiting.push(Waiting { decided, feature: j, side, lemma, forms });
@@ -172,7 +175,7 @@ impl<'a> Tree<'a> {
             return Err(format!("a price of {price} for the size"));
         }
         let anchor = Anchor { beta: &beta, lemma: lemma.as_deref(), price };
-        let found = bound(self.header, self.model, &self.choices, &anchor);
+        let found = bound(&self.header, self.model, &self.choices, &anchor);
         self.counts.bounds += 1;
         let wanted = self.header.bound;
         if from.flag()? {
@@ -225,6 +228,45 @@ impl<'a> Tree<'a> {
         }
         self.lemma = Some(Rc::new(Lemma::new(self.model, &mut self.products, features, d)?));
         self.counts.lemmas += 1;
+        Ok(())
+    }
+
+    /// No subset with fewer than m₀ features outside Â is below B. Where none can have more, the family is closed; otherwise each of these
+    /// is μ cheaper from here on, for all families, and B is m₀μ lower.
+    fn coherence<R: Read>(&mut self, from: &mut Source<R>) -> Result<(), String> {
+        let p = self.header.p();
+        let beta = sparse(from, p)?;
+        let mut rho = Vec::new();
+        for _ in 0..beta.len() {
+            rho.push(from.usable()?);
+        }
+        let (added, cheaper) = (from.whole()?, from.usable()?);
+        if self.header.loss != Loss::Squared || rho.iter().any(|r| *r < 0.0) {
+            return Err("coherence is one of the squared loss, with curvature that is not negative".to_owned());
+        }
+        let (header, products) = (&self.header, &mut self.products);
+        let found = Coherence::new(header, self.model, products, &self.choices, (&beta, &rho), added)?;
+        self.counts.bounds += 1;
+        let ((fewest, most), wanted) = (found.range(), self.header.bound);
+        for m in (fewest..=most).take_while(|m| *m < added) {
+            let value = found.bound(m);
+            let holds = value >= wanted;
+            if !holds {
+                return Err(format!(
+                    "{m} features more have the bound {value:e}, below the {wanted:e} that is claimed"
+                ));
+            }
+        }
+        if added > most {
+            self.close();
+            return Ok(());
+        }
+        if !self.waiting.is_empty() {
+            return Err("families wait, of which nothing is said about how many features they add".to_owned());
+        }
+        let is_outside = |j: usize| beta.binary_search_by_key(&j, |c| c.0).is_err();
+        self.header.make_cheaper(is_outside, cheaper, added)?;
+        self.needs.clear();
         Ok(())
     }
 

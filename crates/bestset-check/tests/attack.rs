@@ -10,6 +10,7 @@ const LISTED: u8 = 5;
 const END: u8 = 6;
 const FIT: u8 = 7;
 const PAIRS: u8 = 8;
+const COHERENCE: u8 = 9;
 
 /// A file in the making; the data are columns by name, the last of them the target.
 #[derive(Clone)]
@@ -54,6 +55,16 @@ fn sparse(out: &mut Vec<u8>, pairs: &[(usize, f64)]) {
         last = *j;
     }
     pairs.iter().for_each(|p| out.extend(p.1.to_le_bytes()));
+}
+
+/// A COHERENCE around a point with its curvature: so many features more, and by how much they are cheaper from then on.
+fn coherence(beta: &[(usize, f64)], rho: &[f64], added: usize, cheaper: f64) -> Vec<u8> {
+    let mut out = vec![COHERENCE];
+    sparse(&mut out, beta);
+    rho.iter().for_each(|r| out.extend(r.to_le_bytes()));
+    whole(&mut out, added);
+    out.extend(cheaper.to_le_bytes());
+    out
 }
 
 /// A BOUND that closes its family.
@@ -413,8 +424,10 @@ fn fits_prove_nothing_false() {
     }
     assert!(plain > 40 && tight * 100 >= plain * 95, "{tight} of {plain}");
     let small = Forged { penalty: [0.5, 0.0, 0.0, f64::NEG_INFINITY, f64::INFINITY], bound: 0.4, ..honest() };
-    refused(&small.with(&[vec![FIT, 0, 1, 1, END]]), "fit the targets perfectly");
-    refused(&small.with(&[vec![FIT, 1, END]]), "fit the targets perfectly");
+    refused(&small.with(&[vec![FIT, 0, 1, 1, END]]), "nothing shows that feature 1 is in");
+    // The first column is the target: it costs 0.5, and nothing is below that.
+    assert!(small.with(&[vec![FIT, 1, END]]).judged().is_ok());
+    refused(&Forged { bound: 0.6, ..small.with(&[vec![FIT, 1, END]]) }, "fits do not close the subsets of 1 features");
     refused(&Forged { loss: (3, Some(1.0)), ..small }.with(&[vec![FIT, 1, END]]), "fit is one of the squared loss");
 }
 
@@ -605,4 +618,81 @@ fn arrays_that_announce_more_than_they_have() {
         bytes.extend(header.as_bytes());
         assert!(Table::npy(&bytes).is_err(), "{shape}");
     }
+}
+
+/// The best coefficients of a feature or two alone, about: a point for COHERENCE.
+fn fitted(columns: &[Vec<f64>], subset: &[usize], ridge: f64, y: &[f64]) -> Vec<(usize, f64)> {
+    let mut beta = vec![0.0; subset.len()];
+    for step in 0..400 {
+        let k = step % subset.len();
+        let rest = |i: usize| {
+            y[i] - (0..subset.len()).filter(|l| *l != k).map(|l| beta[l] * columns[subset[l]][i]).sum::<f64>()
+        };
+        let x = &columns[subset[k]];
+        let (along, square) = (0..y.len()).fold((0.0, 2.0 * ridge), |(a, s), i| (a + x[i] * rest(i), s + x[i] * x[i]));
+        beta[k] = along / square;
+    }
+    subset.iter().copied().zip(beta).filter(|c| c.1 != 0.0).collect()
+}
+
+/// Coherence proves nothing false: around fits and around points that are none, columns of all sizes, some alike, with a ridge, a price, a
+/// size; closing, or before a walk at lower prices.
+#[test]
+fn coherence_proves_nothing_false() {
+    let mut state = 0xc0fe_5678_9abc_def1u64;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+    };
+    let (names, mut proved, mut near, mut cheaper) = (["a", "b", "c", "d"], 0, 0, 0);
+    for trial in 0..600 {
+        let n = 3 + trial % 17;
+        let (of_x, of_y) = (10f64.powf(20.0 * random()), 10f64.powf(20.0 * random()));
+        let mut columns: Vec<Vec<f64>> = (0..4).map(|_| (0..n).map(|_| of_x * random()).collect()).collect();
+        if trial % 9 == 0 {
+            columns[1] = (0..n).map(|i| columns[0][i] + [1e-3, 1e-9, 0.0][trial / 9 % 3] * columns[1][i]).collect();
+        }
+        let noise = [0.03, 0.3, 3.0][trial % 3];
+        let y: Vec<f64> = (0..n).map(|i| of_y * ((columns[0][i] - columns[2][i]) / of_x + noise * random())).collect();
+        let ridge = if trial % 2 == 0 { of_x * of_x * 10f64.powf(-3.0 + 6.0 * random()) } else { 0.0 };
+        let null = 0.5 * y.iter().map(|y| y * y).sum::<f64>();
+        let price = if trial % 5 < 3 { null * 0.3 * (random() + 0.5) } else { 0.0 };
+        let size = [None, Some(1), Some(2), None][trial % 4];
+        let subsets = (0..16usize).map(|mask| (0..4).filter(|j| mask >> j & 1 == 1).collect::<Vec<usize>>());
+        let cost = |subset: Vec<usize>| {
+            let chosen: Vec<Vec<f64>> = subset.iter().map(|&j| columns[j].clone()).collect();
+            left(&chosen, ridge, &y) + price * subset.len() as f64
+        };
+        let least = subsets.filter(|s| size.is_none_or(|k| s.len() <= k)).map(cost).fold(f64::INFINITY, f64::min);
+        let around = [&[0, 2][..], &[0], &[1, 2], &[0, 1, 2, 3]][trial % 11 % 4];
+        let mut beta = fitted(&columns, around, ridge, &y);
+        if trial % 6 == 5 {
+            beta.iter_mut().for_each(|c| c.1 *= 1.0 + 0.2 * random());
+        }
+        let square = |j: usize| columns[j].iter().map(|x| x * x).sum::<f64>();
+        let share = [0.5, 0.9, 0.25, 0.0, 0.99][trial % 5];
+        let rho: Vec<f64> = beta.iter().map(|c| share * square(c.0) * (0.7 + 0.3 * random())).collect();
+        let is_walk = trial % 7 == 3 && price > 0.0;
+        let records = match is_walk {
+            false => [coherence(&beta, &rho, 5, 0.0), vec![END]].concat(),
+            true => {
+                let walk = vec![SPLIT, 0, 1, SPLIT, 1, 1, PAIRS, PAIRS, SPLIT, 1, 1, PAIRS, PAIRS, END];
+                [coherence(&beta, &rho, 1 + trial % 2, price * (random() + 0.5)), walk].concat()
+            }
+        };
+        let mut all: Vec<(&'static str, Vec<f64>)> = names.iter().copied().zip(columns.clone()).collect();
+        all.push(("y", y.clone()));
+        let penalty = [price, 0.0, ridge, f64::NEG_INFINITY, f64::INFINITY];
+        let forged =
+            Forged { columns: all, features: names.to_vec(), penalty, size, answers: Vec::new(), records, ..honest() };
+        let slack = 1e-12 * null;
+        let bound = largest(&forged, 2.0 * least + slack).unwrap_or(0.0);
+        assert!(bound <= least + slack, "{trial}: {bound:e} accepted, {least:e} of {null:e}");
+        (proved, near) = (proved + usize::from(bound > 0.1 * least), near + usize::from(bound > 0.999 * least));
+        cheaper += usize::from(is_walk && bound > 0.5 * least);
+    }
+    println!("{proved} proved, {near} nearly the least P, {cheaper} at lower prices");
+    assert!(proved > 100 && near > 20 && cheaper > 5, "{proved} {near} {cheaper}");
 }

@@ -34,21 +34,25 @@ pub fn select<'py>(
     let input = data.borrow(&setup)?;
     let caller = caller(&control, &input, callback.as_ref());
     let cancel = caller.cancel.clone();
-    let (found, kept) = run(py, &caller, |rows| {
+    let (found, kept, unfinished) = run(py, &caller, |rows| {
         input.pose(|posed| {
             if control.proof().is_some() {
                 posed.check_proof()?;
             }
             let options = choice.selection(posed, &control, &cancel)?;
             let kept = bestset_report::Kept::new(posed, posed.select(&options, rows)?);
-            if let Some(file) = control.proof() {
-                posed.write_proof(&kept.selected, &options.solve, &file)?;
-            }
-            Ok((output::Shown::new(posed, kept.selected.clone())?, kept))
+            let unfinished = match control.proof().map(|file| posed.write_proof(&kept.selected, &options.solve, &file))
+            {
+                // The answer stands, as after any limit.
+                Some(Err(error @ bestset::Error::Unfinished { .. })) => Some(error.to_string()),
+                written => written.transpose().map(|_| None)?,
+            };
+            Ok((output::Shown::new(posed, kept.selected.clone())?, kept, unfinished))
         })
     })?;
     let dict = found.to_python(py)?;
     dict.set_item("kept", Bound::new(py, Kept(kept))?)?;
+    dict.set_item("unfinished", unfinished)?;
     Ok(dict)
 }
 

@@ -369,6 +369,16 @@ pub enum Error {
         /// Number of samples.
         samples: usize,
     },
+    /// A limit struck before a proof was written to its end; the answer stands.
+    #[error("the proof is unfinished ({limit}): {advice}")]
+    Unfinished {
+        /// The limit, in words.
+        limit: String,
+        /// Whether it was Ctrl-C, or another cancellation.
+        is_interrupted: bool,
+        /// How to go on.
+        advice: String,
+    },
     /// A method that cannot solve the problem as stated.
     #[error("method {method} {reason}")]
     Unsupported {

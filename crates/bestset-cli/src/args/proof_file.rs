@@ -28,6 +28,18 @@ impl ProofArgs {
         if self.proof.is_none() || self.proof_data.is_some() {
             return Ok(());
         }
+        if data.has_own_table {
+            return Err(Failure::Usage(
+                "a proof is checked against a target that is alone in its --target-file, not in a table: --proof-data writes all \
+                 of it into one file",
+            ));
+        }
+        if let Some(exposure) = &input.exposure {
+            return Err(Failure::Message(format!(
+                "--proof: the offset is the logarithm of --exposure {exposure}, which the file has not: give --proof-data FILE, \
+                 and check the proof against that"
+            )));
+        }
         let is_readable = input.file.extension().is_some_and(|e| ["csv", "tsv", "npy"].iter().any(|known| e == *known));
         let set = &data.set;
         let reason = match () {
@@ -66,12 +78,11 @@ impl ProofArgs {
     ) -> Result<Option<String>, Failure> {
         let Some(path) = &self.proof else { return Ok(None) };
         let data = posed.data;
-        if data.has_own_table && self.proof_data.is_none() {
-            return Err(Failure::Usage(
-                "a proof is checked against a target that is alone in its --target-file, not in a table: --proof-data writes all \
-                 of it into one file",
-            ));
-        }
+        let offset = match (&input.offset, &input.exposure) {
+            (given, None) => given.clone().unwrap_or_default(),
+            (None, Some(exposure)) => format!("log({exposure})"),
+            (Some(given), Some(exposure)) => format!("{given} + log({exposure})"),
+        };
         let file = ProofFile {
             path: path.clone(),
             data: self.proof_data.clone(),
@@ -82,7 +93,7 @@ impl ProofArgs {
                 _ => data.target.name.clone(),
             },
             weights: input.weights.clone().unwrap_or_default(),
-            offset: input.offset.clone().unwrap_or_default(),
+            offset,
         };
         session.progress.start("writing the proof".to_owned());
         let written = posed.write_proof(&found.selected, options, &file)?;

@@ -56,11 +56,20 @@ impl Exact {
             options.solve.top = self.best;
             let found = answer::select(posed, &options, &session)?;
             let exit = deliver(posed, &found, (&self.input, &self.fitting, &self.output), &session, out)?;
-            let written = self.proof.write(posed, &found, &options.solve, &self.input, &session)?;
-            if let Some(line) = written.filter(|_| !self.output.json) {
-                writeln!(out, "{line}")?;
+            match self.proof.write(posed, &found, &options.solve, &self.input, &session) {
+                // The answer stands, as after any limit.
+                Err(Failure::Problem(unfinished @ bestset::Error::Unfinished { is_interrupted, .. })) => {
+                    session.progress.done();
+                    eprintln!("bestset: {unfinished}");
+                    Ok(if is_interrupted { Exit::Interrupted } else { Exit::Limit })
+                }
+                written => {
+                    if let Some(line) = written?.filter(|_| !self.output.json) {
+                        writeln!(out, "{line}")?;
+                    }
+                    Ok(exit)
+                }
             }
-            Ok(exit)
         })
     }
 }

@@ -109,6 +109,28 @@ fn proofs_are_checked_by_another_program() {
     assert!(sentence.contains("log(1 + exp(−yu)), u = Xb + b0"), "{sentence}");
 }
 
+/// An exposure is no offset as it is: its logarithm is one, in the file of the data as they are used. A search that a limit cuts ends as
+/// any other, without a proof.
+#[test]
+fn proofs_of_exposures_and_of_limits() {
+    let place = Place::new();
+    let path = |name: &str| place.path(name);
+    let row = |i: u32| format!("{},{},{},{}\n", i * 7 % 40, i * 11 % 13, 1 + i % 3, (i * 7 % 40) / 9 * (1 + i % 3));
+    std::fs::write(path("cases.csv"), "a,b,years,cases\n".to_owned() + &(0..60).map(row).collect::<String>()).unwrap();
+    let line =
+        "exact cases.csv --target cases --family poisson --exposure years --lambda0 1 --lambda2 0.1 --proof cases.bsp";
+    let refused = place.refused(line);
+    assert!(refused.contains("--exposure years") && refused.contains("--proof-data"), "{refused}");
+    place.done(&format!("{line} --proof-data cases_used.csv"));
+    let proof = std::fs::File::open(path("cases.bsp")).unwrap();
+    bestset_check::check(&bestset_check::Table::read(&path("cases_used.csv")).unwrap(), None, proof).unwrap();
+    place.done("simulate hard.csv --n 60 --p 300 --true-features 20 --snr 1");
+    let output = place.run("exact hard.csv --lambda0 0.01 --lambda2 0.01 --max-nodes 1 --proof hard.bsp");
+    let said = errors(&output);
+    assert!(code(&output) == 3 && said.contains("the proof is unfinished (node limit)"), "{}: {said}", code(&output));
+    assert!(said.contains("hard.bsp") && !path("hard.bsp").exists(), "{said}");
+}
+
 #[test]
 fn predict_brings_classes_and_scales_back() {
     let place = Place::new();

@@ -80,6 +80,15 @@ impl Coherent {
     }
 }
 
+/// A look with one curvature on Â.
+pub(crate) struct PlainLook {
+    /// ϱ of each feature of Â, in units of the problem.
+    pub curvature: Vec<f64>,
+    /// The features outside Â that vary.
+    pub outside: Vec<usize>,
+    pub bounds: Coherent,
+}
+
 /// K and m of [`Look::reach`].
 pub(crate) type Reach = (Option<usize>, Option<usize>);
 
@@ -154,6 +163,32 @@ impl<'l, 'a> Look<'l, 'a> {
         let closed = (0..=most).take_while(is_closed).count();
         let added = of_size(most).closes(target);
         Ok(Some((closed.checked_sub(1), added.checked_sub(1))))
+    }
+
+    /// As [`Look::bounds`] by single entries alone (MATH 13.1), with the one share of curvature that closes most.
+    pub fn plain(mut self, (best, target): (f64, f64), limits: &Limits) -> Result<Option<PlainLook>> {
+        let (mut found, mut first): (Option<PlainLook>, _) = (None, self.first.take());
+        let Self { problem, frame, around, .. } = &self;
+        for share in SHARES {
+            let is_enough = |f: &PlainLook| f.bounds.is_complete && f.bounds.closes(target) == f.bounds.by_added.len();
+            if found.as_ref().is_some_and(is_enough) || limits.stop(0).is_some() {
+                break;
+            }
+            let delta = share * around.least;
+            let outside = match first.take() {
+                Some(first) => Some(first),
+                None => Outside::new(problem, frame, around, delta)?,
+            };
+            let Some(outside) = outside else { continue };
+            let Some(rows) = Curvatures::new(problem, outside, limits)? else { continue };
+            let Some(terms) = Terms::new(problem, around, &rows.outside, delta) else { return Ok(None) };
+            let bounds = terms.bounds(problem, best, &rows.plain);
+            let curvature = around.columns.iter().map(|u| (delta - around.rounding) / (u.scale * u.scale)).collect();
+            if found.as_ref().is_none_or(|f| f.bounds.closes(target) < bounds.closes(target)) {
+                found = Some(PlainLook { curvature, outside: rows.outside.features.clone(), bounds });
+            }
+        }
+        Ok(found)
     }
 
     /// As [`bounds`].

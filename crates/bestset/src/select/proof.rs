@@ -50,8 +50,17 @@ impl Posed<'_> {
         let refused = |setting: &str, advice| {
             Err(Error::Unused { setting: setting.to_owned(), place: "for this answer", advice })
         };
-        if selected.solution.status != Status::Optimal {
-            return refused("a proof file", "it is not proved to be the best; give the search more time");
+        match selected.solution.status {
+            Status::Optimal => {}
+            Status::Converged | Status::Stalled => return refused("a proof file", "it is not proved to be the best"),
+            status => {
+                let advice = format!(
+                    "the answer is not proved to be the best, and nothing is written to {}; ask again with more time",
+                    file.path.display()
+                );
+                let is_interrupted = status == Status::Interrupted;
+                return Err(Error::Unfinished { limit: status.to_string(), is_interrupted, advice });
+            }
         }
         let priced = self.priced(selected.lambda0, selected.lambda2)?;
         let problem = match selected.k {
@@ -80,7 +89,16 @@ impl Posed<'_> {
         let written = resume_proof(&problem, &data, &selected.solution, options, &start, &mut out);
         // What there is of it stays, to go on from.
         out.flush().map_err(failed)?;
-        let written = written?;
+        let written = written.map_err(|error| match error {
+            Error::Unfinished { limit, is_interrupted, .. } => {
+                let advice = format!(
+                    "{} has what there is of it, and the same call with more time goes on from there",
+                    part.display()
+                );
+                Error::Unfinished { limit, is_interrupted, advice }
+            }
+            other => other,
+        })?;
         std::fs::rename(&part, &file.path).map_err(failed)?;
         Ok(written)
     }

@@ -40,7 +40,7 @@ impl<'p, 'a> Ground<'p, 'a> {
             scale: self.best.abs(),
             memory,
             tuning,
-            first: &[],
+            first: &self.setting.first,
         }
     }
 
@@ -75,6 +75,8 @@ pub(super) struct ProofTree<'p, 'a, 'w> {
     pub faults: &'w Faults,
     /// Where fits may close families.
     pub equations: Option<Equations<'p, 'a>>,
+    /// Whether the subsets are those that coherence left.
+    pub is_part: bool,
     /// ‖ŷ‖.
     y_norm: f64,
 }
@@ -86,7 +88,7 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
         let y_norm = (2.0 * problem.loss_sum(&null, problem.best_intercept(&null, 0.0))).max(0.0).sqrt();
         let (near, core) = (setting.workspace(), setting.workspace());
         let ground = Ground { bounds: problem.lower_bounds()?, setting, near, core, memory, best, nodes: 0 };
-        Ok(Self { ground, claim, out, faults, equations: None, y_norm })
+        Ok(Self { ground, claim, out, faults, equations: None, is_part: false, y_norm })
     }
 
     /// What was written.

@@ -3,8 +3,8 @@
 //!
 //! The answer and what is to be proved of it are known. What is left is to close every node, in any order: depth first, so that the
 //! file is written as the tree is walked through and the checker follows it with one path in memory. Nodes are relaxed, and curvature
-//! is moved, as in any search; pools and coherence are not used: nothing decides here but D′ of (11.8) at the point
-//! and with the curvature that the file has, and least squares on all features of a node.
+//! is moved, as in any search; pools are not used: nothing decides here but D′ of (11.8) at the point
+//! and with the curvature that the file has, least squares on all features of a node, and coherence (13.3) at the root.
 //!
 //! | file | what |
 //! |---|---|
@@ -14,10 +14,12 @@
 //! | `rules` | D′ with room for the checker's rounding: what is closed, in, out |
 //! | `lemma` | curvature that the checker finds semidefinite |
 //! | `leaps` | families closed by fits alone |
+//! | `coherent` | subsets closed by how many features they add |
 //! | `probe` | members put in or out while the others answer |
 //! | `resume` | an unfinished file, to go on from |
 //! | `stream`, `hash` | bytes, SHA-256 |
 
+mod coherent;
 mod ground;
 mod hash;
 mod leaps;
@@ -42,7 +44,7 @@ use crate::exact::setting::Setting;
 use crate::exact::tuning::Tuning;
 use crate::leaps::determined;
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Solution};
+use crate::solution::{Coefficients, Solution, Status};
 use ground::ProofTree;
 use resume::replay;
 use rules::Faults;
@@ -123,7 +125,6 @@ impl Asked<'_, '_> {
     fn write(&self, out: &mut (dyn Write + Send), monitor: &mut Monitor<'_>, faults: &Faults) -> Result<ProofSummary> {
         let Self { problem, data, solution, start, .. } = *self;
         data.check(problem)?;
-        check_curvature(problem)?;
         let (best, claim) = claim(problem, solution, self.options)?;
         let unlimited = problem.without_max_size();
         let options = Options { warm_start: claim.answers.first().cloned(), ..self.options.clone() };
@@ -139,8 +140,24 @@ impl Asked<'_, '_> {
         known.iter().try_for_each(|(records, _)| stream.raw(records))?;
         let mut tree = ProofTree::new(setting, best, claim, stream, faults)?;
         tree.equations = leaps::equations(&unlimited);
-        tree.grow(known.map(|(_, replayed)| replayed), monitor)?;
-        Ok(tree.summary())
+        let mut known = known.map(|(_, replayed)| replayed);
+        let discount = match known.as_mut().and_then(|known| known.discount.take()) {
+            Some(discount) => Some(discount),
+            None => tree.grow(known.take(), monitor)?,
+        };
+        let Some(discount) = discount else { return Ok(tree.summary()) };
+        let unusable =
+            || Error::File { what: "proof", reason: "prices of an unfinished file make no sense".to_owned() };
+        let cheaper = discount.apply(&unlimited).ok_or_else(unusable)?;
+        let part = discount.claim(&tree.claim);
+        let mut setting = Setting::new(&cheaper, problem.max_size(), &options, Tuning::default());
+        setting.first = discount.inside.clone();
+        let ProofTree { claim, out, ground, .. } = tree;
+        let best = part.bound + (ground.best - claim.bound);
+        let mut tree = ProofTree::new(setting, best, part, out, faults)?;
+        tree.is_part = true;
+        tree.grow(known, monitor)?;
+        Ok(ProofSummary { bound: claim.bound, ..tree.summary() })
     }
 }
 
@@ -198,11 +215,10 @@ const LEAST_OF_NULL: f64 = 1e-12;
 fn check(limits: &Limits) -> Result<()> {
     match limits.stop(0) {
         None => Ok(()),
-        Some(status) => Err(Error::File {
-            what: "proof",
-            reason: format!(
-                "it is unfinished ({status}); asked again, with more time, it goes on from what is written"
-            ),
-        }),
+        Some(status) => {
+            let advice = "asked again, with more time, it goes on from what is written".to_owned();
+            let is_interrupted = status == Status::Interrupted;
+            Err(Error::Unfinished { limit: status.to_string(), is_interrupted, advice })
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! An unfinished file read again: the families that its records leave open, to go on from. What it says is believed here, as the checker
 //! will look at all of it.
 
+use super::coherent::Discount;
 use super::ground::{OpenNode, ProofTree};
 use crate::error::Result;
 use crate::exact::node::moved::MemberCurvature;
@@ -14,6 +15,8 @@ pub(super) struct Replayed {
     open: Vec<OpenFamily>,
     /// Where the last whole record ends.
     pub end: usize,
+    /// What coherence left, if it was asked.
+    pub discount: Option<Discount>,
 }
 
 /// A family of subsets with what the last records said of it.
@@ -80,16 +83,32 @@ impl Cursor<'_> {
 pub(super) fn replay(bytes: &[u8], choices: Vec<Choice>) -> Option<Replayed> {
     let mut from = Cursor { bytes, place: 0, p: choices.len() };
     let mut open = vec![OpenFamily { choices, lemma: None, beta: Vec::new(), price: 0.0 }];
-    let mut end = 0;
+    let (mut end, mut discount) = (0, None);
     while let Some(record) = from.byte() {
         let Some(before) = open.last().cloned() else { break };
+        if record == 9 {
+            let Some(found) = discounted(&mut from) else { break };
+            // Without a discount nothing is left.
+            if found.by == 0.0 {
+                open.clear();
+            }
+            (discount, end) = (Some(found).filter(|d| d.by > 0.0), from.place);
+            continue;
+        }
         if step(record, &mut from, &mut open).is_none() {
             open.push(before);
             break;
         }
         end = from.place;
     }
-    (end > 0).then_some(Replayed { open, end })
+    (end > 0).then_some(Replayed { open, end, discount })
+}
+
+/// A COHERENCE; `None` where it is not whole.
+fn discounted(from: &mut Cursor<'_>) -> Option<Discount> {
+    let inside: Vec<usize> = from.sparse()?.into_iter().map(|c| c.0).collect();
+    inside.iter().try_for_each(|_| from.real().map(|_| ()))?;
+    Some(Discount { inside, added: from.whole()?, by: from.real()? })
 }
 
 /// One record; `None` where it is not whole, or not possible.

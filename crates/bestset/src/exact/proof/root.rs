@@ -1,9 +1,10 @@
 //! The root: one bound that puts most features out, whatever their number; the columns of the others come into memory.
 
+use super::coherent::Opening;
 use super::ground::{OpenNode, ProofTree};
 use super::rules::{BoundTerm, PointSize, ProofRules};
 use super::stream::Record;
-use super::{all_free, lemma};
+use super::{all_free, check_curvature, lemma};
 use crate::control::Monitor;
 use crate::error::{Error, Result};
 use crate::exact::node::{Choice, Members, NodeRelaxation};
@@ -21,8 +22,8 @@ struct RootBound {
 }
 
 impl ProofTree<'_, '_, '_> {
-    /// The node of what the root's bound leaves open, `None` where it closes all.
-    pub fn root(&mut self, monitor: &mut Monitor<'_>) -> Result<Option<OpenNode>> {
+    /// What the root's bound leaves open, or coherence where that leaves less.
+    pub fn root(&mut self, monitor: &mut Monitor<'_>) -> Result<Opening> {
         let choices = all_free(self.ground.setting.problem);
         let all: Vec<usize> = (0..choices.len()).filter(|&j| choices[j] == Choice::Free).collect();
         if !self.has_ridge() {
@@ -30,10 +31,14 @@ impl ProofTree<'_, '_, '_> {
             self.bring_near(&all)?;
             let mut node = self.node(&all, &Coefficients::default(), 0.0)?;
             if self.close_by_fits(&node, monitor.limits())? {
-                return Ok(None);
+                return Ok(Opening::Closed);
             }
+            if let Some(opening) = self.open_by_coherence(monitor)? {
+                return Ok(opening);
+            }
+            check_curvature(self.ground.setting.problem)?;
             return match lemma::make_ridge(&self.ground.context(), &mut node, self.faults.curvature, monitor.limits()) {
-                true => Ok(Some(OpenNode { node, lemma: None })),
+                true => Ok(Opening::Node(Box::new(OpenNode { node, lemma: None }))),
                 false => Err(Error::Unused {
                     setting: "lambda2 = 0".to_owned(),
                     place: "with a proof file here",
@@ -43,12 +48,15 @@ impl ProofTree<'_, '_, '_> {
         }
         let seed = Seed::new(&self.ground.setting, monitor)?;
         let found = self.root_bound(seed.root.minimiser, seed.multiplier, &all)?;
-        self.write_point(&found)?;
         let rules = self.rules();
         let close = found.dual - found.margin + self.faults.close >= rules.bound;
+        if !close && let Some(opening) = self.open_by_coherence(monitor)? {
+            return Ok(opening);
+        }
+        self.write_point(&found)?;
         self.out.flag(close)?;
         if close {
-            return Ok(None);
+            return Ok(Opening::Closed);
         }
         let kept: Vec<usize> =
             all.into_iter().enumerate().filter(|(k, j)| !self.is_out(&rules, &found, *k, *j)).map(|p| p.1).collect();
@@ -56,7 +64,8 @@ impl ProofTree<'_, '_, '_> {
         self.out.flag(true)?;
         self.out.features(&kept)?;
         self.bring_near(&kept)?;
-        Ok(Some(OpenNode { node: self.node(&kept, &found.beta, found.price)?, lemma: None }))
+        let node = self.node(&kept, &found.beta, found.price)?;
+        Ok(Opening::Node(Box::new(OpenNode { node, lemma: None })))
     }
 
     /// Without a ridge there is curvature to take it from only in the squared loss.

@@ -29,6 +29,8 @@ pub struct Faults {
     pub dear: f64,
     /// Fits on what is in and one or two features more are.
     pub pair: f64,
+    /// Subsets that add few features are taken for closed that are so far from it.
+    pub coherence: f64,
     /// Sides of a member that is probed are taken for empty that are so far from it.
     pub probe: f64,
     /// The second side of every split is taken for closed.

@@ -20,6 +20,7 @@ pub enum Record {
     End = 6,
     Fit = 7,
     Pairs = 8,
+    Coherence = 9,
 }
 
 /// Bytes on their way into a file.

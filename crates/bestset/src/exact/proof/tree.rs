@@ -1,5 +1,6 @@
 //! The walk: every node is relaxed, decided about, and closed or split, and the file says so.
 
+use super::coherent::{Discount, Opening};
 use super::ground::{OpenNode, ProofTree};
 use super::probe::Probed;
 use super::resume::Replayed;
@@ -23,11 +24,15 @@ struct NodeSplit {
 }
 
 impl ProofTree<'_, '_, '_> {
-    /// Closes all subsets, or those that an unfinished file leaves open.
-    pub fn grow(&mut self, known: Option<Replayed>, monitor: &mut Monitor<'_>) -> Result<()> {
+    /// Closes all subsets, or those that an unfinished file leaves open; where those are left that add many features, at what prices.
+    pub fn grow(&mut self, known: Option<Replayed>, monitor: &mut Monitor<'_>) -> Result<Option<Discount>> {
         let mut open: Vec<OpenNode> = match known {
             Some(known) => self.restore(known)?,
-            None => self.root(monitor)?.into_iter().collect(),
+            None => match self.root(monitor)? {
+                Opening::Closed => Vec::new(),
+                Opening::Node(node) => vec![*node],
+                Opening::Cheaper(discount) => return Ok(Some(discount)),
+            },
         };
         while let Some(one) = open.pop() {
             check(monitor.limits())?;
@@ -44,7 +49,8 @@ impl ProofTree<'_, '_, '_> {
             }
         }
         self.out.record(Record::End)?;
-        self.out.flush()
+        self.out.flush()?;
+        Ok(None)
     }
 
     /// Relaxes the node and moves its curvature as long as that pays, deciding about features in between; `None` where it is closed.
@@ -109,6 +115,10 @@ impl ProofTree<'_, '_, '_> {
     fn move_curvature(&self, node: &mut NodeRelaxation, looks: &mut Looks, limits: &Limits) -> bool {
         let (context, goal) = (self.ground.context(), self.goal());
         let tuning = context.tuning;
+        // What is split on first is decided before curvature is worth its cost, as in a search.
+        if !context.first_free(node).is_empty() {
+            return false;
+        }
         let rises = node.dual - looks.last;
         let is_worth = looks.count < tuning.curvature_looks && goal.best - node.dual <= tuning.looks_left * rises;
         if !is_worth || !should_move(&context, node, goal.best) {

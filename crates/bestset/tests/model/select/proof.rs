@@ -5,8 +5,8 @@ use crate::common::assert_close;
 use bestset::criteria::{Criterion, Fit};
 use bestset::design::Dense;
 use bestset::groups::Groups;
-use bestset::select::{How, Prove, Remark, Samples, Selection, Setup};
-use bestset::{Error, Factors, Loss, Method, Options, Status};
+use bestset::select::{How, ProofFile, Prove, Remark, Samples, Selection, Setup};
+use bestset::{CancelFlag, Error, Factors, Loss, Method, Options, Status};
 
 /// Where branch and bound cannot start, a fit has the bound it has; only who demands a proof hears of it, as an error.
 #[test]
@@ -308,4 +308,39 @@ fn what_may_be_expected_is_proved_as_a_rule() {
     }
     println!("{proved} of {said} proved");
     assert!(said >= 12 && 4 * proved >= 3 * said, "{proved} of {said} proved");
+}
+
+/// A limit that strikes while a proof is written leaves what there is, says where, and the next call goes on from it; an answer that is not
+/// proved has none.
+#[test]
+fn a_proof_cut_by_a_limit_waits_for_the_next_call() {
+    let (x, y) = data(7, 40, 6, 0.4);
+    let x = Dense::new(40, 6, x).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = ProofFile {
+        path: folder.path().join("x.bsp"),
+        data: None,
+        names: (0..6).map(|j| format!("x{j}")).collect(),
+        target: "y".to_owned(),
+        weights: String::new(),
+        offset: String::new(),
+    };
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    let asked = Selection { how: How::Size(2), solve: Options::with_method(Method::Exact), ..Selection::default() };
+    let ended = Setup::default().pose(&samples, |posed| {
+        let mut selected = posed.select(&asked, &mut ())?;
+        let cancel = CancelFlag::default();
+        cancel.cancel();
+        let stopped = Options { cancel, ..asked.solve.clone() };
+        let error = posed.write_proof(&selected, &stopped, &file).unwrap_err();
+        assert!(matches!(error, Error::Unfinished { is_interrupted: true, .. }), "{error}");
+        assert!(error.to_string().contains("x.bsp.part") && folder.path().join("x.bsp.part").exists(), "{error}");
+        posed.write_proof(&selected, &asked.solve, &file)?;
+        assert!(file.path.exists() && !folder.path().join("x.bsp.part").exists());
+        selected.solution.status = Status::TimeLimit;
+        let error = posed.write_proof(&selected, &asked.solve, &file).unwrap_err();
+        assert!(matches!(error, Error::Unfinished { is_interrupted: false, .. }), "{error}");
+        Ok::<(), Error>(())
+    });
+    ended.unwrap();
 }

@@ -208,6 +208,55 @@ pub fn unridged(rng: &mut crate::common::ChaCha8Rng, most: usize) -> (Case, Opti
     (case, k)
 }
 
+/// As many features as samples or more and no ridge, one or two of them strong: coherence.
+pub fn wide(rng: &mut crate::common::ChaCha8Rng, trial: usize) -> (Case, Option<usize>) {
+    let (n, size, scale) = (9 + trial % 4, 1 + trial % 2, [1.0, 30.0, 1000.0][trial % 3]);
+    let p = n + trial % 3;
+    let x: Vec<f64> = (0..n * p).map(|_| scale * normal(rng)).collect();
+    let noise = [0.01, 0.1, 0.3][trial / 2 % 3];
+    let y = (0..n).map(|i| (0..size).map(|j| x[j * n + i] / scale).sum::<f64>() + noise * normal(rng)).collect();
+    let mut case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));
+    case.intercept = trial % 4 == 3;
+    (case, Some(size))
+}
+
+/// What no fit on all features closes; none is written where correlations are too much for it.
+#[test]
+fn proofs_by_coherence_are_accepted() {
+    let mut rng = rng(240);
+    let (mut accepted, mut refused) = (0, 0);
+    for trial in 0..240 {
+        let (mut case, k) = wide(&mut rng, trial);
+        if trial % 5 == 0 {
+            case.weights = Some((0..case.n).map(|_| power(&mut rng, -1.0, 1.0)).collect());
+        }
+        if trial % 7 == 0 {
+            case.offset = Some((0..case.n).map(|_| normal(&mut rng)).collect());
+        }
+        case.with_problem(|problem| {
+            let problem = sized(problem.clone(), k);
+            let solution = solve(&problem, &exact()).unwrap();
+            if solution.status != Status::Optimal {
+                return;
+            }
+            match proof(&problem, &solution, &exact()) {
+                Err(Error::File { reason, .. }) => {
+                    assert!(reason.contains("more samples than features"), "{trial}: {reason}");
+                    refused += 1;
+                }
+                Err(error) => panic!("{trial}: {error}"),
+                Ok((bytes, _)) => {
+                    let proved = check(&table(&problem), None, &bytes[..]).unwrap_or_else(|e| panic!("{trial}: {e}"));
+                    assert_eq!((proved.counts.splits, proved.counts.bounds), (0, 1));
+                    accepted += 1;
+                }
+            }
+        });
+    }
+    println!("{accepted} accepted, {refused} not written");
+    assert!(accepted >= 60, "{accepted} accepted, {refused} not written");
+}
+
 #[test]
 fn proofs_without_a_ridge_are_accepted() {
     let mut rng = rng(235);
@@ -233,6 +282,36 @@ fn proofs_without_a_ridge_are_accepted() {
     println!("{accepted} accepted, {refused} not written");
     // What is not written has columns that are combinations of others.
     assert!(accepted >= 150 && refused <= accepted, "{accepted} accepted, {refused} not written");
+}
+
+/// All features together leave next to nothing of the targets: that is no reason to doubt what fewer leave.
+#[test]
+fn proofs_are_accepted_where_all_features_fit_the_targets_almost_perfectly() {
+    let mut rng = rng(239);
+    let (mut accepted, mut refused) = (0, 0);
+    for trial in 0..240 {
+        let (p, noise) = (2 + trial % 9, [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-9][trial % 6]);
+        let (n, scale) = (p + 3 + trial % 7, [1.0, 30.0, 1000.0][trial / 6 % 3]);
+        let x: Vec<f64> = (0..n * p).map(|_| scale * normal(&mut rng)).collect();
+        let y = (0..n).map(|i| (0..p).map(|j| x[j * n + i]).sum::<f64>() + noise * normal(&mut rng)).collect();
+        let mut case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));
+        case.intercept = trial % 2 == 0;
+        case.with_problem(|problem| {
+            let problem = sized(problem.clone(), Some(1 + trial % (p - 1).max(1)));
+            let solution = solve(&problem, &exact()).unwrap();
+            assert_eq!(solution.status, Status::Optimal, "{trial}");
+            match proof(&problem, &solution, &exact()) {
+                Err(_) => refused += 1,
+                Ok((bytes, _)) => {
+                    check(&table(&problem), None, &bytes[..])
+                        .unwrap_or_else(|e| panic!("{trial}, {p}, {noise:e}: {e}"));
+                    accepted += 1;
+                }
+            }
+        });
+    }
+    println!("{accepted} accepted, {refused} not written");
+    assert!(refused <= accepted / 20, "{accepted} accepted, {refused} not written");
 }
 
 /// With a ridge fits close what relaxations leave open, where features are not few.

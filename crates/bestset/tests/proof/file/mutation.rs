@@ -1,6 +1,6 @@
 //! No false acceptance: proofs of small problems with one thing changed are rejected, or what they claim is true all the same.
 
-use super::{counts, exact, proof, squared, table, unridged};
+use super::{counts, exact, proof, squared, table, unridged, wide};
 use crate::common::{ChaCha8Rng, RngExt, Shape, case, loss_at, pick, rng, seeds, sized};
 use bestset::{Error, Loss, Options, Problem, Status, solve};
 use bestset_check::{Header, Penalty, Proved, Table, check};
@@ -26,6 +26,7 @@ pub fn written(seed: u64) -> Option<Written> {
     let shape = Shape { wild: seed.is_multiple_of(5), attained: true, certified: true, ..Shape::new(4..=8, 2..=5) };
     // Every other problem has a loss of its own, every fourth no ridge, every eighth has counts or amounts.
     let (case, k) = match seed % 4 {
+        2 if seed % 8 == 6 => wide(&mut rng, seed as usize / 8),
         1 if seed % 8 == 5 => (counts(&mut rng, seed as usize / 8, 4), rng.random_bool(0.3).then_some(1)),
         0 => (squared(&mut rng, &shape), rng.random_bool(0.4).then(|| rng.random_range(1..3))),
         2 => unridged(&mut rng, 6),
@@ -270,6 +271,12 @@ impl Reader<'_> {
                 }
             }
             3 => self.sparse(),
+            9 => {
+                let count = self.features();
+                (0..2 * count).for_each(|_| self.number());
+                self.whole();
+                self.number();
+            }
             7 => {
                 let closes = self.flag();
                 if !closes {
@@ -349,7 +356,9 @@ fn altered(one: &Written, rng: &mut ChaCha8Rng) -> Vec<u8> {
         }
         1 => {
             // A record that asks for nothing: SIZE, LISTED, END, FIT that closes, PAIRS, SPLIT.
-            let new = pick(rng, &[&[4][..], &[5], &[6], &[7, 1], &[8], &[1, 0, 1], &[1, 1, 0], &[7, 0, 1, 0]]);
+            let nothing = [&[9, 0, 2][..], &[0; 8]].concat();
+            let new =
+                pick(rng, &[&[4][..], &[5], &[6], &[7, 1], &[8], &[1, 0, 1], &[1, 1, 0], &[7, 0, 1, 0], &nothing]);
             bytes.splice(at..at, new.iter().copied());
         }
         2 => {
