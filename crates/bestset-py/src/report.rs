@@ -49,6 +49,7 @@ pub fn report<'py>(
                 names: &name,
                 notes: Vec::new(),
                 seconds: Some(about.seconds),
+                cancel: input.cancel.clone(),
             };
             let Some(mut report) = kept.0.report(posed, &subject)? else {
                 let text =

@@ -2,6 +2,7 @@
 
 use crate::fields::{needed, Failure, Fields};
 use crate::input::Stop;
+use bestset::CancelFlag;
 use bestset::select::Posed;
 use bestset_report::{Kept, Subject};
 
@@ -34,7 +35,7 @@ impl About {
 }
 
 /// The page.
-pub fn page(kept: &Kept, posed: &Posed<'_>, about: &About) -> Result<String, Stop> {
+pub fn page(kept: &Kept, posed: &Posed<'_>, about: &About, cancel: &CancelFlag) -> Result<String, Stop> {
     let name = |j: usize| match &about.names {
         Some(names) => names[j].clone(),
         None => format!("x{}", j + 1),
@@ -47,6 +48,7 @@ pub fn page(kept: &Kept, posed: &Posed<'_>, about: &About) -> Result<String, Sto
         names: &name,
         notes: Vec::new(),
         seconds: Some(about.seconds),
+        cancel: cancel.clone(),
     };
     let Some(mut report) = kept.report(posed, &subject)? else {
         let text = "x is not what was fitted, or has been changed since: the report would not belong to the model";
