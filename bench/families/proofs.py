@@ -69,21 +69,24 @@ def proved(family: str) -> list:
             f"{found.relative_gap:.1e}", f"{chosen.relative_gap:.1e}", len(found.support), right]
 
 
+def written(rows: dict) -> None:
+    kept = [rows[family] for family in FAMILIES if family in rows]
+    with (HERE / "proofs.csv").open("w", newline="") as opened:
+        csv.writer(opened, lineterminator="\n").writerows([HEAD, *kept])
+    lines = ["| " + " | ".join(row) + " |" for row in [HEAD, ["---"] * len(HEAD), *kept]]
+    about = "# Proofs of every family\n\nn = 500, p = 1000, ten true features; the price that EBIC chooses, at most 60 s by the clock, one thread, build of the tests.\nMade by `python bench/families/proofs.py`.\n\n"
+    (HERE / "PROOFS.md").write_text(about + "\n".join(lines) + "\n")
+
+
 def main() -> None:
-    file = HERE / "proofs.csv"
-    rows = {}
+    file, rows = HERE / "proofs.csv", {}
     if file.exists():
         with file.open(newline="") as opened:
             rows = {row[0]: row for row in list(csv.reader(opened))[1:]}
     for family in sys.argv[1:] or FAMILIES:
         rows[family] = [str(value) for value in proved(family)]
         print(*rows[family], sep=" | ", flush=True)
-    kept = [rows[family] for family in FAMILIES if family in rows]
-    with file.open("w", newline="") as opened:
-        csv.writer(opened, lineterminator="\n").writerows([HEAD, *kept])
-    lines = ["| " + " | ".join(row) + " |" for row in [HEAD, ["---"] * len(HEAD), *kept]]
-    about = "# Proofs of every family\n\nn = 500, p = 1000, ten true features; the price that EBIC chooses, at most 60 s by the clock, one thread, build of the tests.\nMade by `python bench/families/proofs.py`.\n\n"
-    (HERE / "PROOFS.md").write_text(about + "\n".join(lines) + "\n")
+        written(rows)
 
 
 if __name__ == "__main__":

@@ -198,12 +198,25 @@ def class_offset(offset: Any, n: int) -> Floats | None:
     return fixed.ravel(order="F")
 
 
+def numbers(y: Any, loss: str) -> Floats:
+    """Targets that are numbers; texts are told of the losses of classes."""
+    array = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    text = next((value for value in array.ravel()[:1] if isinstance(value, str)), None) if array.dtype.kind in "OUT" else None
+    if text is not None:
+        raise ValueError(
+            f"y holds texts such as {str(text)!r}, and loss={loss!r} wants numbers: classes have loss='logistic' (two of them) "
+            "or loss='multinomial' (more)"
+        )
+    return vector(y, "y")
+
+
 def signs(y: Any) -> Floats:
     """Labels of two classes as -1 and +1; the larger label is +1."""
     labels = _labels(y)
     known = np.unique(labels)
     if known.size != 2:
-        raise ValueError(f"a classification loss needs two classes; y has {known.size} different values")
+        more = "; loss='multinomial' is for more than two" if known.size > 2 else ""
+        raise ValueError(f"a classification loss needs two classes; y has {known.size} different values{more}")
     return np.where(labels == known[1], 1.0, -1.0)
 
 

@@ -14,6 +14,7 @@ from . import _core
 from ._input import Floats
 from ._problem import CLASSIFICATION, LOG_LINK
 from ._result import Coefficients, Result, percent, shares_of
+from ._times import stratum_numbers
 
 
 @dataclass(frozen=True)
@@ -179,16 +180,23 @@ class Model(Coefficients):
         return np.column_stack([1.0 - share, share])
 
     def curves(self, X: Any, times: Any, what: str = "survival", strata: Any = None) -> Floats:
-        """Survival or, with ``what="hazard"``, cumulative hazards at `times`, one row for each row of X; of survival times."""
+        """Survival or, with ``what="hazard"``, cumulative hazards at `times`, one row for each row of X; of survival times.
+
+        `strata` are the labels of the rows, where the model was fitted with strata; their numbers where its file does not know labels.
+        """
         from ._times import curves
 
-        return curves(self.baseline, self.decision_function(X), what, times, strata)
+        return curves(self.baseline, self.decision_function(X), what, times, self._strata(strata))
+
+    def _strata(self, given: Any) -> Any:
+        known = self.encoding.get("strata")
+        return given if given is None or not known else stratum_numbers(given, known)
 
     def median(self, X: Any, strata: Any = None) -> Floats:
         """The median survival time of each row, infinite where survival stays above one half; of survival times."""
         from ._times import curves
 
-        return curves(self.baseline, self.decision_function(X), "median", (), strata)
+        return curves(self.baseline, self.decision_function(X), "median", (), self._strata(strata))
 
     def summary(self) -> str:
         """The coefficients as a table, and what is proved of them."""
@@ -281,6 +289,7 @@ def save(result: Result, path: str | os.PathLike[str]) -> None:
         "target": result.target, "classes": classes, "scaling": None, "categories": [], "means": {},
         "standardize": setup.scale, "intercept": setup.fit_intercept, "k": result.k, "offset": None, "labels": labels,
         "class_names": None if result.class_rows is None or labels is None else [str(label) for label in labels],
+        "strata": [str(label) for label in result.strata] or None,
     }  # fmt: skip
     _core.save_model(os.fspath(path), _stored(result, setup.delta, setup.theta, result.ties), json.dumps(encoding))
 

@@ -141,7 +141,7 @@ def data(X: Any, y: Any, loss: str, sample_weight: Any = None, offset: Any = Non
     elif loss == "multinomial":
         target = _input.class_numbers(y)[0]
     else:
-        target = _input.signs(y) if loss in CLASSIFICATION else _input.vector(y, "y")
+        target = _input.signs(y) if loss in CLASSIFICATION else _input.numbers(y, loss)
     if len(target) != n:
         raise ValueError(f"y has length {len(target)}, but X has {n} rows")
     weights = _input.optional(sample_weight, "sample_weight")

@@ -125,7 +125,7 @@ class BestSubsetRegressor(_Regression):
     n_lambdas : int, optional
         The largest number of points of the path; None for twice `max_size`, a hundred at least.
     prove : "auto", float or None
-        What is spent on closing the gap after the fit: as long again as the fit, two seconds at least, and some hundreds of
+        What is spent on closing the gap after the fit: as long again as the fit, two seconds at least, and 150
         nodes at the most; or so many seconds; or nothing.
     fit_intercept : bool
     standardize : bool, "norm" or "variance"

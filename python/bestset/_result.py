@@ -210,6 +210,7 @@ class Result(Coefficients):
     groups: NDArray[Any] | None = None
     baseline: Any = field(default=None, repr=False)
     ties: str = field(default="efron", repr=False)
+    strata: tuple[Any, ...] = field(default=(), repr=False)
     feature_names: tuple[str, ...] | None = None
     remarks: list[str] = field(default_factory=list)
     provable: dict[str, float] = field(default_factory=dict)

@@ -122,7 +122,7 @@ def solve(
     max_size : int, optional
         The largest size that it compares; None for :math:`n/(\log p\,\log\log n)`, at most p and n/2.
     prove : "auto", float or None
-        What is spent on closing the gap: as long again as the fit, two seconds at least, and some hundreds of nodes at the
+        What is spent on closing the gap: as long again as the fit, two seconds at least, and 150 nodes at the
         most; or so many seconds; or nothing.
     delta : float
         Of the Huber loss.
@@ -216,6 +216,7 @@ def solve(
     _result.warn(found["remarks"], stacklevel=2)
     result = _result.selected(found, p, names, setup, target=_input.target_name(y), classes=_input.class_labels(y, loss))
     result.ties = "efron" if data.survival is None else data.survival.ties
+    result.strata = () if data.survival is None else data.survival.labels
     result._seen = _report.seen(X, data, found["kept"])
     if groups is not None:
         result.groups = np.unique(np.asarray(groups)[result.support])
@@ -236,7 +237,8 @@ def _pairs(coef: Any, intercept: float, p: int, name: str) -> tuple[list[int], l
     if array.ndim == 2 and 1 in array.shape:
         array = array.ravel()
     if array.shape != (p,):
-        raise ValueError(f"{name} must have one entry for each of the {p} features; its shape is {array.shape}")
+        rows = "; a row for each class goes with loss='multinomial'" if array.ndim == 2 and array.shape[1] == p else ""
+        raise ValueError(f"{name} must have one entry for each of the {p} features; its shape is {array.shape}{rows}")
     support = np.flatnonzero(array)
     return support.tolist(), array[support].tolist(), float(np.squeeze(intercept))
 

@@ -78,11 +78,7 @@ class _Survival(BestSubsetBase):
     def _numbers(self, strata: Any) -> list[int] | None:
         if strata is None or not self.strata_:
             return None
-        places = {label: number for number, label in enumerate(self.strata_)}
-        unknown = [label for label in np.asarray(strata).tolist() if label not in places]
-        if unknown:
-            raise ValueError(f"the stratum {unknown[0]!r} was not among those of the fit")
-        return [places[label] for label in np.asarray(strata).tolist()]
+        return _times.stratum_numbers(strata, self.strata_)
 
     def _functions(self, X: Any, what: str, strata: Any, offset: Any, return_array: bool) -> Any:
         u, before = self.predict(X, offset), 1.0 if what == "survival" else 0.0

@@ -113,6 +113,23 @@ def read(y: Any) -> Times:
     )
 
 
+def stratum_numbers(given: Any, known: Any) -> list[int]:
+    """The places of labels among those of the fit; 1, 1.0 and "1" are one label, as files have texts."""
+    places = {_label(label): number for number, label in enumerate(known)}
+    wanted = np.asarray(given).ravel().tolist()
+    for label in wanted:
+        if _label(label) not in places:
+            raise ValueError(f"the stratum {label!r} was not among those of the fit: {', '.join(map(str, known))}")
+    return [places[_label(label)] for label in wanted]
+
+
+def _label(given: Any) -> Any:
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        return str(given)
+
+
 def curves(baseline: Any, u: Floats, what: str, times: Any, strata: Any = None) -> Floats:
     """Survival or cumulative hazards at times, one row for each predictor; or medians."""
     from . import _core

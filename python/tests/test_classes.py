@@ -43,6 +43,17 @@ def reference(X, y, support, lambda2, weights=None):
     return coef - coef.mean(axis=0), intercept - intercept.mean(), model
 
 
+def test_losses_that_are_not_of_classes_say_which_are():
+    X, y = drawn()
+    for call in (lambda **more: bestset.solve(X, y, lambda0=1.0, **more), lambda **more: bestset.certify(X, y, np.zeros(12), lambda0=1.0, **more)):
+        with pytest.raises(ValueError, match=r"y holds texts such as '\w+', and loss='squared' wants numbers: .* loss='multinomial'"):
+            call()
+        with pytest.raises(ValueError, match="y has 3 different values; loss='multinomial' is for more than two"):
+            call(loss="logistic")
+    with pytest.raises(ValueError, match="a row for each class goes with loss='multinomial'"):
+        bestset.certify(X, np.arange(len(y)) % 3, np.zeros((3, 12)), lambda0=1.0)
+
+
 @pytest.mark.parametrize("classes", [3, 4])
 @pytest.mark.parametrize("lambda2", [0.01, 0.1, 3.0])
 def test_coefficients_are_those_of_scikit_learn(classes, lambda2):

@@ -88,6 +88,32 @@ def test_cross_validation_and_strata():
         model.predict_survival_function(X[:1], strata=["east"])
 
 
+def test_strata_of_a_file_have_their_names(tmp_path):
+    X, time, event = samples()
+    for labels in (np.array(["north", "south", "west"])[np.arange(len(time)) % 3], np.arange(len(time)) % 3 + 4):
+        model = BestSubsetSurvival(k=2).fit(X, Times(time, event), strata=labels)
+        model.save(tmp_path / "model.json")
+        loaded = bestset.load(tmp_path / "model.json")
+        at = model.unique_times_[::7]
+        expected = [f(at) for f in model.predict_survival_function(X[:9], strata=labels[:9])]
+        np.testing.assert_allclose(loaded.curves(X[:9], at, strata=labels[:9]), expected, rtol=1e-12)
+        np.testing.assert_allclose(loaded.median(X[:9], strata=labels[:9]), model.predict_median(X[:9], strata=labels[:9]))
+        # The command line takes the same file and the same names.
+        table = tmp_path / "new.csv"
+        names = [f"x{j}" for j in range(X.shape[1])]
+        with table.open("w") as file:
+            print(*names, "centre", sep=",", file=file)
+            for row, label in zip(X[:9], labels):
+                print(*map(repr, row.tolist()), label, sep=",", file=file)
+        line = ["predict", str(tmp_path / "model.json"), str(table), "--type", "median", "--strata", "centre"]
+        medians = np.loadtxt(command(*line)[1].splitlines()[1:], ndmin=1)
+        np.testing.assert_allclose(medians, loaded.median(X[:9], strata=labels[:9]), rtol=1e-12)
+        with pytest.raises(ValueError, match="the stratum 'east' was not among those of the fit: "):
+            loaded.median(X[:1], strata=["east"])
+        with pytest.raises(Exception, match="needs the stratum of each row"):
+            loaded.median(X[:1])
+
+
 @pytest.mark.parametrize(
     ("time", "event", "entry", "said"),
     [

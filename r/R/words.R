@@ -21,7 +21,7 @@ SCORES <- c(mse = "squared_error", mae = "absolute_error", deviance = "deviance"
 #' @param method `"incremental"`: the relaxation on a growing set of features, then a search, then `prove`. `"exact"`: branch and
 #'   bound until the gap is closed or a limit strikes. The published algorithms: `"primal_dual"`, `"primal_dual_plain"`,
 #'   `"dual_ascent"`, `"dual_iht"`, `"cdss"`.
-#' @param prove How much is spent on closing the gap after a fit: `"auto"`, as long again as the fit and two seconds at least;
+#' @param prove How much is spent on closing the gap after a fit: `"auto"`, as long again as the fit, two seconds at least and 150 nodes at the most;
 #'   a number of seconds, `Inf` for no limit; `FALSE` or 0 for nothing.
 #' @param gap Relative gap that counts as proved.
 #' @param time_limit Seconds after which the best answer so far is returned, with a valid bound.

@@ -44,7 +44,7 @@ pub fn report<'py>(
     let page = run(py, &caller, |_| {
         input.pose(|posed| {
             let text = "X is not what was fitted, or has been changed since: the report would not belong to the model";
-            kept.0.page(posed, &about)?.ok_or_else(|| Failure::Python(PyValueError::new_err(text)))
+            kept.0.page(posed, &about, &input.cancel)?.ok_or_else(|| Failure::Python(PyValueError::new_err(text)))
         })
     })?;
     Ok(page)

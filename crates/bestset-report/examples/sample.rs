@@ -62,6 +62,7 @@ fn report(classification: bool) -> Fallible<Report> {
             names: &names,
             notes: vec!["The data are simulated: eight features are real, the others are noise.".into()],
             seconds: Some(start.elapsed().as_secs_f64()),
+            cancel: bestset::CancelFlag::default(),
         };
         let kind = if classification { " --classification" } else { "" };
         let mut report = build(posed, &found, &subject)?;

@@ -5,7 +5,7 @@ use crate::number::number;
 use crate::types::LEFT_OUT;
 use crate::types::*;
 use bestset::select::{By, Chosen, Posed, Selected};
-use bestset::{Coefficients, Method, Options, Problem, Status};
+use bestset::{CancelFlag, Coefficients, Method, Options, Problem, Status};
 use std::time::Duration;
 
 /// Features kept that folds choose and the model has not.
@@ -34,6 +34,8 @@ pub struct Subject<'s> {
     pub notes: Vec<String>,
     /// Seconds from start to answer.
     pub seconds: Option<f64>,
+    /// Ends what takes fits of its own, which is left out of the page then.
+    pub cancel: CancelFlag,
 }
 
 impl Subject<'_> {
@@ -108,7 +110,10 @@ fn model(
     }
     let inside = &selected.solution.coefficients;
     let dropped = inside.support.len() <= MOST_DROPPED && posed.groups().is_none();
-    let rises = if dropped { importance(problem, inside, &Options::default())? } else { Vec::new() };
+    let options = Options { cancel: subject.cancel.clone(), ..Options::default() };
+    let rises = if dropped { importance(problem, inside, &options)? } else { Vec::new() };
+    // Fits that were cut short say nothing.
+    let rises = if subject.cancel.is_cancelled() { Vec::new() } else { rises };
     let outside: Coefficients = posed.outward(inside);
     let spread: Vec<f64> = deviations(problem, &inside.support)?;
     // Per unit of the column outside: what the coefficient inside times its deviation is.
@@ -165,6 +170,7 @@ fn ranked(
             warm_start: Some(solution.coefficients.clone()),
             max_nodes: Some(RUNNER_NODES),
             time_limit: Some(RUNNER_TIME),
+            cancel: subject.cancel.clone(),
             ..Options::default()
         };
         let limited = k.map_or_else(|| Ok(problem.clone()), |k| posed.limited(k, selected.lambda2));

@@ -5,7 +5,7 @@ use crate::convert::MOST_DROPPED;
 use crate::types::{ClassesFit, Diagnostics, LEFT_OUT, Model, Term};
 use bestset::design::Column;
 use bestset::select::{Posed, Selected};
-use bestset::{Bounds, Coefficients, Method, Options, Penalty, Problem};
+use bestset::{Bounds, CancelFlag, Coefficients, Method, Options, Penalty, Problem};
 
 /// Coefficients of every class on the scale of the data; a feature has the length of its own as its coefficient.
 pub(crate) fn model(
@@ -19,7 +19,7 @@ pub(crate) fn model(
     let (lengths, scale) = (outside.lengths(), posed.outward(inside).values);
     let within = bestset::ClassCoefficients::of_columns(inside, vec![0.0; outside.classes()]).lengths().values;
     let dropped = outside.support.len() <= MOST_DROPPED && posed.setup.groups.is_none();
-    let rises = if dropped { rises(problem, inside, &outside.support)? } else { Vec::new() };
+    let rises = if dropped { rises(problem, inside, &outside.support, &subject.cancel)? } else { Vec::new() };
     let one = |(place, (j, length)): (usize, (usize, f64))| -> bestset::Result<Term> {
         // Per unit of the column outside: what the coefficient inside times its deviation is.
         let ratio = if scale[place] != 0.0 { within[place] / scale[place] } else { 0.0 };
@@ -49,10 +49,15 @@ fn deviation(problem: &Problem<'_>, j: usize) -> bestset::Result<f64> {
     Ok(((0..n).map(|i| weight(i) * (x[i] - mean).powi(2)).sum::<f64>() / total).sqrt())
 }
 
-/// How much P rises when each feature in turn is dropped for all classes and the others are fitted again.
-fn rises(problem: &Problem<'_>, inside: &Coefficients, features: &[usize]) -> bestset::Result<Vec<f64>> {
+/// How much P rises when each feature in turn is dropped for all classes and the others are fitted again; nothing where that was cut short.
+fn rises(
+    problem: &Problem<'_>,
+    inside: &Coefficients,
+    features: &[usize],
+    cancel: &CancelFlag,
+) -> bestset::Result<Vec<f64>> {
     let (classes, penalty) = (problem.classes(), problem.penalty());
-    let options = Options { method: Method::Incremental, trace: false, ..Options::default() };
+    let options = Options { method: Method::Incremental, trace: false, cancel: cancel.clone(), ..Options::default() };
     let unpriced =
         |bounds: Bounds| problem.with_penalty(Penalty { lambda0: 0.0, ..penalty.clone() }.with_bounds(bounds));
     let least = unpriced(penalty.bounds.clone())?.objective(inside)?;
@@ -66,7 +71,9 @@ fn rises(problem: &Problem<'_>, inside: &Coefficients, features: &[usize]) -> be
         let price = penalty.lambda0 * penalty.price.at(left * classes);
         Ok((without.objective(&found)? - least - price).max(0.0))
     };
-    features.iter().map(rise).collect()
+    let found =
+        features.iter().take_while(|_| !cancel.is_cancelled()).map(rise).collect::<bestset::Result<Vec<f64>>>()?;
+    Ok(if cancel.is_cancelled() { Vec::new() } else { found })
 }
 
 /// Of samples left out where there are any: fits flatter themselves on their own.

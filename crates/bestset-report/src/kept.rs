@@ -1,8 +1,8 @@
 //! An answer that waits for its page.
 
 use crate::build::{Subject, build};
-use bestset::Result;
 use bestset::select::{By, Posed, Selected};
+use bestset::{CancelFlag, Result};
 
 /// What a session calls its samples.
 pub struct About {
@@ -50,7 +50,7 @@ impl Kept {
     }
 
     /// The page; `None` where the samples are not those of the answer, or have been changed since.
-    pub fn page(&self, posed: &Posed<'_>, about: &About) -> Result<Option<String>> {
+    pub fn page(&self, posed: &Posed<'_>, about: &About, cancel: &CancelFlag) -> Result<Option<String>> {
         let loss = posed.problem.loss_at(&self.selected.solution.coefficients)?;
         if (loss - self.loss).abs() > 1e-9 * self.loss.abs() {
             return Ok(None);
@@ -65,6 +65,7 @@ impl Kept {
             names: &name,
             notes: Vec::new(),
             seconds: Some(about.seconds),
+            cancel: cancel.clone(),
         };
         let mut report = build(posed, &self.selected, &subject)?;
         report.command = about.command.clone();

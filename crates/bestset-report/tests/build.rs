@@ -26,6 +26,7 @@ fn reported(setup: &Setup, how: How, check: impl FnOnce(&Posed<'_>, &Selected, &
         names: &name,
         notes: Vec::new(),
         seconds: None,
+        cancel: bestset::CancelFlag::default(),
     };
     let done = setup.pose(&samples, |posed| {
         let found = posed.select(&Selection { how, ..Selection::default() }, &mut ())?;
@@ -116,6 +117,7 @@ fn many_classes_have_their_coefficients_and_curves() {
         names: &name,
         notes: Vec::new(),
         seconds: None,
+        cancel: bestset::CancelFlag::default(),
     };
     let setup = Setup { loss: Loss::Multinomial { classes: 3 }, lambda2: Some(0.05), ..Setup::default() };
     for how in [five_folds(Rule::Min), Selection::default().how, How::Size(2)] {

@@ -100,7 +100,9 @@ pub use classes::{ClassCoefficients, class_probabilities, explained_by_classes, 
 pub use control::{CancelFlag, Method, Observer, Options, Published, Step, Stop};
 pub use error::{Error, Result};
 pub use loss::{Baseline, CoupledConjugate, CoupledCurvature, CoupledLoss, Curve, KaplanMeier, RiskGroup, concordance};
-pub use loss::{Huber, Logistic, Loss, ScalarLoss, Squared, SquaredHinge, Survival, Ties};
+pub use loss::{
+    Gamma, Huber, Logistic, Loss, NegativeBinomial, Poisson, ScalarLoss, Squared, SquaredHinge, Survival, Ties,
+};
 pub use penalty::{Bounds, Coordinate, Factors, Penalty};
 pub use problem::Problem;
 pub use problem::screening;

@@ -5,10 +5,11 @@
 //! D_k(α) = −Σℓ* − Σ of the k largest −φ_j⁰(x_jᵀα) bounds the answer from below; the dual points of the path are tried.
 //!
 //! Other losses: a path would minimise R anew for every one of its points, which for small ridges takes longer than all else. Sizes grow from
-//! nothing, one feature after the other, with exchanges at each, and come down again; then R is minimised at the prices of the sizes asked
-//! for (`sizes/bound`).
+//! nothing, one feature after the other, with exchanges at each, and come down again; from each that was asked for a walk goes on at its price
+//! (`sizes/roam`); then R is minimised at the prices of the sizes asked for (`sizes/bound`).
 
 mod bound;
+mod roam;
 
 use crate::certificate::Certificate;
 use crate::control::{Monitor, Options};
@@ -19,6 +20,7 @@ use crate::problem::Problem;
 use crate::relaxation::workspace::Workspace;
 use crate::search::fit::{accuracy, apply, margin};
 use crate::search::outside;
+use crate::search::polish::polished;
 use crate::search::tableau::{Move, Tableau};
 use crate::solution::{Coefficients, Solution, Status};
 
@@ -94,7 +96,7 @@ pub fn sizes(problem: &Problem<'_>, sizes: &[usize], options: &Options) -> Resul
             false => None,
         };
         let mut climb = Climb::new(&problem, found.as_ref(), largest, options)?;
-        match climb.walk(sizes, &mut monitor) {
+        match climb.walk(sizes, &mut monitor).and_then(|()| climb.roam_all(sizes, &mut monitor)) {
             // The limit is said by the status: what was found until then stands.
             Err(Error::Stopped) => {}
             walked => walked?,
@@ -255,7 +257,7 @@ impl<'p, 'a> Climb<'p, 'a> {
 
     /// Takes in the features that would gain most alone at the current point: one pass over X.
     fn widen(&mut self, monitor: &mut Monitor<'_>) -> Result<()> {
-        if self.grows && self.widen_by_model(monitor)? {
+        if self.grows && self.widen_by_model(PRICED, monitor)? {
             return Ok(());
         }
         let problem = self.problem();
@@ -274,8 +276,9 @@ impl<'p, 'a> Climb<'p, 'a> {
         self.work.include_all(&gains.iter().take(CANDIDATES).map(|g| g.1).collect::<Vec<_>>())
     }
 
-    /// The same by what the model of the loss says of each of them, alone and in exchange (MATH 7.11); the others leave. Whether it could.
-    fn widen_by_model(&mut self, monitor: &mut Monitor<'_>) -> Result<bool> {
+    /// The same by what the model of the loss says of each of them, alone and in exchange (MATH 7.11); so many at the most, and
+    /// the others leave. Whether it could.
+    fn widen_by_model(&mut self, most: usize, monitor: &mut Monitor<'_>) -> Result<bool> {
         let keep: Vec<bool> = self.work.beta.iter().map(|b| *b != 0.0).collect();
         self.work.retain(&keep);
         let (problem, size) = (self.problem(), self.work.active.len());
@@ -289,7 +292,7 @@ impl<'p, 'a> Climb<'p, 'a> {
         };
         let mut order: Vec<(f64, usize)> = worth.into_iter().zip(outside).filter(|w| w.0 > 0.0).collect();
         order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        self.work.include_all(&order.iter().take(PRICED).map(|w| w.1).collect::<Vec<_>>())?;
+        self.work.include_all(&order.iter().take(most).map(|w| w.1).collect::<Vec<_>>())?;
         Ok(true)
     }
 
@@ -337,6 +340,7 @@ impl<'p, 'a> Climb<'p, 'a> {
             if self.work.objective() <= self.best[k].0 {
                 coefficients = self.work.coefficients();
             }
+            coefficients = polished(self.problem(), coefficients, monitor)?;
         }
         let objective = self.problem().clone().with_max_size(k)?.value(&coefficients)?;
         let certificate = Certificate::new(objective, None, lower_bound);

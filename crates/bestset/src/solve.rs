@@ -57,7 +57,8 @@ pub(crate) fn solve_in_slices(
     options.validate(problem)?;
     monitor.so_far.most = problem.max_size().unwrap_or(usize::MAX);
     let grown = exact::slices::solve(problem, options, &mut monitor, grow, exact::Tuning::default());
-    ended(problem, monitor, grown.and_then(|outcome| outcome.certified(problem, options)))
+    let polished = grown.and_then(|outcome| outcome.polished(problem, &monitor));
+    ended(problem, monitor, polished.and_then(|outcome| outcome.certified(problem, options)))
 }
 
 /// As [`solve_observed`]; branch and bound goes on from the journal and keeps it up to date.
@@ -86,14 +87,17 @@ fn run(
         return Err(Error::Unsupported { method: options.method.name(), reason });
     }
     monitor.so_far.most = problem.max_size().unwrap_or(usize::MAX);
-    on_threads(options.threads, || match options.method {
-        Method::Incremental => incremental::solve(problem, options, monitor),
-        Method::Exact => prove(problem, options, monitor, journal),
-        Method::PrimalDual { dynamic: true } => published::dynamic::solve(problem, options, monitor),
-        Method::PrimalDual { dynamic: false } => published::primal_dual::solve(problem, options, monitor, true),
-        Method::DualAscent => published::primal_dual::solve(problem, options, monitor, false),
-        Method::DualIht => published::dual_iht::solve(problem, options, monitor),
-        Method::Cdss => published::cdss::solve(problem, options, monitor),
+    on_threads(options.threads, || {
+        let found = match options.method {
+            Method::Incremental => incremental::solve(problem, options, monitor),
+            Method::Exact => prove(problem, options, monitor, journal),
+            Method::PrimalDual { dynamic: true } => published::dynamic::solve(problem, options, monitor),
+            Method::PrimalDual { dynamic: false } => published::primal_dual::solve(problem, options, monitor, true),
+            Method::DualAscent => published::primal_dual::solve(problem, options, monitor, false),
+            Method::DualIht => published::dual_iht::solve(problem, options, monitor),
+            Method::Cdss => published::cdss::solve(problem, options, monitor),
+        };
+        found?.polished(problem, monitor)
     })
 }
 

@@ -28,7 +28,8 @@ pub struct Cv {
     pub path: PathArgs,
     #[command(flatten)]
     pub limits: LimitArgs,
-    /// Seconds of branch and bound to close the gap; 0 for none [default: as long again as the fit, two seconds at least].
+    /// Seconds of branch and bound to close the gap; 0 for none [default: as long again as the fit, two seconds at least, and 150
+    /// nodes at the most].
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Limits", allow_negative_numbers = true)]
     pub prove: Option<Duration>,
     #[command(flatten)]

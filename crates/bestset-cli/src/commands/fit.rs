@@ -34,7 +34,8 @@ pub struct Fit {
     choice: ChoiceArgs,
     #[command(flatten)]
     limits: LimitArgs,
-    /// Seconds of branch and bound to close the gap; 0 for none [default: as long again as the fit, two seconds at least].
+    /// Seconds of branch and bound to close the gap; 0 for none [default: as long again as the fit, two seconds at least, and 150
+    /// nodes at the most].
     #[arg(long, value_name = "SECONDS", value_parser = seconds, help_heading = "Limits", allow_negative_numbers = true)]
     prove: Option<Duration>,
     #[command(flatten)]

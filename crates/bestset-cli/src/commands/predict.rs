@@ -4,11 +4,12 @@ use crate::args::{ReadArgs, TraitArgs, bytes, check_apart};
 use crate::exit::{Exit, Failure};
 use crate::output::number;
 use crate::work::load::{counted, say, without_columns};
+use crate::work::survival::known_strata;
 use crate::work::{Encoding, encoding};
 use bestset::criteria::explained;
 use bestset::design::{Design, Stored};
 use bestset::model::Model;
-use bestset::{Loss, class_probabilities, explained_by_classes, likeliest_classes};
+use bestset::{Baseline, Loss, class_probabilities, explained_by_classes, likeliest_classes};
 use bestset_data::{
     CohortFiles, CohortOptions, Dataset, Impute, Imputed, Person, Roles, Table, Usual, find_variants, read,
 };
@@ -28,7 +29,8 @@ Examples: bestset predict model.json new.csv
           bestset predict model.json new.csv --output predictions.csv
           zcat new.csv.gz | bestset predict model.json -
           bestset predict bmi.json other.bed --covar pcs.tsv
-          bestset predict cox.json new.csv --type survival --times 1,2,5")]
+          bestset predict cox.json new.csv --type survival --times 1,2,5
+          bestset predict cox.json new.csv --type median --strata centre")]
 pub struct Predict {
     /// Model saved by fit, path, cv, exact or report.
     model: PathBuf,
@@ -45,6 +47,9 @@ pub struct Predict {
     /// Times at which survival is predicted.
     #[arg(long, value_name = "TIMES", value_delimiter = ',', help_heading = "Data")]
     times: Vec<f64>,
+    /// Column with the strata of survival times, where the fit had some [default: the column that it had them in].
+    #[arg(long, value_name = "COLUMN", help_heading = "Data")]
+    strata: Option<String>,
     /// Put what was usual in the data of the fit in the place of missing values: the mean, or the most frequent text.
     #[arg(long, help_heading = "Data")]
     impute: bool,
@@ -132,9 +137,9 @@ impl Predict {
             None => margins(&model, &data, disk.as_ref())?,
         };
         let found = match model.loss.is_coupled() && model.classes.is_none() {
-            true => self.survival(&model, known.as_ref(), u)?,
-            false if self.kind.is_some() || !self.times.is_empty() => {
-                return Err(Failure::Usage("--type and --times are for models of survival times"));
+            true => self.survival(&model, known.as_ref(), &data, u)?,
+            false if self.kind.is_some() || !self.times.is_empty() || self.strata.is_some() => {
+                return Err(Failure::Usage("--type, --times and --strata are for models of survival times"));
             }
             false if model.classes.is_some() => {
                 Predictions { people, ..classes(&model, known.as_ref(), &data, disk.as_ref())? }
@@ -171,7 +176,13 @@ impl Predict {
     }
 
     /// What is asked of survival times.
-    fn survival(&self, model: &Model, known: Option<&Encoding>, u: Vec<f64>) -> Result<Predictions, Failure> {
+    fn survival(
+        &self,
+        model: &Model,
+        known: Option<&Encoding>,
+        data: &Dataset,
+        u: Vec<f64>,
+    ) -> Result<Predictions, Failure> {
         let (kind, target) = (self.kind.unwrap_or(Kind::Linear), known.map_or("y".to_owned(), |k| k.target.clone()));
         let is_curve = matches!(kind, Kind::Survival | Kind::Hazard);
         if is_curve == self.times.is_empty() {
@@ -180,13 +191,18 @@ impl Predict {
         let reason = "the model file has no baseline hazard: fit it with this version";
         let baseline = || model.baseline.as_ref().ok_or_else(|| Failure::Message(reason.to_owned()));
         let (mut values, mut curves) = (Vec::new(), Vec::new());
-        for u in u {
+        let strata = match is_curve || kind == Kind::Median {
+            true => self.strata_of(baseline()?, known, data)?,
+            false => None,
+        };
+        for (i, u) in u.into_iter().enumerate() {
+            let stratum = strata.as_ref().map(|s| s[i]);
             match kind {
                 Kind::Linear => values.push(u),
                 Kind::Risk => values.push(u.exp()),
-                Kind::Median => values.push(baseline()?.median(baseline()?.curve(None)?, u)),
+                Kind::Median => values.push(baseline()?.median(baseline()?.curve(stratum)?, u)),
                 Kind::Survival | Kind::Hazard => {
-                    let (from, curve) = (baseline()?, baseline()?.curve(None)?);
+                    let (from, curve) = (baseline()?, baseline()?.curve(stratum)?);
                     let at = |t: &f64| match kind {
                         Kind::Survival => from.survival(curve, u, *t),
                         _ => from.hazard(curve, u, *t),
@@ -202,6 +218,26 @@ impl Predict {
             curves,
             ..Predictions::default()
         })
+    }
+
+    /// The stratum of each row by its number; none for a model of one.
+    fn strata_of(
+        &self,
+        baseline: &Baseline,
+        known: Option<&Encoding>,
+        data: &Dataset,
+    ) -> Result<Option<Vec<usize>>, Failure> {
+        if baseline.strata.len() < 2 {
+            return Ok(None);
+        }
+        let numbered = || baseline.strata.iter().map(|curve| curve.stratum.to_string()).collect();
+        let labels: Vec<String> = known.and_then(|k| k.strata.clone()).unwrap_or_else(numbered);
+        let Some(column) = data.apart.first() else {
+            let names = labels.join(", ");
+            let problem = format!("was fitted with strata ({names}): --strata COLUMN names the column that has them");
+            return Err(Failure::Message(format!("{}: {problem}", self.model.display())));
+        };
+        known_strata(column, &labels).map(Some)
     }
 
     /// The variants that the model uses, and covariates, of the people of a cohort.
@@ -247,10 +283,14 @@ impl Predict {
             roles.positive = known.classes.as_ref().map(|c| c.positive.clone());
             roles.labels = known.class_names.clone().unwrap_or_default();
         }
+        // The linear predictor and the risk are the same in every stratum: only a column that is named must be there.
+        let usual = known.and_then(|k| k.strata_column.clone()).filter(|column| table.has(column));
+        roles.apart = self.strata.clone().or(usual).into_iter().collect();
         if !model.names.is_empty() {
             let used = self.used(&table, model, known)?;
             let others = [roles.target.clone(), roles.offset.clone(), roles.exposure.clone()];
-            let wanted: HashSet<String> = used.into_iter().chain(others.into_iter().flatten()).collect();
+            let apart = roles.apart.iter().cloned();
+            let wanted: HashSet<String> = used.into_iter().chain(others.into_iter().flatten()).chain(apart).collect();
             table.keep_named(&wanted);
         }
         let data = table.into_dataset(&roles)?;

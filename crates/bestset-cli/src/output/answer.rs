@@ -20,6 +20,11 @@ pub struct DataJson<'a> {
     classes: &'a Option<bestset_data::Classes>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     class_names: &'a [String],
+    /// Of survival times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strata: Option<usize>,
     read_seconds: f64,
     notes: Vec<String>,
 }
@@ -33,6 +38,8 @@ impl<'a> DataJson<'a> {
             target: &data.target.name,
             classes: &data.target.classes,
             class_names: &data.target.labels,
+            events: data.counts().map(|c| c.0),
+            strata: data.counts().map(|c| c.1),
             read_seconds: data.seconds,
             notes: data.notes(),
         }

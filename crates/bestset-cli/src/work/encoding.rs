@@ -43,6 +43,12 @@ pub struct Encoding {
     /// Column with the exposure, whose logarithm is part of the offset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exposure: Option<String>,
+    /// The names of the strata of survival times, in the order of their numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strata: Option<Vec<String>>,
+    /// The column that had them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strata_column: Option<String>,
     /// The variants that the model uses, where features are genotypes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<KnownVariant>,
@@ -55,6 +61,7 @@ impl Encoding {
             Usual::Mean(mean) => Some((imputed.column.clone(), mean)),
             Usual::Text(_) => None,
         };
+        let (strata_column, strata) = super::survival::strata(input, &data.set.apart).unzip();
         Self {
             target: data.target.name.clone(),
             classes: data.target.classes.clone(),
@@ -68,6 +75,8 @@ impl Encoding {
             k,
             offset: input.offset.clone(),
             exposure: input.exposure.clone(),
+            strata,
+            strata_column,
             variants: Vec::new(),
         }
     }

@@ -219,7 +219,21 @@ impl Loaded {
                 format!("{rows} people, {variants} variants{}, {covariates}", self.place_of_variants())
             }
         };
-        format!("{}: {what}, target {}{classes}", file.display(), self.target.name)
+        format!("{}: {what}, target {}{classes}{}", file.display(), self.target.name, self.events())
+    }
+
+    /// How many of survival times are events, and in how many strata; nothing for other targets.
+    fn events(&self) -> String {
+        let Some((events, strata)) = self.counts() else { return String::new() };
+        let apart = if strata > 1 { format!(", {strata} strata") } else { String::new() };
+        format!(" ({}{apart})", counted(events as u64, "event"))
+    }
+
+    /// The number of events and of strata, of survival times.
+    pub fn counts(&self) -> Option<(usize, usize)> {
+        let times = self.survival.as_ref()?;
+        let strata: std::collections::HashSet<usize> = times.strata.iter().flatten().copied().collect();
+        Some((times.event.iter().filter(|e| **e).count(), strata.len().max(1)))
     }
 
     /// The classes, the first of many.

@@ -29,6 +29,7 @@ pub fn subject<'s>(data: &Loaded, names: &'s dyn Fn(usize) -> String, session: &
         names,
         notes: data.notes(),
         seconds: Some(session.clock.seconds()),
+        cancel: session.cancel.clone(),
     }
 }
 

@@ -39,7 +39,7 @@ pub fn times(input: &InputArgs, target: &Target, apart: &[Apart]) -> Result<Opti
 
 /// Whether a value says that there was an event.
 fn happened(column: &Apart, value: f64) -> Result<bool, Failure> {
-    let text = column.levels.as_ref().map_or_else(|| value.to_string(), |levels| levels[value as usize].clone());
+    let text = text(column, value);
     let lower = text.to_lowercase();
     let known = WORDS.iter().find(|(words, _)| words.contains(&lower.as_str()));
     known.map(|k| k.1).ok_or_else(|| {
@@ -50,10 +50,45 @@ fn happened(column: &Apart, value: f64) -> Result<bool, Failure> {
     })
 }
 
-/// The place of each value among all of them.
-fn numbered(column: &Apart) -> Vec<usize> {
+/// The values of a column in ascending order, each once.
+fn distinct(column: &Apart) -> Vec<f64> {
     let mut known = column.values.clone();
     known.sort_unstable_by(f64::total_cmp);
     known.dedup();
+    known
+}
+
+/// The place of each value among all of them.
+fn numbered(column: &Apart) -> Vec<usize> {
+    let known = distinct(column);
     column.values.iter().map(|v| known.partition_point(|k| k.total_cmp(v).is_lt())).collect()
+}
+
+/// What a value is called.
+fn text(column: &Apart, value: f64) -> String {
+    column.levels.as_ref().map_or_else(|| value.to_string(), |levels| levels[value as usize].clone())
+}
+
+/// The column of strata and their names, in the order of their numbers; none without strata.
+pub fn strata(input: &InputArgs, apart: &[Apart]) -> Option<(String, Vec<String>)> {
+    let column = input.strata.as_ref().and_then(|name| apart.iter().find(|a| a.name == *name))?;
+    Some((column.name.clone(), distinct(column).into_iter().map(|v| text(column, v)).collect()))
+}
+
+/// The numbers of strata by the names that the fit had; an error names one that it had not.
+pub fn known_strata(column: &Apart, labels: &[String]) -> Result<Vec<usize>, Failure> {
+    let is = |label: &String, value: f64| match column.levels {
+        Some(_) => *label == text(column, value),
+        None => label.parse::<f64>().is_ok_and(|known| known == value),
+    };
+    let one = |&value: &f64| {
+        labels.iter().position(|label| is(label, value)).ok_or_else(|| {
+            let (name, found) = (&column.name, text(column, value));
+            Failure::Message(format!(
+                "column {name:?} holds {found:?}; the strata of the fit are {}",
+                labels.join(", ")
+            ))
+        })
+    };
+    column.values.iter().map(one).collect()
 }

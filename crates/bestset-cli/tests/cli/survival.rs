@@ -36,6 +36,40 @@ fn times_are_fitted_and_predicted() {
     }
 }
 
+/// Each stratum has a baseline of its own: found by the column of the fit or by another that is named, refused where it is not there or holds what
+/// the fit had not. Events and strata are counted aloud.
+#[test]
+fn strata_are_predicted_by_their_names() {
+    let place = trial();
+    let fit = "fit trial.csv --time days --event died --strata centre";
+    let said = place.done(&format!("{fit} -o strata.json"));
+    assert!(said.contains("target days (40 events, 2 strata)"), "{said}");
+    assert!(place.done(FIT).contains("target days (40 events)"));
+    let counted = place.json(&format!("{fit} --json"));
+    assert_eq!((&counted["data"]["events"], &counted["data"]["strata"]), (&40.into(), &2.into()));
+    // One row twice, once of each stratum.
+    place.write("new.csv", "x1,x2,x3,centre,site\n0.2,0.1,0.3,a,b\n0.2,0.1,0.3,b,a\n");
+    let curves = |more: &str| {
+        let text = place.done(&format!("predict strata.json new.csv --type survival --times 3{more}"));
+        text.lines().skip(1).map(|line| line.parse::<f64>().unwrap()).collect::<Vec<_>>()
+    };
+    let (own, other) = (curves(""), curves(" --strata site"));
+    assert!(own[0] != own[1] && own[0] == other[1] && own[1] == other[0], "{own:?} {other:?}");
+    let medians = place.done("predict strata.json new.csv --type median");
+    assert_eq!(medians.lines().count(), 3, "{medians}");
+    place.write("bare.csv", "x1,x2,x3\n0.2,0.1,0.3\n");
+    assert_eq!(place.done("predict strata.json bare.csv --type risk").lines().count(), 2);
+    place.write("odd.csv", "x1,x2,x3,centre\n0.2,0.1,0.3,c\n");
+    for (line, said) in [
+        ("predict strata.json bare.csv --type median", "was fitted with strata (a, b): --strata COLUMN"),
+        ("predict strata.json odd.csv --type median", "holds \"c\"; the strata of the fit are a, b"),
+        ("predict strata.json bare.csv --type median --strata centre", "centre"),
+    ] {
+        let refused = place.refused(line);
+        assert!(refused.contains(said), "{line}: {refused}");
+    }
+}
+
 #[test]
 fn families_that_are_not_of_times_are_refused() {
     let place = trial();

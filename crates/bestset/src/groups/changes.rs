@@ -77,7 +77,8 @@ impl<'s, 'p, 'a> Surface<'s, 'p, 'a> {
         let (u, mut alpha) = (problem.margins(fit)?, vec![0.0; problem.nrows()]);
         problem.dual_point(&u, fit.intercept, &mut alpha);
         let mut model = GroupModel::default();
-        model.form(problem, &columns, (&u, fit.intercept));
+        // Few columns, a moment's work: nothing cuts it.
+        model.form(problem, &columns, (&u, fit.intercept), &|| false);
         let (features, dense) = (columns.features(), fit.to_dense(problem.ncols()));
         let ridge = |k: usize| 2.0 * grouped.selected(features[k]).l2;
         let form =

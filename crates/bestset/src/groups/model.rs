@@ -50,21 +50,31 @@ struct ModelPoint {
 }
 
 impl GroupModel {
-    /// The model of the loss at the margins and the intercept; of a quadratic loss only what is new is made.
-    pub(super) fn form(&mut self, problem: &Problem<'_>, columns: &ActiveSet, (u, intercept): (&[f64], f64)) {
+    /// The model of the loss at the margins and the intercept; of a quadratic loss only what is new is made. Whether it was made: many
+    /// columns take seconds, and `is_cut` ends that.
+    pub(super) fn form(
+        &mut self,
+        problem: &Problem<'_>,
+        columns: &ActiveSet,
+        (u, intercept): (&[f64], f64),
+        is_cut: &dyn Fn() -> bool,
+    ) -> bool {
         let (old, m) = (if problem.loss().is_quadratic() { self.size } else { 0 }, columns.len());
         if old == m {
-            return;
+            return true;
         }
         let curvature = problem.curvature(u, intercept);
-        if let Some(gram) = of_classes(problem, columns).and_then(|x| curvature.per_class(&x)) {
+        if let Some(gram) = of_classes(problem, columns).and_then(|x| curvature.per_class(&x, is_cut)) {
             (self.gram, self.size) = (gram, m);
-            return;
+            return true;
         }
         let mut gram = vec![0.0; m * m];
         (0..old).for_each(|k| gram[k * m..k * m + old].copy_from_slice(&self.gram[k * old..(k + 1) * old]));
         let mut product = vec![0.0; u.len()];
         for k in old..m {
+            if is_cut() {
+                return false;
+            }
             columns.write_dense(k, &mut product);
             curvature.multiply(&mut product);
             let places: Vec<usize> = (0..=k).collect();
@@ -74,6 +84,7 @@ impl GroupModel {
             (0..k).for_each(|l| gram[l * m + k] = gram[k * m + l]);
         }
         (self.gram, self.size) = (gram, m);
+        true
     }
 
     /// Row k of X_AᵀHX_A.
@@ -82,8 +93,14 @@ impl GroupModel {
     }
 
     /// argmin over β of slopesᵀ(β − own) + ½(β − own)ᵀG(β − own) + Σ_g ρ_g(β_g) (MATH 9.12), and how far it is below the value at
-    /// `own`; none where nothing lower was found.
-    pub(super) fn minimise(&self, pieces: &[Piece<'_>], own: &[f64], slopes: &[f64]) -> Option<(Vec<f64>, f64)> {
+    /// `own`; none where nothing lower was found. `is_cut` ends it between two rounds.
+    pub(super) fn minimise(
+        &self,
+        pieces: &[Piece<'_>],
+        own: &[f64],
+        slopes: &[f64],
+        is_cut: &dyn Fn() -> bool,
+    ) -> Option<(Vec<f64>, f64)> {
         let begun = penalty(pieces, own);
         let mut at = ModelPoint { beta: own.to_vec(), slopes: slopes.to_vec(), value: begun };
         for _ in 0..ROUNDS {
@@ -95,7 +112,7 @@ impl GroupModel {
             if let Some(next) = self.newton(pieces, &at, own, slopes) {
                 at = next;
             }
-            if before - at.value <= SETTLED * (begun - at.value) {
+            if before - at.value <= SETTLED * (begun - at.value) || is_cut() {
                 break;
             }
         }

@@ -99,7 +99,7 @@ pub(crate) fn minimise(
         let worths = state.look(&descent, &at, &alpha)?;
         let is_close = state.value - state.bound <= until.gap * state.value.abs();
         if is_close && until.polish {
-            state.polish(&descent, &at, &alpha, &mut model);
+            state.polish(&descent, &at, (&alpha, limits), &mut model);
         }
         if is_close || (until.enough)(state.value, state.bound) || limits.stop(0).is_some() {
             break;
@@ -110,9 +110,15 @@ pub(crate) fn minimise(
         if stuck == 3 {
             break;
         }
-        let next = descent.newton(&at, &alpha, &mut model);
+        let (next, promised) = descent.newton(&at, (&alpha, limits), &mut model);
+        // Where the model promises no more than rounding, sweeps, each as long as many steps, have nothing to find.
+        let is_done = !has_entered && promised <= DIGITS * at.value.abs();
+        if is_done && next.is_none() && until.polish {
+            state.polish(&descent, &at, (&alpha, limits), &mut model);
+        }
         at = match next {
             Some(next) => next,
+            None if is_done || limits.stop(0).is_some() => break,
             None => descent.sweep(at, &mut alpha),
         };
     }
@@ -176,23 +182,28 @@ impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
     }
 
     /// β + tΔ with Δ from the quadratic model at β and t = 1, ½, … until R falls by a share of what the model promises (MATH 9.12);
-    /// none where no such t is found.
-    fn newton(&self, at: &At, alpha: &[f64], model: &mut GroupModel) -> Option<At> {
-        let (next, promised) = self.step_of_model(at, alpha, model)?;
+    /// none where no such t is found. And what the model promises.
+    fn newton(&self, at: &At, alpha: (&[f64], &Limits), model: &mut GroupModel) -> (Option<At>, f64) {
+        let Some((next, promised)) = self.step_of_model(at, alpha, model) else { return (None, 0.0) };
         let mut t = 1.0;
         for _ in 0..HALVINGS {
             let tried = self.moved(at, &next, t);
             if tried.value < at.value && tried.value <= at.value - KEPT * t * promised {
-                return Some(tried);
+                return (Some(tried), promised);
             }
             t *= 0.5;
         }
-        None
+        (None, promised)
     }
 
     /// The minimum of the model at a point over the columns in play, and what it promises.
-    fn step_of_model(&self, at: &At, alpha: &[f64], model: &mut GroupModel) -> Option<(Vec<f64>, f64)> {
-        let problem = self.grouped.problem;
+    fn step_of_model(
+        &self,
+        at: &At,
+        (alpha, limits): (&[f64], &Limits),
+        model: &mut GroupModel,
+    ) -> Option<(Vec<f64>, f64)> {
+        let (problem, is_cut) = (self.grouped.problem, || limits.stop(0).is_some());
         if self.playing.is_empty() {
             return None;
         }
@@ -200,8 +211,10 @@ impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
         let slopes: Vec<f64> = (0..own.len()).map(|k| self.columns.dot(k, alpha)).collect();
         let pieces: Vec<Piece<'_>> =
             self.playing.iter().zip(&self.first).map(|(&g, &first)| self.piece(g, first)).collect();
-        model.form(problem, &self.columns, (&at.u, at.intercept));
-        model.minimise(&pieces, &own, &slopes)
+        if !model.form(problem, &self.columns, (&at.u, at.intercept), &is_cut) {
+            return None;
+        }
+        model.minimise(&pieces, &own, &slopes, &is_cut)
     }
 
     /// β + t(next − β), the columns in play at `next`.
@@ -316,7 +329,13 @@ impl GroupRelaxation {
     }
 
     /// Takes a last step of Newton's from a point whose R has no more digits to win: its coefficients have twice as many.
-    fn polish(&mut self, descent: &GroupDescent<'_, '_, '_>, at: &At, alpha: &[f64], model: &mut GroupModel) {
+    fn polish(
+        &mut self,
+        descent: &GroupDescent<'_, '_, '_>,
+        at: &At,
+        alpha: (&[f64], &Limits),
+        model: &mut GroupModel,
+    ) {
         let Some((next, _)) = descent.step_of_model(at, alpha, model) else { return };
         let tried = descent.moved(at, &next, 1.0);
         if tried.value <= at.value + DIGITS * at.value.abs() {

@@ -113,9 +113,9 @@ pub trait CoupledCurvature: Send + Sync {
     fn multiply(&self, v: &mut [f64]);
 
     /// (X ⊗ Id_K)ᵀ(diag(h) − FᵀF)(X ⊗ Id_K), row by row, for columns x_j of the samples one after the other (MATH 16.3); none for losses
-    /// that know no classes.
-    fn per_class(&self, x: &[f64]) -> Option<Vec<f64>> {
-        let _ = x;
+    /// that know no classes, and where `is_cut` says so between two of its parts.
+    fn per_class(&self, x: &[f64], is_cut: &dyn Fn() -> bool) -> Option<Vec<f64>> {
+        let _ = (x, is_cut);
         None
     }
 }

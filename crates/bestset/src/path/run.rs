@@ -317,7 +317,8 @@ impl Strand<'_, '_> {
             Some(entry) => entry,
             None => grid::entry(&problem, answer, &problem.correlations_at(answer)?)?,
         };
-        let solution = solution(&problem, outcome, solve, (monitor.passes, monitor.seconds() - begun))?;
+        let polished = outcome.polished(&problem, monitor)?;
+        let solution = solution(&problem, polished, solve, (monitor.passes, monitor.seconds() - begun))?;
         monitor.passes += before_passes;
         let (lambda1, lambda2) = (problem.penalty().lambda1, problem.penalty().lambda2);
         state.points.push(Point { lambda0, lambda1, lambda2, solution });

@@ -44,8 +44,8 @@ impl Curvature {
     }
 
     /// As [`CoupledCurvature::per_class`].
-    pub(crate) fn per_class(&self, x: &[f64]) -> Option<Vec<f64>> {
-        self.coupled.as_ref()?.per_class(x)
+    pub(crate) fn per_class(&self, x: &[f64], is_cut: &dyn Fn() -> bool) -> Option<Vec<f64>> {
+        self.coupled.as_ref()?.per_class(x, is_cut)
     }
 
     /// xᵀHx; x is centred on the way, which H does not see where an intercept answers.

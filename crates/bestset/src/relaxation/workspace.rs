@@ -102,6 +102,11 @@ impl<'p, 'a> Workspace<'p, 'a> {
         Self { memory, ..self }
     }
 
+    /// The same with the second derivative of the loss as it is, nothing of it floored: for steps next to a minimum.
+    pub fn undamped(self) -> Self {
+        Self { floor: 0.0, ..self }
+    }
+
     /// The columns of another workspace at β = 0; its problem may differ in the penalty only.
     pub fn with_columns(problem: &'p Problem<'a>, columns: Columns) -> Self {
         let Columns { active, position, metric, gram, floor, memory } = columns;

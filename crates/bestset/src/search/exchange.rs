@@ -267,7 +267,10 @@ pub(crate) fn walk(
     let inescapable = complete && moves.is_empty();
     let found = match is_by_pivots(work) {
         true => walk_by_pivots(work, prices, &view, budget, monitor),
-        false => walk_by_fits(work, &prices, &view, budget, monitor)?,
+        false => {
+            let stroll = Stroll { patience: FITS, met: &mut |_| {} };
+            walk_by_fits(work, &prices, &view, stroll, budget, monitor)?
+        }
     };
     let Some(found) = found else { return Ok(nowhere(inescapable)) };
     work.load(&found)?;
@@ -305,12 +308,19 @@ fn walk_by_pivots(
     Some(Coefficients::from_pairs(work.active.features().iter().copied().zip(beta).collect(), work.intercept))
 }
 
+/// How long a walk by fits goes on without a lower P, and who is shown every fit.
+pub(crate) struct Stroll<'s> {
+    pub(crate) patience: usize,
+    pub(crate) met: &'s mut dyn FnMut(&Workspace<'_, '_>),
+}
+
 /// The walk for all other problems: each step is a fit, over the most promising features only. The curvatures that price
 /// flips change slowly: most steps only pivot them and put in the gradients of the fit.
-fn walk_by_fits(
+pub(crate) fn walk_by_fits(
     work: &Workspace<'_, '_>,
     prices: &Tableau,
     view: &[usize],
+    Stroll { patience, met }: Stroll<'_>,
     budget: &mut f64,
     monitor: &Limits,
 ) -> Result<Option<Coefficients>> {
@@ -329,6 +339,7 @@ fn walk_by_fits(
         apply(&mut near, squares, Move { drop: inside.then_some(view[k]), add: (!inside).then_some(view[k]) });
         // What is found is fitted again to the last digit.
         fit(&mut near, 1e-8, monitor);
+        met(&near);
         let work = 4.0 * (near.support().len().pow(2) * near.active.nrows()) as f64;
         (*budget, spent) = (*budget - work, spent + work);
         let turned = |l: usize| (before[l] != 0.0) != (near.beta[l] != 0.0);
@@ -346,7 +357,7 @@ fn walk_by_fits(
         let more = *budget > (1.0 - SHARE) * BUDGET && monitor.stop(0).is_none();
         more.then(|| Neighbour { tableau: prices, value: near.objective(), moved })
     };
-    let Some(found) = explore::walk(start, margin, FITS, flip) else { return Ok(None) };
+    let Some(found) = explore::walk(start, margin, patience, flip) else { return Ok(None) };
     let mut beta = near.beta.clone();
     view.iter().zip(found).for_each(|(&k, b)| beta[k] = b);
     let pairs = near.active.features().iter().copied().zip(beta).collect();

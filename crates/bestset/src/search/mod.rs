@@ -6,6 +6,7 @@ pub(crate) mod fit;
 pub(crate) mod ladder;
 pub(crate) mod multistart;
 pub(crate) mod outside;
+pub(crate) mod polish;
 pub mod rules;
 pub mod tableau;
 pub(crate) mod widen;

@@ -108,7 +108,7 @@ impl Folded {
 pub enum Prove {
     /// Nothing.
     No,
-    /// As long again as the fit, two seconds at least, and some hundreds of nodes at the most.
+    /// As long again as the fit, two seconds at least, and 150 nodes at the most.
     #[default]
     Usual,
     /// So long.

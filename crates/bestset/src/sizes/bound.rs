@@ -59,7 +59,7 @@ pub(super) fn at_prices(
 
 /// The middle, by ratio, of the prices at which the answer of size k is that of its path: from what the last feature brought to what the next
 /// one would.
-fn price(best: &[(f64, Coefficients)], k: usize) -> f64 {
+pub(super) fn price(best: &[(f64, Coefficients)], k: usize) -> f64 {
     let brought = (best[k - 1].0 - best[k].0).max(0.0);
     let next = best.get(k + 1).map_or(0.0, |after| (best[k].0 - after.0).max(0.0));
     let least = 1e-6 * best[0].0.abs();

@@ -1,9 +1,10 @@
 //! What a solver hands back, and the solution that is made of it.
 
 use crate::certificate::Certificate;
-use crate::control::{Method, Options};
+use crate::control::{Limits, Method, Options};
 use crate::error::Result;
 use crate::problem::Problem;
+use crate::search::polish::polished;
 use crate::solution::{Coefficients, Local, Ranked, Screened, Solution, Status};
 
 /// What a solver hands back: its best coefficients, a dual point with the bound it proves, and how its loop ended.
@@ -46,6 +47,12 @@ impl Outcome {
             ranked: Vec::new(),
             dependent: Vec::new(),
         }
+    }
+
+    /// The same answer to its last digits (MATH 7.12).
+    pub fn polished(self, problem: &Problem<'_>, limits: &Limits) -> Result<Self> {
+        let coefficients = polished(problem, self.coefficients, limits)?;
+        Ok(Self { coefficients, ..self })
     }
 
     /// Evaluates P from scratch and derives the status from the gap alone; what a monitor knows is left empty.

@@ -3,13 +3,15 @@
 
 use crate::common::{
     LOSSES, Shape, Tally, assert_close, brackets, case, holds_between, least_of, normal, respond, rng, seeds,
+    survival_case,
 };
 use bestset::criteria::{Criterion, Fit, refit};
 use bestset::cv::{CvOptions, Folds, Score, cross_validate};
 use bestset::design::Dense;
 use bestset::model::Model;
 use bestset::path::{PathOptions, path};
-use bestset::{Error, Loss, Method, Options, Penalty, Problem, Status, solve};
+use bestset::sizes::sizes;
+use bestset::{Coefficients, Error, Loss, Method, Options, Penalty, Problem, Status, solve};
 
 const FAMILIES: [Loss; 3] = [Loss::Poisson, Loss::Gamma, Loss::NegativeBinomial { theta: 1.5 }];
 
@@ -45,6 +47,91 @@ fn fits_solve_the_score_equations() {
     }
 }
 
+/// The largest slope of P along a coefficient that is not zero, relative to what it is made of.
+fn steepest(problem: &Problem<'_>, found: &Coefficients) -> f64 {
+    let (u, mut alpha) = (problem.margins(found).unwrap(), vec![0.0; problem.nrows()]);
+    problem.dual_point(&u, found.intercept, &mut alpha);
+    let one = |(j, b): (usize, f64)| {
+        let mut x = vec![0.0; problem.nrows()];
+        problem.design().axpy(j, 1.0, &mut x).unwrap();
+        let shrunk = problem.penalty().lambda1 * b.signum() + 2.0 * problem.penalty().lambda2 * b;
+        let terms = || x.iter().zip(&alpha).map(|(x, a)| x * a);
+        (terms().sum::<f64>() + shrunk).abs() / (terms().map(f64::abs).sum::<f64>() + shrunk.abs())
+    };
+    found.iter().filter(|c| c.1 != 0.0).map(one).fold(0.0, f64::max)
+}
+
+/// Slopes on the support are rounding (MATH 7.12), by price, by size and on a path, for columns of three lengths, with λ1 and without, with a
+/// ridge or next to none: P alone, flat at its minimum, tells half the digits of a coefficient.
+#[test]
+fn answers_are_fitted_to_the_last_digit() {
+    let (n, p, mut fitted) = (80, 6, 0);
+    for (at, loss) in LOSSES.into_iter().enumerate().skip(1) {
+        for scale in [0.1, 3.0, 100.0] {
+            let (x, y) = data(7 + at as u64, n, p, loss);
+            let columns: Vec<f64> = (0..p)
+                .flat_map(|j| {
+                    let mut c = vec![0.0; n];
+                    bestset::design::Design::axpy(&x, j, scale, &mut c).unwrap();
+                    c
+                })
+                .collect();
+            let x = Dense::new(n, p, columns).unwrap();
+            for (l1, l2) in [(0.0, 1e-6), (0.0, 1e-2), (0.05, 1e-3), (0.0, 1.0)] {
+                // Classes that are told apart perfectly have predictors in the hundreds next to no ridge, and slopes of their digits.
+                let l2 = if loss.is_classification() { f64::max(l2, 1e-3) } else { l2 };
+                let penalty = Penalty::new(0.5, l1 * scale, l2 * scale * scale);
+                let problem =
+                    Problem::new(&x, y.clone(), penalty).unwrap().with_loss(loss).unwrap().with_intercept(true);
+                let unpriced = problem.with_penalty(Penalty { lambda0: 0.0, ..problem.penalty().clone() }).unwrap();
+                let exact = Options::with_method(Method::Exact);
+                let mut all: Vec<Coefficients> = vec![solve(&problem, &Options::default()).unwrap().coefficients];
+                all.push(solve(&problem, &exact).unwrap().coefficients);
+                all.push(solve(&unpriced, &Options::default()).unwrap().coefficients);
+                all.extend(
+                    sizes(&unpriced, &[1, 3], &Options::default())
+                        .unwrap()
+                        .solutions
+                        .into_iter()
+                        .map(|s| s.coefficients),
+                );
+                all.extend(
+                    path(&problem, &PathOptions::default())
+                        .unwrap()
+                        .points
+                        .into_iter()
+                        .map(|p| p.solution.coefficients),
+                );
+                for found in all {
+                    let slope = steepest(&problem, &found);
+                    assert!(slope < 1e-12, "{loss:?} {scale} {l1} {l2}: {slope:e} at {found:?}");
+                    fitted += found.nonzeros();
+                }
+            }
+        }
+    }
+    assert!(fitted > 1000, "{fitted}");
+}
+
+/// The same of survival times with ties, strata, entries and weights.
+#[test]
+fn answers_of_survival_times_are_fitted_to_the_last_digit() {
+    let (mut rng, mut fitted) = (rng(4711), 0);
+    for trial in 0..60 {
+        let case = survival_case(&mut rng, 40 + trial, 4, false);
+        let design = case.design();
+        let problem = case.problem(&design);
+        let unpriced = problem.with_penalty(Penalty { lambda0: 0.0, ..problem.penalty().clone() }).unwrap();
+        for problem in [&problem, &unpriced] {
+            let found = solve(problem, &Options::default()).unwrap().coefficients;
+            let slope = steepest(problem, &found);
+            assert!(slope < 1e-12, "{trial}: {slope:e} at {found:?}");
+            fitted += found.nonzeros();
+        }
+    }
+    assert!(fitted > 200, "{fitted}");
+}
+
 /// A count of a million beside zeros, and columns of very different lengths, from a far start.
 #[test]
 fn hard_starts_end_at_the_same_fit() {
@@ -63,7 +150,7 @@ fn hard_starts_end_at_the_same_fit() {
         let plain = solve(&problem, &Options::default()).unwrap();
         assert_eq!(plain.status, Status::Optimal, "{loss:?}: {:?}", plain.certificate);
         for far in [[-0.5, 30.0, 1e4], [0.02, -40.0, -2e4]] {
-            let start = bestset::Coefficients::from_dense(&far, -50.0);
+            let start = Coefficients::from_dense(&far, -50.0);
             let options = Options { warm_start: Some(start), ..Options::default() };
             let found = solve(&problem, &options).unwrap();
             assert_eq!(found.status, Status::Optimal, "{loss:?} {far:?}: {:?}", found.certificate);

@@ -165,7 +165,7 @@ fn call_report(call: ListSexp, kept: &Kept, about: ListSexp) -> savvy::Result<Se
     let call = Call::read(call, None)?;
     let input = call.data.borrow(setup(&call.part("setup")?)?);
     let (about, answer) = (self::about(&Fields(about))?, &kept.answer);
-    let page = run(&call.caller, |_| input.pose(|posed| page(answer, posed, &about)))?;
+    let page = run(&call.caller, |_| input.pose(|posed| page(answer, posed, &about, &call.caller.cancel)))?;
     Value::from(page).to_r()
 }
 

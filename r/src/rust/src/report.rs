@@ -2,6 +2,7 @@
 
 use crate::fields::{needed, Failure, Fields};
 use crate::input::Stop;
+use bestset::CancelFlag;
 use bestset::select::Posed;
 use bestset_report::{About, Kept};
 
@@ -19,7 +20,7 @@ pub fn about(from: &Fields) -> Result<About, Failure> {
 }
 
 /// The page.
-pub fn page(kept: &Kept, posed: &Posed<'_>, about: &About) -> Result<String, Stop> {
+pub fn page(kept: &Kept, posed: &Posed<'_>, about: &About, cancel: &CancelFlag) -> Result<String, Stop> {
     let text = "x is not what was fitted, or has been changed since: the report would not belong to the model";
-    kept.page(posed, about)?.ok_or_else(|| Stop(text.to_owned()))
+    kept.page(posed, about, cancel)?.ok_or_else(|| Stop(text.to_owned()))
 }

@@ -6,8 +6,8 @@ use faer::{Accum, Mat, MatRef, Par};
 
 impl MultinomialCurvature {
     /// G_{jk,il} = Σ_s w_sp_ks(1_{k=l} − p_ls)x_sjx_si − (L⁻¹S)_{jk}ᵀ(L⁻¹S)_{il} (MATH 16.3): with X ⊗ Id_K a pair of classes is one
-    /// product XᵀDX over the n samples, where columns one by one are K as long.
-    pub(super) fn gram(&self, x: &[f64]) -> Vec<f64> {
+    /// product XᵀDX over the n samples, where columns one by one are K as long. None where it is cut between two pairs.
+    pub(super) fn gram(&self, x: &[f64], is_cut: &dyn Fn() -> bool) -> Option<Vec<f64>> {
         let (n, classes) = (self.roots.len(), self.classes);
         let features = x.len() / n.max(1);
         let size = features * classes;
@@ -16,6 +16,9 @@ impl MultinomialCurvature {
         let mut block: Mat<f64> = Mat::zeros(features, features);
         for k in 0..classes {
             for l in 0..=k {
+                if is_cut() {
+                    return None;
+                }
                 let h = self.between_classes(k, l);
                 for (j, (to, from)) in scaled.chunks_mut(n.max(1)).zip(x.chunks(n.max(1))).enumerate() {
                     to.iter_mut().zip(from.iter().zip(&h)).for_each(|(to, (x, h))| *to = h * x);
@@ -35,7 +38,7 @@ impl MultinomialCurvature {
             }
         }
         self.answered(&mut gram, &sums, size);
-        gram
+        Some(gram)
     }
 
     /// w_sp_ks(1_{k=l} − p_ls) of every sample.
@@ -70,7 +73,7 @@ mod tests {
         for intercept in [true, false] {
             let loss = Multinomial::new(labels.clone(), classes, intercept, Some(&weights.repeat(classes))).unwrap();
             let curvature = loss.curvature(&u);
-            let gram = curvature.per_class(&x).unwrap();
+            let gram = curvature.per_class(&x, &|| false).unwrap();
             let column = |c: usize| {
                 let mut v = vec![0.0; n * classes];
                 let (j, k) = (c / classes, c % classes);

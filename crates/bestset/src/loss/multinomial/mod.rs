@@ -285,8 +285,8 @@ impl CoupledCurvature for MultinomialCurvature {
         v.iter_mut().zip(constant).for_each(|(v, c)| *v -= c);
     }
 
-    fn per_class(&self, x: &[f64]) -> Option<Vec<f64>> {
-        Some(self.gram(x))
+    fn per_class(&self, x: &[f64], is_cut: &dyn Fn() -> bool) -> Option<Vec<f64>> {
+        self.gram(x, is_cut)
     }
 }
 
