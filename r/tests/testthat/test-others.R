@@ -37,8 +37,8 @@ test_that("coefficients of other packages are judged", {
 
 test_that("a start is read as certify() reads coefficients", {
   x <- as.matrix(mtcars[-1])
-  ask <- function(start, ...) bestset(x, mtcars$mpg, k = 3, method = "cdss", max_iter = 1, prove = FALSE, warm_start = start, ...)
-  best <- bestset(x, mtcars$mpg, k = 3)
+  ask <- function(start, ...) bestset(x, mtcars$mpg, lambda0 = 10, method = "cdss", max_iter = 1, prove = FALSE, warm_start = start, ...)
+  best <- bestset(x, mtcars$mpg, lambda0 = 10)
   values <- replace(numeric(10), best$support, best$values)
   from_answer <- suppressWarnings(ask(best))
   # It is used: one iteration from the best answer is no worse.
