@@ -49,10 +49,22 @@ impl Outcome {
         }
     }
 
-    /// The same answer to its last digits (MATH 7.12).
+    /// The same answer, and the other subsets of the best, to their last digits (MATH 7.12).
     pub fn polished(self, problem: &Problem<'_>, limits: &Limits) -> Result<Self> {
-        let coefficients = polished(problem, self.coefficients, limits)?;
-        Ok(Self { coefficients, ..self })
+        if problem.loss().is_quadratic() {
+            return Ok(self);
+        }
+        let coefficients = polished(problem, self.coefficients.clone(), limits)?;
+        let one = |ranked: Ranked| {
+            // The first is the answer, whatever a limit that strikes now leaves of the others.
+            let own = match ranked.coefficients == self.coefficients {
+                true => coefficients.clone(),
+                false => polished(problem, ranked.coefficients, limits)?,
+            };
+            Ok(Ranked { objective: problem.value(&own)?, coefficients: own, ..ranked })
+        };
+        let ranked = self.ranked.into_iter().map(one).collect::<Result<_>>()?;
+        Ok(Self { coefficients, ranked, ..self })
     }
 
     /// Evaluates P from scratch and derives the status from the gap alone; what a monitor knows is left empty.

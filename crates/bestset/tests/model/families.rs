@@ -68,7 +68,11 @@ fn answers_are_fitted_to_the_last_digit() {
     let (n, p, mut fitted) = (80, 6, 0);
     for (at, loss) in LOSSES.into_iter().enumerate().skip(1) {
         for scale in [0.1, 3.0, 100.0] {
-            let (x, y) = data(7 + at as u64, n, p, loss);
+            let (x, mut y) = data(7 + at as u64, n, p, loss);
+            if matches!(loss, Loss::Huber { .. }) {
+                // Without noise the residuals are rounding, and so are slopes beside them.
+                y.iter_mut().enumerate().for_each(|(i, y)| *y += (1.7 * i as f64).sin());
+            }
             let columns: Vec<f64> = (0..p)
                 .flat_map(|j| {
                     let mut c = vec![0.0; n];
