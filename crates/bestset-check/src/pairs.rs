@@ -48,7 +48,7 @@ impl Vectors {
     }
 
     fn len(&self) -> usize {
-        if self.width == 0 { 0 } else { self.entries.len() / self.width }
+        self.entries.len().checked_div(self.width).unwrap_or(0)
     }
 
     fn one(&self, k: usize) -> &[f32] {

@@ -2,8 +2,8 @@
 
 use crate::fields::{needed, Failure, Fields};
 use crate::input::Stop;
-use bestset::CancelFlag;
 use bestset::select::Posed;
+use bestset::CancelFlag;
 use bestset_report::{About, Kept};
 
 /// Reads what the samples are called.
