@@ -1,7 +1,7 @@
 //! The active set: a compact in-memory copy of the columns in play.
 
 use crate::design::{Column, Design};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel;
 use rayon::prelude::*;
 
@@ -58,7 +58,19 @@ impl ActiveSet {
 
     /// Copies features in, in this order; those that could not be read, and all after them, are left out.
     pub fn extend(&mut self, design: &dyn Design, features: &[usize]) -> Result<()> {
+        self.make_room(features.len())?;
         design.columns(features, &mut |k, column| self.take(features[k], column))
+    }
+
+    /// Room for so many dense columns: where there is none, an error leaves what there is to be returned.
+    fn make_room(&mut self, columns: usize) -> Result<()> {
+        let entries = if self.sparse { 0 } else { columns.saturating_mul(self.n) };
+        if self.values.try_reserve(entries).or_else(|_| self.values.try_reserve_exact(entries)).is_ok() {
+            return Ok(());
+        }
+        let bytes = (self.values.len() + entries).saturating_mul(size_of::<f64>());
+        let (what, place) = ("X".to_owned(), format!("the {} columns in play", self.len() + columns));
+        Err(Error::Read { what, place, reason: format!("there is no memory for their {bytes} bytes") })
     }
 
     fn take(&mut self, j: usize, column: &Column) {

@@ -63,7 +63,10 @@ impl Outcome {
             };
             Ok(Ranked { objective: problem.value(&own)?, coefficients: own, ..ranked })
         };
-        let ranked = self.ranked.into_iter().map(one).collect::<Result<_>>()?;
+        let mut ranked = self.ranked.into_iter().map(one).collect::<Result<Vec<_>>>()?;
+        // Copies of columns make subsets of the same P but for its last digits, which are others now.
+        ranked.sort_by(|a, b| a.objective.total_cmp(&b.objective));
+        let coefficients = ranked.first().map_or(coefficients, |first| first.coefficients.clone());
         Ok(Self { coefficients, ranked, ..self })
     }
 
