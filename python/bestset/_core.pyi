@@ -149,6 +149,7 @@ class SelectedDict(TypedDict):
     baseline: tuple[float, list[tuple[int, list[float], list[float]]]] | None
     classes: tuple[list[list[float]], list[float]] | None
     kept: Kept
+    unfinished: str | None
 
 class CertifiedDict(CertificateDict, StandingDict):
     status: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,20 +115,29 @@ def read(y: Any) -> Times:
 
 
 def stratum_numbers(given: Any, known: Any) -> list[int]:
-    """The places of labels among those of the fit; 1, 1.0 and "1" are one label, as files have texts."""
-    places = {_label(label): number for number, label in enumerate(known)}
-    wanted = np.asarray(given).ravel().tolist()
-    for label in wanted:
-        if _label(label) not in places:
-            raise ValueError(f"the stratum {label!r} was not among those of the fit: {', '.join(map(str, known))}")
-    return [places[_label(label)] for label in wanted]
+    """The places of labels among those of the fit: as they are, as texts, or as numbers where no two of the fit are the same number."""
+    known = list(known)
+    numbers = [_number(label) for label in known]
+    ways: list[tuple[Callable[[Any], Any], list[Any]]] = [(lambda label: label, known), (str, [str(label) for label in known])]
+    if None not in numbers and len(set(numbers)) == len(known):
+        # Files have texts: there 1, 1.0 and "1" are one label.
+        ways.append((_number, numbers))
+    places = [(way, {label: place for place, label in enumerate(labels)}) for way, labels in ways]
+
+    def place(label: Any) -> int:
+        for way, found in places:
+            if way(label) in found:
+                return found[way(label)]
+        raise ValueError(f"the stratum {label!r} was not among those of the fit: {', '.join(map(str, known))}")
+
+    return [place(label) for label in np.asarray(given).ravel().tolist()]
 
 
-def _label(given: Any) -> Any:
+def _number(given: Any) -> float | None:
     try:
         return float(given)
     except (TypeError, ValueError):
-        return str(given)
+        return None
 
 
 def curves(baseline: Any, u: Floats, what: str, times: Any, strata: Any = None) -> Floats:

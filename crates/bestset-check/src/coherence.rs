@@ -197,7 +197,8 @@ impl<'a> Inside<'a> {
         let mut vectors = Vectors::new(n, m);
         let (mut longest, mut mean, mut cross) = (0.0f64, 0.0f64, 0.0f64);
         let roots: Vec<f64> = (0..n).map(|i| (model.weight(i) * (1.0 - SHARE)).sqrt()).collect();
-        let larger = |of: &mut f64, by: f64| *of = if by <= *of { *of } else { by };
+        // What is no number stays.
+        let larger = |of: &mut f64, by: f64| *of = if of.is_nan() || by <= *of { *of } else { by };
         for &j in features {
             let (column, unit) = (model.column(j), unit(model, j));
             let (w, mut rest) = (self.solve(column), column.to_vec());

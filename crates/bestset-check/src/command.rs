@@ -61,18 +61,22 @@ fn asked(words: impl Iterator<Item = OsString>) -> Result<Asked, String> {
 /// What all proofs begin with, before the number of the version.
 const BEGINNING: &[u8] = b"BSPROOF";
 
-/// The first bytes of a file.
-fn first_bytes(path: &Path) -> Result<Vec<u8>, Failed> {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(BEGINNING.len() as u64).read_to_end(&mut bytes));
-    read.map_err(|error| Failed::Unread(format!("{}: {error}", path.display())))?;
-    Ok(bytes)
+/// Whether a file begins as proofs do; what is no file, as a pipe, can be read only once, and is taken for what its place says.
+fn is_proof(path: &Path, by_place: bool) -> Result<bool, Failed> {
+    let first = || -> std::io::Result<bool> {
+        if !std::fs::metadata(path)?.is_file() {
+            return Ok(by_place);
+        }
+        let mut bytes = Vec::new();
+        File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut bytes)?;
+        Ok(bytes == BEGINNING)
+    };
+    first().map_err(|error| Failed::Unread(format!("{}: {error}", path.display())))
 }
 
 fn proved(files: &Files) -> Result<Proved, Failed> {
     let (data, proof) = (files.data.display(), files.proof.display());
-    let is_proof = |path: &Path| first_bytes(path).map(|bytes| bytes == BEGINNING);
-    match (is_proof(&files.data)?, is_proof(&files.proof)?) {
+    match (is_proof(&files.data, false)?, is_proof(&files.proof, true)?) {
         (false, true) => {}
         (true, false) => {
             return Err(Failed::Unread(format!(

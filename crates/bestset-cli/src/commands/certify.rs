@@ -80,12 +80,12 @@ impl<'a> CertifyJson<'a> {
 
 impl Certify {
     pub fn run(&self, cancel: &CancelFlag, out: &mut dyn Write) -> Result<Exit, Failure> {
-        let (given, fitting, size) = self.given()?;
+        let (given, fitting, size, input) = self.given()?;
         if size.lambda0.is_none() && size.k.is_none() {
             return Err(Failure::Usage("say what the coefficients are to be judged by: --lambda0 or -k"));
         }
         let session = Session::start(&self.limits, cancel);
-        let data = Loaded::read(&self.input, &fitting, &session)?;
+        let data = Loaded::read(&input, &fitting, &session)?;
         fitting.pose(&data, |posed| {
             // The bound with categories as a whole is not one for the objective of single levels, which is shown.
             if posed.setup.groups.is_some() {
@@ -112,15 +112,15 @@ impl Certify {
     }
 
     /// The coefficients, and the problem that a model brings along unless told otherwise.
-    fn given(&self) -> Result<(Given, FittingArgs, SizeArgs), Failure> {
-        let (mut fitting, mut size) = (self.fitting.clone(), self.size.clone());
+    fn given(&self) -> Result<(Given, FittingArgs, SizeArgs, InputArgs), Failure> {
+        let (mut fitting, mut size, mut input) = (self.fitting.clone(), self.size.clone(), self.input.clone());
         let path = &self.coefficients;
         let text = std::fs::read_to_string(path)
             .map_err(|e| Failure::Message(format!("{}: cannot be read: {e}", path.display())))?;
         let json: Option<serde_json::Value> = serde_json::from_str(&text).ok();
         let is_model = json.as_ref().is_some_and(|j| j.get("format").is_some() && j.get("model").is_some());
         if !is_model {
-            return Ok((Given::parse(path, text, json)?, fitting, size));
+            return Ok((Given::parse(path, text, json)?, fitting, size, input));
         }
         let (model, known) = encoding::load(path)?;
         if matches!(model.loss, Loss::Cox { .. }) && self.input.time.is_none() {
@@ -131,8 +131,14 @@ impl Certify {
             size.k = known.as_ref().and_then(|k| k.k);
             size.lambda0 = Some(model.lambda0).filter(|_| size.k.is_none());
         }
+        if let Some(known) = &known {
+            // Without what the fit had beside the features it is another problem that the coefficients would be judged by.
+            input.offset = input.offset.or(known.offset.clone());
+            input.exposure = input.exposure.or(known.exposure.clone());
+            input.strata = input.strata.or(known.strata_column.clone());
+        }
         let names = known.and_then(|known| known.class_names);
-        Ok((Given::Model(Box::new(model), names), fitting, size))
+        Ok((Given::Model(Box::new(model), names), fitting, size, input))
     }
 
     fn write(&self, posed: &Posed<'_>, size: usize, judged: &Certified, out: &mut dyn Write) -> Result<(), Failure> {
@@ -156,9 +162,11 @@ impl Certify {
         ];
         writeln!(out, "{}", output::table(&[], rows.into_iter()))?;
         // What cut the search short, where nothing is proved.
-        let ended = judged.found.solution.status;
-        let status = if ended == Status::Optimal { judged.status } else { ended };
-        let status = if judged.status == Status::Optimal { Status::Optimal } else { status };
+        let status = match (judged.status, judged.found.solution.status) {
+            (own, Status::Optimal) => own,
+            (Status::Optimal, _) => Status::Optimal,
+            (_, ended) => ended,
+        };
         writeln!(out, "{}", output::certificate::statement(certificate, status, &found.terms))?;
         let remarks = output::certificate::remarks(posed, found);
         remarks.iter().try_for_each(|remark| writeln!(out, "{remark}"))?;

@@ -284,7 +284,8 @@ impl Predict {
             roles.labels = known.class_names.clone().unwrap_or_default();
         }
         // The linear predictor and the risk are the same in every stratum: only a column that is named must be there.
-        let usual = known.and_then(|k| k.strata_column.clone()).filter(|column| table.has(column));
+        let is_baseline_used = matches!(self.kind, Some(Kind::Survival | Kind::Hazard | Kind::Median));
+        let usual = known.and_then(|k| k.strata_column.clone()).filter(|column| is_baseline_used && table.has(column));
         roles.apart = self.strata.clone().or(usual).into_iter().collect();
         if !model.names.is_empty() {
             let used = self.used(&table, model, known)?;

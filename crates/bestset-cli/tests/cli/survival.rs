@@ -1,6 +1,7 @@
 //! Survival times on the command line: columns with roles of their own, the family by its name, predictions.
 
 use crate::place::Place;
+use serde_json::Value;
 
 /// Sixty samples, of which x1 shortens the time and every third is censored.
 fn trial() -> Place {
@@ -68,6 +69,23 @@ fn strata_are_predicted_by_their_names() {
         let refused = place.refused(line);
         assert!(refused.contains(said), "{line}: {refused}");
     }
+}
+
+/// A model is judged by the problem it was fitted to: its strata and exposures are taken over, and are no features.
+#[test]
+fn certify_takes_over_what_the_fit_had_beside_features() {
+    let place = trial();
+    let close = |fit: &Value, judged: &Value| {
+        let (fit, judged) = (fit["objective"].as_f64().unwrap(), judged["objective"].as_f64().unwrap());
+        assert!((fit - judged).abs() < 1e-6 * fit.abs(), "{fit} {judged}");
+    };
+    let fitted = place.json("fit trial.csv --time days --event died --strata centre -o strata.json --json");
+    let certify = "certify trial.csv --time days --event died --coefficients strata.json --json";
+    close(&fitted, &place.json(certify));
+    let row = |i: u32| format!("{},{},{},{}\n", i * 7 % 40, i * 11 % 13, 1 + i % 3, (i * 7 % 40) / 9 * (1 + i % 3));
+    place.write("cases.csv", &("a,b,years,cases\n".to_owned() + &(0..60).map(row).collect::<String>()));
+    let fitted = place.json("fit cases.csv --target cases --family poisson --exposure years -o cases.json --json");
+    close(&fitted, &place.json("certify cases.csv --target cases --coefficients cases.json --json"));
 }
 
 #[test]

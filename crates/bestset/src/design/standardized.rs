@@ -109,7 +109,7 @@ impl<'a> Standardized<'a> {
 
 /// Whether a column varies by no more than [`FLAT`] of its length.
 fn is_flat(m: &Moments) -> bool {
-    m.centred <= FLAT * FLAT * m.squares
+    m.squares.is_finite() && m.centred <= FLAT * FLAT * m.squares
 }
 
 /// The columns that are constant but for rounding.

@@ -68,7 +68,7 @@ impl ActiveSet {
         if self.values.try_reserve(entries).or_else(|_| self.values.try_reserve_exact(entries)).is_ok() {
             return Ok(());
         }
-        let bytes = (self.values.len() + entries).saturating_mul(size_of::<f64>());
+        let bytes = self.values.len().saturating_add(entries).saturating_mul(size_of::<f64>());
         let (what, place) = ("X".to_owned(), format!("the {} columns in play", self.len() + columns));
         Err(Error::Read { what, place, reason: format!("there is no memory for their {bytes} bytes") })
     }

@@ -54,14 +54,23 @@ impl Outcome {
         if problem.loss().is_quadratic() {
             return Ok(self);
         }
-        let coefficients = polished(problem, self.coefficients.clone(), limits)?;
+        // Columns that cannot be read now take nothing away from what there is.
+        let polish = |found: Coefficients| match polished(problem, found.clone(), limits) {
+            Err(error) if error.is_of_reading() => Ok(found),
+            polished => polished,
+        };
+        let coefficients = polish(self.coefficients.clone())?;
         let one = |ranked: Ranked| {
             // The first is the answer, whatever a limit that strikes now leaves of the others.
             let own = match ranked.coefficients == self.coefficients {
                 true => coefficients.clone(),
-                false => polished(problem, ranked.coefficients, limits)?,
+                false => polish(ranked.coefficients)?,
             };
-            Ok(Ranked { objective: problem.value(&own)?, coefficients: own, ..ranked })
+            let objective = problem.value(&own).or_else(|error| match error.is_of_reading() {
+                true => Ok(ranked.objective),
+                false => Err(error),
+            })?;
+            Ok(Ranked { objective, coefficients: own, ..ranked })
         };
         let mut ranked = self.ranked.into_iter().map(one).collect::<Result<Vec<_>>>()?;
         // Copies of columns make subsets of the same P but for its last digits, which are others now.
