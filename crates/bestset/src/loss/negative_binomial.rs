@@ -3,6 +3,9 @@
 
 use crate::loss::{ScalarLoss, chord, log, log_difference};
 
+/// e^x is no number beyond this.
+const FAR: f64 = 700.0;
+
 /// The negative binomial loss with the log link and a known θ, with conjugate
 /// (a + y) log(a + y) − y log y + (θ − a) log(1 − a/θ), −y ≤ a ≤ θ (MATH 2.13).
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +50,10 @@ impl ScalarLoss for NegativeBinomial {
             return theta * (v.max(0.0) + (-v.abs()).exp().ln_1p());
         }
         let t = u - y.ln();
-        let value = if t.abs() < 0.5 {
+        let value = if theta < y && t > -FAR {
+            // (θ + e^u)/(θ + y) = e^t(1 + (e^−t − 1) θ/(θ + y)): the share of y cancels, and what is left has the digits of θ.
+            theta * t + total * ((-t).exp_m1() * (theta / total)).ln_1p()
+        } else if t.abs() < 0.5 {
             // (θ + e^u)/(θ + y) = 1 + (e^t − 1) y/(θ + y), near one.
             total * (t.exp_m1() * (y / total)).ln_1p() - y * t
         } else if t > 0.0 {
@@ -101,5 +107,28 @@ impl ScalarLoss for NegativeBinomial {
 
     fn domain(self, y: f64) -> (f64, f64) {
         (-y, self.theta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where counts are many, θ(t + e^−t − 1) but for θ/y: sums of terms as large as y had no digit of it left.
+    #[test]
+    fn large_counts_keep_their_digits() {
+        for theta in [0.01, 0.1, 3.0] {
+            for y in [1e9, 1e12, 1e15] {
+                for t in [-3.0, -1.0, -0.1, 0.1, 1.0, 5.0] {
+                    let loss = NegativeBinomial { theta };
+                    let (value, limit) = (loss.value(t + f64::ln(y), y), theta * (t + f64::exp_m1(-t)));
+                    let room = 1e-11 + 100.0 * theta / y;
+                    assert!((value - limit).abs() <= room * limit, "{theta} {y} {t}: {value} {limit}");
+                }
+            }
+        }
+        // Where nearly nothing is expected e^−t is no number, and the loss is one.
+        let far = NegativeBinomial { theta: 1.0 }.value(-900.0, 5.0);
+        assert!(far.is_finite() && far > 4000.0, "{far}");
     }
 }
