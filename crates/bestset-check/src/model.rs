@@ -171,7 +171,10 @@ impl Model {
     pub fn centre(&self, column: &mut [f64]) {
         if self.intercept {
             let total = self.weights.as_ref().map_or(self.n as f64, |w| w.iter().sum());
-            let mean = self.sum(column) / total;
+            // The intercept takes up any constant: of a constant column nothing is left, where a rounded mean would leave its rounding.
+            let first = column.first().copied().unwrap_or(0.0);
+            let is_constant = column.iter().all(|x| *x == first);
+            let mean = if is_constant { first } else { self.sum(column) / total };
             column.iter_mut().for_each(|x| *x -= mean);
         }
     }
