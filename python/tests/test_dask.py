@@ -277,7 +277,7 @@ def main():
                     os.kill(os.getpid(), signal.SIGINT)
                 return sweep(features, vectors)
             there.correlate = slow
-            found = bd.solve(there, y, lambda0=2.0, lambda2=1.0, standardize=False, method="exact", on_interrupt="return")
+            found = bd.solve(there, y, lambda0=2.0, lambda2=1.0, standardize=False, method="exact", on_interrupt="return", max_nodes=400)
             print("returned", found.status, found.lower_bound <= found.objective, len(found.support) > 0, flush=True)
 
 if __name__ == "__main__":
@@ -290,7 +290,11 @@ def test_ctrl_c_returns_the_best_answer_with_a_bound(tmp_path):
     script.write_text(CHILD)
     here = Path(__file__).parent
     path = os.pathsep.join([str(here), str(here.parent), os.environ.get("PYTHONPATH", "")])
-    run = subprocess.run([sys.executable, script], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
+    # A signal that strikes where Python ignores exceptions (a destructor of Dask's, say) is lost: the nodes end such a solve, and it is tried again.
+    for _ in range(3):
+        run = subprocess.run([sys.executable, script], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
+        if "returned node_limit" not in run.stdout:
+            break
     assert "returned interrupted True True" in run.stdout, run.stdout + run.stderr
 
 
