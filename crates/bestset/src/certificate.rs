@@ -73,3 +73,19 @@ fn difference(upper: f64, lower: f64) -> f64 {
 fn relative(gap: f64, value: f64) -> f64 {
     if gap == 0.0 || gap.is_infinite() { gap } else { gap / value.abs() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the answer refutes proves nothing; what rounding may have done is left, and so is P = 0.
+    #[test]
+    fn a_bound_that_the_answer_refutes_is_dropped() {
+        let of = |objective: f64, bound: f64| Certificate::new(objective, None, bound);
+        assert_eq!(of(0.75, 98.2).lower_bound, 0.0);
+        assert_eq!(of(0.75, 98.2).status(Status::Optimal, 1e-9, 1e-6), Status::Converged);
+        assert_eq!(of(2.0, 2.0 + 1e-9).lower_bound, 2.0 + 1e-9);
+        assert_eq!(of(1e-20, 1e-14).status(Status::Converged, 1e-9, 1e-6), Status::Optimal);
+        assert_eq!(of(1.0, f64::NEG_INFINITY).lower_bound, f64::NEG_INFINITY);
+    }
+}

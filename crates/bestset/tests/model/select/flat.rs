@@ -135,6 +135,12 @@ fn no_bound_is_above_an_answer_made_of_last_digits() {
                     "{seed} {intercept} {how:?} {prove:?}: {certificate:?} {:?}",
                     found.solution.dependent
                 );
+                let support = &found.solution.coefficients.support;
+                let is_of_rounding = |list: &Vec<usize>| list.iter().all(|j| support.contains(j));
+                assert!(
+                    !found.solution.dependent.iter().any(is_of_rounding),
+                    "{seed} {intercept} {how:?}: {support:?}"
+                );
                 checked += 1;
                 named += usize::from(found.solution.dependent == [[0, 1]]);
             }
