@@ -76,7 +76,7 @@ test-python: rust $(VENV)/bin/python
 # The engine is compiled in target/r, so that the next time only what has changed is.
 r: rust
 	@command -v R >/dev/null || { echo "R was not found; install it (Debian, Ubuntu: apt install r-base-dev r-cran-matrix)" >&2; exit 1; }
-	BESTSET_TARGET=$(CURDIR)/target/r R CMD INSTALL --preclean --clean r
+	CARGO_PROFILE_RELEASE_STRIP=debuginfo BESTSET_TARGET=$(CURDIR)/target/r R CMD INSTALL --preclean --clean r
 
 r-source: rust
 	r/dev/source.sh target/r-source
@@ -97,7 +97,6 @@ traces: rust
 lint: rust
 	$(PYTHON) docs/check_math.py
 	$(CARGO) fmt --all --check
-	$(CARGO) fmt --check --manifest-path r/src/rust/Cargo.toml
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
 doc: rust

@@ -28,13 +28,17 @@ rm -rf "$rust"/crates/bestset-data/src/{simulation,write}
 printf '\n[features]\nplots = []\n' >>"$rust/crates/bestset-report/Cargo.toml"
 printf '\n[features]\ntables = []\n' >>"$rust/crates/bestset-data/Cargo.toml"
 {
-    sed -e 's|path = "../../../crates/|path = "crates/|' -e "/source.sh. copies the crates/d" -e '/^\[workspace\]$/d' r/src/rust/Cargo.toml
-    printf '[workspace]\nresolver = "2"\nmembers = ["crates/bestset", "crates/bestset-data", "crates/bestset-report"]\n\n'
+    sed -e 's|path = "../../../crates/|path = "crates/|' -e '/^#/d' r/src/rust/Cargo.toml
+    printf '\n[profile.release]\nlto = "thin"\ncodegen-units = 4\nstrip = "debuginfo"\n'
+    printf '\n[workspace]\nresolver = "2"\nmembers = ["crates/bestset", "crates/bestset-data", "crates/bestset-report"]\n\n'
     awk '/^\[workspace\./ {keep = 1} /^\[/ && !/^\[workspace\./ {keep = 0} keep' Cargo.toml
 } >"$rust/Cargo.toml"
 
 mkdir -p "$package/inst"
+cp Cargo.lock "$rust"
 cd "$rust"
+# Versions stay as they are locked; what this workspace does not need goes.
+cargo metadata --format-version 1 >/dev/null 2>"$out/vendor.log" || { cat "$out/vendor.log" >&2; exit 1; }
 cargo vendor --locked vendor >/dev/null 2>"$out/vendor.log" || { cat "$out/vendor.log" >&2; exit 1; }
 python3 "$OLDPWD/r/dev/authors.py" >"$package/inst/AUTHORS"
 python3 "$OLDPWD/r/dev/prune.py" vendor

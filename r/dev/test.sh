@@ -17,8 +17,11 @@ fi
 
 out=$PWD/target/r-source
 mkdir -p "$out"
-# What is tested is what is compiled for speed, but for the time that the compiler takes.
-export CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+# The source package is compiled as users compile it, but for the time that optimising takes; what is tested is linked with the engine
+# as the tests of Rust have compiled it.
+export CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+engine=$PWD/target/debug
+[ -f "$engine/libbestset_r.a" ] || cargo build --workspace --lib --bins --tests
 export BESTSET_TARGET=$PWD/target/r-check XZ_LEVEL=-1
 export OMP_THREAD_LIMIT=2 NOT_CRAN=true
 # What is not on this machine is not asked for: CRAN's pages, a clock, packages that are only suggested, a PDF without LaTeX.
@@ -36,13 +39,12 @@ fi
 rm -f "$out"/bestset_*.tar.gz
 R_BUILD_ARGS=--no-build-vignettes r/dev/source.sh "$out"
 cd "$out"
-# The engine is compiled once, from the source package as it is; what builds vignettes and what is checked link it.
 mkdir -p library
 # Without a lock: one that an interrupted run left behind would stop all others.
 # Unpacked at the same place every time, where cargo finds again what it has compiled of the crates of others.
 rm -rf unpacked && mkdir unpacked && tar xf bestset_*.tar.gz -C unpacked
 R CMD INSTALL --no-lock --library=library unpacked/bestset
-export BESTSET_LIBRARY=$BESTSET_TARGET/release
+export BESTSET_LIBRARY=$engine
 R CMD build bestset
 status=0
 R CMD check --as-cran "${manual[@]}" bestset_*.tar.gz || status=$?
