@@ -199,9 +199,10 @@ pub fn exact_observed(
 
 /// The settings that the points depend on; limits and threads are not among them.
 fn settings(options: &PathOptions) -> String {
-    let PathOptions { grid, lambda2, max_size, backward, search, groups, solve } = options;
+    let PathOptions { grid, lambda2, max_size, until, backward, search, groups, solve } = options;
     let tolerances = (solve.gap, solve.gap_absolute, solve.relaxation_gap);
-    format!("{grid:?} {lambda2:?} {max_size:?} {backward} {search:?} {groups:?} {tolerances:?}")
+    let until = until.map_or(String::new(), |criterion| format!(" {criterion:?}"));
+    format!("{grid:?} {lambda2:?} {max_size:?}{until} {backward} {search:?} {groups:?} {tolerances:?}")
 }
 
 /// FNV-1a, going on from the hash of what came before.

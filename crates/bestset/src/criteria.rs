@@ -25,7 +25,6 @@
 
 use crate::control::Options;
 use crate::error::{Error, Result};
-use crate::path::{Path, Point};
 use crate::penalty::{Bounds, Penalty};
 use crate::problem::Problem;
 use crate::solution::Coefficients;
@@ -86,7 +85,7 @@ impl Fit {
     }
 
     /// The fit without features: what is the same for all fits of a problem is found once.
-    fn null(problem: &Problem<'_>) -> Self {
+    pub(crate) fn null(problem: &Problem<'_>) -> Self {
         let counted = Counted::new(problem);
         let deviance = 2.0 * counted.share * problem.null_objective();
         Self {
@@ -103,20 +102,21 @@ impl Fit {
     }
 
     /// The same problem with these coefficients.
-    fn with(self, problem: &Problem<'_>, coefficients: &Coefficients) -> Result<Self> {
+    pub(crate) fn with(self, problem: &Problem<'_>, coefficients: &Coefficients) -> Result<Self> {
+        let (loss, size) = (problem.loss_at(coefficients)?, problem.size(coefficients));
+        let free = problem.size_of(coefficients, |j| problem.penalty().price.at(j) == 0.0);
+        Ok(self.of(problem, loss, size, free))
+    }
+
+    /// The same problem with this loss and these sizes.
+    pub(crate) fn of(self, problem: &Problem<'_>, loss: f64, size: usize, free: usize) -> Self {
         let counted = Counted::new(problem);
-        let deviance = 2.0 * counted.share * problem.loss_at(coefficients)?;
-        Ok(Self {
-            deviance,
-            size: problem.size(coefficients),
-            free: problem.size_of(coefficients, |j| problem.penalty().price.at(j) == 0.0),
-            lack: counted.lack(problem, deviance),
-            ..self
-        })
+        let deviance = 2.0 * counted.share * loss;
+        Self { deviance, size, free, lack: counted.lack(problem, deviance), ..self }
     }
 
     /// K, the coefficients fitted.
-    fn fitted(&self) -> f64 {
+    pub(crate) fn fitted(&self) -> f64 {
         self.each as f64 * (self.size as f64 + f64::from(u8::from(self.intercept)))
     }
 
@@ -142,12 +142,6 @@ impl Fit {
             }
         }
     }
-}
-
-/// The fits of a path.
-fn fits(problem: &Problem<'_>, path: &Path) -> Result<Vec<Fit>> {
-    let null = Fit::null(problem);
-    path.points.iter().map(|p| null.with(problem, &p.solution.coefficients)).collect()
 }
 
 /// Coefficients fitted for a feature: those of one of K classes are determined by the others.
@@ -311,46 +305,18 @@ impl Criterion {
         self != Self::Cp || loss.is_quadratic()
     }
 
+    /// Whether it is the lack of fit and what each feature adds to it (MATH 10.12–10.14).
+    pub(crate) fn adds_prices(self) -> bool {
+        matches!(self, Self::Aic | Self::Bic | Self::Ebic { .. } | Self::Gic)
+    }
+
     /// Whether the largest value wins.
     pub fn is_maximised(self) -> bool {
         matches!(self, Self::R2 | Self::AdjustedR2)
     }
 
-    /// The criterion at every point; for Cp the variance is that of the largest model with K < n (MATH 10.15).
-    ///
-    /// ```
-    /// use bestset::criteria::Criterion;
-    /// use bestset::design::Dense;
-    /// use bestset::path::{PathOptions, path};
-    /// use bestset::{Penalty, Problem};
-    ///
-    /// let x = Dense::new(4, 2, vec![1.0, 2.0, 3.0, 4.0, 1.0, -1.0, 1.0, -1.0])?;
-    /// let problem = Problem::new(&x, vec![2.1, 3.9, 5.9, 8.1], Penalty::new(0.0, 0.0, 0.01))?;
-    /// let found = path(&problem, &PathOptions::default())?;
-    /// let chosen = Criterion::Bic.best(&problem, &found)?;
-    /// assert_eq!(found.points[chosen].solution.support(), &[0]);
-    /// # Ok::<(), bestset::Error>(())
-    /// ```
-    pub fn along(self, problem: &Problem<'_>, path: &Path) -> Result<Vec<f64>> {
-        self.check(problem.loss())?;
-        Ok(self.over(&fits(problem, path)?))
-    }
-
-    /// Every criterion at every point, NaN where it is not defined for the loss; `own` stands in the place of its kind.
-    ///
-    /// Fails where the columns cannot be read.
-    pub fn all_along(problem: &Problem<'_>, path: &Path, own: Option<Self>) -> Result<Vec<(Self, Vec<f64>)>> {
-        let fits = fits(problem, path)?;
-        let of = |known: Self| {
-            let own = own.filter(|own| own.name() == known.name()).unwrap_or(known);
-            let is_defined = own.check(problem.loss()).is_ok();
-            (own, if is_defined { own.over(&fits) } else { vec![f64::NAN; fits.len()] })
-        };
-        Ok(Self::ALL.into_iter().map(of).collect())
-    }
-
     /// Whether it has a value: γ and the loss are what it needs.
-    fn check(self, loss: crate::Loss) -> Result<()> {
+    pub(crate) fn check(self, loss: crate::Loss) -> Result<()> {
         if let Self::Ebic { gamma } = self
             && !(gamma >= 0.0 && gamma.is_finite())
         {
@@ -360,25 +326,6 @@ impl Criterion {
             return Err(Error::Unsupported { method: "Cp", reason: "needs the squared loss" });
         }
         Ok(())
-    }
-
-    fn over(self, fits: &[Fit]) -> Vec<f64> {
-        // σ² of the largest model that leaves degrees of freedom.
-        let free = |fit: &&Fit| fit.fitted() < fit.samples;
-        let largest = fits.iter().filter(free).max_by_key(|fit| fit.size);
-        let variance = largest.map_or(f64::NAN, |fit| fit.deviance / (fit.samples - fit.fitted()));
-        fits.iter().map(|fit| fit.value(self, variance)).collect()
-    }
-
-    /// The best point of a path, the earliest of equals.
-    pub fn best(self, problem: &Problem<'_>, path: &Path) -> Result<usize> {
-        let sign = if self.is_maximised() { -1.0 } else { 1.0 };
-        let values = self.along(problem, path)?;
-        let finite = values.iter().enumerate().filter(|v| !v.1.is_nan()).map(|(k, v)| (sign * v, k));
-        let best = finite.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        // Where it is a number nowhere, as for a constant target, nothing is to be chosen: the null model comes first.
-        let first = (!path.points.is_empty()).then_some(0);
-        best.map(|b| b.1).or(first).ok_or(Error::Empty { rows: 0, columns: 0 })
     }
 }
 
@@ -397,9 +344,4 @@ pub fn refit(problem: &Problem<'_>, support: &[usize], options: &Options) -> Res
     let penalty = Penalty::new(0.0, 0.0, 1e-12 * largest).with_bounds(Bounds::Each(bounds.0, bounds.1));
     let options = Options { method: crate::Method::Incremental, ..options.clone() };
     Ok(solve(&problem.with_penalty(penalty)?, &options)?.coefficients)
-}
-
-/// As [`refit`], for the support of a point.
-pub fn refit_point(problem: &Problem<'_>, point: &Point, options: &Options) -> Result<Coefficients> {
-    refit(problem, point.solution.support(), options)
 }

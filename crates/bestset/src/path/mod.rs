@@ -9,6 +9,7 @@ mod back;
 mod batch;
 mod grid;
 mod grouped;
+mod judged;
 mod run;
 mod state;
 
@@ -16,6 +17,7 @@ pub use grid::Grid;
 pub(crate) use state::State;
 
 use crate::control::{Limits, Options};
+use crate::criteria::Criterion;
 use crate::error::{Error, Result};
 use crate::groups::Groups;
 use crate::problem::Problem;
@@ -29,6 +31,7 @@ use serde::{Deserialize, Serialize};
 /// | `grid` | dynamic, 100 points | the λ0 visited | |
 /// | `lambda2` | the problem's | ridge terms, one path for each | ≥ 0 |
 /// | `max_size` | min(n, p) | a path ends after the first answer with this many features | ≥ 1 |
+/// | `until` | none | a path ends where this criterion is left no larger size to choose; not with groups | AIC, BIC, EBIC, GIC |
 /// | `backward` | true | the points of a sweep take each other's answers | |
 /// | `search` | neighbours | how much is spent on the answer of each point | |
 /// | `groups` | none | features that are in or out together | λ2 > 0 or bounds on every coefficient |
@@ -41,6 +44,9 @@ pub struct PathOptions {
     pub lambda2: Vec<f64>,
     /// A path ends after the first answer with at least this many features; `None` for min(n, p).
     pub max_size: Option<usize>,
+    /// A path ends after the sweep in which this criterion is left no larger size to choose, as far as its answers are the best of their
+    /// prices (MATH 10.21); others than AIC, BIC, EBIC and GIC end none, and neither do prices that differ.
+    pub until: Option<Criterion>,
     /// Whether answers are tried at their larger neighbours.
     pub backward: bool,
     /// How much is spent on each answer.
@@ -65,7 +71,7 @@ impl Default for PathOptions {
     fn default() -> Self {
         let solve = Options { relaxation_gap: 1e-4, ..Options::default() };
         let (grid, search) = (Grid::default(), Search::default());
-        Self { grid, lambda2: Vec::new(), max_size: None, backward: true, search, groups: None, solve }
+        Self { grid, lambda2: Vec::new(), max_size: None, until: None, backward: true, search, groups: None, solve }
     }
 }
 

@@ -106,7 +106,7 @@ impl Strand<'_, '_> {
         while !state.done && self.next(first, null, &mut memory, state, monitor)? {
             if state.points.len().is_multiple_of(self.sweep()) {
                 self.finish(&mut memory, state, monitor, observer)?;
-                state.done = self.end(&state.points).is_some();
+                state.done = self.end(&state.points).is_some() || self.is_settled(&state.points)?;
             }
             // What a limit has cut short is not what the next run must go on from.
             if state.points.len().is_multiple_of(RENEWAL) && monitor.stop(0).is_none() {
@@ -135,8 +135,18 @@ impl Strand<'_, '_> {
     /// It is looked for where a sweep ends, and the points after it are dropped: an answer depends on the points of its own sweep
     /// and those before, so that it is the same wherever the path ends.
     fn end(&self, points: &[Point]) -> Option<usize> {
-        let most = self.options.max_size.unwrap_or(self.base.nrows().min(self.base.ncols()));
+        let most = self.most();
         points.iter().position(|p| p.solution.support().len() >= most)
+    }
+
+    /// The size at which the path ends.
+    fn most(&self) -> usize {
+        self.options.max_size.unwrap_or(self.base.nrows().min(self.base.ncols()))
+    }
+
+    /// Whether the criterion that the path is for is left no larger size.
+    fn is_settled(&self, points: &[Point]) -> Result<bool> {
+        self.options.until.map_or(Ok(false), |criterion| criterion.is_settled(&self.base, points, self.most()))
     }
 
     /// Ends a sweep: bounds and looks at all of X, then the points from where the last sweep ended take each other's answers.

@@ -6,7 +6,7 @@ use crate::control::Observer;
 use crate::criteria::{Counted, Criterion, usual_size};
 use crate::cv::{CrossValidation, CvOptions, Division, FoldEnd, Work};
 use crate::error::Result;
-use crate::path::{Grid, Path, Point};
+use crate::path::{Grid, Path, PathOptions, Point};
 use crate::solution::{Solution, Status};
 
 /// Cross-validation compares so many sizes at least: samples left out judge larger models than a criterion can.
@@ -22,7 +22,10 @@ impl<'a> Run<'_, 'a> {
     /// The model at the point that the criterion chooses.
     pub(super) fn by_criterion(&self, criterion: Criterion, observer: &mut dyn Observer) -> Result<Selected> {
         let most = self.most(usual_size(&self.posed.problem))?;
-        let path = self.path(&self.path_options(most, self.options.lambda2.clone()))?;
+        let options = self.path_options(most, self.options.lambda2.clone());
+        // Where X takes long to read, sizes that the criterion cannot choose are not looked at.
+        let is_vast = self.posed.problem.design().stored() > options.solve.thresholds.vast;
+        let path = self.path(&PathOptions { until: is_vast.then_some(criterion), ..options })?;
         if path.points.is_empty() {
             return self.null(path.status, observer);
         }

@@ -3,7 +3,7 @@
 use crate::common::{Shape, assert_close, case, normal, rng};
 use bestset::criteria::{Criterion, Fit, refit};
 use bestset::design::Dense;
-use bestset::path::{PathOptions, path};
+use bestset::path::{Grid, PathOptions, path};
 use bestset::{Bounds, Error, Loss, Options, Penalty, Problem};
 
 /// The criteria by hand: n = 4, p = 3, one feature and an intercept, RSS = 2, null 10.
@@ -104,4 +104,48 @@ fn refits_are_least_squares() {
             assert!(refit(problem, &[1, 0], &Options::default()).is_err(), "out of order");
         });
     }
+}
+
+/// A path for a criterion is the beginning of the path without end, and its choice is the same (MATH 10.21).
+#[test]
+fn a_path_for_a_criterion_ends_where_it_has_chosen() {
+    let mut rng = rng(733);
+    let ebic = Criterion::Ebic { gamma: 1.0 };
+    let (mut all, mut made) = (0, 0);
+    for trial in 0..24 {
+        let (n, p) = (120, 40);
+        let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+        let true_ones = trial % 5;
+        let u = |i: usize| (0..true_ones).map(|j| x[j * n + i]).sum::<f64>();
+        let (loss, y): (_, Vec<f64>) = match trial % 3 {
+            0 => (Loss::Squared, (0..n).map(|i| u(i) + normal(&mut rng)).collect()),
+            1 => (Loss::Logistic, (0..n).map(|i| (2.0 * u(i) + normal(&mut rng)).signum()).collect()),
+            _ => (Loss::Poisson, (0..n).map(|i| (0.5 * u(i) + 0.5 * normal(&mut rng)).exp().round()).collect()),
+        };
+        let design = Dense::new(n, p, x.clone()).unwrap();
+        let price = (0..p).map(|j| if j == 7 && trial % 2 == 0 { 0.0 } else { 1.0 }).collect();
+        let penalty = Penalty::new(0.0, 0.0, 0.1).with_price(price);
+        let problem = Problem::new(&design, y, penalty).unwrap().with_loss(loss).unwrap().with_intercept(true);
+        let settings = PathOptions { grid: Grid::for_sizes(30), max_size: Some(30), ..PathOptions::default() };
+        let whole = path(&problem, &settings).unwrap();
+        let criteria = [ebic, Criterion::Bic, Criterion::Aic, Criterion::Gic, Criterion::Cp];
+        for criterion in criteria.into_iter().filter(|c| c.is_defined(loss)) {
+            let ended = path(&problem, &PathOptions { until: Some(criterion), ..settings.clone() }).unwrap();
+            let (count, last) = (ended.points.len(), ended.points.len() - 1);
+            // Times are no part of an answer.
+            let answer =
+                |p: &bestset::path::Point| (p.lambda0, p.solution.coefficients.clone(), p.solution.certificate);
+            let same = ended.points.iter().zip(&whole.points).all(|(a, b)| answer(a) == answer(b));
+            assert!(same && count <= whole.points.len(), "{trial} {criterion:?}");
+            let choice = |of: &bestset::path::Path| criterion.best(&problem, of).unwrap();
+            assert_eq!(choice(&ended), choice(&whole), "{trial} {criterion:?}: ended at {last}");
+            if criterion == Criterion::Cp {
+                assert_eq!(count, whole.points.len(), "its variance is that of the largest model");
+            }
+            if criterion == ebic {
+                (all, made) = (all + whole.points.len(), made + count);
+            }
+        }
+    }
+    assert!(4 * made < 3 * all, "{made} points of {all}");
 }

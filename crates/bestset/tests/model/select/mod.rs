@@ -361,3 +361,24 @@ fn progress_is_shown_with_a_checkpoint() {
         std::fs::remove_file(&file).unwrap();
     }
 }
+
+/// Where X takes long to read a criterion's path ends sooner, and the model is the same.
+#[test]
+fn a_vast_problem_has_the_model_of_a_small_one() {
+    let mut shorter = 0;
+    for seed in 0..12 {
+        let (x, y) = data(seed, 150, 40, 0.4);
+        let x = Dense::new(150, 40, x).unwrap();
+        let of = |vast: usize| {
+            let thresholds = bestset::internals::Thresholds { vast, ..Options::default().thresholds };
+            let solve = Options { thresholds, ..Options::default() };
+            select(&x, &y, &Setup::default(), &Selection { solve, ..Selection::default() }).0
+        };
+        let (small, vast) = (of(usize::MAX), of(0));
+        assert_eq!(small.solution.coefficients, vast.solution.coefficients, "{seed}");
+        assert_eq!(small.lambda0, vast.lambda0, "{seed}");
+        let points = |found: &Selected| found.chosen.as_ref().unwrap().path.points.len();
+        shorter += usize::from(points(&vast) < points(&small));
+    }
+    assert!(shorter >= 8, "{shorter}");
+}
