@@ -9,10 +9,12 @@
 //! |---|---|
 //! | `rows` | d_j^m: the curvature that is left to a feature beside any m − 1 others (13.1) |
 //! | `pairs` | the look at all pairs of features that this takes |
+//! | `discs` | the same with weights (13.8) |
 //! | `clusters` | the same where a few features correlate much (13.6) |
 //! | `terms` | φ_j^m, ϰ_j, ς_j, and their least sums for every m (13.3), (13.4) |
 
 mod clusters;
+mod discs;
 mod pairs;
 mod rows;
 mod terms;
@@ -143,9 +145,21 @@ impl<'l, 'a> Look<'l, 'a> {
     /// What [`Look::bounds`] may be expected to find, from the features that pull most alone: their terms are the least. No proof
     /// rests on it.
     pub fn forecast(&self, best: f64) -> Option<Coherent> {
-        let (pulled, left) = self.first.as_ref()?.strongest(FORECAST);
+        let outside = self.first.as_ref()?;
+        let (pulled, left) = outside.some(&outside.strongest(FORECAST));
         let terms = Terms::new(self.problem, &self.around, &pulled, SHARES[0] * self.around.least)?;
         Some(terms.bounds(self.problem, best, &left))
+    }
+
+    /// As [`Look::forecast`], with weights.
+    pub fn forecast_by_weights(&self, (best, target): (f64, f64)) -> Option<Coherent> {
+        let outside = self.first.as_ref()?;
+        let rows = outside.strongest(FORECAST);
+        let (pulled, left) = outside.some(&rows);
+        let terms = |pulled| Terms::new(self.problem, &self.around, pulled, SHARES[0] * self.around.least);
+        let plain = terms(&pulled)?.bounds(self.problem, best, &left);
+        let most = terms::most_features(self.problem, best);
+        Some(terms(&outside.pulled)?.sharpened(most, target, (&outside.own, &rows), plain))
     }
 
     /// The largest size K and the most added features m for which no subset of at most K features, and none that adds at most m, is
@@ -158,7 +172,7 @@ impl<'l, 'a> Look<'l, 'a> {
             return Ok(None);
         };
         let most = terms::most_features(problem, best);
-        let of_size = |k: usize| terms.bounds_within(problem, k, &rows.plain);
+        let of_size = |k: usize| terms.sharpened(k, target, rows.all(), terms.bounds_within(problem, k, &rows.plain));
         let is_closed = |k: &usize| limits.stop(0).is_none() && of_size(*k).bound() >= target;
         let closed = (0..=most).take_while(is_closed).count();
         let added = of_size(most).closes(target);
@@ -195,6 +209,7 @@ impl<'l, 'a> Look<'l, 'a> {
     pub fn bounds(mut self, (best, target): (f64, f64), limits: &Limits) -> Result<Option<Coherent>> {
         let (mut found, mut first): (Option<Coherent>, _) = (None, self.first.take());
         let Self { problem, frame, around, .. } = &self;
+        let most = terms::most_features(problem, best);
         for share in SHARES {
             let is_enough =
                 |f: &Coherent| f.bound() >= target || (problem.max_size().is_none() && f.closes(target) > ENOUGH);
@@ -210,7 +225,7 @@ impl<'l, 'a> Look<'l, 'a> {
             let Some(outside) = outside else { continue };
             let Some(rows) = Curvatures::new(problem, outside, limits)? else { continue };
             let Some(terms) = Terms::new(problem, around, &rows.outside, delta) else { return Ok(None) };
-            let now = terms.bounds(problem, best, &rows.plain);
+            let now = terms.sharpened(most, target, rows.all(), terms.bounds_within(problem, most, &rows.plain));
             let now = match found {
                 Some(before) => before.better_of(now),
                 None => now,

@@ -100,7 +100,7 @@ pub(super) fn multiplied_elsewhere(
 }
 
 /// Largest first.
-fn order(a: &LargeEntry, b: &LargeEntry) -> std::cmp::Ordering {
+pub(super) fn order(a: &LargeEntry, b: &LargeEntry) -> std::cmp::Ordering {
     b.value.abs().total_cmp(&a.value.abs()).then(a.place.cmp(&b.place))
 }
 

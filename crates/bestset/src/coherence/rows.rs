@@ -3,7 +3,7 @@
 //!   Q̃ = Q_FF − Q_FÂ (Q_ÂÂ − ϱ Id)⁻¹ Q_ÂF,        d_j^m = Q̃_jj − sum of the m − 1 largest |Q̃_jk|, k ≠ j.
 
 use super::Around;
-use super::pairs::{LARGEST, LargeEntry, SAMPLES, largest_entries, multiplied_elsewhere, products};
+use super::pairs::{LARGEST, LargeEntry, SAMPLES, largest_entries, multiplied_elsewhere, order, products};
 use crate::control::Limits;
 use crate::error::Result;
 use crate::kernel;
@@ -44,6 +44,8 @@ impl Left {
 
 /// A row of Q̃.
 pub(super) struct ListedRow {
+    /// Of the feature whose row it is.
+    pub place: usize,
     /// Q̃_jj.
     pub own: f64,
     /// What rounding may have done to each of its entries.
@@ -64,9 +66,9 @@ pub(super) struct Pulled {
 
 /// The columns of the features outside Â, and what is left of them beside Â.
 pub(super) struct Outside {
-    pulled: Pulled,
+    pub pulled: Pulled,
     /// Q̃_jj.
-    own: Vec<f64>,
+    pub own: Vec<f64>,
     /// What rounding may have done to each entry of Q̃. The longest rest stands for all: each entry is made of one of two, and none
     /// is longer than max(1, share/(1 − share)).
     error: f64,
@@ -112,23 +114,30 @@ impl Outside {
         Ok(Some(Self { pulled, own, error, columns, rests }))
     }
 
-    /// The features that pull most, and what is left of the curvature of each beside any of all the others.
-    pub fn strongest(&self, count: usize) -> (Pulled, Left) {
-        let Pulled { features, scales, pulls } = &self.pulled;
+    /// The rows of the features that pull most.
+    pub fn strongest(&self, count: usize) -> Vec<ListedRow> {
+        let pulls = &self.pulled.pulls;
         let mut places: Vec<usize> = (0..pulls.len()).collect();
         places.sort_unstable_by(|a, b| pulls[*b].total_cmp(&pulls[*a]).then(a.cmp(b)));
         places.truncate(count);
-        let left = |&j: &usize| {
+        let row = |&j: &usize| {
             let all = products(self.rests.as_ref().subcols(j, 1), self.columns.as_ref());
-            let mut sizes: Vec<f32> = (0..pulls.len()).filter(|k| *k != j).map(|k| all[(k, 0)].abs()).collect();
-            sizes.sort_unstable_by(|a, b| b.total_cmp(a));
-            let largest = sizes.iter().take(LARGEST).map(|&value| LargeEntry { value, place: 0 }).collect();
-            ListedRow { own: self.own[j], error: self.error, largest }.left()
+            let entry = |k: usize| LargeEntry { value: all[(k, 0)], place: k as u32 };
+            let mut largest: Vec<LargeEntry> = (0..pulls.len()).filter(|k| *k != j).map(entry).collect();
+            largest.sort_unstable_by(order);
+            largest.truncate(LARGEST);
+            ListedRow { place: j, own: self.own[j], error: self.error, largest }
         };
-        let left: Vec<Vec<f64>> = places.par_iter().map(left).collect();
-        let of = |values: &[f64]| places.iter().map(|&k| values[k]).collect();
-        let features = places.iter().map(|&k| features[k]).collect();
-        (Pulled { features, scales: of(scales), pulls: of(pulls) }, Left(left.into_iter().flatten().collect()))
+        places.par_iter().map(row).collect()
+    }
+
+    /// Some of the features, and what is left of the curvature of each beside any of all the others.
+    pub fn some(&self, rows: &[ListedRow]) -> (Pulled, Left) {
+        let Pulled { features, scales, pulls } = &self.pulled;
+        let of = |values: &[f64]| rows.iter().map(|r| values[r.place]).collect();
+        let features = rows.iter().map(|r| features[r.place]).collect();
+        let left = Left(rows.iter().flat_map(ListedRow::left).collect());
+        (Pulled { features, scales: of(scales), pulls: of(pulls) }, left)
     }
 }
 
@@ -136,6 +145,7 @@ impl Outside {
 pub(super) struct Curvatures {
     pub outside: Pulled,
     pub rows: Vec<ListedRow>,
+    own: Vec<f64>,
     /// d_j^m by single entries (MATH 13.1).
     pub plain: Left,
     columns: Mat<f32>,
@@ -151,10 +161,20 @@ impl Curvatures {
             None => largest_entries(rests.as_ref(), columns.as_ref(), limits),
         };
         let Some(largest) = made else { return Ok(None) };
-        let rows: Vec<ListedRow> =
-            own.into_iter().zip(largest).map(|(own, largest)| ListedRow { own, error, largest }).collect();
+        let rows: Vec<ListedRow> = own
+            .iter()
+            .copied()
+            .zip(largest)
+            .enumerate()
+            .map(|(place, (own, largest))| ListedRow { place, own, error, largest })
+            .collect();
         let plain = Left(rows.iter().flat_map(ListedRow::left).collect());
-        Ok(Some(Self { outside: pulled, rows, plain, columns, rests }))
+        Ok(Some(Self { outside: pulled, rows, own, plain, columns, rests }))
+    }
+
+    /// Q̃_jj of all features, and their rows.
+    pub fn all(&self) -> (&[f64], &[ListedRow]) {
+        (&self.own, &self.rows)
     }
 
     /// Q̃_jk of two places: kept, or made anew, within the error of either row.

@@ -1,11 +1,17 @@
 //! What adding and dropping features costs at least, and the least sums of that (MATH 13.3, 13.4).
 
+use super::discs::{STEPS, Weights};
 use super::pairs::LARGEST;
-use super::rows::{Left, Pulled};
+use super::rows::{Left, ListedRow, Pulled};
 use super::{Around, Coherent};
 use crate::kernel;
 use crate::penalty::Coordinate;
 use crate::problem::Problem;
+use rayon::prelude::*;
+
+/// Share of its curvature that the disc of a feature is at least taken to have for itself where weights are chosen: one that is worth
+/// adding alone has none. Not tuned.
+const LEAST_WANTED: f64 = 0.1;
 
 /// The terms of a point.
 pub(super) struct Terms<'r> {
@@ -54,24 +60,14 @@ impl<'r> Terms<'r> {
     }
 
     /// φ_j^m = λ0 − (|x_jᵀr| − λ1)₊² / (4λ2 + 2d_j^m) of the feature at a place; −∞ where that is not convex (MATH 13.3).
-    fn adding(&self, left: &Left, place: usize, m: usize) -> f64 {
-        let (c, d) = (self.outside[place], left.at(place, m));
+    fn adding(&self, place: usize, d: f64) -> f64 {
+        let c = self.outside[place];
         let curvature = 4.0 * c.l2 + 2.0 * d;
         if curvature <= 0.0 || curvature.is_nan() {
             return f64::NEG_INFINITY;
         }
         let cost = c.l0 - (self.pulled.pulls[place] - c.l1).max(0.0).powi(2) / curvature * (1.0 + 8.0 * f64::EPSILON);
         if cost.is_nan() { f64::NEG_INFINITY } else { cost }
-    }
-
-    /// The sum of the m least φ_j^m.
-    fn adding_least(&self, left: &Left, m: usize) -> f64 {
-        let mut terms: Vec<f64> = (0..self.outside.len()).map(|place| self.adding(left, place, m)).collect();
-        if m < terms.len() {
-            terms.select_nth_unstable_by(m, f64::total_cmp);
-            terms.truncate(m);
-        }
-        terms.iter().sum()
     }
 
     /// For every m that a subset better than `best` can have, with these curvatures.
@@ -81,27 +77,87 @@ impl<'r> Terms<'r> {
 
     /// For every m that a subset of at most `most` features can have.
     pub fn bounds_within(&self, problem: &Problem<'_>, most: usize, left: &Left) -> Coherent {
-        let (inside, outside) = (self.dropping.len(), self.outside.len());
-        let prefix: Vec<f64> = std::iter::once(0.0)
-            .chain(self.dropping.iter().scan(0.0, |sum, d| {
-                *sum += d;
-                Some(*sum)
-            }))
-            .collect();
+        let outside = self.outside.len();
         let most_added = outside.min(most).min(LARGEST + 1);
-        let of = |m: usize| {
-            // With m more, so many at least must go.
-            let gone = (inside + m).saturating_sub(most);
-            let dropped = prefix.get(gone..).into_iter().flatten().copied().fold(f64::INFINITY, f64::min);
-            let added = if m == 0 { 0.0 } else { self.adding_least(left, m) };
-            let sum = self.base + dropped + added - 1e-13 * added.abs();
-            // The least of a number and NaN is the number: what is not known would prove everything.
-            if sum.is_nan() { f64::NEG_INFINITY } else { sum }
-        };
+        let of = |m: usize| self.bound(most, m, (0..outside).map(|j| self.adding(j, left.at(j, m.max(1)))).collect());
         let by_added: Vec<f64> = (0..=most_added).map(of).collect();
         let costs = least_costs(problem, most_added + 1);
         Coherent { by_added, costs, is_complete: outside.min(most) <= most_added }
     }
+
+    /// P(β̂) + Σ ς_j + (the least sum of features to be dropped) + (the m least of the terms) (MATH 13.4).
+    fn bound(&self, most: usize, m: usize, terms: Vec<f64>) -> f64 {
+        let added = least_sum(terms, m);
+        let sum = self.base + self.dropped(most, m) + added - 1e-13 * added.abs();
+        // The least of a number and NaN is the number: what is not known would prove everything.
+        if sum.is_nan() { f64::NEG_INFINITY } else { sum }
+    }
+
+    /// The least sum of ϰ_j − ς_j over t ≥ |Â| + m − s features: with m more, so many at least must go.
+    fn dropped(&self, most: usize, m: usize) -> f64 {
+        let gone = (self.dropping.len() + m).saturating_sub(most);
+        let sums = self.dropping.iter().scan(0.0, |sum, d| {
+            *sum += d;
+            Some(*sum)
+        });
+        std::iter::once(0.0).chain(sums).skip(gone).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The same with weights that leave more curvature to those who need it (MATH 13.8), for every m whose bound does not exceed the
+    /// target, until one has none. `own` is Q̃_jj of all features, of which the rows may be some.
+    pub fn sharpened(
+        &self,
+        most: usize,
+        target: f64,
+        (own, rows): (&[f64], &[ListedRow]),
+        known: Coherent,
+    ) -> Coherent {
+        let Coherent { mut by_added, costs, is_complete } = known;
+        for m in 2..by_added.len().min(LARGEST + 1) {
+            if by_added[m] <= target {
+                by_added[m] = by_added[m].max(self.weighted((most, m), target, own, rows));
+            }
+            if by_added[m] == f64::NEG_INFINITY {
+                break;
+            }
+        }
+        Coherent { by_added, costs, is_complete }
+    }
+
+    /// The largest bound for m added features that is found with weights.
+    fn weighted(&self, (most, m): (usize, usize), target: f64, own: &[f64], rows: &[ListedRow]) -> f64 {
+        // What each of the m may cost more than it does.
+        let room = (self.base + self.dropped(most, m) - target.min(self.base)) / m as f64;
+        let wanted: Vec<f64> =
+            (0..own.len()).map(|j| (own[j] - self.needed(j, room)).max(LEAST_WANTED * own[j])).collect();
+        let (mut best, mut weights) = (f64::NEG_INFINITY, Weights::new(wanted.iter().map(|w| 1.0 / w).collect()));
+        for step in 0..STEPS {
+            let terms = rows.par_iter().map(|row| self.adding(row.place, weights.left(row, m))).collect();
+            best = best.max(self.bound(most, m, terms));
+            // Without all rows there is nothing to step by.
+            if best > target || step + 1 == STEPS || rows.len() < own.len() {
+                break;
+            }
+            let next = |row: &ListedRow| weights.of(row.place) * (weights.disc(row, m) / wanted[row.place]).sqrt();
+            weights = Weights::new(rows.par_iter().map(next).collect());
+        }
+        best
+    }
+
+    /// d_j with φ_j = −room: (|x_jᵀr| − λ1)₊² / 2(λ0 + room) − 2λ2.
+    fn needed(&self, place: usize, room: f64) -> f64 {
+        let c = self.outside[place];
+        (self.pulled.pulls[place] - c.l1).max(0.0).powi(2) / (2.0 * (c.l0 + room).max(0.0)) - 2.0 * c.l2
+    }
+}
+
+/// The sum of the m least.
+fn least_sum(mut terms: Vec<f64>, m: usize) -> f64 {
+    if m < terms.len() {
+        terms.select_nth_unstable_by(m, f64::total_cmp);
+        terms.truncate(m);
+    }
+    terms.iter().sum()
 }
 
 /// The prices, ascending.

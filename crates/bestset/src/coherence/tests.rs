@@ -1,5 +1,6 @@
 //! The bounds against the fit on every subset.
 
+use super::discs::Weights;
 use super::*;
 use crate::common::{Case, ChaCha8Rng, Convex, RngExt, hostile, normal, pick, power, price, rng};
 use crate::control::Monitor;
@@ -287,4 +288,106 @@ fn what_is_between_clusters_is_counted_in_full() {
         assert!((0..p).all(|k| clusters.are_linked(j, k) == clusters.are_linked(k, j)));
     }
     assert!((1..41).all(|k| clusters.are_linked(0, k)));
+}
+
+/// Any weights (MATH 13.8): Q̃_JJ − diag(d) has no negative eigenvalue for any J of m features.
+#[test]
+fn discs_of_any_weights_leave_no_more_than_there_is() {
+    let mut more = 0;
+    for seed in 0..200 {
+        let mut rng = rng(12_000 + seed);
+        let case = match seed % 3 {
+            0 => hostile(&mut rng, &[Loss::Squared], 7),
+            1 => linked(&mut rng),
+            _ => incoherent(&mut rng),
+        };
+        let design = Dense::new(case.n, case.p, case.x.clone()).unwrap();
+        let problem = case.problem(&design);
+        let support: Vec<usize> = (0..case.p).filter(|_| rng.random_bool(0.2)).collect();
+        let penalties: Vec<Convex> = support.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
+        let fit = case.model().minimise(&support, &penalties);
+        let point = Coefficients::from_pairs(support.into_iter().zip(fit.beta).collect(), fit.intercept);
+        let (frame, mut silent) = (Frame::new(&problem), ());
+        let monitor = Monitor::new(&Options::default(), &mut silent);
+        let Some(around) = Around::new(&problem, &frame, &point).unwrap() else { continue };
+        let Some(outside) = Outside::new(&problem, &frame, &around, 0.5 * around.least).unwrap() else { continue };
+        let rows = Curvatures::new(&problem, outside, &monitor).unwrap().unwrap();
+        let count = rows.rows.len();
+        for _ in 0..4 {
+            let weights = Weights::new((0..count).map(|_| power(&mut rng, -0.4, 0.4)).collect());
+            let of = |j: usize, m: usize| if j < count { weights.left(&rows.rows[j], m) } else { 0.0 };
+            let all = (0..count).flat_map(|j| (1..=pairs::LARGEST + 1).map(move |m| (j, m)));
+            let left = Left(all.map(|(j, m)| if m <= pairs::LARGEST { of(j, m) } else { 0.0 }).collect());
+            are_left(&rows, &left, seed);
+            let is_more = |j: usize| left.at(j, count) > 0.02 + rows.plain.at(j, count);
+            more += usize::from(count > 1 && (0..count).any(is_more));
+        }
+    }
+    assert!(more > 300, "{more} with more than without weights");
+}
+
+/// More features than a row lists: each that is not listed counts with a weight of its own.
+#[test]
+fn discs_count_what_is_not_listed() {
+    let (mut rng, n, p) = (rng(8), 60, 80);
+    let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+    let y: Vec<f64> = (0..n).map(|_| normal(&mut rng)).collect();
+    let case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.1));
+    let design = Dense::new(n, p, case.x.clone()).unwrap();
+    let problem = case.problem(&design);
+    let (frame, mut silent) = (Frame::new(&problem), ());
+    let monitor = Monitor::new(&Options::default(), &mut silent);
+    let around = Around::new(&problem, &frame, &Coefficients::default()).unwrap().unwrap();
+    let outside = Outside::new(&problem, &frame, &around, 0.5).unwrap().unwrap();
+    let rows = Curvatures::new(&problem, outside, &monitor).unwrap().unwrap();
+    let mut unlisted = 0;
+    for _ in 0..20 {
+        let given: Vec<f64> = (0..p).map(|_| pick(&mut rng, &[0.5, 0.5, 0.5, 0.6, 2.0])).collect();
+        let weights = Weights::new(given);
+        for (j, row) in rows.rows.iter().enumerate() {
+            let product = |k: usize| (rows.entry(j as u32, k as u32).abs() * weights.of(k), k);
+            let mut products: Vec<(f64, usize)> = (0..p).filter(|&k| k != j).map(product).collect();
+            products.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+            for m in 1..=pairs::LARGEST {
+                let sum = products[..m - 1].iter().map(|q| q.0).sum::<f64>() / weights.of(j);
+                assert!(weights.disc(row, m) >= sum, "{j}, {m}: {} for {sum}", weights.disc(row, m));
+            }
+            let is_listed = |k: usize| row.largest.iter().any(|e| e.place as usize == k);
+            unlisted += usize::from(products[..pairs::LARGEST - 1].iter().any(|q| !is_listed(q.1)));
+        }
+    }
+    assert!(unlisted > 500, "{unlisted} rows need what they do not list");
+}
+
+/// Three hundred columns, no ridge, five of which matter: weights close what equal ones do not.
+#[test]
+fn weights_close_more_added_features() {
+    let (mut rng, n, p, k) = (rng(3), 600, 300, 5);
+    let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+    let signal = |i: usize| (0..k).map(|j| x[j * n + i]).sum::<f64>();
+    let y: Vec<f64> = (0..n).map(|i| signal(i) + normal(&mut rng)).collect();
+    let case = Case::dense(n, p, x, y, Penalty::new(30.0, 0.0, 0.0));
+    let design = Dense::new(n, p, case.x.clone()).unwrap();
+    let problem = case.problem(&design);
+    let support: Vec<usize> = (0..k).collect();
+    let penalties: Vec<Convex> = support.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
+    let fit = case.model().minimise(&support, &penalties);
+    let point = Coefficients::from_pairs(support.into_iter().zip(fit.beta).collect(), fit.intercept);
+    let best = problem.value(&point).unwrap();
+    let (target, mut silent) = (best * (1.0 - 1e-6), ());
+    let monitor = Monitor::new(&Options::default(), &mut silent);
+    let frame = Frame::new(&problem);
+    let around = Around::new(&problem, &frame, &point).unwrap().unwrap();
+    let delta = SHARES[0] * around.least;
+    let outside = Outside::new(&problem, &frame, &around, delta).unwrap().unwrap();
+    let rows = Curvatures::new(&problem, outside, &monitor).unwrap().unwrap();
+    let terms = Terms::new(&problem, &around, &rows.outside, delta).unwrap();
+    let most = terms::most_features(&problem, best);
+    let plain = terms.bounds_within(&problem, most, &rows.plain);
+    let sharp = terms.sharpened(most, target, rows.all(), plain.clone());
+    assert!(sharp.closes(target) > plain.closes(target), "{} and {}", sharp.closes(target), plain.closes(target));
+    // A forecast is made of fewer rows.
+    let look = Look::new(&problem, &point).unwrap().unwrap();
+    let forecast = look.forecast_by_weights((best, target)).unwrap();
+    assert!(forecast.closes(target) >= plain.closes(target), "{} forecast", forecast.closes(target));
 }

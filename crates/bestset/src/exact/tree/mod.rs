@@ -240,7 +240,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         };
         let mut roots = Vec::new();
         if !is_due {
-            let Some(forecast) = look.forecast(best) else { return Ok(true) };
+            let Some(forecast) = look.forecast_by_weights(aim) else { return Ok(true) };
             let added = forecast.closes(self.cutoff());
             roots = self.region_roots(&answer, added, monitor)?;
             if forecast.bound() <= self.cutoff() && self.most_promising(&answer, added, &roots).is_none() {

@@ -19,8 +19,15 @@ use crate::solver::incremental::Root;
 /// 1000, p = 10⁴, λ2 = .01 takes 41 nodes and 5.9 s with 0.4, 55 nodes and 4.2 s with 0.6.
 pub(in crate::exact) const PRICES: [f64; 4] = [0.6, 0.4, 0.2, 0.1];
 
-/// Share of P that a promise is to have to spare for lower prices not to be tried. Not tuned.
-const SPARE: f64 = 0.05;
+/// Prices that are tried at the most, the first of [`PRICES`] and then each in the middle of what is left: a price below the one that closes
+/// subsets with none of the answer's features is too low, one above that which closes those with all of them too high. n = 1000, p =
+/// 10⁴, λ2 = .005 needs one between 0.4 and 0.6. Each costs a root.
+const TRIES: usize = 4;
+
+/// Features of Â that may stay undecided in a node with the others in it for no other price to be tried: as many times what one gains by being
+/// decided is to be spared. n = 1000: with p = 10⁴, λ2 = .01 the first price leaves 2.8, and lower ones take in more features; with p = 10³,
+/// λ2 = .001 it leaves 1.1 and takes twice the nodes that half of it does, which leaves 4.4.
+const UNDECIDED: f64 = 2.5;
 
 /// By which share the sum of what was saved may be too large.
 const ROUNDING: f64 = 1e-12;
@@ -42,6 +49,22 @@ impl Outer {
     /// A bound of all subsets, from one of the part.
     pub fn bound(&self, part: f64) -> f64 {
         (part + self.saved - ROUNDING * self.saved).min(self.others).min(self.objective).max(self.bound)
+    }
+}
+
+/// What the bounds of nodes will come to when all of Â is decided.
+struct Promises {
+    /// D + Σ_Â (π_j(β_j) − ρ_j(β_j)): all of it in.
+    inside: f64,
+    /// All of it out.
+    outside: f64,
+    /// π_j(β_j) − ρ_j(β_j) in the mean: what a feature of Â gains by being decided.
+    rise: f64,
+}
+
+impl Promises {
+    fn least(&self) -> f64 {
+        self.inside.min(self.outside)
     }
 }
 
@@ -75,6 +98,17 @@ impl<'a> Cheap<'a> {
         options: &Options,
         monitor: &mut Monitor<'_>,
     ) -> Result<Option<(Root, f64)>> {
+        let found = self.promises(answer, options, monitor)?;
+        Ok(found.map(|(root, promises)| (root, promises.least())))
+    }
+
+    /// As [`Cheap::root`], with what the promise is made of.
+    fn promises(
+        &self,
+        answer: &Coefficients,
+        options: &Options,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Option<(Root, Promises)>> {
         let started = Options { warm_start: Some(answer.clone()), ..options.clone() };
         let root = incremental::sketch(&mut self.workspace(&self.problem, options), &started, monitor)?;
         let rise = |(j, b): (usize, f64)| {
@@ -82,11 +116,13 @@ impl<'a> Cheap<'a> {
             c.value(b) - c.envelope(b)
         };
         let of_answer = root.minimiser.iter().filter(|(j, _)| answer.support.binary_search(j).is_ok());
-        let inside = root.outcome.lower_bound + of_answer.map(rise).sum::<f64>();
+        let rise = of_answer.map(rise).sum::<f64>();
+        let inside = root.outcome.lower_bound + rise;
         let penalty = self.problem.penalty().clone().never(&answer.support, self.problem.ncols());
         let Ok(without) = penalty.and_then(|penalty| self.problem.with_penalty(penalty)) else { return Ok(None) };
         let outside = convex::solve(&mut self.workspace(&without, options), options, monitor)?.lower_bound;
-        Ok(Some((root, inside.min(outside))))
+        let rise = rise / answer.support.len().max(1) as f64;
+        Ok(Some((root, Promises { inside, outside, rise })))
     }
 
     fn workspace<'p>(&self, problem: &'p Problem<'a>, options: &Options) -> Workspace<'p, 'a> {
@@ -155,13 +191,21 @@ impl<'p, 'a> Tree<'p, 'a> {
             return Ok(roots);
         }
         let was_muted = std::mem::replace(&mut monitor.muted, true);
-        for share in PRICES {
+        let (mut low, mut high, mut share) = (0.0, 1.0, PRICES[0]);
+        for _ in 0..TRIES {
             let Some(cheap) = Cheap::new(problem, &answer.support, added, share) else { break };
-            let Some((root, promise)) = cheap.root(answer, options, monitor)? else { break };
+            let Some((root, promises)) = cheap.promises(answer, options, monitor)? else { break };
+            let promise = promises.least();
             roots.push(RegionRoot { share, root, promise });
-            if promise + cheap.saved - self.cutoff() > SPARE * self.cutoff().abs() {
+            if promise + cheap.saved - self.cutoff() > UNDECIDED * promises.rise {
                 break;
             }
+            if promises.inside < promises.outside {
+                high = share
+            } else {
+                low = share
+            }
+            share = 0.5 * (low + high);
         }
         monitor.muted = was_muted;
         if monitor.stop(0).is_some() {
