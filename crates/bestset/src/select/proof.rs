@@ -31,7 +31,8 @@ impl ProofFile {
     /// An error, before a search, where its files could not be written.
     pub fn check(&self) -> Result<()> {
         for path in [Some(&self.path), self.data.as_ref()].into_iter().flatten() {
-            let failed = |error: io::Error| Error::File { what: "proof", reason: format!("{}: {error}", path.display()) };
+            let failed =
+                |error: io::Error| Error::File { what: "proof", reason: format!("{}: {error}", path.display()) };
             if path.is_dir() {
                 return Err(failed(io::ErrorKind::IsADirectory.into()));
             }

@@ -74,7 +74,8 @@ impl FitRounding {
         let length = (2.0 * equations.total).sqrt();
         // Offsets are taken from targets that may be far from zero.
         let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
-        let far = |o: &[f64]| problem.y().iter().zip(o).enumerate().map(|(i, (y, o))| weight(i) * (y - o).powi(2)).sum();
+        let far =
+            |o: &[f64]| problem.y().iter().zip(o).enumerate().map(|(i, (y, o))| weight(i) * (y - o).powi(2)).sum();
         let targets = 4.0 * U * (length + problem.offset().map_or(0.0, far).sqrt());
         let fitted: f64 = costs.vector().iter().map(|b| b.abs()).sum();
         let roots: f64 = (0..costs.len()).map(|j| costs.at(j, j).max(0.0).sqrt()).sum();

@@ -148,13 +148,7 @@ impl ProofRules<'_> {
 
     /// Four times what the checker takes off: γ of the sums, and the errors of residual and slopes times what they are multiplied by; and what
     /// Ψ loses at the far end of a slope's error, which is its square over the curvature that is left: all there is to see without a ridge.
-    pub fn margin_of(
-        &self,
-        terms: impl Iterator<Item = BoundTerm>,
-        n: usize,
-        size: PointSize,
-        dual: f64,
-    ) -> f64 {
+    pub fn margin_of(&self, terms: impl Iterator<Item = BoundTerm>, n: usize, size: PointSize, dual: f64) -> f64 {
         let PointSize { norm, terms: of_conjugates, parts } = size;
         let (mut fitted, mut asked, mut count, mut charged, mut beyond) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for BoundTerm { length, penalty, beta, tau } in terms {

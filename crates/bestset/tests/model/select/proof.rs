@@ -422,3 +422,15 @@ fn a_search_before_its_proof_is_kept() {
     }
     assert!(cut > 0);
 }
+
+/// There is no record for a group: that is said before a search.
+#[test]
+fn groups_have_no_proof_file() {
+    let (x, y) = data(7, 40, 6, 0.4);
+    let x = Dense::new(40, 6, x).unwrap();
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    let setup = Setup { groups: Some(Groups::new(&[0, 0, 1, 2, 3, 4])), ..Setup::default() };
+    let refused = setup.pose(&samples, |posed| posed.check_proof());
+    assert!(refused.unwrap_err().to_string().contains("groups of features"));
+    Setup::default().pose(&samples, |posed| posed.check_proof()).unwrap();
+}
