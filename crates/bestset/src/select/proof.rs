@@ -76,21 +76,7 @@ impl Posed<'_> {
     /// another proof is kept as `.part-1`.
     pub fn write_proof(&self, selected: &Selected, options: &Options, file: &ProofFile) -> Result<ProofSummary> {
         self.check_proof()?;
-        let refused = |setting: &str, advice| {
-            Err(Error::Unused { setting: setting.to_owned(), place: "for this answer", advice })
-        };
-        match selected.solution.status {
-            Status::Optimal => {}
-            Status::Converged | Status::Stalled => return refused("a proof file", "it is not proved to be the best"),
-            status => {
-                let advice = format!(
-                    "the answer is not proved to be the best, and nothing is written to {}; ask again with more time",
-                    file.path.display()
-                );
-                let is_interrupted = status == Status::Interrupted;
-                return Err(Error::Unfinished { limit: status.to_string(), is_interrupted, advice });
-            }
-        }
+        check_proved(selected.solution.status, &file.path)?;
         let priced = self.priced(selected.lambda0, selected.lambda2)?;
         let problem = match selected.k {
             None => priced,
@@ -137,6 +123,26 @@ impl Posed<'_> {
         // It may never have been needed.
         let _ = std::fs::remove_file(with_end(&file.path, ".search"));
         Ok(written)
+    }
+}
+
+/// An error where the answer was not proved.
+fn check_proved(status: Status, path: &Path) -> Result<()> {
+    match status {
+        Status::Optimal => Ok(()),
+        Status::Converged | Status::Stalled => Err(Error::Unused {
+            setting: "a proof file".to_owned(),
+            place: "for this answer",
+            advice: "it is not proved to be the best",
+        }),
+        status => {
+            let advice = format!(
+                "the answer is not proved to be the best, and nothing is written to {}; ask again with more time",
+                path.display()
+            );
+            let is_interrupted = status == Status::Interrupted;
+            Err(Error::Unfinished { limit: status.to_string(), is_interrupted, advice })
+        }
     }
 }
 
