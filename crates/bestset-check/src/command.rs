@@ -21,7 +21,7 @@ Usage: bestset-check DATA PROOF [--target FILE] [--features] [--counts]
   --version      the version
 
 Exit status: 0 the proof holds; 1 it does not, or not of this data; 2 it could not be looked at: words that are not
-understood, a file that is missing or not what it should be, a column that is not of numbers.";
+understood, a file that is missing, of another version or not what it should be, a column that is not of numbers.";
 
 struct Files {
     data: PathBuf,

@@ -60,15 +60,9 @@ impl Equations {
     }
 
     /// A of these places and, last, the targets.
-    fn entries(&self, places: &[usize]) -> (Vec<usize>, Vec<usize>) {
-        let features = places.iter().map(|&place| self.features[place]).collect();
-        (features, places.iter().copied().chain([self.features.len()]).collect())
-    }
-
-    /// A of these places.
     pub fn form(&self, places: &[usize]) -> Form {
-        let (features, all) = self.entries(places);
-        Form::new(features, |a, b| self.at(all[a], all[b]))
+        let all: Vec<usize> = places.iter().copied().chain([self.features.len()]).collect();
+        Form::new(places.iter().map(|&place| self.features[place]).collect(), |a, b| self.at(all[a], all[b]))
     }
 
     /// The inverse of A of the features at these places, from above, with a point near the fit on all of them (P14).
@@ -203,38 +197,39 @@ impl Inverse {
         Ok(Self { width, matrix, high, low: vec![0.0; width * width] })
     }
 
-    /// Whether θ ≤ 2u and |x| ≤ 2u (P15); X + x becomes X + x + X(Id − A(X + x)) otherwise.
+    /// Whether (P15) holds of X + x; it becomes X + x + XZ, Z = Id − A(X + x), otherwise.
     fn is_close(&mut self) -> bool {
         let width = self.width;
         let row = |a: usize| a * width..(a + 1) * width;
-        let lengths: Vec<f64> = (0..width).map(|a| self.high[a * width + a].sqrt()).collect();
-        let (mut residuals, mut is_close, off) = (Vec::with_capacity(width * width), true, gamma(4 * width + 2));
+        let d: Vec<f64> = (0..width).map(|a| self.high[a * width + a].sqrt()).collect();
+        let (mut left, mut is_close, off) = (Vec::with_capacity(width * width), true, gamma(4 * width + 2));
         for l in 0..width {
-            let mut sum = 0.0;
-            for (i, length) in lengths.iter().enumerate() {
+            let (mut theta, mut zeta) = (0.0, 0.0);
+            for i in 0..width {
                 let own = f64::from(u8::from(i == l));
-                let (left, size) = twofold(own, &self.matrix[row(i)], &self.high[row(l)], &self.low[row(l)]);
-                sum += length * (left.abs() + off * off * size + 1e-200);
-                is_close &= self.low[l * width + i].abs() <= 2.0 * U * length * lengths[l];
-                residuals.push(left);
+                let (z, size) = twofold(own, &self.matrix[row(i)], &self.high[row(l)], &self.low[row(l)]);
+                let error = 2.0 * U * z.abs() + off * off * size + 1e-200;
+                (theta, zeta) = (theta + d[i] * (z.abs() + error), zeta + d[i] * error);
+                left.push(z);
             }
-            is_close &= lengths[l] > 0.0 && 1.01 * sum <= 2.0 * U * lengths[l];
+            is_close &= d[l] > 0.0 && theta <= 6e-5 * d[l] && zeta <= 0.5 * U * d[l];
+        }
+        // XZ of one X: A(X + x) of rows half of which are new would not cancel as that of an inverse does.
+        let lower: Vec<(usize, usize)> = (0..width).flat_map(|a| (0..=a).map(move |b| (a, b))).collect();
+        let steps: Vec<f64> = lower.iter().map(|&(a, b)| dot(&self.high[row(b)], &left[row(a)])).collect();
+        for (&(a, b), step) in lower.iter().zip(&steps) {
+            let (place, unit) = (a * width + b, U * d[a] * d[b]);
+            is_close &= U * self.high[place].abs() <= 1.01 * unit;
+            is_close &= self.low[place].abs() <= 2.0 * unit && step.abs() <= 1.9 * unit;
         }
         if is_close {
             return true;
         }
-        for a in 0..width {
-            for b in 0..=a {
-                let (old, place) = (self.high[a * width + b], a * width + b);
-                let more = self.low[place] + dot(&self.high[row(b)], &residuals[row(a)]);
-                let new = old + more;
+        for (&(a, b), step) in lower.iter().zip(&steps) {
+            let (old, more) = (self.high[a * width + b], self.low[a * width + b] + step);
+            let new = old + more;
+            for place in [a * width + b, b * width + a] {
                 (self.high[place], self.low[place]) = (new, more - (new - old));
-            }
-        }
-        for a in 0..width {
-            for b in a + 1..width {
-                (self.high[a * width + b], self.low[a * width + b]) =
-                    (self.high[b * width + a], self.low[b * width + a]);
             }
         }
         false

@@ -60,11 +60,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads it; every number is within its range.
+    /// Reads what comes after the first bytes; every number is within its range.
     pub fn read<R: Read>(from: &mut Source<R>) -> Result<Self, String> {
-        if from.array::<8>()? != MAGIC {
-            return Err("this is no proof of version 3".to_owned());
-        }
         let hash = from.array()?;
         let (n, p) = (from.whole()?, from.whole()?);
         let (target, weights, offset) = (from.text()?, from.text()?, from.text()?);

@@ -96,6 +96,11 @@ pub fn check(data: &Table, target: Option<&Table>, proof: impl Read) -> Result<P
 /// As [`check`], and whether the proof does not hold or could not be looked at.
 pub fn judge(data: &Table, target: Option<&Table>, proof: impl Read) -> Result<Proved, Failed> {
     let mut source = Source::new(proof);
+    let (magic, known) = (source.array::<8>()?, header::MAGIC);
+    if magic != known {
+        let [magic, known] = [magic, known].map(|m| String::from_utf8_lossy(&m).escape_default().to_string());
+        return Err(Failed::Unread(format!("the file begins with {magic}, and this program checks {known}")));
+    }
     let header = Header::read(&mut source)?;
     let model = Model::new(&header, data, target)?;
     let counts = tree::Tree::new(&header, &model).follow(&mut source)?;

@@ -49,6 +49,7 @@ fn every_file_is_called_what_it_is() {
         path(name)
     };
     let (proof, numbers) = (write("one.bsp", &header()), write("numbers.csv", b"a,y\n1,2\n"));
+    let old = write("old.bsp", &[b"BSPROOF2", &header()[8..]].concat());
     let texts = write("texts.csv", b"a,y\nblue,2\n");
     for (words, status, part) in [
         ([&proof, &numbers], 2, "is a proof: the data come first"),
@@ -56,6 +57,7 @@ fn every_file_is_called_what_it_is() {
         ([&numbers, &numbers], 2, "this is no proof"),
         ([&numbers, &path("none.bsp")], 2, "none.bsp"),
         ([&path("none.csv"), &proof], 2, "none.csv"),
+        ([&numbers, &old], 2, "begins with BSPROOF2, and this program checks BSPROOF3"),
         ([&texts, &proof], 2, "\"blue\" is no number"),
         ([&numbers, &proof], 1, "the proof is of other data"),
     ] {

@@ -36,10 +36,12 @@ pub fn select<'py>(
     let cancel = caller.cancel.clone();
     let (found, kept, unfinished) = run(py, &caller, |rows| {
         input.pose(|posed| {
-            if control.proof().is_some() {
+            let mut options = choice.selection(posed, &control, &cancel)?;
+            if let Some(file) = control.proof() {
                 posed.check_proof()?;
+                file.check()?;
+                file.keep_search(&mut options);
             }
-            let options = choice.selection(posed, &control, &cancel)?;
             let kept = bestset_report::Kept::new(posed, posed.select(&options, rows)?);
             let unfinished = match control.proof().map(|file| posed.write_proof(&kept.selected, &options.solve, &file))
             {

@@ -4,7 +4,7 @@ use super::{InputArgs, check_apart};
 use crate::exit::Failure;
 use crate::work::{Answer, Loaded, Posed, Session};
 use bestset::Options;
-use bestset::select::ProofFile;
+use bestset::select::{ProofFile, Selection};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -67,23 +67,24 @@ impl ProofArgs {
         }
     }
 
-    /// Writes the proof of an answer; a line that says how it is checked, where one was asked for.
-    pub fn write(
-        &self,
-        posed: &Posed<'_>,
-        found: &Answer,
-        options: &Options,
-        input: &InputArgs,
-        session: &Session<'_>,
-    ) -> Result<Option<String>, Failure> {
-        let Some(path) = &self.proof else { return Ok(None) };
-        let data = posed.data;
+    /// Refuses files that could not be written, before the search, which is kept beside the proof until that is whole.
+    pub fn prepare(&self, posed: &Posed<'_>, input: &InputArgs, options: &mut Selection) -> Result<(), Failure> {
+        if let Some(file) = self.file(posed, input) {
+            file.check()?;
+            file.keep_search(options);
+        }
+        Ok(())
+    }
+
+    /// Where it goes, and what the columns are called.
+    fn file(&self, posed: &Posed<'_>, input: &InputArgs) -> Option<ProofFile> {
+        let (path, data) = (self.proof.as_ref()?, posed.data);
         let offset = match (&input.offset, &input.exposure) {
             (given, None) => given.clone().unwrap_or_default(),
             (None, Some(exposure)) => format!("log({exposure})"),
             (Some(given), Some(exposure)) => format!("{given} + log({exposure})"),
         };
-        let file = ProofFile {
+        Some(ProofFile {
             path: path.clone(),
             data: self.proof_data.clone(),
             names: (0..data.features()).map(|j| data.name(j)).collect(),
@@ -94,7 +95,20 @@ impl ProofArgs {
             },
             weights: input.weights.clone().unwrap_or_default(),
             offset,
-        };
+        })
+    }
+
+    /// Writes the proof of an answer; a line that says how it is checked, where one was asked for.
+    pub fn write(
+        &self,
+        posed: &Posed<'_>,
+        found: &Answer,
+        options: &Options,
+        input: &InputArgs,
+        session: &Session<'_>,
+    ) -> Result<Option<String>, Failure> {
+        let Some(file) = self.file(posed, input) else { return Ok(None) };
+        let path = &file.path;
         session.progress.start("writing the proof".to_owned());
         let written = posed.write_proof(&found.selected, options, &file)?;
         session.progress.done();

@@ -54,6 +54,7 @@ impl Exact {
             let how = self.size.how().unwrap_or_else(|| self.choice.how());
             let mut options = self.path.selection(how, None, session.options(Method::Exact));
             options.solve.top = self.best;
+            self.proof.prepare(posed, &self.input, &mut options)?;
             let found = answer::select(posed, &options, &session)?;
             let exit = deliver(posed, &found, (&self.input, &self.fitting, &self.output), &session, out)?;
             match self.proof.write(posed, &found, &options.solve, &self.input, &session) {

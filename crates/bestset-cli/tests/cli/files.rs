@@ -129,6 +129,9 @@ fn proofs_of_exposures_and_of_limits() {
     let said = errors(&output);
     assert!(code(&output) == 3 && said.contains("the proof is unfinished (node limit)"), "{}: {said}", code(&output));
     assert!(said.contains("hard.bsp") && !path("hard.bsp").exists(), "{said}");
+    assert!(path("hard.bsp.search").exists(), "the search is kept beside the proof that it was for");
+    let nowhere = place.refused("exact hard.csv --lambda0 0.01 --lambda2 0.01 --proof none/hard.bsp");
+    assert!(nowhere.contains("none/hard.bsp"), "{nowhere}");
 }
 
 #[test]

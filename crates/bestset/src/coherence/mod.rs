@@ -179,7 +179,8 @@ impl<'l, 'a> Look<'l, 'a> {
         Ok(Some((closed.checked_sub(1), added.checked_sub(1))))
     }
 
-    /// As [`Look::bounds`] by single entries alone (MATH 13.1), with the one share of curvature that closes most.
+    /// As [`Look::bounds`] by single entries alone (MATH 13.1), with the one share of curvature that closes most, as the checker of a proof
+    /// finds them.
     pub fn plain(mut self, (best, target): (f64, f64), limits: &Limits) -> Result<Option<PlainLook>> {
         let (mut found, mut first): (Option<PlainLook>, _) = (None, self.first.take());
         let Self { problem, frame, around, .. } = &self;
@@ -194,7 +195,7 @@ impl<'l, 'a> Look<'l, 'a> {
                 None => Outside::new(problem, frame, around, delta)?,
             };
             let Some(outside) = outside else { continue };
-            let Some(rows) = Curvatures::new(problem, outside, limits)? else { continue };
+            let Some(rows) = Curvatures::new(problem, outside.for_proof(), limits)? else { continue };
             let Some(terms) = Terms::new(problem, around, &rows.outside, delta) else { return Ok(None) };
             let bounds = terms.bounds(problem, best, &rows.plain);
             let curvature = around.columns.iter().map(|u| (delta - around.rounding) / (u.scale * u.scale)).collect();

@@ -72,11 +72,18 @@ pub(super) struct Outside {
     /// What rounding may have done to each entry of Q̃. The longest rest stands for all: each entry is made of one of two, and none
     /// is longer than max(1, share/(1 − share)).
     error: f64,
+    /// At least what the checker of a proof allows for in each entry.
+    proof_error: f64,
     columns: Mat<f32>,
     rests: Mat<f32>,
 }
 
 impl Outside {
+    /// With the rounding that the checker of a proof allows for.
+    pub fn for_proof(self) -> Self {
+        Self { error: self.error.max(self.proof_error), ..self }
+    }
+
     /// Nothing where columns have too few digits.
     pub fn new(problem: &Problem<'_>, frame: &Frame<'_>, around: &Around, delta: f64) -> Result<Option<Self>> {
         let (n, count) = (problem.nrows(), around.support.len());
@@ -106,12 +113,15 @@ impl Outside {
         let single = 1.01 * SINGLE * (SAMPLES.min(n) + n / SAMPLES + 8) as f64;
         let double = (f64::EPSILON * (n + 64 * (count + 1)) as f64 + metric.error) * largest(|m| m.reach, 1.0);
         let error = (single + double) * largest(|m| m.rest_length, 0.0);
+        // E of (PROOF P17) and its (1 − ε), by sums of 64 products in single precision; a tenth is for what is not known here.
+        let share = 2.0 * 72.0 / f64::from(1 << 24) + f64::EPSILON * (2 * n + 8 * count + 512) as f64 + 1.2e-7;
+        let proof_error = 1.1 * share * largest(|m| m.reached, 1.0).powi(2);
         let columns = Mat::from_fn(n, made.len(), |i, k| made[k].1.column[i]);
         let rests = Mat::from_fn(n, made.len(), |i, k| made[k].1.rest[i]);
         let (features, scales) = made.iter().map(|(j, m)| (*j, m.scale)).unzip();
         let pulled = Pulled { features, scales, pulls: made.iter().map(|(_, m)| m.pull).collect() };
         let own = made.iter().map(|(_, m)| m.own).collect();
-        Ok(Some(Self { pulled, own, error, columns, rests }))
+        Ok(Some(Self { pulled, own, error, proof_error, columns, rests }))
     }
 
     /// The rows of the features that pull most.
@@ -155,7 +165,7 @@ pub(super) struct Curvatures {
 impl Curvatures {
     /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) (MATH 13.1): one look at all pairs; nothing where the limits end it.
     pub fn new(problem: &Problem<'_>, outside: Outside, limits: &Limits) -> Result<Option<Self>> {
-        let Outside { pulled, own, error, columns, rests } = outside;
+        let Outside { pulled, own, error, columns, rests, .. } = outside;
         let made = match multiplied_elsewhere(problem.design(), &rests, &columns)? {
             Some(made) => Some(made),
             None => largest_entries(rests.as_ref(), columns.as_ref(), limits),
@@ -223,6 +233,8 @@ struct OutsideColumn {
     own: f64,
     scale: f64,
     reach: f64,
+    /// 1 + Σ|w_a|: the lengths of all that the rest is made of.
+    reached: f64,
     pull: f64,
 }
 
@@ -251,12 +263,13 @@ impl Shifted {
     fn take_from(&self, around: &Around, unit: crate::problem::whitened::Unit) -> OutsideColumn {
         let n = unit.values.len() as f64;
         let products: Vec<f64> = around.columns.iter().map(|a| kernel::dot(&a.values, &unit.values)).collect();
-        let mut rest = unit.values.clone();
+        let (mut rest, mut reached) = (unit.values.clone(), 1.0);
         if let Some(factor) = &self.factor {
             let right = Mat::from_fn(products.len(), 1, |a, _| products[a]);
             let solution = factor.solve(&right);
             for (a, column) in around.columns.iter().enumerate() {
                 kernel::axpy(-solution[(a, 0)], &column.values, &mut rest);
+                reached += solution[(a, 0)].abs();
             }
         }
         let own = kernel::dot(&unit.values, &rest);
@@ -265,6 +278,6 @@ impl Shifted {
         let pull = kernel::dot(&unit.values, &around.residual).abs() + f64::EPSILON * (n + 64.0) * unit.reach * length;
         let single = |v: &[f64]| v.iter().map(|x| *x as f32).collect::<Vec<f32>>();
         let (column, rest) = (single(&unit.values), single(&rest));
-        OutsideColumn { column, rest, rest_length, own, scale: unit.scale, reach: unit.reach, pull }
+        OutsideColumn { column, rest, rest_length, own, scale: unit.scale, reach: unit.reach, reached, pull }
     }
 }

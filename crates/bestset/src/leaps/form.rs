@@ -26,6 +26,12 @@ impl Form {
         Self { matrix, vector }
     }
 
+    /// M − eta Id.
+    pub fn less(mut self, eta: f64) -> Self {
+        (0..self.len()).for_each(|j| self.matrix[start(j) + j] -= eta);
+        self
+    }
+
     /// Number of positions.
     pub fn len(&self) -> usize {
         self.vector.len()

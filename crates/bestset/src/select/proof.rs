@@ -1,10 +1,10 @@
 //! The proof of a selection as a file, and the data as they were used as another.
 
-use super::{Posed, Selected};
+use super::{Posed, Selected, Selection};
 use crate::control::Options;
 use crate::design::Column;
 use crate::error::{Error, Result};
-use crate::exact::proof::{ProofData, ProofSummary, check_loss, resume_proof};
+use crate::exact::proof::{ProofData, ProofSummary, check_loss, is_start, resume_proof};
 use crate::file::replace;
 use crate::solution::Status;
 use std::io::{self, BufWriter, Write};
@@ -27,6 +27,34 @@ pub struct ProofFile {
     pub offset: String,
 }
 
+impl ProofFile {
+    /// An error, before a search, where its files could not be written.
+    pub fn check(&self) -> Result<()> {
+        for path in [Some(&self.path), self.data.as_ref()].into_iter().flatten() {
+            let failed =
+                |error: io::Error| Error::File { what: "proof", reason: format!("{}: {error}", path.display()) };
+            if path.is_dir() {
+                return Err(failed(io::ErrorKind::IsADirectory.into()));
+            }
+            let part = with_end(path, ".part");
+            let is_new = std::fs::symlink_metadata(&part).is_err();
+            std::fs::OpenOptions::new().append(true).create(true).open(&part).map_err(failed)?;
+            if is_new {
+                std::fs::remove_file(&part).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the search before the proof in a file beside it, with `.search` at the end of its name, unless it is kept elsewhere: a limit
+    /// leaves it, and the next call goes on from there. It goes once the proof is written.
+    pub fn keep_search(&self, options: &mut Selection) {
+        if options.checkpoint.is_none() && options.workers.is_none() {
+            options.checkpoint = Some(with_end(&self.path, ".search"));
+        }
+    }
+}
+
 impl Posed<'_> {
     /// Refuses, before a search, what there is no proof in a file of: groups, columns that are constant but for rounding, and losses that
     /// the checker does not know.
@@ -44,24 +72,11 @@ impl Posed<'_> {
     }
 
     /// Writes a proof of a selection that was proved, which `bestset-check` verifies without this crate; what was written. Where a limit
-    /// strikes, what there is stays beside it, with `.part` at the end of its name, and the next call goes on from there.
+    /// strikes, what there is stays beside it, with `.part` at the end of its name, and the next call goes on from there. What is there of
+    /// another proof is kept as `.part-1`.
     pub fn write_proof(&self, selected: &Selected, options: &Options, file: &ProofFile) -> Result<ProofSummary> {
         self.check_proof()?;
-        let refused = |setting: &str, advice| {
-            Err(Error::Unused { setting: setting.to_owned(), place: "for this answer", advice })
-        };
-        match selected.solution.status {
-            Status::Optimal => {}
-            Status::Converged | Status::Stalled => return refused("a proof file", "it is not proved to be the best"),
-            status => {
-                let advice = format!(
-                    "the answer is not proved to be the best, and nothing is written to {}; ask again with more time",
-                    file.path.display()
-                );
-                let is_interrupted = status == Status::Interrupted;
-                return Err(Error::Unfinished { limit: status.to_string(), is_interrupted, advice });
-            }
-        }
+        check_proved(selected.solution.status, &file.path)?;
         let priced = self.priced(selected.lambda0, selected.lambda2)?;
         let problem = match selected.k {
             None => priced,
@@ -82,9 +97,14 @@ impl Posed<'_> {
             let columns = columns(&problem, &data)?;
             whole(path, |out| write_csv(&columns, out))?;
         }
-        let part = with_part(&file.path);
-        let start = std::fs::read(&part).unwrap_or_default();
+        let part = with_end(&file.path, ".part");
+        let mut start = std::fs::read(&part).unwrap_or_default();
         let failed = |error: io::Error| Error::File { what: "proof", reason: format!("{}: {error}", part.display()) };
+        if !start.is_empty() && !is_start(&problem, &data, &selected.solution, options, &start)? {
+            // What there is of another proof is not written over.
+            std::fs::rename(&part, free_name(&part)).map_err(failed)?;
+            start.clear();
+        }
         let mut out = BufWriter::with_capacity(1 << 16, std::fs::File::create(&part).map_err(failed)?);
         let written = resume_proof(&problem, &data, &selected.solution, options, &start, &mut out);
         // What there is of it stays, to go on from.
@@ -100,15 +120,43 @@ impl Posed<'_> {
             other => other,
         })?;
         std::fs::rename(&part, &file.path).map_err(failed)?;
+        // It may never have been needed.
+        let _ = std::fs::remove_file(with_end(&file.path, ".search"));
         Ok(written)
     }
 }
 
-/// Where an unfinished proof waits.
-fn with_part(path: &Path) -> PathBuf {
+/// An error where the answer was not proved.
+fn check_proved(status: Status, path: &Path) -> Result<()> {
+    match status {
+        Status::Optimal => Ok(()),
+        Status::Converged | Status::Stalled => Err(Error::Unused {
+            setting: "a proof file".to_owned(),
+            place: "for this answer",
+            advice: "it is not proved to be the best",
+        }),
+        status => {
+            let advice = format!(
+                "the answer is not proved to be the best, and nothing is written to {}; ask again with more time",
+                path.display()
+            );
+            let is_interrupted = status == Status::Interrupted;
+            Err(Error::Unfinished { limit: status.to_string(), is_interrupted, advice })
+        }
+    }
+}
+
+/// The same name with more at its end.
+fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
+    name.push(end);
     path.with_file_name(name)
+}
+
+/// The first of the names that end in -1, -2, … under which there is nothing.
+fn free_name(path: &Path) -> PathBuf {
+    let named = |number: usize| with_end(path, &format!("-{number}"));
+    (1..).map(named).find(|name| std::fs::symlink_metadata(name).is_err()).unwrap_or_else(|| named(0))
 }
 
 /// A file that is whole or not there.

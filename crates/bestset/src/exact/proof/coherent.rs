@@ -78,7 +78,7 @@ impl ProofTree<'_, '_, '_> {
             None => problem.clone(),
         };
         let answer = self.claim.answers[0].clone();
-        let (best, target) = (self.ground.best, self.goal().cutoff - self.faults.coherence);
+        let (best, target) = (self.ground.best, self.goal().cutoff + self.margin_at(&answer) - self.faults.coherence);
         let Some(look) = Look::new(&limited, &answer)? else { return Ok(None) };
         let Some(forecast) = look.forecast(best) else { return Ok(None) };
         let promised = if forecast.closes_all(target) {
@@ -104,6 +104,14 @@ impl ProofTree<'_, '_, '_> {
         self.write_coherence(&answer, &found.curvature, added, by)?;
         let inside = answer.support;
         Ok(Some(if by > 0.0 { Opening::Cheaper(Discount { inside, added, by }) } else { Opening::Closed }))
+    }
+
+    /// Four times what the checker takes off C of (P3) at a point for rounding, with a lemma.
+    fn margin_at(&self, point: &Coefficients) -> f64 {
+        let length = |c: (usize, f64)| self.ground.bounds.square(c.0).sqrt() * c.1.abs();
+        let fitted: f64 = point.iter().map(length).sum();
+        let (n, count) = (self.ground.setting.problem.nrows(), point.support.len());
+        self.rules().residual_margin(n, count, fitted, (2.0 * self.ground.best.abs()).sqrt(), fitted)
     }
 
     /// Whether the features that are neither the answer's nor among these are the same number throughout: the checker takes no other

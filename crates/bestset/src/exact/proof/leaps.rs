@@ -8,9 +8,13 @@ use super::stream::{Record, Stream};
 use crate::control::Limits;
 use crate::error::{Error, Result};
 use crate::exact::node::{Choice, NodeRelaxation};
-use crate::leaps::{Equations, Family, determined, is_plain};
+use crate::kernel;
+use crate::leaps::{Equations, Family, Form, determined};
+use crate::loss::Loss;
 use crate::problem::Problem;
 use crate::solution::Coefficients;
+use faer::linalg::solvers::{DenseSolveCore, Llt};
+use faer::{Mat, Side};
 
 /// The most features of a fit, as the checker has it.
 const MOST_FITTED: usize = 256;
@@ -21,20 +25,91 @@ const LEAST_FITTED: usize = 12;
 /// Families that are looked at for one node of a tree that has relaxations too: about as long as one of these takes. Not tuned.
 const FAMILIES_PER_NODE: usize = 400;
 
-/// Share of the room below P̂ that may be left to rounding in fits where a walk begins.
+/// Share of the room below P̂ that may be left to rounding in fits where nothing is lost if a walk ends without having closed all.
 const ROUNDING_SHARE: f64 = 0.3;
 
-/// The same on the way: coefficients of fewer features may be larger.
+/// The same where it would be.
 const MOST_ROUNDING: f64 = 0.9;
+
+/// Times that the writer allows for what the checker takes off for rounding: both compute inner products, each in its own order.
+const ALLOWED: f64 = 4.0;
+
+/// Shares of terms that pairs are compared with to spare, four times the checker's (P12).
+const OF_PAIRS: f64 = 8e-15;
 
 /// The equations of a problem whose families fits may close: least squares on independent columns, more samples than columns.
 pub(super) fn equations<'p, 'a>(problem: &'p Problem<'a>) -> Option<Equations<'p, 'a>> {
-    let (p, has_ridge) = (problem.ncols(), problem.coordinate(0).l2 > 0.0);
-    let is_meant = p <= MOST_FITTED && (p >= LEAST_FITTED || !has_ridge) && determined(problem) > p;
-    if !is_meant || !is_plain(problem) {
+    let may_enter = |j: &usize| (problem.coordinate(*j).lower, problem.coordinate(*j).upper) != (0.0, 0.0);
+    let free: Vec<usize> = (0..problem.ncols()).filter(may_enter).collect();
+    let first = problem.coordinate(*free.first()?);
+    let is_plain = |j: &usize| {
+        let c = problem.coordinate(*j);
+        c == first && c.l1 == 0.0 && c.lower == f64::NEG_INFINITY && c.upper == f64::INFINITY
+    };
+    let (p, has_ridge) = (free.len(), first.l2 > 0.0);
+    let is_meant = problem.ncols() <= MOST_FITTED && (p >= LEAST_FITTED || !has_ridge) && determined(problem) > p;
+    if problem.loss() != Loss::Squared || !is_meant || !free.iter().all(is_plain) {
         return None;
     }
-    Equations::new(problem, usize::MAX).ok().filter(Equations::is_complete)
+    let made = Equations::new(problem, usize::MAX).ok()?;
+    (made.features == free && made.dependent.is_empty()).then_some(made)
+}
+
+/// What the checker takes off for rounding in fits, in units of columns of length one.
+#[derive(Clone, Copy)]
+struct FitRounding {
+    /// η of (P10), of columns and of targets.
+    eta: f64,
+    /// At most what (P14) can take from a fit.
+    slack: f64,
+    /// ‖ι_y‖ of (P11).
+    targets: f64,
+}
+
+impl FitRounding {
+    /// Of fits that are to reach B, with these coefficients and curvatures of all features.
+    fn new(equations: &Equations<'_, '_>, costs: &Form, bound: f64) -> Self {
+        let problem = equations.problem;
+        let (n, p, m) = (problem.nrows() as f64, problem.ncols() as f64, costs.len() as f64);
+        let length = (2.0 * equations.total).sqrt();
+        // Offsets are taken from targets that may be far from zero.
+        let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
+        let far =
+            |o: &[f64]| problem.y().iter().zip(o).enumerate().map(|(i, (y, o))| weight(i) * (y - o).powi(2)).sum();
+        let targets = 4.0 * U * (length + problem.offset().map_or(0.0, far).sqrt());
+        let fitted: f64 = costs.vector().iter().map(|b| b.abs()).sum();
+        let roots: f64 = (0..costs.len()).map(|j| costs.at(j, j).max(0.0).sqrt()).sum();
+        let needed = (2.0 * bound.max(0.0)).sqrt();
+        let off = U * (m + 12.0) * (length + fitted) + targets + 18.0 * U * needed * roots;
+        let slack = ALLOWED * (2.0 * U * (m + 8.0) * bound.max(0.0) + needed * off + 0.5 * off * off);
+        Self { eta: ALLOWED * U * (p + 1.0) * (n + 5.0 * p + 48.0), slack, targets }
+    }
+}
+
+/// The family as the checker has it: fits of few features from inner products less η, costs of single ones from their inverse, and what is
+/// left of the targets from the residual itself. `None` where columns depend on each other.
+fn family(equations: &Equations<'_, '_>, inside: &[u32], free: &[u32], eta: f64) -> Result<Option<Family>> {
+    let members = [free, inside].concat();
+    let Ok(all) = equations.family(&[], &members) else { return Ok(None) };
+    let (mut gains, m) = (equations.form(&members).less(eta), members.len());
+    let Ok(factor) = Llt::new(Mat::from_fn(m, m, |i, j| gains.at(i, j)).as_ref(), Side::Lower) else {
+        return Ok(None);
+    };
+    let (inverse, beta) = (factor.inverse(), all.costs.vector());
+    let costs = Form::new(beta[..free.len()].to_vec(), |i, j| inverse[(i, j)]);
+    let (mut residual, mut fit_all, mut fit_inside) = (equations.target.clone(), 0.0, equations.total * (1.0 - eta));
+    for (&k, b) in members.iter().zip(beta) {
+        kernel::axpy(-b, &equations.column(k)?, &mut residual);
+        fit_all += equations.ridge_of(k) * b * b;
+    }
+    fit_all += 0.5 * kernel::squares(&residual);
+    for last in (free.len()..m).rev() {
+        let is_sound = gains.at(last, last) > eta;
+        fit_inside = if is_sound { fit_inside - gains.price(last) } else { f64::NEG_INFINITY };
+        gains.eliminate_last();
+    }
+    let (inside, free) = (inside.to_vec(), free.to_vec());
+    Ok(Some(Family { inside, free, gains, costs, fit_inside, fit_all, low: 0, high: 0 }))
 }
 
 /// What has become of a family.
@@ -55,8 +130,7 @@ struct FitWalk<'w, 'p, 'a> {
     most: usize,
     /// λ0.
     price: f64,
-    /// P̂ − B.
-    room: f64,
+    rounding: FitRounding,
     /// The family of each level of branching, storage for the next ones behind.
     levels: Vec<Family>,
     families: usize,
@@ -64,24 +138,17 @@ struct FitWalk<'w, 'p, 'a> {
 }
 
 impl FitWalk<'_, '_, '_> {
-    /// Four times what the checker's fits can be below the true ones: ½Σ η_jb_j² and ½η_y of (P10), and pivots (MATH 11.34).
-    fn slack(&self, family: &Family) -> f64 {
-        let (n, p) = (self.equations.problem.nrows() as f64, self.equations.len() as f64);
-        let share = U * (p + 1.0) * (n + 5.0 * p + 64.0);
-        let squares: f64 = family.costs.vector().iter().map(|b| b * b).sum();
-        4.0 * share * (self.equations.total + 0.5 * squares) + 2.0 * self.equations.slack
-    }
-
-    /// What a fit must be for no subset of t features to be below B.
-    fn needed(&self, t: usize, slack: f64) -> f64 {
-        self.claim.bound - self.price * t as f64 + slack
+    /// What a fit must be for no subset of t features to be below B; nothing is where that is negative.
+    fn needed(&self, t: usize) -> f64 {
+        let needed = self.claim.bound - self.price * t as f64;
+        if needed <= 0.0 { f64::NEG_INFINITY } else { needed + self.rounding.slack }
     }
 
     /// The smallest and the largest size that may hold a subset below B (MATH 11.31), `None` where there is none.
-    fn sizes(&self, family: &Family, costs: &[f64], slack: f64) -> Option<(usize, usize)> {
+    fn sizes(&self, family: &Family, costs: &[f64]) -> Option<(usize, usize)> {
         let (size, most) = (family.size(), self.most.min(family.size() + family.free.len()));
         let is_left = |t: &usize| {
-            let room = self.needed(*t, slack) - family.fit_all - self.faults.fit;
+            let room = self.needed(*t) - family.fit_all - self.faults.fit;
             room > 0.0 && costs.iter().filter(|cost| **cost >= room).count() <= t - size
         };
         let last = (size..=most).rev().find(is_left)?;
@@ -91,15 +158,14 @@ impl FitWalk<'_, '_, '_> {
     /// Takes in what no subset below B lacks; the largest size that is left, `None` where none is.
     fn reduce(&self, family: &mut Family, out: &mut Stream<'_>) -> Result<Option<usize>> {
         loop {
-            let slack = self.slack(family);
             let costs: Vec<f64> = (0..family.costs.len()).map(|j| family.costs.price(j)).collect();
-            let Some((first, last)) = self.sizes(family, &costs, slack) else {
+            let Some((first, last)) = self.sizes(family, &costs) else {
                 out.record(Record::Fit)?;
                 out.flag(true)?;
                 return Ok(None);
             };
             // Fewer features cost less: what is too dear to drop at the smallest size is so at all.
-            let room = self.needed(first, slack) - family.fit_all - self.faults.dear;
+            let room = self.needed(first) - family.fit_all - self.faults.dear;
             let is_dear = |j: &usize| costs[*j] >= room;
             let mut dear: Vec<u32> = (0..family.free.len()).filter(is_dear).map(|j| family.free[j]).collect();
             if dear.is_empty() {
@@ -111,9 +177,18 @@ impl FitWalk<'_, '_, '_> {
             out.features(&dear.iter().map(|&j| self.equations.features[j as usize]).collect::<Vec<_>>())?;
             for j in dear {
                 if let Some(place) = family.free.iter().position(|&free| free == j) {
-                    family.take_in(place);
+                    self.take_in(family, place);
                 }
             }
+        }
+    }
+
+    /// Keeps the subsets with the feature; where too little of it is left to be eliminated, fits of few features say nothing from there on.
+    fn take_in(&self, family: &mut Family, j: usize) {
+        let is_sound = family.gains.at(j, j) > self.rounding.eta;
+        family.take_in(j);
+        if !is_sound {
+            family.fit_inside = f64::NEG_INFINITY;
         }
     }
 
@@ -128,24 +203,35 @@ impl FitWalk<'_, '_, '_> {
             if self.families.is_multiple_of(64) {
                 check(self.limits)?;
             }
-            if self.families > self.most_families || self.slack(&family) > MOST_ROUNDING * self.room {
+            if self.families > self.most_families {
                 return Ok(Ended::Open);
             }
             let Some(high) = self.reduce(&mut family, out)? else { break };
-            if high <= family.size() + 2 {
-                if !self.is_finished(&family) {
-                    return Ok(Ended::Open);
-                }
+            if high <= family.size() + 2 && self.is_finished(&family) {
                 out.record(Record::Pairs)?;
                 break;
             }
-            let Some(j) = family.branch() else { return Ok(Ended::Open) };
+            if family.size() == self.most && !family.free.is_empty() {
+                out.record(Record::Size)?;
+                (0..family.free.len()).rev().for_each(|j| family.take_out(j));
+                continue;
+            }
+            // Where pairs are too near to each other, each is looked at alone.
+            let Some(j) = family.branch() else {
+                if !self.is_excepted(&family, &[]) {
+                    return Ok(Ended::Open);
+                }
+                out.record(Record::Listed)?;
+                break;
+            };
             out.record(Record::Split)?;
             out.whole(self.equations.features[family.free[j] as usize])?;
             out.flag(true)?;
             let child = &mut self.levels[level + 1];
             child.copy(&family);
-            child.take_in(j);
+            let mut child = std::mem::take(child);
+            self.take_in(&mut child, j);
+            self.levels[level + 1] = child;
             if self.close(level + 1, out)? == Ended::Open {
                 return Ok(Ended::Open);
             }
@@ -155,20 +241,36 @@ impl FitWalk<'_, '_, '_> {
         Ok(Ended::Closed)
     }
 
-    /// Whether no subset with at most two features more is below B, but for the answers that the claim excepts.
+    /// Whether the checker finds (P12) that no subset with at most two features more is below B, but for the answers that the claim excepts.
     fn is_finished(&self, family: &Family) -> bool {
-        let (size, slack, m) = (family.size(), self.slack(family), family.free.len());
+        let (size, m, targets) = (family.size(), family.free.len(), self.rounding.targets);
         let most = self.most.min(size + m);
-        let gain = |more: usize| family.fit_inside - self.needed(size + more, slack) + self.faults.pair;
+        if !family.fit_inside.is_finite() || (0..m).any(|j| family.gains.at(j, j) <= self.rounding.eta) {
+            return false;
+        }
+        // c_t of (P11), halved.
+        let gain = |more: usize| {
+            let needed = (self.claim.bound - self.price * (size + more) as f64).max(0.0);
+            let square = needed + targets * ((2.0 * needed).sqrt() + targets);
+            family.fit_inside - square * (1.0 + 16.0 * U) + self.faults.pair
+        };
         let is_none = gain(0) >= 0.0 || self.is_excepted(family, &[]);
-        let is_kept = |j: usize| family.gains.price(j) <= gain(1) || self.is_excepted(family, &[j]);
+        let is_kept = |j: usize| family.gains.price(j) * (1.0 + 16.0 * U) <= gain(1) || self.is_excepted(family, &[j]);
         if !is_none || (most > size && !(0..m).all(is_kept)) {
             return false;
         }
-        if most < size + 2 || family.gains.best_pair(gain(2)).is_none() {
+        if most < size + 2 {
             return true;
         }
-        family.gains.pairs(gain(2)).all(|(_, i, j)| self.is_excepted(family, &[i, j]))
+        // Of a pair at least 1/(A_jj(A⁻¹)_jj) of both is left: what rounding is relative to, where that is not little.
+        let nearness = (0..m).map(|j| family.gains.at(j, j) * family.costs.at(j, j)).fold(1.0, f64::max);
+        let spare = 64.0 * OF_PAIRS * nearness * (family.fit_inside + gain(1).max(0.0));
+        if nearness < 1e8 && gain(2) > spare && family.gains.best_pair(gain(2) - spare).is_none() {
+            return true;
+        }
+        let holds = |i: usize, j: usize| pair_holds(&family.gains, (i, j), 2.0 * gain(2));
+        let mut pairs = (1..m).flat_map(|j| (0..j).map(move |i| (i, j)));
+        pairs.all(|(i, j)| holds(i, j) || self.is_excepted(family, &[i, j]))
     }
 
     fn is_excepted(&self, family: &Family, more: &[usize]) -> bool {
@@ -181,6 +283,18 @@ impl FitWalk<'_, '_, '_> {
     }
 }
 
+/// Whether the checker finds that a pair leaves so much (P12), with terms as it compares them.
+fn pair_holds(gains: &Form, (i, j): (usize, usize), room: f64) -> bool {
+    let (own, other, cross) = (gains.at(j, j), gains.at(i, i), gains.at(i, j));
+    let (u, v) = (gains.vector()[i], gains.vector()[j]);
+    let (product, overlap) = (own * other, cross * cross);
+    let (explained, shared) = (u * u * own + v * v * other, 2.0 * cross * u * v);
+    let off = OF_PAIRS * (room * (product + overlap) + explained + shared.abs());
+    room > 0.0
+        && product - overlap > OF_PAIRS * (product + overlap)
+        && room * (product - overlap) - (explained - shared) >= off
+}
+
 impl ProofTree<'_, '_, '_> {
     /// Closes the node by fits alone, if these come to an end soon enough: without a ridge whenever they do.
     pub(super) fn close_by_fits(&mut self, node: &NodeRelaxation, limits: &Limits) -> Result<bool> {
@@ -189,23 +303,31 @@ impl ProofTree<'_, '_, '_> {
         let context = self.ground.context();
         let of = |choice: Choice| -> Vec<u32> {
             let is_it = |a: &usize| node.members.choices[*a] == choice;
-            (0..node.members.len()).filter(is_it).map(|a| context.feature(node, a) as u32).collect()
+            let place = |a: usize| equations.features.binary_search(&context.feature(node, a)).ok().map(|k| k as u32);
+            (0..node.members.len()).filter(is_it).filter_map(place).collect()
         };
-        let Ok(family) = equations.family(&of(Choice::In), &of(Choice::Free)) else { return Ok(false) };
         let problem = self.ground.setting.problem;
+        let (inside, free, nothing) = (of(Choice::In), of(Choice::Free), Form::default());
+        let eta = FitRounding::new(equations, &nothing, self.claim.bound).eta;
+        let Some(family) = family(equations, &inside, &free, eta)? else { return Ok(false) };
+        let rounding = FitRounding::new(equations, &family.costs, self.claim.bound);
+        let room = self.ground.best - self.claim.bound;
+        if rounding.slack > MOST_ROUNDING * room {
+            return Ok(false);
+        }
         let mut walk = FitWalk {
             equations,
             claim: &self.claim,
             faults: self.faults,
             limits,
             most: self.ground.setting.size.unwrap_or(usize::MAX).min(problem.ncols()),
-            price: problem.coordinate(0).l0,
-            room: self.ground.best - self.claim.bound,
+            price: problem.coordinate(equations.features[0]).l0,
+            rounding,
             levels: vec![family],
             families: 0,
             most_families: if has_ridge { FAMILIES_PER_NODE } else { usize::MAX },
         };
-        if !has_ridge && walk.slack(&walk.levels[0]) <= ROUNDING_SHARE * walk.room {
+        if !has_ridge && rounding.slack <= ROUNDING_SHARE * room {
             // Nothing else closes such families as fast: what there is of the file stays, and is gone on from after a limit.
             let ended = walk.close(0, &mut self.out)?;
             self.ground.nodes += walk.families;

@@ -38,11 +38,13 @@ pub use statement::ProofData;
 pub(crate) use statement::check_loss;
 
 use crate::control::{Limits, Monitor, Options};
+use crate::design::Column;
 use crate::error::{Error, Result};
 use crate::exact::node::Choice;
 use crate::exact::setting::Setting;
 use crate::exact::tuning::Tuning;
 use crate::leaps::determined;
+use crate::penalty::Bounds;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution, Status};
 use ground::ProofTree;
@@ -110,6 +112,25 @@ pub fn resume_proof(
     crate::control::on_threads(options.threads, || asked.write(out, &mut monitor, &Faults::default()))
 }
 
+/// Whether these bytes are the beginning of such a proof, or less than its header: a file of another proof is not to be written over.
+pub(crate) fn is_start(
+    problem: &Problem<'_>,
+    data: &ProofData<'_>,
+    solution: &Solution,
+    options: &Options,
+    start: &[u8],
+) -> Result<bool> {
+    let (_, claim) = claim(problem, solution, options)?;
+    let header = header(&without_constants(problem, &claim)?, data, &claim)?;
+    Ok(start.starts_with(&header) || header.starts_with(start))
+}
+
+fn header(problem: &Problem<'_>, data: &ProofData<'_>, claim: &Claim) -> Result<Vec<u8>> {
+    let mut header = Vec::new();
+    data.write(problem, claim, &mut Stream::new(&mut header))?;
+    Ok(header)
+}
+
 /// What a proof is asked of.
 struct Asked<'s, 'a> {
     problem: &'s Problem<'a>,
@@ -123,16 +144,16 @@ struct Asked<'s, 'a> {
 impl Asked<'_, '_> {
     /// Writes it, with faults that the checker is to find.
     fn write(&self, out: &mut (dyn Write + Send), monitor: &mut Monitor<'_>, faults: &Faults) -> Result<ProofSummary> {
-        let Self { problem, data, solution, start, .. } = *self;
-        data.check(problem)?;
-        let (best, claim) = claim(problem, solution, self.options)?;
+        let Self { data, solution, start, .. } = *self;
+        data.check(self.problem)?;
+        let (best, claim) = claim(self.problem, solution, self.options)?;
+        let problem = &without_constants(self.problem, &claim)?;
         let unlimited = problem.without_max_size();
         let options = Options { warm_start: claim.answers.first().cloned(), ..self.options.clone() };
         let setting = Setting::new(&unlimited, problem.max_size(), &options, Tuning::default());
-        let mut header = Vec::new();
-        data.write(problem, &claim, &mut Stream::new(&mut header))?;
+        let header = header(problem, data, &claim)?;
         let known = start.strip_prefix(&header[..]).and_then(|records| {
-            let replayed = replay(records, all_free(problem))?;
+            let replayed = replay(records, all_free(problem), problem.max_size())?;
             Some((&records[..replayed.end], replayed))
         });
         let mut stream = Stream::new(out);
@@ -149,7 +170,8 @@ impl Asked<'_, '_> {
         let unusable =
             || Error::File { what: "proof", reason: "prices of an unfinished file make no sense".to_owned() };
         let cheaper = discount.apply(&unlimited).ok_or_else(unusable)?;
-        let part = discount.claim(&tree.claim);
+        let mut part = discount.claim(&tree.claim);
+        part.bound -= faults.discount;
         let mut setting = Setting::new(&cheaper, problem.max_size(), &options, Tuning::default());
         setting.first = discount.inside.clone();
         let ProofTree { claim, out, ground, .. } = tree;
@@ -177,6 +199,31 @@ fn check_curvature(problem: &Problem<'_>) -> Result<()> {
     Err(Error::File { what: "proof", reason })
 }
 
+/// The problem that is spoken of: columns of which nothing is left beside an intercept may not enter where no curvature, or the claim
+/// that no other subset is as good, stands against it. With them a subset is as good as without.
+fn without_constants<'a>(problem: &Problem<'a>, claim: &Claim) -> Result<Problem<'a>> {
+    let p = problem.ncols();
+    if problem.penalty().has_certificate(p) && !claim.excepted {
+        return Ok(problem.clone());
+    }
+    let (mut flat, mut column, mut values) = (Vec::new(), Column::default(), vec![0.0; problem.nrows()]);
+    for j in 0..p {
+        problem.design().column(j, &mut column)?;
+        column.to_dense(&mut values);
+        let is_flat = values.iter().all(|x| *x == values[0]) && (problem.has_intercept() || values[0] == 0.0);
+        if is_flat && claim.answers.iter().all(|a| a.support.binary_search(&j).is_err()) {
+            flat.push(j);
+        }
+    }
+    if flat.is_empty() {
+        return Ok(problem.clone());
+    }
+    let (mut lower, mut upper): (Vec<f64>, Vec<f64>) =
+        (0..p).map(|j| (problem.coordinate(j).lower, problem.coordinate(j).upper)).unzip();
+    flat.iter().for_each(|&j| (lower[j], upper[j]) = (0.0, 0.0));
+    problem.with_penalty(problem.penalty().clone().with_bounds(Bounds::Each(lower, upper)))
+}
+
 /// Free, but for those whose coefficient can only be zero.
 fn all_free(problem: &Problem<'_>) -> Vec<Choice> {
     let may_enter = |j: usize| problem.coordinate(j).lower < 0.0 || problem.coordinate(j).upper > 0.0;
@@ -198,7 +245,8 @@ fn claim(problem: &Problem<'_>, solution: &Solution, options: &Options) -> Resul
     // Conjugates are rounded relative to their own terms, also where these add up to a perfect fit.
     let least = if problem.loss().is_quadratic() { 0.0 } else { LEAST_OF_NULL * problem.null_objective() };
     let room = options.absolute(problem).max(options.gap.max(LEAST_GAP) * best.abs()).max(least);
-    let bound = best - room;
+    // The least number of a proof below zero stands for all that are nearer to it.
+    let bound = if (best - room).abs() < stream::LEAST { -stream::LEAST } else { best - room };
     if !bound.is_finite() {
         return Err(Error::Range { name: "the objective", value: best, range: "finite" });
     }

@@ -80,7 +80,7 @@ impl Cursor<'_> {
 }
 
 /// Follows the records as far as they are whole; `None` where there are none, or where they are no walk through a tree.
-pub(super) fn replay(bytes: &[u8], choices: Vec<Choice>) -> Option<Replayed> {
+pub(super) fn replay(bytes: &[u8], choices: Vec<Choice>, size: Option<usize>) -> Option<Replayed> {
     let mut from = Cursor { bytes, place: 0, p: choices.len() };
     let mut open = vec![OpenFamily { choices, lemma: None, beta: Vec::new(), price: 0.0 }];
     let (mut end, mut discount) = (0, None);
@@ -95,7 +95,7 @@ pub(super) fn replay(bytes: &[u8], choices: Vec<Choice>) -> Option<Replayed> {
             (discount, end) = (Some(found).filter(|d| d.by > 0.0), from.place);
             continue;
         }
-        if step(record, &mut from, &mut open).is_none() {
+        if step(record, &mut from, &mut open, size).is_none() {
             open.push(before);
             break;
         }
@@ -112,7 +112,7 @@ fn discounted(from: &mut Cursor<'_>) -> Option<Discount> {
 }
 
 /// One record; `None` where it is not whole, or not possible.
-fn step(record: u8, from: &mut Cursor<'_>, open: &mut Vec<OpenFamily>) -> Option<()> {
+fn step(record: u8, from: &mut Cursor<'_>, open: &mut Vec<OpenFamily>, size: Option<usize>) -> Option<()> {
     let mut family = open.pop()?;
     match record {
         1 => {
@@ -143,6 +143,10 @@ fn step(record: u8, from: &mut Cursor<'_>, open: &mut Vec<OpenFamily>) -> Option
             open.push(family);
         }
         4 => {
+            let inside = family.choices.iter().filter(|c| **c == Choice::In).count();
+            if size.is_some_and(|k| inside > k) {
+                return Some(());
+            }
             family.choices.iter_mut().filter(|c| **c == Choice::Free).for_each(|c| *c = Choice::Out);
             open.push(family);
         }

@@ -24,7 +24,14 @@ struct RootBound {
 impl ProofTree<'_, '_, '_> {
     /// What the root's bound leaves open, or coherence where that leaves less.
     pub fn root(&mut self, monitor: &mut Monitor<'_>) -> Result<Opening> {
-        let choices = all_free(self.ground.setting.problem);
+        let problem = self.ground.setting.problem;
+        if self.claim.bound <= 0.0 && problem.loss().is_quadratic() {
+            // No P is negative: fits that are to reach nothing do.
+            self.out.record(Record::Fit)?;
+            self.out.flag(true)?;
+            return Ok(Opening::Closed);
+        }
+        let choices = all_free(problem);
         let all: Vec<usize> = (0..choices.len()).filter(|&j| choices[j] == Choice::Free).collect();
         if !self.has_ridge() {
             self.check_quadratic()?;

@@ -31,6 +31,8 @@ pub struct Faults {
     pub pair: f64,
     /// Subsets that add few features are taken for closed that are so far from it.
     pub coherence: f64,
+    /// B is so much lower, below a discount, than features have paid for.
+    pub discount: f64,
     /// Sides of a member that is probed are taken for empty that are so far from it.
     pub probe: f64,
     /// The second side of every split is taken for closed.
@@ -57,26 +59,29 @@ pub struct PointSize {
     pub norm: f64,
     /// Σ of the sizes of the conjugates' terms; zero for the squared loss, which has its own terms.
     pub terms: f64,
+    /// Σ of the sizes of what each of these terms is the difference of.
+    pub parts: f64,
 }
 
 impl PointSize {
     /// Of a dual point with the loss of its primal one.
     pub fn new(problem: &Problem<'_>, alpha: &[f64], loss: f64) -> Self {
         if problem.loss().is_quadratic() {
-            return Self { norm: (2.0 * loss.max(0.0)).sqrt(), terms: 0.0 };
+            return Self { norm: (2.0 * loss.max(0.0)).sqrt(), terms: 0.0, parts: 0.0 };
         }
-        let (norm, mut terms) = problem.dual_sizes(alpha);
-        if problem.loss().has_log_link() {
-            // The checker has y log y and (a + y) log(a + y) as they are, whose difference is small where a is.
-            let own = |y: &f64| y * (1.0 + if *y > 0.0 { y.ln().abs() } else { 0.0 });
-            let heaviest = problem.weights().map_or(1.0, |w| w.iter().copied().fold(0.0, f64::max));
-            terms += 4.0 * heaviest * problem.y().iter().map(own).sum::<f64>();
-        }
-        Self { norm, terms }
+        let (norm, terms) = problem.dual_sizes(alpha);
+        // The checker has y log y and (a + y) log(a + y) as they are, whose difference is small where a is.
+        let own = |y: f64| y * (1.0 + if y > 0.0 { y.ln().abs() } else { 0.0 });
+        let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
+        let parts = match problem.loss().has_log_link() {
+            true => problem.y().iter().enumerate().map(|(i, y)| 2.0 * weight(i) * own(*y)).sum(),
+            false => 0.0,
+        };
+        Self { norm, terms, parts }
     }
 
     fn is_dual(&self) -> bool {
-        self.terms > 0.0
+        self.terms + self.parts > 0.0
     }
 }
 
@@ -143,14 +148,8 @@ impl ProofRules<'_> {
 
     /// Four times what the checker takes off: γ of the sums, and the errors of residual and slopes times what they are multiplied by; and what
     /// Ψ loses at the far end of a slope's error, which is its square over the curvature that is left: all there is to see without a ridge.
-    pub fn margin_of(
-        &self,
-        terms: impl Iterator<Item = BoundTerm>,
-        n: usize,
-        PointSize { norm, terms: of_conjugates }: PointSize,
-        dual: f64,
-    ) -> f64 {
-        let size = PointSize { norm, terms: of_conjugates };
+    pub fn margin_of(&self, terms: impl Iterator<Item = BoundTerm>, n: usize, size: PointSize, dual: f64) -> f64 {
+        let PointSize { norm, terms: of_conjugates, parts } = size;
         let (mut fitted, mut asked, mut count, mut charged, mut beyond) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for BoundTerm { length, penalty, beta, tau } in terms {
             let far = tau + self.slope_error(n, length, size, tau).copysign(tau);
@@ -163,17 +162,27 @@ impl ProofRules<'_> {
             }
         }
         let n = n as f64;
-        if of_conjugates > 0.0 {
+        if size.is_dual() {
             // The checker finds the point's slopes anew, from predictions that are rounded as their parts are.
             let of_point = 2.0 * U * (count + 16.0) * (self.y_norm + fitted) * asked;
             let of_sums = 8.0 * U * (n + 48.0) * norm * asked + of_point;
-            return beyond + 4.0 * (of_sums + 8.0 * U * (n + charged + 64.0) * (dual.abs() + of_conjugates));
+            // Each logarithm is off by 16u of itself, its argument by one unit, and that twice: no more can be, so that no more is
+            // allowed for. What sums round is relative to the differences.
+            let of_parts = 40.0 * U * parts;
+            let of_terms = 8.0 * U * (n + charged + 64.0) * (dual.abs() + of_conjugates);
+            return beyond + of_parts + 4.0 * (of_sums + of_terms);
         }
-        let size = self.y_norm + fitted;
+        let of_terms = U * (charged + 16.0) * (dual.abs() + self.y_norm * self.y_norm);
+        beyond + 4.0 * of_terms + self.residual_margin(n as usize, count as usize, fitted, norm, asked)
+    }
+
+    /// Four times what the checker takes off for a residual of this norm at a point of so many features, Σ‖x̂_j‖|β_j| = `fitted`, and for
+    /// slopes that are multiplied by Σ‖x̂_j‖|b_j| = `asked`.
+    pub fn residual_margin(&self, n: usize, count: usize, fitted: f64, norm: f64, asked: f64) -> f64 {
+        let (n, count, size) = (n as f64, count as f64, self.y_norm + fitted);
         let error = U * (count + 16.0) * size;
         let of_sums = U * (n + count + 48.0) * norm * (size + fitted + asked);
-        let of_terms = U * (charged + 16.0) * (dual.abs() + self.y_norm * self.y_norm);
-        beyond + 4.0 * (of_sums + error * norm + RESIDUALS * error * error + of_terms)
+        4.0 * (of_sums + error * norm + RESIDUALS * error * error)
     }
 }
 

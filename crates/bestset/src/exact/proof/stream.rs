@@ -7,7 +7,7 @@ use std::io::Write;
 pub const MAGIC: &[u8; 8] = b"BSPROOF3";
 
 /// Numbers of a proof are zero or at least this in size.
-const LEAST: f64 = 1e-60;
+pub const LEAST: f64 = 1e-60;
 
 /// The records.
 #[derive(Debug, Clone, Copy)]

@@ -22,6 +22,17 @@ fn table(problem: &Problem<'_>) -> Table {
     Table::of_columns(names, columns)
 }
 
+fn named<'s>(problem: &'s Problem<'_>) -> ProofData<'s> {
+    ProofData {
+        x: problem.design(),
+        scale: None,
+        names: (0..problem.ncols()).map(|j| format!("x{j}")).collect(),
+        target: "y".to_owned(),
+        weights: String::new(),
+        offset: String::new(),
+    }
+}
+
 /// The proof, or what there is of it, as another went on from `start`.
 fn written(
     problem: &Problem<'_>,
@@ -30,14 +41,7 @@ fn written(
     faults: &Faults,
     start: &[u8],
 ) -> Option<Vec<u8>> {
-    let data = ProofData {
-        x: problem.design(),
-        scale: None,
-        names: (0..problem.ncols()).map(|j| format!("x{j}")).collect(),
-        target: "y".to_owned(),
-        weights: String::new(),
-        offset: String::new(),
-    };
+    let data = named(problem);
     let (mut bytes, mut observer) = (Vec::new(), ());
     let mut monitor = Monitor::new(options, &mut observer);
     let asked = Asked { problem, data: &data, solution, options, start };
@@ -147,6 +151,49 @@ fn a_fault_of_coherence_is_caught() {
     }
     println!("{right} right, {caught} faults caught, {wrong} wrong answers");
     assert!(right > 3 && caught > 3 && wrong > 3, "{right} right, {caught} faults caught, {wrong} wrong answers");
+}
+
+/// Little ridge and a price: coherence closes what adds few features, a tree at lower prices the rest.
+fn priced(seed: u64) -> Case {
+    let (n, p, mut rng) = (200, 210, rng(700 + seed));
+    let length = f64::from(n as u32).sqrt();
+    let x: Vec<f64> = (0..n * p).map(|_| crate::common::normal(&mut rng) / length).collect();
+    let noise = 0.6 / length;
+    let y =
+        (0..n).map(|i| (0..8).map(|j| x[j * n + i]).sum::<f64>() + noise * crate::common::normal(&mut rng)).collect();
+    Case::dense(n, p, x, y, crate::Penalty::new([0.03, 0.06, 0.1][seed as usize % 3], 0.0, 0.003))
+}
+
+/// Cut anywhere after a COHERENCE that lowers prices, a file goes on at these; B below it that is too low is found.
+#[test]
+fn files_cut_after_a_discount_are_continued_and_its_faults_are_caught() {
+    let (options, none) = (Options::with_method(Method::Exact), Faults::default());
+    let (mut cuts, mut caught, mut found) = (0, 0, 0);
+    for seed in 0..3 {
+        priced(seed).with_problem(|problem| {
+            let solution = solve(problem, &options).unwrap();
+            let Some(whole) = written(problem, &solution, &options, &none, &[]) else { return };
+            let (_, claim) = super::claim(problem, &solution, &options).unwrap();
+            let start = super::header(problem, &named(problem), &claim).unwrap().len();
+            let counts = check(&table(problem), None, &whole[..]).unwrap_or_else(|e| panic!("{seed}: {e}")).counts;
+            // Record 9 first, and more bounds than its own: those of the tree at lower prices.
+            if whole[start] != 9 || counts.bounds < 2 {
+                return;
+            }
+            found += 1;
+            for cut in (start..whole.len()).step_by(1 + (whole.len() - start) / 12) {
+                let again = written(problem, &solution, &options, &none, &whole[..cut]).unwrap();
+                check(&table(problem), None, &again[..]).unwrap_or_else(|e| panic!("{seed}, {cut}: {e}"));
+                cuts += 1;
+            }
+            let faulty = Faults { discount: 0.5 * claim.bound, ..none.clone() };
+            if let Some(verdict) = judged(problem, &solution, &options, &faulty) {
+                caught += usize::from(verdict.is_err());
+            }
+        });
+    }
+    println!("{found} discounts, {cuts} cuts, {caught} faults caught");
+    assert!(cuts > 10 && caught > 0, "{found} discounts, {cuts} cuts, {caught} faults caught");
 }
 
 #[test]

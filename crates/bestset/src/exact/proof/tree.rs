@@ -58,7 +58,9 @@ impl ProofTree<'_, '_, '_> {
         let OpenNode { mut node, mut lemma } = one;
         let mut looks = Looks::default();
         loop {
-            self.fill(&mut node)?;
+            if self.fill(&mut node)? {
+                return Ok(None);
+            }
             if self.is_answer(&node) {
                 self.out.record(Record::Listed)?;
                 return Ok(None);
@@ -142,10 +144,15 @@ impl ProofTree<'_, '_, '_> {
         is_moved
     }
 
-    /// With k features in, the others are out; where no more than k are left, the size costs nothing.
-    fn fill(&mut self, node: &mut NodeRelaxation) -> Result<()> {
-        let Some(k) = self.ground.setting.size else { return Ok(()) };
+    /// With k features in, the others are out, with more there is no subset, and the node is closed; where no more than k are left, the
+    /// size costs nothing. Whether it is closed.
+    fn fill(&mut self, node: &mut NodeRelaxation) -> Result<bool> {
+        let Some(k) = self.ground.setting.size else { return Ok(false) };
         let (inside, count) = (node.members.inside(), node.members.len());
+        if inside > k {
+            self.out.record(Record::Size)?;
+            return Ok(true);
+        }
         if inside + usize::from(self.faults.is_size_short) >= k && count > inside {
             self.out.record(Record::Size)?;
             let free: Vec<usize> = (0..count).filter(|&a| node.members.choices[a] == Choice::Free).collect();
@@ -155,7 +162,7 @@ impl ProofTree<'_, '_, '_> {
         if node.members.len() <= k {
             node.multiplier = 0.0;
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Whether the node is one subset, and that an answer which the claim excepts.

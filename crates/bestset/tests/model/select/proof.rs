@@ -344,3 +344,93 @@ fn a_proof_cut_by_a_limit_waits_for_the_next_call() {
     });
     ended.unwrap();
 }
+
+fn file_in(folder: &std::path::Path, features: usize) -> ProofFile {
+    ProofFile {
+        path: folder.join("x.bsp"),
+        data: None,
+        names: (0..features).map(|j| format!("x{j}")).collect(),
+        target: "y".to_owned(),
+        weights: String::new(),
+        offset: String::new(),
+    }
+}
+
+/// What there is of a proof of another problem is not written over, and files that cannot be written are refused before a search.
+#[test]
+fn unfinished_proofs_of_others_are_kept() {
+    let (x, y) = data(7, 40, 6, 0.4);
+    let x = Dense::new(40, 6, x).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = file_in(folder.path(), 6);
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    let write = |k: usize, is_cut: bool| {
+        let asked = Selection { how: How::Size(k), solve: Options::with_method(Method::Exact), ..Selection::default() };
+        Setup::default().pose(&samples, |posed| {
+            let selected = posed.select(&asked, &mut ())?;
+            let cancel = CancelFlag::default();
+            if is_cut {
+                cancel.cancel();
+            }
+            posed.write_proof(&selected, &Options { cancel, ..asked.solve.clone() }, &file)
+        })
+    };
+    let part = folder.path().join("x.bsp.part");
+    write(2, true).unwrap_err();
+    let of_two = std::fs::read(&part).unwrap();
+    write(3, true).unwrap_err();
+    write(1, false).unwrap();
+    assert_eq!(std::fs::read(folder.path().join("x.bsp.part-1")).unwrap(), of_two);
+    assert!(folder.path().join("x.bsp.part-2").exists() && !part.exists() && file.path.exists());
+    file.check().unwrap();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "a check leaves nothing");
+    let nowhere = file_in(&folder.path().join("none"), 6);
+    assert!(nowhere.check().unwrap_err().to_string().contains("x.bsp"));
+    let at_folder = ProofFile { path: folder.path().to_owned(), ..file.clone() };
+    assert!(at_folder.check().is_err());
+    let bad_data = ProofFile { data: Some(folder.path().join("none").join("used.csv")), ..file };
+    assert!(bad_data.check().unwrap_err().to_string().contains("used.csv"));
+}
+
+/// A search that a limit cuts before its proof is kept beside it; the next call goes on from there, and nothing is left once it is written.
+#[test]
+fn a_search_before_its_proof_is_kept() {
+    let mut cut = 0;
+    for seed in 0..6 {
+        let (x, y) = data(100 + seed, 60, 12, 0.9);
+        let x = Dense::new(60, 12, x).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (file, search) = (file_in(folder.path(), 12), folder.path().join("x.bsp.search"));
+        let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+        let setup = Setup { lambda2: Some(1e-3), ..Setup::default() };
+        let run = |most: Option<usize>| {
+            let solve = Options { max_nodes: most, ..Options::with_method(Method::Exact) };
+            let mut asked = Selection { how: How::Price(0.05), solve, ..Selection::default() };
+            file.keep_search(&mut asked);
+            setup.pose(&samples, |posed| {
+                let selected = posed.select(&asked, &mut ())?;
+                posed.write_proof(&selected, &asked.solve, &file)
+            })
+        };
+        if let Err(error) = run(Some(1)) {
+            assert!(matches!(error, Error::Unfinished { .. }), "{error}");
+            assert!(search.exists(), "{seed}");
+            cut += 1;
+        }
+        run(None).unwrap();
+        assert!(file.path.exists() && !search.exists(), "{seed}");
+    }
+    assert!(cut > 0);
+}
+
+/// There is no record for a group: that is said before a search.
+#[test]
+fn groups_have_no_proof_file() {
+    let (x, y) = data(7, 40, 6, 0.4);
+    let x = Dense::new(40, 6, x).unwrap();
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    let setup = Setup { groups: Some(Groups::new(&[0, 0, 1, 2, 3, 4])), ..Setup::default() };
+    let refused = setup.pose(&samples, |posed| posed.check_proof());
+    assert!(refused.unwrap_err().to_string().contains("groups of features"));
+    Setup::default().pose(&samples, |posed| posed.check_proof()).unwrap();
+}

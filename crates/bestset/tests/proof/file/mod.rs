@@ -1,5 +1,6 @@
 //! Proofs in files: what the solver writes, the checker, which shares no code with it, accepts.
 
+mod hard;
 mod mutation;
 mod rational;
 mod suite;

@@ -430,7 +430,7 @@ struct Outcome {
 /// Changes of the data for each proof: each needs all subsets anew.
 const DATA_CHANGES: usize = 4;
 
-fn attack(seeds: std::ops::Range<u64>, each: u64) -> Outcome {
+fn attack(seeds: std::ops::Range<u64>, each: u64, change: fn(&Written, &mut ChaCha8Rng) -> Vec<u8>) -> Outcome {
     let (mut outcome, mut last): (Outcome, Vec<u8>) = Default::default();
     for seed in seeds {
         let Some(one) = written(seed) else { continue };
@@ -440,7 +440,7 @@ fn attack(seeds: std::ops::Range<u64>, each: u64) -> Outcome {
             // Now and then the records of the proof before.
             let bytes = match trial % 100 == 99 && !last.is_empty() {
                 true => [&one.bytes[..one.marks.records[0]], &last].concat(),
-                false => mutated(&one, &mut rng),
+                false => change(&one, &mut rng),
             };
             outcome.mutated += 1;
             let Ok(proved) = check(&one.table, None, &bytes[..]) else { continue };
@@ -462,19 +462,57 @@ fn attack(seeds: std::ops::Range<u64>, each: u64) -> Outcome {
 
 #[test]
 fn mutated_proofs_are_rejected_or_true() {
-    let outcome = attack(seeds(60), 200);
+    let outcome = attack(seeds(60), 200, mutated);
     let Outcome { mutated, accepted, of_others, .. } = outcome;
     assert!(accepted * 2 < mutated && accepted > 0 && of_others > 0, "{accepted} accepted, {of_others} of other data");
 }
 
-/// The count of the closing note: `BESTSET_MUTATIONS=1000 cargo test --test proof a_million -- --ignored`.
+/// A proof with anything done to its bytes: some of them others, lost or doubled, or all after a place.
+fn damaged(one: &Written, rng: &mut ChaCha8Rng) -> Vec<u8> {
+    let mut bytes = one.bytes.clone();
+    let from = rng.random_range(0..bytes.len());
+    let to = (from + rng.random_range(1..=16)).min(bytes.len());
+    match rng.random_range(0..6) {
+        0 => bytes[from..to].iter_mut().for_each(|byte| *byte = rng.random()),
+        1 => bytes[from] ^= 1 << rng.random_range(0..8),
+        2 => bytes.truncate(from),
+        3 => {
+            bytes.drain(from..to);
+        }
+        4 => {
+            let again = bytes[from..to].to_vec();
+            bytes.splice(from..from, again);
+        }
+        _ => bytes[from..].iter_mut().for_each(|byte| *byte = rng.random()),
+    }
+    bytes
+}
+
+#[test]
+fn random_damages_prove_nothing_false() {
+    let Outcome { mutated, accepted, .. } = attack(seeds(16), 100, damaged);
+    assert!(accepted * 4 < mutated, "{accepted} of {mutated} accepted");
+}
+
+/// The counts of bench/PROOFS.md: `BESTSET_MUTATIONS=1000 cargo test --test proof a_million -- --ignored`.
 #[test]
 #[ignore = "minutes; a thousand mutations of each of a thousand proofs"]
 fn a_million_mutated_proofs() {
+    many(mutated);
+}
+
+/// The same of bytes changed at random; `ulimit -v` around it shows that memory is bounded.
+#[test]
+#[ignore = "minutes; a thousand damages of each of a thousand proofs"]
+fn a_million_damaged_proofs() {
+    many(damaged);
+}
+
+fn many(change: fn(&Written, &mut ChaCha8Rng) -> Vec<u8>) {
     let each = std::env::var("BESTSET_MUTATIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(1000);
     let first = std::env::var("BESTSET_FIRST").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     let count = std::env::var("BESTSET_COUNT").ok().and_then(|text| text.parse().ok()).unwrap_or(1100);
-    let Outcome { proofs, mutated, accepted, of_others } = attack(first..first + count, each);
+    let Outcome { proofs, mutated, accepted, of_others } = attack(first..first + count, each, change);
     let rejected = mutated - accepted;
     println!(
         "{proofs} proofs, {mutated} mutated, {rejected} rejected, {accepted} accepted and true, {of_others} of these of other data"
