@@ -13,8 +13,10 @@ sys.path[:0] = [str(HERE), str(ROOT / "python")]
 import commands  # noqa: E402
 import docstrings  # noqa: E402
 import mathml  # noqa: E402
+import rpages  # noqa: E402
 
 commands.write(HERE / "reference" / "command-line.md")
+rpages.write(HERE / "reference" / "r.md")
 
 project = "bestset"
 author = "The bestset developers"
