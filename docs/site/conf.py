@@ -65,6 +65,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "min_reported_time": 1e9,
     "matplotlib_animations": False,
+    "image_srcset": ["2x"],  # sharp on screens of two points to a pixel
     "within_subsection_order": "ExampleTitleSortKey",
     "nested_sections": False,
 }
