@@ -25,7 +25,7 @@ y = X @ beta + 2.5 * rng.standard_normal(n)
 # `max_nodes` is a limit that does not depend on the machine; `time_limit` is one in seconds.
 
 found = bestset.solve(X, y, lambda0=8.0, lambda2=0.2, standardize="variance", method="exact", max_nodes=20000)
-plots.gap(found)
+plots.gap(found).set_ylim(395, 445)
 plt.show()
 
 # %%
