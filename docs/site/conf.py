@@ -79,7 +79,7 @@ html_show_sourcelink = False
 html_copy_source = False
 # Summaries are fetched, which browsers refuse for files; without them the search works from a folder.
 html_show_search_summary = False
-html_search_scorer = "_static/scorer.js"
+html_search_scorer = str(HERE / "scorer.js")
 html_math_renderer = "mathml"
 html_theme_options = {
     "logo": {"text": "bestset"},
