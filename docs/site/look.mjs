@@ -1,4 +1,4 @@
-// Opens the built site in Chromium, offline: node docs/site/look.mjs SITE PICTURES. Takes pictures in light and dark, on a desk and a phone;
+// Opens the built site in Chromium, offline: node docs/site/look.mjs SITE PICTURES [PAGE ...]. Takes pictures in light and dark, on a desk and a phone;
 // fails on requests to elsewhere, on errors, on a page that is wider than a phone, on serious findings of axe, and if the search finds nothing.
 import { createRequire } from "node:module";
 import { existsSync } from "node:fs";
@@ -6,7 +6,8 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [site, pictures] = process.argv.slice(2).map((path) => resolve(path));
+const [site, pictures] = process.argv.slice(2, 4).map((path) => resolve(path));
+const named = process.argv.slice(4);
 // The packages that the report's page is opened with.
 const require = createRequire(new URL("../../crates/bestset-report/web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
@@ -17,6 +18,7 @@ const pages = ["index", "install", "ten-minutes", "guide/certificate", "guide/ch
   "generated/gallery/index", "generated/gallery/plot_diabetes", "generated/gallery/plot_survival", "reference/python", "reference/command-line", "reference/r"];
 // Those of the R package, where they were made.
 pages.push(...["r/index", "r/articles/bestset", "r/reference/bestset"].filter((name) => existsSync(join(site, "r/articles")) && existsSync(join(site, `${name}.html`))));
+if (named.length) pages.splice(0, pages.length, ...named);
 const sizes = { desk: { width: 1280, height: 900 }, phone: { width: 375, height: 812 } };
 const faults = [];
 await mkdir(pictures, { recursive: true });
