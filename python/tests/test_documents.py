@@ -76,7 +76,9 @@ def test_plots_draw_what_they_are_given():
     gap = plots.gap(solved, ax=plt.subplots()[1])
     assert gap.get_lines()[1].get_ydata()[-1] == pytest.approx(solved.lower_bound)
     proved = bestset.solve(X, y, lambda0=5.0, method="exact")
-    above, below = (line.get_ydata()[-2:] for line in plots.gap(proved, ax=plt.subplots()[1]).get_lines())
+    meeting = plots.gap(proved, ax=plt.subplots()[1])
+    assert meeting.get_xlim()[1] > proved.seconds, "where the lines meet is not the edge"
+    above, below = (line.get_ydata()[-2:] for line in meeting.get_lines())
     np.testing.assert_allclose(above, below, rtol=1e-6, err_msg="a proof ends where the lines meet")
     plt.close("all")
     with pytest.raises(ValueError, match="no trace"):
