@@ -30,6 +30,7 @@ for shell in bash elvish fish powershell zsh; do
     "$packed" completions "$shell" > "$folder/completions/bestset.$shell"
 done
 "$packed" man --directory "$folder/man"
+cp release/bestset-check.1 "$folder/man/"
 tar -C target/dist -czf "target/dist/$name.tar.gz" "$name"
 
 # What was packed, unpacked and run.

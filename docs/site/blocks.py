@@ -33,7 +33,7 @@ FENCE = re.compile(r"^(?P<blanks> *)```(?P<language>[\w{}-]*)[^\n]*\n(?P<body>.*
 def pages() -> list[Path]:
     """The pages that are written by hand."""
     found = [path for path in HERE.rglob("*.md") if not {"_build", "generated"} & set(path.relative_to(HERE).parts)]
-    return sorted(path for path in found if path.name not in ("command-line.md", "README.md"))
+    return sorted(path for path in found if path.name not in ("command-line.md", "r.md", "README.md"))
 
 
 def same(said: str, printed: str) -> bool:

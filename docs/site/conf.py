@@ -13,8 +13,10 @@ sys.path[:0] = [str(HERE), str(ROOT / "python")]
 import commands  # noqa: E402
 import docstrings  # noqa: E402
 import mathml  # noqa: E402
+import rpages  # noqa: E402
 
 commands.write(HERE / "reference" / "command-line.md")
+rpages.write(HERE / "reference" / "r.md")
 
 project = "bestset"
 author = "The bestset developers"
@@ -63,6 +65,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "min_reported_time": 1e9,
     "matplotlib_animations": False,
+    "image_srcset": ["2x"],  # sharp on screens of two points to a pixel
     "within_subsection_order": "ExampleTitleSortKey",
     "nested_sections": False,
 }
@@ -76,6 +79,7 @@ html_show_sourcelink = False
 html_copy_source = False
 # Summaries are fetched, which browsers refuse for files; without them the search works from a folder.
 html_show_search_summary = False
+html_search_scorer = str(HERE / "scorer.js")
 html_math_renderer = "mathml"
 html_theme_options = {
     "logo": {"text": "bestset"},

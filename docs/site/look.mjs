@@ -1,4 +1,4 @@
-// Opens the built site in Chromium, offline: node docs/site/look.mjs SITE PICTURES. Takes pictures in light and dark, on a desk and a phone;
+// Opens the built site in Chromium, offline: node docs/site/look.mjs SITE PICTURES [PAGE ...]. Takes pictures in light and dark, on a desk and a phone;
 // fails on requests to elsewhere, on errors, on a page that is wider than a phone, on serious findings of axe, and if the search finds nothing.
 import { createRequire } from "node:module";
 import { existsSync } from "node:fs";
@@ -6,17 +6,19 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [site, pictures] = process.argv.slice(2).map((path) => resolve(path));
+const [site, pictures] = process.argv.slice(2, 4).map((path) => resolve(path));
+const named = process.argv.slice(4);
 // The packages that the report's page is opened with.
 const require = createRequire(new URL("../../crates/bestset-report/web/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
 const axe = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
 
 const pages = ["index", "install", "ten-minutes", "guide/certificate", "guide/choosing", "guide/mathematics", "questions",
-  "guide/classes", "guide/families", "guide/coming-from", "guide/clusters", "guide/disk",
-  "generated/gallery/index", "generated/gallery/plot_diabetes", "generated/gallery/plot_survival", "reference/python", "reference/command-line"];
+  "guide/classes", "guide/families", "guide/check", "guide/proofs", "guide/coming-from", "guide/clusters", "guide/disk",
+  "generated/gallery/index", "generated/gallery/plot_diabetes", "generated/gallery/plot_survival", "reference/python", "reference/command-line", "reference/r"];
 // Those of the R package, where they were made.
 pages.push(...["r/index", "r/articles/bestset", "r/reference/bestset"].filter((name) => existsSync(join(site, "r/articles")) && existsSync(join(site, `${name}.html`))));
+if (named.length) pages.splice(0, pages.length, ...named);
 const sizes = { desk: { width: 1280, height: 900 }, phone: { width: 375, height: 812 } };
 const faults = [];
 await mkdir(pictures, { recursive: true });
@@ -53,7 +55,8 @@ for (const name of pages) {
 }
 
 for (const [words, wanted] of [["intercept", "questions"], ["gap", "certificate"], ["missing values", "data"], ["survival", "families"],
-  ["Ctrl-C", "proofs"], ["two machines", "questions"]]) {
+  ["Ctrl-C", "proofs"], ["two machines", "clusters"], ["cv.bestset", "reference/r"], ["penalty.factor", "reference/r"], ["bestset-check", "guide/check"],
+  ["strata", "families"], ["exposure", "families"], ["force a variable", "questions"], ["gap of 3", "certificate"], ["proof file", "guide/check"]]) {
   const { page, context } = await open("search", "desk", "light", `?q=${encodeURIComponent(words)}`);
   await page.waitForSelector("#search-results ul.search li a", { timeout: 20000 }).catch(() => {});
   // Results come one by one: all are there when no more have come for a while.

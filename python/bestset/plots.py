@@ -163,6 +163,10 @@ def cv_curve(model: Any, ax: Axes | None = None) -> Axes:
     path, ax = model.path_, _axes(ax)
     maximised = bool(np.nanmax(model.cv_mean_) > 0)
     sign = 1.0 if maximised else -1.0
+    from matplotlib import colormaps
+
+    ridges = np.unique(model.lambda2s_)
+    shades = dict(zip(ridges, colormaps["Greens"](np.linspace(0.35, 0.85, len(ridges)))))  # the darker the larger
     for ridge in sorted(set(model.lambda2s_), key=lambda value: (value == model.lambda2_, value)):
         # Points of the same size have the same score.
         places = np.flatnonzero(model.lambda2s_ == ridge)
@@ -172,8 +176,8 @@ def cv_curve(model: Any, ax: Axes | None = None) -> Axes:
         if chosen:
             ax.fill_between(sizes, mean - error, mean + error, color=LINE, alpha=0.18, lw=0)
         style: dict[str, Any] = {"color": LINE, "marker": "o", "ms": 3.5, "lw": 1.4}
-        style = style if chosen else {"color": QUIET, "lw": 1.0}
-        ax.plot(sizes, mean, label=f"$\\lambda_2$ = {ridge:.3g}", **style)
+        style = style if chosen else {"color": shades[ridge], "lw": 1.0}
+        ax.plot(sizes, mean, label=f"$\\lambda_2$ = {ridge:.3g}{', chosen' if chosen else ''}", **style)
     choices = (("min", model.lambda0_min_, model.lambda2_min_, "-"), ("1se", model.lambda0_1se_, model.lambda2_1se_, "--"))
     for name, price, ridge, dashes in choices:
         place = int(np.argmax((model.lambda0s_ == price) & (model.lambda2s_ == ridge)))
@@ -210,8 +214,11 @@ def gap(result: Result, ax: Axes | None = None) -> Axes:
     seconds, objective, bound = (trace[name][known] for name in ("seconds", "objective", "lower_bound"))
     if not len(seconds):
         raise ValueError("nothing was proved on the way: there is no gap to draw")
-    seconds = np.append(seconds, max(result.seconds, seconds[-1]))
-    objective, bound = np.append(objective, objective[-1]), np.append(bound, bound[-1])
+    # The last bound, and some room to the right of it: where the lines meet is what the plot is for.
+    end = max(result.seconds, seconds[-1])
+    seconds = np.append(seconds, [end, 1.04 * end])
+    objective = np.append(objective, [result.objective] * 2)
+    bound = np.append(bound, [max(result.lower_bound, bound[-1])] * 2)
     ax.fill_between(seconds, bound, objective, step="post", color=MARK, alpha=0.15, lw=0, label="gap")
     ax.step(seconds, objective, where="post", color=LINE, lw=1.8, label="objective of the best answer")
     ax.step(seconds, bound, where="post", color=MARK, lw=1.8, label="lower bound on every answer")

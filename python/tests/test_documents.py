@@ -66,6 +66,8 @@ def test_plots_draw_what_they_are_given():
     curve = plots.cv_curve(model)
     said = [t.get_text().split(":")[0] for t in curve.get_legend().get_texts()]
     assert said[-2:] == ["min", "1se"] and len(said) == 7, "five lambda2 and two choices"
+    colours = {tuple(np.atleast_1d(line.get_color())) for line in curve.get_lines()[:5]}
+    assert len(colours) == 5, "each lambda2 can be told from the others"
     drawn = curve.get_lines()[4]
     own = model.lambda2s_ == model.lambda2_
     scores = dict(zip(model.path_.sizes[own], -model.cv_mean_[own]))
@@ -73,6 +75,11 @@ def test_plots_draw_what_they_are_given():
     solved = bestset.solve(*hard(), lambda0=2.0, lambda2=1.0, standardize=False, method="exact", max_nodes=20)
     gap = plots.gap(solved, ax=plt.subplots()[1])
     assert gap.get_lines()[1].get_ydata()[-1] == pytest.approx(solved.lower_bound)
+    proved = bestset.solve(X, y, lambda0=5.0, method="exact")
+    meeting = plots.gap(proved, ax=plt.subplots()[1])
+    assert meeting.get_xlim()[1] > proved.seconds, "where the lines meet is not the edge"
+    above, below = (line.get_ydata()[-2:] for line in meeting.get_lines())
+    np.testing.assert_allclose(above, below, rtol=1e-6, err_msg="a proof ends where the lines meet")
     plt.close("all")
     with pytest.raises(ValueError, match="no trace"):
         plots.gap(bestset.solve(X, y, lambda0=1.0, trace=False))

@@ -7,11 +7,15 @@ cd "$(dirname "$0")/.."
 if command -v Rscript >/dev/null && Rscript -e 'library(bestset); library(pkgdown)' >/dev/null 2>&1 && command -v pandoc >/dev/null; then
     # pkgdown writes beside the sources, and wants the files of a package alone.
     work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
+    trap 'rm -rf "$work" "$work.log"' EXIT
     cp -R DESCRIPTION NAMESPACE LICENSE R README.md _pkgdown.yml man pkgdown vignettes "$work"
     Rscript -e 'words <- commandArgs(TRUE); options(bestset.threads = 2, pkgdown.internet = FALSE)
         pkgdown::build_site(words[[1]], override = list(destination = words[[2]]), install = FALSE, devel = FALSE, preview = FALSE)' \
-        "$work" "$out" >"$out.log" 2>&1 || { tail -n 30 "$out.log" >&2; exit 1; }
+        "$work" "$out" >"$work.log" 2>&1 || { tail -n 30 "$work.log" >&2; exit 1; }
+    # Pages that ask nobody: scripts and styles from elsewhere go, and with them the one that needs them (a search box, headings that hide).
+    # The contents of a page are made by extra.js; the search is the site's, which knows the functions.
+    find "$out" -name '*.html' -exec sed -E -i -e 's#<script src="(https?|file):[^>]*></script>##g' \
+        -e 's#<link rel="stylesheet" href="https?:[^>]*>##g' -e 's#<script src="[^"]*pkgdown\.js"></script>##g' {} +
 else
     echo "the pages of the R package are not made: R, pkgdown (Debian: r-cran-pkgdown) or the package (make r) is missing" >&2
     page="<!doctype html><html lang=\"en\"><title>bestset for R</title><p>These pages are made where R has pkgdown and the package is installed (make r)."

@@ -59,9 +59,15 @@ fig, axes = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
 for name, color in (("best subset", "#3b6ea5"), ("lasso", "#c1622d")):
     axes[0].plot(snrs, errors[name], marker="o", label=name, color=color)
     axes[1].plot(snrs, sizes[name], marker="o", label=name, color=color)
-axes[1].axhline(len(true), color="gray", linewidth=0.8, linestyle=":")
+axes[1].axhline(len(true), color="gray", linewidth=0.8, linestyle=":", label="true features")
+axes[1].legend(frameon=False)
 axes[0].set(xscale="log", yscale="log", xlabel="signal / noise", ylabel="error of the predictor")
 axes[1].set(xscale="log", yscale="log", xlabel="signal / noise", ylabel="features")
+for ax in axes:
+    ax.set_xticks(snrs, [f"{snr:g}" for snr in snrs], minor=False)
+    ax.minorticks_off()
+axes[0].set_yticks([0.01, 0.03, 0.1, 0.3, 1], ["1 %", "3 %", "10 %", "30 %", "100 %"])
+axes[1].set_yticks([5, 10, 20], ["5", "10", "20"])
 axes[0].legend(frameon=False)
 plt.show()
 

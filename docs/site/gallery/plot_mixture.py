@@ -24,9 +24,11 @@ print(model.standing_)
 # The spectra overlap, yet the two are told apart from their neighbours.
 
 fig, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
+ax.plot(wavelengths, 0.5 * spectra, color="0.85", lw=0.7, zorder=0)
+ax.plot([], [], color="0.85", label="the 40 spectra, at half their height")
 ax.plot(wavelengths, mixture, ".", color="gray", markersize=4, label="measured")
-for j in model.support_:
-    ax.plot(wavelengths, model.coef_[j] * spectra[:, j], label=f"{model.coef_[j]:.2f} of substance {j}")
+for j, color in zip(model.support_, ["#3b6ea5", "#c1622d", "#0b7468"]):
+    ax.plot(wavelengths, model.coef_[j] * spectra[:, j], color=color, label=f"{model.coef_[j]:.2f} of substance {j}")
 ax.set(xlabel="wavelength", ylabel="absorption")
 ax.legend(frameon=False)
 plt.show()

@@ -19,13 +19,13 @@ for j in range(1, p):
     X[:, j] = rho * X[:, j - 1] + np.sqrt(1 - rho**2) * X[:, j]
 beta = np.zeros(p)
 beta[[4, 13, 22, 31, 40, 49]] = [2.0, -1.5, 1.2, -1.0, 0.8, -0.6]
-y = X @ beta + 2.0 * rng.standard_normal(n)
+y = X @ beta + 2.5 * rng.standard_normal(n)
 
 # %%
 # `max_nodes` is a limit that does not depend on the machine; `time_limit` is one in seconds.
 
-found = bestset.solve(X, y, lambda0=8.0, lambda2=0.5, standardize="variance", method="exact", max_nodes=20000)
-plots.gap(found)
+found = bestset.solve(X, y, lambda0=8.0, lambda2=0.2, standardize="variance", method="exact", max_nodes=20000)
+plots.gap(found).set_ylim(395, 445)
 plt.show()
 
 # %%
