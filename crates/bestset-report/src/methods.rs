@@ -225,8 +225,9 @@ mod tests {
         let x: Vec<f64> = (0..90).map(|k| ((k * k) as f64 * 0.7).sin()).collect();
         let x = Dense::new(30, 3, x).unwrap();
         let said = |loss: Loss, survival: Option<Survival>, offset: Option<&[f64]>, weights: Option<&[f64]>| {
-            let y: Vec<f64> = (0..30).map(|i| (1 + i % 4) as f64).collect();
-            let setup = Setup { loss, survival, lambda2: Some(0.1), ..Setup::default() };
+            let counts: Vec<f64> = (0..30).map(|i| (1 + i % 4) as f64).collect();
+            let y = survival.as_ref().map_or(counts, |s| s.time.clone());
+            let setup = Setup { loss, intercept: survival.is_none(), survival, lambda2: Some(0.1), ..Setup::default() };
             let samples = Samples { x: &x, y: &y, weights, offset };
             setup.pose(&samples, |posed| Ok::<_, bestset::Error>(beside(posed).join(", "))).unwrap()
         };
@@ -235,8 +236,8 @@ mod tests {
         let time = (0..30).map(|i| 1.0 + i as f64).collect();
         let survival = Survival { time, event, entry, strata };
         let cox = Loss::Cox { ties: bestset::Ties::Efron };
-        assert_eq!(said(cox, Some(survival), None, Some(&ones)), "weighted, with delayed entry, in 3 strata");
-        let counts = said(Loss::Poisson, None, Some(&ones), None);
+        assert_eq!(said(cox, Some(survival), None, Some(&ones[..])), "weighted, with delayed entry, in 3 strata");
+        let counts = said(Loss::Poisson, None, Some(&ones[..]), None);
         assert_eq!(counts, "with an offset, the logarithm of an exposure or another");
         assert_eq!(said(Loss::Squared, None, None, None), "");
     }

@@ -285,9 +285,9 @@ fn coordinate(pieces: &[Piece<'_>], k: usize) -> Coordinate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Penalty;
     use crate::common::{normal, rng};
     use crate::design::{Dense, PerClass};
-    use crate::Penalty;
     use std::cell::Cell;
 
     /// A flag that is raised after so many looks ends the model there and then: none is left to be looked at once more. And it is looked at

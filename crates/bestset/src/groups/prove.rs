@@ -43,7 +43,9 @@ pub(crate) fn check(grouped: &Grouped<'_, '_>) -> Result<()> {
         return Ok(());
     }
     let reason = match problem.loss().is_quadratic() {
-        true => "needs lambda2 > 0, bounds on every coefficient, or least squares without lambda1, bounds and shrinkage factors",
+        true => {
+            "needs lambda2 > 0, bounds on every coefficient, or least squares without lambda1, bounds and shrinkage factors"
+        }
         false => "needs lambda2 > 0 or bounds on every coefficient",
     };
     Err(Error::Unsupported { method: problem_name(problem), reason })
@@ -133,18 +135,41 @@ fn by_relaxation(
     Ok(concluded(grouped, &tree, options, ended, dual, monitor))
 }
 
-/// An answer of at most `most` features, group after group from nothing and exchanged, and where its relaxation starts: without a price every
-/// group is in play, and R takes longer than all else; at the price of the size few are.
+/// An answer of at most `most` features, from nothing, and where its relaxation starts: without a price every group is in play, and R takes
+/// longer than all else; at the price of the size few are.
 fn grow(
     grouped: &Grouped<'_, '_>,
     fits: &mut Fits<'_, '_, '_>,
     most: usize,
     limits: &Limits,
 ) -> Result<(GroupFit, Start)> {
-    let grown = search(fits, &[Coefficients::default()], Some(most), limits)?;
+    let grown = climb(grouped, fits, most, limits)?;
     let nu = fits.price_of_size(&grown, most)?;
     let (beta, intercept) = (grown.coefficients.to_dense(grouped.problem.ncols()), grown.coefficients.intercept);
     Ok((grown, Start { beta, intercept, nu }))
+}
+
+/// Up from size to size, with exchanges at each, beyond the size by a fifth, and down again: the better of what the size has on both ways.
+fn climb(grouped: &Grouped<'_, '_>, fits: &mut Fits<'_, '_, '_>, most: usize, limits: &Limits) -> Result<GroupFit> {
+    let all = grouped.size_of(&(0..grouped.groups.len()).collect::<Vec<_>>());
+    let largest = (most + (most / 5).max(2)).min(all);
+    let mut current = fits.fit(&[])?;
+    let mut best = current.clone();
+    let up = (1..=largest).map(|size| (size, false));
+    for (size, is_down) in up.chain((most..largest).rev().map(|size| (size, true))) {
+        if limits.stop(0).is_some() {
+            break;
+        }
+        let start = match is_down {
+            true => fits.shrunk(&current, size)?,
+            false => current.coefficients.clone(),
+        };
+        current = search(fits, &[start], Some(size), limits)?;
+        if size <= most && current.objective < best.objective {
+            best = current.clone();
+        }
+    }
+    Ok(best)
 }
 
 /// Nothing but the intercept.

@@ -235,6 +235,20 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
         Ok(None)
     }
 
+    /// The coefficients without the groups that the model at a fit misses least (MATH 9.15), as many as leave at most `most` features.
+    pub(crate) fn shrunk(&self, fit: &GroupFit, most: usize) -> Result<Coefficients> {
+        let mut chosen = self.grouped.chosen(&fit.coefficients);
+        for change in changes(self.grouped, &fit.coefficients, &chosen.clone(), &[])? {
+            if self.grouped.size_of(&chosen) <= most {
+                break;
+            }
+            chosen.retain(|g| Some(*g) != change.drop);
+        }
+        let is_kept = |j: usize| chosen.iter().any(|&g| self.grouped.groups.members[g].contains(&j));
+        let pairs = fit.coefficients.iter().filter(|c| is_kept(c.0)).collect();
+        Ok(Coefficients::from_pairs(pairs, fit.coefficients.intercept))
+    }
+
     /// √(ab) per feature, a what the model at a fit loses without the group it misses least, b what one more brings (MATH 9.15): between the two
     /// prices on top of λ0 no group leaves or joins. Nothing where the fit is smaller than it may be.
     pub(crate) fn price_of_size(&self, fit: &GroupFit, most: usize) -> Result<f64> {

@@ -166,8 +166,8 @@ mod tests {
             let limits = monitor.limits().clone();
             case.with_problem(|problem| {
                 let grouped = Grouped { problem, groups: &groups };
-                let fits = Fits::new(&grouped, &options, &limits);
-                let nodes = DualNodes { grouped: &grouped, fits, size: k, hopeless: 0.0 };
+                let own = Fits::new(&grouped, &options, &limits);
+                let nodes = DualNodes { grouped: &grouped, fits: own, size: k, hopeless: 0.0 };
                 let mut choices = vec![Decision::Open; groups.len()];
                 first.into_iter().for_each(|g: usize| choices[g] = Decision::In);
                 let (relaxed, _) = nodes.relax(&choices, None, f64::INFINITY, &limits).unwrap();
