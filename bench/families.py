@@ -1,6 +1,6 @@
 """Families of responses beside R's glm, MASS, statsmodels, abess, glmnet and skglm; proofs are in families/proofs.py.
 
-    python bench/families.py [--parts references,abess,cox,classes,lasso]
+    python bench/families.py [--parts references,abess,cox,classes,draws,lasso]
 
 Needs statsmodels, abess and skglm, and Rscript with glmnet and MASS for their rows: what is missing is said and left out. One thread each;
 times are of the processor. Writes FAMILIES.md beside this file.
@@ -26,6 +26,7 @@ from scipy.special import gammaln, xlogy
 
 BENCH = Path(__file__).parent
 THETA = 2.0
+DRAWS = range(11, 15)
 FAMILIES = ("gaussian", "binomial", "poisson", "gamma", "negbin")
 
 
@@ -288,11 +289,86 @@ def classes_beside_abess() -> list[str]:
     return rows
 
 
+def correlated(rng, n: int, p: int, rho: float) -> np.ndarray:
+    """Columns of which neighbours are correlated by rho: AR(1)."""
+    X = rng.standard_normal((n, p))
+    for j in range(1, p):
+        X[:, j] = rho * X[:, j - 1] + np.sqrt(1 - rho * rho) * X[:, j]
+    return np.asfortranarray(X)
+
+
+def draw(family: str, n: int, p: int, seed: int):
+    """Ten features among correlated columns."""
+    rng = np.random.default_rng([seed, n, p, len(family)])
+    X, true = correlated(rng, n, p, 0.5), np.sort(rng.choice(p, 10, replace=False))
+    signs = rng.choice([-1.0, 1.0], 10)
+    if family == "multinomial":
+        u = X[:, true] @ rng.standard_normal((10, 3)) * 0.7
+        return X, np.argmax(u + rng.gumbel(size=u.shape), axis=1).astype(float)
+    if family == "cox":
+        time = rng.exponential(np.exp(-X[:, true] @ (0.5 * signs)))
+        censored = rng.exponential(np.quantile(time, 0.8), n)
+        return X, bestset.Times(np.minimum(time, censored), time <= censored)
+    return X, rng.poisson(np.exp(np.clip(X[:, true] @ (0.3 * signs) + 0.5, -20, 8))).astype(float)
+
+
+def judged(family: str, X, y, support) -> float:
+    """Twice the negative log-likelihood, or the deviance of counts, of the fit on a support: written out here, its coefficients by bestset."""
+    sys.path.insert(0, str(BENCH / "families"))
+    from cox_proof import likelihood
+
+    own = np.asfortranarray(X[:, support])
+    loss = family if family != "binomial" else "logistic"
+    found = bestset.solve(own, y, loss=loss, lambda0=0.0, lambda2=1e-6, prove=None, threads=1)
+    if family == "cox":
+        return -2 * likelihood(own, y, found.coef)
+    if family == "multinomial":
+        u = found.class_intercept[:, None] + found.class_coef @ own.T
+        top = u.max(axis=0)
+        return float(2 * (top + np.log(np.exp(u - top).sum(axis=0)) - u[y.astype(int), np.arange(len(y))]).sum())
+    return deviance("poisson", y, found.intercept + own @ found.coef, np.ones(len(y)))
+
+
+def other_draws() -> list[str]:
+    """Many draws, correlated columns: how often the deviance of a size is equal, lower and higher than abess's."""
+    from abess import CoxPHSurvivalAnalysis, MultinomialRegression, PoissonRegression
+
+    kinds = {"poisson": PoissonRegression, "cox": CoxPHSurvivalAnalysis, "multinomial": MultinomialRegression}
+    rows = ["| family | n, p | features | draws | equal | lower | higher | largest excess | processor seconds, abess | bestset |", "|---|---|---|---|---|---|---|---|---|---|"]
+    for family, kind in kinds.items():
+        for n, p in ((200, 500), (500, 1000)):
+            for k in (5, 10, 15):
+                counts, excess, seconds = [0, 0, 0], 0.0, [0.0, 0.0]
+                for seed in DRAWS:
+                    X, y = draw(family, n, p, seed)
+                    target = np.column_stack([y.time, y.event]) if family == "cox" else y if family == "poisson" else y.astype(int)
+                    before = used()
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        theirs = kind(support_size=[k], thread=1).fit(X, target)
+                    seconds[0] += used() - before
+                    coef = np.atleast_2d(theirs.coef_)
+                    coef = coef.T if coef.shape[0] != p else coef
+                    before = used()
+                    found = bestset.solve(X, y, loss=family, k=k, lambda2=1e-6, prove=None, threads=1)
+                    seconds[1] += used() - before
+                    a, b = (judged(family, X, y, s) for s in (np.flatnonzero(np.abs(coef).sum(axis=1)), found.support))
+                    counts[0 if abs(a - b) <= 1e-6 * abs(a) else 1 if b < a else 2] += 1
+                    excess = max(excess, b - a)
+                    if b > a * (1 + 1e-6):
+                        print(f"higher: {family} {n} {p} k={k} seed {seed}: {a:.4f} {b:.4f}", flush=True)
+                share = [s / len(DRAWS) for s in seconds]
+                rows.append(f"| {family} | {n}, {p} | {k} | {len(DRAWS)} | {counts[0]} | {counts[1]} | {counts[2]} | {max(excess, 0):.3f} | {share[0]:.2f} | {share[1]:.2f} |")
+                print(rows[-1], flush=True)
+    return rows
+
+
 PARTS = {
     "references": ("Without a penalty, with weights and an offset", references),
     "abess": ("The same sizes beside abess, Poisson: deviance of the fit on the support", beside_abess),
     "cox": ("The same sizes beside abess, Cox: log partial likelihood", cox_beside_abess),
     "classes": ("The same sizes beside abess, many classes: deviance of the fit on the support", classes_beside_abess),
+    "draws": ("The same sizes beside abess, other draws: neighbouring columns correlated by .5", other_draws),
     "lasso": ("λ0 = 0 beside glmnet and skglm, Poisson", beside_lasso),
 }
 

@@ -211,6 +211,7 @@ class BestSubsetBase(BaseEstimator):
             result = _result.selected(found, p, self._names(), setup, target=self._target)
             result.ties = "efron" if self._times is None else self._times.ties
             result.strata = () if self._times is None else self._times.labels
+            result.offset = _input.offset_name(offset, loss)
             result._seen = _report.seen(seen, data, found["kept"], self)
             fits.append(Fitted(result, found["remarks"], self._scores(found["validation"], loss)))
         self._warn(fits)

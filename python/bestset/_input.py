@@ -233,6 +233,14 @@ def target_name(y: Any) -> str:
     return name if isinstance(name, str) and name else "y"
 
 
+def offset_name(offset: Any, loss: str) -> str | None:
+    """The name of the column that has the offset in other data; of many classes it is a column for each, which files do not name."""
+    if offset is None or loss == "multinomial":
+        return None
+    name = getattr(offset, "name", None)
+    return name if isinstance(name, str) and name else "offset"
+
+
 def bounds(
     given: Any, p: int, positive: bool = False
 ) -> tuple[float, float] | tuple[Floats, Floats] | None:

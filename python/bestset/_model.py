@@ -287,7 +287,7 @@ def save(result: Result, path: str | os.PathLike[str]) -> None:
             classes = {"negative": str(labels[0]), "positive": str(labels[1])}
     encoding = {
         "target": result.target, "classes": classes, "scaling": None, "categories": [], "means": {},
-        "standardize": setup.scale, "intercept": setup.fit_intercept, "k": result.k, "offset": None, "labels": labels,
+        "standardize": setup.scale, "intercept": setup.fit_intercept, "k": result.k, "offset": result.offset, "labels": labels,
         "class_names": None if result.class_rows is None or labels is None else [str(label) for label in labels],
         "strata": [str(label) for label in result.strata] or None,
     }  # fmt: skip

@@ -211,6 +211,7 @@ class Result(Coefficients):
     baseline: Any = field(default=None, repr=False)
     ties: str = field(default="efron", repr=False)
     strata: tuple[Any, ...] = field(default=(), repr=False)
+    offset: str | None = field(default=None, repr=False)
     feature_names: tuple[str, ...] | None = None
     remarks: list[str] = field(default_factory=list)
     provable: dict[str, float] = field(default_factory=dict)

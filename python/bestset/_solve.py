@@ -217,6 +217,7 @@ def solve(
     result = _result.selected(found, p, names, setup, target=_input.target_name(y), classes=_input.class_labels(y, loss))
     result.ties = "efron" if data.survival is None else data.survival.ties
     result.strata = () if data.survival is None else data.survival.labels
+    result.offset = _input.offset_name(offset, loss)
     result._seen = _report.seen(X, data, found["kept"])
     if groups is not None:
         result.groups = np.unique(np.asarray(groups)[result.support])

@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import GammaRegressor, PoissonRegressor
 from sklearn.metrics import d2_tweedie_score
@@ -100,3 +101,23 @@ def test_separated_classes_have_a_bounded_answer():
     X, _, _ = drawn("poisson")
     found = bestset.solve(X, np.where(X[:, 0] > 0, 1, 0), loss="logistic", k=1, method="exact")
     assert found.proved and np.isfinite(found.coef).all() and found.support.tolist() == [0]
+
+
+def test_a_saved_model_names_its_offset(tmp_path):
+    """Of a series its name, of an array `offset`; other data without that column are refused, those that have it predict what the fit does."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame(rng.standard_normal((80, 4)), columns=list("abcd"))
+    exposure = pd.Series(rng.uniform(-1, 1, 80), name="months")
+    y = rng.poisson(np.exp(0.5 * X["a"] + exposure)).astype(float)
+    for offset, name in ((exposure, "months"), (exposure.to_numpy(), "offset")):
+        found = bestset.solve(X, y, loss="poisson", lambda0=2.0, offset=offset)
+        found.save(tmp_path / "model.json")
+        loaded = bestset.load(tmp_path / "model.json")
+        assert loaded.encoding["offset"] == name
+        with pytest.raises(ValueError, match=f"no column {name!r}, the offset of the model"):
+            loaded.decision_function(X)
+        margins = loaded.decision_function(X.assign(**{name: exposure}))
+        np.testing.assert_allclose(margins, found.intercept + X.to_numpy() @ found.coef + exposure, rtol=1e-12)
+    found = bestset.solve(X, y, loss="poisson", lambda0=2.0)
+    found.save(tmp_path / "model.json")
+    assert bestset.load(tmp_path / "model.json").encoding["offset"] is None

@@ -151,7 +151,7 @@ impl Table {
     }
 
     fn unknown(&self, wanted: &str) -> crate::Error {
-        let problem = format!("there is no column {} among its {}", quoted(wanted), self.columns_like(wanted));
+        let problem = format!("there is no column {}; it has {}", quoted(wanted), self.columns_like(wanted));
         FileError::new(&self.source, problem).into()
     }
 

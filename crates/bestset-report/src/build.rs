@@ -313,6 +313,10 @@ fn asked(posed: &Posed<'_>, selected: &Selected) -> Vec<Row> {
     }
     rows.push(Row::new("penalty on squared size (lambda2)", number(selected.lambda2, 6)));
     rows.push(Row::new("columns", crate::methods::scale(posed)));
+    let beside = crate::methods::beside(posed);
+    if !beside.is_empty() {
+        rows.push(Row::new("samples", beside.join(", ")));
+    }
     if let Some(chosen) = &selected.chosen {
         rows.push(Row::new("chosen by", chosen_by(chosen)));
     }

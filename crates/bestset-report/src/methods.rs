@@ -15,17 +15,34 @@ pub(crate) fn sentence(posed: &Posed<'_>, selected: &Selected, data: &Data, vers
     };
     let software = format!("bestset {version}");
     format!(
-        "{what} were selected by best subset selection ({}), which minimises {} of {} samples{} over {subsets} {} candidate \
+        "{what} were selected by best subset selection ({}), which minimises {} of {} samples{}{} over {subsets} {} candidate \
          features ({}); {}, and {}.",
         software.trim_end(),
         loss(&data.loss),
         count(data.samples),
+        Some(beside(posed).join(", ")).filter(|b| !b.is_empty()).map_or(String::new(), |b| format!(" ({b})")),
         penalties(selected),
         count(data.features),
         scale(posed),
         choice(posed, selected),
         proof(selected)
     )
+}
+
+/// What samples have beside their features and targets.
+pub(crate) fn beside(posed: &Posed<'_>) -> Vec<String> {
+    let (problem, survival) = (&posed.problem, posed.setup.survival.as_ref());
+    let strata = survival.and_then(|s| s.strata.as_ref()).map(|strata| {
+        let known: std::collections::BTreeSet<&usize> = strata.iter().collect();
+        format!("in {} {}", count(known.len()), if known.len() == 1 { "stratum" } else { "strata" })
+    });
+    let entry = survival.and_then(|s| s.entry.as_ref()).map(|_| "with delayed entry".to_owned());
+    let weights = problem.weights().map(|_| "weighted".to_owned());
+    let offset = problem.offset().map(|_| match problem.loss().has_log_link() {
+        true => "with an offset, the logarithm of an exposure or another".to_owned(),
+        false => "with an offset".to_owned(),
+    });
+    [weights, offset, entry, strata].into_iter().flatten().collect()
 }
 
 fn features(k: usize) -> String {
@@ -160,6 +177,7 @@ mod tests {
     use super::*;
     use bestset::design::Dense;
     use bestset::select::{Folded, How, Prove, Samples, Selection, Setup};
+    use bestset::{Loss, Survival};
 
     /// The sentence of a selection from 30 samples of 4 features.
     fn said(setup: &Setup, how: How) -> String {
@@ -200,6 +218,28 @@ mod tests {
             text.contains("(4) was chosen by the least EBIC, λ2 was left at its default, and the subset"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn what_samples_have_beside_is_said() {
+        let x: Vec<f64> = (0..90).map(|k| ((k * k) as f64 * 0.7).sin()).collect();
+        let x = Dense::new(30, 3, x).unwrap();
+        let said = |loss: Loss, survival: Option<Survival>, offset: Option<&[f64]>, weights: Option<&[f64]>| {
+            let counts: Vec<f64> = (0..30).map(|i| (1 + i % 4) as f64).collect();
+            let y = survival.as_ref().map_or(counts, |s| s.time.clone());
+            let setup = Setup { loss, intercept: survival.is_none(), survival, lambda2: Some(0.1), ..Setup::default() };
+            let samples = Samples { x: &x, y: &y, weights, offset };
+            setup.pose(&samples, |posed| Ok::<_, bestset::Error>(beside(posed).join(", "))).unwrap()
+        };
+        let (ones, event) = (vec![1.0; 30], vec![true; 30]);
+        let (entry, strata) = (Some(vec![0.5; 30]), Some((0..30).map(|i| i % 3).collect()));
+        let time = (0..30).map(|i| 1.0 + i as f64).collect();
+        let survival = Survival { time, event, entry, strata };
+        let cox = Loss::Cox { ties: bestset::Ties::Efron };
+        assert_eq!(said(cox, Some(survival), None, Some(&ones[..])), "weighted, with delayed entry, in 3 strata");
+        let counts = said(Loss::Poisson, None, Some(&ones[..]), None);
+        assert_eq!(counts, "with an offset, the logarithm of an exposure or another");
+        assert_eq!(said(Loss::Squared, None, None, None), "");
     }
 
     #[test]

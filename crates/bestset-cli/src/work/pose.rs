@@ -137,6 +137,16 @@ pub fn named(error: &Error, data: &Loaded) -> Option<String> {
             data.target.name,
             index + 1
         )),
+        Error::Time { index, value } => Some(format!(
+            "{} is {value} in row {} of those used; times must be at least 0",
+            data.target.name,
+            index + 1
+        )),
+        Error::Entry { index, entry, time } => Some(format!(
+            "the entry is {entry} in row {} of those used, not before {} {time}; it must be",
+            index + 1,
+            data.target.name
+        )),
         Error::EmptyClass { class } => data.target.labels.get(*class).map(|label| {
             format!(
                 "class {label:?} of {} has no sample with a weight above 0; leave the class out, or keep samples of it in every fold",

@@ -197,6 +197,11 @@ fn certify_judges_any_coefficients() {
     assert!(named.contains("--lambda0 or -k"), "{named}");
     place.write("bad.csv", "area,1\nareas,2\n");
     assert!(place.refused(&format!("certify {FLATS} -c bad.csv --lambda0 1")).contains("no feature \"areas\""));
+    for empty in ["", "\n\n", "feature,coefficient\n", "{}"] {
+        place.write("bad.csv", empty);
+        let refused = place.refused(&format!("certify {FLATS} -c bad.csv --lambda0 1"));
+        assert!(refused.contains("bad.csv: there is no coefficient in it"), "{empty:?}: {refused}");
+    }
     place.write("bad.csv", "area,1\nnoise,many\n");
     assert!(
         place.refused(&format!("certify {FLATS} -c bad.csv --lambda0 1")).contains("line 2: the coefficient \"many\"")

@@ -164,7 +164,7 @@ fn standard_input_is_a_file() {
         assert!(code(&refused) == 2 && errors(&refused).contains(expected), "{}", errors(&refused));
     }
     let wrong = place.piped("fit - --target rest", &csv);
-    assert!(errors(&wrong).contains("standard input: there is no column \"rest\" among its 28 columns: \"rent\""));
+    assert!(errors(&wrong).contains("standard input: there is no column \"rest\"; it has 28 columns: \"rent\""));
 }
 
 #[cfg(unix)]
@@ -293,7 +293,7 @@ fn wrong_files_get_short_answers() {
     assert!(place.refused("fit wide.csv").len() < 2000);
     std::fs::write(place.path("snps.bed"), [0x6c, 0x1b, 1, 0]).unwrap();
     assert!(place.refused("convert snps.bed snps.csv").contains("plink --bfile NAME --recode A"));
-    assert!(place.refused("fit flats.csv --target Rend").contains("among its 28 columns: \"rent\""));
+    assert!(place.refused("fit flats.csv --target Rend").contains("; it has 28 columns: \"rent\""));
 }
 
 /// The names of eyedata.csv are numbers.

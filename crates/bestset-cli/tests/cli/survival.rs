@@ -132,9 +132,9 @@ fn bad_times_and_counts_are_named() {
     table("counts.csv", &|i| format!("{},1,0,{}", if i == 7 { -3 } else { i as i64 }, x(i)));
     table("nothing.csv", &|i| format!("0,1,0,{}", x(i)));
     for (line, said) in [
-        ("fit before.csv --time t --event e --drop s", "time[4] is -2"),
+        ("fit before.csv --time t --event e --drop s", "t is -2 in row 5 of those used"),
         ("fit none.csv --time t --event e --drop s", "has an event: all times are censored"),
-        ("fit late.csv --time t --event e --entry s", "entry[3] is 4"),
+        ("fit late.csv --time t --event e --entry s", "the entry is 4 in row 4 of those used, not before t 4"),
         ("fit counts.csv -t t --family poisson", "-3"),
         ("fit counts.csv -t t --family negbin --theta 2", "-3"),
         ("fit nothing.csv -t t --family poisson", "every count"),

@@ -126,7 +126,7 @@ fn columns_have_their_roles_by_name_or_number() {
     assert_eq!((found.offset.unwrap(), found.target.unwrap().values), (vec![4.0, 9.0], vec![5.0, 10.0]));
     assert_eq!(found.matrix.column(1).into_owned(), [3.0, 8.0]);
     for (bad, named) in [
-        (Roles { target: Some("z".into()), ..all.clone() }, "no column \"z\" among its 6 columns: "),
+        (Roles { target: Some("z".into()), ..all.clone() }, "no column \"z\"; it has 6 columns: "),
         (Roles { weights: Some("y".into()), ..all.clone() }, "cannot be weights and target"),
         (Roles { drop: vec!["y".into()], ..all.clone() }, "cannot be target and dropped"),
         (
@@ -402,7 +402,7 @@ fn a_wrong_column_lists_those_with_a_name_like_it() {
     let names: Vec<String> = (0..500).map(|k| format!("gene{k}")).chain(["Outcome".into(), "age".into()]).collect();
     let text = format!("{}\n{}\n", names.join(","), vec!["1"; 502].join(","));
     let refused = dataset(&text, roles("outcome_")).unwrap_err().to_string();
-    assert!(refused.contains("no column \"outcome_\" among its 502 columns: \"Outcome\", "), "{refused}");
+    assert!(refused.contains("no column \"outcome_\"; it has 502 columns: \"Outcome\", "), "{refused}");
     let refused = dataset(&text, roles("GENE17")).unwrap_err().to_string();
     assert!(refused.contains(": \"gene17\", \"gene1\""), "{refused}");
     assert!(refused.len() < 400, "{refused}");

@@ -35,6 +35,7 @@ use crate::error::{Error, Result, check_length};
 use crate::penalty::Factors;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Ranked, Solution, Status};
+use crate::solver::incremental::is_settled;
 
 /// Which features belong together, and what each group costs.
 #[derive(Debug, Clone, PartialEq)]
@@ -171,50 +172,49 @@ pub fn solve_groups_observed(
     validate(problem, groups)?;
     let limits = Monitor::new(options, observer).limits().clone();
     let run = || -> Result<Solution> {
-        let relaxed = root(&grouped, None, options, &limits)?;
+        let relaxed = root(&grouped, None, f64::NEG_INFINITY, options, &limits)?;
         let mut known = search::KnownFits::default();
-        let coefficients = first(&grouped, &relaxed, options.warm_start.as_ref(), &mut known, options, &limits)?;
+        let starts = relaxed.starts(&grouped, &SHARES, options.warm_start.as_ref());
+        let coefficients = first(&grouped, &starts, &mut known, options, &limits)?;
         conclude(&grouped, &relaxed, coefficients, options, &limits)
     };
     crate::control::on_threads(options.threads, run)
 }
 
-/// R minimised over all groups, from the minimiser of another λ0 if there is one.
+/// R minimised over all groups, from the minimiser of another λ0 if there is one; of a loss that is not quadratic as far as the bound is worth
+/// beside an answer of P = `reached` (MATH 7.10).
 pub(crate) fn root(
     grouped: &Grouped<'_, '_>,
     start: Option<&relax::GroupRelaxation>,
+    reached: f64,
     options: &Options,
     limits: &Limits,
 ) -> Result<relax::GroupRelaxation> {
     let choices = vec![Decision::Open; grouped.groups.len()];
     let start = start.map(|s| (s.beta.as_slice(), s.intercept));
     let part = Part { choices: &choices, price: (0.0, 0.0) };
-    let until = relax::Until { gap: options.relaxation_gap.max(LEAST_GAP), enough: &never, polish: false };
+    let is_costly = !grouped.problem.loss().is_quadratic();
+    let enough = |value: f64, bound: f64| is_costly && is_settled(value, bound, reached);
+    let until = relax::Until { gap: options.relaxation_gap.max(LEAST_GAP), enough: &enough, polish: false };
     relax::minimise(grouped, &part, start, until, limits)
 }
 
 /// What rounding leaves of the gap of a relaxation.
 const LEAST_GAP: f64 = 1e-9;
 
-fn never(_: f64, _: f64) -> bool {
-    false
-}
+/// Shares of its price that a group must be charged in R to be in a start.
+pub(crate) const SHARES: [f64; 4] = [0.0, 0.25, 0.5, 0.9];
 
-/// The best found from the relaxation rounded at several shares, and from `start`; fits that are `known` are not made again.
+/// The best found from several starts; fits that are `known` are not made again.
 pub(crate) fn first(
     grouped: &Grouped<'_, '_>,
-    relaxed: &relax::GroupRelaxation,
-    start: Option<&Coefficients>,
+    starts: &[Coefficients],
     known: &mut search::KnownFits,
     options: &Options,
     limits: &Limits,
 ) -> Result<Coefficients> {
-    let choices = vec![Decision::Open; grouped.groups.len()];
-    let part = Part { choices: &choices, price: (0.0, 0.0) };
-    let mut starts = [0.0, 0.25, 0.5, 0.9].map(|share| relaxed.rounded(grouped, &part, share)).to_vec();
-    starts.extend(start.cloned());
     let mut fits = search::Fits::new(grouped, options, limits).knowing(std::mem::take(known));
-    let found = search::search(&mut fits, &starts, None, limits);
+    let found = search::search(&mut fits, starts, None, limits);
     *known = fits.known();
     Ok(found?.coefficients)
 }
@@ -234,10 +234,15 @@ pub(crate) fn conclude(
     Ok(Solution { seconds: limits.seconds(), ..known })
 }
 
+/// What the problem is called where it cannot be solved: a feature of many classes is a group inside only.
+pub(crate) fn problem_name(problem: &Problem<'_>) -> &'static str {
+    if problem.classes() > 1 { problem.loss().name() } else { "groups" }
+}
+
 /// What the relaxation of all groups needs.
 pub(crate) fn validate(problem: &Problem<'_>, groups: &Groups) -> Result<()> {
     validate_groups(&Grouped { problem, groups })?;
-    let unsupported = |reason| Err(Error::Unsupported { method: "groups", reason });
+    let unsupported = |reason| Err(Error::Unsupported { method: problem_name(problem), reason });
     if !problem.penalty().has_certificate(problem.ncols()) {
         return unsupported("needs lambda2 > 0 or bounds on every coefficient");
     }

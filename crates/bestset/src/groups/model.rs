@@ -16,6 +16,9 @@ const SWEEPS: usize = 2;
 /// The model is minimised when a round wins no more than this share of all that was won.
 const SETTLED: f64 = 1e-7;
 
+/// Multiplications between two looks at whether it is cut: a millisecond or two.
+pub(super) const UNASKED: usize = 2_000_000;
+
 /// A Newton step takes the cube of the coefficients that move: beyond so many sweeps are faster.
 const MOST_MOVING: usize = 1000;
 
@@ -105,10 +108,11 @@ impl GroupModel {
         let mut at = ModelPoint { beta: own.to_vec(), slopes: slopes.to_vec(), value: begun };
         for _ in 0..ROUNDS {
             let before = at.value;
-            for _ in 0..SWEEPS {
-                pieces.iter().for_each(|piece| self.step(piece, &mut at));
-            }
+            let is_whole = (0..SWEEPS).all(|_| self.sweep(pieces, &mut at, is_cut));
             at.value = self.value(pieces, &at, own, slopes);
+            if !is_whole {
+                break;
+            }
             if let Some(next) = self.newton(pieces, &at, own, slopes) {
                 at = next;
             }
@@ -117,6 +121,22 @@ impl GroupModel {
             }
         }
         (at.value < begun).then_some((at.beta, begun - at.value))
+    }
+
+    /// A step of every group, one after the other; whether none was cut off.
+    fn sweep(&self, pieces: &[Piece<'_>], at: &mut ModelPoint, is_cut: &dyn Fn() -> bool) -> bool {
+        let mut work = 0;
+        for piece in pieces {
+            self.step(piece, at);
+            work += piece.coordinates.len() * self.size;
+            if work >= UNASKED {
+                if is_cut() {
+                    return false;
+                }
+                work = 0;
+            }
+        }
+        true
     }
 
     fn value(&self, pieces: &[Piece<'_>], at: &ModelPoint, own: &[f64], slopes: &[f64]) -> f64 {
@@ -260,4 +280,58 @@ fn penalty(pieces: &[Piece<'_>], beta: &[f64]) -> f64 {
 fn coordinate(pieces: &[Piece<'_>], k: usize) -> Coordinate {
     let piece = &pieces[pieces.partition_point(|p| p.first <= k) - 1];
     piece.coordinates[k - piece.first]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Penalty;
+    use crate::common::{normal, rng};
+    use crate::design::{Dense, PerClass};
+    use std::cell::Cell;
+
+    /// A flag that is raised after so many looks ends the model there and then: none is left to be looked at once more. And it is looked at
+    /// often enough: between two looks there is no more work than a few milliseconds of it.
+    #[test]
+    fn a_model_that_is_cut_ends_at_that_look() {
+        let (n, p, classes, mut rng) = (60, 700, 3, rng(63_000));
+        let x = Dense::new(n, p, (0..n * p).map(|_| normal(&mut rng)).collect::<Vec<_>>()).unwrap();
+        let labels: Vec<usize> = (0..n).map(|i| i % classes).collect();
+        let (per_class, y) = (PerClass::new(&x, classes), PerClass::targets(&labels, classes));
+        let problem = Problem::new(&per_class, y, Penalty::new(0.0, 0.0, 0.1)).unwrap();
+        let problem = problem.with_classes(classes, true).unwrap();
+        let mut columns = ActiveSet::new(&per_class);
+        columns.extend(&per_class, &(0..p * classes).collect::<Vec<_>>()).unwrap();
+        let coordinates = |j: usize| (0..classes).map(|k| problem.coordinate(j * classes + k).selected()).collect();
+        let piece = |j: usize| Piece { first: j * classes, coordinates: coordinates(j), block: None, most: 1.0 };
+        let pieces: Vec<Piece<'_>> = (0..p).map(piece).collect();
+        let u = problem.null_margins();
+        let own = vec![0.0; p * classes];
+        let slopes: Vec<f64> = own.iter().map(|_| normal(&mut rng)).collect();
+        let looks = Cell::new(0);
+        let after = |most: usize| {
+            looks.set(0);
+            let looks = &looks;
+            move || {
+                looks.set(looks.get() + 1);
+                looks.get() >= most
+            }
+        };
+        let mut model = GroupModel::default();
+        assert!(model.form(&problem, &columns, (&u, 0.0), &after(usize::MAX)));
+        // A product of the samples for each of six pairs of classes, in blocks.
+        let forming = looks.get();
+        assert!(forming * 20_000_000 >= 6 * n * p * p, "{forming} looks");
+        model.minimise(&pieces, &own, &slopes, &after(usize::MAX)).unwrap();
+        let whole = looks.get();
+        assert!(whole >= SWEEPS * p * classes * p * classes / (2 * UNASKED), "{whole} looks");
+        for most in [1, 2, forming] {
+            assert!(!GroupModel::default().form(&problem, &columns, (&u, 0.0), &after(most)), "{most} of {forming}");
+            assert!(looks.get() <= most + 1, "{} after {most}", looks.get());
+        }
+        for most in [1, 2, 3] {
+            model.minimise(&pieces, &own, &slopes, &after(most));
+            assert_eq!(looks.get(), most, "of {whole}");
+        }
+    }
 }

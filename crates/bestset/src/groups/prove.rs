@@ -7,10 +7,11 @@ use crate::groups::search::{Fits, GroupFit, search};
 use crate::groups::tree::dual::DualNodes;
 use crate::groups::tree::least_squares::{LeastSquaresNodes, applies};
 use crate::groups::tree::{GroupTree, Start};
-use crate::groups::{Decision, Grouped, Part, is_single};
+use crate::groups::{Decision, Grouped, Part, SHARES, is_single, problem_name};
 use crate::penalty::Factors;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution, Status};
+use crate::solver::incremental::HOPELESS;
 use std::sync::Arc;
 
 /// The most columns whose fit on all groups bounds nodes where the relaxation could: a fit takes the cube of their number. Not tuned.
@@ -41,8 +42,13 @@ pub(crate) fn check(grouped: &Grouped<'_, '_>) -> Result<()> {
     if applies(grouped) || problem.penalty().has_certificate(problem.ncols()) {
         return Ok(());
     }
-    let reason = "needs lambda2 > 0, bounds on every coefficient, or least squares without lambda1, bounds and shrinkage factors";
-    Err(Error::Unsupported { method: "groups", reason })
+    let reason = match problem.loss().is_quadratic() {
+        true => {
+            "needs lambda2 > 0, bounds on every coefficient, or least squares without lambda1, bounds and shrinkage factors"
+        }
+        false => "needs lambda2 > 0 or bounds on every coefficient",
+    };
+    Err(Error::Unsupported { method: problem_name(problem), reason })
 }
 
 /// The best choice of groups, of at most `size` features where that is limited, proved as far as the limits allow.
@@ -104,14 +110,21 @@ fn by_relaxation(
 ) -> Result<Solution> {
     let limits: Limits = monitor.limits().clone();
     let fits = Fits::new(grouped, options, &limits);
-    let mut nodes = DualNodes { grouped, fits, size };
+    // A first answer alone is asked for: its bound is worth no more than elsewhere.
+    let hopeless = if options.max_nodes == Some(1) { HOPELESS } else { 0.0 };
+    let mut nodes = DualNodes { grouped, fits, size, hopeless };
     let open = vec![Decision::Open; grouped.groups.len()];
-    let (relaxed, nu) = nodes.relax(&open, None, f64::INFINITY, &limits)?;
+    let grown = size.map(|most| grow(grouped, &mut nodes.fits, most, &limits)).transpose()?;
+    let cutoff = grown.as_ref().map_or(f64::INFINITY, |grown| grown.0.objective);
+    let (relaxed, nu) = nodes.relax(&open, grown.as_ref().map(|grown| &grown.1), cutoff, &limits)?;
     monitor.so_far.offer_bound(relaxed.bound, &relaxed.dual);
     let part = Part { choices: &open, price: (nu, size.unwrap_or(0) as f64) };
-    let mut starts = [0.0, 0.25, 0.5, 0.9].map(|share| relaxed.rounded(grouped, &part, share)).to_vec();
+    let mut starts = SHARES.map(|share| relaxed.rounded(grouped, &part, share)).to_vec();
     starts.extend(options.warm_start.clone());
-    let first = search(&mut nodes.fits, &starts, size, &limits)?;
+    let mut first = search(&mut nodes.fits, &starts, size, &limits)?;
+    if let Some((grown, _)) = grown.filter(|grown| grown.0.objective < first.objective) {
+        first = grown;
+    }
     let (dual, root) = (relaxed.dual.clone(), relaxed.bound);
     let start = Start { beta: relaxed.beta, intercept: relaxed.intercept, nu };
     let mut tree = GroupTree::new(grouped, options, root, Some(Arc::new(start)));
@@ -120,6 +133,43 @@ fn by_relaxation(
     monitor.so_far.offer(first.objective, || first.coefficients.clone());
     let ended = tree.grow(&mut nodes, monitor)?;
     Ok(concluded(grouped, &tree, options, ended, dual, monitor))
+}
+
+/// An answer of at most `most` features, from nothing, and where its relaxation starts: without a price every group is in play, and R takes
+/// longer than all else; at the price of the size few are.
+fn grow(
+    grouped: &Grouped<'_, '_>,
+    fits: &mut Fits<'_, '_, '_>,
+    most: usize,
+    limits: &Limits,
+) -> Result<(GroupFit, Start)> {
+    let grown = climb(grouped, fits, most, limits)?;
+    let nu = fits.price_of_size(&grown, most)?;
+    let (beta, intercept) = (grown.coefficients.to_dense(grouped.problem.ncols()), grown.coefficients.intercept);
+    Ok((grown, Start { beta, intercept, nu }))
+}
+
+/// Up from size to size, with exchanges at each, beyond the size by a fifth, and down again: the better of what the size has on both ways.
+fn climb(grouped: &Grouped<'_, '_>, fits: &mut Fits<'_, '_, '_>, most: usize, limits: &Limits) -> Result<GroupFit> {
+    let all = grouped.size_of(&(0..grouped.groups.len()).collect::<Vec<_>>());
+    let largest = (most + (most / 5).max(2)).min(all);
+    let mut current = fits.fit(&[])?;
+    let mut best = current.clone();
+    let up = (1..=largest).map(|size| (size, false));
+    for (size, is_down) in up.chain((most..largest).rev().map(|size| (size, true))) {
+        if limits.stop(0).is_some() {
+            break;
+        }
+        let start = match is_down {
+            true => fits.shrunk(&current, size)?,
+            false => current.coefficients.clone(),
+        };
+        current = search(fits, &[start], Some(size), limits)?;
+        if size <= most && current.objective < best.objective {
+            best = current.clone();
+        }
+    }
+    Ok(best)
 }
 
 /// Nothing but the intercept.

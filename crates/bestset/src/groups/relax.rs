@@ -119,7 +119,7 @@ pub(crate) fn minimise(
         at = match next {
             Some(next) => next,
             None if is_done || limits.stop(0).is_some() => break,
-            None => descent.sweep(at, &mut alpha),
+            None => descent.sweep(at, &mut alpha, limits),
         };
     }
     Ok(state)
@@ -187,6 +187,9 @@ impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
         let Some((next, promised)) = self.step_of_model(at, alpha, model) else { return (None, 0.0) };
         let mut t = 1.0;
         for _ in 0..HALVINGS {
+            if alpha.1.stop(0).is_some() {
+                break;
+            }
             let tried = self.moved(at, &next, t);
             if tried.value < at.value && tried.value <= at.value - KEPT * t * promised {
                 return (Some(tried), promised);
@@ -239,19 +242,21 @@ impl<'d, 'p, 'a> GroupDescent<'d, 'p, 'a> {
 
     /// A step of every group in play with the largest curvature its loss can have (MATH 9.7, 9.10); where there is none, with one that
     /// is larger until R does not rise.
-    fn sweep(&self, at: At, alpha: &mut [f64]) -> At {
+    fn sweep(&self, at: At, alpha: &mut [f64], limits: &Limits) -> At {
         if !self.grouped.problem.loss().has_log_link() {
-            return self.sweep_with(1.0, &at, alpha);
+            return self.sweep_with(1.0, &at, alpha, limits);
         }
-        let tries = (0..GROWTHS).map(|k| self.sweep_with(4f64.powi(k), &at, alpha));
-        let lower = tries.into_iter().find(|next| next.value <= at.value);
+        let tries = (0..GROWTHS).take_while(|_| limits.stop(0).is_none());
+        let mut tries = tries.map(|k| self.sweep_with(4f64.powi(k), &at, alpha, limits));
+        let lower = tries.find(|next| next.value <= at.value);
+        drop(tries);
         lower.unwrap_or(at)
     }
 
-    /// A step of every group in play with so many times its curvature; the margins follow.
-    fn sweep_with(&self, times: f64, at: &At, alpha: &mut [f64]) -> At {
+    /// A step of every group in play, until a limit strikes, with so many times its curvature; the margins follow.
+    fn sweep_with(&self, times: f64, at: &At, alpha: &mut [f64], limits: &Limits) -> At {
         let (problem, At { mut beta, mut u, intercept, .. }) = (self.grouped.problem, at.clone());
-        for (&g, &first) in self.playing.iter().zip(&self.first) {
+        for (&g, &first) in self.playing.iter().zip(&self.first).take_while(|_| limits.stop(0).is_none()) {
             let members = &self.grouped.groups.members[g];
             let change = |k: usize, b: f64, beta: &mut [f64], u: &mut [f64]| {
                 let change = b - beta[members[k]];
@@ -356,6 +361,19 @@ impl GroupRelaxation {
             Decision::Out => 0.0,
         };
         (0..grouped.groups.len()).map(one).collect()
+    }
+
+    /// The minimiser rounded at several shares, no group decided, and another start if there is one.
+    pub(crate) fn starts(
+        &self,
+        grouped: &Grouped<'_, '_>,
+        shares: &[f64],
+        other: Option<&Coefficients>,
+    ) -> Vec<Coefficients> {
+        let choices = vec![Decision::Open; grouped.groups.len()];
+        let part = Part { choices: &choices, price: (0.0, 0.0) };
+        let rounded = shares.iter().map(|&share| self.rounded(grouped, &part, share));
+        rounded.chain(other.cloned()).collect()
     }
 
     /// The minimiser as coefficients, with the groups of which the envelope charges at least `share` of the price.

@@ -21,6 +21,9 @@ const ATTEMPTS: usize = 8;
 /// Fits that are kept; then all are forgotten.
 const KNOWN: usize = 20_000;
 
+/// The least price of a size beside P: below it every group is in play.
+const NO_PRICE: f64 = 1e-6;
+
 /// A fit is the answer itself: the tolerance of the relaxation is not for it.
 const FIT_GAP: f64 = 1e-11;
 
@@ -192,6 +195,9 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
         choices.retain(|choice| size.is_none_or(|most| self.grouped.size_of(choice) <= most));
         let mut best: Option<GroupFit> = None;
         for mut choice in choices {
+            if self.limits.stop(0).is_some() {
+                break;
+            }
             choice.sort_unstable();
             let fit = self.fit(&choice)?;
             if fit.objective < best.as_ref().unwrap_or(current).objective * (1.0 - 1e-12) {
@@ -227,6 +233,41 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
             }
         }
         Ok(None)
+    }
+
+    /// The coefficients without the groups that the model at a fit misses least (MATH 9.15), as many as leave at most `most` features.
+    pub(crate) fn shrunk(&self, fit: &GroupFit, most: usize) -> Result<Coefficients> {
+        let mut chosen = self.grouped.chosen(&fit.coefficients);
+        for change in changes(self.grouped, &fit.coefficients, &chosen.clone(), &[])? {
+            if self.grouped.size_of(&chosen) <= most {
+                break;
+            }
+            chosen.retain(|g| Some(*g) != change.drop);
+        }
+        let is_kept = |j: usize| chosen.iter().any(|&g| self.grouped.groups.members[g].contains(&j));
+        let pairs = fit.coefficients.iter().filter(|c| is_kept(c.0)).collect();
+        Ok(Coefficients::from_pairs(pairs, fit.coefficients.intercept))
+    }
+
+    /// √(ab) per feature, a what the model at a fit loses without the group it misses least, b what one more brings (MATH 9.15): between the two
+    /// prices on top of λ0 no group leaves or joins. Nothing where the fit is smaller than it may be.
+    pub(crate) fn price_of_size(&self, fit: &GroupFit, most: usize) -> Result<f64> {
+        let chosen = self.grouped.chosen(&fit.coefficients);
+        if self.grouped.size_of(&chosen) < most {
+            return Ok(0.0);
+        }
+        let adding = self.promising(&fit.coefficients, &chosen, PRICED)?;
+        let (mut brought, mut next) = (f64::INFINITY, 0.0f64);
+        for change in changes(self.grouped, &fit.coefficients, &chosen, &adding)? {
+            let each = |g: usize| change.by / self.grouped.size(g) as f64;
+            match (change.drop, change.add) {
+                (Some(g), None) => brought = brought.min(each(g)),
+                (None, Some(g)) => next = next.max(-each(g)),
+                _ => {}
+            }
+        }
+        let least = NO_PRICE * fit.objective.abs();
+        Ok((brought.max(least) * next.max(least)).sqrt()).map(|nu: f64| if nu.is_finite() { nu } else { 0.0 })
     }
 
     /// The groups outside with the least λ0_g + Σ φ_j⁰ (MATH 9.4) at the current dual point, so many at the most.

@@ -4,10 +4,14 @@ use crate::control::{Limits, Monitor};
 use crate::error::Result;
 use crate::groups::relax::GroupRelaxation;
 use crate::groups::search::{Fits, KnownFits};
-use crate::groups::{Grouped, Groups, conclude, first, largest_entry, root, validate};
+use crate::groups::{Grouped, Groups, SHARES, conclude, first, largest_entry, root, validate};
 use crate::path::{Path, PathOptions, Point};
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution, Status};
+
+/// The same as [`SHARES`] where every change is a fit of many steps: all that R charges anything for is many times the answer, which the point
+/// before is near.
+const SHARES_ON_PATH: [f64; 2] = [0.5, 0.9];
 
 /// The path of a problem whose features come in groups.
 pub(crate) fn path(
@@ -46,6 +50,7 @@ fn strand(
     let most = options.max_size.unwrap_or(base.samples().min(base.variables()));
     let (mut last, mut next, mut same) = (f64::INFINITY, f64::INFINITY, 0);
     let mut before: Option<(GroupRelaxation, Coefficients)> = None;
+    let shares = if base.loss().is_quadratic() { &SHARES[..] } else { &SHARES_ON_PATH[..] };
     // What a choice of groups fits best does not depend on their price.
     let mut known = KnownFits::default();
     for k in 0.. {
@@ -55,8 +60,10 @@ fn strand(
         let problem = base.with_penalty(penalty)?;
         let grouped = Grouped { problem: &problem, groups };
         let begun = limits.seconds();
-        let relaxed = root(&grouped, before.as_ref().map(|b| &b.0), &options.solve, limits)?;
-        let found = first(&grouped, &relaxed, before.as_ref().map(|b| &b.1), &mut known, &options.solve, limits)?;
+        let reached = before.as_ref().map_or(Ok(f64::NEG_INFINITY), |b| grouped.objective(&b.1))?;
+        let relaxed = root(&grouped, before.as_ref().map(|b| &b.0), reached, &options.solve, limits)?;
+        let starts = relaxed.starts(&grouped, shares, before.as_ref().map(|b| &b.1));
+        let found = first(&grouped, &starts, &mut known, &options.solve, limits)?;
         // As on paths of features, a point cut short is left out.
         if limits.stop(0).is_some() {
             break;

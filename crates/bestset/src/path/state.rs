@@ -35,6 +35,11 @@ impl State {
         Self { points, minimiser: null, last, entry, same: 0, shown: 0, done: false }
     }
 
+    /// Points of the sweeps that are over.
+    pub(super) fn settled(&self) -> usize {
+        self.shown.min(self.points.len())
+    }
+
     /// Takes note of the point just added.
     pub(super) fn advance(&mut self, lambda0: f64, entry: f64, before: &Coefficients) {
         let support = self.points.last().map_or(&[][..], |p| p.solution.support());

@@ -208,7 +208,7 @@ fn verified_moves(
     let mut touched = HashSet::new();
     for (_, step) in moves {
         // Each move is a fit, which on a large support takes its time.
-        if monitor.stop(0).is_some() {
+        if *budget <= 0.0 || monitor.stop(0).is_some() {
             return Ok(Some((count, false)));
         }
         let step = Move { drop: step.drop.map(|k| view[k]), add: step.add.map(|k| view[k]) };
@@ -219,6 +219,7 @@ fn verified_moves(
         }
         apply(work, squares, step);
         refit(work, monitor);
+        *budget -= fit_cost(work);
         if work.objective() < objective - 0.01 * margin {
             (start, objective, count) = (work.coefficients(), work.objective(), count + 1);
         } else {
@@ -227,6 +228,11 @@ fn verified_moves(
         }
     }
     Ok(Some((count, complete)))
+}
+
+/// Multiplications of a fit on the support that is not one linear system: inner products of its columns for some Newton steps.
+fn fit_cost(work: &Workspace<'_, '_>) -> f64 {
+    4.0 * (work.support().len().pow(2) * work.active.nrows()) as f64
 }
 
 /// How a walk ended.
@@ -340,7 +346,7 @@ pub(crate) fn walk_by_fits(
         // What is found is fitted again to the last digit.
         fit(&mut near, 1e-8, monitor);
         met(&near);
-        let work = 4.0 * (near.support().len().pow(2) * near.active.nrows()) as f64;
+        let work = fit_cost(&near);
         (*budget, spent) = (*budget - work, spent + work);
         let turned = |l: usize| (before[l] != 0.0) != (near.beta[l] != 0.0);
         let mut moved: Vec<usize> = (0..view.len()).filter(|&e| turned(view[e])).collect();

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::groups::{Groups, solve_groups_observed};
 use crate::problem::Problem;
 use crate::select::{Prove, Workers, workers};
-use crate::solution::{Solution, Status, TraceRow};
+use crate::solution::{Ranked, Solution, Status, TraceRow};
 use crate::solve::solve_observed;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -74,6 +74,7 @@ impl Proof<'_, '_> {
         let wanted = self.options.top > top && first.status == Status::Optimal && self.prove != Prove::No;
         if wanted && let Ok(Some(found)) = self.search(first, self.options.top, observer) {
             first.ranked = found.ranked;
+            lead(first);
         }
         Ok(None)
     }
@@ -142,6 +143,7 @@ fn take(problem: &Problem<'_>, first: &mut Solution, mut proved: Solution, optio
     if known.lower_bound > proved.certificate.lower_bound {
         (proved.certificate.lower_bound, proved.dual) = (known.lower_bound, std::mem::take(&mut first.dual));
     }
+    lead(&mut proved);
     let Certificate { objective, relaxation, lower_bound } = proved.certificate;
     proved.certificate = Certificate::new(objective, relaxation.or(known.relaxation), lower_bound);
     (proved.trace, proved.seconds, proved.passes) = (trace, shift + proved.seconds, first.passes + proved.passes);
@@ -153,4 +155,62 @@ fn take(problem: &Problem<'_>, first: &mut Solution, mut proved: Solution, optio
         proved.status = proved.certificate.status(proved.status, options.absolute(problem), options.gap);
     }
     *first = proved;
+}
+
+/// The answer is the first of the ranks, whoever found it: of its subset the fit of lower P, and no more ranks than there were.
+fn lead(found: &mut Solution) {
+    let (ranked, objective) = (&mut found.ranked, found.certificate.objective);
+    if ranked.is_empty() {
+        return;
+    }
+    let place = ranked.iter().position(|r| r.coefficients.support == found.coefficients.support);
+    let mut own = ranked.remove(place.unwrap_or(ranked.len() - 1));
+    if place.is_none() || objective < own.objective {
+        own = Ranked { objective, coefficients: found.coefficients.clone(), ..own };
+    }
+    ranked.insert(ranked.partition_point(|r| r.objective < own.objective), own);
+    (found.certificate.objective, found.coefficients) = (ranked[0].objective, ranked[0].coefficients.clone());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solution::Coefficients;
+
+    fn point(features: &[usize], value: f64) -> Coefficients {
+        Coefficients::from_pairs(features.iter().map(|&j| (j, value)).collect(), 0.0)
+    }
+
+    fn found(features: &[usize], objective: f64, ranks: &[(&[usize], f64)]) -> Solution {
+        let certificate = Certificate::new(objective, None, 0.5);
+        let mut found = Solution::new(point(features, 1.0), certificate, Status::Optimal, Vec::new());
+        let rank = |r: &(&[usize], f64)| Ranked { coefficients: point(r.0, 2.0), objective: r.1, proved: true };
+        found.ranked = ranks.iter().map(rank).collect();
+        found
+    }
+
+    /// Fits that end at other digits, and answers that the search did not meet: what is said first is what is ranked first.
+    #[test]
+    fn the_answer_is_the_first_of_the_ranks() {
+        let ranks: &[(&[usize], f64)] = &[(&[0], 1.0), (&[1], 1.1), (&[2], 1.2)];
+        let cases: &[(&[usize], f64, &[usize], f64)] = &[
+            // The same subset, fitted better before, and fitted better by the search.
+            (&[0], 0.9, &[0], 0.9),
+            (&[0], 1.05, &[0], 1.0),
+            // A subset of the ranks, of which the search knew a worse fit, and one that is not among them.
+            (&[1], 0.9, &[1], 0.9),
+            (&[5], 0.9, &[5], 0.9),
+        ];
+        for (features, objective, first, least) in cases {
+            let mut given = found(features, *objective, ranks);
+            lead(&mut given);
+            assert_eq!((given.ranked.len(), given.ranked[0].objective), (3, *least), "{features:?} {objective}");
+            assert_eq!(given.ranked[0].coefficients, given.coefficients, "{features:?} {objective}");
+            assert_eq!((&given.coefficients.support[..], given.certificate.objective), (*first, *least));
+            assert!(given.ranked.is_sorted_by(|a, b| a.objective <= b.objective), "{features:?} {objective}");
+        }
+        let mut none = found(&[0], 0.9, &[]);
+        lead(&mut none);
+        assert_eq!((none.ranked.len(), none.certificate.objective), (0, 0.9));
+    }
 }

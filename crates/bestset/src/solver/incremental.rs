@@ -37,7 +37,7 @@ const WORTH: f64 = 0.01;
 const WORTH_ON_PATH: f64 = 0.05;
 
 /// R over P̂ from which on no bound is worth having: a gap of a half says no more of an answer than one of all of it. Not tuned.
-const HOPELESS: f64 = 0.5;
+pub(crate) const HOPELESS: f64 = 0.5;
 
 /// Features of R's minimiser that a point of a path has in view at the most: a tableau of more takes longer than passes over X.
 const IN_VIEW: usize = 1000;
@@ -183,6 +183,11 @@ pub(crate) fn on_ladder(
 /// objective `best`.
 pub(crate) fn is_enough(relaxed: &Relaxed, best: f64) -> bool {
     relaxed.gap() <= WORTH_ON_PATH * (best - relaxed.relaxation)
+}
+
+/// Either of [`is_enough`] and [`is_hopeless`] of R and D as they are met on the way down.
+pub(crate) fn is_settled(value: f64, bound: f64, best: f64) -> bool {
+    value - bound.max(0.0) <= WORTH_ON_PATH * (best - value) || value <= HOPELESS * best
 }
 
 /// R ≤ P̂/2 (MATH 7.10) at a point on the way down: no bound can be above R, so that none is worth having of an answer of objective `best`.

@@ -388,3 +388,29 @@ fn paths_of_classes_leave_out_few_sizes() {
     // Steps of two features or more were the rule: 0, 2, 4, 14.
     assert!(sizes > 20 && 4 * steps >= 3 * sizes, "{steps} steps to {sizes} features");
 }
+
+/// Sizes of many classes whose ridge is so small that R says little: the answer grows from nothing, is that of the enumeration where this is
+/// within reach, and a bound is not above it.
+#[test]
+fn sizes_of_classes_grow_from_nothing() {
+    let mut best = 0;
+    for seed in 0..8 {
+        let mut case = plain(4500 + seed, 60, 8, 3);
+        case.penalty.lambda2 = 1e-3;
+        let k = 1 + seed as usize % 4;
+        let found = posed(&case, &setup(&case), |posed, _| {
+            posed.select(&selection(How::Size(k), Method::Incremental), &mut ()).unwrap()
+        })
+        .unwrap();
+        let proved = posed(&case, &setup(&case), |posed, _| {
+            posed.select(&selection(How::Size(k), Method::Exact), &mut ()).unwrap()
+        })
+        .unwrap();
+        let (own, least) = (found.solution.objective(), proved.solution.objective());
+        assert_eq!(proved.solution.status, Status::Optimal, "{seed}");
+        assert!(own >= least * (1.0 - 1e-9), "{seed}: {own} below {least}, which is proved");
+        assert!(found.solution.certificate.lower_bound <= own, "{seed}");
+        best += usize::from(own <= least * (1.0 + 1e-9));
+    }
+    assert!(best >= 7, "{best} of 8 are the best");
+}

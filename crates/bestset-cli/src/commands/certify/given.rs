@@ -82,8 +82,8 @@ impl Given {
     /// With so many values in each row, of classes of these names.
     fn rows(&self, count: usize, labels: &[String]) -> Result<Rows, Failure> {
         match self {
-            Self::Lines(path, text) => of_lines(path, text, count, labels),
-            Self::Object(path, object) => of_object(path, object, count),
+            Self::Lines(path, text) => some(path, of_lines(path, text, count, labels)?),
+            Self::Object(path, object) => some(path, of_object(path, object, count)?),
             Self::Model(model, names) => {
                 let rows = of_model(model, names.clone());
                 match rows.intercept.as_ref().map_or(1, Vec::len) {
@@ -97,6 +97,15 @@ impl Given {
             }
         }
     }
+}
+
+/// The rows of a file, if it has any: an empty one is more likely the wrong one than the model without features.
+fn some(path: &Path, rows: Rows) -> Result<Rows, Failure> {
+    if rows.pairs.is_empty() && rows.intercept.is_none() {
+        let problem = "there is no coefficient in it; the model without features is (intercept) and its value";
+        return Err(Failure::Message(format!("{}: {problem}", path.display())));
+    }
+    Ok(rows)
 }
 
 fn sets(count: usize) -> String {

@@ -26,6 +26,8 @@ pub(crate) struct DualNodes<'d, 'p, 'a> {
     pub(crate) fits: Fits<'d, 'p, 'a>,
     /// At most so many features.
     pub(crate) size: Option<usize>,
+    /// R over the value to beat at which no bound is worth having; zero where nodes are to be split all the same.
+    pub(crate) hopeless: f64,
 }
 
 impl Bounding for DualNodes<'_, '_, '_> {
@@ -78,8 +80,10 @@ impl DualNodes<'_, '_, '_> {
         let grouped = self.grouped;
         let all: usize = (0..choices.len()).filter(|&g| choices[g] != Decision::Out).map(|g| grouped.size(g)).sum();
         let size = self.size.filter(|&most| all > most);
+        let is_hopeless = |value: f64| cutoff.is_finite() && self.hopeless > 0.0 && value <= self.hopeless * cutoff;
         let enough = |value: f64, bound: f64| {
-            bound > cutoff || cutoff.is_finite() && value < cutoff && value - bound <= SHARE * (cutoff - value)
+            let is_close = cutoff.is_finite() && value < cutoff && value - bound <= SHARE * (cutoff - value);
+            bound > cutoff || is_close || is_hopeless(value)
         };
         let once = |nu: f64, from: Option<(&[f64], f64)>| {
             let part = Part { choices, price: (nu, size.unwrap_or(0) as f64) };
@@ -92,7 +96,7 @@ impl DualNodes<'_, '_, '_> {
         let mut nu = if size.is_some() { start.map_or(0.0, |s| s.nu) } else { 0.0 };
         let (mut best, mut count) = once(nu, start.map(|s| (s.beta.as_slice(), s.intercept)))?;
         let (mut own, mut last) = (nu, (best.beta.clone(), best.intercept));
-        while best.bound <= cutoff && limits.stop(0).is_none() {
+        while best.bound <= cutoff && !is_hopeless(best.value) && limits.stop(0).is_none() {
             // From nothing, ν is sought on the scale of what there is to gain.
             let wanted = if cutoff.is_finite() { cutoff - best.bound } else { best.value.abs() };
             let Some(next) = multiplier.next(nu, count, wanted) else { break };
@@ -162,7 +166,8 @@ mod tests {
             let limits = monitor.limits().clone();
             case.with_problem(|problem| {
                 let grouped = Grouped { problem, groups: &groups };
-                let nodes = DualNodes { grouped: &grouped, fits: Fits::new(&grouped, &options, &limits), size: k };
+                let own = Fits::new(&grouped, &options, &limits);
+                let nodes = DualNodes { grouped: &grouped, fits: own, size: k, hopeless: 0.0 };
                 let mut choices = vec![Decision::Open; groups.len()];
                 first.into_iter().for_each(|g: usize| choices[g] = Decision::In);
                 let (relaxed, _) = nodes.relax(&choices, None, f64::INFINITY, &limits).unwrap();

@@ -93,7 +93,7 @@ fn a_look_covers_its_node_and_no_bound_is_too_high() {
                 let mut nodes = LeastSquaresNodes::new(&grouped, size).unwrap();
                 by_fits += descend(&mut nodes, &all, cutoff, groups.len(), &limits);
                 let fits = Fits::new(&grouped, &options, &limits);
-                let mut nodes = DualNodes { grouped: &grouped, fits, size };
+                let mut nodes = DualNodes { grouped: &grouped, fits, size, hopeless: 0.0 };
                 by_duals += descend(&mut nodes, &all, cutoff, groups.len(), &limits);
             }
         });

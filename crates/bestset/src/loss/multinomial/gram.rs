@@ -4,21 +4,21 @@ use crate::loss::multinomial::{MultinomialCurvature, forward};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
+/// Multiplications of the shortest product between two looks at whether it is cut: some milliseconds.
+const UNASKED: usize = 20_000_000;
+
 impl MultinomialCurvature {
     /// G_{jk,il} = Σ_s w_sp_ks(1_{k=l} − p_ls)x_sjx_si − (L⁻¹S)_{jk}ᵀ(L⁻¹S)_{il} (MATH 16.3): with X ⊗ Id_K a pair of classes is one
-    /// product XᵀDX over the n samples, where columns one by one are K as long. None where it is cut between two pairs.
+    /// product XᵀDX over the n samples, where columns one by one are K as long. None where it is cut between two blocks of these.
     pub(super) fn gram(&self, x: &[f64], is_cut: &dyn Fn() -> bool) -> Option<Vec<f64>> {
         let (n, classes) = (self.roots.len(), self.classes);
         let features = x.len() / n.max(1);
         let size = features * classes;
         let (mut gram, mut sums) = (vec![0.0; size * size], vec![0.0; size * classes]);
         let (own, mut scaled) = (MatRef::from_column_major_slice(x, n, features), vec![0.0; x.len()]);
-        let mut block: Mat<f64> = Mat::zeros(features, features);
+        let most = (UNASKED / x.len().max(1)).clamp(1, features.max(1));
         for k in 0..classes {
             for l in 0..=k {
-                if is_cut() {
-                    return None;
-                }
                 let h = self.between_classes(k, l);
                 for (j, (to, from)) in scaled.chunks_mut(n.max(1)).zip(x.chunks(n.max(1))).enumerate() {
                     to.iter_mut().zip(from.iter().zip(&h)).for_each(|(to, (x, h))| *to = h * x);
@@ -26,11 +26,15 @@ impl MultinomialCurvature {
                     sums[(j * classes + k) * classes + l] = sum;
                     sums[(j * classes + l) * classes + k] = sum;
                 }
-                let right = MatRef::from_column_major_slice(&scaled, n, features);
-                matmul(block.as_mut(), Accum::Replace, own.transpose(), right, 1.0, Par::Seq);
-                for j in 0..features {
-                    for i in 0..features {
-                        let (row, column) = (j * classes + k, i * classes + l);
+                for (number, some) in scaled.chunks((most * n).max(1)).enumerate() {
+                    if is_cut() {
+                        return None;
+                    }
+                    let right = MatRef::from_column_major_slice(some, n, some.len() / n.max(1));
+                    let mut block: Mat<f64> = Mat::zeros(features, right.ncols());
+                    matmul(block.as_mut(), Accum::Replace, own.transpose(), right, 1.0, Par::Seq);
+                    for (j, i) in (0..features).flat_map(|j| (0..right.ncols()).map(move |i| (j, i))) {
+                        let (row, column) = (j * classes + k, (number * most + i) * classes + l);
                         gram[row * size + column] = block[(j, i)];
                         gram[column * size + row] = block[(j, i)];
                     }

@@ -246,3 +246,29 @@ fn bad_settings_are_named() {
     assert!(matches!(path(&sized, &options(3)), Err(Error::Unsupported { method: "path", .. })));
     assert!(Bounds::Free.at(0).0.is_infinite());
 }
+
+/// Where answers are fits, not pivots, the points behind the largest size are the longest of a path: a sweep that was begun ends where sizes have
+/// doubled, and but for the last of them no point is made that is much larger than what is kept.
+#[test]
+fn few_points_are_made_behind_the_largest_size() {
+    let mut behind = 0;
+    for (seed, most) in (0..6).zip([2, 4, 6, 8, 10, 12]) {
+        let mut rng = rng(5100 + seed);
+        let (n, p) = (120, 200);
+        let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+        let y: Vec<f64> = (0..n).map(|i| (x[i] - x[2 * n + i] + 0.5 * normal(&mut rng)).exp().floor()).collect();
+        let x = Dense::new(n, p, x).unwrap();
+        let problem = Problem::new(&x, y, Penalty::new(0.0, 0.0, 0.01)).unwrap();
+        let problem = problem.with_loss(Loss::Poisson).unwrap().with_intercept(true);
+        let mut made: Vec<usize> = Vec::new();
+        let options = PathOptions { max_size: Some(most), ..options(60) };
+        let found = path_observed(&problem, &options, &mut |p| made.push(p.solution.support().len())).unwrap();
+        let (kept, last) = (found.points.len(), found.points.last().unwrap().solution.support().len());
+        assert!((kept..kept + 8).contains(&made.len()), "{most} features: {} made, {kept} kept", made.len());
+        behind += made.len() - kept;
+        made.pop();
+        let largest = made.iter().max().copied().unwrap_or(0);
+        assert!(largest < 2 * last.max(16) + 8, "{most} features: {made:?} made, {kept} kept with {last}");
+    }
+    assert!(behind > 0, "none");
+}
