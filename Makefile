@@ -8,6 +8,12 @@ BENCH_ARGS ?=
 EXPERIMENTS_ARGS ?=
 ATTACK ?= 0..2000
 
+# What R's engine is compiled against: without it cargo leaves out what R needs to load it.
+R_INCLUDE_DIR := $(shell Rscript --vanilla -e 'cat(R.home("include"))' 2>/dev/null)
+ifneq ($(R_INCLUDE_DIR),)
+export R_INCLUDE_DIR
+endif
+
 .DEFAULT_GOAL := help
 .PHONY: help demo python test test-rust test-python attack pictures traces lint doc bench bench-exact bench-prediction kernels experiments experiments-quick report-assets report-sample ci rust \
 	r r-source test-r docs docs-module docs-test docs-look wheel wheel-test dist crates workflows
@@ -73,7 +79,8 @@ test-python: rust $(VENV)/bin/python
 	cp target/debug/lib_core.so python/bestset/_core.abi3.so 2>/dev/null || cp target/debug/lib_core.dylib python/bestset/_core.abi3.so
 	PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest
 
-# The engine is compiled in target/r, so that the next time only what has changed is.
+# The engine is compiled in target/r, so that the next time only what has changed is; stripped as in the source package, where the
+# workspace keeps line tables.
 r: rust
 	@command -v R >/dev/null || { echo "R was not found; install it (Debian, Ubuntu: apt install r-base-dev r-cran-matrix)" >&2; exit 1; }
 	CARGO_PROFILE_RELEASE_STRIP=debuginfo BESTSET_TARGET=$(CURDIR)/target/r R CMD INSTALL --preclean --clean r

@@ -21,7 +21,9 @@ mkdir -p "$out"
 # as the tests of Rust have compiled it.
 export CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 engine=$PWD/target/debug
-[ -f "$engine/libbestset_r.a" ] || cargo build --workspace --lib --bins --tests
+# Without it cargo leaves out what R needs to load the engine.
+R_INCLUDE_DIR=$(Rscript --vanilla -e 'cat(R.home("include"))') && export R_INCLUDE_DIR
+cargo build --workspace --lib --bins --tests
 export BESTSET_TARGET=$PWD/target/r-check XZ_LEVEL=-1
 export OMP_THREAD_LIMIT=2 NOT_CRAN=true
 # What is not on this machine is not asked for: CRAN's pages, a clock, packages that are only suggested, a PDF without LaTeX.

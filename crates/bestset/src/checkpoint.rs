@@ -63,7 +63,7 @@ impl<'f> Keeper<'f> {
                 return Err(bad(format!("it is {:?} version {}", known.format, known.version)));
             }
             if known.fingerprint != fingerprint {
-                return Err(bad("it belongs to other data or settings".to_owned()));
+                return Err(bad("it belongs to other data or settings; remove it, or name another file".to_owned()));
             }
             if sum != check_sum(json) {
                 return Err(bad("it is damaged: its check sum is wrong".to_owned()));

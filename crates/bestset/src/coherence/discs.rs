@@ -26,10 +26,7 @@ impl Weights {
     pub fn new(mut of: Vec<f64>) -> Self {
         let mut sorted: Vec<f64> = of.iter().copied().filter(|w| w.is_finite() && *w > 0.0).collect();
         let at = sorted.len() / 2;
-        let middle = sorted
-            .get_mut(..)
-            .filter(|s| !s.is_empty())
-            .map_or(1.0, |s| *s.select_nth_unstable_by(at, f64::total_cmp).1);
+        let middle = if sorted.is_empty() { 1.0 } else { *sorted.select_nth_unstable_by(at, f64::total_cmp).1 };
         // What is no number becomes the largest.
         of.iter_mut().for_each(|w| *w = if w.is_nan() { MOST } else { (*w / middle).clamp(1.0 / MOST, MOST) });
         let mut largest = of.clone();

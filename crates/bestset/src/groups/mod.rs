@@ -202,7 +202,7 @@ pub(crate) fn root(
 /// What rounding leaves of the gap of a relaxation.
 const LEAST_GAP: f64 = 1e-9;
 
-/// Shares of its price that a group must be charged in R to be in a start.
+/// Shares of its price that a group must be charged in R to be in a start. Not tuned.
 pub(crate) const SHARES: [f64; 4] = [0.0, 0.25, 0.5, 0.9];
 
 /// The best found from several starts; fits that are `known` are not made again.

@@ -17,7 +17,7 @@ const SWEEPS: usize = 2;
 const SETTLED: f64 = 1e-7;
 
 /// Multiplications between two looks at whether it is cut: a millisecond or two.
-pub(super) const UNASKED: usize = 2_000_000;
+const UNASKED: usize = 2_000_000;
 
 /// A Newton step takes the cube of the coefficients that move: beyond so many sweeps are faster.
 const MOST_MOVING: usize = 1000;
@@ -96,7 +96,7 @@ impl GroupModel {
     }
 
     /// argmin over β of slopesᵀ(β − own) + ½(β − own)ᵀG(β − own) + Σ_g ρ_g(β_g) (MATH 9.12), and how far it is below the value at
-    /// `own`; none where nothing lower was found. `is_cut` ends it between two rounds.
+    /// `own`; none where nothing lower was found. `is_cut` ends it within a sweep.
     pub(super) fn minimise(
         &self,
         pieces: &[Piece<'_>],

@@ -149,10 +149,13 @@ fn grow(
     Ok((grown, Start { beta, intercept, nu }))
 }
 
+/// Which share of the size a climb goes beyond it, by two features at least. Not tuned.
+const BEYOND: usize = 5;
+
 /// Up from size to size, with exchanges at each, beyond the size by a fifth, and down again: the better of what the size has on both ways.
 fn climb(grouped: &Grouped<'_, '_>, fits: &mut Fits<'_, '_, '_>, most: usize, limits: &Limits) -> Result<GroupFit> {
     let all = grouped.size_of(&(0..grouped.groups.len()).collect::<Vec<_>>());
-    let largest = (most + (most / 5).max(2)).min(all);
+    let largest = (most + (most / BEYOND).max(2)).min(all);
     let mut current = fits.fit(&[])?;
     let mut best = current.clone();
     let up = (1..=largest).map(|size| (size, false));

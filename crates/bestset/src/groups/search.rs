@@ -21,7 +21,7 @@ const ATTEMPTS: usize = 8;
 /// Fits that are kept; then all are forgotten.
 const KNOWN: usize = 20_000;
 
-/// The least price of a size beside P: below it every group is in play.
+/// The least price of a size beside P: below it every group is in play. Not tuned.
 const NO_PRICE: f64 = 1e-6;
 
 /// A fit is the answer itself: the tolerance of the relaxation is not for it.

@@ -66,7 +66,7 @@ impl Criterion {
 
     /// L(s′) = L − Σ(λ1|β_j| + λ2β_j²) − λ0(s′ − s) (MATH 10.21): whether the criterion, at the last of these points, could only grow with
     /// every size s′ up to `most`, from answers that are the best of their prices.
-    pub(super) fn is_settled(self, problem: &Problem<'_>, points: &[Point], most: usize) -> Result<bool> {
+    pub(super) fn has_no_larger(self, problem: &Problem<'_>, points: &[Point], most: usize) -> Result<bool> {
         let price = &problem.penalty().price;
         let is_counted = (0..problem.ncols()).all(|j| price.at(j) == 0.0 || price.at(j) == 1.0);
         let (true, Some(last)) = (self.adds_prices() && is_counted, points.last()) else { return Ok(false) };

@@ -28,7 +28,7 @@ const LOOK: usize = 4;
 
 /// Features from which on a sweep of answers that are fits, not pivots, ends where they have doubled: the points behind the largest size are
 /// the longest of a path, and nobody sees them. Poisson, n = 500, p = 1000, sizes to 28: 45 s in sweeps of eight, of which the last goes on to
-/// 354 features, 1.4 s so. Sweeps of four would be as fast, but the way back is worth its points: of 354 points 24 had a higher P.
+/// 354 features. Sweeps of four are as fast as these, but the way back is worth its points: of 354 points 24 had a higher P.
 const FEW: usize = 16;
 
 /// Points after which a path starts with a new memory, so that the points so far are all that a resumed one must know. A
@@ -111,7 +111,7 @@ impl Strand<'_, '_> {
         while !state.done && self.next(first, null, &mut memory, state, monitor)? {
             if self.is_whole(state) {
                 self.finish(&mut memory, state, monitor, observer)?;
-                state.done = self.end(&state.points).is_some() || self.is_settled(&state.points)?;
+                state.done = self.end(&state.points).is_some() || self.has_chosen(&state.points)?;
             }
             // What a limit has cut short is not what the next run must go on from.
             if state.points.len().is_multiple_of(RENEWAL) && monitor.stop(0).is_none() {
@@ -135,17 +135,15 @@ impl Strand<'_, '_> {
         if design.nrows() >= TALL && design.stored() > vast { LONG_SWEEP } else { SWEEP }
     }
 
-    /// Whether the points that wait make a sweep: there are as many as share one, the memory is renewed, or their answers, fits of a loss that is
-    /// not quadratic, have grown too large. It does not depend on where the path ends.
+    /// Whether the points that wait make a sweep: there are as many as share one, or their answers, fits of a loss that is not
+    /// quadratic, have grown too large or are eight. It does not depend on where the path ends.
     fn is_whole(&self, state: &State) -> bool {
         let (count, waiting) = (state.points.len(), &state.points[state.settled()..]);
         let size = |p: &Point| p.solution.support().len();
         let has_grown = |first: &Point, last: &Point| size(last) >= 2 * size(first).max(FEW);
         let is_long = waiting.first().zip(waiting.last()).is_some_and(|(first, last)| has_grown(first, last));
         let is_costly = !self.base.loss().is_quadratic();
-        count.is_multiple_of(self.sweep())
-            || count.is_multiple_of(RENEWAL)
-            || is_costly && (waiting.len() >= SWEEP || is_long)
+        count.is_multiple_of(self.sweep()) || is_costly && (waiting.len() >= SWEEP || is_long)
     }
 
     /// The first point whose answer has the size at which the path ends.
@@ -163,8 +161,8 @@ impl Strand<'_, '_> {
     }
 
     /// Whether the criterion that the path is for is left no larger size.
-    fn is_settled(&self, points: &[Point]) -> Result<bool> {
-        self.options.until.map_or(Ok(false), |criterion| criterion.is_settled(&self.base, points, self.most()))
+    fn has_chosen(&self, points: &[Point]) -> Result<bool> {
+        self.options.until.map_or(Ok(false), |criterion| criterion.has_no_larger(&self.base, points, self.most()))
     }
 
     /// Ends a sweep: bounds and looks at all of X, then the points from where the last sweep ended take each other's answers.

@@ -389,7 +389,7 @@ fn paths_of_classes_leave_out_few_sizes() {
     assert!(sizes > 20 && 4 * steps >= 3 * sizes, "{steps} steps to {sizes} features");
 }
 
-/// Sizes of many classes whose ridge is so small that R says little: the answer grows from nothing, is that of the enumeration where this is
+/// Sizes of many classes whose ridge is so small that R says little: the answer grows from nothing, is that of the proof where this is
 /// within reach, and a bound is not above it.
 #[test]
 fn sizes_of_classes_grow_from_nothing() {

@@ -28,7 +28,7 @@ const FAMILIES_PER_NODE: usize = 400;
 /// Share of the room below P̂ that may be left to rounding in fits where nothing is lost if a walk ends without having closed all.
 const ROUNDING_SHARE: f64 = 0.3;
 
-/// The same where it would be.
+/// The same where the walk is only tried, and what it wrote is taken back. Not tuned.
 const MOST_ROUNDING: f64 = 0.9;
 
 /// Times that the writer allows for what the checker takes off for rounding: both compute inner products, each in its own order.
