@@ -135,9 +135,17 @@ impl Header {
         Ok(())
     }
 
-    /// Whether all features have the same penalty.
-    pub fn is_uniform(&self) -> bool {
-        self.penalties.len() == 1
+    /// The features whose coefficient is bounded to zero.
+    pub fn barred(&self) -> Vec<usize> {
+        (0..self.names.len()).filter(|&j| self.penalty(j).low == 0.0 && self.penalty(j).high == 0.0).collect()
+    }
+
+    /// The penalty of all features that may enter, where it is the same.
+    pub fn shared_penalty(&self) -> Option<Penalty> {
+        let barred = self.barred();
+        let mut open = (0..self.names.len()).filter(|j| barred.binary_search(j).is_err()).map(|j| self.penalty(j));
+        let first = open.next()?;
+        open.all(|penalty| penalty == first).then_some(first)
     }
 
     fn feasible(&self, answer: Sparse) -> Result<Sparse, String> {

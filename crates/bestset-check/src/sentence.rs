@@ -28,15 +28,20 @@ impl Proved {
 
     /// Which features: a proof of fewer than the data has must not read like one of all.
     fn features(&self) -> String {
-        let names = &self.header.names;
-        if self.left_out.is_empty() {
-            return format!("the {} features, all other columns of the data,", names.len());
-        }
-        let list = match names.len() > LISTED {
+        let (names, barred) = (&self.header.names, self.header.barred());
+        let list = |places: &[usize]| match places.len() > LISTED {
             true => "that --features lists".to_owned(),
-            false => names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", "),
+            false => places.iter().map(|&j| format!("{:?}", names[j])).collect::<Vec<_>>().join(", "),
         };
-        format!("the {} features {list} ({} columns of the data are left out)", names.len(), self.left_out.len())
+        let barred = match barred.len() {
+            0 => String::new(),
+            count => format!(" ({count} of them may not enter: {})", list(&barred)),
+        };
+        if self.left_out.is_empty() {
+            return format!("the {} features, all other columns of the data,{barred}", names.len());
+        }
+        let all = list(&(0..names.len()).collect::<Vec<_>>());
+        format!("the {} features {all} ({} columns of the data are left out){barred}", names.len(), self.left_out.len())
     }
 
     /// P in a formula.
@@ -59,10 +64,9 @@ impl Proved {
                 )
             }
         };
-        match self.header.is_uniform() {
-            false => text.push_str(" + the penalty of each feature that --features lists"),
-            true => {
-                let Penalty { l0, l1, l2, low, high } = self.header.penalty(0);
+        match self.header.shared_penalty() {
+            None => text.push_str(" + the penalty of each feature that --features lists"),
+            Some(Penalty { l0, l1, l2, low, high }) => {
                 for (value, what) in [(l0, "‖b‖₀"), (l1, "‖b‖₁"), (l2, "‖b‖₂²")] {
                     if value > 0.0 {
                         let _ = write!(text, " + {value}{what}");

@@ -139,7 +139,10 @@ impl<'r> Terms<'r> {
                 break;
             }
             let next = |row: &ListedRow| weights.of(row.place) * (weights.disc(row, m) / wanted[row.place]).sqrt();
-            weights = Weights::new(rows.par_iter().map(next).collect());
+            let stepped: Vec<f64> = rows.par_iter().map(next).collect();
+            let mut of = vec![1.0; own.len()];
+            rows.iter().zip(stepped).for_each(|(row, weight)| of[row.place] = weight);
+            weights = Weights::new(of);
         }
         best
     }

@@ -82,6 +82,8 @@ impl Criterion {
         };
         let best = points.iter().map(|p| of(p).0.value(self, f64::NAN)).fold(f64::INFINITY, f64::min);
         let (fit, shrunk) = of(last);
+        // No more features than there are to choose from.
+        let most = most.min(fit.features + fit.free);
         let loss = last.solution.objective() - last.lambda0 * (fit.size - fit.free) as f64 - 2.0 * shrunk;
         let is_worse = |size: usize| {
             let least = loss - last.lambda0 * (size - fit.size) as f64;

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::groups::{Groups, solve_groups_observed};
 use crate::problem::Problem;
 use crate::select::{Prove, Workers, workers};
-use crate::solution::{Ranked, Solution, Status, TraceRow};
+use crate::solution::{Local, Ranked, Solution, Status, TraceRow};
 use crate::solve::solve_observed;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -74,7 +74,7 @@ impl Proof<'_, '_> {
         let wanted = self.options.top > top && first.status == Status::Optimal && self.prove != Prove::No;
         if wanted && let Ok(Some(found)) = self.search(first, self.options.top, observer) {
             first.ranked = found.ranked;
-            lead(first);
+            rank_answer(first);
         }
         Ok(None)
     }
@@ -143,7 +143,7 @@ fn take(problem: &Problem<'_>, first: &mut Solution, mut proved: Solution, optio
     if known.lower_bound > proved.certificate.lower_bound {
         (proved.certificate.lower_bound, proved.dual) = (known.lower_bound, std::mem::take(&mut first.dual));
     }
-    lead(&mut proved);
+    rank_answer(&mut proved);
     let Certificate { objective, relaxation, lower_bound } = proved.certificate;
     proved.certificate = Certificate::new(objective, relaxation.or(known.relaxation), lower_bound);
     (proved.trace, proved.seconds, proved.passes) = (trace, shift + proved.seconds, first.passes + proved.passes);
@@ -157,18 +157,25 @@ fn take(problem: &Problem<'_>, first: &mut Solution, mut proved: Solution, optio
     *first = proved;
 }
 
-/// The answer is the first of the ranks, whoever found it: of its subset the fit of lower P, and no more ranks than there were.
-fn lead(found: &mut Solution) {
+/// The answer is the first of the ranks, whoever found it: of its subset the fit of lower P, and no more ranks than there were. A subset that
+/// is not among them takes the place of the last if it is better, whose proof covers it.
+fn rank_answer(found: &mut Solution) {
     let (ranked, objective) = (&mut found.ranked, found.certificate.objective);
     if ranked.is_empty() {
         return;
     }
     let place = ranked.iter().position(|r| r.coefficients.support == found.coefficients.support);
-    let mut own = ranked.remove(place.unwrap_or(ranked.len() - 1));
-    if place.is_none() || objective < own.objective {
-        own = Ranked { objective, coefficients: found.coefficients.clone(), ..own };
+    let is_among = place.is_some() || ranked.last().is_some_and(|last| objective < last.objective);
+    if is_among {
+        let mut own = ranked.remove(place.unwrap_or(ranked.len() - 1));
+        if place.is_none() || objective < own.objective {
+            own = Ranked { objective, coefficients: found.coefficients.clone(), ..own };
+        }
+        ranked.insert(ranked.partition_point(|r| r.objective < own.objective), own);
     }
-    ranked.insert(ranked.partition_point(|r| r.objective < own.objective), own);
+    if ranked[0].coefficients.support != found.coefficients.support {
+        found.local = Local::None;
+    }
     (found.certificate.objective, found.coefficients) = (ranked[0].objective, ranked[0].coefficients.clone());
 }
 
@@ -200,17 +207,19 @@ mod tests {
             // A subset of the ranks, of which the search knew a worse fit, and one that is not among them.
             (&[1], 0.9, &[1], 0.9),
             (&[5], 0.9, &[5], 0.9),
+            // One that is not among them and worse than all: the ranks stay.
+            (&[5], 1.3, &[0], 1.0),
         ];
         for (features, objective, first, least) in cases {
             let mut given = found(features, *objective, ranks);
-            lead(&mut given);
+            rank_answer(&mut given);
             assert_eq!((given.ranked.len(), given.ranked[0].objective), (3, *least), "{features:?} {objective}");
             assert_eq!(given.ranked[0].coefficients, given.coefficients, "{features:?} {objective}");
             assert_eq!((&given.coefficients.support[..], given.certificate.objective), (*first, *least));
             assert!(given.ranked.is_sorted_by(|a, b| a.objective <= b.objective), "{features:?} {objective}");
         }
         let mut none = found(&[0], 0.9, &[]);
-        lead(&mut none);
+        rank_answer(&mut none);
         assert_eq!((none.ranked.len(), none.certificate.objective), (0, 0.9));
     }
 }
