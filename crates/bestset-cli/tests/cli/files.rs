@@ -107,6 +107,12 @@ fn proofs_are_checked_by_another_program() {
     place.done(&format!("{line} --proof-data kinds_used.csv"));
     let sentence = check("kinds_used.csv", "kinds.bsp").unwrap().sentence();
     assert!(sentence.contains("log(1 + exp(−yu)), u = Xb + b0"), "{sentence}");
+    // A constant is no feature, and a file that leaves one out says so: it might as well have left out another.
+    let row = |i: u32| format!("{},3,{},{}\n", i * 7 % 40, i * 11 % 13, i * 7 % 40 + i % 9);
+    std::fs::write(path("flat.csv"), "a,flat,b,y\n".to_owned() + &(0..40).map(row).collect::<String>()).unwrap();
+    place.done("exact flat.csv --target y -k 1 --lambda2 0 --proof flat.bsp");
+    let sentence = check("flat.csv", "flat.bsp").unwrap().sentence();
+    assert!(sentence.contains("(1 of them may not enter: \"flat\")"), "{sentence}");
 }
 
 /// An exposure is no offset as it is: its logarithm is one, in the file of the data as they are used. A search that a limit cuts ends as
