@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// The first words of a file.
 const FORMAT: &str = "bestset checkpoint";
 /// Raised whenever a file of before could not be gone on from: 5 has the floor of coherence.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// Branch and bound writes no more often than this, and spends a twentieth of its time on it at most.
 const PAUSE: Duration = Duration::from_millis(50);

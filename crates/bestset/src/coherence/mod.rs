@@ -96,20 +96,29 @@ pub(crate) type Reach = (Option<usize>, Option<usize>);
 
 /// Whether the loss has the same curvature everywhere, and columns fit into memory.
 pub(crate) fn applies(problem: &Problem<'_>, memory: &Memory) -> bool {
-    let entries = (problem.nrows() * problem.ncols()) as f64;
-    let bytes = rows::BYTES * entries + rows::BYTES_OF_ROW * problem.ncols() as f64;
-    problem.loss().is_quadratic() && memory.allows(bytes, 2)
+    applies_among(problem, problem.ncols(), memory)
+}
+
+/// As [`applies`], of so many features.
+pub(crate) fn applies_among(problem: &Problem<'_>, features: usize, memory: &Memory) -> bool {
+    let bytes = rows::BYTES * problem.nrows() as f64 + rows::BYTES_OF_ROW;
+    problem.loss().is_quadratic() && memory.allows(bytes * features as f64, 2)
 }
 
 /// Multiplications of double precision that take as long as [`bounds`] may.
 pub(crate) fn cost(problem: &Problem<'_>) -> f64 {
-    // The processor multiplies each pair once.
-    SHARES.len() as f64 * 0.5 * work(problem) / rows::RATE
+    cost_among(problem, problem.ncols())
 }
 
-/// n p², the multiplications of one look at all pairs of features from both sides, or as many as take the processor as long where the place of X does them.
-pub(crate) fn work(problem: &Problem<'_>) -> f64 {
-    let pairs = problem.nrows() as f64 * (problem.ncols() as f64).powi(2);
+/// As [`cost`], of so many features.
+pub(crate) fn cost_among(problem: &Problem<'_>, features: usize) -> f64 {
+    // The processor multiplies each pair once.
+    SHARES.len() as f64 * 0.5 * work_among(problem, features) / rows::RATE
+}
+
+/// n p², the multiplications of one look at all pairs of p features from both sides, or as many as take the processor as long where the place of X does them.
+pub(crate) fn work_among(problem: &Problem<'_>, features: usize) -> f64 {
+    let pairs = problem.nrows() as f64 * (features as f64).powi(2);
     if problem.design().multiplies_pairs() { pairs / rows::DEVICE_RATE } else { pairs }
 }
 

@@ -16,9 +16,9 @@ use rayon::prelude::*;
 /// Columns that come together, where they are far.
 const EXPECTED: usize = 8192;
 
-/// Bytes for each entry of X: the column and what is left of it beside Â, in single precision, and copies of
-/// both while they are made.
-pub(super) const BYTES: f64 = 16.0;
+/// Bytes for each entry of X: the column, where it is copied, and what is left of it beside Â, both in single precision, and copies
+/// of these while they are made.
+pub(super) const BYTES: f64 = 24.0;
 
 /// Multiplications of single precision for one of double.
 pub(super) const RATE: f64 = 20.0;

@@ -54,6 +54,14 @@ impl Factors {
         }
     }
 
+    /// The factors of some features, in their order.
+    fn of(&self, features: &[usize]) -> Self {
+        match self {
+            Self::One => Self::One,
+            Self::Each(factors) => Self::Each(features.iter().map(|&j| factors[j]).collect()),
+        }
+    }
+
     fn validate(&self, name: &'static str, p: usize) -> Result<()> {
         let Self::Each(factors) = self else { return Ok(()) };
         check_length(name, factors.len(), p)?;
@@ -178,6 +186,18 @@ impl Penalty {
         let ((lower, upper), shrinkage) = (self.bounds.at(j), self.shrinkage.at(j));
         let l0 = self.price.at(j) * self.lambda0;
         Coordinate { l0, l1: shrinkage * self.lambda1, l2: shrinkage * self.lambda2, lower, upper }
+    }
+
+    /// The penalty of some features alone, in their order.
+    pub(crate) fn of(&self, features: &[usize]) -> Self {
+        let bounds = match &self.bounds {
+            Bounds::Each(..) => {
+                let (lower, upper) = features.iter().map(|&j| self.bounds.at(j)).unzip();
+                Bounds::Each(lower, upper)
+            }
+            alike => alike.clone(),
+        };
+        Self { bounds, price: self.price.of(features), shrinkage: self.shrinkage.of(features), ..*self }
     }
 
     /// Whether every coefficient has the same penalty.

@@ -227,6 +227,29 @@ impl<'a> Problem<'a> {
         Ok(Self { penalty, ..self.clone() })
     }
 
+    /// The same samples with other columns under their own penalty, for a loss per sample.
+    pub(crate) fn with_columns<'b>(&self, design: &'b dyn Design, penalty: Penalty) -> Result<Problem<'b>> {
+        check_length("the rows of other columns", design.nrows(), self.nrows())?;
+        penalty.validate(design.ncols())?;
+        let (measured, moments, steepest) = (Arc::default(), Arc::default(), Arc::default());
+        let owned = |v: &Cow<'a, [f64]>| Cow::Owned(v.to_vec());
+        Ok(Problem {
+            design,
+            y: owned(&self.y),
+            loss: self.loss,
+            coupled: None,
+            penalty,
+            weights: self.weights.as_ref().map(owned),
+            offset: self.offset.as_ref().map(owned),
+            intercept: self.intercept,
+            max_size: self.max_size,
+            mu: self.mu,
+            measured,
+            moments,
+            steepest,
+        })
+    }
+
     /// Σ w_i (|y_i| + |o_i|)² must be some way from the largest number: it is multiplied before it is compared.
     fn check_squares(&self) -> Result<()> {
         // What the sums are multiplied by at the most on the way to a decision.

@@ -3,7 +3,7 @@
 use super::tree::{costs, draw};
 use crate::common::{Case, ChaCha8Rng, Convex, RngExt, normal, pick, power, rng};
 use crate::control::Monitor;
-use crate::design::Dense;
+use crate::design::{Dense, Held};
 use crate::exact::seed::Seed;
 use crate::exact::setting::Setting;
 use crate::exact::tests::tuning;
@@ -92,4 +92,88 @@ fn no_subset_is_below_the_bound_of_a_look_after_the_first_nodes() {
         ended += usize::from(tree.floor > least * (1.0 - 1e-5));
     }
     assert!(looked >= 25 && ended >= 20, "{looked} looked, {ended} ended by it");
+}
+
+/// Every subset that no closed node holds and that is better than the answer has the features that are left, and all that are in every open
+/// node; P of it is that of the problem that is left and what is paid.
+#[test]
+fn subsets_that_are_left_are_in_the_remainder() {
+    let (mut left, mut fewer, mut decided) = (0, 0, 0);
+    for seed in 0..400 {
+        let mut rng = rng(95_000 + seed);
+        let kind = pick(&mut rng, &[0, 1, 2, 5]);
+        let case = if seed % 2 == 0 { clear(&mut rng) } else { draw(&mut rng, kind, &[Loss::Squared]) };
+        let (cost, design) = (costs(&case), Dense::new(case.n, case.p, case.x.clone()).unwrap());
+        let problem = case.problem(&design);
+        let nodes = rng.random_range(1..=6);
+        let options = Options { gap: 1e-6, max_nodes: Some(nodes), ..Options::with_method(Method::Exact) };
+        let (mut silent, most_near) = ((), pick(&mut rng, &[2, 4000]));
+        let mut monitor = Monitor::new(&options, &mut silent);
+        let setting = Setting::new(&problem, None, &options, Tuning { most_near, ..tuning() });
+        let mut seed_of_tree = Seed::new(&setting, &mut monitor).unwrap();
+        // From an answer of nothing, so that subsets better than it are open.
+        let least = cost.iter().copied().fold(f64::INFINITY, f64::min);
+        seed_of_tree.root.objective = least + pick(&mut rng, &[1e-3, 0.1, 1.0]) * least.abs();
+        seed_of_tree.root.outcome.coefficients = Coefficients::default();
+        let mut tree = Tree::plant(setting, seed_of_tree, &mut monitor).unwrap();
+        tree.grow_as_part(&mut monitor).unwrap();
+        let answer = tree.pool.entries()[0].1.clone();
+        let remainder = tree.remainder(&answer);
+        let [features, inside] =
+            [&remainder.features, &remainder.inside].map(|list| list.iter().map(|j| 1usize << j).sum::<usize>());
+        let columns = Held::new(&design, &remainder.features, &|| Ok(())).unwrap();
+        let (among, paid) = remainder.problem(&problem, &columns).unwrap();
+        let below = tree.frontier.closed.min(tree.pool.limit());
+        for mask in (0..cost.len()).filter(|m| cost[*m] < below - 1e-7 * below.abs()) {
+            assert_eq!(mask & !features, 0, "{seed}: {mask:b} has more than is left, {features:b}, {case:?}");
+            assert_eq!(inside & !mask, 0, "{seed}: {mask:b} has not all of {inside:b}, {case:?}");
+            let subset: Vec<usize> = (0..case.p).filter(|j| mask >> j & 1 == 1).collect();
+            let penalties: Vec<Convex> = subset.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
+            let fit = case.model().minimise(&subset, &penalties);
+            let point = Coefficients::from_pairs(subset.iter().copied().zip(fit.beta).collect(), fit.intercept);
+            let (own, whole) =
+                (among.objective(&remainder.placed(&point)).unwrap(), problem.objective(&point).unwrap());
+            assert!(
+                (own + paid - whole).abs() <= 1e-11 * (whole.abs() + cost[0].abs()),
+                "{seed}: {own} {paid} {whole}"
+            );
+            left += 1;
+        }
+        fewer += usize::from(remainder.features.len() < case.p);
+        decided += usize::from(inside != 0 && tree.frontier.len() > 0);
+    }
+    assert!(
+        left > 200 && fewer > 100 && decided > 50,
+        "{left} left, {fewer} of fewer features, {decided} with some in"
+    );
+}
+
+/// Trees that look at coherence among what is left again and again: no subset is below their bound.
+#[test]
+fn no_subset_is_below_the_bound_of_looks_at_what_is_left() {
+    let (mut among_fewer, mut ended) = (0, 0);
+    for seed in 0..400 {
+        let mut rng = rng(97_000 + seed);
+        let kind = pick(&mut rng, &[0, 1, 2, 5]);
+        let case = if seed % 2 == 0 { clear(&mut rng) } else { draw(&mut rng, kind, &[Loss::Squared]) };
+        let (cost, design) = (costs(&case), Dense::new(case.n, case.p, case.x.clone()).unwrap());
+        let problem = case.problem(&design);
+        let size = pick(&mut rng, &[None, None, Some(case.p / 2)]);
+        let (options, mut silent) = (Options { gap: 1e-6, ..Options::with_method(Method::Exact) }, ());
+        let mut monitor = Monitor::new(&options, &mut silent);
+        let most_near = pick(&mut rng, &[2, 4000]);
+        let tuning = Tuning { coherence_work_per_node: f64::INFINITY, least_batch: 1, most_near, ..tuning() };
+        let setting = Setting::new(&problem, size, &options, tuning);
+        let root = Seed::new(&setting, &mut monitor).unwrap();
+        let mut tree = Tree::plant(setting, root, &mut monitor).unwrap();
+        let (bound, _) = tree.grow_as_part(&mut monitor).unwrap();
+        let allowed = |m: &usize| size.is_none_or(|k| m.count_ones() as usize <= k);
+        let least = (0..cost.len()).filter(allowed).map(|m| cost[m]).fold(f64::INFINITY, f64::min);
+        let slack = 1e-9 * (least.abs() + cost[0].abs()) + 1e-24 * case.y.iter().map(|y| y * y).sum::<f64>();
+        assert!(bound <= least + slack, "{seed}: {bound} above {least}, {case:?}");
+        assert!(tree.pool.best() <= least * (1.0 + 1e-5) + slack, "{seed}: {} found", tree.pool.best());
+        among_fewer += usize::from(tree.looked_among.is_some_and(|count| count > 0 && count < case.p));
+        ended += usize::from(tree.looked_among.is_some() && tree.floor > least * (1.0 - 1e-5));
+    }
+    assert!(among_fewer >= 25 && ended >= 20, "{among_fewer} looked among fewer, {ended} ended by it");
 }

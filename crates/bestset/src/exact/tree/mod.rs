@@ -9,6 +9,7 @@
 //! | `far` | the same for nodes with open features whose columns are not in memory |
 //! | `answers`, `answer_pool` | answers that the tree comes by, and the best of them |
 //! | `harvest` | what a tree shows on its way and hands over at its end |
+//! | `remainder` | the features that the open nodes leave to better subsets |
 //! | `region` | a tree of its own for the subsets that coherence leaves open |
 //! | `snapshot` | the tree in a form that a file holds |
 //! | `slices` | the tree in parts that may be grown elsewhere |
@@ -21,22 +22,25 @@ mod harvest;
 mod plant;
 mod process;
 pub(super) mod region;
+mod remainder;
 pub mod slices;
 pub mod snapshot;
 
 use crate::coherence::{self, Look};
 use crate::control::{Memory, Monitor};
+use crate::design::Held;
 use crate::error::Result;
 use crate::exact::node::{Node, NodeContext};
 use crate::exact::setting::Setting;
 use crate::problem::LowerBounds;
 use crate::relaxation::workspace::Workspace;
 use crate::snapshot::Journal;
-use crate::solution::Status;
+use crate::solution::{Coefficients, Status};
 use crate::solver::Outcome;
 use answer_pool::AnswerPool;
 use frontier::Frontier;
-use region::Outer;
+use region::{Outer, Part};
+use remainder::Remainder;
 use snapshot::SavedTree;
 
 /// Bytes for each pair of the core's features: inner products with room to grow, without the tableaus of a search.
@@ -63,8 +67,8 @@ pub struct Tree<'p, 'a> {
     searched: bool,
     /// What coherence proves of all subsets (MATH 13.3), −∞ before it was looked at.
     pub(super) floor: f64,
-    /// Whether it has been looked at.
-    has_looked_at_coherence: bool,
+    /// How many features were left at the last look at it.
+    pub(super) looked_among: Option<usize>,
     /// The tree of all subsets, where this is one for a part of them.
     outer: Option<Outer>,
     /// Whether memory had no room for features that a node needed.
@@ -96,7 +100,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             made: 0,
             searched: false,
             floor: f64::NEG_INFINITY,
-            has_looked_at_coherence: false,
+            looked_among: None,
             outer: None,
             starved: false,
             out_of_time: false,
@@ -126,12 +130,12 @@ impl<'p, 'a> Tree<'p, 'a> {
                 batch.into_iter().for_each(|node| self.frontier.push(node));
                 break;
             }
-            let is_first = self.processed == 0;
+            let before = self.processed;
             self.process(batch, monitor)?;
             if self.processed >= self.setting.tuning.search_from {
                 self.search(monitor)?;
             }
-            let is_whole = self.look_at_coherence(is_first, monitor)?;
+            let is_whole = self.look_at_coherence(before, monitor)?;
             self.record(monitor);
             if let Some(journal) = &mut journal
                 && is_whole
@@ -212,48 +216,79 @@ impl<'p, 'a> Tree<'p, 'a> {
         self.pool.best() - self.lower_bound()
     }
 
-    /// Bounds all subsets by coherence around the best answer (MATH 13.3), once: when the tree has done as much work as that takes, or
-    /// after its first nodes where the bound is far from P and a forecast says that coherence closes what is left. False where a
-    /// limit cut that short.
-    fn look_at_coherence(&mut self, is_first: bool, monitor: &mut Monitor<'_>) -> Result<bool> {
+    /// Bounds the subsets of the open nodes by coherence around the best answer (MATH 13.3, 13.9): when the tree has done as much work as
+    /// that takes, or after its first nodes where the bound is far from P and a forecast says that coherence closes what is left. `before` so
+    /// many nodes had been looked at when that was asked last. False where a limit cut it short.
+    fn look_at_coherence(&mut self, before: usize, monitor: &mut Monitor<'_>) -> Result<bool> {
         let Setting { problem, size, ref tuning, .. } = self.setting;
-        let is_due = self.processed as f64 * tuning.coherence_work_per_node >= coherence::work(problem);
-        let is_made = self.has_looked_at_coherence || self.setting.options.top > 1;
-        let has_time = monitor.has_time_for(coherence::cost(problem));
+        let Some((_, answer)) = self.pool.entries().first().cloned() else { return Ok(true) };
+        if self.setting.options.top > 1 || self.looked_among == Some(0) || self.frontier.len() == 0 {
+            return Ok(true);
+        }
+        // What is left is asked for where a look at all features would be due, and whenever there are an eighth more nodes.
+        let done = self.processed as f64 * tuning.coherence_work_per_node;
+        let is_due = self.looked_among.is_none() && done >= coherence::work_among(problem, problem.ncols());
+        let has_grown = before == 0 || self.processed / (before / 8 + 1) > before / (before / 8 + 1);
+        let remainder = if is_due || has_grown { self.worth_a_look(&answer, monitor) } else { None };
+        if let Some(remainder) = remainder {
+            return self.look_among(&remainder, &answer, monitor);
+        }
         // What a tree of such a gap takes is more than a look at all pairs does.
         let is_wide = || self.gap() > tuning.coherence_gap * problem.penalty().lambda0;
-        let is_early = is_first && size.is_none() && is_wide();
-        if is_made || !(is_due || is_early) || !has_time || self.frontier.len() == 0 {
+        let can = || coherence::applies(problem, &self.memory) && monitor.has_time_for(coherence::cost(problem));
+        if before > 0 || size.is_some() || self.looked_among.is_some() || !is_wide() || !can() {
             return Ok(true);
         }
-        let limited = size.map(|k| problem.clone().with_max_size(k)).transpose();
-        let (Ok(limited), Some((best, answer))) = (limited, self.pool.entries().first().cloned()) else {
-            return Ok(true);
-        };
-        if !coherence::applies(problem, &self.memory) {
-            return Ok(true);
+        let part = Part { problem, answer: &answer, paid: 0.0 };
+        self.look_within(&part, true, monitor)
+    }
+
+    /// As [`Tree::look_at_coherence`], among the features that are left.
+    fn look_among(&mut self, remainder: &Remainder, answer: &Coefficients, monitor: &mut Monitor<'_>) -> Result<bool> {
+        let Setting { problem, size, .. } = self.setting;
+        let limited = size.map(|k| problem.clone().with_max_size(k)).transpose()?;
+        let (whole, left) = (limited.as_ref().unwrap_or(problem), remainder.features.len());
+        if left == problem.ncols() && remainder.inside.is_empty() {
+            self.look_within(&Part { problem: whole, answer, paid: 0.0 }, false, monitor)
+        } else {
+            let columns = Held::new(problem.design(), &remainder.features, &|| monitor.check())?;
+            monitor.passes += left as f64 / problem.ncols() as f64;
+            let (problem, paid) = remainder.problem(whole, &columns)?;
+            let answer = remainder.placed(answer);
+            self.look_within(&Part { problem: &problem, answer: &answer, paid }, false, monitor)
         }
-        let (limited, aim) = (limited.as_ref().unwrap_or(problem), (best, self.cutoff()));
-        let Some(look) = Look::new(limited, &answer)? else {
-            self.has_looked_at_coherence = true;
+    }
+
+    /// The bounds of coherence for the subsets of a part, where a forecast promises something if one is asked for; what they leave open is
+    /// searched.
+    fn look_within(&mut self, part: &Part<'_, '_>, has_forecast: bool, monitor: &mut Monitor<'_>) -> Result<bool> {
+        let best = self.pool.best() - part.paid;
+        let aim = (best, self.cutoff() - part.paid);
+        let Some(look) = Look::new(part.problem, part.answer)? else {
+            self.looked_among = Some(0);
             return Ok(true);
         };
         let mut roots = Vec::new();
-        if !is_due {
+        if has_forecast {
             let Some(forecast) = look.forecast_by_weights(aim) else { return Ok(true) };
-            let added = forecast.closes(self.cutoff());
-            roots = self.region_roots(&answer, added, monitor)?;
-            if forecast.bound() <= self.cutoff() && self.most_promising(&answer, added, &roots).is_none() {
+            let added = forecast.closes(aim.1);
+            roots = self.region_roots(part, added, monitor)?;
+            if forecast.bound() <= aim.1 && self.most_promising(part, added, &roots).is_none() {
                 return Ok(true);
             }
         }
         let found = look.bounds(aim, monitor.limits())?;
         // Of subsets that are no better than the answer nothing is said. A look that a limit cut short is none: a search that goes on
         // from here makes it.
-        self.floor = found.as_ref().map_or(f64::NEG_INFINITY, |f| f.bound().min(best));
-        let is_whole = found.map_or(Ok(true), |found| self.search_region(&found, roots, monitor))?;
-        self.has_looked_at_coherence = is_whole && monitor.stop(0).is_none();
-        Ok(self.has_looked_at_coherence)
+        if let Some(found) = &found {
+            self.floor = self.floor.max((found.bound().min(best) + part.paid).min(self.frontier.closed));
+        }
+        let is_whole = found.map_or(Ok(true), |found| self.search_region(part, &found, roots, monitor))?;
+        if is_whole && monitor.stop(0).is_none() {
+            self.looked_among = Some(part.problem.ncols());
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     /// D_root: the bound before branching.

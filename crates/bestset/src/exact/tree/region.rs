@@ -52,11 +52,21 @@ impl Outer {
     }
 }
 
+/// The subsets that a look is about.
+pub(super) struct Part<'q, 'b> {
+    /// P of them, less what is paid.
+    pub problem: &'q Problem<'b>,
+    /// The best answer, by the features of that problem.
+    pub answer: &'q Coefficients,
+    /// What features cost that all of these subsets have, and that have no price in the problem (MATH 13.9).
+    pub paid: f64,
+}
+
 /// What the bounds of nodes will come to when all of Â is decided.
 struct Promises {
     /// D + Σ_Â (π_j(β_j) − ρ_j(β_j)): all of it in.
     inside: f64,
-    /// All of it out.
+    /// All of it out, but for what has no price; +∞ where that is all.
     outside: f64,
     /// π_j(β_j) − ρ_j(β_j) in the mean: what a feature of Â gains by being decided.
     rise: f64,
@@ -118,9 +128,15 @@ impl<'a> Cheap<'a> {
         let of_answer = root.minimiser.iter().filter(|(j, _)| answer.support.binary_search(j).is_ok());
         let rise = of_answer.map(rise).sum::<f64>();
         let inside = root.outcome.lower_bound + rise;
-        let penalty = self.problem.penalty().clone().never(&answer.support, self.problem.ncols());
+        // What has no price is in all subsets.
+        let priced = |j: &usize| self.problem.coordinate(*j).l0 > 0.0;
+        let droppable: Vec<usize> = answer.support.iter().copied().filter(priced).collect();
+        let penalty = self.problem.penalty().clone().never(&droppable, self.problem.ncols());
         let Ok(without) = penalty.and_then(|penalty| self.problem.with_penalty(penalty)) else { return Ok(None) };
-        let outside = convex::solve(&mut self.workspace(&without, options), options, monitor)?.lower_bound;
+        let outside = match droppable.is_empty() {
+            true => f64::INFINITY,
+            false => convex::solve(&mut self.workspace(&without, options), options, monitor)?.lower_bound,
+        };
         let rise = rise / answer.support.len().max(1) as f64;
         Ok(Some((root, Promises { inside, outside, rise })))
     }
@@ -145,31 +161,32 @@ impl<'p, 'a> Tree<'p, 'a> {
     /// the nodes of the whole search cut that short. `roots` are those of some P_ψ where they are known.
     pub(super) fn search_region(
         &mut self,
+        part: &Part<'_, '_>,
         coherent: &Coherent,
         mut roots: Vec<RegionRoot>,
         monitor: &mut Monitor<'_>,
     ) -> Result<bool> {
-        let Setting { problem, options, .. } = self.setting;
-        let Some((objective, answer)) = self.pool.entries().first().cloned() else { return Ok(true) };
-        let cutoff = self.cutoff();
-        let added = coherent.closes(cutoff);
+        let (options, cutoff) = (self.setting.options, self.cutoff());
+        let added = coherent.closes(cutoff - part.paid);
         if self.floor > cutoff {
             return Ok(true);
         }
         if roots.is_empty() {
-            roots = self.region_roots(&answer, added, monitor)?;
+            roots = self.region_roots(part, added, monitor)?;
         }
-        let Some(at) = self.most_promising(&answer, added, &roots) else { return Ok(true) };
+        let Some(at) = self.most_promising(part, added, &roots) else { return Ok(true) };
         let RegionRoot { share, root, .. } = roots.swap_remove(at);
-        let Some(cheap) = Cheap::new(problem, &answer.support, added, share) else { return Ok(true) };
+        let Some(cheap) = Cheap::new(part.problem, &part.answer.support, added, share) else { return Ok(true) };
         let most = self.processed + self.setting.tuning.region_nodes;
         let options = Options { max_nodes: Some(options.max_nodes.map_or(most, |m| m.min(most))), ..options.clone() };
         let mut setting = Setting::new(&cheap.problem, None, &options, self.setting.tuning.clone());
         // A room above what closes the part: half of it is left below.
-        (setting.ceiling, setting.first) = (cutoff - cheap.saved + self.room(), answer.support.clone());
-        let others = coherent.by_added[..added].iter().copied().fold(f64::INFINITY, f64::min);
-        let (bound, support) = (self.lower_bound(), answer.support.len());
-        let outer = Outer { bound, others, saved: cheap.saved, objective, support };
+        let ceiling = cutoff - part.paid - cheap.saved + self.room();
+        (setting.ceiling, setting.first) = (ceiling, part.answer.support.clone());
+        let others = coherent.by_added[..added].iter().copied().fold(f64::INFINITY, f64::min) + part.paid;
+        let (bound, support) = (self.lower_bound(), part.answer.support.len());
+        let (others, saved) = (others.min(self.frontier.closed), cheap.saved + part.paid);
+        let outer = Outer { bound, others, saved, objective: self.pool.best(), support };
         let mut tree = Tree::of_part(setting, root, outer, monitor)?;
         tree.processed = self.processed;
         let (bound, ended) = tree.grow_as_part(monitor)?;
@@ -181,11 +198,12 @@ impl<'p, 'a> Tree<'p, 'a> {
     /// limit strikes.
     pub(super) fn region_roots(
         &self,
-        answer: &Coefficients,
+        part: &Part<'_, '_>,
         added: usize,
         monitor: &mut Monitor<'_>,
     ) -> Result<Vec<RegionRoot>> {
-        let Setting { problem, size, options, .. } = self.setting;
+        let Setting { size, options, .. } = self.setting;
+        let (problem, support) = (part.problem, &part.answer.support);
         let mut roots: Vec<RegionRoot> = Vec::new();
         if added < 2 || size.is_some() || problem.penalty().lambda0 == 0.0 {
             return Ok(roots);
@@ -193,11 +211,11 @@ impl<'p, 'a> Tree<'p, 'a> {
         let was_muted = std::mem::replace(&mut monitor.muted, true);
         let (mut low, mut high, mut share) = (0.0, 1.0, PRICES[0]);
         for _ in 0..TRIES {
-            let Some(cheap) = Cheap::new(problem, &answer.support, added, share) else { break };
-            let Some((root, promises)) = cheap.promises(answer, options, monitor)? else { break };
+            let Some(cheap) = Cheap::new(problem, support, added, share) else { break };
+            let Some((root, promises)) = cheap.promises(part.answer, options, monitor)? else { break };
             let promise = promises.least();
             roots.push(RegionRoot { share, root, promise });
-            if promise + cheap.saved - self.cutoff() > UNDECIDED * promises.rise {
+            if promise + cheap.saved + part.paid - self.cutoff() > UNDECIDED * promises.rise {
                 break;
             }
             if promises.inside < promises.outside {
@@ -215,10 +233,10 @@ impl<'p, 'a> Tree<'p, 'a> {
     }
 
     /// The root that promises most for m₀ added features, `None` where none promises to close what is left.
-    pub(super) fn most_promising(&self, answer: &Coefficients, added: usize, roots: &[RegionRoot]) -> Option<usize> {
+    pub(super) fn most_promising(&self, part: &Part<'_, '_>, added: usize, roots: &[RegionRoot]) -> Option<usize> {
         let promise = |root: &RegionRoot| {
-            let cheap = Cheap::new(self.setting.problem, &answer.support, added, root.share)?;
-            Some(root.promise + cheap.saved - self.cutoff())
+            let cheap = Cheap::new(part.problem, &part.answer.support, added, root.share)?;
+            Some(root.promise + cheap.saved + part.paid - self.cutoff())
         };
         let promises = roots.iter().enumerate().filter_map(|(at, root)| Some((promise(root)?, at)));
         promises.filter(|p| p.0 > 0.0).max_by(|a, b| a.0.total_cmp(&b.0)).map(|p| p.1)
@@ -235,7 +253,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         let was_muted = std::mem::replace(&mut monitor.muted, true);
         let mut tree = Tree::plant(setting, Seed { root, multiplier: 0.0 }, monitor)?;
         monitor.muted = was_muted;
-        (tree.searched, tree.has_looked_at_coherence, tree.outer) = (true, true, Some(outer));
+        (tree.searched, tree.looked_among, tree.outer) = (true, Some(0), Some(outer));
         Ok(tree)
     }
 

@@ -40,7 +40,7 @@ pub(crate) struct SavedTree {
     searched: bool,
     #[serde(with = "float")]
     floor: f64,
-    has_looked_at_coherence: bool,
+    looked_among: Option<usize>,
     root: SavedRoot,
 }
 
@@ -170,7 +170,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             made: self.made,
             searched: self.searched,
             floor: self.floor,
-            has_looked_at_coherence: self.has_looked_at_coherence,
+            looked_among: self.looked_among,
             root: self.outcome.clone().into(),
         }
     }
@@ -192,7 +192,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         open_nodes(links, fars, moves, open).into_iter().for_each(|node| tree.frontier.push(node));
         (tree.frontier.closed, tree.frontier.unseen) = (saved.closed, saved.unseen);
         (tree.processed, tree.made, tree.searched) = (saved.processed, saved.made, saved.searched);
-        (tree.floor, tree.has_looked_at_coherence) = (saved.floor, saved.has_looked_at_coherence);
+        (tree.floor, tree.looked_among) = (saved.floor, saved.looked_among);
         Ok(tree)
     }
 }
@@ -280,7 +280,7 @@ impl SavedTree {
     /// The open nodes alone: what was closed is known elsewhere. Coherence is looked at before a tree is divided, or not at all.
     pub(super) fn opened(mut self) -> Self {
         (self.closed, self.unseen) = (f64::INFINITY, f64::INFINITY);
-        (self.processed, self.has_looked_at_coherence) = (0, true);
+        (self.processed, self.looked_among) = (0, Some(0));
         self
     }
 
