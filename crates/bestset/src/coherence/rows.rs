@@ -116,8 +116,7 @@ impl Outside {
         // E of (PROOF P17) and its (1 − ε), by sums of 64 products in single precision; a tenth is for what is not known here.
         let share = 2.0 * 72.0 / f64::from(1 << 24) + f64::EPSILON * (2 * n + 8 * count + 512) as f64 + 1.2e-7;
         let proof_error = 1.1 * share * largest(|m| m.reached, 1.0).powi(2);
-        let columns = Mat::from_fn(n, made.len(), |i, k| made[k].1.column[i]);
-        let rests = Mat::from_fn(n, made.len(), |i, k| made[k].1.rest[i]);
+        let (columns, rests) = (side_by_side(n, &made, |m| &m.column), side_by_side(n, &made, |m| &m.rest));
         let (features, scales) = made.iter().map(|(j, m)| (*j, m.scale)).unzip();
         let pulled = Pulled { features, scales, pulls: made.iter().map(|(_, m)| m.pull).collect() };
         let own = made.iter().map(|(_, m)| m.own).collect();
@@ -236,6 +235,14 @@ struct OutsideColumn {
     /// 1 + Σ|w_a|: the lengths of all that the rest is made of.
     reached: f64,
     pull: f64,
+}
+
+/// One vector of each column, as a matrix.
+fn side_by_side(n: usize, made: &[(usize, OutsideColumn)], of: fn(&OutsideColumn) -> &Vec<f32>) -> Mat<f32> {
+    let mut all = Mat::zeros(n, made.len());
+    let each: Vec<_> = all.col_iter_mut().zip(made).collect();
+    each.into_par_iter().for_each(|(out, (_, m))| out.iter_mut().zip(of(m)).for_each(|(o, x)| *o = *x));
+    all
 }
 
 /// (Q_ÂÂ − ϱ Id)⁻¹.
