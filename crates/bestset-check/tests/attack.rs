@@ -31,6 +31,7 @@ struct Forged {
     bound: f64,
     excepted: bool,
     answers: Vec<Vec<(usize, f64)>>,
+    dependent: Vec<Vec<usize>>,
     records: Vec<u8>,
 }
 
@@ -47,13 +48,17 @@ fn text(out: &mut Vec<u8>, text: &str) {
     out.extend(text.as_bytes());
 }
 
-fn sparse(out: &mut Vec<u8>, pairs: &[(usize, f64)]) {
-    whole(out, pairs.len());
+fn features(out: &mut Vec<u8>, list: &[usize]) {
+    whole(out, list.len());
     let mut last = 0;
-    for (j, _) in pairs {
+    for j in list {
         whole(out, j - last);
         last = *j;
     }
+}
+
+fn sparse(out: &mut Vec<u8>, pairs: &[(usize, f64)]) {
+    features(out, &pairs.iter().map(|p| p.0).collect::<Vec<_>>());
     pairs.iter().for_each(|p| out.extend(p.1.to_le_bytes()));
 }
 
@@ -85,7 +90,7 @@ fn psd(d: &[(usize, f64)]) -> Vec<u8> {
 
 impl Forged {
     fn bytes(&self, hash: [u8; 32]) -> Vec<u8> {
-        let mut out = b"BSPROOF3".to_vec();
+        let mut out = b"BSPROOF4".to_vec();
         out.extend(hash);
         whole(&mut out, self.columns[0].1.len());
         whole(&mut out, self.features.len());
@@ -103,6 +108,8 @@ impl Forged {
         out.push(u8::from(self.excepted));
         whole(&mut out, self.answers.len());
         self.answers.iter().for_each(|answer| sparse(&mut out, answer));
+        whole(&mut out, self.dependent.len());
+        self.dependent.iter().for_each(|set| features(&mut out, set));
         out.extend(&self.records);
         out
     }
@@ -146,6 +153,7 @@ fn honest() -> Forged {
         bound: 1.43,
         excepted: false,
         answers: vec![vec![(0, 0.9375)]],
+        dependent: Vec::new(),
         records: [
             psd(&[(0, 20.0), (1, 2.0)]),
             vec![SPLIT, 0, 1],

@@ -9,7 +9,7 @@ use crate::control::Limits;
 use crate::error::{Error, Result};
 use crate::exact::node::{Choice, NodeRelaxation};
 use crate::kernel;
-use crate::leaps::{Equations, Family, Form, determined};
+use crate::leaps::{Equations, Family, Form, determined, is_small};
 use crate::loss::Loss;
 use crate::problem::Problem;
 use crate::solution::Coefficients;
@@ -37,8 +37,8 @@ const ALLOWED: f64 = 4.0;
 /// Shares of terms that pairs are compared with to spare, four times the checker's (P12).
 const OF_PAIRS: f64 = 8e-15;
 
-/// The equations of a problem whose families fits may close: least squares on independent columns, more samples than columns.
-pub(super) fn equations<'p, 'a>(problem: &'p Problem<'a>) -> Option<Equations<'p, 'a>> {
+/// The features that may enter, where all of them are plain and have one price: least squares of so many features as a fit may have.
+fn plain(problem: &Problem<'_>) -> Option<Vec<usize>> {
     let may_enter = |j: &usize| (problem.coordinate(*j).lower, problem.coordinate(*j).upper) != (0.0, 0.0);
     let free: Vec<usize> = (0..problem.ncols()).filter(may_enter).collect();
     let first = problem.coordinate(*free.first()?);
@@ -46,13 +46,34 @@ pub(super) fn equations<'p, 'a>(problem: &'p Problem<'a>) -> Option<Equations<'p
         let c = problem.coordinate(*j);
         c == first && c.l1 == 0.0 && c.lower == f64::NEG_INFINITY && c.upper == f64::INFINITY
     };
-    let (p, has_ridge) = (free.len(), first.l2 > 0.0);
-    let is_meant = problem.ncols() <= MOST_FITTED && (p >= LEAST_FITTED || !has_ridge) && determined(problem) > p;
-    if problem.loss() != Loss::Squared || !is_meant || !free.iter().all(is_plain) {
+    let is_meant = problem.loss() == Loss::Squared && problem.ncols() <= MOST_FITTED && free.iter().all(is_plain);
+    is_meant.then_some(free)
+}
+
+/// The equations of a problem whose families fits may close; with a ridge, where there are more samples than columns.
+pub(super) fn equations<'p, 'a>(problem: &'p Problem<'a>) -> Option<Equations<'p, 'a>> {
+    let free = plain(problem)?;
+    let has_ridge = problem.coordinate(free[0]).l2 > 0.0;
+    if has_ridge && (free.len() < LEAST_FITTED || determined(problem) <= free.len()) {
         return None;
     }
-    let made = Equations::new(problem, usize::MAX).ok()?;
-    (made.features == free && made.dependent.is_empty()).then_some(made)
+    let made = Equations::of_columns(problem).ok()?;
+    (made.features == free).then_some(made)
+}
+
+/// Sets of features that depend on each other as far as a search can tell, and that a subset below B could hold: without a ridge, what
+/// rounding left of such columns could be fitted, and no bound holds against that.
+pub(super) fn dependences(problem: &Problem<'_>, bound: f64) -> Vec<Vec<usize>> {
+    let Some(free) = plain(problem) else { return Vec::new() };
+    let first = problem.coordinate(free[0]);
+    let affordable = if first.l0 > 0.0 { (bound / first.l0).max(0.0) as usize } else { usize::MAX };
+    let most = affordable.min(problem.max_size().unwrap_or(usize::MAX)).min(free.len());
+    if first.l2 > 0.0 || !is_small(problem, most) {
+        return Vec::new();
+    }
+    let found = Equations::new(problem, most).map_or_else(|_| Vec::new(), |made| made.dependent);
+    // A column that is constant but for rounding may not enter at all.
+    found.into_iter().filter(|set| set.len() > 1).collect()
 }
 
 /// What the checker takes off for rounding in fits, in units of columns of length one.
@@ -90,26 +111,54 @@ impl FitRounding {
 /// left of the targets from the residual itself. `None` where columns depend on each other.
 fn family(equations: &Equations<'_, '_>, inside: &[u32], free: &[u32], eta: f64) -> Result<Option<Family>> {
     let members = [free, inside].concat();
+    if members.len() >= determined(equations.problem) && equations.ridge == 0.0 {
+        return Ok(None);
+    }
     let Ok(all) = equations.family(&[], &members) else { return Ok(None) };
-    let (mut gains, m) = (equations.form(&members).less(eta), members.len());
-    let Ok(factor) = Llt::new(Mat::from_fn(m, m, |i, j| gains.at(i, j)).as_ref(), Side::Lower) else {
+    let (form, m) = (equations.form(&members).less(eta), members.len());
+    let Ok(factor) = Llt::new(Mat::from_fn(m, m, |i, j| form.at(i, j)).as_ref(), Side::Lower) else {
         return Ok(None);
     };
     let (inverse, beta) = (factor.inverse(), all.costs.vector());
     let costs = Form::new(beta[..free.len()].to_vec(), |i, j| inverse[(i, j)]);
-    let (mut residual, mut fit_all, mut fit_inside) = (equations.target.clone(), 0.0, equations.total * (1.0 - eta));
+    let (mut residual, mut fit_all) = (equations.target.clone(), 0.0);
     for (&k, b) in members.iter().zip(beta) {
         kernel::axpy(-b, &equations.column(k)?, &mut residual);
         fit_all += equations.ridge_of(k) * b * b;
     }
     fit_all += 0.5 * kernel::squares(&residual);
-    for last in (free.len()..m).rev() {
+    Ok(Some(Family { costs, fit_all, ..blind(equations, inside, free, eta) }))
+}
+
+/// The family with the fits of few features alone: those of all say nothing, and each can be dropped for nothing.
+fn blind(equations: &Equations<'_, '_>, inside: &[u32], free: &[u32], eta: f64) -> Family {
+    let mut gains = equations.form(&[free, inside].concat()).less(eta);
+    let mut fit_inside = equations.total * (1.0 - eta);
+    for last in (free.len()..gains.len()).rev() {
         let is_sound = gains.at(last, last) > eta;
         fit_inside = if is_sound { fit_inside - gains.price(last) } else { f64::NEG_INFINITY };
         gains.eliminate_last();
     }
-    let (inside, free) = (inside.to_vec(), free.to_vec());
-    Ok(Some(Family { inside, free, gains, costs, fit_inside, fit_all, low: 0, high: 0 }))
+    let costs = Form::new(vec![0.0; free.len()], |i, j| if i == j { f64::INFINITY } else { 0.0 });
+    Family { inside: inside.to_vec(), free: free.to_vec(), gains, costs, fit_inside, fit_all: 0.0, low: 0, high: 0 }
+}
+
+/// A family, and what fits on all its features are to be above what is needed by; infinite where these say nothing.
+#[derive(Default)]
+struct FitFamily {
+    family: Family,
+    slack: f64,
+}
+
+impl FitFamily {
+    fn copy(&mut self, other: &Self) {
+        self.family.copy(&other.family);
+        self.slack = other.slack;
+    }
+
+    fn is_blind(&self) -> bool {
+        self.slack == f64::INFINITY
+    }
 }
 
 /// What has become of a family.
@@ -131,24 +180,51 @@ struct FitWalk<'w, 'p, 'a> {
     /// λ0.
     price: f64,
     rounding: FitRounding,
+    /// The most that may be left to rounding in fits on all features.
+    most_slack: f64,
+    /// Positions of features that depend on each other.
+    dependent: Vec<Vec<u32>>,
     /// The family of each level of branching, storage for the next ones behind.
-    levels: Vec<Family>,
+    levels: Vec<FitFamily>,
     families: usize,
     most_families: usize,
 }
 
 impl FitWalk<'_, '_, '_> {
     /// What a fit must be for no subset of t features to be below B; nothing is where that is negative.
-    fn needed(&self, t: usize) -> f64 {
+    fn needed(&self, t: usize, slack: f64) -> f64 {
         let needed = self.claim.bound - self.price * t as f64;
-        if needed <= 0.0 { f64::NEG_INFINITY } else { needed + self.rounding.slack }
+        if needed <= 0.0 { f64::NEG_INFINITY } else { needed + slack }
+    }
+
+    /// Looks whether fits on all features of a family say something, once fewer are left.
+    fn sharpen(&self, one: &mut FitFamily) -> Result<()> {
+        if !one.is_blind() || self.circuit(&one.family).is_some() {
+            return Ok(());
+        }
+        let (inside, free) = (&one.family.inside, &one.family.free);
+        if let Some(family) = family(self.equations, inside, free, self.rounding.eta)? {
+            let slack = FitRounding::new(self.equations, &family.costs, self.claim.bound).slack;
+            if slack <= self.most_slack {
+                *one = FitFamily { family, slack };
+            }
+        }
+        Ok(())
+    }
+
+    /// The free places of the first set of dependent features that are all in or free.
+    fn circuit(&self, family: &Family) -> Option<Vec<usize>> {
+        let place = |k: &u32| family.free.iter().position(|j| j == k);
+        let is_here = |set: &&Vec<u32>| set.iter().all(|k| family.inside.contains(k) || place(k).is_some());
+        self.dependent.iter().find(is_here).map(|set| set.iter().filter_map(place).collect())
     }
 
     /// The smallest and the largest size that may hold a subset below B (MATH 11.31), `None` where there is none.
-    fn sizes(&self, family: &Family, costs: &[f64]) -> Option<(usize, usize)> {
+    fn sizes(&self, one: &FitFamily, costs: &[f64]) -> Option<(usize, usize)> {
+        let family = &one.family;
         let (size, most) = (family.size(), self.most.min(family.size() + family.free.len()));
         let is_left = |t: &usize| {
-            let room = self.needed(*t) - family.fit_all - self.faults.fit;
+            let room = self.needed(*t, one.slack) - family.fit_all - self.faults.fit;
             room > 0.0 && costs.iter().filter(|cost| **cost >= room).count() <= t - size
         };
         let last = (size..=most).rev().find(is_left)?;
@@ -156,16 +232,17 @@ impl FitWalk<'_, '_, '_> {
     }
 
     /// Takes in what no subset below B lacks; the largest size that is left, `None` where none is.
-    fn reduce(&self, family: &mut Family, out: &mut Stream<'_>) -> Result<Option<usize>> {
+    fn reduce(&self, one: &mut FitFamily, out: &mut Stream<'_>) -> Result<Option<usize>> {
         loop {
-            let costs: Vec<f64> = (0..family.costs.len()).map(|j| family.costs.price(j)).collect();
-            let Some((first, last)) = self.sizes(family, &costs) else {
+            let costs: Vec<f64> = (0..one.family.costs.len()).map(|j| one.family.costs.price(j)).collect();
+            let Some((first, last)) = self.sizes(one, &costs) else {
                 out.record(Record::Fit)?;
                 out.flag(true)?;
                 return Ok(None);
             };
             // Fewer features cost less: what is too dear to drop at the smallest size is so at all.
-            let room = self.needed(first) - family.fit_all - self.faults.dear;
+            let (slack, family) = (one.slack, &mut one.family);
+            let room = self.needed(first, slack) - family.fit_all - self.faults.dear;
             let is_dear = |j: &usize| costs[*j] >= room;
             let mut dear: Vec<u32> = (0..family.free.len()).filter(is_dear).map(|j| family.free[j]).collect();
             if dear.is_empty() {
@@ -195,10 +272,11 @@ impl FitWalk<'_, '_, '_> {
     /// Closes the family of this level: features go out one by one, after the subsets with them have been closed.
     fn close(&mut self, level: usize, out: &mut Stream<'_>) -> Result<Ended> {
         if self.levels.len() <= level + 1 {
-            self.levels.push(Family::default());
+            self.levels.push(FitFamily::default());
         }
-        let mut family = std::mem::take(&mut self.levels[level]);
+        let mut one = std::mem::take(&mut self.levels[level]);
         loop {
+            self.sharpen(&mut one)?;
             self.families += 1;
             if self.families.is_multiple_of(64) {
                 check(self.limits)?;
@@ -206,8 +284,14 @@ impl FitWalk<'_, '_, '_> {
             if self.families > self.most_families {
                 return Ok(Ended::Open);
             }
-            let Some(high) = self.reduce(&mut family, out)? else { break };
-            if high <= family.size() + 2 && self.is_finished(&family) {
+            let circuit = self.circuit(&one.family);
+            if circuit.as_ref().is_some_and(Vec::is_empty) || self.faults.is_all_dependent {
+                out.record(Record::Dependent)?;
+                break;
+            }
+            let Some(high) = self.reduce(&mut one, out)? else { break };
+            let family = &mut one.family;
+            if high <= family.size() + 2 && self.is_finished(family) {
                 out.record(Record::Pairs)?;
                 break;
             }
@@ -217,8 +301,8 @@ impl FitWalk<'_, '_, '_> {
                 continue;
             }
             // Where pairs are too near to each other, each is looked at alone.
-            let Some(j) = family.branch() else {
-                if !self.is_excepted(&family, &[]) {
+            let Some(j) = circuit.and_then(|free| free.first().copied()).or_else(|| family.branch()) else {
+                if !self.is_excepted(family, &[]) {
                     return Ok(Ended::Open);
                 }
                 out.record(Record::Listed)?;
@@ -228,16 +312,16 @@ impl FitWalk<'_, '_, '_> {
             out.whole(self.equations.features[family.free[j] as usize])?;
             out.flag(true)?;
             let child = &mut self.levels[level + 1];
-            child.copy(&family);
+            child.copy(&one);
             let mut child = std::mem::take(child);
-            self.take_in(&mut child, j);
+            self.take_in(&mut child.family, j);
             self.levels[level + 1] = child;
             if self.close(level + 1, out)? == Ended::Open {
                 return Ok(Ended::Open);
             }
-            family.take_out(j);
+            one.family.take_out(j);
         }
-        self.levels[level] = family;
+        self.levels[level] = one;
         Ok(Ended::Closed)
     }
 
@@ -279,7 +363,8 @@ impl FitWalk<'_, '_, '_> {
         let mut subset: Vec<usize> = family.inside.iter().copied().chain(extra).map(feature).collect();
         subset.sort_unstable();
         let is_this = |answer: &Coefficients| answer.iter().map(|c| c.0).eq(subset.iter().copied());
-        self.claim.excepted && self.claim.answers.iter().any(is_this)
+        let holds = |set: &Vec<usize>| set.iter().all(|j| subset.binary_search(j).is_ok());
+        self.claim.excepted && self.claim.answers.iter().any(is_this) || self.claim.dependent.iter().any(holds)
     }
 }
 
@@ -309,12 +394,20 @@ impl ProofTree<'_, '_, '_> {
         let problem = self.ground.setting.problem;
         let (inside, free, nothing) = (of(Choice::In), of(Choice::Free), Form::default());
         let eta = FitRounding::new(equations, &nothing, self.claim.bound).eta;
-        let Some(family) = family(equations, &inside, &free, eta)? else { return Ok(false) };
-        let rounding = FitRounding::new(equations, &family.costs, self.claim.bound);
-        let room = self.ground.best - self.claim.bound;
-        if rounding.slack > MOST_ROUNDING * room {
+        let (found, room) = (family(equations, &inside, &free, eta)?, self.ground.best - self.claim.bound);
+        if found.is_none() && has_ridge {
             return Ok(false);
         }
+        // Columns that depend on each other, or more than fit any targets: families of fewer may be fitted.
+        let is_blind = found.is_none();
+        let family = found.unwrap_or_else(|| blind(equations, &inside, &free, eta));
+        let rounding = FitRounding::new(equations, if is_blind { &nothing } else { &family.costs }, self.claim.bound);
+        let slack = if is_blind { f64::INFINITY } else { rounding.slack };
+        if !is_blind && slack > MOST_ROUNDING * room {
+            return Ok(false);
+        }
+        let place = |j: &usize| equations.features.binary_search(j).ok().map(|k| k as u32);
+        let dependent = self.claim.dependent.iter().filter_map(|set| set.iter().map(place).collect()).collect();
         let mut walk = FitWalk {
             equations,
             claim: &self.claim,
@@ -323,11 +416,13 @@ impl ProofTree<'_, '_, '_> {
             most: self.ground.setting.size.unwrap_or(usize::MAX).min(problem.ncols()),
             price: problem.coordinate(equations.features[0]).l0,
             rounding,
-            levels: vec![family],
+            most_slack: MOST_ROUNDING * room,
+            dependent,
+            levels: vec![FitFamily { family, slack }],
             families: 0,
             most_families: if has_ridge { FAMILIES_PER_NODE } else { usize::MAX },
         };
-        if !has_ridge && rounding.slack <= ROUNDING_SHARE * room {
+        if is_blind || (!has_ridge && slack <= ROUNDING_SHARE * room) {
             // Nothing else closes such families as fast: what there is of the file stays, and is gone on from after a limit.
             let ended = walk.close(0, &mut self.out)?;
             self.ground.nodes += walk.families;

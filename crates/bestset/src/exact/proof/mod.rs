@@ -46,6 +46,7 @@ use crate::exact::tuning::Tuning;
 use crate::leaps::determined;
 use crate::penalty::Bounds;
 use crate::problem::Problem;
+use crate::problem::whitened::Frame;
 use crate::solution::{Coefficients, Solution, Status};
 use ground::ProofTree;
 use resume::replay;
@@ -206,12 +207,13 @@ fn without_constants<'a>(problem: &Problem<'a>, claim: &Claim) -> Result<Problem
     if problem.penalty().has_certificate(p) && !claim.excepted {
         return Ok(problem.clone());
     }
+    let frame = Frame::new(problem);
     let (mut flat, mut column, mut values) = (Vec::new(), Column::default(), vec![0.0; problem.nrows()]);
     for j in 0..p {
         problem.design().column(j, &mut column)?;
         column.to_dense(&mut values);
         let is_flat = values.iter().all(|x| *x == values[0]) && (problem.has_intercept() || values[0] == 0.0);
-        if is_flat && claim.answers.iter().all(|a| a.support.binary_search(&j).is_err()) {
+        if (is_flat || frame.unit(problem, j)?.is_none()) && claim.answers.iter().all(|a| a.support.binary_search(&j).is_err()) {
             flat.push(j);
         }
     }
@@ -250,7 +252,8 @@ fn claim(problem: &Problem<'_>, solution: &Solution, options: &Options) -> Resul
     if !bound.is_finite() {
         return Err(Error::Range { name: "the objective", value: best, range: "finite" });
     }
-    Ok((best, Claim { bound, excepted, answers }))
+    let dependent = leaps::dependences(problem, bound);
+    Ok((best, Claim { bound, excepted, answers, dependent }))
 }
 
 /// Share of P that a proof leaves to rounding where no tolerance does.

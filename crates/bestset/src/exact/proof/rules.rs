@@ -41,6 +41,10 @@ pub struct Faults {
     pub is_all_listed: bool,
     /// One feature less than k is taken for k.
     pub is_size_short: bool,
+    /// Families are taken for such as hold features that depend on each other.
+    pub is_all_dependent: bool,
+    /// Single subsets are taken for no better than an answer that are so far from it.
+    pub cover: f64,
 }
 
 /// Features that a bound decides about.
@@ -103,6 +107,11 @@ impl ProofRules<'_> {
     /// Whether it does at the point of a probe.
     pub fn closes_probed(&self, context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> bool {
         self.dual(context, node) + self.faults.probe >= self.bound
+    }
+
+    /// Whether it finds V at least so much, of a subset that holds an answer's.
+    pub fn covers(&self, context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, least: f64) -> bool {
+        self.dual(context, node) + self.faults.cover >= least
     }
 
     /// D′ less four times what the checker can take off for rounding.

@@ -278,9 +278,13 @@ fn proofs_without_a_ridge_are_accepted() {
             if solution.status != Status::Optimal || solution.objective() < 1e-9 * case.null_loss() {
                 return;
             }
-            let Ok((bytes, _)) = proof(&problem, &solution, &options) else {
-                refused += 1;
-                return;
+            let bytes = match proof(&problem, &solution, &options) {
+                Ok((bytes, _)) => bytes,
+                Err(error) => {
+                    println!("{trial}: {error} {:?}", solution.dependent);
+                    refused += 1;
+                    return;
+                }
             };
             check(&table(&problem), None, &bytes[..]).unwrap_or_else(|e| panic!("{trial}, {k:?}: {e}; {case:?}"));
             accepted += 1;

@@ -6,7 +6,7 @@ use super::{proof, table};
 use crate::common::{
     RngExt, Shape, Tally, UNIFORM, awkward_columns, case, hostile, near_copies, pick, power, rng, twofold_fits,
 };
-use bestset::{Error, Loss, Method, Options, Problem, Status, solve};
+use bestset::{Loss, Method, Options, Problem, Status, solve};
 use bestset_check::check;
 
 /// One problem of so many is looked at, unless all are asked for.
@@ -26,8 +26,10 @@ fn judge(problem: &Problem<'_>, options: &Options, tally: &mut Tally, context: &
             check(&table(problem), None, &bytes[..]).unwrap_or_else(|e| panic!("{context:?}: {e}"));
             tally.add("accepted", 1);
         }
-        Err(Error::Unused { .. }) => tally.add("refused by name", 1),
-        Err(_) => tally.add("not written", 1),
+        Err(error) => {
+            println!("{context:?}: {error}");
+            tally.add("not written", 1);
+        }
     }
 }
 
