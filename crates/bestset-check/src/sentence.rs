@@ -34,13 +34,17 @@ impl Proved {
     /// The subsets of which nothing is claimed, as columns depend on each other.
     fn apart(&self) -> Option<String> {
         let Header { names, dependent, .. } = &self.header;
-        let set = |set: &Vec<usize>| {
-            format!("{{{}}}", set.iter().map(|&j| names[j].as_str()).collect::<Vec<_>>().join(", "))
-        };
+        let set =
+            |set: &Vec<usize>| format!("{{{}}}", set.iter().map(|&j| names[j].as_str()).collect::<Vec<_>>().join(", "));
         match dependent.len() {
             0 => None,
-            count if count > LISTED => Some(format!("those that hold all of one of the {count} sets that --features lists")),
-            _ => Some(format!("those that hold all of {}", dependent.iter().map(set).collect::<Vec<_>>().join(" or all of "))),
+            count if count > LISTED => {
+                Some(format!("those that hold all of one of the {count} sets that --features lists"))
+            }
+            _ => Some(format!(
+                "those that hold all of {}",
+                dependent.iter().map(set).collect::<Vec<_>>().join(" or all of ")
+            )),
         }
     }
 

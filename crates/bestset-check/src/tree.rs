@@ -327,7 +327,8 @@ impl<'a> Tree<'a> {
     /// The family is one subset, which holds that of an answer and has V at least what it is to be.
     fn covered<R: Read>(&mut self, from: &mut Source<R>) -> Result<(), String> {
         let place = from.whole()?;
-        let answer = self.header.answers.get(place).filter(|_| self.header.excepted).ok_or("there is no such answer")?;
+        let answer =
+            self.header.answers.get(place).filter(|_| self.header.excepted).ok_or("there is no such answer")?;
         let holds = answer.len() < self.inside && answer.iter().all(|c| self.choices[c.0] == Choice::In);
         if !holds || self.choices.contains(&Choice::Free) {
             return Err("this is no single subset that holds the answer's".to_owned());

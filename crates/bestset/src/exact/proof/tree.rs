@@ -6,7 +6,7 @@ use super::probe::Probed;
 use super::resume::Replayed;
 use super::rules::Decisions;
 use super::stream::Record;
-use super::{check, lemma};
+use super::{check, lemma, rounding};
 use crate::control::{Limits, Monitor};
 use crate::error::{Error, Result};
 use crate::exact::curvature::unmoved;
@@ -103,6 +103,12 @@ impl ProofTree<'_, '_, '_> {
                 self.write_lemma(&node, &mut lemma)?;
                 Ok(Some(NodeSplit { node, lemma, member }))
             }
+            None if self.rules().closes_single(&self.ground.context(), &node) => {
+                self.write_lemma(&node, &mut lemma)?;
+                self.write_bound(&node)?;
+                self.out.flag(true)?;
+                Ok(None)
+            }
             // One subset, and its bound is below what was to be proved.
             None => self.cover(&node, &mut lemma).map(|()| None),
         }
@@ -121,6 +127,9 @@ impl ProofTree<'_, '_, '_> {
             }
         }
         let Some(place) = covering else {
+            if node.dual >= self.claim.bound {
+                return Err(rounding());
+            }
             return Err(Error::Recheck {
                 what: "the bound to be proved",
                 claimed: self.claim.bound,
