@@ -169,8 +169,8 @@ def solve(
     proof : path, optional
         A file for the proof of ``method="exact"``, which the program ``bestset-check`` verifies without this package. Where a
         limit strikes, a ConvergenceWarning says so; what there is of the proof waits in FILE.part, from where the same
-        call with more time goes on. A search that is cut before waits in FILE.search unless ``checkpoint`` is given; an
-        unfinished proof of another problem is kept as FILE.part-1.
+        call with more time goes on. A search that is cut before waits in FILE.search unless ``checkpoint`` is given; those
+        of other data or settings are kept as FILE.part-1 and FILE.search-1.
     proof_data : path, optional
         A CSV file for the data as they are used, to check the proof against. Without it: ``bestset-check X.npy FILE --target
         y.npy``, with the arrays saved by ``numpy.save``; weights and offsets need it.

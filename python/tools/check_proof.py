@@ -95,7 +95,7 @@ class Problem:
     """The header, and the columns x̂ and targets ŷ in exact fractions (PROOF, "The problem")."""
 
     def __init__(self, source, table):
-        demand(source.take(8) == b"BSPROOF3", "no proof of version 3")
+        demand(source.take(8) == b"BSPROOF4", "no proof of version 4")
         claimed = source.take(32)
         self.n, self.p = source.whole(), source.whole()
         target, weights, offset = source.text(), source.text(), source.text()
@@ -110,6 +110,7 @@ class Problem:
         each = source.flag()
         penalties = [self.penalty(source) for _ in range(self.p if each else 1)]
         self.penalties = penalties if each else penalties * self.p
+        self.first = self.penalties
         self.size = source.whole() - 1
         self.size = None if self.size < 0 else self.size
         self.bound, self.excepted = source.number(), source.flag()
@@ -118,6 +119,8 @@ class Problem:
         for answer in self.answers:
             demand(self.size is None or len(answer) <= self.size, "an answer is too large")
             demand(all(self.penalties[j][3] <= b <= self.penalties[j][4] for j, b in answer.items()), "an answer is out of bounds")
+        self.dependent = [set(source.features(self.p)) for _ in range(source.whole())]
+        demand(all(self.dependent), "every subset holds a set of no features")
         columns = [table[name] for name in names]
         y, w, o = (table[name] if name else None for name in (target, weights, offset))
         demand(all(len(c) == self.n for c in [*columns, y, w, o] if c is not None), "the data has other rows")
@@ -163,6 +166,13 @@ class Problem:
                     factor = a[i][k] / a[k][k]
                     a[i] = [x - factor * y for x, y in zip(a[i], a[k])]
         return a[-1][-1] / 2
+
+    def cost(self, answer):
+        """P at coefficients, at an intercept near the best one."""
+        u = predicted(self, answer)
+        b = Fraction(0 if self.loss == SQUARED else intercept_of(self, u))
+        paid = sum(self.first[j][0] + self.first[j][1] * abs(v) + self.first[j][2] * v * v for j, v in answer.items())
+        return paid + sum(w * loss_of(self, i, u[i] + b) for i, w in enumerate(self.w) if w > 0)
 
     def inner(self, a, b):
         return sum(w * u * v for w, u, v in zip(self.w, a, b))
@@ -223,6 +233,30 @@ def entropy(t):
     return t * logarithm(t) + Fraction(1, 10**50)
 
 
+def exponential(t):
+    """exp t to sixty digits."""
+    return Fraction((Decimal(t.numerator) / Decimal(t.denominator)).exp())
+
+
+def loss_of(problem, i, u):
+    """ℓ of a sample, to about fifty digits."""
+    y, theta = problem.y[i], problem.delta
+    if problem.loss == SQUARED:
+        return (y - u) ** 2 / 2
+    if problem.loss == LOGISTIC:
+        return logarithm(1 + exponential(-y * u))
+    if problem.loss == HINGE:
+        return max(Fraction(0), 1 - y * u) ** 2
+    if problem.loss == POISSON:
+        return exponential(u) - y * u + entropy(y) - y
+    if problem.loss == GAMMA:
+        return y * exponential(-u) + u - logarithm(y) - 1
+    if problem.loss == NEGATIVE_BINOMIAL:
+        return (y + theta) * logarithm((theta + exponential(u)) / (theta + y)) - y * u + entropy(y)
+    r = abs(y - u)
+    return r * r / 2 if r <= theta else theta * r - theta * theta / 2
+
+
 def conjugate(problem, i, a):
     """At least ℓ*(a) of a sample; infinite outside its domain."""
     y = problem.y[i]
@@ -259,21 +293,26 @@ def slope_of(problem, y, v):
     return max(-float(problem.delta), min(float(problem.delta), v - y))
 
 
-def dual_point(problem, beta):
-    """Slopes a with Σ w a = 0 exactly where there is an intercept, near those of the losses at β (PROOF, "Other losses")."""
+def predicted(problem, beta):
+    """o + X̃b, without the intercept."""
     u = list(problem.o)
     for j, b in beta.items():
         u = [s + b * x for s, x in zip(u, problem.x[j])]
-    u, y, w = [float(s) for s in u], [float(s) for s in problem.y], [float(s) for s in problem.w]
+    return u
 
-    def slopes(b):
-        return [slope_of(problem, y[i], u[i] + b) if w[i] > 0 else 0.0 for i in range(problem.n)]
 
+def slopes_at(problem, u, b):
+    return [slope_of(problem, float(y), float(v) + b) if w > 0 else 0.0 for y, v, w in zip(problem.y, u, problem.w)]
+
+
+def intercept_of(problem, u):
+    """An intercept near the best one, in floating point."""
     if not problem.intercept:
-        return [Fraction(a) for a in slopes(0.0)]
+        return 0.0
+    w = [float(s) for s in problem.w]
 
     def is_rising(b):
-        return sum(weight * a for weight, a in zip(w, slopes(b))) > 0
+        return sum(weight * a for weight, a in zip(w, slopes_at(problem, u, b))) > 0
 
     low, high = -1.0, 1.0
     while is_rising(low) and low > -1e70:
@@ -285,7 +324,15 @@ def dual_point(problem, beta):
         if middle in (low, high):
             break
         low, high = (low, middle) if is_rising(middle) else (middle, high)
-    a = [Fraction(s) for s in slopes(low)]
+    return low
+
+
+def dual_point(problem, beta):
+    """Slopes a with Σ w a = 0 exactly where there is an intercept, near those of the losses at β (PROOF, "Other losses")."""
+    u = predicted(problem, beta)
+    a = [Fraction(s) for s in slopes_at(problem, u, intercept_of(problem, u))]
+    if not problem.intercept:
+        return a
     total = sum(weight * s for weight, s in zip(problem.w, a))
     heavier = [i for i in range(problem.n) if a[i] * total > 0]
     if total != 0:
@@ -305,6 +352,7 @@ class Tree:
 
     def follow(self, source):
         records = {1: self.split, 2: self.bound, 3: self.psd, 4: self.fill, 5: self.listed, 7: self.fit, 8: self.pairs, 9: self.coherence}
+        records |= {10: self.dependent, 11: self.covered}
         while (record := source.byte()) != 6:
             demand(record in records and not self.closed, "no such record here")
             records[record](source)
@@ -325,7 +373,8 @@ class Tree:
         self.waiting.append(other)
         self.free, self.inside, self.lemma = set(first[0]), set(first[1]), first[2]
 
-    def bound(self, source):
+    def value(self, source):
+        """V of (P4) at a point, with all φ."""
         problem = self.problem
         beta, uses_lemma, price = source.sparse(problem.p), source.flag(), source.number()
         demand(not uses_lemma or self.lemma is not None, "there is no lemma")
@@ -353,7 +402,10 @@ class Tree:
             curvature = d.get(j, Fraction(0))
             phi[j] = least(problem.penalties[j], curvature, g[j] - curvature * beta.get(j, 0), price)
         terms = [phi[j] for j in self.inside] + [min(0, phi[j]) for j in self.free]
-        value = -INFINITE if -INFINITE in [value, *terms] else value + sum(terms)
+        return -INFINITE if -INFINITE in [value, *terms] else value + sum(terms), phi
+
+    def bound(self, source):
+        problem, (value, phi) = self.problem, self.value(source)
         if source.flag():
             demand(value >= problem.bound, "the bound is below what is claimed")
             self.close()
@@ -395,6 +447,18 @@ class Tree:
         demand(any(set(answer) == self.inside for answer in self.problem.answers), "this is no answer")
         self.close()
 
+    def dependent(self, source):
+        demand(any(apart <= self.inside for apart in self.problem.dependent), "no set of which nothing is claimed is in")
+        self.close()
+
+    def covered(self, source):
+        problem, place = self.problem, source.whole()
+        demand(problem.excepted and not self.free and place < len(problem.answers), "this is no single subset that holds an answer's")
+        demand(set(problem.answers[place]) < self.inside, "the subset does not hold the answer's")
+        value, _ = self.value(source)
+        costs = [problem.cost(answer) for answer in problem.answers]
+        demand(value >= costs[place] - max(costs) + problem.claimed, "the bound is below an answer that the subset holds")
+        self.close()
 
     def fits(self):
         """Fits on all members and without each free one; the sizes that may hold a subset below B (PROOF, "FIT")."""
@@ -430,6 +494,7 @@ class Tree:
         more = [set()] + [{a} for a in self.free] + [{a, b} for a in self.free for b in self.free if a < b]
         for subset in (self.inside | extra for extra in more if size + len(extra) <= most):
             is_answer = problem.excepted and any(set(answer) == subset for answer in problem.answers)
+            is_answer |= any(apart <= subset for apart in problem.dependent)
             holds = problem.fit(subset) + problem.price * len(subset) >= problem.bound
             demand(holds or is_answer, "a subset may be below what is claimed")
         self.close()

@@ -235,3 +235,67 @@ impl<'a> Inside<'a> {
         up(sum.sqrt())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random(state: &mut u64) -> f64 {
+        *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (*state >> 33) as f64 / (1u64 << 31) as f64 - 0.5
+    }
+
+    /// Entries of the Schur complement of (1 − ε)Q − diag(ϱ) on Â, by elimination in double precision.
+    fn left(columns: &[Vec<f64>], rho: &[f64]) -> Vec<Vec<f64>> {
+        let (p, m) = (columns.len(), rho.len());
+        let own = |a: usize, b: usize| if a == b && a < m { rho[a] } else { 0.0 };
+        let entry = |a: usize, b: usize| (1.0 - SHARE) * dot(&columns[a], &columns[b]) - own(a, b);
+        let mut q: Vec<Vec<f64>> = (0..p).map(|a| (0..p).map(|b| entry(a, b)).collect()).collect();
+        for a in 0..m {
+            for b in a + 1..p {
+                let factor = q[b][a] / q[a][a];
+                (0..p).for_each(|c| q[b][c] -= factor * q[a][c]);
+            }
+        }
+        q
+    }
+
+    /// (P17): what is computed is within E of the Schur complement, whatever w is; nothing less is, as products are rounded, and w
+    /// may be off.
+    #[test]
+    fn products_are_within_their_error_also_where_w_is_off() {
+        let (mut state, mut worst) = (0x5eed_1234u64, [0.0f64; 2]);
+        for trial in 0..60 {
+            let (n, m, p) = (5 + trial, 1 + trial % 3, 6 + trial % 3);
+            let mut columns: Vec<Vec<f64>> =
+                (0..p).map(|_| (0..n.max(p + 2)).map(|_| random(&mut state)).collect()).collect();
+            // Features outside that lean on those inside: w is not small.
+            for j in m..p {
+                for i in 0..columns[j].len() {
+                    columns[j][i] += columns[0][i] + 0.5 * columns[m - 1][i];
+                }
+            }
+            let model = Model::of_columns(&columns);
+            let rho: Vec<f64> = (0..m).map(|a| 0.2 * model.norms[a] * model.norms[a]).collect();
+            let beta: Sparse = (0..m).map(|a| (a, 1.0)).collect();
+            let Ok(mut inside) = Inside::new(&model, &mut Products::default(), &beta, &rho) else { continue };
+            let is_off = trial % 2 == 1;
+            // w is then off by a share of itself.
+            inside.factor.iter_mut().for_each(|l| *l *= if is_off { 1.05 } else { 1.0 });
+            let features: Vec<usize> = (m..p).collect();
+            let (rows, error) = inside.rows(&model, &features, p);
+            let truth = left(&columns, &rho);
+            for (row, &j) in rows.iter().zip(&features) {
+                let scaled = |l: usize| truth[j][l] / (unit(&model, j) * unit(&model, l));
+                let mut sizes: Vec<f64> = features.iter().filter(|l| **l != j).map(|&l| scaled(l).abs()).collect();
+                sizes.sort_unstable_by(|a, b| b.total_cmp(a));
+                let own = (row.own - scaled(j)).abs();
+                let off = sizes.iter().zip(&row.largest).map(|(a, b)| (a - b).abs()).fold(own, f64::max);
+                assert!(off <= error, "{trial}: {off:e} of {error:e}");
+                worst[usize::from(is_off)] = worst[usize::from(is_off)].max(off);
+            }
+        }
+        // Rounding of single precision shows, and so does a w that is off, by far more.
+        assert!(worst[0] > 1e-9 && worst[1] > 1e-4, "{worst:?}");
+    }
+}

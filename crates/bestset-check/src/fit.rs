@@ -363,6 +363,41 @@ mod tests {
         assert!(looked > 1000 && worst < 1e-6, "{looked} {worst:e}");
     }
 
+    /// Each condition of (P15) is needed: X near a part of the inverse alone (θ), sums that cancel beyond their digits (ζ), and an x too
+    /// large to be left out.
+    #[test]
+    fn no_condition_on_an_inverse_can_be_left_out() {
+        // X as near as numbers go, and nothing beside it: of columns that are almost copies it leaves much of Z.
+        let mut much = 0;
+        for step in 1..40 {
+            let cross = 0.7f64.sqrt() * (1.0 - f64::from(step) * 2e-14);
+            let matrix = vec![1.0, cross, cross, 0.7];
+            let Ok(mut inverse) = Inverse::refined(matrix.clone(), 2) else { continue };
+            inverse.low.fill(0.0);
+            let left = |i: usize| {
+                twofold(f64::from(u8::from(i == 0)), &matrix[2 * i..2 * i + 2], &inverse.high[..2], &[0.0; 2]).0
+            };
+            if left(0).abs() + left(1).abs() > 1e-4 {
+                assert!(!inverse.is_close(), "{step}");
+                much += 1;
+            }
+        }
+        assert!(much > 3, "{much}");
+        // A generalised inverse, on one of two directions: XZ is zero.
+        let mut half = Inverse { width: 2, matrix: vec![3.0, 1.0, 1.0, 3.0], high: vec![0.125; 4], low: vec![0.0; 4] };
+        assert!(!half.is_close());
+        // Two columns that differ by 2⁻⁴⁶: sums of 10¹⁴ are off by more than is left.
+        let cross = 1.0 - 2f64.powi(-46);
+        assert!(Inverse::new(vec![1.0, cross, cross, 1.0], 2).is_ok());
+        assert!(Inverse::refined(vec![1.0, cross, cross, 1.0], 2).is_err());
+        // X is off, and x makes up for it.
+        let matrix = vec![4.0, 1.0, 2.0, 1.0, 3.0, 1.0, 2.0, 1.0, 5.0];
+        let mut inverse = Inverse::refined(matrix, 3).ok().unwrap();
+        let by = 16.0 * U * inverse.high[4];
+        (inverse.high[4], inverse.low[4]) = (inverse.high[4] + by, inverse.low[4] - by);
+        assert!(!inverse.is_close());
+    }
+
     /// Of an inverse with one entry off by a few units in the last place (P15) does not hold, and holds again once it is refined.
     #[test]
     fn an_inverse_that_is_off_is_refined() {

@@ -6,7 +6,7 @@ use crate::source::Source;
 use std::io::Read;
 
 /// The first bytes of a proof: a name and the version of the format.
-pub const MAGIC: [u8; 8] = *b"BSPROOF3";
+pub const MAGIC: [u8; 8] = *b"BSPROOF4";
 
 /// λ0[b ≠ 0] + λ1|b| + λ2b² on low ≤ b ≤ high.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,6 +57,8 @@ pub struct Header {
     pub excepted: bool,
     /// The answers.
     pub answers: Vec<Sparse>,
+    /// Sets of features, ascending: of subsets that hold all of one of them nothing is claimed.
+    pub dependent: Vec<Vec<usize>>,
 }
 
 impl Header {
@@ -99,10 +101,17 @@ impl Header {
             bound,
             excepted,
             answers,
+            dependent: Vec::new(),
         };
         for _ in 0..from.whole()? {
             let answer = sparse(from, p)?;
             header.answers.push(header.feasible(answer)?);
+        }
+        for _ in 0..from.whole()? {
+            match from.features(p)? {
+                set if set.is_empty() => return Err("every subset holds a set of no features".to_owned()),
+                set => header.dependent.push(set),
+            }
         }
         Ok(header)
     }

@@ -103,10 +103,17 @@ pub fn judge(data: &Table, target: Option<&Table>, proof: impl Read) -> Result<P
     }
     let header = Header::read(&mut source)?;
     let model = Model::new(&header, data, target)?;
-    let counts = tree::Tree::new(&header, &model).follow(&mut source)?;
-    let objectives = header.answers.iter().map(|answer| objective(&header, &model, answer)).collect();
+    let objectives: Vec<f64> = header.answers.iter().map(|answer| objective(&header, &model, answer)).collect();
+    let counts = tree::Tree::new(&header, &model, &objectives).follow(&mut source)?;
     let left_out = left_out(&header, data);
     Ok(Proved { length: model.length(), header, objectives, counts, left_out, has_own_target: target.is_some() })
+}
+
+impl Proved {
+    /// At least what subsets that hold an answer's may be better than it by (PROOF, "COVERED"): what answers may be off by.
+    fn room(&self) -> f64 {
+        up(self.objectives.iter().copied().fold(f64::NEG_INFINITY, f64::max) - self.header.bound)
+    }
 }
 
 /// The columns that are neither features nor target, weights or offsets.

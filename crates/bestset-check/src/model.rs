@@ -103,6 +103,31 @@ impl Model {
         Ok(model)
     }
 
+    /// Columns as they are, without weights, intercept and targets.
+    #[cfg(test)]
+    pub fn of_columns(columns: &[Vec<f64>]) -> Self {
+        let n = columns[0].len();
+        let mut model = Self {
+            n,
+            columns: columns.concat(),
+            loss: Loss::Squared,
+            y: vec![0.0; n],
+            offset: None,
+            offset_norm: 0.0,
+            last_intercept: Cell::new(0.0),
+            weights: None,
+            intercept: false,
+            norms: Vec::new(),
+            means: vec![0.0; columns.len()],
+            y_norm: 0.0,
+            y_error: 0.0,
+            root: down((n as f64).sqrt()),
+            gamma: gamma(n + 16),
+        };
+        model.norms = columns.iter().map(|c| model.norm(c)).collect();
+        model
+    }
+
     fn load(&mut self, header: &Header, data: &Table, y: &[f64], offset: Option<&[f64]>) -> Result<(), Failed> {
         let (n, p) = (self.n, header.p());
         let mut hash = Sha256::default();

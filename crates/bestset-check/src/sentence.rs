@@ -15,15 +15,37 @@ impl Proved {
         let mut text = format!("Proved: for {n} rows of {target} with SHA-256 {}, ", sha256::hex(&self.header.hash));
         let limit = size.map_or_else(String::new, |k| format!(" of at most {k}"));
         let _ = write!(text, "no subset{limit} of {}", self.features());
-        if *excepted {
-            let _ = write!(text, " but those listed");
+        let but = [excepted.then(|| "those listed".to_owned()), self.apart()].into_iter().flatten().collect::<Vec<_>>();
+        if !but.is_empty() {
+            let _ = write!(text, " but {}", but.join(" and "));
         }
         let _ = write!(text, " has P = {} below {bound}", self.problem());
         for (answer, objective) in answers.iter().zip(&self.objectives) {
             let features: Vec<&str> = answer.iter().map(|c| names[c.0].as_str()).collect();
             let _ = write!(text, "; {{{}}} has P at most {objective}", features.join(", "));
         }
+        if self.counts.covered > 0 {
+            let (count, room) = (self.counts.covered, self.room());
+            let _ = write!(text, "; {count} others hold one of these, and P of that is at most {room:e} above theirs");
+        }
         text + "."
+    }
+
+    /// The subsets of which nothing is claimed, as columns depend on each other.
+    fn apart(&self) -> Option<String> {
+        let Header { names, dependent, .. } = &self.header;
+        let set =
+            |set: &Vec<usize>| format!("{{{}}}", set.iter().map(|&j| names[j].as_str()).collect::<Vec<_>>().join(", "));
+        match dependent.len() {
+            0 => None,
+            count if count > LISTED => {
+                Some(format!("those that hold all of one of the {count} sets that --features lists"))
+            }
+            _ => Some(format!(
+                "those that hold all of {}",
+                dependent.iter().map(set).collect::<Vec<_>>().join(" or all of ")
+            )),
+        }
     }
 
     /// Which features: a proof of fewer than the data has must not read like one of all.
@@ -94,6 +116,10 @@ impl Proved {
             let Penalty { l0, l1, l2, low, high } = self.header.penalty(j);
             let scale = self.header.scales.as_ref().map_or(1.0, |s| s[j]);
             let _ = writeln!(text, "{name:?}, {scale}, {l0}, {l1}, {l2}, {low}, {high}");
+        }
+        for set in &self.header.dependent {
+            let names: Vec<String> = set.iter().map(|&j| format!("{:?}", self.header.names[j])).collect();
+            let _ = writeln!(text, "not together: {}", names.join(", "));
         }
         text
     }

@@ -1,6 +1,6 @@
 //! The records, one after the other: a depth-first walk through the families of subsets (PROOF, "Records").
 
-use crate::bound::{Anchor, Choice, bound};
+use crate::bound::{Anchor, Bound, Choice, bound};
 use crate::coherence::Coherence;
 use crate::fit::Equations;
 use crate::header::{Header, sparse};
@@ -8,6 +8,7 @@ use crate::leaps::Forms;
 use crate::lemma::{Lemma, Products};
 use crate::loss::Loss;
 use crate::model::Model;
+use crate::round::up;
 use crate::source::Source;
 use std::io::Read;
 use std::rc::Rc;
@@ -21,6 +22,8 @@ const END: u8 = 6;
 const FIT: u8 = 7;
 const PAIRS: u8 = 8;
 const COHERENCE: u8 = 9;
+const DEPENDENT: u8 = 10;
+const COVERED: u8 = 11;
 
 /// What the records came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,6 +36,8 @@ pub struct Counts {
     pub lemmas: usize,
     /// Fits on all features of a family, and looks at all pairs.
     pub fits: usize,
+    /// Single subsets that hold an answer's and are no better than it.
+    pub covered: usize,
     /// Bytes of the file.
     pub bytes: u64,
 }
@@ -65,12 +70,17 @@ pub struct Tree<'a> {
     pub(crate) forms: Forms,
     /// What fits must be, by the number of features.
     pub(crate) needs: Vec<f64>,
+    /// What subsets that hold an answer's must be, by answers.
+    covers: Vec<f64>,
     pub(crate) counts: Counts,
 }
 
 impl<'a> Tree<'a> {
     /// All subsets; a feature whose coefficient can only be zero is out.
-    pub fn new(header: &Header, model: &'a Model) -> Self {
+    pub fn new(header: &Header, model: &'a Model, objectives: &[f64]) -> Self {
+        // P of the answer less what the last may be off by.
+        let last = objectives.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let cover = |own: &f64| up(up(own - last) + header.bound);
         let choice = |j: usize| {
             let penalty = header.penalty(j);
             if penalty.low == 0.0 && penalty.high == 0.0 { Choice::Out } else { Choice::Free }
@@ -88,6 +98,7 @@ impl<'a> Tree<'a> {
             equations: None,
             forms: Forms::default(),
             needs: Vec::new(),
+            covers: objectives.iter().map(cover).collect(),
             counts: Counts::default(),
         }
     }
@@ -115,6 +126,8 @@ impl<'a> Tree<'a> {
                 FIT => self.fit(from),
                 PAIRS => self.pairs(),
                 COHERENCE => self.coherence(from),
+                DEPENDENT => self.dependent(),
+                COVERED => self.covered(from),
                 other => Err(format!("no record has the number {other}")),
             };
             step.map_err(|problem| format!("record at byte {place}: {problem}"))?;
@@ -158,8 +171,8 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
-    /// V ≥ B closes the family; features are put in or out where V without them, or with them, is at least B.
-    fn bound<R: Read>(&mut self, from: &mut Source<R>) -> Result<(), String> {
+    /// V of the family, at a point, with a lemma or without, and a price.
+    fn value<R: Read>(&mut self, from: &mut Source<R>) -> Result<Bound, String> {
         let p = self.header.p();
         let (beta, uses_lemma, price) = (sparse(from, p)?, from.flag()?, from.usable()?);
         let lemma = if uses_lemma { self.lemma.clone() } else { None };
@@ -175,9 +188,13 @@ impl<'a> Tree<'a> {
             return Err(format!("a price of {price} for the size"));
         }
         let anchor = Anchor { beta: &beta, lemma: lemma.as_deref(), price };
-        let found = bound(&self.header, self.model, &self.choices, &anchor);
         self.counts.bounds += 1;
-        let wanted = self.header.bound;
+        Ok(bound(&self.header, self.model, &self.choices, &anchor))
+    }
+
+    /// V ≥ B closes the family; features are put in or out where V without them, or with them, is at least B.
+    fn bound<R: Read>(&mut self, from: &mut Source<R>) -> Result<(), String> {
+        let (p, found, wanted) = (self.header.p(), self.value(from)?, self.header.bound);
         if from.flag()? {
             return match found.value >= wanted {
                 true => {
@@ -291,18 +308,57 @@ impl<'a> Tree<'a> {
         if self.choices.contains(&Choice::Free) {
             return Err("a family of more than one subset is no answer".to_owned());
         }
-        if !self.is_excepted(&[]) {
+        if !self.is_answer(&[]) {
             return Err("the subset is not among the answers".to_owned());
         }
         self.close();
         Ok(())
     }
 
-    /// Whether the features that are in and these are an answer that the claim excepts.
+    /// All features of a set of whose subsets nothing is claimed are in.
+    fn dependent(&mut self) -> Result<(), String> {
+        if !self.is_dependent(&[]) {
+            return Err("no set of features of which nothing is claimed is in".to_owned());
+        }
+        self.close();
+        Ok(())
+    }
+
+    /// The family is one subset, which holds that of an answer and has V at least what it is to be.
+    fn covered<R: Read>(&mut self, from: &mut Source<R>) -> Result<(), String> {
+        let place = from.whole()?;
+        let answer =
+            self.header.answers.get(place).filter(|_| self.header.excepted).ok_or("there is no such answer")?;
+        let holds = answer.len() < self.inside && answer.iter().all(|c| self.choices[c.0] == Choice::In);
+        if !holds || self.choices.contains(&Choice::Free) {
+            return Err("this is no single subset that holds the answer's".to_owned());
+        }
+        let (found, wanted) = (self.value(from)?.value, self.covers[place]);
+        let is_reached = found >= wanted;
+        if !is_reached {
+            return Err(format!("the bound is {found:e}, below the {wanted:e} of an answer that the subset holds"));
+        }
+        self.counts.covered += 1;
+        self.close();
+        Ok(())
+    }
+
+    /// Whether nothing is claimed of the features that are in and these: an answer that is excepted, or more than a set that is.
     pub(crate) fn is_excepted(&self, more: &[usize]) -> bool {
+        self.is_answer(more) || self.is_dependent(more)
+    }
+
+    fn is_in(&self, j: usize, more: &[usize]) -> bool {
+        self.choices[j] == Choice::In || more.contains(&j)
+    }
+
+    fn is_dependent(&self, more: &[usize]) -> bool {
+        self.header.dependent.iter().any(|set| set.iter().all(|&j| self.is_in(j, more)))
+    }
+
+    fn is_answer(&self, more: &[usize]) -> bool {
         let is_this = |answer: &Vec<(usize, f64)>| {
-            let is_in = |j: usize| self.choices[j] == Choice::In || more.contains(&j);
-            answer.len() == self.inside + more.len() && answer.iter().all(|c| is_in(c.0))
+            answer.len() == self.inside + more.len() && answer.iter().all(|c| self.is_in(c.0, more))
         };
         self.header.excepted && self.header.answers.iter().any(is_this)
     }

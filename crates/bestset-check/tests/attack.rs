@@ -11,6 +11,8 @@ const END: u8 = 6;
 const FIT: u8 = 7;
 const PAIRS: u8 = 8;
 const COHERENCE: u8 = 9;
+const DEPENDENT: u8 = 10;
+const COVERED: u8 = 11;
 
 /// A file in the making; the data are columns by name, the last of them the target.
 #[derive(Clone)]
@@ -31,6 +33,7 @@ struct Forged {
     bound: f64,
     excepted: bool,
     answers: Vec<Vec<(usize, f64)>>,
+    dependent: Vec<Vec<usize>>,
     records: Vec<u8>,
 }
 
@@ -47,13 +50,17 @@ fn text(out: &mut Vec<u8>, text: &str) {
     out.extend(text.as_bytes());
 }
 
-fn sparse(out: &mut Vec<u8>, pairs: &[(usize, f64)]) {
-    whole(out, pairs.len());
+fn features(out: &mut Vec<u8>, list: &[usize]) {
+    whole(out, list.len());
     let mut last = 0;
-    for (j, _) in pairs {
+    for j in list {
         whole(out, j - last);
         last = *j;
     }
+}
+
+fn sparse(out: &mut Vec<u8>, pairs: &[(usize, f64)]) {
+    features(out, &pairs.iter().map(|p| p.0).collect::<Vec<_>>());
     pairs.iter().for_each(|p| out.extend(p.1.to_le_bytes()));
 }
 
@@ -85,7 +92,7 @@ fn psd(d: &[(usize, f64)]) -> Vec<u8> {
 
 impl Forged {
     fn bytes(&self, hash: [u8; 32]) -> Vec<u8> {
-        let mut out = b"BSPROOF3".to_vec();
+        let mut out = b"BSPROOF4".to_vec();
         out.extend(hash);
         whole(&mut out, self.columns[0].1.len());
         whole(&mut out, self.features.len());
@@ -103,6 +110,8 @@ impl Forged {
         out.push(u8::from(self.excepted));
         whole(&mut out, self.answers.len());
         self.answers.iter().for_each(|answer| sparse(&mut out, answer));
+        whole(&mut out, self.dependent.len());
+        self.dependent.iter().for_each(|set| features(&mut out, set));
         out.extend(&self.records);
         out
     }
@@ -146,6 +155,7 @@ fn honest() -> Forged {
         bound: 1.43,
         excepted: false,
         answers: vec![vec![(0, 0.9375)]],
+        dependent: Vec::new(),
         records: [
             psd(&[(0, 20.0), (1, 2.0)]),
             vec![SPLIT, 0, 1],
@@ -183,6 +193,74 @@ fn an_honest_file_is_accepted_and_says_what_is_left_out() {
 fn refused(forged: &Forged, what: &str) {
     let error = forged.judged().map(|proved| proved.sentence()).unwrap_err();
     assert!(error.contains(what), "{error}, not {what}");
+}
+
+/// Of subsets that hold two columns together nothing is claimed: the sentence says so, and no others are closed by it.
+#[test]
+fn sets_of_which_nothing_is_claimed() {
+    let lemma = psd(&[(0, 20.0), (1, 2.0)]);
+    let close = closing(&[(0, 0.9375)], true, 0.0);
+    let walk =
+        [lemma.clone(), vec![SPLIT, 0, 1, SPLIT, 1, 1, DEPENDENT], close.clone(), closing(&[], true, 0.0), vec![END]];
+    let apart = Forged { dependent: vec![vec![0, 1]], ..honest() }.with(&walk);
+    let sentence = apart.judged().unwrap().sentence();
+    assert!(sentence.contains("but those that hold all of {a, b} has P"), "{sentence}");
+    refused(&honest().with(&walk), "no set of features");
+    for early in [vec![DEPENDENT, END], vec![SPLIT, 0, 1, DEPENDENT, DEPENDENT, END]] {
+        refused(&apart.with(&[early]), "no set of features");
+    }
+    refused(&Forged { dependent: vec![vec![]], ..honest() }, "a set of no features");
+    // Pairs without a ridge: a, and its copy b.
+    let pairs = |dependent: Vec<Vec<usize>>| {
+        let columns = ["a", "b", "y"].into_iter().zip([vec![1.0, 2.0, 3.0], vec![2.0, 4.0, 6.0], vec![1.0, 2.0, 2.0]]);
+        let penalty = [0.0, 0.0, 0.0, f64::NEG_INFINITY, f64::INFINITY];
+        let records = vec![PAIRS, END];
+        Forged {
+            columns: columns.collect(),
+            penalty,
+            bound: 0.1,
+            size: Some(2),
+            answers: Vec::new(),
+            records,
+            dependent,
+            ..honest()
+        }
+    };
+    pairs(vec![vec![0, 1]]).judged().unwrap();
+    refused(&pairs(Vec::new()), "may be below");
+}
+
+fn covering(place: usize, beta: &[(usize, f64)]) -> Vec<u8> {
+    let mut out = vec![COVERED];
+    whole(&mut out, place);
+    sparse(&mut out, beta);
+    out.push(1);
+    out.extend(0f64.to_le_bytes());
+    out
+}
+
+/// {a, b} holds the answer {a} and is no better: nothing else is said to be.
+#[test]
+fn subsets_that_hold_an_answer() {
+    let beta = [(0, 0.9375)];
+    let walk = |cover: Vec<u8>| {
+        let lemma = psd(&[(0, 20.0), (1, 2.0)]);
+        let rest = [vec![LISTED, SPLIT, 1, 1], closing(&[], true, 0.0), vec![LISTED, END]].concat();
+        [lemma, vec![SPLIT, 0, 1, SPLIT, 1, 1], cover, rest]
+    };
+    let base = Forged { bound: 14.9, excepted: true, answers: vec![vec![(0, 0.9375)], vec![]], ..honest() };
+    let sentence = base.with(&walk(covering(0, &beta))).judged().unwrap().sentence();
+    assert!(sentence.contains("1 others hold one of these, and P of that is at most 1.0"), "{sentence}");
+    refused(&base.with(&walk(covering(1, &beta))), "of an answer that the subset holds");
+    refused(&base.with(&walk(covering(2, &beta))), "no such answer");
+    refused(&base.with(&walk(closing(&beta, true, 0.0))), "below the");
+    let dear = Forged { answers: vec![vec![(0, 0.5)], vec![]], ..base.clone() };
+    refused(&dear.with(&walk(covering(0, &beta))), "of an answer that the subset holds");
+    refused(&Forged { excepted: false, ..base.clone() }.with(&walk(covering(0, &beta))), "no such answer");
+    let family = [psd(&[(0, 20.0), (1, 2.0)]), vec![SPLIT, 0, 1], covering(0, &beta), vec![END]];
+    refused(&base.with(&family), "no single subset");
+    let itself = [psd(&[(0, 20.0), (1, 2.0)]), vec![SPLIT, 0, 1, SPLIT, 1, 0], covering(0, &beta), vec![END]];
+    refused(&base.with(&itself), "no single subset");
 }
 
 #[test]
@@ -633,6 +711,50 @@ fn fitted(columns: &[Vec<f64>], subset: &[usize], ridge: f64, y: &[f64]) -> Vec<
         beta[k] = along / square;
     }
     subset.iter().copied().zip(beta).filter(|c| c.1 != 0.0).collect()
+}
+
+/// V_m of (P18) around nothing, of three columns with products q: E is taken off each product of each row, and no product is left out.
+#[test]
+fn coherence_takes_its_error_off_every_product() {
+    let (q, of_noise) = (0.1f64, 10f64.sqrt());
+    let unit = |j: usize| -> Vec<f64> {
+        (0..5)
+            .map(|i| {
+                if i == 0 {
+                    q.sqrt()
+                } else if i == j {
+                    (1.0 - q).sqrt()
+                } else {
+                    0.0
+                }
+            })
+            .collect()
+    };
+    let columns: Vec<Vec<f64>> = (1..4).map(unit).collect();
+    let y: Vec<f64> =
+        (0..5).map(|i| columns.iter().map(|c| c[i]).sum::<f64>() + if i == 4 { of_noise } else { 0.0 }).collect();
+    let (null, slope) = (0.5 * y.iter().map(|y| y * y).sum::<f64>(), 1.0 + 2.0 * q);
+    let mut all: Vec<(&'static str, Vec<f64>)> = ["a", "b", "c"].into_iter().zip(columns).collect();
+    all.push(("y", y));
+    for k in 1..4usize {
+        let records = [coherence(&[], &[], 4, 0.0), vec![END]].concat();
+        let (names, penalty) = (vec!["a", "b", "c"], [0.0, 0.0, 0.0, f64::NEG_INFINITY, f64::INFINITY]);
+        let base = Forged {
+            columns: all.clone(),
+            features: names,
+            penalty,
+            size: Some(k),
+            answers: Vec::new(),
+            records,
+            ..honest()
+        };
+        let found = largest(&base, 2.0 * null).unwrap();
+        let (count, left) = (k as f64, 1.0 - (k as f64 - 1.0) * q);
+        let exact = null - 0.5 * count * slope * slope / left;
+        // E = 2·72·2⁻²⁴ and little more, k times in each of k rows.
+        let lost = 0.5 * count * slope * slope / (left * left) * count * 144.0 / f64::from(1 << 24);
+        assert!((1.0..1.1).contains(&((exact - found) / lost)), "{k}: {found} of {exact}, {lost:e}");
+    }
 }
 
 /// Coherence proves nothing false: around fits and around points that are none, columns of all sizes, some alike, with a ridge, a price, a

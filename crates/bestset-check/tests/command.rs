@@ -19,13 +19,13 @@ fn said(words: &[&str]) -> (i32, String) {
 
 /// A header of one row and one feature "a" with the target "y", no penalty, no size, and nothing after it.
 fn header() -> Vec<u8> {
-    let mut bytes = b"BSPROOF3".to_vec();
+    let mut bytes = b"BSPROOF4".to_vec();
     bytes.extend([0; 32]);
     bytes.extend([1, 1, 1, b'y', 0, 0, 1, b'a', 0, 0, 0, 0]);
     [0.0, 0.0, 0.0, f64::NEG_INFINITY, f64::INFINITY].iter().for_each(|x: &f64| bytes.extend(x.to_le_bytes()));
     bytes.push(0);
     bytes.extend(1.0f64.to_le_bytes());
-    bytes.extend([0, 0]);
+    bytes.extend([0, 0, 0]);
     bytes
 }
 
@@ -49,7 +49,7 @@ fn every_file_is_called_what_it_is() {
         path(name)
     };
     let (proof, numbers) = (write("one.bsp", &header()), write("numbers.csv", b"a,y\n1,2\n"));
-    let old = write("old.bsp", &[b"BSPROOF2", &header()[8..]].concat());
+    let old = write("old.bsp", &[b"BSPROOF3", &header()[8..]].concat());
     let texts = write("texts.csv", b"a,y\nblue,2\n");
     for (words, status, part) in [
         ([&proof, &numbers], 2, "is a proof: the data come first"),
@@ -57,7 +57,7 @@ fn every_file_is_called_what_it_is() {
         ([&numbers, &numbers], 2, "this is no proof"),
         ([&numbers, &path("none.bsp")], 2, "none.bsp"),
         ([&path("none.csv"), &proof], 2, "none.csv"),
-        ([&numbers, &old], 2, "begins with BSPROOF2, and this program checks BSPROOF3"),
+        ([&numbers, &old], 2, "begins with BSPROOF3, and this program checks BSPROOF4"),
         ([&texts, &proof], 2, "\"blue\" is no number"),
         ([&numbers, &proof], 1, "the proof is of other data"),
     ] {

@@ -43,6 +43,14 @@ struct StoredWork {
     search: Option<Saved>,
 }
 
+/// What is said of a file of other work.
+const OF_OTHERS: &str = "it belongs to other data or settings";
+
+/// Whether an error is that a file belongs to other work.
+pub(crate) fn is_of_others(error: &Error) -> bool {
+    matches!(error, Error::File { what: "checkpoint", reason } if reason.contains(OF_OTHERS))
+}
+
 /// What was done, and the file it is kept in.
 struct Keeper<'f> {
     file: &'f std::path::Path,
@@ -63,7 +71,7 @@ impl<'f> Keeper<'f> {
                 return Err(bad(format!("it is {:?} version {}", known.format, known.version)));
             }
             if known.fingerprint != fingerprint {
-                return Err(bad("it belongs to other data or settings; remove it, or name another file".to_owned()));
+                return Err(bad(format!("{OF_OTHERS}; remove it, or name another file")));
             }
             if sum != check_sum(json) {
                 return Err(bad("it is damaged: its check sum is wrong".to_owned()));

@@ -12,7 +12,9 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub struct ProofArgs {
-    /// Write the proof into a file, which the program bestset-check verifies without this one.
+    /// Write the proof into a file, which the program bestset-check verifies without this one. Where a limit strikes, the search waits
+    /// in FILE.search (unless --checkpoint is given), what there is of the proof in FILE.part, and the same command goes on from there;
+    /// those of other data or settings are kept as FILE.search-1 and FILE.part-1.
     #[arg(long, value_name = "FILE")]
     proof: Option<PathBuf>,
     /// Write the data as they are used into a CSV file, for a proof of data that bestset-check cannot read as they are.

@@ -32,7 +32,7 @@ use incumbents::{Contender, Incumbents};
 use tree::Leaps;
 
 pub(crate) use cell::Cell;
-pub(crate) use cover::determined;
+pub(crate) use cover::{determined, is_small};
 pub(crate) use equations::Equations;
 pub(crate) use family::Family;
 pub(crate) use form::Form;

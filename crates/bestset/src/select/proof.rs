@@ -47,12 +47,27 @@ impl ProofFile {
     }
 
     /// Keeps the search before the proof in a file beside it, with `.search` at the end of its name, unless it is kept elsewhere: a limit
-    /// leaves it, and the next call goes on from there. It goes once the proof is written.
+    /// leaves it, and the next call goes on from there; that of other data or settings is kept as `.search-1`. It goes once the proof is
+    /// written.
     pub fn keep_search(&self, options: &mut Selection) {
         if options.checkpoint.is_none() && options.workers.is_none() {
-            options.checkpoint = Some(with_end(&self.path, ".search"));
+            options.checkpoint = Some(with_end(&self.path, SEARCH));
         }
     }
+}
+
+/// The end of the name of a search that is kept beside its proof.
+const SEARCH: &str = ".search";
+
+/// Whether a file could not be gone on from as it is the search before another proof, and is now kept as `.search-1`.
+pub(super) fn set_aside(file: &Path, error: &Error) -> Result<bool> {
+    let is_own = file.as_os_str().as_encoded_bytes().ends_with(SEARCH.as_bytes());
+    if !is_own || !crate::checkpoint::is_of_others(error) {
+        return Ok(false);
+    }
+    let failed = |error: io::Error| Error::File { what: "checkpoint", reason: format!("{}: {error}", file.display()) };
+    std::fs::rename(file, free_name(file)).map_err(failed)?;
+    Ok(true)
 }
 
 impl Posed<'_> {
@@ -121,7 +136,7 @@ impl Posed<'_> {
         })?;
         std::fs::rename(&part, &file.path).map_err(failed)?;
         // It may never have been needed.
-        let _ = std::fs::remove_file(with_end(&file.path, ".search"));
+        let _ = std::fs::remove_file(with_end(&file.path, SEARCH));
         Ok(written)
     }
 }

@@ -5,6 +5,7 @@ use crate::control::{Method, Observer, Options};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, solve_groups_observed};
 use crate::problem::Problem;
+use crate::select::proof::set_aside;
 use crate::select::{Prove, Workers, workers};
 use crate::solution::{Local, Ranked, Solution, Status, TraceRow};
 use crate::solve::solve_observed;
@@ -104,7 +105,15 @@ impl Proof<'_, '_> {
             Options { method: Method::Exact, warm_start, time_limit, max_nodes, top, ..self.options.clone() };
         let mut proved = match (self.groups, self.file) {
             (Some(groups), _) => solve_groups_observed(self.problem, groups, &settings, observer)?,
-            (None, Some(file)) => crate::checkpoint::exact_observed(self.problem, &settings, file, observer)?,
+            (None, Some(file)) => {
+                let run = |observer: &mut dyn Observer| {
+                    crate::checkpoint::exact_observed(self.problem, &settings, file, observer)
+                };
+                match run(observer) {
+                    Err(error) if set_aside(file, &error)? => run(observer)?,
+                    found => found?,
+                }
+            }
             (None, None) => match self.workers.filter(|_| self.prove != Prove::Usual) {
                 Some(workers) => workers::prove(self.problem, &settings, workers, observer)?,
                 None => solve_observed(self.problem, &settings, observer)?,

@@ -8,6 +8,7 @@ use crate::control::Monitor;
 use crate::design::Column;
 use crate::error::Result;
 use crate::exact::tree::region::{Cheap, PRICES};
+use crate::leaps::determined;
 use crate::problem::Problem;
 use crate::solution::Coefficients;
 
@@ -68,7 +69,9 @@ impl ProofTree<'_, '_, '_> {
     /// prices closes the others; `None` where neither is so, and nothing is written.
     pub(super) fn open_by_coherence(&mut self, monitor: &mut Monitor<'_>) -> Result<Option<Opening>> {
         let (problem, size) = (self.ground.setting.problem, self.ground.setting.size);
-        let is_meant = !self.is_part && !self.claim.excepted && self.equations.is_none();
+        // Fits on all features, where these do not fit any targets, close more.
+        let is_fitted = self.equations.as_ref().is_some_and(|e| e.len() < determined(problem));
+        let is_meant = !self.is_part && !self.claim.excepted && !is_fitted;
         let is_small = self.has_ridge() && problem.ncols() < LEAST_COHERENT;
         if !is_meant || is_small || !coherence::applies(problem, &self.ground.memory) {
             return Ok(None);

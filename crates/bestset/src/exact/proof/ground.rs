@@ -131,10 +131,15 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
         self.out.flag(in_first)
     }
 
-    /// The point and the price of the node's bound.
+    /// A bound of the node; what it decides is to follow.
     pub(super) fn write_bound(&mut self, node: &NodeRelaxation) -> Result<()> {
-        let features = self.ground.context().features(&node.members.positions);
         self.out.record(Record::Bound)?;
+        self.write_anchor(node)
+    }
+
+    /// The point and the price of the node's bound.
+    pub(super) fn write_anchor(&mut self, node: &NodeRelaxation) -> Result<()> {
+        let features = self.ground.context().features(&node.members.positions);
         self.out.sparse(features.into_iter().zip(node.members.beta.iter().copied()).collect())?;
         self.out.flag(node.inherited.is_some())?;
         self.out.real(if self.ground.setting.size.is_some() { node.multiplier } else { 0.0 })

@@ -13,13 +13,14 @@
 //! | `root`, `tree` | the bound of all subsets; the walk |
 //! | `rules` | D′ with room for the checker's rounding: what is closed, in, out |
 //! | `lemma` | curvature that the checker finds semidefinite |
-//! | `leaps` | families closed by fits alone |
+//! | `families`, `leaps` | families that fits may close; the walk that closes them by fits alone |
 //! | `coherent` | subsets closed by how many features they add |
 //! | `probe` | members put in or out while the others answer |
 //! | `resume` | an unfinished file, to go on from |
 //! | `stream`, `hash` | bytes, SHA-256 |
 
 mod coherent;
+mod families;
 mod ground;
 mod hash;
 mod leaps;
@@ -46,6 +47,7 @@ use crate::exact::tuning::Tuning;
 use crate::leaps::determined;
 use crate::penalty::Bounds;
 use crate::problem::Problem;
+use crate::problem::whitened::Frame;
 use crate::solution::{Coefficients, Solution, Status};
 use ground::ProofTree;
 use resume::replay;
@@ -109,7 +111,8 @@ pub fn resume_proof(
     let mut observer = ();
     let mut monitor = Monitor::new(options, &mut observer);
     let asked = Asked { problem, data, solution, options, start };
-    crate::control::on_threads(options.threads, || asked.write(out, &mut monitor, &Faults::default()))
+    let written = crate::control::on_threads(options.threads, || asked.write(out, &mut monitor, &Faults::default()));
+    written.map_err(|error| asked.named(error))
 }
 
 /// Whether these bytes are the beginning of such a proof, or less than its header: a file of another proof is not to be written over.
@@ -142,6 +145,19 @@ struct Asked<'s, 'a> {
 }
 
 impl Asked<'_, '_> {
+    /// What could not be closed may be the search's not having proved all answers.
+    fn named(&self, error: Error) -> Error {
+        let is_unproved = self.options.top > 1 && self.solution.ranked.iter().any(|r| !r.proved);
+        match error {
+            Error::Recheck { .. } | Error::File { .. } if is_unproved => Error::Unused {
+                setting: format!("{} answers", self.solution.ranked.len()),
+                place: "with a proof file here",
+                advice: "the search has not proved all of them; ask for fewer",
+            },
+            other => other,
+        }
+    }
+
     /// Writes it, with faults that the checker is to find.
     fn write(&self, out: &mut (dyn Write + Send), monitor: &mut Monitor<'_>, faults: &Faults) -> Result<ProofSummary> {
         let Self { data, solution, start, .. } = *self;
@@ -160,7 +176,7 @@ impl Asked<'_, '_> {
         stream.raw(&header)?;
         known.iter().try_for_each(|(records, _)| stream.raw(records))?;
         let mut tree = ProofTree::new(setting, best, claim, stream, faults)?;
-        tree.equations = leaps::equations(&unlimited);
+        tree.equations = families::equations(&unlimited);
         let mut known = known.map(|(_, replayed)| replayed);
         let discount = match known.as_mut().and_then(|known| known.discount.take()) {
             Some(discount) => Some(discount),
@@ -206,12 +222,15 @@ fn without_constants<'a>(problem: &Problem<'a>, claim: &Claim) -> Result<Problem
     if problem.penalty().has_certificate(p) && !claim.excepted {
         return Ok(problem.clone());
     }
+    let frame = Frame::new(problem);
     let (mut flat, mut column, mut values) = (Vec::new(), Column::default(), vec![0.0; problem.nrows()]);
     for j in 0..p {
         problem.design().column(j, &mut column)?;
         column.to_dense(&mut values);
         let is_flat = values.iter().all(|x| *x == values[0]) && (problem.has_intercept() || values[0] == 0.0);
-        if is_flat && claim.answers.iter().all(|a| a.support.binary_search(&j).is_err()) {
+        if (is_flat || frame.unit(problem, j)?.is_none())
+            && claim.answers.iter().all(|a| a.support.binary_search(&j).is_err())
+        {
             flat.push(j);
         }
     }
@@ -250,7 +269,8 @@ fn claim(problem: &Problem<'_>, solution: &Solution, options: &Options) -> Resul
     if !bound.is_finite() {
         return Err(Error::Range { name: "the objective", value: best, range: "finite" });
     }
-    Ok((best, Claim { bound, excepted, answers }))
+    let dependent = families::dependences(problem, bound);
+    Ok((best, Claim { bound, excepted, answers, dependent }))
 }
 
 /// Share of P that a proof leaves to rounding where no tolerance does.
@@ -258,6 +278,13 @@ const LEAST_GAP: f64 = 1e-9;
 
 /// Share of the null model's P that a proof leaves to rounding where the loss is not the squared one.
 const LEAST_OF_NULL: f64 = 1e-12;
+
+/// What closes in exact arithmetic, with less to spare than the checker takes off.
+fn rounding() -> Error {
+    let reason =
+        "rounding leaves subsets open: columns that are almost copies, or wide bounds on coefficients, and no lambda2";
+    Error::File { what: "proof", reason: reason.to_owned() }
+}
 
 /// An error where a limit struck.
 fn check(limits: &Limits) -> Result<()> {

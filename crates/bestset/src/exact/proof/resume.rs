@@ -150,7 +150,11 @@ fn step(record: u8, from: &mut Cursor<'_>, open: &mut Vec<OpenFamily>, size: Opt
             family.choices.iter_mut().filter(|c| **c == Choice::Free).for_each(|c| *c = Choice::Out);
             open.push(family);
         }
-        5 | 8 => {}
+        5 | 8 | 10 => {}
+        11 => {
+            from.whole()?;
+            (from.sparse()?, from.flag()?, from.real()?);
+        }
         7 => {
             if from.flag()? {
                 return Some(());

@@ -37,11 +37,11 @@ impl ProofTree<'_, '_, '_> {
             self.check_quadratic()?;
             self.bring_near(&all)?;
             let mut node = self.node(&all, &Coefficients::default(), 0.0)?;
-            if self.close_by_fits(&node, monitor.limits())? {
-                return Ok(Opening::Closed);
-            }
             if let Some(opening) = self.open_by_coherence(monitor)? {
                 return Ok(opening);
+            }
+            if self.close_by_fits(&node, monitor.limits())? {
+                return Ok(Opening::Closed);
             }
             check_curvature(self.ground.setting.problem)?;
             return match lemma::make_ridge(&self.ground.context(), &mut node, self.faults.curvature, monitor.limits()) {

@@ -41,6 +41,10 @@ pub struct Faults {
     pub is_all_listed: bool,
     /// One feature less than k is taken for k.
     pub is_size_short: bool,
+    /// Families are taken for such as hold features that depend on each other.
+    pub is_all_dependent: bool,
+    /// Single subsets are taken for no better than an answer that are so far from it.
+    pub cover: f64,
 }
 
 /// Features that a bound decides about.
@@ -61,13 +65,15 @@ pub struct PointSize {
     pub terms: f64,
     /// Σ of the sizes of what each of these terms is the difference of.
     pub parts: f64,
+    /// Times that slopes are off by more than their sums: eight where an intercept has them shrunk (PROOF, "Other losses").
+    pub times: f64,
 }
 
 impl PointSize {
     /// Of a dual point with the loss of its primal one.
     pub fn new(problem: &Problem<'_>, alpha: &[f64], loss: f64) -> Self {
         if problem.loss().is_quadratic() {
-            return Self { norm: (2.0 * loss.max(0.0)).sqrt(), terms: 0.0, parts: 0.0 };
+            return Self { norm: (2.0 * loss.max(0.0)).sqrt(), terms: 0.0, parts: 0.0, times: 1.0 };
         }
         let (norm, terms) = problem.dual_sizes(alpha);
         // The checker has y log y and (a + y) log(a + y) as they are, whose difference is small where a is.
@@ -77,7 +83,7 @@ impl PointSize {
             true => problem.y().iter().enumerate().map(|(i, y)| 2.0 * weight(i) * own(*y)).sum(),
             false => 0.0,
         };
-        Self { norm, terms, parts }
+        Self { norm, terms, parts, times: if problem.has_intercept() { 8.0 } else { 1.0 } }
     }
 
     fn is_dual(&self) -> bool {
@@ -100,9 +106,19 @@ impl ProofRules<'_> {
         self.dual(context, node) + self.faults.close >= self.bound
     }
 
+    /// Whether it does of a single subset, which nothing divides: with twice what it can take off to spare, not four times.
+    pub fn closes_single(&self, context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> bool {
+        node.dual - 0.5 * self.margin(context, node) >= self.bound
+    }
+
     /// Whether it does at the point of a probe.
     pub fn closes_probed(&self, context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> bool {
         self.dual(context, node) + self.faults.probe >= self.bound
+    }
+
+    /// Whether it finds V at least so much, of a subset that holds an answer's.
+    pub fn covers(&self, context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, least: f64) -> bool {
+        self.dual(context, node) + self.faults.cover >= least
     }
 
     /// D′ less four times what the checker can take off for rounding.
@@ -128,10 +144,9 @@ impl ProofRules<'_> {
         found
     }
 
-    /// Four times what the checker allows for in a slope; more where slopes of the loss are shrunk (PROOF, "Other losses").
+    /// Four times what the checker allows for in a slope.
     pub fn slope_error(&self, n: usize, length: f64, size: PointSize, tau: f64) -> f64 {
-        let times = if size.is_dual() { 8.0 } else { 1.0 };
-        4.0 * U * (times * (n + 32) as f64 * length * size.norm + 8.0 * tau.abs())
+        4.0 * U * (size.times * (n + 32) as f64 * length * size.norm + 8.0 * tau.abs())
     }
 
     fn margin(&self, context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> f64 {
@@ -149,7 +164,7 @@ impl ProofRules<'_> {
     /// Four times what the checker takes off: γ of the sums, and the errors of residual and slopes times what they are multiplied by; and what
     /// Ψ loses at the far end of a slope's error, which is its square over the curvature that is left: all there is to see without a ridge.
     pub fn margin_of(&self, terms: impl Iterator<Item = BoundTerm>, n: usize, size: PointSize, dual: f64) -> f64 {
-        let PointSize { norm, terms: of_conjugates, parts } = size;
+        let PointSize { norm, terms: of_conjugates, parts, times } = size;
         let (mut fitted, mut asked, mut count, mut charged, mut beyond) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for BoundTerm { length, penalty, beta, tau } in terms {
             let far = tau + self.slope_error(n, length, size, tau).copysign(tau);
@@ -165,7 +180,7 @@ impl ProofRules<'_> {
         if size.is_dual() {
             // The checker finds the point's slopes anew, from predictions that are rounded as their parts are.
             let of_point = 2.0 * U * (count + 16.0) * (self.y_norm + fitted) * asked;
-            let of_sums = 8.0 * U * (n + 48.0) * norm * asked + of_point;
+            let of_sums = times * U * (n + 48.0) * norm * asked + of_point;
             // Each logarithm is off by 16u of itself, its argument by one unit, and that twice: no more can be, so that no more is
             // allowed for. What sums round is relative to the differences.
             let of_parts = 40.0 * U * parts;

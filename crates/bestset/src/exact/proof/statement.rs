@@ -35,6 +35,8 @@ pub struct Claim {
     pub excepted: bool,
     /// The answers.
     pub answers: Vec<Coefficients>,
+    /// Sets of features, columns that depend on each other: of subsets that hold all of one nothing is claimed.
+    pub dependent: Vec<Vec<usize>>,
 }
 
 impl ProofData<'_> {
@@ -101,7 +103,9 @@ impl ProofData<'_> {
         out.real(claim.bound)?;
         out.flag(claim.excepted)?;
         out.whole(claim.answers.len())?;
-        claim.answers.iter().try_for_each(|answer| out.sparse(answer.iter().collect()))
+        claim.answers.iter().try_for_each(|answer| out.sparse(answer.iter().collect()))?;
+        out.whole(claim.dependent.len())?;
+        claim.dependent.iter().try_for_each(|set| out.features(set))
     }
 }
 

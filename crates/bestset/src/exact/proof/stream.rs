@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use std::io::Write;
 
 /// The first bytes: a name and the version of the format.
-pub const MAGIC: &[u8; 8] = b"BSPROOF3";
+pub const MAGIC: &[u8; 8] = b"BSPROOF4";
 
 /// Numbers of a proof are zero or at least this in size.
 pub const LEAST: f64 = 1e-60;
@@ -21,6 +21,8 @@ pub enum Record {
     Fit = 7,
     Pairs = 8,
     Coherence = 9,
+    Dependent = 10,
+    Covered = 11,
 }
 
 /// Bytes on their way into a file.

@@ -220,6 +220,7 @@ fn a_fault_in_each_rule_is_caught() {
         ("fit", Faults { fit: 1.0, ..none.clone() }),
         ("dear", Faults { dear: 1.0, ..none.clone() }),
         ("pair", Faults { pair: 1e3, ..none.clone() }),
+        ("dependent", Faults { is_all_dependent: true, ..none.clone() }),
         ("none", none.clone()),
     ] {
         let (rejected, written) = caught_without_ridge(&options, &faults);
@@ -237,6 +238,35 @@ fn a_fault_in_each_rule_is_caught() {
             assert!(rejected > 0, "{name}, other losses: {rejected} of {written}");
         }
     }
+}
+
+/// The best answer is left out, and said to be no better than one that it holds: no proof of that is accepted.
+#[test]
+fn a_fault_of_covers_is_caught() {
+    let options = Options { top: 4, ..Options::with_method(Method::Exact) };
+    let faulty = Faults { cover: 1e9, ..Faults::default() };
+    let (mut refused, mut rejected) = (0, 0);
+    for seed in 0..60 {
+        for is_squared in [true, false] {
+            drawn(seed, is_squared).with_problem(|problem| {
+                let mut solution = solve(problem, &options).unwrap();
+                let best = solution.ranked.remove(0);
+                let holds =
+                    |r: &crate::Ranked| r.coefficients.support.iter().all(|j| best.coefficients.support.contains(j));
+                let is_above = solution.ranked.last().is_some_and(|r| r.objective > best.objective * (1.0 + 1e-3));
+                if !solution.ranked.iter().any(holds) || !is_above {
+                    return;
+                }
+                refused += usize::from(judged(problem, &solution, &options, &Faults::default()).is_none());
+                if let Some(verdict) = judged(problem, &solution, &options, &faulty) {
+                    let error = verdict.unwrap_err();
+                    assert!(error.contains("of an answer that the subset holds"), "{seed}: {error}");
+                    rejected += 1;
+                }
+            });
+        }
+    }
+    assert!(rejected > 5 && refused == rejected, "{rejected} rejected, {refused} not written");
 }
 
 /// A claim that is false, by a solver that closes what it likes: no proof of it is accepted.

@@ -6,7 +6,7 @@ use super::probe::Probed;
 use super::resume::Replayed;
 use super::rules::Decisions;
 use super::stream::Record;
-use super::{check, lemma};
+use super::{check, lemma, rounding};
 use crate::control::{Limits, Monitor};
 use crate::error::{Error, Result};
 use crate::exact::curvature::unmoved;
@@ -103,14 +103,44 @@ impl ProofTree<'_, '_, '_> {
                 self.write_lemma(&node, &mut lemma)?;
                 Ok(Some(NodeSplit { node, lemma, member }))
             }
+            None if self.rules().closes_single(&self.ground.context(), &node) => {
+                self.write_lemma(&node, &mut lemma)?;
+                self.write_bound(&node)?;
+                self.out.flag(true)?;
+                Ok(None)
+            }
             // One subset, and its bound is below what was to be proved.
-            None => Err(Error::Recheck {
+            None => self.cover(&node, &mut lemma).map(|()| None),
+        }
+    }
+
+    /// A single subset that is best with a coefficient of zero, so that it is no better than an answer that it holds: the file says so.
+    fn cover(&mut self, node: &NodeRelaxation, lemma: &mut Option<Arc<MovedCurvature>>) -> Result<()> {
+        let (problem, room) = (self.ground.setting.problem, self.ground.best - self.claim.bound);
+        let features = self.ground.context().features(&node.members.positions);
+        let mut covering = None;
+        for (place, answer) in self.claim.answers.iter().enumerate().filter(|_| self.claim.excepted) {
+            let is_held = answer.support.len() < features.len()
+                && answer.support.iter().all(|j| features.binary_search(j).is_ok());
+            if is_held && self.rules().covers(&self.ground.context(), node, problem.value(answer)? - room) {
+                covering = Some(place);
+            }
+        }
+        let Some(place) = covering else {
+            if node.dual >= self.claim.bound {
+                return Err(rounding());
+            }
+            return Err(Error::Recheck {
                 what: "the bound to be proved",
                 claimed: self.claim.bound,
                 found: node.dual,
-                slack: self.ground.best - self.claim.bound,
-            }),
-        }
+                slack: room,
+            });
+        };
+        self.write_lemma(node, lemma)?;
+        self.out.record(Record::Covered)?;
+        self.out.whole(place)?;
+        self.write_anchor(node)
     }
 
     /// Another look at the node's curvature, where it is worth its cost; whether there was one.

@@ -9,7 +9,7 @@ use bestset::internals::{enumerated, solve_by_enumeration};
 use bestset::{Error, Options, Status};
 
 /// Columns of all kinds with p > n, and columns alike to five digits; a column is at times the sum of others but for a little.
-fn problem(rng: &mut ChaCha8Rng) -> Case {
+pub fn problem(rng: &mut ChaCha8Rng) -> Case {
     let mut case = if rng.random_bool(0.7) { wide_columns(rng, 9) } else { near_copies(rng) };
     // Of columns that vary and are of like sizes: a column of nothing but the rounding of its entries is taken for none, and named.
     let ends = |j: usize| case.col(j).iter().fold((f64::MAX, f64::MIN), |(a, b), x| (x.min(a), x.max(b)));

@@ -1,6 +1,6 @@
 //! All subsets of small sizes: against enumeration in twice the precision where p is small, against plain loops where it is not.
 
-mod attack;
+pub mod attack;
 mod many;
 
 use crate::common::{Case, RngExt, least_of_sizes, power, rng, twofold_fits_beyond, twofold_sizes, wide_columns};

@@ -45,9 +45,10 @@ pub fn written(seed: u64) -> Option<Written> {
         }
         let bytes = match proof(&problem, &solution, &options) {
             Ok((bytes, _)) => bytes,
-            Err(Error::Recheck { .. }) if options.top > 1 => return None,
-            // Columns that depend on others.
-            Err(Error::Unused { .. } | Error::File { .. } | Error::Recheck { .. }) if is_unridged => return None,
+            // Ranks that the search has not proved.
+            Err(Error::Unused { .. }) if options.top > 1 => return None,
+            // Columns that depend on others but for little.
+            Err(Error::File { .. }) if is_unridged => return None,
             Err(error) => panic!("{seed}: {error}"),
         };
         let accepted = check(&table(&problem), None, &bytes[..]).unwrap_or_else(|e| panic!("{seed}: {e}; {case:?}"));
@@ -63,7 +64,7 @@ impl Written {
         let weights = problem.weights().map_or_else(|| vec![1.0; problem.nrows()], <[f64]>::to_vec);
         let marks = Marks::new(&bytes, &accepted.header);
         let mut one = Self { bytes, table: table(problem), x, y, weights, offset, truth: 0.0, marks };
-        one.truth = one.least(&accepted.header);
+        one.truth = one.least(accepted);
         one
     }
 
@@ -136,15 +137,25 @@ impl Written {
     }
 
     /// The least P of all subsets that the claim is about.
-    fn least(&self, header: &Header) -> f64 {
-        let p = header.names.len();
+    fn least(&self, proved: &Proved) -> f64 {
+        let (header, objectives) = (&proved.header, &proved.objectives);
+        let (p, last) = (header.names.len(), objectives.iter().copied().fold(f64::NEG_INFINITY, f64::max));
         let subsets = (0..1usize << p).map(|mask| (0..p).filter(|j| mask >> j & 1 == 1).collect::<Vec<_>>());
         let is_meant = |subset: &Vec<usize>| {
             let is_answer = header.answers.iter().any(|a| a.iter().map(|c| c.0).eq(subset.iter().copied()));
             let may_enter = subset.iter().all(|&j| header.penalty(j).low < 0.0 || header.penalty(j).high > 0.0);
-            header.size.is_none_or(|k| subset.len() <= k) && !(header.excepted && is_answer) && may_enter
+            let is_apart = header.dependent.iter().any(|set| set.iter().all(|j| subset.contains(j)));
+            header.size.is_none_or(|k| subset.len() <= k) && !(header.excepted && is_answer) && may_enter && !is_apart
         };
-        subsets.filter(is_meant).map(|subset| self.cost(header, &subset)).fold(f64::INFINITY, f64::min)
+        // Those that hold an answer's may be as good as it, where the sentence says so.
+        let is_covered = |subset: &[usize], cost: f64| {
+            let mut answers = header.answers.iter().zip(objectives);
+            let room = last - header.bound + 1e-13 * (cost.abs() + self.cost(header, &[]));
+            let holds = |answer: &[(usize, f64)]| answer.iter().all(|c| subset.contains(&c.0));
+            proved.counts.covered > 0 && answers.any(|(answer, own)| holds(answer) && cost >= own - room)
+        };
+        let costs = subsets.filter(is_meant).map(|subset| (self.cost(header, &subset), subset));
+        costs.filter(|(cost, subset)| !is_covered(subset, *cost)).map(|c| c.0).fold(f64::INFINITY, f64::min)
     }
 }
 
@@ -198,6 +209,9 @@ impl Marks {
         at.number();
         at.flag();
         (0..at.whole()).for_each(|_| at.sparse());
+        (0..at.whole()).for_each(|_| {
+            at.features();
+        });
         while at.place < bytes.len() {
             let place = at.place;
             at.record();
@@ -275,6 +289,12 @@ impl Reader<'_> {
                 let count = self.features();
                 (0..2 * count).for_each(|_| self.number());
                 self.whole();
+                self.number();
+            }
+            11 => {
+                self.whole();
+                self.sparse();
+                self.flag();
                 self.number();
             }
             7 => {
@@ -446,7 +466,8 @@ fn attack(seeds: std::ops::Range<u64>, each: u64, change: fn(&Written, &mut ChaC
             let Ok(proved) = check(&one.table, None, &bytes[..]) else { continue };
             outcome.accepted += 1;
             let header = &proved.header;
-            let least = *known.entry(format!("{header:?}")).or_insert_with(|| one.least(header));
+            let key = format!("{header:?} {}", proved.counts.covered > 0);
+            let least = *known.entry(key).or_insert_with(|| one.least(&proved));
             one.judge(header, least, &(seed, trial));
         }
         last = one.bytes[one.marks.records[0]..].to_vec();
@@ -454,7 +475,7 @@ fn attack(seeds: std::ops::Range<u64>, each: u64, change: fn(&Written, &mut ChaC
             outcome.mutated += 1;
             let Ok(proved) = check(&other.table, None, &other.bytes[..]) else { continue };
             (outcome.accepted, outcome.of_others) = (outcome.accepted + 1, outcome.of_others + 1);
-            other.judge(&proved.header, other.least(&proved.header), &(seed, "data"));
+            other.judge(&proved.header, other.least(&proved), &(seed, "data"));
         }
     }
     outcome
