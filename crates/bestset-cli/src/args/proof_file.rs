@@ -13,6 +13,9 @@ use std::path::PathBuf;
 #[command(next_help_heading = "Output")]
 pub struct ProofArgs {
     /// Write the proof into a file, which the program bestset-check verifies without this one.
+    ///
+    /// What a limit leaves of a proof waits in FILE.part, what it leaves of the search before in FILE.search or in the file that --checkpoint
+    /// names, and the same call goes on from there. What there is of another proof is kept as FILE.part-1.
     #[arg(long, value_name = "FILE")]
     proof: Option<PathBuf>,
     /// Write the data as they are used into a CSV file, for a proof of data that bestset-check cannot read as they are.
