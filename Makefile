@@ -125,6 +125,7 @@ docs-module: rust $(DOCS_VENV)/ready
 	cp target/debug/lib_core.so python/bestset/_core.abi3.so 2>/dev/null || cp target/debug/lib_core.dylib python/bestset/_core.abi3.so
 
 docs-test: docs-module
+	$(DOCS_ENV) $(DOCS_VENV)/bin/python docs/site/words.py
 	$(DOCS_ENV) $(DOCS_VENV)/bin/python docs/site/blocks.py
 
 docs: docs-test

@@ -8,7 +8,7 @@ if command -v Rscript >/dev/null && Rscript -e 'library(bestset); library(pkgdow
     # pkgdown writes beside the sources, and wants the files of a package alone.
     work=$(mktemp -d)
     trap 'rm -rf "$work" "$work.log"' EXIT
-    cp -R DESCRIPTION NAMESPACE LICENSE R README.md _pkgdown.yml man pkgdown vignettes "$work"
+    cp -R DESCRIPTION NAMESPACE LICENSE R inst README.md _pkgdown.yml man pkgdown vignettes "$work"
     Rscript -e 'words <- commandArgs(TRUE); options(bestset.threads = 2, pkgdown.internet = FALSE)
         pkgdown::build_site(words[[1]], override = list(destination = words[[2]]), install = FALSE, devel = FALSE, preview = FALSE)' \
         "$work" "$out" >"$work.log" 2>&1 || { tail -n 30 "$work.log" >&2; exit 1; }
