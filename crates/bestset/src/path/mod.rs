@@ -5,6 +5,7 @@
 //! No answer depends on points of later sweeps, so that none depends on where the path ends. The active set and its inner
 //! products are shared by all points: they do not depend on λ0.
 
+mod answer;
 mod back;
 mod batch;
 mod grid;
@@ -12,6 +13,7 @@ mod grouped;
 mod judged;
 mod run;
 mod state;
+mod sweep;
 
 pub use grid::Grid;
 pub(crate) use state::State;

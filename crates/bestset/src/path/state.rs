@@ -90,3 +90,8 @@ impl Carried {
         result
     }
 }
+
+/// The features of gains that are listed with them.
+pub(super) fn features_of(entering: &[(f64, usize)]) -> Vec<usize> {
+    entering.iter().map(|e| e.1).collect()
+}

@@ -1,6 +1,7 @@
 //! What a certificate claims, held against what is true; the seeds of an attack, and what came of them.
 
-use bestset::{Certificate, Status};
+use super::Case;
+use bestset::{Certificate, Status, Subset, Subsets};
 use std::ops::Range;
 
 /// lower bound ≤ P* ≤ objective and, where the answer is called optimal, objective ≤ P* but for the gap asked for (1e-6 of it, or
@@ -25,6 +26,33 @@ pub fn holds_between(
     let is_optimal = status == Status::Optimal;
     assert!(!is_optimal || c.objective <= high + 1e-6 * high.abs() + 2e-9, "not optimal: {}", say());
     is_optimal
+}
+
+/// What rounding may do to P of given coefficients: u = Xβ is as exact as its largest term.
+fn evaluation(data: &Case, s: &Subset) -> f64 {
+    let length = |v: &[f64]| (0..data.n).map(|i| data.weight(i) * v[i] * v[i]).sum::<f64>().sqrt();
+    let terms: f64 = s.coefficients.iter().map(|(j, b)| b.abs() * data.norm(j)).sum();
+    let objective = s.certificate.objective;
+    16.0 * f64::EPSILON * (terms + length(&data.y)) * (2.0 * objective).sqrt() + 1e-13 * objective
+}
+
+/// Checks every claim about the best subset of every size beside the least P of each, where numbers below `floor` are none and a gap of
+/// `room` is no gap; how many are proved.
+#[track_caller]
+pub fn sizes_hold(data: &Case, best: &[f64], found: &Subsets, (floor, room): (f64, f64), context: &str) -> usize {
+    let mut proved = 0;
+    for (s, k) in found.sizes.iter().zip(1..) {
+        let (c, least) = (s.certificate, best[k]);
+        let say = || format!("{context}, size {k}: {} {c:?}, least {least}, {:?} {data:?}", s.status, s.coefficients);
+        assert!(s.size == k && s.coefficients.nonzeros() <= k, "{}", say());
+        assert!(c.lower_bound <= least.max(floor), "the bound is wrong: {}", say());
+        assert!(c.objective >= least - evaluation(data, s), "better than best: {}", say());
+        if s.status == Status::Optimal {
+            assert!(c.objective <= least + 1e-6 * least + room, "not optimal: {}", say());
+            proved += 1;
+        }
+    }
+    proved
 }
 
 /// The variable that names other seeds than the usual ones: `BESTSET_ATTACK=first..last`, as `make attack` sets it.

@@ -3,17 +3,11 @@
 pub mod attack;
 mod many;
 
-use crate::common::{Case, RngExt, least_of_sizes, power, rng, twofold_fits_beyond, twofold_sizes, wide_columns};
+use crate::common::{
+    Case, RngExt, least_of_sizes, power, rng, sizes_hold, twofold_fits_beyond, twofold_sizes, wide_columns,
+};
 use bestset::internals::{enumerated, solve_by_enumeration};
-use bestset::{Error, Factors, Options, Status, Subset, Subsets};
-
-/// What rounding may do to P of given coefficients: u = Xβ is as exact as its largest term.
-fn evaluation(data: &Case, s: &Subset) -> f64 {
-    let length = |v: &[f64]| (0..data.n).map(|i| data.weight(i) * v[i] * v[i]).sum::<f64>().sqrt();
-    let terms: f64 = s.coefficients.iter().map(|(j, b)| b.abs() * data.norm(j)).sum();
-    let objective = s.certificate.objective;
-    16.0 * f64::EPSILON * (terms + length(&data.y)) * (2.0 * objective).sqrt() + 1e-13 * objective
-}
+use bestset::{Error, Factors, Options, Status, Subsets};
 
 /// The fits of all subsets in twice the precision. Columns that are combinations of others but for the rounding of their entries, which
 /// the answer names, add nothing; of any others more is left than this.
@@ -28,22 +22,9 @@ fn at_most(fits: &[f64]) -> Vec<f64> {
     best.iter().map(|&least| if least < 1e-24 * fits[0] { 0.0 } else { least }).collect()
 }
 
-/// Checks every claim about every size; how many are proved.
+/// Checks every claim about every size; how many are proved. Twice the precision has no more digits than the floor.
 fn check(data: &Case, best: &[f64], found: &Subsets, context: &str) -> usize {
-    let mut proved = 0;
-    for (s, k) in found.sizes.iter().zip(1..) {
-        let (c, least) = (s.certificate, best[k]);
-        let context = format!("{context}, size {k}: {} {c:?}, least {least}, {:?} {data:?}", s.status, s.coefficients);
-        assert!(s.size == k && s.coefficients.nonzeros() <= k, "{context}");
-        // Twice the precision has no more digits than this.
-        assert!(c.lower_bound <= least.max(1e-24 * best[0]), "the bound is wrong: {context}");
-        assert!(c.objective >= least - evaluation(data, s), "better than best: {context}");
-        if s.status == Status::Optimal {
-            assert!(c.objective <= least * (1.0 + 1e-6) + 1e-9 * best[0], "not optimal: {context}");
-            proved += 1;
-        }
-    }
-    proved
+    sizes_hold(data, best, found, (1e-24 * best[0], 1e-9 * best[0]), context)
 }
 
 /// Every size of every problem, p > n, without a ridge and with one.

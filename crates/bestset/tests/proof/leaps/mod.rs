@@ -5,34 +5,15 @@ mod columns;
 mod wide;
 
 use crate::common::{
-    Case, RngExt, Shape, assert_close, awkward_columns, case, enumerate, holds, noise, power, rng, twofold_sizes,
+    Case, RngExt, Shape, assert_close, awkward_columns, case, enumerate, holds, noise, power, rng, sizes_hold,
+    twofold_sizes,
 };
-use bestset::{CancelFlag, Error, Loss, Method, Options, Penalty, Status, Subset, Subsets, solve, subsets};
+use bestset::{CancelFlag, Error, Loss, Method, Options, Penalty, Status, Subsets, solve, subsets};
 use std::time::Duration;
-
-/// What rounding may do to P of given coefficients: u = Xβ is as exact as its largest term.
-fn evaluation(data: &Case, s: &Subset) -> f64 {
-    let length = |v: &[f64]| (0..data.n).map(|i| data.weight(i) * v[i] * v[i]).sum::<f64>().sqrt();
-    let terms: f64 = s.coefficients.iter().map(|(j, b)| b.abs() * data.norm(j)).sum();
-    16.0 * f64::EPSILON * (terms + length(&data.y)) * (2.0 * s.certificate.objective).sqrt()
-        + 1e-13 * s.certificate.objective
-}
 
 /// Checks every claim about every size; how many are proved.
 fn check(data: &Case, best: &[f64], found: &Subsets, context: &str) -> usize {
-    let mut proved = 0;
-    for (s, k) in found.sizes.iter().zip(1..) {
-        let (c, least) = (s.certificate, best[k]);
-        let context = format!("{context}, size {k}: {} {c:?}, least {least}, {:?} {data:?}", s.status, s.coefficients);
-        assert!(s.size == k && s.coefficients.nonzeros() <= k, "{context}");
-        assert!(c.lower_bound <= least.max(0.0), "the bound is wrong: {context}");
-        assert!(c.objective >= least - evaluation(data, s), "better than best: {context}");
-        if s.status == Status::Optimal {
-            assert!(c.objective <= least + 1e-6 * least + 1e-9, "not optimal: {context}");
-            proved += 1;
-        }
-    }
-    proved
+    sizes_hold(data, best, found, (0.0, 1e-9), context)
 }
 
 #[test]

@@ -37,94 +37,83 @@ fn paper_options(method: Method) -> Options {
     options
 }
 
-#[test]
-fn cancelled_before_the_start() {
+/// Runs a test on the long problem of every loss and method, with a name for what fails.
+fn on_every(body: impl Fn(&Problem<'_>, Method, &str)) {
     for loss in UNIFORM {
         for method in all_methods() {
             let case = long_case(loss, method);
             let x = case.matrix();
-            let problem = case.problem(&x);
-            let options = paper_options(method);
-            options.cancel.cancel();
-            let solution = solve(&problem, &options).unwrap();
-            let label = format!("{} {}", method.name(), loss.name());
-            check(&problem, &solution, Status::Interrupted, &label);
-            assert_eq!(solution.iterations, 0, "{label}");
+            body(&case.problem(&x), method, &format!("{} {}", method.name(), loss.name()));
         }
     }
 }
 
 #[test]
+fn cancelled_before_the_start() {
+    on_every(|problem, method, label| {
+        let options = paper_options(method);
+        options.cancel.cancel();
+        let solution = solve(problem, &options).unwrap();
+        check(problem, &solution, Status::Interrupted, label);
+        assert_eq!(solution.iterations, 0, "{label}");
+    });
+}
+
+#[test]
 fn cancelled_by_an_observer() {
-    for loss in UNIFORM {
-        for method in all_methods() {
-            let case = long_case(loss, method);
-            let x = case.matrix();
-            let problem = case.problem(&x);
-            let options = paper_options(method);
-            let (flag, rows): (CancelFlag, _) = (options.cancel.clone(), 3);
-            let mut seen = 0;
-            let mut observer = |_: &TraceRow| {
-                seen += 1;
-                if seen == rows {
-                    flag.cancel();
-                }
-            };
-            let solution = solve_observed(&problem, &options, &mut observer).unwrap();
-            let label = format!("{} {}", method.name(), loss.name());
-            check(&problem, &solution, Status::Interrupted, &label);
-            assert!((1..=rows).contains(&solution.iterations), "{label}: {} iterations", solution.iterations);
-        }
-    }
+    on_every(|problem, method, label| {
+        let options = paper_options(method);
+        let (flag, rows): (CancelFlag, _) = (options.cancel.clone(), 3);
+        let mut seen = 0;
+        let mut observer = |_: &TraceRow| {
+            seen += 1;
+            if seen == rows {
+                flag.cancel();
+            }
+        };
+        let solution = solve_observed(problem, &options, &mut observer).unwrap();
+        check(problem, &solution, Status::Interrupted, label);
+        assert!((1..=rows).contains(&solution.iterations), "{label}: {} iterations", solution.iterations);
+    });
 }
 
 /// No time at all allows no iteration; whenever a short time is over, what is returned holds.
 #[test]
 fn short_time_limits_are_kept() {
-    for loss in UNIFORM {
-        for method in all_methods() {
-            let case = long_case(loss, method);
-            let x = case.matrix();
-            let problem = case.problem(&x);
-            for limit in [Duration::ZERO, Duration::from_micros(1), Duration::from_millis(3)] {
-                let options = Options { time_limit: Some(limit), ..paper_options(method) };
-                let solution = solve(&problem, &options).unwrap();
-                let label = format!("{} {} {limit:?}", method.name(), loss.name());
-                // However far it came by then.
-                let ended = solution.status;
-                assert!(matches!(ended, Status::TimeLimit | Status::Converged | Status::Optimal), "{label}: {ended}");
-                check(&problem, &solution, ended, &label);
-                assert!(limit > Duration::ZERO || (ended == Status::TimeLimit && solution.iterations == 0), "{label}");
-            }
+    on_every(|problem, method, label| {
+        for limit in [Duration::ZERO, Duration::from_micros(1), Duration::from_millis(3)] {
+            let options = Options { time_limit: Some(limit), ..paper_options(method) };
+            let solution = solve(problem, &options).unwrap();
+            let label = format!("{label} {limit:?}");
+            // However far it came by then.
+            let ended = solution.status;
+            assert!(matches!(ended, Status::TimeLimit | Status::Converged | Status::Optimal), "{label}: {ended}");
+            check(problem, &solution, ended, &label);
+            assert!(limit > Duration::ZERO || (ended == Status::TimeLimit && solution.iterations == 0), "{label}");
         }
-    }
+    });
 }
 
 #[test]
 fn iteration_limits_are_kept() {
-    for loss in UNIFORM {
-        for method in all_methods() {
-            let case = long_case(loss, method);
-            let x = case.matrix();
-            let problem = case.problem(&x);
-            for limit in [1, 2, 3] {
-                let options = Options { max_iterations: Some(limit), ..paper_options(method) };
-                let solution = solve(&problem, &options).unwrap();
-                let label = format!("{} {} {limit}", method.name(), loss.name());
-                check(&problem, &solution, Status::IterationLimit, &label);
-                assert_eq!(solution.iterations, limit, "{label}");
-                assert_eq!(solution.trace.last().unwrap().iteration, limit, "{label}");
-                // One pass for the start; then link, and with the pass of T as much again.
-                let passes = match method {
-                    Method::PrimalDual { dynamic: false } => 1.0 + 2.0 * limit as f64,
-                    Method::DualAscent | Method::DualIht => 1.0 + limit as f64,
-                    Method::Cdss => 2.0 + limit as f64,
-                    _ => solution.passes,
-                };
-                assert!((solution.passes - passes).abs() < 1e-9, "{label}: {} passes", solution.passes);
-            }
+    on_every(|problem, method, label| {
+        for limit in [1, 2, 3] {
+            let options = Options { max_iterations: Some(limit), ..paper_options(method) };
+            let solution = solve(problem, &options).unwrap();
+            let label = format!("{label} {limit}");
+            check(problem, &solution, Status::IterationLimit, &label);
+            assert_eq!(solution.iterations, limit, "{label}");
+            assert_eq!(solution.trace.last().unwrap().iteration, limit, "{label}");
+            // One pass for the start; then link, and with the pass of T as much again.
+            let passes = match method {
+                Method::PrimalDual { dynamic: false } => 1.0 + 2.0 * limit as f64,
+                Method::DualAscent | Method::DualIht => 1.0 + limit as f64,
+                Method::Cdss => 2.0 + limit as f64,
+                _ => solution.passes,
+            };
+            assert!((solution.passes - passes).abs() < 1e-9, "{label}: {} passes", solution.passes);
         }
-    }
+    });
 }
 
 /// More time never gives a worse answer: a longer run passes through the shorter one.
