@@ -15,7 +15,7 @@ export R_INCLUDE_DIR
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo python test test-rust test-python attack pictures traces lint doc bench bench-exact bench-prediction kernels experiments experiments-quick report-assets report-sample ci rust \
+.PHONY: help demo python test test-rust test-python module attack pictures traces lint doc bench bench-exact bench-prediction kernels experiments experiments-quick report-assets report-sample ci rust \
 	r r-source test-r docs docs-module docs-test docs-look wheel wheel-test dist crates workflows
 
 help:
@@ -62,22 +62,34 @@ python: rust $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --editable '.[test]'
 	@echo "installed into $(VENV): $(VENV)/bin/python -c 'import bestset'"
 
-test: test-rust test-python test-r
+# One after the other they would leave a core idle most of the time: R's tests want one, a long test at the end of a program as well. What
+# each prints comes together, where make knows how.
+test: module
+	@echo "make test: those of Rust, Python and R beside each other; each prints when it has ended"
+	$(MAKE) -j 3 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test-rust test-python test-r
 	@echo "make test: all tests passed"
 
-# The examples are compiled by `make lint`, with all other targets; here nothing is compiled that is not run.
+# The examples are compiled by `make lint`, with all other targets; here nothing is compiled that is not run: `--lib` would make test
+# programs of the modules of Python and R, which have no tests.
 test-rust: rust
-	$(CARGO) test --workspace --lib --bins --tests
+	$(CARGO) test --workspace --tests
 	$(CARGO) test --workspace --doc
 
 # The module as the tests of Rust were compiled: nothing is compiled twice, and `make python` is for use. Building the tests of the
-# workspace beside it gives every crate the features it has there.
-test-python: rust $(VENV)/bin/python
+# workspace beside it gives every crate the features it has there. One that is the same stays, for tests beside these may be loading it;
+# another is put in its place whole, for a process that has loaded it keeps it.
+MODULE := python/bestset/_core.abi3.so
+COPY_MODULE = built=target/debug/lib_core.so; [ -f $$built ] || built=target/debug/lib_core.dylib; \
+	cmp -s $$built $(MODULE) || { cp $$built $(MODULE:.so=.new.so) && mv $(MODULE:.so=.new.so) $(MODULE); }
+
+module: rust $(VENV)/bin/python
 	$(CARGO) build --workspace --lib --bins --tests
 	$(VENV)/bin/python -m pip install --quiet $$($(VENV)/bin/python python/requirements.py test)
-	rm -f python/bestset/_core.abi3.so # a process that has loaded it keeps it
-	cp target/debug/lib_core.so python/bestset/_core.abi3.so 2>/dev/null || cp target/debug/lib_core.dylib python/bestset/_core.abi3.so
-	PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest
+	$(COPY_MODULE)
+
+# A process for every core; tests of one group (xdist_group) stay together in one.
+test-python: module
+	PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadgroup
 
 # The engine is compiled in target/r, so that the next time only what has changed is; stripped as in the source package, where the
 # workspace keeps line tables.
@@ -121,8 +133,7 @@ $(DOCS_VENV)/ready: docs/requirements.txt
 
 docs-module: rust $(DOCS_VENV)/ready
 	$(CARGO) build --workspace --lib --bins --tests
-	rm -f python/bestset/_core.abi3.so # a process that has loaded it keeps it
-	cp target/debug/lib_core.so python/bestset/_core.abi3.so 2>/dev/null || cp target/debug/lib_core.dylib python/bestset/_core.abi3.so
+	$(COPY_MODULE)
 
 docs-test: docs-module
 	$(DOCS_ENV) $(DOCS_VENV)/bin/python docs/site/words.py

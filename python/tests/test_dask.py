@@ -22,6 +22,9 @@ import bestset.dask as bd  # noqa: E402
 from bestset.dask import _cluster, _parts, _shards  # noqa: E402
 from bestset.testing import check_design  # noqa: E402
 
+# One cluster for all of them.
+pytestmark = pytest.mark.xdist_group("dask")
+
 
 @pytest.fixture(scope="module")
 def client():
@@ -220,15 +223,15 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(in_parts, monkeypa
 
 
 class Killer:
-    """Kills a worker of the cluster by SIGKILL at random moments, one after the other: each when the last one is back."""
+    """Kills a worker of the cluster by SIGKILL at random moments, one after the other, `most` of them: each when the last one is back."""
 
-    def __init__(self, client, seed, longest=0.5):
-        self.client, self.rng, self.longest = client, np.random.default_rng(seed), longest
+    def __init__(self, client, seed, longest=0.5, most=6):
+        self.client, self.rng, self.longest, self.most = client, np.random.default_rng(seed), longest, most
         self.kills, self.killed, self.done = 0, None, threading.Event()
         self.thread = threading.Thread(target=self._run)
 
     def _run(self):
-        while not self.done.wait(self.rng.uniform(0.0, self.longest)):
+        while self.kills < self.most and not self.done.wait(self.rng.uniform(0.0, self.longest)):
             known = self.client.cluster.scheduler.workers
             alive = {n.worker_address: n.pid for n in self.client.cluster.workers.values() if n.worker_address in known}
             if len(alive) == 2 and self.killed not in alive:

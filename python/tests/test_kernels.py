@@ -19,6 +19,9 @@ DENSE = [f"by_{by}_{m}" for by in ("columns", "rows") for m in (1, 2, 4, 8)] + [
 KERNELS = {"dense": DENSE, "genotypes": ["lay_digits", "genotypes_1", "genotypes_2", "genotypes_ones"]}
 SOURCES = Path(_launch.__file__).parent
 
+# Each kernel is compiled once.
+pytestmark = pytest.mark.xdist_group("kernels")
+
 
 class OnCpu:
     """Kernels that a compiler of C++ has made."""
