@@ -5,7 +5,7 @@ use super::ground::ProofTree;
 use super::rules::{Faults, U};
 use super::statement::Claim;
 use super::stream::{Record, Stream};
-use super::{check, rounding};
+use super::check;
 use crate::control::Limits;
 use crate::error::Result;
 use crate::exact::node::{Choice, NodeRelaxation};
@@ -291,7 +291,7 @@ impl ProofTree<'_, '_, '_> {
             self.ground.nodes += walk.families;
             return match ended {
                 Ended::Closed => Ok(true),
-                Ended::Open => Err(rounding()),
+                Ended::Open => Err(super::rounding()),
             };
         }
         let mut bytes = Vec::new();
