@@ -209,6 +209,9 @@ fn sets_of_which_nothing_is_claimed() {
     for early in [vec![DEPENDENT, END], vec![SPLIT, 0, 1, DEPENDENT, DEPENDENT, END]] {
         refused(&apart.with(&[early]), "no set of features");
     }
+    // One of the two is not both.
+    let half = [lemma.clone(), vec![SPLIT, 0, 1, DEPENDENT], closing(&[], true, 0.0), vec![END]];
+    refused(&apart.with(&half), "no set of features");
     refused(&Forged { dependent: vec![vec![]], ..honest() }, "a set of no features");
     // Pairs without a ridge: a, and its copy b.
     let pairs = |dependent: Vec<Vec<usize>>| {

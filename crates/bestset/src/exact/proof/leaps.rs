@@ -1,11 +1,11 @@
 //! Families closed by fits alone (PROOF, "FIT", "PAIRS"): leaps and bounds (MATH 11.28–11.31) against what a subset would have to be below.
 
+use super::check;
 use super::families::{FitFamily, FitRounding, blind, family};
 use super::ground::ProofTree;
 use super::rules::{Faults, U};
 use super::statement::Claim;
 use super::stream::{Record, Stream};
-use super::check;
 use crate::control::Limits;
 use crate::error::Result;
 use crate::exact::node::{Choice, NodeRelaxation};
