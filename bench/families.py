@@ -1,6 +1,6 @@
 """Families of responses beside R's glm, MASS, statsmodels, abess, glmnet and skglm; proofs are in families/proofs.py.
 
-    python bench/families.py [--parts references,abess,cox,classes,draws,lasso]
+    python bench/families.py [--parts references,abess,cox,classes,draws,fresh,lasso]
 
 Needs statsmodels, abess and skglm, and Rscript with glmnet and MASS for their rows: what is missing is said and left out. One thread each;
 times are of the processor. Writes FAMILIES.md beside this file.
@@ -27,6 +27,7 @@ from scipy.special import gammaln, xlogy
 BENCH = Path(__file__).parent
 THETA = 2.0
 DRAWS = range(11, 15)
+FRESH = 70_001
 FAMILIES = ("gaussian", "binomial", "poisson", "gamma", "negbin")
 
 
@@ -297,13 +298,13 @@ def correlated(rng, n: int, p: int, rho: float) -> np.ndarray:
     return np.asfortranarray(X)
 
 
-def draw(family: str, n: int, p: int, seed: int):
-    """Ten features among correlated columns."""
+def draw(family: str, n: int, p: int, seed: int, rho: float = 0.5, scale: float = 1.0):
+    """Ten features among correlated columns, coefficients `scale` times those of the families."""
     rng = np.random.default_rng([seed, n, p, len(family)])
-    X, true = correlated(rng, n, p, 0.5), np.sort(rng.choice(p, 10, replace=False))
-    signs = rng.choice([-1.0, 1.0], 10)
+    X, true = correlated(rng, n, p, rho), np.sort(rng.choice(p, 10, replace=False))
+    signs = scale * rng.choice([-1.0, 1.0], 10)
     if family == "multinomial":
-        u = X[:, true] @ rng.standard_normal((10, 3)) * 0.7
+        u = X[:, true] @ rng.standard_normal((10, 3)) * 0.7 * scale
         return X, np.argmax(u + rng.gumbel(size=u.shape), axis=1).astype(float)
     if family == "cox":
         time = rng.exponential(np.exp(-X[:, true] @ (0.5 * signs)))
@@ -329,38 +330,62 @@ def judged(family: str, X, y, support) -> float:
     return deviance("poisson", y, found.intercept + own @ found.coef, np.ones(len(y)))
 
 
-def other_draws() -> list[str]:
-    """Many draws, correlated columns: how often the deviance of a size is equal, lower and higher than abess's."""
+def compared(family: str, X, y, k: int) -> tuple[float, float, float, float]:
+    """Deviances of abess's support and of ours, refitted alike, and the processor seconds of both."""
     from abess import CoxPHSurvivalAnalysis, MultinomialRegression, PoissonRegression
 
-    kinds = {"poisson": PoissonRegression, "cox": CoxPHSurvivalAnalysis, "multinomial": MultinomialRegression}
-    rows = ["| family | n, p | features | draws | equal | lower | higher | largest excess | processor seconds, abess | bestset |", "|---|---|---|---|---|---|---|---|---|---|"]
-    for family, kind in kinds.items():
-        for n, p in ((200, 500), (500, 1000)):
-            for k in (5, 10, 15):
-                counts, excess, seconds = [0, 0, 0], 0.0, [0.0, 0.0]
-                for seed in DRAWS:
-                    X, y = draw(family, n, p, seed)
-                    target = np.column_stack([y.time, y.event]) if family == "cox" else y if family == "poisson" else y.astype(int)
-                    before = used()
-                    with warnings.catch_warnings():
-                        warnings.simplefilter("ignore")
-                        theirs = kind(support_size=[k], thread=1).fit(X, target)
-                    seconds[0] += used() - before
-                    coef = np.atleast_2d(theirs.coef_)
-                    coef = coef.T if coef.shape[0] != p else coef
-                    before = used()
-                    found = bestset.solve(X, y, loss=family, k=k, lambda2=1e-6, prove=None, threads=1)
-                    seconds[1] += used() - before
-                    a, b = (judged(family, X, y, s) for s in (np.flatnonzero(np.abs(coef).sum(axis=1)), found.support))
-                    counts[0 if abs(a - b) <= 1e-6 * abs(a) else 1 if b < a else 2] += 1
-                    excess = max(excess, b - a)
-                    if b > a * (1 + 1e-6):
-                        print(f"higher: {family} {n} {p} k={k} seed {seed}: {a:.4f} {b:.4f}", flush=True)
-                share = [s / len(DRAWS) for s in seconds]
-                rows.append(f"| {family} | {n}, {p} | {k} | {len(DRAWS)} | {counts[0]} | {counts[1]} | {counts[2]} | {max(excess, 0):.3f} | {share[0]:.2f} | {share[1]:.2f} |")
-                print(rows[-1], flush=True)
+    kind = {"poisson": PoissonRegression, "cox": CoxPHSurvivalAnalysis, "multinomial": MultinomialRegression}[family]
+    target = np.column_stack([y.time, y.event]) if family == "cox" else y if family == "poisson" else y.astype(int)
+    before = used()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = kind(support_size=[k], thread=1).fit(X, target)
+    first, before = used() - before, used()
+    found = bestset.solve(X, y, loss=family, k=k, lambda2=1e-6, prove=None, threads=1)
+    second = used() - before
+    coef = np.atleast_2d(theirs.coef_)
+    coef = coef.T if coef.shape[0] != X.shape[1] else coef
+    return judged(family, X, y, np.flatnonzero(np.abs(coef).sum(axis=1))), judged(family, X, y, found.support), first, second
+
+
+def counted(cases) -> list[str]:
+    """A row for every name of `cases`, (name, family, sizes, draws): how often the deviance of a size is equal, lower and higher than abess's."""
+    rows = ["| family | draws of | features | draws | equal | lower | higher | largest excess | processor seconds, abess | bestset |", "|---|---|---|---|---|---|---|---|---|---|"]
+    for name, family, sizes, draws in cases:
+        for k in sizes:
+            counts, excess, seconds = [0, 0, 0], 0.0, [0.0, 0.0]
+            for words in draws:
+                a, b, *took = compared(family, *draw(family, *words), k)
+                seconds = [s + t for s, t in zip(seconds, took)]
+                counts[0 if abs(a - b) <= 1e-6 * abs(a) else 1 if b < a else 2] += 1
+                excess = max(excess, b - a)
+                if b > a * (1 + 1e-6):
+                    print(f"higher: {family} k={k} {words}: {a:.4f} {b:.4f}", flush=True)
+            share = [s / len(draws) for s in seconds]
+            rows.append(f"| {family} | {name} | {k} | {len(draws)} | {counts[0]} | {counts[1]} | {counts[2]} | {max(excess, 0):.3f} | {share[0]:.2f} | {share[1]:.2f} |")
+            print(rows[-1], flush=True)
     return rows
+
+
+COMPARED = ("poisson", "cox", "multinomial")
+
+
+def other_draws() -> list[str]:
+    """Draws that searches were looked at with."""
+    shapes = ((200, 500), (500, 1000))
+    return counted([(f"n = {n}, p = {p}", f, (5, 10, 15), [(n, p, seed) for seed in DRAWS]) for f in COMPARED for n, p in shapes])
+
+
+def fresh_draws() -> list[str]:
+    """Draws that no search was looked at with before it was what it is: other shapes, correlations and coefficients, a seed for each."""
+    cases = []
+    for family in COMPARED:
+        seed = FRESH
+        for n, p in ((150, 300), (250, 800), (500, 1000)):
+            for rho, scale in ((0.0, 1.0), (0.8, 1.0), (0.3, 0.5), (0.9, 2.0)):
+                cases.append((f"n = {n}, p = {p}, ρ = {rho}, coefficients × {scale}", family, (4, 8, 12), [(n, p, seed, rho, scale)]))
+                seed += 1
+    return counted(cases)
 
 
 PARTS = {
@@ -369,6 +394,7 @@ PARTS = {
     "cox": ("The same sizes beside abess, Cox: log partial likelihood", cox_beside_abess),
     "classes": ("The same sizes beside abess, many classes: deviance of the fit on the support", classes_beside_abess),
     "draws": ("The same sizes beside abess, other draws: neighbouring columns correlated by .5", other_draws),
+    "fresh": ("The same sizes beside abess, draws that nothing was tuned on", fresh_draws),
     "lasso": ("λ0 = 0 beside glmnet and skglm, Poisson", beside_lasso),
 }
 

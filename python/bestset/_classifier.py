@@ -52,7 +52,7 @@ class _Classification(ClassifierMixin, BestSubsetBase):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes; y has one class, {self.classes_[0]!r}"
+                f"{type(self).__name__} needs samples of at least 2 classes; y has one class, {self.classes_[:1].tolist()[0]!r}"
             )
         weights = self._weights(sample_weight, X)
         if self.class_weight is not None:

@@ -216,7 +216,7 @@ def signs(y: Any) -> Floats:
     known = np.unique(labels)
     if known.size != 2:
         more = "; loss='multinomial' is for more than two" if known.size > 2 else ""
-        raise ValueError(f"a classification loss needs two classes; y has {known.size} different values{more}")
+        raise ValueError(f"a classification loss needs two classes; y has {known.size} different value{'s' if known.size > 1 else ''}{more}")
     return np.where(labels == known[1], 1.0, -1.0)
 
 

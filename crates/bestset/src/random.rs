@@ -1,4 +1,4 @@
-//! A small generator for folds and subsamples: the same numbers on every platform and in every version.
+//! A small generator for folds, subsamples and kicks: the same numbers on every platform and in every version.
 
 /// SplitMix64 (Steele, Lea and Flood 2014).
 #[derive(Debug, Clone)]
@@ -26,6 +26,11 @@ impl Random {
                 return (product >> 64) as usize;
             }
         }
+    }
+
+    /// Uniform in (0, 1).
+    pub(crate) fn unit(&mut self) -> f64 {
+        ((self.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
     /// Puts the entries in random order.

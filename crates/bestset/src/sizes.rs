@@ -6,9 +6,10 @@
 //!
 //! Other losses: a path would minimise R anew for every one of its points, which for small ridges takes longer than all else. Sizes grow from
 //! nothing, one feature after the other, with exchanges at each, and come down again; from each that was asked for a walk goes on at its price
-//! (`sizes/roam`); then R is minimised at the prices of the sizes asked for (`sizes/bound`).
+//! (`sizes/roam`), and kicks after it (`sizes/kicked`); then R is minimised at the prices of the sizes asked for (`sizes/bound`).
 
 mod bound;
+mod kicked;
 mod roam;
 
 use crate::certificate::Certificate;
@@ -96,10 +97,14 @@ pub fn sizes(problem: &Problem<'_>, sizes: &[usize], options: &Options) -> Resul
             false => None,
         };
         let mut climb = Climb::new(&problem, found.as_ref(), largest, options)?;
-        match climb.walk(sizes, &mut monitor).and_then(|()| climb.roam_all(sizes, &mut monitor)) {
+        let searched = climb
+            .walk(sizes, &mut monitor)
+            .and_then(|()| climb.roam_all(sizes, &mut monitor))
+            .and_then(|()| climb.kick_all(sizes, &mut monitor));
+        match searched {
             // The limit is said by the status: what was found until then stands.
             Err(Error::Stopped) => {}
-            walked => walked?,
+            ended => ended?,
         }
         let bounds = match &found {
             Some(path) => climb.bounds(path, sizes, &mut monitor)?,

@@ -70,7 +70,8 @@ pub fn statement(certificate: &Certificate, status: Status, terms: &Terms) -> St
 pub fn verdict(solution: &Solution, terms: &Terms) -> String {
     let is_optimal = solution.status == Status::Optimal;
     let mut text = statement(&solution.certificate, solution.status, terms);
-    if solution.status == Status::Stalled {
+    // Without a bound it is not for rounding that there is none.
+    if solution.status == Status::Stalled && solution.certificate.lower_bound.is_finite() {
         text.push_str(
             "\nRounding allows no more: columns and offsets far from zero cost digits; centre or standardise them.",
         );

@@ -27,12 +27,29 @@ pub(super) fn changes(
 ) -> Result<Vec<Change>> {
     let surface = Surface::new(grouped, fit, chosen, adding)?;
     let mut all = surface.without().unwrap_or_default();
-    for place in chosen.len()..chosen.len() + adding.len() {
-        all.extend(surface.with(place).unwrap_or_default());
+    for entry in surface.entries() {
+        all.push(entry.change());
+        all.extend(surface.exchanges(&entry));
     }
+    Ok(best_first(all))
+}
+
+/// The changes that drop one of `chosen` or add one of `adding`, the best by the model first.
+pub(super) fn flips(
+    grouped: &Grouped<'_, '_>,
+    fit: &Coefficients,
+    chosen: &[usize],
+    adding: &[usize],
+) -> Result<Vec<Change>> {
+    let surface = Surface::new(grouped, fit, chosen, adding)?;
+    let added = surface.entries().map(|entry| entry.change());
+    Ok(best_first(surface.without().unwrap_or_default().into_iter().chain(added).collect()))
+}
+
+fn best_first(mut all: Vec<Change>) -> Vec<Change> {
     all.retain(|change| !change.by.is_nan());
     all.sort_by(|a, b| a.by.total_cmp(&b.by));
-    Ok(all)
+    all
 }
 
 /// max_j ½τ_j⁺ᵀΣ⁻¹τ_j⁺/f_j (MATH 9.15): the largest λ0 at which the model at a fit wants one more of these groups.
@@ -43,10 +60,8 @@ pub(crate) fn largest_entry(
     adding: &[usize],
 ) -> Result<f64> {
     let surface = Surface::new(grouped, fit, chosen, adding)?;
-    let places = chosen.len()..chosen.len() + adding.len();
-    let added = places.filter_map(|place| surface.with(place)?.into_iter().find(|change| change.drop.is_none()));
-    let worth = |change: Change| change.add.map(|g| (grouped.price(g) - change.by) / grouped.factor(g));
-    Ok(added.filter_map(worth).filter(|worth| worth.is_finite()).fold(0.0, f64::max))
+    let worth = |entry: Entry| (grouped.price(entry.group) - entry.by) / grouped.factor(entry.group);
+    Ok(surface.entries().map(worth).filter(|worth| worth.is_finite()).fold(0.0, f64::max))
 }
 
 /// The quadratic model around a fit: its groups, and those that may be added after them.
@@ -94,6 +109,11 @@ impl<'s, 'p, 'a> Surface<'s, 'p, 'a> {
         Ok(Self { grouped, groups, places, form, inverse, beta, pulls, chosen: chosen.len() })
     }
 
+    /// The groups outside the fit that have a curvature of their own there.
+    fn entries(&self) -> impl Iterator<Item = Entry> {
+        (self.chosen..self.groups.len()).filter_map(|place| self.entry(place))
+    }
+
     /// ½β_iᵀV_ii⁻¹β_i − λ0_i (MATH 9.15) of every group in the fit, V = Q_SS⁻¹.
     fn without(&self) -> Option<Vec<Change>> {
         let inverse = self.inverse.as_ref()?;
@@ -106,11 +126,10 @@ impl<'s, 'p, 'a> Surface<'s, 'p, 'a> {
         Some((0..self.chosen).filter_map(one).collect())
     }
 
-    /// λ0_j − ½τ_j⁺ᵀΣ⁻¹τ_j⁺ (MATH 9.15): the group at a place added, and exchanged for each of those in the fit.
-    fn with(&self, place: usize) -> Option<Vec<Change>> {
+    /// λ0_j − ½τ_j⁺ᵀΣ⁻¹τ_j⁺ (MATH 9.15): the group at a place added.
+    fn entry(&self, place: usize) -> Option<Entry> {
         let (own, inverse) = (self.places[place].clone(), self.inverse.as_ref()?);
-        let inside = inverse.nrows();
-        let across = self.form.submatrix(0, own.start, inside, own.len());
+        let across = self.form.submatrix(0, own.start, inverse.nrows(), own.len());
         let moved = inverse * across;
         // What the others leave of its curvature.
         let left = self.form.submatrix(own.start, own.start, own.len(), own.len()) - across.transpose() * &moved;
@@ -119,24 +138,39 @@ impl<'s, 'p, 'a> Surface<'s, 'p, 'a> {
         let step = left.solve(&pull);
         let price = self.grouped.price(self.groups[place]);
         let by = price - 0.5 * (0..own.len()).map(|k| pull[(k, 0)] * step[(k, 0)]).sum::<f64>();
-        let mut all = vec![Change { drop: None, add: Some(self.groups[place]), by }];
-        let across_left = left.solve(moved.transpose().to_owned());
-        for other in 0..self.chosen {
+        Some(Entry { group: self.groups[place], moved, left, step, by })
+    }
+
+    /// λ0_j − λ0_i − ½τ_j⁺ᵀΣ⁻¹τ_j⁺ + ½rᵀ(V_ii + Z_iΣ⁻¹Z_iᵀ)⁻¹r (MATH 9.15): a group exchanged for each of those in the fit.
+    fn exchanges(&self, entry: &Entry) -> Vec<Change> {
+        let (Some(inverse), width) = (self.inverse.as_ref(), entry.step.nrows()) else { return Vec::new() };
+        let across_left = entry.left.solve(entry.moved.transpose().to_owned());
+        let one = |other: usize| {
             let at = self.places[other].clone();
-            let answer = moved.submatrix(at.start, 0, at.len(), own.len());
+            let answer = entry.moved.submatrix(at.start, 0, at.len(), width);
             let widened = inverse.submatrix(at.start, at.start, at.len(), at.len())
-                + answer * across_left.submatrix(0, at.start, own.len(), at.len());
-            let gone: Vec<f64> = (0..at.len())
-                .map(|k| {
-                    let shift: f64 = (0..own.len()).map(|l| answer[(k, l)] * step[(l, 0)]).sum();
-                    self.beta[at.start + k] + shift
-                })
-                .collect();
-            let Some(cost) = quadratic(widened, &gone) else { continue };
-            let by = by + 0.5 * cost - self.grouped.price(self.groups[other]);
-            all.push(Change { drop: Some(self.groups[other]), add: Some(self.groups[place]), by });
-        }
-        Some(all)
+                + answer * across_left.submatrix(0, at.start, width, at.len());
+            let shift = |k: usize| (0..width).map(|l| answer[(k, l)] * entry.step[(l, 0)]).sum::<f64>();
+            let gone: Vec<f64> = (0..at.len()).map(|k| self.beta[at.start + k] + shift(k)).collect();
+            let by = entry.by + 0.5 * quadratic(widened, &gone)? - self.grouped.price(self.groups[other]);
+            Some(Change { drop: Some(self.groups[other]), add: Some(entry.group), by })
+        };
+        (0..self.chosen).filter_map(one).collect()
+    }
+}
+
+/// A group outside the fit, and what the model says of adding it: Z, Σ, Σ⁻¹τ⁺ and the change of P.
+struct Entry {
+    group: usize,
+    moved: Mat<f64>,
+    left: Llt<f64>,
+    step: Mat<f64>,
+    by: f64,
+}
+
+impl Entry {
+    fn change(&self) -> Change {
+        Change { drop: None, add: Some(self.group), by: self.by }
     }
 }
 

@@ -14,11 +14,13 @@
 //! | `relax` | the relaxation minimised, its dual points |
 //! | `model` | the quadratic model that its steps minimise |
 //! | `search` | fits, and groups added, dropped and exchanged |
+//! | `kicks` | on past what exchanges end in |
 //! | `changes` | what that is worth by the model: which fits to make |
 //! | `tree/`, `prove` | branch and bound |
 mod block;
 mod changes;
 mod grouped;
+mod kicks;
 mod model;
 mod prove;
 pub(crate) mod relax;

@@ -152,7 +152,8 @@ fn grow(
 /// Which share of the size a climb goes beyond it, by two features at least. Not tuned.
 const BEYOND: usize = 5;
 
-/// Up from size to size, with exchanges at each, beyond the size by a fifth, and down again: the better of what the size has on both ways.
+/// Up from size to size, with exchanges at each, beyond the size by a fifth, and down again: the better of what the size has on both ways; from it kicks go
+/// on.
 fn climb(grouped: &Grouped<'_, '_>, fits: &mut Fits<'_, '_, '_>, most: usize, limits: &Limits) -> Result<GroupFit> {
     let all = grouped.size_of(&(0..grouped.groups.len()).collect::<Vec<_>>());
     let largest = (most + (most / BEYOND).max(2)).min(all);
@@ -172,7 +173,10 @@ fn climb(grouped: &Grouped<'_, '_>, fits: &mut Fits<'_, '_, '_>, most: usize, li
             best = current.clone();
         }
     }
-    Ok(best)
+    match grouped.problem.coupled() {
+        Some(_) => fits.kicked(best, most),
+        None => Ok(best),
+    }
 }
 
 /// Nothing but the intercept.

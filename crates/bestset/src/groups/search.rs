@@ -6,6 +6,7 @@ use crate::groups::changes::changes;
 use crate::groups::relax::{Until, minimise};
 use crate::groups::{Decision, Grouped, Part};
 use crate::penalty::{Bounds, Penalty};
+use crate::search::kick::BETTER;
 use crate::solution::Coefficients;
 use std::collections::HashMap;
 
@@ -13,10 +14,28 @@ use std::collections::HashMap;
 const CANDIDATES: usize = 8;
 
 /// The same where the model says which of them are worth a fit.
-const PRICED: usize = 32;
+pub(super) const PRICED: usize = 32;
 
-/// Changes that are fitted, the best by the model first, before a round is given up.
-const ATTEMPTS: usize = 8;
+/// How much is done to find a better choice of groups by the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effort {
+    /// Fits that tell one choice from another.
+    Quick,
+    /// Fits to the last digit.
+    Thorough,
+}
+
+impl Effort {
+    /// Changes that are fitted, the best by the model first, before a round is given up.
+    fn attempts(self) -> usize {
+        if self == Self::Quick { 4 } else { 8 }
+    }
+
+    /// By which part of itself a P must be lower to be better.
+    fn better(self) -> f64 {
+        if self == Self::Quick { BETTER } else { 1e-12 }
+    }
+}
 
 /// Fits that are kept; then all are forgotten.
 const KNOWN: usize = 20_000;
@@ -26,6 +45,9 @@ const NO_PRICE: f64 = 1e-6;
 
 /// A fit is the answer itself: the tolerance of the relaxation is not for it.
 const FIT_GAP: f64 = 1e-11;
+
+/// A fit that tells which of two choices is better ends where a step lowers P by less than this part of it.
+const ROUGH: f64 = 1e-7;
 
 /// The best fit on some groups.
 #[derive(Debug, Clone)]
@@ -59,22 +81,31 @@ pub(crate) fn search(
     Ok(best)
 }
 
+fn keep(known: &mut KnownFits, chosen: &[usize], fit: &GroupFit) {
+    if known.len() >= KNOWN {
+        known.clear();
+    }
+    known.insert(chosen.to_vec(), fit.clone());
+}
+
 /// Fits of choices of groups, without their prices: at any price the same.
 pub(crate) type KnownFits = HashMap<Vec<usize>, GroupFit>;
 
 /// Fits of choices of groups, each made once.
 pub(crate) struct Fits<'f, 'p, 'a> {
-    grouped: &'f Grouped<'p, 'a>,
+    pub(super) grouped: &'f Grouped<'p, 'a>,
     options: &'f Options,
-    limits: &'f Limits,
+    pub(super) limits: &'f Limits,
     known: KnownFits,
+    /// Those to what tells one choice from another.
+    compared: KnownFits,
     /// The last fit, where the next begins: mostly a group away.
     last: Option<Coefficients>,
 }
 
 impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
     pub(crate) fn new(grouped: &'f Grouped<'p, 'a>, options: &'f Options, limits: &'f Limits) -> Self {
-        Self { grouped, options, limits, known: KnownFits::new(), last: None }
+        Self { grouped, options, limits, known: KnownFits::new(), compared: KnownFits::new(), last: None }
     }
 
     /// With fits of the same groups and data at other prices.
@@ -95,13 +126,13 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
         let problem = self.grouped.problem;
         let penalty = Penalty { lambda0: 0.0, ..problem.penalty().clone() };
         let fit = match problem.coupled().is_some() && problem.penalty().has_certificate(problem.ncols()) {
-            true => self.relaxed(chosen, penalty)?,
+            true => {
+                let gap = self.options.relaxation_gap.min(FIT_GAP);
+                self.relaxed(chosen, penalty, Until { gap, enough: &|_, _| false, polish: true })?
+            }
             false => self.solved(chosen, penalty)?,
         };
-        if self.known.len() >= KNOWN {
-            self.known.clear();
-        }
-        self.known.insert(chosen.to_vec(), fit.clone());
+        keep(&mut self.known, chosen, &fit);
         Ok(self.priced(chosen, fit))
     }
 
@@ -140,7 +171,7 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
     }
 
     /// The relaxation with these groups in and the others out, which is the fit and has its bound (MATH 11.36).
-    fn relaxed(&mut self, chosen: &[usize], penalty: Penalty) -> Result<GroupFit> {
+    fn relaxed(&mut self, chosen: &[usize], penalty: Penalty, until: Until<'_>) -> Result<GroupFit> {
         let (plain, p) = (self.grouped.problem.with_penalty(penalty)?, self.grouped.problem.ncols());
         let grouped = Grouped { problem: &plain, groups: self.grouped.groups };
         let mut choices = vec![Decision::Out; grouped.groups.len()];
@@ -148,12 +179,25 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
         let part = Part { choices: &choices, price: (0.0, 0.0) };
         let start = self.last.as_ref().map(|last| (last.to_dense(p), last.intercept));
         let from = start.as_ref().map(|(beta, intercept)| (beta.as_slice(), *intercept));
-        let until = Until { gap: self.options.relaxation_gap.min(FIT_GAP), enough: &|_, _| false, polish: true };
         let found = minimise(&grouped, &part, from, until, self.limits)?;
         let coefficients = Coefficients::from_dense(&found.beta, found.intercept);
         let objective = grouped.objective(&coefficients)?;
         self.last = Some(coefficients.clone());
         Ok(GroupFit { objective, bound: found.bound, coefficients })
+    }
+
+    /// The fit on these groups, of a loss over all samples together, to what tells one choice from another.
+    pub(super) fn rough(&mut self, chosen: &[usize]) -> Result<GroupFit> {
+        if let Some(known) = self.known.get(chosen).or_else(|| self.compared.get(chosen)) {
+            return Ok(self.priced(chosen, known.clone()));
+        }
+        let problem = self.grouped.problem;
+        let penalty = Penalty { lambda0: 0.0, ..problem.penalty().clone() };
+        let last = std::cell::Cell::new(f64::INFINITY);
+        let enough = |value: f64, _: f64| last.replace(value) - value <= ROUGH * value.abs();
+        let fit = self.relaxed(chosen, penalty, Until { gap: ROUGH, enough: &enough, polish: false })?;
+        keep(&mut self.compared, chosen, &fit);
+        Ok(self.priced(chosen, fit))
     }
 
     /// The groups of a start, the longest coefficients first, as far as the size allows.
@@ -183,7 +227,7 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
     fn better(&mut self, current: &GroupFit, size: Option<usize>) -> Result<Option<GroupFit>> {
         let chosen = self.grouped.chosen(&current.coefficients);
         if self.grouped.problem.coupled().is_some() {
-            return self.better_by_model(current, &chosen, size);
+            return self.better_by_model(current, size, Effort::Thorough);
         }
         let adding = self.promising(&current.coefficients, &chosen, CANDIDATES)?;
         let without = |i: usize| chosen.iter().copied().filter(|&g| g != i).collect::<Vec<usize>>();
@@ -208,27 +252,28 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
     }
 
     /// The first of the changes of a group that is better, the best by the model first: a fit takes longer than to price all of them.
-    fn better_by_model(
+    pub(super) fn better_by_model(
         &mut self,
         current: &GroupFit,
-        chosen: &[usize],
         size: Option<usize>,
+        effort: Effort,
     ) -> Result<Option<GroupFit>> {
-        let adding = self.promising(&current.coefficients, chosen, PRICED)?;
+        let chosen = self.grouped.chosen(&current.coefficients);
+        let adding = self.promising(&current.coefficients, &chosen, PRICED)?;
         let mut attempts = 0;
-        for change in changes(self.grouped, &current.coefficients, chosen, &adding)? {
+        for change in changes(self.grouped, &current.coefficients, &chosen, &adding)? {
             let mut choice: Vec<usize> = chosen.iter().copied().filter(|g| Some(*g) != change.drop).collect();
             choice.extend(change.add);
             choice.sort_unstable();
             if size.is_some_and(|most| self.grouped.size_of(&choice) > most) {
                 continue;
             }
-            let fit = self.fit(&choice)?;
-            if fit.objective < current.objective * (1.0 - 1e-12) {
+            let fit = if effort == Effort::Quick { self.rough(&choice)? } else { self.fit(&choice)? };
+            if fit.objective < current.objective * (1.0 - effort.better()) {
                 return Ok(Some(fit));
             }
             attempts += 1;
-            if attempts == ATTEMPTS || self.limits.stop(0).is_some() {
+            if attempts == effort.attempts() || self.limits.stop(0).is_some() {
                 break;
             }
         }
@@ -271,7 +316,7 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
     }
 
     /// The groups outside with the least λ0_g + Σ φ_j⁰ (MATH 9.4) at the current dual point, so many at the most.
-    fn promising(&self, coefficients: &Coefficients, chosen: &[usize], most: usize) -> Result<Vec<usize>> {
+    pub(super) fn promising(&self, coefficients: &Coefficients, chosen: &[usize], most: usize) -> Result<Vec<usize>> {
         let (groups, tau) = (self.grouped.groups, self.grouped.problem.correlations_at(coefficients)?);
         let worth = |g: usize| groups.members[g].iter().map(|&j| self.grouped.selected(j).phi(tau[j])).sum::<f64>();
         let outside = (0..groups.len()).filter(|g| !chosen.contains(g));

@@ -3,6 +3,7 @@
 pub(crate) mod exchange;
 mod explore;
 pub(crate) mod fit;
+pub(crate) mod kick;
 pub(crate) mod ladder;
 pub(crate) mod multistart;
 pub(crate) mod outside;

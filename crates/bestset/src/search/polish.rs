@@ -14,6 +14,10 @@ const STEPS: usize = 6;
 /// has no fit near, as with classes that are told apart perfectly.
 const NEAR: f64 = 1e-2;
 
+/// A step that is longer than this part of a coefficient, and away from zero, says that it grows on: a fit's are of 1e-8 and less, those of classes
+/// that are told apart perfectly a tenth to a hundredth where rounding ends them.
+const GROWING: f64 = 1e-3;
+
 /// β_S ← β_S − A_SS⁻¹g_S with g the slope of P on the support and A its second derivative (MATH 7.12), while gᵀA⁻¹g falls; coefficients at
 /// their bounds stay. P is flat at its minimum: of a coefficient it knows half its own digits, the slope all.
 ///
@@ -42,6 +46,21 @@ pub(crate) fn polished(problem: &Problem<'_>, found: Coefficients, limits: &Limi
         }
     }
     Ok(best)
+}
+
+/// The features of an answer whose coefficients (7.12) would move by more than [`GROWING`] of themselves: P has no minimum near, it falls as they
+/// grow. An answer of a fit moves by its last digits; of e^{−cβ}, whose infimum is at infinity, every step of Newton's goes 1/c on.
+pub(crate) fn growing(problem: &Problem<'_>, found: &Coefficients) -> Result<Vec<usize>> {
+    let mut work = Workspace::new(problem).undamped();
+    work.load(found)?;
+    if found.nonzeros() == 0 || !work.can_price(found.nonzeros()) {
+        return Ok(Vec::new());
+    }
+    let Some((d, _)) = step(&mut work) else { return Ok(Vec::new()) };
+    let is_growing = |k: &usize| d[*k].abs() > GROWING * work.beta[*k].abs() && d[*k] * work.beta[*k] > 0.0;
+    let mut features: Vec<usize> = (0..d.len()).filter(is_growing).map(|k| work.active.features()[k]).collect();
+    features.sort_unstable();
+    Ok(features)
 }
 
 /// −A_SS⁻¹g_S over the positions of the workspace, zero for those at a bound, and gᵀA⁻¹g; none where A_SS is singular.

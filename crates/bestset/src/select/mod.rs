@@ -282,17 +282,20 @@ pub enum Remark {
     Provable(Provable),
     /// Columns could not be read any more, and why.
     ReadFailed(String),
+    /// The features whose coefficients nothing keeps finite, as where classes are told apart perfectly.
+    Infinite(Vec<usize>),
 }
 
 impl Remark {
-    /// What it is about: a `limit` that struck, the `edge` of what was compared, a proof that cannot be (`unproved`), or one that
-    /// could (`provable`).
+    /// What it is about: a `limit` that struck, the `edge` of what was compared, a proof that cannot be (`unproved`), one that
+    /// could (`provable`), or coefficients without an end (`infinite`).
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Folds { .. } | Self::NoFolds | Self::Path(_) | Self::Ranks { .. } | Self::ReadFailed(_) => "limit",
             Self::LargestSize(_) | Self::LargestRidge(_) => "edge",
             Self::Unproved(_) => "unproved",
             Self::Provable(_) => "provable",
+            Self::Infinite(_) => "infinite",
         }
     }
 }
@@ -318,6 +321,16 @@ impl std::fmt::Display for Remark {
             Self::Ranks { known, asked, status } => write!(f, "{known} of {asked} ranks known: {status}."),
             Self::Unproved(error) => write!(f, "Not proved: {error}."),
             Self::Provable(provable) => write!(f, "Not proved as a whole: {provable}."),
+            Self::Infinite(features) => {
+                let (what, they) =
+                    if features.len() == 1 { ("One coefficient", "it") } else { ("Some coefficients", "they") };
+                write!(
+                    f,
+                    "{what} may be infinite: the likelihood still rises as {they} grow{}, as where features tell the outcomes apart perfectly; lambda2 > 0 or bounds keep {} finite.",
+                    if features.len() == 1 { "s" } else { "" },
+                    if features.len() == 1 { "it" } else { "them" }
+                )
+            }
         }
     }
 }
@@ -361,6 +374,7 @@ impl<'a> Posed<'a> {
             How::CrossValidation(folded) => run.by_cross_validation(folded, observer),
         }?;
         found.remarks.extend(found.solution.cause.clone().map(Remark::ReadFailed));
+        found.remarks.extend(run.infinite(&found)?);
         found.solution.dependent.extend(self.flat());
         Ok(found)
     }

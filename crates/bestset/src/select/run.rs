@@ -3,6 +3,7 @@
 use crate::control::{Method, Observer, Options};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, solve_groups_observed};
+use crate::loss::Loss;
 use crate::path::{Grid, Path, PathOptions};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
@@ -253,6 +254,20 @@ impl<'a> Run<'_, 'a> {
         let (asked, status) = (self.options.solve.top, solution.status);
         let known = solution.ranked.iter().filter(|r| r.proved).count();
         (asked > 1 && known < asked && status != Status::Optimal).then_some(Remark::Ranks { known, asked, status })
+    }
+
+    /// That coefficients grow without an end, where nothing shrinks or bounds them and the loss may have no minimum.
+    pub(super) fn infinite(&self, found: &Selected) -> Result<Option<Remark>> {
+        let (loss, is_done) =
+            (self.posed.problem.loss(), !matches!(found.solution.status, Status::Interrupted | Status::ReadFailed));
+        let has_end =
+            matches!(loss, Loss::Squared | Loss::SquaredHinge | Loss::Huber { .. } | Loss::Multinomial { .. });
+        if has_end || !is_done || found.lambda1 != 0.0 || found.lambda2 != 0.0 {
+            return Ok(None);
+        }
+        let problem = self.posed.priced(found.lambda0, found.lambda2)?;
+        let features = crate::search::polish::growing(&problem, &found.solution.coefficients)?;
+        Ok(Some(features).filter(|features| !features.is_empty()).map(Remark::Infinite))
     }
 
     pub(super) fn selected(

@@ -100,6 +100,60 @@ fn the_conjugate_is_the_supremum() {
     assert_eq!(far, 150);
 }
 
+/// A dual point whose sums over the classes of a sample are not zero has no conjugate: sup over v of αᵀv − L(v) is infinite along equal v_ki. What is
+/// said of it must be said of a point near it that has one, whatever v is, and the bound made of it must be one.
+#[test]
+fn sums_over_classes_that_are_not_zero_raise_no_bound() {
+    let mut rng = rng(15_011);
+    let (mut near, mut far, mut tight) = (0, 0, 0);
+    for trial in 0..120 {
+        let classes = 2 + trial % 3;
+        let mut case = ClassCase::random(&mut rng, classes, false);
+        (case.penalty.lambda0, case.penalty.lambda1) = (0.0, 0.0);
+        let (least, theta) = case.fit(&(0..case.p).collect::<Vec<_>>());
+        case.with_problem(|problem, _| {
+            let loss = problem.coupled().unwrap();
+            let pairs = (0..case.p * classes).map(|at| (at, theta[at])).collect();
+            let u = problem.margins(&bestset::Coefficients::from_pairs(pairs, 0.0)).unwrap();
+            let mut alpha = vec![0.0; u.len()];
+            loss.gradient(&u, &mut alpha);
+            tight += usize::from(problem.lower_bound(&alpha).unwrap() > least - 1e-10 * (1.0 + least));
+            for off in [1e-12, 1e-11, 1e-10, 2e-10, -1e-12, -1e-10, -2e-10, 1e-8, -1e-6] {
+                let mut other = alpha.clone();
+                // Where the sign of what is added is that of log p + 1, Σ p log p falls: a bound that took it as it is would be too high.
+                for (at, a) in other.iter_mut().enumerate() {
+                    let (k, i) = (at / case.n, at % case.n);
+                    let w = case.weights[i];
+                    let p = if w > 0.0 { alpha[at] / w + f64::from(u8::from(case.labels[i] == k)) } else { 0.5 };
+                    *a += if p.ln() > -1.0 { -off * w } else { off * w };
+                }
+                let features: Vec<usize> = (0..problem.ncols()).collect();
+                let mut tau = vec![0.0; features.len()];
+                problem.design().correlate(&features, &other, &mut tau).unwrap();
+                let as_it_is = problem.dual_value(&other, &features, &tau).unwrap();
+                for bound in [as_it_is, problem.lower_bound(&other).unwrap()] {
+                    assert!(bound <= least + 2e-13 * (1.0 + least), "{trial} {off}: {bound} above {least}");
+                }
+                let Some(own) = loss.conjugate(&other) else {
+                    far += 1;
+                    continue;
+                };
+                near += 1;
+                for shift in [0.0, 1e3, -1e3, 1e6, -1e6] {
+                    let v: Vec<f64> =
+                        u.iter().enumerate().map(|(at, u)| u + if at % case.n == 0 { shift } else { 0.0 }).collect();
+                    let inner: f64 = other.iter().zip(&v).map(|(a, v)| a * v).sum();
+                    let room: f64 = own.reach.iter().zip(&v).map(|(r, v)| own.moved * r * v.abs()).sum();
+                    let digits = 1e-15 * (own.size + other.iter().zip(&v).map(|(a, v)| (a * v).abs()).sum::<f64>());
+                    let excess = inner - loss.value(&v) - own.value - room;
+                    assert!(excess <= 100.0 * digits, "{trial} {off} {shift}: {excess}");
+                }
+            }
+        });
+    }
+    assert!(near > 500 && far > 100 && tight > 100, "{near} near, {far} far, {tight} tight");
+}
+
 #[test]
 fn answers_and_bounds_against_enumeration() {
     let mut rng = rng(15_003);

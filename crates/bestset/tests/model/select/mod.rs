@@ -1,6 +1,7 @@
 //! From samples to a model: the model returned is the one chosen, and what is said of it belongs to it.
 
 mod flat;
+mod infinite;
 mod proof;
 
 use crate::common::{RngExt, assert_close, normal, rng};

@@ -1,0 +1,65 @@
+//! Coefficients without an end, where nothing shrinks them: said where the likelihood has no maximum, and only there.
+
+use super::{Samples, Selection, Setup};
+use crate::common::{normal, rng};
+use bestset::design::Dense;
+use bestset::select::{How, Prove, Remark};
+use bestset::Loss;
+
+/// Three columns, the last of them zero or one where given.
+fn columns(seed: u64, n: usize, last: Option<&dyn Fn(usize) -> bool>) -> Vec<f64> {
+    let mut rng = rng(seed);
+    let mut x: Vec<f64> = (0..3 * n).map(|_| normal(&mut rng)).collect();
+    if let Some(last) = last {
+        (0..n).for_each(|i| x[2 * n + i] = f64::from(u8::from(last(i))));
+    }
+    x
+}
+
+/// What is said of the fit on all columns.
+fn said(x: Vec<f64>, y: &[f64], setup: Setup) -> Option<Vec<usize>> {
+    let x = Dense::new(y.len(), 3, x).unwrap();
+    let samples = Samples { x: &x, y, weights: None, offset: None };
+    let options = Selection { how: How::Price(0.0), prove: Prove::No, ..Selection::default() };
+    let found = setup.pose(&samples, |posed| posed.select(&options, &mut ())).unwrap();
+    found
+        .remarks
+        .into_iter()
+        .find_map(|remark| if let Remark::Infinite(features) = remark { Some(features) } else { None })
+}
+
+fn setup(loss: Loss, lambda2: f64) -> Setup {
+    Setup { loss, lambda2: Some(lambda2), ..Setup::default() }
+}
+
+#[test]
+fn classes_told_apart_perfectly_or_in_part() {
+    let n = 60;
+    for seed in 0..8 {
+        let (x, mut rng) = (columns(seed, n, None), rng(100 + seed));
+        let sign = |is: bool| if is { 1.0 } else { -1.0 };
+        let apart: Vec<f64> = (0..n).map(|i| sign(x[i] > 0.1)).collect();
+        let mixed: Vec<f64> = (0..n).map(|i| sign(x[i] + 2.0 * normal(&mut rng) > 0.1)).collect();
+        let found = said(x.clone(), &apart, setup(Loss::Logistic, 0.0));
+        assert!(found.is_some_and(|features| features.contains(&0)), "seed {seed}");
+        assert_eq!(said(x.clone(), &apart, setup(Loss::Logistic, 1e-3)), None, "seed {seed}");
+        assert_eq!(said(x, &mixed, setup(Loss::Logistic, 0.0)), None, "seed {seed}");
+        // Half of one class alone has the last column: its coefficient is infinite, the others are not.
+        let some = columns(seed, n, Some(&|i| mixed[i] > 0.0 && i % 2 == 0));
+        assert_eq!(said(some, &mixed, setup(Loss::Logistic, 0.0)), Some(vec![2]), "seed {seed}");
+    }
+}
+
+#[test]
+fn counts_that_are_zero_wherever_a_column_is_one() {
+    let n = 60;
+    for seed in 0..8 {
+        let mut rng = rng(200 + seed);
+        let y: Vec<f64> =
+            (0..n).map(|i| if i % 3 == 0 { 0.0 } else { (1.0 + normal(&mut rng)).exp().floor() }).collect();
+        let x = columns(seed, n, Some(&|i| i % 6 == 0));
+        assert_eq!(said(x.clone(), &y, setup(Loss::Poisson, 0.0)), Some(vec![2]), "seed {seed}");
+        assert_eq!(said(x, &y, setup(Loss::Poisson, 1e-3)), None, "seed {seed}");
+        assert_eq!(said(columns(seed, n, Some(&|i| i % 5 == 0)), &y, setup(Loss::Poisson, 0.0)), None, "seed {seed}");
+    }
+}
