@@ -2,9 +2,9 @@
 
 use super::{Samples, Selection, Setup};
 use crate::common::{normal, rng};
+use bestset::Loss;
 use bestset::design::Dense;
 use bestset::select::{How, Prove, Remark};
-use bestset::Loss;
 
 /// Three columns, the last of them zero or one where given.
 fn columns(seed: u64, n: usize, last: Option<&dyn Fn(usize) -> bool>) -> Vec<f64> {
