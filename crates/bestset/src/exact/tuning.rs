@@ -27,6 +27,11 @@ pub struct Tuning {
     /// n p² of a look at all pairs of features, for coherence, that each node makes up for: about 0.1 s for each at 20 multiplications
     /// of single precision in a nanosecond, so that a tree which ends soon does without. Not tuned.
     pub coherence_work_per_node: f64,
+    /// The same for each entry of the near columns, where that is less: 25 products with each in a node, at twenty times as many of single
+    /// precision in the same time. At n = 500, p = 3000, where few are near, a look was due after three nodes of a millisecond, and took a second.
+    pub coherence_work_per_entry: f64,
+    /// The fewest nodes before a look that no forecast asks for: most trees end there. Not tuned.
+    pub nodes_before_coherence: usize,
     /// Gap, in prices of a feature, from which on a tree is taken for a long one after its first nodes, and coherence is looked at then if
     /// a forecast says that it closes what is left. n = 1000, p = 10⁴, λ2 = .01 (3.2 prices then): 16 s before, 9 s so. Not tuned.
     pub coherence_gap: f64,
@@ -170,6 +175,8 @@ impl Default for Tuning {
             rounded_every: 16,
             search_from: 64,
             coherence_work_per_node: 2e9,
+            coherence_work_per_entry: 500.0,
+            nodes_before_coherence: 16,
             coherence_gap: 2.0,
             region_nodes: 2048,
             most_near: 4000,

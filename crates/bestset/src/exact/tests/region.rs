@@ -166,7 +166,15 @@ fn no_subset_is_below_the_bound_of_looks_at_what_is_left() {
         let (options, mut silent) = (Options { gap: 1e-6, ..Options::with_method(Method::Exact) }, ());
         let mut monitor = Monitor::new(&options, &mut silent);
         let most_near = pick(&mut rng, &[2, 4000]);
-        let tuning = Tuning { coherence_work_per_node: f64::INFINITY, least_batch: 1, most_near, ..tuning() };
+        let always = f64::INFINITY;
+        let tuning = Tuning {
+            coherence_work_per_node: always,
+            coherence_work_per_entry: always,
+            nodes_before_coherence: 0,
+            least_batch: 1,
+            most_near,
+            ..tuning()
+        };
         let setting = Setting::new(&problem, size, &options, tuning);
         let root = Seed::new(&setting, &mut monitor).unwrap();
         let mut tree = Tree::plant(setting, root, &mut monitor).unwrap();

@@ -226,8 +226,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             return Ok(true);
         }
         // What is left is asked for where a look at all features would be due, and whenever there are an eighth more nodes.
-        let done = self.processed as f64 * tuning.coherence_work_per_node;
-        let is_due = self.looked_among.is_none() && done >= coherence::work_among(problem, problem.ncols());
+        let is_due = self.looked_among.is_none() && self.makes_up_for(problem.ncols());
         let has_grown = before == 0 || self.processed / (before / 8 + 1) > before / (before / 8 + 1);
         let remainder = if is_due || has_grown { self.worth_a_look(&answer, monitor) } else { None };
         if let Some(remainder) = remainder {
@@ -243,6 +242,16 @@ impl<'p, 'a> Tree<'p, 'a> {
         self.look_within(&part, true, monitor)
     }
 
+    /// Whether the nodes so far have taken as long as a look at all pairs of so many features: each is some dozens of products with the near
+    /// columns, and few nodes are worth none.
+    pub(super) fn makes_up_for(&self, features: usize) -> bool {
+        let (problem, tuning) = (self.setting.problem, &self.setting.tuning);
+        let entries = (problem.nrows() * self.near.active.len()) as f64;
+        let node = tuning.coherence_work_per_node.min(tuning.coherence_work_per_entry * entries);
+        let done = self.processed as f64 * node;
+        self.processed >= tuning.nodes_before_coherence && done >= coherence::work_among(problem, features)
+    }
+
     /// As [`Tree::look_at_coherence`], among the features that are left.
     fn look_among(&mut self, remainder: &Remainder, answer: &Coefficients, monitor: &mut Monitor<'_>) -> Result<bool> {
         let Setting { problem, size, .. } = self.setting;
@@ -252,10 +261,14 @@ impl<'p, 'a> Tree<'p, 'a> {
             self.look_within(&Part { problem: whole, answer, paid: 0.0 }, false, monitor)
         } else {
             let columns = Held::new(problem.design(), &remainder.features, &|| monitor.check())?;
-            monitor.passes += left as f64 / problem.ncols() as f64;
-            let (problem, paid) = remainder.problem(whole, &columns)?;
+            let (among, paid) = remainder.problem(whole, &columns)?;
             let answer = remainder.placed(answer);
-            self.look_within(&Part { problem: &problem, answer: &answer, paid }, false, monitor)
+            let passes = monitor.passes;
+            let is_whole = self.look_within(&Part { problem: &among, answer: &answer, paid }, false, monitor);
+            // Those over what is left are parts of passes over X, as the copying is.
+            let share = left as f64 / problem.ncols() as f64;
+            monitor.passes = passes + share * (1.0 + monitor.passes - passes);
+            is_whole
         }
     }
 

@@ -67,12 +67,11 @@ impl Tree<'_, '_> {
     /// What is left, if that is enough fewer features than at the last look, a look at their pairs takes no longer than the nodes so far,
     /// and there is room for it.
     pub(super) fn worth_a_look(&self, answer: &Coefficients, monitor: &Monitor<'_>) -> Option<Remainder> {
-        let (problem, tuning) = (self.setting.problem, &self.setting.tuning);
+        let problem = self.setting.problem;
         let remainder = self.remainder(answer);
         let count = remainder.features.len();
         let is_fewer = self.looked_among.is_none_or(|before| FEWER * count <= before);
-        let done = self.processed as f64 * tuning.coherence_work_per_node;
-        let is_due = is_fewer && done >= coherence::work_among(problem, count);
+        let is_due = is_fewer && self.makes_up_for(count);
         let can = count > 0 && coherence::applies_among(problem, count, &self.memory);
         (is_due && can && monitor.has_time_for(coherence::cost_among(problem, count))).then_some(remainder)
     }
