@@ -152,7 +152,8 @@ fn judge(prefix: &Path, model: &Path) -> Result<(), Box<dyn Error>> {
     let text = std::fs::read_to_string(model)?;
     let all = || 0..variants.len();
     let causal: Vec<usize> = all().filter(|&j| truth.contains(variants[j].id.as_str())).collect();
-    let selected: Vec<usize> = all().filter(|&j| text.contains(&format!("\"id\": \"{}\"", variants[j].id))).collect();
+    let ids: HashSet<&str> = text.split("\"id\": \"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let selected: Vec<usize> = all().filter(|&j| ids.contains(variants[j].id.as_str())).collect();
     let mut by_test: Vec<usize> = all().collect();
     by_test.sort_by(|a, b| chi2[*b].total_cmp(&chi2[*a]));
     by_test.truncate(selected.len());

@@ -23,7 +23,16 @@ fn open(source: &Source) -> Result<Array<'_, Box<dyn BufRead + Send>>> {
         // bzip2 and Zstandard shrink repetitions further than gzip does.
         _ => source.size.saturating_mul(100 * MOST_COMPRESSED),
     };
-    Array::open(&source.path, source.open()?, available)
+    let array = Array::open(&source.path, source.open()?, available)?;
+    // Where a digit of the shape was lost, the array is smaller than its file.
+    match source.size.checked_sub(array.end) {
+        Some(more @ 1..) if matches!(source.compression, Compression::None) => {
+            let problem =
+                format!("its header promises an array of {:?}, {more} bytes less than the file has", array.shape);
+            Err(FileError::new(&source.path, problem).into())
+        }
+        _ => Ok(array),
+    }
 }
 
 /// The size of a matrix.
@@ -46,6 +55,8 @@ pub struct Array<'p, R: Read> {
     path: &'p Path,
     file: NpyFile<io::Chain<Cursor<Vec<u8>>, R>>,
     pub shape: Vec<usize>,
+    /// Bytes of the header and the entries.
+    end: u64,
 }
 
 type Numbers<'r> = Box<dyn Iterator<Item = io::Result<f64>> + 'r>;
@@ -78,12 +89,12 @@ impl<'p, R: Read> Array<'p, R> {
             DType::Plain(kind) => kind.num_bytes().unwrap_or(0).max(1) as u64,
             other => return Err(bad(format!("entries of type {} are not numbers", other.descr())).into()),
         };
-        if entries.checked_mul(width).is_none_or(|bytes| bytes > available) {
+        let Some(bytes) = entries.checked_mul(width).filter(|&bytes| bytes <= available) else {
             let problem = format!("its header promises {entries} entries, more than a file of its size can hold");
             return Err(bad(problem).into());
-        }
+        };
         let shape = file.shape().iter().map(|&k| k as usize).collect();
-        Ok(Self { path, file, shape })
+        Ok(Self { path, file, shape, end: head.len() as u64 + bytes })
     }
 
     /// The array as a matrix; a vector is a column. NaN are gaps.

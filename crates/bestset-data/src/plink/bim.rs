@@ -87,7 +87,7 @@ fn complement(allele: &str) -> Option<&'static str> {
 
 /// The variants of a `.bim` file.
 pub fn read(path: &Path) -> Result<Vec<Variant>> {
-    let mut variants = Vec::new();
+    let (mut variants, mut count) = (Vec::new(), None);
     each(path, |line, text| {
         let bad = |problem: String| FileError::new(path, problem).at_line(line);
         let fields = Divider::Blanks.fields(text);
@@ -104,6 +104,12 @@ pub fn read(path: &Path) -> Result<Vec<Variant>> {
                 return Err(bad(problem).into());
             }
         };
+        // A line that has lost its allele would be one without morgans, of another place and other alleles.
+        let before = *count.get_or_insert(fields.len());
+        if fields.len() != before {
+            let problem = format!("a line of {} fields follows lines of {before}: {}", fields.len(), quoted(text));
+            return Err(bad(problem).into());
+        }
         let number = position.parse::<i64>();
         let position = number.map_err(|_| bad(format!("the position {} is not a whole number", quoted(position))))?;
         let [chromosome, id, effect, other] = [chromosome, id, effect, other].map(str::to_owned);

@@ -254,6 +254,17 @@ fn formats_are_told_by_name_and_bytes() {
 }
 
 #[test]
+fn arrays_that_are_shorter_or_longer_than_their_file_are_errors() {
+    let head = "{'descr': '<f8', 'fortran_order': True, 'shape': (3, 2), }";
+    let whole = [&b"\x93NUMPY\x01\x00"[..], &[head.len() as u8, 0], head.as_bytes(), &[0; 48]].concat();
+    let read = |bytes: &[u8]| table_of("x.npy", bytes, &ReadOptions::default()).map_err(|e| e.to_string());
+    assert!(read(&whole).is_ok());
+    assert!(read(&whole[..whole.len() - 1]).unwrap_err().contains("x.npy"));
+    let error = read(&[&whole[..], &[0; 5]].concat()).unwrap_err();
+    assert!(error.contains("x.npy: its header promises an array of [3, 2], 5 bytes less than the file has"), "{error}");
+}
+
+#[test]
 fn a_limit_of_memory_is_kept() {
     let small = ReadOptions { max_memory: Some(1 << 10), ..ReadOptions::default() };
     let mut text = "a,b\n".to_owned();

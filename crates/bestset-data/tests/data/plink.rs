@@ -222,6 +222,8 @@ fn damaged_files_say_what_is_wrong_and_where() {
     assert!(ask().contains("a.bim, line 2: the position \"2x0\" is not a whole number"), "{}", ask());
     place.write("a.bim", BIM.replace("0 200 C T", "T"));
     assert!(ask().contains("a.bim, line 2: a variant has six fields"), "{}", ask());
+    place.write("a.bim", BIM.replace("200 C T", "200 T"));
+    assert!(ask().contains("a.bim, line 2: a line of 5 fields follows lines of 6"), "{}", ask());
     place.write("a.bim", "");
     assert!(ask().contains("there are no variants"));
     place.write("a.bim", BIM);

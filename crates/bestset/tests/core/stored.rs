@@ -194,6 +194,8 @@ fn damaged_files_are_errors() {
         let error = attempt(&whole[..length]).unwrap_or_else(|| panic!("{length} bytes were accepted"));
         assert!(error.to_string().contains("x.npy"), "{error}");
     }
+    let error = attempt(&[&whole[..], &[0]].concat()).unwrap();
+    assert!(error.to_string().contains("[6, 5], 1 bytes less than the file has"), "{error}");
     let mut rng = rng(5);
     for _ in 0..damaged(3000) {
         use super::common::RngExt;

@@ -62,7 +62,8 @@ pub(super) struct NpyHeader {
 }
 
 impl NpyHeader {
-    /// Of an array in a file, which must hold as many numbers as it promises.
+    /// Of an array in a file, which must hold as many numbers as it promises, and no more: a digit lost from the shape would leave
+    /// a smaller array to be answered for.
     pub(super) fn read(source: &Source) -> Result<Self> {
         let wrong = |reason: String| bad(source.path(), "the header", reason);
         let not_numpy = || wrong("this is no NumPy array (.npy)".into());
@@ -85,11 +86,13 @@ impl NpyHeader {
         let header = Self::parse(&text, from + length as u64).ok_or_else(not_numpy)?;
         let entries = header.shape.iter().try_fold(1u64, |product, &k| product.checked_mul(k));
         let bytes = entries.and_then(|entries| entries.checked_mul(header.width()));
+        let (shape, held) = (&header.shape, source.len());
         match bytes.and_then(|bytes| bytes.checked_add(header.start)) {
-            Some(end) if end <= source.len() => Ok(header),
-            _ => {
-                Err(wrong(format!("it promises an array of {:?}, more than {} bytes hold", header.shape, source.len())))
+            Some(end) if end == held => Ok(header),
+            Some(end) if end < held => {
+                Err(wrong(format!("it promises an array of {shape:?}, {} bytes less than the file has", held - end)))
             }
+            _ => Err(wrong(format!("it promises an array of {shape:?}, more than {held} bytes hold"))),
         }
     }
 
