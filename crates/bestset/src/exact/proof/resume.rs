@@ -153,7 +153,9 @@ fn step(record: u8, from: &mut Cursor<'_>, open: &mut Vec<OpenFamily>, size: Opt
         5 | 8 | 10 => {}
         11 => {
             from.whole()?;
-            (from.sparse()?, from.flag()?, from.real()?);
+            from.sparse()?;
+            from.flag()?;
+            from.real()?;
         }
         7 => {
             if from.flag()? {
