@@ -28,7 +28,7 @@ def program() -> Path:
 
 
 def help_of(*words: str, checker: bool = False) -> str:
-    plain = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100"}
+    plain = {**os.environ, "NO_COLOR": "1", "COLUMNS": "84"}
     asked = program().with_name("bestset-check") if checker else program()
     said = subprocess.run([asked, *words, "--help"], capture_output=True, text=True, check=True, env=plain).stdout
     return "\n".join(line.rstrip() for line in said.strip().splitlines())
