@@ -60,7 +60,7 @@ pub(crate) fn largest_entry(
     adding: &[usize],
 ) -> Result<f64> {
     let surface = Surface::new(grouped, fit, chosen, adding)?;
-    let worth = |entry: Entry| (grouped.price(entry.group) - entry.by) / grouped.factor(entry.group);
+    let worth = |entry: GroupEntry| (grouped.price(entry.group) - entry.by) / grouped.factor(entry.group);
     Ok(surface.entries().map(worth).filter(|worth| worth.is_finite()).fold(0.0, f64::max))
 }
 
@@ -110,7 +110,7 @@ impl<'s, 'p, 'a> Surface<'s, 'p, 'a> {
     }
 
     /// The groups outside the fit that have a curvature of their own there.
-    fn entries(&self) -> impl Iterator<Item = Entry> {
+    fn entries(&self) -> impl Iterator<Item = GroupEntry> {
         (self.chosen..self.groups.len()).filter_map(|place| self.entry(place))
     }
 
@@ -127,7 +127,7 @@ impl<'s, 'p, 'a> Surface<'s, 'p, 'a> {
     }
 
     /// λ0_j − ½τ_j⁺ᵀΣ⁻¹τ_j⁺ (MATH 9.15): the group at a place added.
-    fn entry(&self, place: usize) -> Option<Entry> {
+    fn entry(&self, place: usize) -> Option<GroupEntry> {
         let (own, inverse) = (self.places[place].clone(), self.inverse.as_ref()?);
         let across = self.form.submatrix(0, own.start, inverse.nrows(), own.len());
         let moved = inverse * across;
@@ -138,11 +138,11 @@ impl<'s, 'p, 'a> Surface<'s, 'p, 'a> {
         let step = left.solve(&pull);
         let price = self.grouped.price(self.groups[place]);
         let by = price - 0.5 * (0..own.len()).map(|k| pull[(k, 0)] * step[(k, 0)]).sum::<f64>();
-        Some(Entry { group: self.groups[place], moved, left, step, by })
+        Some(GroupEntry { group: self.groups[place], moved, left, step, by })
     }
 
     /// λ0_j − λ0_i − ½τ_j⁺ᵀΣ⁻¹τ_j⁺ + ½rᵀ(V_ii + Z_iΣ⁻¹Z_iᵀ)⁻¹r (MATH 9.15): a group exchanged for each of those in the fit.
-    fn exchanges(&self, entry: &Entry) -> Vec<Change> {
+    fn exchanges(&self, entry: &GroupEntry) -> Vec<Change> {
         let (Some(inverse), width) = (self.inverse.as_ref(), entry.step.nrows()) else { return Vec::new() };
         let across_left = entry.left.solve(entry.moved.transpose().to_owned());
         let one = |other: usize| {
@@ -160,7 +160,7 @@ impl<'s, 'p, 'a> Surface<'s, 'p, 'a> {
 }
 
 /// A group outside the fit, and what the model says of adding it: Z, Σ, Σ⁻¹τ⁺ and the change of P.
-struct Entry {
+struct GroupEntry {
     group: usize,
     moved: Mat<f64>,
     left: Llt<f64>,
@@ -168,7 +168,7 @@ struct Entry {
     by: f64,
 }
 
-impl Entry {
+impl GroupEntry {
     fn change(&self) -> Change {
         Change { drop: None, add: Some(self.group), by: self.by }
     }

@@ -39,8 +39,8 @@ use crate::solution::{Coefficients, Status};
 use crate::solver::Outcome;
 use answer_pool::AnswerPool;
 use frontier::Frontier;
-use region::{Outer, Part};
-use remainder::Remainder;
+use region::{Outer, PartOfSubsets};
+use remainder::LeftOpen;
 use snapshot::SavedTree;
 
 /// Bytes for each pair of the core's features: inner products with room to grow, without the tableaus of a search.
@@ -238,7 +238,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         if before > 0 || size.is_some() || self.looked_among.is_some() || !is_wide() || !can() {
             return Ok(true);
         }
-        let part = Part { problem, answer: &answer, paid: 0.0 };
+        let part = PartOfSubsets { problem, answer: &answer, paid: 0.0 };
         self.look_within(&part, true, monitor)
     }
 
@@ -253,18 +253,18 @@ impl<'p, 'a> Tree<'p, 'a> {
     }
 
     /// As [`Tree::look_at_coherence`], among the features that are left.
-    fn look_among(&mut self, remainder: &Remainder, answer: &Coefficients, monitor: &mut Monitor<'_>) -> Result<bool> {
+    fn look_among(&mut self, remainder: &LeftOpen, answer: &Coefficients, monitor: &mut Monitor<'_>) -> Result<bool> {
         let Setting { problem, size, .. } = self.setting;
         let limited = size.map(|k| problem.clone().with_max_size(k)).transpose()?;
         let (whole, left) = (limited.as_ref().unwrap_or(problem), remainder.features.len());
         if left == problem.ncols() && remainder.inside.is_empty() {
-            self.look_within(&Part { problem: whole, answer, paid: 0.0 }, false, monitor)
+            self.look_within(&PartOfSubsets { problem: whole, answer, paid: 0.0 }, false, monitor)
         } else {
             let columns = Held::new(problem.design(), &remainder.features, &|| monitor.check())?;
             let (among, paid) = remainder.problem(whole, &columns)?;
             let answer = remainder.placed(answer);
             let passes = monitor.passes;
-            let is_whole = self.look_within(&Part { problem: &among, answer: &answer, paid }, false, monitor);
+            let is_whole = self.look_within(&PartOfSubsets { problem: &among, answer: &answer, paid }, false, monitor);
             // Those over what is left are parts of passes over X, as the copying is.
             let share = left as f64 / problem.ncols() as f64;
             monitor.passes = passes + share * (1.0 + monitor.passes - passes);
@@ -274,7 +274,12 @@ impl<'p, 'a> Tree<'p, 'a> {
 
     /// The bounds of coherence for the subsets of a part, where a forecast promises something if one is asked for; what they leave open is
     /// searched.
-    fn look_within(&mut self, part: &Part<'_, '_>, has_forecast: bool, monitor: &mut Monitor<'_>) -> Result<bool> {
+    fn look_within(
+        &mut self,
+        part: &PartOfSubsets<'_, '_>,
+        has_forecast: bool,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<bool> {
         let best = self.pool.best() - part.paid;
         let aim = (best, self.cutoff() - part.paid);
         let Some(look) = Look::new(part.problem, part.answer)? else {

@@ -53,7 +53,7 @@ impl Outer {
 }
 
 /// The subsets that a look is about.
-pub(super) struct Part<'q, 'b> {
+pub(super) struct PartOfSubsets<'q, 'b> {
     /// P of them, less what is paid.
     pub problem: &'q Problem<'b>,
     /// The best answer, by the features of that problem.
@@ -161,7 +161,7 @@ impl<'p, 'a> Tree<'p, 'a> {
     /// the nodes of the whole search cut that short. `roots` are those of some P_ψ where they are known.
     pub(super) fn search_region(
         &mut self,
-        part: &Part<'_, '_>,
+        part: &PartOfSubsets<'_, '_>,
         coherent: &Coherent,
         mut roots: Vec<RegionRoot>,
         monitor: &mut Monitor<'_>,
@@ -198,7 +198,7 @@ impl<'p, 'a> Tree<'p, 'a> {
     /// limit strikes.
     pub(super) fn region_roots(
         &self,
-        part: &Part<'_, '_>,
+        part: &PartOfSubsets<'_, '_>,
         added: usize,
         monitor: &mut Monitor<'_>,
     ) -> Result<Vec<RegionRoot>> {
@@ -233,7 +233,12 @@ impl<'p, 'a> Tree<'p, 'a> {
     }
 
     /// The root that promises most for m₀ added features, `None` where none promises to close what is left.
-    pub(super) fn most_promising(&self, part: &Part<'_, '_>, added: usize, roots: &[RegionRoot]) -> Option<usize> {
+    pub(super) fn most_promising(
+        &self,
+        part: &PartOfSubsets<'_, '_>,
+        added: usize,
+        roots: &[RegionRoot],
+    ) -> Option<usize> {
         let promise = |root: &RegionRoot| {
             let cheap = Cheap::new(part.problem, &part.answer.support, added, root.share)?;
             Some(root.promise + cheap.saved + part.paid - self.cutoff())

@@ -19,14 +19,14 @@ const FEWER: usize = 2;
 const ROUNDING: f64 = 1e-12;
 
 /// The features that subsets of the open nodes can have.
-pub(in crate::exact) struct Remainder {
+pub(in crate::exact) struct LeftOpen {
     /// Those that are not out in every open node, and those of the best answer, ascending.
     pub features: Vec<usize>,
     /// Those that are in in every one, ascending.
     pub inside: Vec<usize>,
 }
 
-impl Remainder {
+impl LeftOpen {
     /// The problem of the columns that are left, those in every node without a price, and what they cost together.
     pub fn problem<'h>(&self, whole: &Problem<'_>, columns: &'h Held<'_>) -> Result<(Problem<'h>, f64)> {
         let places: Vec<usize> = self.inside.iter().filter_map(|j| self.features.binary_search(j).ok()).collect();
@@ -44,7 +44,7 @@ impl Remainder {
 
 impl Tree<'_, '_> {
     /// U and I of the open nodes (MATH 13.9).
-    pub(in crate::exact) fn remainder(&self, answer: &Coefficients) -> Remainder {
+    pub(in crate::exact) fn remainder(&self, answer: &Coefficients) -> LeftOpen {
         let near = self.near.active.features();
         let (mut is_left, mut is_in) = (vec![false; self.setting.problem.ncols()], vec![true; near.len()]);
         let mut lists: HashSet<usize> = HashSet::new();
@@ -61,12 +61,12 @@ impl Tree<'_, '_> {
         answer.support.iter().for_each(|&j| is_left[j] = true);
         let mut inside: Vec<usize> = near.iter().zip(is_in).filter(|n| n.1).map(|n| *n.0).collect();
         inside.sort_unstable();
-        Remainder { features: (0..is_left.len()).filter(|j| is_left[*j]).collect(), inside }
+        LeftOpen { features: (0..is_left.len()).filter(|j| is_left[*j]).collect(), inside }
     }
 
     /// What is left, if that is enough fewer features than at the last look, a look at their pairs takes no longer than the nodes so far,
     /// and there is room for it.
-    pub(super) fn worth_a_look(&self, answer: &Coefficients, monitor: &Monitor<'_>) -> Option<Remainder> {
+    pub(super) fn worth_a_look(&self, answer: &Coefficients, monitor: &Monitor<'_>) -> Option<LeftOpen> {
         let problem = self.setting.problem;
         let remainder = self.remainder(answer);
         let count = remainder.features.len();
