@@ -15,7 +15,8 @@ impl Proved {
         let mut text = format!("Proved: for {n} rows of {target} with SHA-256 {}, ", sha256::hex(&self.header.hash));
         let limit = size.map_or_else(String::new, |k| format!(" of at most {k}"));
         let _ = write!(text, "no subset{limit} of {}", self.features());
-        let but = [excepted.then(|| "those listed".to_owned()), self.apart()].into_iter().flatten().collect::<Vec<_>>();
+        let but = [excepted.then(|| "those listed".to_owned()), self.covered(), self.apart()];
+        let but = but.into_iter().flatten().collect::<Vec<_>>();
         if !but.is_empty() {
             let _ = write!(text, " but {}", but.join(" and "));
         }
@@ -24,11 +25,17 @@ impl Proved {
             let features: Vec<&str> = answer.iter().map(|c| names[c.0].as_str()).collect();
             let _ = write!(text, "; {{{}}} has P at most {objective}", features.join(", "));
         }
-        if self.counts.covered > 0 {
-            let (count, room) = (self.counts.covered, self.room());
-            let _ = write!(text, "; {count} others hold one of these, and P of that is at most {room:e} above theirs");
-        }
         text + "."
+    }
+
+    /// The subsets that hold an answer and are hardly better than it.
+    fn covered(&self) -> Option<String> {
+        let room = self.room();
+        match self.counts.covered {
+            0 => None,
+            1 => Some(format!("one other that holds one of them, whose P is at most {room:e} above its own")),
+            count => Some(format!("{count} others that hold one of them, whose P is at most {room:e} above their own")),
+        }
     }
 
     /// The subsets of which nothing is claimed, as columns depend on each other.

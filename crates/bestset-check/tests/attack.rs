@@ -253,7 +253,7 @@ fn subsets_that_hold_an_answer() {
     };
     let base = Forged { bound: 14.9, excepted: true, answers: vec![vec![(0, 0.9375)], vec![]], ..honest() };
     let sentence = base.with(&walk(covering(0, &beta))).judged().unwrap().sentence();
-    assert!(sentence.contains("1 others hold one of these, and P of that is at most 1.0"), "{sentence}");
+    assert!(sentence.contains("one other that holds one of them, whose P is at most 1.0"), "{sentence}");
     refused(&base.with(&walk(covering(1, &beta))), "of an answer that the subset holds");
     refused(&base.with(&walk(covering(2, &beta))), "no such answer");
     refused(&base.with(&walk(closing(&beta, true, 0.0))), "below the");

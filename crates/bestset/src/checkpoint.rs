@@ -21,8 +21,10 @@ use std::time::{Duration, Instant};
 
 /// The first words of a file.
 const FORMAT: &str = "bestset checkpoint";
-/// Raised whenever a file of before could not be gone on from: 5 has the floor of coherence.
+/// Raised whenever a file of before could not be gone on from: 6 has how many features were looked at by coherence.
 const VERSION: u32 = 6;
+/// Paths and folds of this version are the same.
+const WITHOUT_SEARCH: u32 = 5;
 
 /// Branch and bound writes no more often than this, and spends a twentieth of its time on it at most.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -67,8 +69,10 @@ impl<'f> Keeper<'f> {
             let text = crate::file::read(file, "checkpoint")?;
             let (json, sum) = text.trim_end().rsplit_once('\n').unwrap_or((&text, ""));
             let known: StoredWork = serde_json::from_str(json).map_err(|e| bad(format!("it is damaged: {e}")))?;
-            if known.format != FORMAT || known.version != VERSION {
-                return Err(bad(format!("it is {:?} version {}", known.format, known.version)));
+            let is_known = known.version == VERSION || known.version == WITHOUT_SEARCH && known.search.is_none();
+            if known.format != FORMAT || !is_known {
+                let what = format!("it is {:?} version {}", known.format, known.version);
+                return Err(bad(format!("{what}; remove it, or name another file")));
             }
             if known.fingerprint != fingerprint {
                 return Err(bad(format!("{OF_OTHERS}; remove it, or name another file")));

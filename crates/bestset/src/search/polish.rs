@@ -56,10 +56,13 @@ pub(crate) fn growing(problem: &Problem<'_>, found: &Coefficients) -> Result<Vec
     if found.nonzeros() == 0 || !work.can_price(found.nonzeros()) {
         return Ok(Vec::new());
     }
-    // P is convex in (β, β₀) without λ0: it is no lower at twice a minimum.
+    // P is convex in (β, β₀) without λ0: it is no lower at twice a minimum. Bounds make others of it.
+    let within =
+        |(j, b): (usize, f64)| (problem.coordinate(j).lower..=problem.coordinate(j).upper).contains(&(2.0 * b));
+    let is_allowed = found.iter().all(within);
     let values = found.values.iter().map(|b| 2.0 * b).collect();
     let doubled = Coefficients { values, intercept: 2.0 * found.intercept, support: found.support.clone() };
-    if problem.loss_at(&doubled)? < problem.loss_at(found)? * (1.0 - GROWING) {
+    if is_allowed && problem.loss_at(&doubled)? < problem.loss_at(found)? * (1.0 - GROWING) {
         return Ok(found.iter().map(|c| c.0).collect());
     }
     let Some((d, _)) = step(&mut work) else { return Ok(Vec::new()) };

@@ -374,7 +374,8 @@ impl<'a> Posed<'a> {
             How::CrossValidation(folded) => run.by_cross_validation(folded, observer),
         }?;
         found.remarks.extend(found.solution.cause.clone().map(Remark::ReadFailed));
-        found.remarks.extend(run.infinite(&found)?);
+        // Columns that cannot be read any more take nothing from the answer.
+        found.remarks.extend(run.infinite(&found).ok().flatten());
         found.solution.dependent.extend(self.flat());
         Ok(found)
     }

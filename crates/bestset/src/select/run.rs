@@ -258,11 +258,16 @@ impl<'a> Run<'_, 'a> {
 
     /// That coefficients grow without an end, where nothing shrinks or bounds them and the loss may have no minimum.
     pub(super) fn infinite(&self, found: &Selected) -> Result<Option<Remark>> {
-        let (loss, is_done) =
-            (self.posed.problem.loss(), !matches!(found.solution.status, Status::Interrupted | Status::ReadFailed));
-        let has_end =
-            matches!(loss, Loss::Squared | Loss::SquaredHinge | Loss::Huber { .. } | Loss::Multinomial { .. });
-        if has_end || !is_done || found.lambda1 != 0.0 || found.lambda2 != 0.0 {
+        // An answer that a limit cut short may be no fit yet.
+        let is_cut = |status| {
+            matches!(status, Status::Interrupted | Status::ReadFailed | Status::TimeLimit | Status::MemoryLimit)
+        };
+        // Many classes are not looked at; the other losses have a minimum.
+        let is_other = matches!(
+            self.posed.problem.loss(),
+            Loss::Squared | Loss::SquaredHinge | Loss::Huber { .. } | Loss::Multinomial { .. }
+        );
+        if is_other || is_cut(found.solution.status) || found.lambda1 != 0.0 || found.lambda2 != 0.0 {
             return Ok(None);
         }
         let problem = self.posed.priced(found.lambda0, found.lambda2)?;

@@ -148,8 +148,9 @@ impl Asked<'_, '_> {
     /// What could not be closed may be the search's not having proved all answers.
     fn named(&self, error: Error) -> Error {
         let is_unproved = self.options.top > 1 && self.solution.ranked.iter().any(|r| !r.proved);
+        let is_open = matches!(error, Error::Recheck { .. }) || error.to_string() == rounding().to_string();
         match error {
-            Error::Recheck { .. } | Error::File { .. } if is_unproved => Error::Unused {
+            _ if is_unproved && is_open => Error::Unused {
                 setting: format!("{} answers", self.solution.ranked.len()),
                 place: "with a proof file here",
                 advice: "the search has not proved all of them; ask for fewer",

@@ -29,7 +29,7 @@ pub mod snapshot;
 use crate::coherence::{self, Look};
 use crate::control::{Memory, Monitor};
 use crate::design::Held;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exact::node::{Node, NodeContext};
 use crate::exact::setting::Setting;
 use crate::problem::LowerBounds;
@@ -222,13 +222,13 @@ impl<'p, 'a> Tree<'p, 'a> {
     fn look_at_coherence(&mut self, before: usize, monitor: &mut Monitor<'_>) -> Result<bool> {
         let Setting { problem, size, ref tuning, .. } = self.setting;
         let Some((_, answer)) = self.pool.entries().first().cloned() else { return Ok(true) };
-        if self.setting.options.top > 1 || self.looked_among == Some(0) || self.frontier.len() == 0 {
+        let is_never = self.setting.options.top > 1 || self.looked_among == Some(0) || !problem.loss().is_quadratic();
+        if is_never || self.frontier.len() == 0 {
             return Ok(true);
         }
-        // What is left is asked for where a look at all features would be due, and whenever there are an eighth more nodes.
-        let is_due = self.looked_among.is_none() && self.makes_up_for(problem.ncols());
+        // What is left is asked for whenever there are an eighth more nodes: all that are open are gone through.
         let has_grown = before == 0 || self.processed / (before / 8 + 1) > before / (before / 8 + 1);
-        let remainder = if is_due || has_grown { self.worth_a_look(&answer, monitor) } else { None };
+        let remainder = if has_grown { self.worth_a_look(&answer, monitor) } else { None };
         if let Some(remainder) = remainder {
             return self.look_among(&remainder, &answer, monitor);
         }
@@ -260,7 +260,10 @@ impl<'p, 'a> Tree<'p, 'a> {
         if left == problem.ncols() && remainder.inside.is_empty() {
             self.look_within(&PartOfSubsets { problem: whole, answer, paid: 0.0 }, false, monitor)
         } else {
-            let columns = Held::new(problem.design(), &remainder.features, &|| monitor.check())?;
+            let columns = match Held::new(problem.design(), &remainder.features, &|| monitor.check()) {
+                Err(Error::Stopped) => return Ok(false),
+                columns => columns?,
+            };
             let (among, paid) = remainder.problem(whole, &columns)?;
             let answer = remainder.placed(answer);
             let passes = monitor.passes;

@@ -4,7 +4,7 @@ use super::{Samples, Selection, Setup};
 use crate::common::{normal, rng};
 use bestset::design::Dense;
 use bestset::select::{How, Prove, Remark};
-use bestset::{Loss, Survival, Ties};
+use bestset::{Bounds, Loss, Survival, Ties};
 
 /// Three columns, the last of them zero or one where given.
 fn columns(seed: u64, n: usize, last: Option<&dyn Fn(usize) -> bool>) -> Vec<f64> {
@@ -43,6 +43,8 @@ fn classes_told_apart_perfectly_or_in_part() {
         let found = said(x.clone(), &apart, setup(Loss::Logistic, 0.0));
         assert!(found.is_some_and(|features| features.contains(&0)), "seed {seed}");
         assert_eq!(said(x.clone(), &apart, setup(Loss::Logistic, 1e-3)), None, "seed {seed}");
+        let bounded = Setup { bounds: Bounds::All(-0.5, 0.5), ..setup(Loss::Logistic, 0.0) };
+        assert_eq!(said(x.clone(), &apart, bounded), None, "seed {seed}");
         assert_eq!(said(x, &mixed, setup(Loss::Logistic, 0.0)), None, "seed {seed}");
         // Half of one class alone has the last column: its coefficient is infinite, the others are not.
         let some = columns(seed, n, Some(&|i| mixed[i] > 0.0 && i % 2 == 0));
