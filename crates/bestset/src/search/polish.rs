@@ -48,22 +48,12 @@ pub(crate) fn polished(problem: &Problem<'_>, found: Coefficients, limits: &Limi
     Ok(best)
 }
 
-/// The features of an answer at twice of which P is lower, all of them, or whose coefficients (7.12) would move by more than [`GROWING`] of
-/// themselves: P has no minimum near, it falls as they grow. An answer of a fit moves by its last digits; of e^{−cβ}, whose infimum is at infinity, every step of Newton's goes 1/c on.
+/// The features of an answer whose coefficients (7.12) would move by more than [`GROWING`] of themselves: P has no minimum near, it falls as they grow. An answer of a fit moves by its last digits; of e^{−cβ}, whose infimum is at infinity, every step of Newton's goes 1/c on.
 pub(crate) fn growing(problem: &Problem<'_>, found: &Coefficients) -> Result<Vec<usize>> {
     let mut work = Workspace::new(problem).undamped();
     work.load(found)?;
     if found.nonzeros() == 0 || !work.can_price(found.nonzeros()) {
         return Ok(Vec::new());
-    }
-    // P is convex in (β, β₀) without λ0: it is no lower at twice a minimum. Bounds make others of it.
-    let within =
-        |(j, b): (usize, f64)| (problem.coordinate(j).lower..=problem.coordinate(j).upper).contains(&(2.0 * b));
-    let is_allowed = found.iter().all(within);
-    let values = found.values.iter().map(|b| 2.0 * b).collect();
-    let doubled = Coefficients { values, intercept: 2.0 * found.intercept, support: found.support.clone() };
-    if is_allowed && problem.loss_at(&doubled)? < problem.loss_at(found)? * (1.0 - GROWING) {
-        return Ok(found.iter().map(|c| c.0).collect());
     }
     let Some((d, _)) = step(&mut work) else { return Ok(Vec::new()) };
     let is_growing = |k: &usize| d[*k].abs() > GROWING * work.beta[*k].abs() && d[*k] * work.beta[*k] > 0.0;

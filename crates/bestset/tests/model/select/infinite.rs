@@ -4,7 +4,7 @@ use super::{Samples, Selection, Setup};
 use crate::common::{normal, rng};
 use bestset::design::Dense;
 use bestset::select::{How, Prove, Remark};
-use bestset::{Bounds, Loss, Survival, Ties};
+use bestset::{Bounds, Loss};
 
 /// Three columns, the last of them zero or one where given.
 fn columns(seed: u64, n: usize, last: Option<&dyn Fn(usize) -> bool>) -> Vec<f64> {
@@ -63,23 +63,5 @@ fn counts_that_are_zero_wherever_a_column_is_one() {
         assert_eq!(said(x.clone(), &y, setup(Loss::Poisson, 0.0)), Some(vec![2]), "seed {seed}");
         assert_eq!(said(x, &y, setup(Loss::Poisson, 1e-3)), None, "seed {seed}");
         assert_eq!(said(columns(seed, n, Some(&|i| i % 5 == 0)), &y, setup(Loss::Poisson, 0.0)), None, "seed {seed}");
-    }
-}
-
-#[test]
-fn events_in_the_order_of_a_column() {
-    let n = 40;
-    for seed in 0..8 {
-        let x = columns(seed, n, None);
-        let of = |time: Vec<f64>, lambda2: f64| {
-            let survival = Survival { event: vec![true; n], time, entry: None, strata: None };
-            let setup = setup(Loss::Cox { ties: Ties::Efron }, lambda2);
-            said(x.clone(), &vec![0.0; n], Setup { survival: Some(survival), intercept: false, ..setup })
-        };
-        let in_order: Vec<f64> = (0..n).map(|i| (-x[i]).exp()).collect();
-        let mut rng = rng(300 + seed);
-        let mixed = (0..n).map(|i| (-x[i] + 2.0 * normal(&mut rng)).exp()).collect();
-        assert!(of(in_order.clone(), 0.0).is_some_and(|features| features.contains(&0)), "seed {seed}");
-        assert_eq!((of(in_order, 1e-3), of(mixed, 0.0)), (None, None), "seed {seed}");
     }
 }
