@@ -99,7 +99,7 @@ class Problem:
         claimed = source.take(32)
         self.n, self.p = source.whole(), source.whole()
         target, weights, offset = source.text(), source.text(), source.text()
-        names = [source.text() for _ in range(self.p)]
+        names = self.names = [source.text() for _ in range(self.p)]
         self.loss = source.byte()
         demand(self.loss <= NEGATIVE_BINOMIAL, "no such loss")
         self.delta = source.number() if self.loss in (HUBER, NEGATIVE_BINOMIAL) else None
@@ -121,6 +121,7 @@ class Problem:
             demand(all(self.penalties[j][3] <= b <= self.penalties[j][4] for j, b in answer.items()), "an answer is out of bounds")
         self.dependent = [set(source.features(self.p)) for _ in range(source.whole())]
         demand(all(self.dependent), "every subset holds a set of no features")
+        self.covered = 0
         columns = [table[name] for name in names]
         y, w, o = (table[name] if name else None for name in (target, weights, offset))
         demand(all(len(c) == self.n for c in [*columns, y, w, o] if c is not None), "the data has other rows")
@@ -458,6 +459,7 @@ class Tree:
         value, _ = self.value(source)
         costs = [problem.cost(answer) for answer in problem.answers]
         demand(value >= costs[place] - max(costs) + problem.claimed, "the bound is below an answer that the subset holds")
+        problem.covered += 1
         self.close()
 
     def fits(self):
@@ -571,6 +573,15 @@ def check(data, proof):
     return problem
 
 
+def sentence(problem):
+    """What has been proved, with all that nothing is said of."""
+    but = [f"the {len(problem.answers)} answers"] if problem.excepted else []
+    but += [f"{problem.covered} that hold one of them"] if problem.covered else []
+    but += [f"those that hold all of {[problem.names[j] for j in sorted(apart)]}" for apart in problem.dependent]
+    subsets = "every subset" + (f" of at most {problem.size}" if problem.size is not None else "")
+    return f"Proved: P of {subsets}{' but ' + ' and '.join(but) if but else ''} is at least {float(problem.claimed)!r}."
+
+
 def main(arguments):
     if len(arguments) == 2 and arguments[0] == "--many":
         for proof in sorted(pathlib.Path(arguments[1]).glob("*.bsp")):
@@ -588,7 +599,7 @@ def main(arguments):
     except Rejected as problem:
         print(f"Not proved: {problem}.")
         return 1
-    print(f"Proved: P is at least {float(problem.claimed)!r}.")
+    print(sentence(problem))
     return 0
 
 
