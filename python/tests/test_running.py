@@ -44,10 +44,12 @@ def test_exceptions_of_a_callback_end_the_solve():
         bestset.solve(X, y, lambda0=2.0, lambda2=1.0, standardize=False, method="exact", callback=fail)
 
 
+# What a shell has started in the background ignores the signal, and Python leaves it so.
 CHILD = """
-import sys
+import signal, sys
 from common import hard
 import bestset
+signal.signal(signal.SIGINT, signal.default_int_handler)
 X, y = hard()
 said = []
 def ready(row):
