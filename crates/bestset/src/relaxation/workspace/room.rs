@@ -35,8 +35,9 @@ impl Workspace<'_, '_> {
         short && self.can_price(members)
     }
 
-    /// Whether the matrix of inner products is worth having for the prices of moves: it is small, or short compared with the
-    /// columns, and fits.
+    /// Whether the matrix of inner products is worth having for the prices of moves: it is small, or not much longer than the
+    /// columns, and fits. n = 400, p = 3000, 1700 features: up to four times as long as a column left P 2 to 6 millionths above that of coordinate
+    /// descent from R's minimiser, up to eight times 3 to 12 below it, for 2 s in place of 0.4.
     pub fn can_price(&self, members: usize) -> bool {
         let length = self.active.stored() / self.active.len().max(1);
         let most = match (self.problem.loss().is_quadratic(), self.active.is_sparse()) {
@@ -44,7 +45,7 @@ impl Workspace<'_, '_> {
             (false, true) => 1024,
             (false, false) => 512,
         };
-        let short = if self.active.is_sparse() { SPARSE_GRAM } else { SMALL_GRAM }.max(4 * length);
+        let short = if self.active.is_sparse() { SPARSE_GRAM } else { SMALL_GRAM }.max(8 * length);
         members <= short && members <= most && self.has_room_for(members)
     }
 

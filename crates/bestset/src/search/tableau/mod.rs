@@ -19,6 +19,10 @@ mod grow;
 use crate::kernel;
 use crate::penalty::Coordinate;
 
+/// Multiplications of a build that take as long as one of a pivot: a build is made by blocks, a pivot waits for memory. 1805 positions, 1690 of
+/// them in the support: 15·10⁹ a second against 0.6 to 1.5·10⁹.
+const BLOCKED: f64 = 8.0;
+
 /// A change of the support; positions are those of the active set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Move {
@@ -232,10 +236,10 @@ impl Tableau {
         *budget -= 0.5 * pivoted.len() as f64 * (self.len * self.len) as f64;
     }
 
-    /// Multiplications that building a tableau for m positions with a support of s costs.
+    /// Multiplications by pivots that take as long as building a tableau for m positions with a support of s, which is made by blocks.
     pub fn build_cost(m: usize, s: usize) -> f64 {
         let (m, s) = (m as f64, s as f64);
-        s * s * s / 6.0 + 0.5 * s * m * (s + m)
+        (s * s * s / 6.0 + 0.5 * s * m * (s + m)) / BLOCKED
     }
 
     /// Applies moves while they lower P, dropping features whose coefficient would change sign, until none does, a
