@@ -15,7 +15,7 @@ export R_INCLUDE_DIR
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo python test test-rust test-python module attack pictures traces lint doc bench bench-exact bench-prediction kernels experiments experiments-quick report-assets report-sample ci rust \
+.PHONY: help demo python test test-rust test-python compiled module attack pictures traces lint doc bench bench-exact bench-prediction kernels experiments experiments-quick report-assets report-sample ci rust \
 	r r-source test-r docs docs-module docs-test docs-look wheel wheel-test dist crates workflows
 
 help:
@@ -52,8 +52,7 @@ demo: rust
 	$(CARGO) run --release -p bestset-cli --bin bestset -- demo --directory target/demo
 
 $(VENV)/bin/python:
-	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) was not found; install Python 3.10 or newer" >&2; exit 1; }
-	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments; install its venv (Debian, Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON_WANTED)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
 
@@ -63,17 +62,27 @@ python: rust $(VENV)/bin/python
 	@echo "installed into $(VENV): $(VENV)/bin/python -c 'import bestset'"
 
 # One after the other they would leave a core idle most of the time: R's tests want one, a long test at the end of a program as well. What
-# each prints comes together, where make knows how.
-test: module
+# each prints comes together, where make knows how. Without Python those of Rust are run all the same.
+test: compiled
 	@echo "make test: those of Rust, Python and R beside each other; each prints when it has ended"
-	$(MAKE) -j 3 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test-rust test-python test-r
-	@echo "make test: all tests passed"
+	+@if $(HAS_PYTHON); then \
+		$(MAKE) module && $(BESIDE) test-rust test-python test-r && echo "make test: all tests passed"; \
+	else \
+		$(BESIDE) test-rust test-r && echo "make test: passed, without the tests of Python: $(PYTHON_WANTED)"; \
+	fi
+
+BESIDE = $(MAKE) -j 3 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+HAS_PYTHON = { [ -x $(VENV)/bin/python ] || $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; }
+PYTHON_WANTED = $(PYTHON), 3.10 or newer, is wanted, and its venv (Debian, Ubuntu: apt install python3-venv)
 
 # The examples are compiled by `make lint`, with all other targets; here nothing is compiled that is not run: `--lib` would make test
 # programs of the modules of Python and R, which have no tests.
 test-rust: rust
-	$(CARGO) test --workspace --tests
-	$(CARGO) test --workspace --doc
+	$(ALONE) $(CARGO) test --workspace --tests
+	$(ALONE) $(CARGO) test --workspace --doc
+
+# Cargo has jobs of its own: what make says of its ones is no more than a warning of every example that is compiled.
+ALONE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
 
 # The module as the tests of Rust were compiled: nothing is compiled twice, and `make python` is for use. Building the tests of the
 # workspace beside it gives every crate the features it has there. One that is the same stays, for tests beside these may be loading it;
@@ -82,8 +91,10 @@ MODULE := python/bestset/_core.abi3.so
 COPY_MODULE = built=target/debug/lib_core.so; [ -f $$built ] || built=target/debug/lib_core.dylib; \
 	cmp -s $$built $(MODULE) || { cp $$built $(MODULE:.so=.new.so) && mv $(MODULE:.so=.new.so) $(MODULE); }
 
-module: rust $(VENV)/bin/python
+compiled: rust
 	$(CARGO) build --workspace --lib --bins --tests
+
+module: compiled $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet $$($(VENV)/bin/python python/requirements.py test)
 	$(COPY_MODULE)
 
@@ -131,8 +142,7 @@ $(DOCS_VENV)/ready: docs/requirements.txt
 	$(DOCS_VENV)/bin/python -m pip install --quiet -r docs/requirements.txt
 	touch $@
 
-docs-module: rust $(DOCS_VENV)/ready
-	$(CARGO) build --workspace --lib --bins --tests
+docs-module: compiled $(DOCS_VENV)/ready
 	$(COPY_MODULE)
 
 docs-test: docs-module

@@ -52,7 +52,7 @@ def test_the_bits_are_those_of_one_process(kind, moments):
     weights = np.linspace(0.5, 2.0, 80)
     # Without proofs that the clock would end.
     plain = {"prove": None, "max_size": 6}
-    for given in (plain, {"k": 3, "prove": None}, {"lambda0": 0.05, "method": "exact", "top": 2}, {"sample_weight": weights, **plain}):
+    for given in (plain, {"k": 3, "prove": None}, {"lambda0": 0.3, "method": "exact", "top": 2}, {"sample_weight": weights, **plain}):
         same(bestset.solve(there, y, **given), bestset.solve(X, y, **given))
     for one, other in zip(bestset.path(there, y, max_size=6), bestset.path(X, y, max_size=6), strict=True):
         same(one, other)

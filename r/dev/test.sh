@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
 # The tests of the R package: R CMD check --as-cran of the source package, which runs testthat, and the session of its README.
 # Skipped, with a message, where R or a package is missing; PYTHON names an interpreter with the package bestset to compare with.
+# WHOLE=yes compiles the engine of the source package to the end, with all optimisation, where it is checked otherwise.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 debian="r-base-core r-cran-matrix r-cran-testthat r-cran-knitr r-cran-rmarkdown r-cran-survival pandoc"
 if ! command -v R >/dev/null; then
     echo "make test-r: skipped, there is no R (Debian: apt install $debian)"
+    exit 0
+fi
+if ! command -v python3 >/dev/null; then
+    echo "make test-r: skipped, there is no python3, which makes the source package (Debian: apt install python3)"
     exit 0
 fi
 missing=$(Rscript -e 'wanted <- c("Matrix", "testthat", "knitr", "rmarkdown", "survival"); cat(wanted[!wanted %in% rownames(installed.packages())])')
@@ -17,9 +22,6 @@ fi
 
 out=$PWD/target/r-source
 mkdir -p "$out"
-# The source package is compiled as users compile it, but for the time that optimising takes; what is tested is linked with the engine
-# as the tests of Rust have compiled it.
-export CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 engine=$PWD/target/debug
 # Without it cargo leaves out what R needs to load the engine.
 R_INCLUDE_DIR=$(Rscript --vanilla -e 'cat(R.home("include"))') && export R_INCLUDE_DIR
@@ -43,13 +45,19 @@ R_BUILD_ARGS=--no-build-vignettes r/dev/source.sh "$out"
 cd "$out"
 mkdir -p library
 # Without a lock: one that an interrupted run left behind would stop all others.
-# Unpacked at the same place every time, where cargo finds again what it has compiled of the crates of others.
+# Unpacked at the same place every time, where cargo finds again what it has seen of the crates of others. The engine of the package
+# is made by its own rules, of the crates in it alone, as far as the compiler checks it; what is linked and tested is the engine as the
+# tests of Rust have compiled it, of the same sources. WHOLE=yes compiles the package's own to the end.
 rm -rf unpacked && mkdir unpacked && tar xf bestset_*.tar.gz -C unpacked
-R CMD INSTALL --no-lock --library=library unpacked/bestset
+if [ -n "${WHOLE:-}" ]; then
+    R CMD INSTALL --no-lock --library=library unpacked/bestset
+fi
 export BESTSET_LIBRARY=$engine
+BESTSET_CHECK=yes R CMD INSTALL --no-lock --no-byte-compile --no-docs --library=library unpacked/bestset
+# Vignettes are run here, once: an error ends it.
 R CMD build bestset
 status=0
-R CMD check --as-cran "${manual[@]}" bestset_*.tar.gz || status=$?
+R CMD check --as-cran --no-vignettes "${manual[@]}" bestset_*.tar.gz || status=$?
 # A program that the check would like to have and this machine has not (Debian: devscripts, qpdf) is a warning about the machine.
 log=bestset.Rcheck/00check.log
 warnings=$(sed -n 's/^Status: .*\b\([0-9][0-9]*\) WARNING.*/\1/p; s/^Status: \([0-9]*\) WARNING.*/\1/p' "$log" | head -n 1)

@@ -2,6 +2,7 @@
 
 mod convert;
 mod formats;
+mod hostile;
 mod plink;
 mod roundtrip;
 mod simulation;

@@ -1,4 +1,4 @@
-// Opens the pages that tests/browser.rs writes, as people would: two themes, a desk and a phone, keys instead of a mouse.
+// Opens the pages that tests/report/browser.rs writes, as people would: two themes, a desk and a phone, keys instead of a mouse.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";

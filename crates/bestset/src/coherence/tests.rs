@@ -2,7 +2,7 @@
 
 use super::discs::Weights;
 use super::*;
-use crate::common::{Case, ChaCha8Rng, Convex, RngExt, hostile, normal, pick, power, price, rng};
+use crate::common::{Case, ChaCha8Rng, Convex, RngExt, hostile, normal, pick, power, rng, subset_costs};
 use crate::control::Monitor;
 use crate::design::Dense;
 use crate::penalty::Penalty;
@@ -10,15 +10,8 @@ use crate::{Loss, Options};
 
 /// (cost, features outside the support) of every subset.
 fn costs(case: &Case, support: &[usize]) -> Vec<(f64, usize)> {
-    let model = case.model();
-    let one = |mask: usize| {
-        let subset: Vec<usize> = (0..case.p).filter(|j| mask >> j & 1 == 1).collect();
-        let penalties: Vec<Convex> = subset.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
-        let prices: f64 = subset.iter().map(|&j| price(&case.penalty, j)).sum();
-        let added = subset.iter().filter(|j| !support.contains(j)).count();
-        (model.minimise(&subset, &penalties).value + prices, added)
-    };
-    (0..1 << case.p).map(one).collect()
+    let added = |mask: usize| (0..case.p).filter(|j| mask >> j & 1 == 1 && !support.contains(j)).count();
+    subset_costs(&case.model(), &case.penalty).into_iter().enumerate().map(|(mask, cost)| (cost, added(mask))).collect()
 }
 
 /// Nearly orthogonal columns, where there is something to prove; no ridge half of the time.

@@ -90,13 +90,21 @@ impl ClassCase {
         self.loss(&v) + shrunk + self.penalty.lambda0 * chosen as f64
     }
 
-    /// The least P of all subsets, of at most `most` features.
-    pub fn enumerated(&self, most: usize) -> f64 {
-        let one = |mask: usize| {
-            let chosen: Vec<usize> = (0..self.p).filter(|j| mask >> j & 1 == 1).collect();
-            self.fit(&chosen).0 + self.penalty.lambda0 * chosen.len() as f64
-        };
-        (0..1usize << self.p).filter(|m| m.count_ones() as usize <= most).map(one).fold(f64::INFINITY, f64::min)
+    /// The least loss and shrinkage on every subset, by its mask: P without its prices.
+    pub fn fits(&self) -> Vec<f64> {
+        let chosen = |mask: usize| (0..self.p).filter(|j| mask >> j & 1 == 1).collect::<Vec<_>>();
+        (0..1 << self.p).map(|mask| self.fit(&chosen(mask)).0).collect()
+    }
+
+    /// The least P of all subsets.
+    pub fn enumerated(&self) -> f64 {
+        self.least_of(&self.fits(), self.penalty.lambda0, self.p)
+    }
+
+    /// The least of these fits at a price, of at most `most` features.
+    pub fn least_of(&self, fits: &[f64], price: f64, most: usize) -> f64 {
+        let sized = fits.iter().enumerate().map(|(mask, fit)| (mask.count_ones() as usize, fit));
+        sized.filter(|s| s.0 <= most).map(|(size, fit)| fit + price * size as f64).fold(f64::INFINITY, f64::min)
     }
 
     /// min over the coefficients of `chosen` and the intercepts of loss and shrinkage, and where it is: b_jk feature by feature, then c_k.
@@ -203,13 +211,14 @@ impl<'c> Smooth<'c> {
             for a in 0..size {
                 let (k, is_own) = (a % classes, f64::from(u8::from(self.case.labels[i] == a % classes)));
                 first[a] += w * entry(a) * (p[k] - is_own);
-                for b in 0..size {
+                for b in 0..=a {
                     let l = b % classes;
                     second[a * size + b] += w * entry(a) * entry(b) * (if k == l { p[k] } else { 0.0 } - p[k] * p[l]);
                 }
             }
         }
         for a in 0..size {
+            (0..a).for_each(|b| second[b * size + a] = second[a * size + b]);
             let l2 = self.columns[a / classes].l2;
             first[a] += 2.0 * l2 * theta[a];
             second[a * size + a] += 2.0 * l2;

@@ -1,8 +1,8 @@
 //! The oracle: subsets tried one by one, each fitted by the reference solver.
 
 use super::case::Case;
-use super::reference::{Convex, Fit, price};
-use bestset::Coefficients;
+use super::reference::{Convex, Fit, Model, price};
+use bestset::{Coefficients, Penalty};
 
 /// What the fits on all subsets S say; a subset costs its fit plus the prices of its features.
 #[derive(Debug, Clone)]
@@ -58,14 +58,25 @@ pub fn cost(case: &Case, support: &[usize]) -> f64 {
 /// comes near to and no nearer.
 pub fn brackets(case: &Case, groups: &[Vec<usize>]) -> Vec<(f64, f64)> {
     assert!(groups.len() <= 15, "too many subsets");
-    let bracket = |mask: usize| {
-        let features: Vec<usize> = members(mask).iter().flat_map(|&g| groups[g].clone()).collect();
+    let model = case.model();
+    let mut fits: Vec<Fit> = Vec::new();
+    for mask in 0..1 << groups.len() {
+        let chosen = members(mask);
+        let features: Vec<usize> = chosen.iter().flat_map(|&g| groups[g].clone()).collect();
         let penalties: Vec<Convex> = features.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
-        let fit = case.model().approach(&features, &penalties);
+        let (beta, intercept) = warm(&fits, mask, chosen.first().map_or(0, |&g| groups[g].len()));
+        let fit = model.approach(&features, &penalties, beta, intercept);
         assert!(fit.gap <= 1e-4 * (fit.value + case.null_loss()), "a gap of {}: {features:?} {case:?}", fit.gap);
-        (fit.value - fit.gap, fit.value)
-    };
-    (0..1 << groups.len()).map(bracket).collect()
+        fits.push(fit);
+    }
+    fits.iter().map(|fit| (fit.value - fit.gap, fit.value)).collect()
+}
+
+/// Where the fit of a mask begins: at that of the mask without its first member, whose coefficients, so many of them, are zero.
+fn warm(fits: &[Fit], mask: usize, first: usize) -> (Vec<f64>, f64) {
+    let before = fits.get(mask & mask.wrapping_sub(1));
+    let beta = before.map_or(&[][..], |fit| &fit.beta);
+    ([&vec![0.0; first], beta].concat(), before.map_or(0.0, |fit| fit.intercept))
 }
 
 /// The ends of the least cost at prices of so much for each mask.
@@ -81,9 +92,27 @@ pub fn relaxed(case: &Case) -> Fit {
     case.model().minimise(&(0..case.p).collect::<Vec<_>>(), &envelopes)
 }
 
-/// Fits every subset; p ≤ 15.
+/// The fit on every subset, by its mask; p ≤ 15.
+pub fn subset_fits(model: &Model<'_>, penalty: &Penalty) -> Vec<Fit> {
+    assert!(model.p <= 15, "too many subsets");
+    let mut fits: Vec<Fit> = Vec::with_capacity(1 << model.p);
+    for mask in 0..1 << model.p {
+        let subset = members(mask);
+        let penalties: Vec<Convex> = subset.iter().map(|&j| Convex::selected(penalty, j)).collect();
+        let (beta, intercept) = warm(&fits, mask, subset.len().min(1));
+        fits.push(model.minimise_from(&subset, &penalties, beta, intercept));
+    }
+    fits
+}
+
+/// The least P on every subset, by its mask.
+pub fn subset_costs(model: &Model<'_>, penalty: &Penalty) -> Vec<f64> {
+    let prices = |mask: usize| members(mask).iter().map(|&j| price(penalty, j)).sum::<f64>();
+    subset_fits(model, penalty).iter().enumerate().map(|(mask, fit)| fit.value + prices(mask)).collect()
+}
+
+/// What the fits on all subsets say; p ≤ 15.
 pub fn enumerate(case: &Case) -> Enumeration {
-    assert!(case.p <= 15, "too many subsets");
     let infinite = |len: usize| vec![f64::INFINITY; len];
     let mut all = Enumeration {
         best: f64::INFINITY,
@@ -94,9 +123,8 @@ pub fn enumerate(case: &Case) -> Enumeration {
         with_sized: vec![infinite(case.p + 1); case.p],
         costs: Vec::new(),
     };
-    for mask in 0..1 << case.p {
+    for (mask, fit) in subset_fits(&case.model(), &case.penalty).into_iter().enumerate() {
         let subset = members(mask);
-        let fit = fit(case, &subset);
         let cost = fit.value + prices(case, &subset);
         let kept = subset.iter().zip(&fit.beta).filter(|p| *p.1 != 0.0).map(|p| *p.0).collect();
         all.costs.push((cost, kept));

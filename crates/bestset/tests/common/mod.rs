@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | `case` | [`Case`]: a problem in plain numbers, with the storage and views it is put into | everything |
 //! | `reference` | [`Model`]: a solver of convex problems that shares no code with the library and proves its own gap | the oracle |
-//! | `enumerate` | [`enumerate`], [`brackets`], [`cost`]: all subsets, choices of groups, or one subset, fitted by the reference; [`relaxed`]: the minimum of R | P*, R*, and what every rule and bound claims |
+//! | `enumerate` | [`enumerate`], [`subset_costs`], [`brackets`], [`cost`]: all subsets, choices of groups, or one subset, fitted by the reference; [`relaxed`]: the minimum of R | P*, R*, and what every rule and bound claims |
 //! | `least_squares` | [`twofold_fits`], [`twofold_sizes`]: all subsets in twice the precision | leaps and bounds, whose claims hold to the last digit |
 //! | `classes` | [`ClassCase`]: many classes, the loss from its definition, a fit of its own | multinomial |
 //! | `survival` | [`CoxCase`]: survival times, and the partial likelihood from its definition | Cox |
@@ -46,7 +46,9 @@ mod watched;
 pub use case::{Case, Store, compress, plain, sized};
 pub use claims::{Tally, holds, holds_between, seeds, sizes_hold};
 pub use classes::ClassCase;
-pub use enumerate::{Enumeration, brackets, cost, enumerate, fit, least_of, members, refit, relaxed};
+pub use enumerate::{
+    Enumeration, brackets, cost, enumerate, fit, least_of, members, refit, relaxed, subset_costs, subset_fits,
+};
 pub use generate::{Shape, case};
 pub use hostile::{chain, dependent, hostile, nearly_dependent, tangled};
 pub use least_squares::{

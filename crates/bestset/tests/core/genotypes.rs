@@ -295,7 +295,7 @@ fn two_designs_side_by_side_are_one() {
 fn genotypes_in_their_file_have_the_bits_of_those_in_memory() {
     let (mut rng, folder) = (rng(71), tempfile::tempdir().unwrap());
     // The last has blocks of several sizes.
-    for (round, (n, p)) in [(1, 3), (5, 40), (131, 300), (4003, 9001)].into_iter().enumerate() {
+    for (round, (n, p)) in [(1, 3), (5, 40), (131, 300), (4003, 5003)].into_iter().enumerate() {
         let (packed, _) = simulated(n, p, &mut rng);
         let file = folder.path().join(format!("{n}.bed"));
         std::fs::write(&file, [&[0x6c, 0x1b, 0x01], &packed[..]].concat()).unwrap();

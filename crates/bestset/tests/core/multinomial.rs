@@ -160,7 +160,7 @@ fn answers_and_bounds_against_enumeration() {
     let (mut best_found, mut chosen) = (0, 0);
     for trial in 0..16 {
         let case = ClassCase::random(&mut rng, 3, trial % 4 == 3);
-        let best = case.enumerated(case.p);
+        let best = case.enumerated();
         case.with_problem(|problem, groups| {
             for method in [Method::Incremental, Method::Exact] {
                 let found = solve_groups(problem, groups, &Options::with_method(method)).unwrap();

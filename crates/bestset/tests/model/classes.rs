@@ -58,11 +58,8 @@ fn selections_against_enumeration() {
     let mut sizes = [0; 6];
     for trial in 0..12 {
         let case = ClassCase::random(&mut rng, 2 + trial % 3, false);
-        let best = case.enumerated(case.p);
-        let k = 1 + trial % case.p;
-        let mut unpriced = case.clone();
-        unpriced.penalty.lambda0 = 0.0;
-        let least = unpriced.enumerated(k);
+        let (fits, k) = (case.fits(), 1 + trial % case.p);
+        let (best, least) = (case.least_of(&fits, case.penalty.lambda0, case.p), case.least_of(&fits, 0.0, k));
         posed(&case, &setup(&case), |posed, _| {
             for (how, best) in [(How::Price(case.penalty.lambda0), best), (How::Size(k), least)] {
                 let found = posed.select(&selection(how.clone(), Method::Exact), &mut ()).unwrap();

@@ -120,7 +120,7 @@ fn folds_are_fits_on_the_rows_kept() {
     assert!(shares.iter().filter(|s| [0, 3, 7].contains(&s.0)).all(|s| s.1 == 1.0), "{shares:?}");
 }
 
-/// The score at a price is the same wherever the path ends.
+/// The score at a price is the same wherever the path ends: at every size, each with half of the problems.
 #[test]
 fn scores_do_not_depend_on_where_the_path_ends() {
     for seed in 0..12 {
@@ -143,7 +143,7 @@ fn scores_do_not_depend_on_where_the_path_ends() {
             cross_validate(&problem, &options).unwrap()
         };
         let long = run(11);
-        for most in 1..11 {
+        for most in (1..11).filter(|most| (*most as u64 + seed / 2) % 2 == 0) {
             let short = run(most);
             for (point, score) in short.path.points.iter().zip(&short.scores) {
                 let same = |p: &&Point| (p.lambda0, p.lambda2) == (point.lambda0, point.lambda2);

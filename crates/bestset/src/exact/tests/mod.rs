@@ -17,8 +17,9 @@ mod rough;
 mod slices;
 mod tree;
 
+use crate::common::{Model, subset_costs};
 use crate::control::{Limits, Monitor};
-use crate::design::{ColumnSubset, Dense, Design};
+use crate::design::{Dense, Design};
 use crate::exact::curvature::{move_curvature, unmoved};
 use crate::exact::node::branch::branch;
 use crate::exact::node::relax::{Goal, relax};
@@ -30,7 +31,7 @@ use crate::exact::tree::Tree;
 use crate::exact::tuning::Tuning;
 use crate::relaxation::workspace::Workspace;
 use crate::solver::incremental;
-use crate::{Bounds, Loss, Method, Options, Penalty, Problem, solve};
+use crate::{Bounds, Loss, Method, Options, Penalty, Problem};
 
 /// Small problems have few members: they are pooled all the same.
 fn tuning() -> Tuning {
@@ -65,27 +66,17 @@ struct Small {
 
 impl Small {
     fn problem(&self) -> Problem<'_> {
-        self.on(&self.design, self.penalty.clone())
-    }
-
-    fn on<'a>(&'a self, design: &'a dyn Design, penalty: Penalty) -> Problem<'a> {
-        let problem = Problem::new(design, &self.y, penalty).unwrap().with_loss(self.loss).unwrap();
+        let problem = Problem::new(&self.design, &self.y, self.penalty.clone()).unwrap().with_loss(self.loss).unwrap();
         problem.with_weights(&self.w).unwrap().with_intercept(self.intercept)
     }
 
-    /// P of the best fit on every subset, each by the convex phase alone (λ0 = 0).
+    /// P of the best fit on every subset, by the reference.
     fn costs(&self) -> Vec<f64> {
-        let zero = vec![0.0; self.design.nrows()];
-        let empty = self.problem().loss_sum(&zero, self.problem().best_intercept(&zero, 0.0));
-        let fit = |mask: usize| {
-            let columns: Vec<usize> = (0..self.design.ncols()).filter(|j| mask >> j & 1 == 1).collect();
-            let prices: f64 = columns.iter().map(|&j| self.penalty.at(j).l0).sum();
-            let shrinkage = columns.iter().map(|&j| self.penalty.shrinkage.at(j)).collect();
-            let free = Penalty { lambda0: 0.0, price: Default::default(), ..self.penalty.clone() };
-            let part = ColumnSubset::new(&self.design, columns).unwrap();
-            prices + solve(&self.on(&part, free.with_shrinkage(shrinkage)), &Options::default()).unwrap().objective()
-        };
-        (0..1 << self.design.ncols()).map(|mask| if mask == 0 { empty } else { fit(mask) }).collect()
+        let (n, p) = (self.design.nrows(), self.design.ncols());
+        let x: Vec<f64> = (0..p).flat_map(|j| self.design.col(j).to_vec()).collect();
+        let (y, loss, intercept) = (&self.y, self.loss, self.intercept);
+        let model = Model { n, p, x: &x, y, weights: self.w.clone(), offset: vec![0.0; n], loss, intercept };
+        subset_costs(&model, &self.penalty)
     }
 
     /// Shows the root of a tree in which nothing is excluded, relaxed.

@@ -3,7 +3,7 @@
 //!
 //! A wrong decision hides where the answer was known before; here it was not.
 
-use crate::common::{Case, ChaCha8Rng, Convex, RngExt, UNIFORM, hostile, pick, power, price, rng};
+use crate::common::{Case, ChaCha8Rng, RngExt, UNIFORM, hostile, pick, power, price, rng, subset_costs};
 use crate::control::Monitor;
 use crate::design::Dense;
 use crate::exact::node::{Choice, Node, is_listed};
@@ -41,14 +41,7 @@ fn forget_answer(problem: &Problem<'_>, root: &mut Root, objective: f64, bare: b
 
 /// P of the best fit on every subset.
 pub(super) fn costs(case: &Case) -> Vec<f64> {
-    let model = case.model();
-    let one = |mask: usize| {
-        let subset: Vec<usize> = (0..case.p).filter(|j| mask >> j & 1 == 1).collect();
-        let penalties: Vec<Convex> = subset.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
-        let prices: f64 = subset.iter().map(|&j| price(&case.penalty, j)).sum();
-        model.minimise(&subset, &penalties).value + prices
-    };
-    (0..1 << case.p).map(one).collect()
+    subset_costs(&case.model(), &case.penalty)
 }
 
 /// A hostile problem of one of six kinds: as they come; with hardly a ridge; targets far from zero; boxes in place of the ridge;

@@ -74,9 +74,9 @@ fn interrupted_paths_go_on_where_they_were() {
             let cancel = CancelFlag::default();
             let mut part = options.clone();
             part.solve.cancel = cancel.clone();
-            // Cancelled from another thread at any moment; longer each time, so that it ends.
+            // Cancelled from another thread at any moment; later by a third each time, so that it ends on a slow machine, too.
             let stop = std::thread::spawn(move || {
-                std::thread::sleep(Duration::from_millis(5 + 20 * runs));
+                std::thread::sleep(Duration::from_millis(5).mul_f64(1.33f64.powi(runs)));
                 cancel.cancel();
             });
             let found = checkpoint::path(&problem, &part, &file).unwrap();

@@ -3,8 +3,7 @@
 //! Needs Node.js, `npm ci` in `web/` and Chromium; without them it says so and passes. `BESTSET_BROWSER=required` makes
 //! their absence a failure.
 
-mod common;
-
+use crate::common;
 use bestset_report::Report;
 use std::path::{Path, PathBuf};
 use std::process::Command;

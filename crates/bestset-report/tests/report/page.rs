@@ -1,7 +1,6 @@
 //! What the page is made of.
 
-mod common;
-
+use crate::common;
 use bestset_report::Report;
 
 /// Headings, landmarks, figures and tables in their order.
@@ -113,7 +112,7 @@ fn a_report_survives_a_file() {
     assert!(serde_json::from_str::<Report>("{}").unwrap().html().contains(" of 0 features"));
 }
 
-/// The pages as files, to look at: `cargo test -p bestset-report --test page -- --ignored` and see `target/tmp/pages`.
+/// The pages as files, to look at: `cargo test -p bestset-report --test report -- --ignored` and see `target/tmp/pages`.
 #[test]
 #[ignore = "writes files to look at"]
 fn write_pages() {
