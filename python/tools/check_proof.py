@@ -576,7 +576,11 @@ def check(data, proof):
 def sentence(problem):
     """What has been proved, with all that nothing is said of."""
     but = [f"the {len(problem.answers)} answers"] if problem.excepted else []
-    but += [f"{problem.covered} that hold one of them"] if problem.covered else []
+    if problem.covered:
+        costs = [problem.cost(answer) for answer in problem.answers]
+        room = max(costs) - problem.claimed
+        nothing = " (nothing where that one's is no larger: no P is below zero)" if room >= min(costs) else ""
+        but += [f"{problem.covered} that hold one of them, whose P is at least that one's less {float(room)!r}{nothing},"]
     but += [f"those that hold all of {[problem.names[j] for j in sorted(apart)]}" for apart in problem.dependent]
     subsets = "every subset" + (f" of at most {problem.size}" if problem.size is not None else "")
     return f"Proved: P of {subsets}{' but ' + ' and '.join(but) if but else ''} is at least {float(problem.claimed)!r}."

@@ -61,34 +61,26 @@ fn asked(words: impl Iterator<Item = OsString>) -> Result<Asked, String> {
 /// What all proofs begin with, before the number of the version.
 const BEGINNING: &[u8] = b"BSPROOF";
 
-/// Whether a file begins as proofs do; what is no file, as a pipe, can be read only once, and is taken for what its place says.
-fn is_proof(path: &Path, by_place: bool) -> Result<bool, Failed> {
-    let first = || -> std::io::Result<bool> {
-        if !std::fs::metadata(path)?.is_file() {
-            return Ok(by_place);
-        }
-        let mut bytes = Vec::new();
+/// Whether a file begins as proofs do; what is no file, as a pipe, can be read only once.
+fn is_proof(path: &Path) -> std::io::Result<bool> {
+    let mut bytes = Vec::new();
+    if std::fs::metadata(path)?.is_file() {
         File::open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut bytes)?;
-        Ok(bytes == BEGINNING)
-    };
-    first().map_err(|error| Failed::Unread(format!("{}: {error}", path.display())))
+    }
+    Ok(bytes == BEGINNING)
 }
 
 fn proved(files: &Files) -> Result<Proved, Failed> {
-    let (data, proof) = (files.data.display(), files.proof.display());
-    match (is_proof(&files.data, false)?, is_proof(&files.proof, true)?) {
-        (false, true) => {}
-        (true, false) => {
-            return Err(Failed::Unread(format!(
-                "{data} is a proof: the data come first, bestset-check {proof} {data}"
-            )));
-        }
-        (true, true) => return Err(Failed::Unread(format!("{data} is a proof: the data it is about come first"))),
-        (false, false) => return Err(Failed::Unread(format!("{proof}: this is no proof"))),
+    let unread = |path: &Path, problem: String| Failed::Unread(format!("{}: {problem}", path.display()));
+    if is_proof(&files.data).map_err(|e| unread(&files.data, e.to_string()))? {
+        return Err(unread(
+            &files.data,
+            "this is a proof, and the data come first: bestset-check DATA PROOF".to_owned(),
+        ));
     }
     let data = Table::read(&files.data).map_err(Failed::Unread)?;
     let target = files.target.as_deref().map(Table::read).transpose().map_err(Failed::Unread)?;
-    let proof = File::open(&files.proof).map_err(|e| Failed::Unread(format!("{proof}: {e}")))?;
+    let proof = File::open(&files.proof).map_err(|e| unread(&files.proof, e.to_string()))?;
     judge(&data, target.as_ref(), BufReader::with_capacity(1 << 20, proof))
 }
 

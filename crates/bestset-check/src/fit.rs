@@ -219,7 +219,6 @@ impl Inverse {
         let steps: Vec<f64> = lower.iter().map(|&(a, b)| dot(&self.high[row(b)], &left[row(a)])).collect();
         for (&(a, b), step) in lower.iter().zip(&steps) {
             let (place, unit) = (a * width + b, U * d[a] * d[b]);
-            is_close &= U * self.high[place].abs() <= 1.01 * unit;
             is_close &= self.low[place].abs() <= 2.0 * unit && step.abs() <= 1.9 * unit;
         }
         if is_close {
@@ -361,6 +360,36 @@ mod tests {
             }
         }
         assert!(looked > 1000 && worst < 1e-6, "{looked} {worst:e}");
+    }
+
+    /// Of columns that are almost copies the inverse is almost singular, and what rounding does to it is large beside what is left once
+    /// both are eliminated: (P16) pays for that. A = LLᵀ with whole numbers, b whole, so that 2fit(∅) = ‖Lᵀb‖² + ρ̄ is exact.
+    #[test]
+    fn eliminations_keep_their_side_where_columns_are_almost_copies() {
+        let (mut state, mut looked) = (0x9e37_79b9_7f4a_7c15u64, 0);
+        let mut random = move |most: i64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            1 + (state >> 33) as i64 % most
+        };
+        for trial in 0..400 {
+            let long = 1i64 << 20;
+            let (first, cross, own) = (long + random(long), random(long), random(1 << (4 + trial % 12)));
+            let (b, c) = (random(64), random(64));
+            let lengths = [i128::from(first * b + cross * c), i128::from(own * c)];
+            let truth = lengths.iter().map(|l| l * l).sum::<i128>() + 1;
+            let entries = [first * first, first * cross, first * cross, cross * cross + own * own];
+            let Ok(inverse) = Inverse::refined(entries.map(|x| x as f64).to_vec(), 2) else { continue };
+            let base = Base { beta: vec![b as f64, c as f64], slopes: vec![0.0; 2], square: 1.0, error: 0.0 };
+            for order in [[0, 1], [1, 0]] {
+                let mut form = inverse.form(vec![0, 1], &base);
+                if form.settle(&order, &[Choice::Out; 2], Choice::Out).is_ok() {
+                    let length = (truth as f64).sqrt() * (1.0 + 4.0 * U);
+                    assert!(!form.reaches(form.with_all(), length), "{trial}: {} {truth}", form.with_all());
+                    looked += 1;
+                }
+            }
+        }
+        assert!(looked > 500, "{looked}");
     }
 
     /// Each condition of (P15) is needed: X near a part of the inverse alone (θ), sums that cancel beyond their digits (ζ), and an x too

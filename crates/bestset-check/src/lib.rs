@@ -96,7 +96,8 @@ pub fn check(data: &Table, target: Option<&Table>, proof: impl Read) -> Result<P
 /// As [`check`], and whether the proof does not hold or could not be looked at.
 pub fn judge(data: &Table, target: Option<&Table>, proof: impl Read) -> Result<Proved, Failed> {
     let mut source = Source::new(proof);
-    let (magic, known) = (source.array::<8>()?, header::MAGIC);
+    let unread = |_| Failed::Unread("the file is too short for a proof".to_owned());
+    let (magic, known) = (source.array::<8>().map_err(unread)?, header::MAGIC);
     if magic != known {
         let [magic, known] = [magic, known].map(|m| String::from_utf8_lossy(&m).escape_default().to_string());
         return Err(Failed::Unread(format!("the file begins with {magic}, and this program checks {known}")));

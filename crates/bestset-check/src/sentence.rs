@@ -10,7 +10,7 @@ const LISTED: usize = 12;
 impl Proved {
     /// What has been proved, in one sentence.
     pub fn sentence(&self) -> String {
-        let Header { n, names, target, size, bound, excepted, answers, .. } = &self.header;
+        let Header { n, target, size, bound, excepted, answers, .. } = &self.header;
         let target = if self.has_own_target { "the target in its own file".to_owned() } else { format!("{target:?}") };
         let mut text = format!("Proved: for {n} rows of {target} with SHA-256 {}, ", sha256::hex(&self.header.hash));
         let limit = size.map_or_else(String::new, |k| format!(" of at most {k}"));
@@ -22,37 +22,47 @@ impl Proved {
         }
         let _ = write!(text, " has P = {} below {bound}", self.problem());
         for (answer, objective) in answers.iter().zip(&self.objectives) {
-            let features: Vec<&str> = answer.iter().map(|c| names[c.0].as_str()).collect();
-            let _ = write!(text, "; {{{}}} has P at most {objective}", features.join(", "));
+            let answer: Vec<usize> = answer.iter().map(|c| c.0).collect();
+            let _ = write!(text, "; {} has P at most {objective}", self.set(&answer));
         }
         text + "."
     }
 
-    /// The subsets that hold an answer and are hardly better than it.
+    /// The subsets that hold an answer's, and what is shown of them (P19): little where an answer is far above B, nothing where that is
+    /// not above zero.
     fn covered(&self) -> Option<String> {
-        let room = self.room();
-        match self.counts.covered {
-            0 => None,
-            1 => Some(format!("one other that holds one of them, whose P is at most {room:e} above its own")),
-            count => Some(format!("{count} others that hold one of them, whose P is at most {room:e} above their own")),
-        }
+        let others = match self.counts.covered {
+            0 => return None,
+            1 => "one other that holds one of them, of which it is shown only".to_owned(),
+            count => format!("{count} others that hold one of them, of which it is shown only"),
+        };
+        let (room, least) = (self.room(), self.objectives.iter().copied().fold(f64::INFINITY, f64::min));
+        let share = 100.0 * room / self.objectives.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let nothing = if room < least { "" } else { " (nothing where that one's is no larger: no P is below zero)" };
+        Some(format!(
+            "{others} that P is at least that one's less {room:e}, {share:.2e} % of the largest listed{nothing},"
+        ))
     }
 
-    /// The subsets of which nothing is claimed, as columns depend on each other.
+    /// The subsets of which nothing is claimed, as columns depend on each other. A feature of which nothing at all is claimed is always
+    /// named.
     fn apart(&self) -> Option<String> {
-        let Header { names, dependent, .. } = &self.header;
-        let set =
-            |set: &Vec<usize>| format!("{{{}}}", set.iter().map(|&j| names[j].as_str()).collect::<Vec<_>>().join(", "));
-        match dependent.len() {
-            0 => None,
-            count if count > LISTED => {
-                Some(format!("those that hold all of one of the {count} sets that --features lists"))
-            }
-            _ => Some(format!(
-                "those that hold all of {}",
-                dependent.iter().map(set).collect::<Vec<_>>().join(" or all of ")
-            )),
+        let (single, more): (Vec<_>, Vec<_>) = self.header.dependent.iter().partition(|set| set.len() == 1);
+        let mut sets: Vec<String> = single.iter().map(|set| self.set(set)).collect();
+        match more.len() > LISTED {
+            true => sets.push(format!("one of the {} sets that --features lists", more.len())),
+            false => sets.extend(more.iter().map(|set| self.set(set))),
         }
+        (!sets.is_empty()).then(|| format!("those that hold all of {}", sets.join(" or all of ")))
+    }
+
+    /// A set of features by their names, which are quoted where they could be read as several.
+    fn set(&self, features: &[usize]) -> String {
+        let divides = |c: char| c.is_whitespace() || c.is_control() || ",;{}\"".contains(c);
+        let is_plain = |name: &str| !name.is_empty() && !name.contains(divides);
+        let word = |name: &String| if is_plain(name) { name.clone() } else { format!("{name:?}") };
+        let words: Vec<String> = features.iter().map(|&j| word(&self.header.names[j])).collect();
+        format!("{{{}}}", words.join(", "))
     }
 
     /// Which features: a proof of fewer than the data has must not read like one of all.

@@ -205,6 +205,20 @@ fn sets_of_which_nothing_is_claimed() {
     let apart = Forged { dependent: vec![vec![0, 1]], ..honest() }.with(&walk);
     let sentence = apart.judged().unwrap().sentence();
     assert!(sentence.contains("but those that hold all of {a, b} has P"), "{sentence}");
+    // A feature of which nothing is claimed is named however many sets there are, and every name is one word.
+    let mut many = Forged { features: vec!["a", "b"], dependent: vec![vec![0, 1]; 13], ..apart.clone() };
+    let sentence = many.judged().unwrap().sentence();
+    assert!(
+        sentence.contains("but those that hold all of one of the 13 sets that --features lists has P"),
+        "{sentence}"
+    );
+    many.dependent.push(vec![1]);
+    many.columns[1].0 = "b, c";
+    many.features[1] = "b, c";
+    let proved = many.judged().unwrap();
+    let sentence = proved.sentence();
+    assert!(sentence.contains("but those that hold all of {\"b, c\"} or all of one of the 13 sets"), "{sentence}");
+    assert!(proved.listing().contains("not together: \"a\", \"b, c\""), "{}", proved.listing());
     refused(&honest().with(&walk), "no set of features");
     for early in [vec![DEPENDENT, END], vec![SPLIT, 0, 1, DEPENDENT, DEPENDENT, END]] {
         refused(&apart.with(&[early]), "no set of features");
@@ -253,7 +267,16 @@ fn subsets_that_hold_an_answer() {
     };
     let base = Forged { bound: 14.9, excepted: true, answers: vec![vec![(0, 0.9375)], vec![]], ..honest() };
     let sentence = base.with(&walk(covering(0, &beta))).judged().unwrap().sentence();
-    assert!(sentence.contains("one other that holds one of them, whose P is at most 1.0"), "{sentence}");
+    assert!(sentence.contains("but those listed and one other that holds one of them, of which"), "{sentence}");
+    assert!(sentence.contains("less 1.000"), "{sentence}");
+    assert!(sentence.contains("e-1, 6.67e-1 % of the largest listed, has P"), "{sentence}");
+    // An answer far above B, among those excepted: of what is covered nothing is shown, and that is said.
+    let absurd = Forged { answers: vec![vec![(0, 0.9375)], vec![], vec![(1, 1e3)]], ..base.clone() };
+    let sentence = absurd.with(&walk(covering(0, &beta))).judged().unwrap().sentence();
+    assert!(
+        sentence.contains("largest listed (nothing where that one's is no larger: no P is below zero), has P"),
+        "{sentence}"
+    );
     refused(&base.with(&walk(covering(1, &beta))), "of an answer that the subset holds");
     refused(&base.with(&walk(covering(2, &beta))), "no such answer");
     refused(&base.with(&walk(closing(&beta, true, 0.0))), "below the");

@@ -50,11 +50,12 @@ fn every_file_is_called_what_it_is() {
     };
     let (proof, numbers) = (write("one.bsp", &header()), write("numbers.csv", b"a,y\n1,2\n"));
     let old = write("old.bsp", &[b"BSPROOF3", &header()[8..]].concat());
+    let short = write("short.bsp", b"BS");
     let texts = write("texts.csv", b"a,y\nblue,2\n");
     for (words, status, part) in [
-        ([&proof, &numbers], 2, "is a proof: the data come first"),
-        ([&proof, &proof], 2, "is a proof: the data it is about come first"),
-        ([&numbers, &numbers], 2, "this is no proof"),
+        ([&proof, &numbers], 2, "this is a proof, and the data come first"),
+        ([&numbers, &numbers], 2, "begins with a,y\\n1,2\\n, and this program checks BSPROOF4"),
+        ([&numbers, &short], 2, "too short for a proof"),
         ([&numbers, &path("none.bsp")], 2, "none.bsp"),
         ([&path("none.csv"), &proof], 2, "none.csv"),
         ([&numbers, &old], 2, "begins with BSPROOF3, and this program checks BSPROOF4"),

@@ -10,11 +10,15 @@ use super::{check, lemma, rounding};
 use crate::control::{Limits, Monitor};
 use crate::error::{Error, Result};
 use crate::exact::curvature::unmoved;
+use crate::exact::node::bound::{correlate, measure, refresh};
 use crate::exact::node::branch::branch;
 use crate::exact::node::relax::relax;
 use crate::exact::node::{Choice, MovedCurvature, NodeRelaxation};
 use crate::exact::strengthen::should_move;
 use std::sync::Arc;
+
+/// Shares of its coefficients by which a point is moved beyond the best one, for slopes below λ1: from the least that rounding leaves.
+const BEYOND: [f64; 5] = [1e-12, 1e-11, 1e-10, 1e-9, 1e-8];
 
 /// A node that is to be split on a member.
 struct NodeSplit {
@@ -103,15 +107,32 @@ impl ProofTree<'_, '_, '_> {
                 self.write_lemma(&node, &mut lemma)?;
                 Ok(Some(NodeSplit { node, lemma, member }))
             }
-            None if self.rules().closes_single(&self.ground.context(), &node) => {
-                self.write_lemma(&node, &mut lemma)?;
-                self.write_bound(&node)?;
-                self.out.flag(true)?;
-                Ok(None)
-            }
-            // One subset, and its bound is below what was to be proved.
-            None => self.cover(&node, &mut lemma).map(|()| None),
+            None => match self.closed_single(&node) {
+                Some(node) => {
+                    self.write_lemma(&node, &mut lemma)?;
+                    self.write_bound(&node)?;
+                    self.out.flag(true)?;
+                    Ok(None)
+                }
+                // One subset, and its bound is below what was to be proved.
+                None => self.cover(&node, &mut lemma).map(|()| None),
+            },
         }
+    }
+
+    /// The node of a single subset at a point where the checker finds it closed: its own, or one a little beyond. With λ1 slopes are λ1
+    /// there but for rounding, which wide bounds on coefficients multiply; a little beyond they are below λ1, at next to no cost.
+    fn closed_single(&self, node: &NodeRelaxation) -> Option<NodeRelaxation> {
+        let (context, rules) = (self.ground.context(), self.rules());
+        let beyond = BEYOND.iter().map(|share| {
+            let mut tried = node.clone();
+            tried.members.beta.iter_mut().for_each(|b| *b *= 1.0 + share);
+            refresh(&context, &mut tried);
+            correlate(&context, &mut tried);
+            measure(&context, &mut tried);
+            tried
+        });
+        std::iter::once(node.clone()).chain(beyond).find(|tried| rules.closes_single(&context, tried))
     }
 
     /// A single subset that is best with a coefficient of zero, so that it is no better than an answer that it holds: the file says so.

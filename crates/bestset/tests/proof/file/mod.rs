@@ -179,7 +179,7 @@ fn what_rounding_forbids_is_not_written() {
         });
     }
     println!("{accepted} accepted, {refused} not written");
-    assert!(accepted >= 45, "{accepted} accepted, {refused} not written");
+    assert!(accepted >= 55, "{accepted} accepted, {refused} not written");
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn proofs_without_a_ridge_are_accepted() {
         });
     }
     println!("{accepted} accepted, {refused} not written");
-    assert!(accepted >= 350 && refused <= 1, "{accepted} accepted, {refused} not written");
+    assert!(accepted >= 350 && refused == 0, "{accepted} accepted, {refused} not written");
 }
 
 /// All features together leave next to nothing of the targets: that is no reason to doubt what fewer leave.

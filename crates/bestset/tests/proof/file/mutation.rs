@@ -64,7 +64,9 @@ impl Written {
         let weights = problem.weights().map_or_else(|| vec![1.0; problem.nrows()], <[f64]>::to_vec);
         let marks = Marks::new(&bytes, &accepted.header);
         let mut one = Self { bytes, table: table(problem), x, y, weights, offset, truth: 0.0, marks };
-        one.truth = one.least(accepted);
+        let costs = one.costs(&accepted.header);
+        costs.judge(accepted, &"as it was written");
+        one.truth = costs.least(accepted.header.bound);
         one
     }
 
@@ -136,10 +138,9 @@ impl Written {
         loss + subset.iter().enumerate().map(paid).sum::<f64>()
     }
 
-    /// The least P of all subsets that the claim is about.
-    fn least(&self, proved: &Proved) -> f64 {
-        let (header, objectives) = (&proved.header, &proved.objectives);
-        let (p, last) = (header.names.len(), objectives.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+    /// P of every subset that (P2) speaks of: all that are allowed, but the answers where they are excepted, and those that hold a set D.
+    fn costs(&self, header: &Header) -> Costs {
+        let p = header.names.len();
         let subsets = (0..1usize << p).map(|mask| (0..p).filter(|j| mask >> j & 1 == 1).collect::<Vec<_>>());
         let is_meant = |subset: &Vec<usize>| {
             let is_answer = header.answers.iter().any(|a| a.iter().map(|c| c.0).eq(subset.iter().copied()));
@@ -147,23 +148,49 @@ impl Written {
             let is_apart = header.dependent.iter().any(|set| set.iter().all(|j| subset.contains(j)));
             header.size.is_none_or(|k| subset.len() <= k) && !(header.excepted && is_answer) && may_enter && !is_apart
         };
-        // Those that hold an answer's may be as good as it, where the sentence says so.
-        let is_covered = |subset: &[usize], cost: f64| {
-            let mut answers = header.answers.iter().zip(objectives);
-            let room = last - header.bound + 1e-13 * (cost.abs() + self.cost(header, &[]));
-            let holds = |answer: &[(usize, f64)]| answer.iter().all(|c| subset.contains(&c.0));
-            proved.counts.covered > 0 && answers.any(|(answer, own)| holds(answer) && cost >= own - room)
-        };
         let costs = subsets.filter(is_meant).map(|subset| (self.cost(header, &subset), subset));
-        costs.filter(|(cost, subset)| !is_covered(subset, *cost)).map(|c| c.0).fold(f64::INFINITY, f64::min)
+        Costs { of: costs.collect(), null: self.cost(header, &[]) }
     }
 }
 
-impl Written {
-    /// What is claimed is true, but for the rounding of the reference.
-    fn judge(&self, header: &Header, least: f64, context: &dyn std::fmt::Debug) {
-        let size = least.abs() + self.cost(header, &[]);
-        assert!(header.bound <= least + 1e-13 * size, "{context:?}: {} claimed, {least}", header.bound);
+/// P of subsets, and of none.
+struct Costs {
+    of: Vec<(f64, Vec<usize>)>,
+    null: f64,
+}
+
+impl Costs {
+    /// P of these with what rounding of the reference may have taken from it.
+    fn at_most(&self, cost: f64) -> f64 {
+        cost + 1e-13 * (cost.abs() + self.null)
+    }
+
+    /// The subsets below B.
+    fn below(&self, bound: f64) -> impl Iterator<Item = &(f64, Vec<usize>)> {
+        self.of.iter().filter(move |c| self.at_most(c.0) < bound)
+    }
+
+    /// The least P that is not below B.
+    fn least(&self, bound: f64) -> f64 {
+        self.of.iter().map(|c| c.0).filter(|cost| self.at_most(*cost) >= bound).fold(f64::INFINITY, f64::min)
+    }
+
+    /// What is claimed is true: no subset is below B, but as many as COVERED has closed, each of which holds an answer and more features,
+    /// and is at least (P19).
+    fn judge(&self, proved: &Proved, context: &dyn std::fmt::Debug) {
+        let Proved { header, objectives, counts, .. } = proved;
+        let last = objectives.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert!(self.below(header.bound).count() <= counts.covered, "{context:?}: {} claimed", header.bound);
+        for (cost, subset) in self.below(header.bound) {
+            let holds =
+                |answer: &[(usize, f64)]| answer.len() < subset.len() && answer.iter().all(|c| subset.contains(&c.0));
+            let is_covered = header
+                .answers
+                .iter()
+                .zip(objectives)
+                .any(|(answer, own)| holds(answer) && self.at_most(*cost) >= own - (last - header.bound));
+            assert!(is_covered, "{context:?}: {} claimed, {subset:?} has {cost}", header.bound);
+        }
     }
 }
 
@@ -465,17 +492,15 @@ fn attack(seeds: std::ops::Range<u64>, each: u64, change: fn(&Written, &mut ChaC
             outcome.mutated += 1;
             let Ok(proved) = check(&one.table, None, &bytes[..]) else { continue };
             outcome.accepted += 1;
-            let header = &proved.header;
-            let key = format!("{header:?} {}", proved.counts.covered > 0);
-            let least = *known.entry(key).or_insert_with(|| one.least(&proved));
-            one.judge(header, least, &(seed, trial));
+            let key = format!("{:?}", proved.header);
+            known.entry(key).or_insert_with(|| one.costs(&proved.header)).judge(&proved, &(seed, trial));
         }
         last = one.bytes[one.marks.records[0]..].to_vec();
         for other in (0..DATA_CHANGES).filter_map(|_| of_other_data(&one, &mut rng)) {
             outcome.mutated += 1;
             let Ok(proved) = check(&other.table, None, &other.bytes[..]) else { continue };
             (outcome.accepted, outcome.of_others) = (outcome.accepted + 1, outcome.of_others + 1);
-            other.judge(&proved.header, other.least(&proved), &(seed, "data"));
+            other.costs(&proved.header).judge(&proved, &(seed, "data"));
         }
     }
     outcome
