@@ -152,7 +152,7 @@ mod tests {
             let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
             let y: Vec<f64> = (0..n).map(|i| if x[i] - x[n + i] > 0.0 { 1.0 } else { -1.0 }).collect();
             let x = Dense::new(n, p, x).unwrap();
-            let problem = Problem::new(&x, y, Penalty::new(0.02, 0.0, 0.1)).unwrap();
+            let problem = Problem::new(&x, y, Penalty::new(0.5, 0.0, 0.1)).unwrap();
             let problem = problem.with_loss(Loss::SquaredHinge).unwrap().with_intercept(seed % 2 == 0);
             let options = Options::default();
             let found = crate::solve(&problem, &options).unwrap().coefficients;
@@ -165,7 +165,7 @@ mod tests {
             let mended = pruned(&problem, &dearer, &monitor).unwrap().expect("it has an idle coefficient");
             assert_eq!(mended.support, found.support, "seed {seed}");
             let value = |c: &Coefficients| problem.objective(c).unwrap();
-            assert!(value(&mended) < value(&dearer) - 0.019, "seed {seed}");
+            assert!(value(&mended) < value(&dearer) - 0.49, "seed {seed}");
             assert!((value(&mended) - value(&found)).abs() <= 1e-9 * value(&found), "seed {seed}");
         }
     }

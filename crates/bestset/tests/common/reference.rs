@@ -237,8 +237,25 @@ impl Model<'_> {
         fit
     }
 
-    /// The same as near as it comes: the minimum is between value − gap and value.
+    /// The same as near as it comes: the minimum is between value − gap and value. Where the quick way from the point does not end, the
+    /// patient one from nothing often does.
     pub fn approach(&self, columns: &[usize], penalties: &[Convex], beta: Vec<f64>, intercept: f64) -> Fit {
+        let quick = self.steps(columns, penalties, (beta, intercept), (200, false));
+        if quick.gap <= 1e-11 * (quick.value.abs() + self.loss_sum(&self.offset, 0.0)) {
+            return quick;
+        }
+        let patient = self.steps(columns, penalties, (vec![0.0; columns.len()], 0.0), (4000, true));
+        if patient.gap < quick.gap { patient } else { quick }
+    }
+
+    /// So many rounds of steps; a patient descent leaves none of them out.
+    fn steps(
+        &self,
+        columns: &[usize],
+        penalties: &[Convex],
+        (beta, intercept): (Vec<f64>, f64),
+        (rounds, is_patient): (usize, bool),
+    ) -> Fit {
         let k = columns.len();
         let l = smoothness(self.loss);
         let norms: Vec<f64> = columns
@@ -248,14 +265,14 @@ impl Model<'_> {
         let mut fit = Fit { value: 0.0, beta, intercept, alpha: vec![], gap: f64::INFINITY };
         let scale = self.loss_sum(&self.offset, 0.0);
         let (mut damping, mut slow) = (1e-13, true);
-        for round in 0..4000 {
+        for round in 0..rounds {
             if slow {
                 self.sweep(columns, penalties, &norms, &mut fit);
             }
             // A step cut short on a kink leaves fewer coordinates free: step again at once.
             let _ = (0..=2 * k).all(|_| self.newton(columns, penalties, &norms, &mut fit, damping, false));
             // The quadratic upper bound makes progress also where samples cross kinks of ℓ′.
-            if slow && round > 0 && self.loss != Loss::Squared {
+            if slow && (is_patient || round > 0) && self.loss != Loss::Squared {
                 let _ = (0..=2 * k).all(|_| self.newton(columns, penalties, &norms, &mut fit, damping, true));
             }
             let (value, bound, alpha) = self.bounds(columns, penalties, &norms, &fit);
@@ -269,7 +286,7 @@ impl Model<'_> {
                 return fit;
             }
             // Near the minimum Newton steps alone square the gap; where they do not, all three kinds of steps are taken.
-            slow = fit.gap > 0.1 * before;
+            slow = is_patient || fit.gap > 0.1 * before;
             damping = if round % 8 == 7 { 1e-9 } else { 1e-13 };
         }
         fit

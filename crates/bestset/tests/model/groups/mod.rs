@@ -107,9 +107,9 @@ fn bad_groups_are_named() {
     let (plain, pair) = (Penalty::new(0.1, 0.0, 1.0), Groups::new(&[3, 3]));
     let fails = |penalty, groups: &Groups| solve_groups(&problem(penalty), groups, &Options::default()).unwrap_err();
     assert_eq!(fails(plain.clone(), &Groups::new(&[1])), Error::Shape { what: "group labels", found: 1, expected: 2 });
-    assert!(matches!(fails(Penalty::new(0.1, 0.0, 0.0), &pair), Error::Unsupported { method: "groups", .. }));
+    assert!(matches!(fails(Penalty::new(0.1, 0.0, 0.0), &pair), Error::Unpenalised { what: "a model of groups", .. }));
     let bounded = Penalty::new(0.1, 0.0, 0.0).with_bounds(Bounds::All(0.0, f64::INFINITY));
-    assert!(matches!(fails(bounded, &pair), Error::Unsupported { method: "groups", .. }));
+    assert!(matches!(fails(bounded, &pair), Error::Unpenalised { what: "a model of groups", .. }));
     let half = plain.with_price(vec![0.0, 1.0]);
     assert_eq!(fails(half, &pair), Error::PartlyFree { free: 0, other: 1 });
     assert!(matches!(pair.clone().with_prices(vec![-1.0]), Err(Error::Factor { name: "group price", .. })));

@@ -127,7 +127,11 @@ pub fn attack(seed: u64, tally: &mut Tally) {
         let found = match found {
             Ok(found) => found,
             Err(
-                Error::Unsupported { .. } | Error::Dependent { .. } | Error::Dependences { .. } | Error::TooWide { .. },
+                Error::Unsupported { .. }
+                | Error::Unpenalised { .. }
+                | Error::Dependent { .. }
+                | Error::Dependences { .. }
+                | Error::TooWide { .. },
             ) => {
                 tally.add("refused", 1);
                 continue;
@@ -263,8 +267,8 @@ fn refusals_name_their_reason() {
     let groups = Groups::new(&[0, 0, 1]);
     let fails = |loss, penalty| solve_groups(&problem(loss, penalty), &groups, &exact()).unwrap_err();
     let bare = Penalty::new(0.1, 0.0, 0.0);
-    assert!(matches!(fails(Loss::Logistic, bare.clone()), Error::Unsupported { method: "groups", .. }));
-    assert!(matches!(fails(Loss::Squared, Penalty::new(0.1, 0.2, 0.0)), Error::Unsupported { .. }));
+    assert!(matches!(fails(Loss::Logistic, bare.clone()), Error::Unpenalised { what: "a model of groups", .. }));
+    assert!(matches!(fails(Loss::Squared, Penalty::new(0.1, 0.2, 0.0)), Error::Unpenalised { .. }));
     let half = bare.clone().with_price(vec![0.0, 1.0, 1.0]);
     assert_eq!(fails(Loss::Squared, half), Error::PartlyFree { free: 0, other: 1 });
     // Bounds on every coefficient are as good as a ridge.
