@@ -143,7 +143,7 @@ fn scores_do_not_depend_on_where_the_path_ends() {
             cross_validate(&problem, &options).unwrap()
         };
         let long = run(11);
-        for most in (1..11).filter(|most| (*most as u64 + seed / 2) % 2 == 0) {
+        for most in (1..11).filter(|most| (*most as u64 + seed / 2).is_multiple_of(2)) {
             let short = run(most);
             for (point, score) in short.path.points.iter().zip(&short.scores) {
                 let same = |p: &&Point| (p.lambda0, p.lambda2) == (point.lambda0, point.lambda2);
