@@ -4,11 +4,15 @@ use crate::error::Result;
 use crate::groups::changes::{changes, flips};
 use crate::groups::search::{Effort, Fits, GroupFit, PRICED};
 use crate::search::kick::{BETTER, Kicks, Landed};
+use crate::solution::Coefficients;
+
+/// Groups outside that each of those in the model may be exchanged for, beside what gains most as it is.
+const IN_PLACE: usize = 4;
 
 impl Fits<'_, '_, '_> {
     /// From an answer of at most `most` features on, kick after kick.
     pub(super) fn kicked(&mut self, start: GroupFit, most: usize) -> Result<GroupFit> {
-        let (mut best, mut kicks) = (start, Kicks::new());
+        let (mut best, mut kicks) = (self.exchanged(start, most)?, Kicks::new());
         while self.limits.stop(0).is_none() {
             let chosen = self.grouped.chosen(&best.coefficients);
             let removals = changes(self.grouped, &best.coefficients, &chosen, &[])?;
@@ -30,7 +34,31 @@ impl Fits<'_, '_, '_> {
                 None if ended == chosen => Landed::Back,
                 None => Landed::Elsewhere,
             });
-            best = found.unwrap_or(best);
+            best = match found {
+                Some(found) => self.exchanged(found, most)?,
+                None => best,
+            };
+        }
+        Ok(best)
+    }
+
+    /// Exchanges while P falls, with what would gain most in the place of each group besides what gains most beside all of them: a near copy of
+    /// a group has nothing to gain while that is in, and its exchange is never looked at.
+    fn exchanged(&mut self, start: GroupFit, most: usize) -> Result<GroupFit> {
+        let mut best = start;
+        while self.limits.stop(0).is_none() {
+            let chosen = self.grouped.chosen(&best.coefficients);
+            let mut adding = self.promising(&best.coefficients, &chosen, PRICED)?;
+            for &g in &chosen {
+                let own = &self.grouped.groups.members[g];
+                let others = best.coefficients.iter().filter(|c| !own.contains(&c.0)).collect();
+                let without = Coefficients::from_pairs(others, best.coefficients.intercept);
+                adding.extend(self.promising(&without, &chosen, IN_PLACE)?);
+            }
+            adding.sort_unstable();
+            adding.dedup();
+            let Some(next) = self.better_with(&best, &adding, Some(most), Effort::Thorough)? else { break };
+            best = next;
         }
         Ok(best)
     }

@@ -260,8 +260,19 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
     ) -> Result<Option<GroupFit>> {
         let chosen = self.grouped.chosen(&current.coefficients);
         let adding = self.promising(&current.coefficients, &chosen, PRICED)?;
-        let mut attempts = 0;
-        for change in changes(self.grouped, &current.coefficients, &chosen, &adding)? {
+        self.better_with(current, &adding, size, effort)
+    }
+
+    /// As [`Fits::better_by_model`], with these groups to be added or exchanged for.
+    pub(super) fn better_with(
+        &mut self,
+        current: &GroupFit,
+        adding: &[usize],
+        size: Option<usize>,
+        effort: Effort,
+    ) -> Result<Option<GroupFit>> {
+        let (chosen, mut attempts) = (self.grouped.chosen(&current.coefficients), 0);
+        for change in changes(self.grouped, &current.coefficients, &chosen, adding)? {
             let mut choice: Vec<usize> = chosen.iter().copied().filter(|g| Some(*g) != change.drop).collect();
             choice.extend(change.add);
             choice.sort_unstable();
@@ -319,7 +330,9 @@ impl<'f, 'p, 'a> Fits<'f, 'p, 'a> {
     pub(super) fn promising(&self, coefficients: &Coefficients, chosen: &[usize], most: usize) -> Result<Vec<usize>> {
         let (groups, tau) = (self.grouped.groups, self.grouped.problem.correlations_at(coefficients)?);
         let worth = |g: usize| groups.members[g].iter().map(|&j| self.grouped.selected(j).phi(tau[j])).sum::<f64>();
-        let outside = (0..groups.len()).filter(|g| !chosen.contains(g));
+        let mut is_inside = vec![false; groups.len()];
+        chosen.iter().for_each(|&g| is_inside[g] = true);
+        let outside = (0..groups.len()).filter(|&g| !is_inside[g]);
         let mut order: Vec<(f64, usize)> = outside.map(|g| (self.grouped.price(g) + worth(g), g)).collect();
         order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         Ok(order.iter().take(most).map(|o| o.1).collect())
