@@ -379,6 +379,16 @@ pub enum Error {
         /// How to go on.
         advice: String,
     },
+    /// Coefficients that nothing keeps finite, where that is needed to begin with.
+    #[error(
+        "{what} cannot be fitted with lambda2 = 0: set lambda2 above 0 (1e-6 hardly changes a fit), or bound every coefficient{or}"
+    )]
+    Unpenalised {
+        /// What cannot be fitted.
+        what: &'static str,
+        /// What else would do.
+        or: &'static str,
+    },
     /// A method that cannot solve the problem as stated.
     #[error("method {method} {reason}")]
     Unsupported {

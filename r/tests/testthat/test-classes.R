@@ -319,6 +319,7 @@ test_that("what is wrong with classes is said by their names", {
   d <- kinds()
   expect_error(bestset(d$x, factor(rep("low", 150))), "needs two classes; y has 1 different value, \"low\"")
   expect_error(bestset(d$x, factor(rep("low", 150)), family = "multinomial"), "two classes or more; y has 1 different value, \"low\"")
+  expect_error(bestset(d$x, d$y, lambda2 = 0), "set lambda2 above 0")
   expect_error(bestset(d$x, replace(d$y, 4, NA)), "y\\[4\\] is missing")
   expect_error(bestset(d$x, d$y, family = "binomial"), "has 3 different values \\(family = \"multinomial\" takes them together\\)")
   expect_error(bestset(d$x, d$y, family = "gaussian"), "classes: family = \"multinomial\"")

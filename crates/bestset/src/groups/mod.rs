@@ -241,12 +241,17 @@ pub(crate) fn problem_name(problem: &Problem<'_>) -> &'static str {
     if problem.classes() > 1 { problem.loss().name() } else { "groups" }
 }
 
+/// The same in words.
+pub(crate) fn problem_words(problem: &Problem<'_>) -> &'static str {
+    if problem.classes() > 1 { "a multinomial model" } else { "a model of groups" }
+}
+
 /// What the relaxation of all groups needs.
 pub(crate) fn validate(problem: &Problem<'_>, groups: &Groups) -> Result<()> {
     validate_groups(&Grouped { problem, groups })?;
     let unsupported = |reason| Err(Error::Unsupported { method: problem_name(problem), reason });
     if !problem.penalty().has_certificate(problem.ncols()) {
-        return unsupported("needs lambda2 > 0 or bounds on every coefficient");
+        return Err(Error::Unpenalised { what: problem_words(problem), or: "" });
     }
     if problem.max_size().is_some() {
         return unsupported("has a largest size with method exact only");

@@ -7,7 +7,7 @@ use crate::groups::search::{Fits, GroupFit, search};
 use crate::groups::tree::dual::DualNodes;
 use crate::groups::tree::least_squares::{LeastSquaresNodes, applies};
 use crate::groups::tree::{GroupTree, Start};
-use crate::groups::{Decision, Grouped, Part, SHARES, is_single, problem_name};
+use crate::groups::{Decision, Grouped, Part, SHARES, is_single, problem_words};
 use crate::penalty::Factors;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution, Status};
@@ -42,13 +42,11 @@ pub(crate) fn check(grouped: &Grouped<'_, '_>) -> Result<()> {
     if applies(grouped) || problem.penalty().has_certificate(problem.ncols()) {
         return Ok(());
     }
-    let reason = match problem.loss().is_quadratic() {
-        true => {
-            "needs lambda2 > 0, bounds on every coefficient, or least squares without lambda1, bounds and shrinkage factors"
-        }
-        false => "needs lambda2 > 0 or bounds on every coefficient",
+    let or = match problem.loss().is_quadratic() {
+        true => "; least squares needs neither without lambda1, bounds and shrinkage factors",
+        false => "",
     };
-    Err(Error::Unsupported { method: problem_name(problem), reason })
+    Err(Error::Unpenalised { what: problem_words(problem), or })
 }
 
 /// The best choice of groups, of at most `size` features where that is limited, proved as far as the limits allow.

@@ -60,6 +60,7 @@ impl Proof<'_, '_> {
                 // Where branch and bound cannot start, the answer has the bound it has.
                 Err(
                     error @ (Error::Unsupported { .. }
+                    | Error::Unpenalised { .. }
                     | Error::TooWide { .. }
                     | Error::Dependent { .. }
                     | Error::Dependences { .. }),

@@ -218,12 +218,13 @@ impl<'a> Run<'_, 'a> {
         spent.proofs += begun.elapsed();
         match (failed, prove) {
             // Where a proof was demanded, that there cannot be one is an error; where time was set aside for it, a remark.
-            (Some(error @ (Error::Unsupported { .. } | Error::TooWide { .. })), Prove::Fully) => {
-                Err(match self.provable(problem, solution, prove) {
-                    Some(provable) => Error::Unprovable { cause: Box::new(error), advice: provable.to_string() },
-                    None => error,
-                })
-            }
+            (
+                Some(error @ (Error::Unsupported { .. } | Error::Unpenalised { .. } | Error::TooWide { .. })),
+                Prove::Fully,
+            ) => Err(match self.provable(problem, solution, prove) {
+                Some(provable) => Error::Unprovable { cause: Box::new(error), advice: provable.to_string() },
+                None => error,
+            }),
             // Dependent columns are named, and their error says what to do.
             (Some(error), Prove::Fully) => Err(error),
             (error, prove) => {

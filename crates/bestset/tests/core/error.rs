@@ -286,6 +286,10 @@ fn messages_name_the_value_and_the_place() {
             Error::Overflow { column: 3 },
             "column 3 of X is too large: the sum of its squares overflows; rescale the data",
         ),
+        (
+            Error::Unpenalised { what: "a multinomial model", or: "" },
+            "a multinomial model cannot be fitted with lambda2 = 0: set lambda2 above 0 (1e-6 hardly changes a fit), or bound every coefficient",
+        ),
         (Error::NegativeWeight { index: 2, value: -1.0 }, "weight[2] is -1; weights must be at least 0"),
         (Error::NoWeight { count: 3 }, "all 3 sample weights are zero"),
         (Error::Range { name: "lambda0", value: -1.0, range: "at least 0" }, "lambda0 is -1; it must be at least 0"),
