@@ -43,6 +43,12 @@ pub trait CoupledLoss: Send + Sync {
     /// α into the domain of L*; one that is in it stays where it is, up to rounding.
     fn project(&self, alpha: &mut [f64]);
 
+    /// Whether L(v + tu) falls for ever as t grows, whatever v (MATH 15.20): then L has no minimum along u. False where that is not known.
+    fn falls_along(&self, u: &[f64]) -> bool {
+        let _ = u;
+        false
+    }
+
     /// How many entries of u a sample has: its classes, in as many blocks of rows.
     fn classes(&self) -> usize {
         1

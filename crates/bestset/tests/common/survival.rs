@@ -129,6 +129,19 @@ impl CoxCase {
         (value, slope)
     }
 
+    /// vᵀ∇²L(u)v, a variance for every term, from the definition.
+    pub fn curvature_along(&self, u: &[f64], v: &[f64]) -> f64 {
+        let one = |(d, shares, _): (f64, Vec<f64>, f64)| {
+            let there = || (0..self.n).filter(|&i| shares[i] > 0.0);
+            let most = there().map(|i| u[i]).fold(f64::NEG_INFINITY, f64::max);
+            let risk = |i: usize| shares[i] * (u[i] - most).exp();
+            let sum: f64 = there().map(risk).sum();
+            let mean: f64 = there().map(|i| risk(i) * v[i]).sum::<f64>() / sum;
+            d * there().map(|i| risk(i) * (v[i] - mean).powi(2)).sum::<f64>() / sum
+        };
+        self.terms().into_iter().map(one).sum()
+    }
+
     /// min L + λ2‖β‖² on a support, by damped Newton steps with second derivatives from the definition.
     pub fn fit(&self, support: &[usize]) -> (f64, Vec<f64>) {
         let (k, l2) = (support.len(), self.penalty.lambda2);

@@ -259,3 +259,70 @@ fn survival_of_groups_is_that_of_the_definition() {
     }
     assert!(grouped > 100, "{grouped} with three groups");
 }
+
+/// u far beyond what e^u can hold, in order or not: risk sets of late events are no less there than those of early ones.
+#[test]
+fn far_linear_predictors_are_those_of_the_definition() {
+    let mut rng = rng(2112);
+    let (mut far, mut apart) = (0, 0);
+    for trial in 0..400 {
+        let case = survival_case(&mut rng, 4 + trial % 37, 2, false);
+        let design = case.design();
+        let problem = case.problem(&design);
+        let spread = [20.0, 200.0, 700.0, 2000.0][trial % 4];
+        let order = |i: usize| if trial % 3 == 0 { -spread * case.times.time[i].min(9.0) / 9.0 } else { 0.0 };
+        let u: Vec<f64> = (0..case.n).map(|i| order(i) + spread * (2.0 * rng.random::<f64>() - 1.0)).collect();
+        let ((value, slope), mut alpha) = (case.loss(&u), vec![0.0; case.n]);
+        loss(&problem).gradient(&u, &mut alpha);
+        let room = 1e-12 * (1.0 + loss(&problem).size(&u, &vec![0.0; case.n]));
+        assert_close(loss(&problem).value(&u), value, room + 1e-13 * spread * case.n as f64, &trial);
+        // A difference of large numbers has lost digits before e^u is taken of it.
+        let digits = 1e-12 + 1e-15 * spread;
+        let weight = |i: usize| 10.0 * case.n as f64 * case.weight(i).max(1.0);
+        (0..case.n).for_each(|i| assert_close(alpha[i], slope[i], digits * weight(i), &(trial, i)));
+        // The last digits of c_i count where it is small, as far as shifts allow (15.18).
+        for i in (0..case.n).filter(|&i| !case.times.event[i] && slope[i] > 1e-60) {
+            assert_close(alpha[i] / slope[i], 1.0, 1e-10, &(trial, i));
+            far += usize::from(slope[i] < 1e-20);
+        }
+        let v: Vec<f64> = (0..case.n).map(|_| normal(&mut rng)).collect();
+        let curvature = loss(&problem).curvature(&u);
+        let mut image = vec![0.0; curvature.rank()];
+        curvature.factor(&v, &mut image);
+        let (mut product, exact) = (v.clone(), case.curvature_along(&u, &v));
+        curvature.multiply(&mut product);
+        let diagonal: f64 = curvature.diagonal().iter().zip(&v).map(|(h, v)| h * v * v).sum();
+        let room = 1e-10 * (1.0 + diagonal);
+        assert_close(diagonal - image.iter().map(|x| x * x).sum::<f64>(), exact, room, &trial);
+        assert_close(product.iter().zip(&v).map(|(a, b)| a * b).sum::<f64>(), exact, room, &trial);
+        // Fenchel and Young: an equality at the gradient, where there is a decomposition of it.
+        if let Some(found) = loss(&problem).conjugate(&alpha) {
+            let supremum = alpha.iter().zip(&u).map(|(a, u)| a * u).sum::<f64>() - value;
+            let moved = found.moved * found.reach.iter().map(|r| r * 2.0 * spread).sum::<f64>();
+            assert!(supremum <= found.value + moved + room + 1e-12 * (found.size + spread * case.n as f64), "{trial}");
+            apart += usize::from(found.moved < 1e-6);
+        }
+        let curves = loss(&problem).baseline(&u).unwrap();
+        assert!(curves.strata.iter().all(|s| s.hazards.windows(2).all(|h| h[0] <= h[1])), "{trial}");
+    }
+    assert!(far > 100 && apart > 380, "{far} {apart}");
+}
+
+/// Events in the order of a column, next to no ridge: the fit goes as far as the ridge lets it, with a bound.
+#[test]
+fn events_in_order_have_a_bound() {
+    let mut rng = rng(2113);
+    for trial in 0..24 {
+        let mut case = survival_case(&mut rng, 30, 2, false);
+        case.times = Survival::new((0..case.n).map(|i| (-case.x[i]).exp()).collect(), vec![true; case.n]);
+        (case.weights, case.offset) = (None, None);
+        case.penalty = Penalty::new(0.1, 0.0, [1e-2, 1e-4, 1e-6][trial % 3]);
+        let design = case.design();
+        let problem = case.problem(&design);
+        let found = solve(&problem, &Options::with_method(Method::Exact)).unwrap();
+        let (certificate, one) = (found.certificate, case.fit(&[0]).0 + 0.1);
+        assert!(certificate.objective <= one * (1.0 + 1e-6), "{trial}: {certificate:?} {one}");
+        assert!(certificate.lower_bound > 0.9 * certificate.objective, "{trial}: {certificate:?} {one}");
+        assert!(certificate.lower_bound <= one * (1.0 + 1e-9), "{trial}: {certificate:?} {one}");
+    }
+}

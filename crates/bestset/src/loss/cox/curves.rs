@@ -74,12 +74,16 @@ impl Cox {
         let risks = self.risks(u);
         let hazards = self.hazards(&risks);
         let curve = |(s, stratum): (usize, &super::risk::Stratum)| {
-            let mut sum = 0.0;
+            let (mut before, mut sum, mut shift) = (0.0, 0.0, risks.shifts.of_time(stratum.times.start, s));
             let mut until = |k: usize| {
                 let own = &hazards[self.tied[k].start..self.tied[k].start + self.tied[k].terms];
+                // What was taken from u comes back.
+                if risks.shifts.of_time(k, s) != shift {
+                    before += sum * (centre - shift).exp();
+                    (sum, shift) = (0.0, risks.shifts.of_time(k, s));
+                }
                 sum += own.iter().sum::<f64>();
-                // What was taken from u of the stratum comes back.
-                sum * (centre - risks.shifts[s]).exp()
+                before + sum * (centre - shift).exp()
             };
             Curve {
                 stratum: stratum.label,

@@ -16,6 +16,20 @@ const STEPS: usize = 60;
 /// Products with the second derivative in one of them at the most.
 const PRODUCTS: usize = 300;
 
+/// The part of the weight of an event that those at risk have left for earlier times at the least: less is rounding's.
+const LEAST: f64 = 1e-18;
+
+/// 2⁹⁰⁰: where hazards begin that fall by more than e^700.
+const LARGE: f64 = 8.452712498170644e270;
+
+/// How H_{k−1} follows from H_k.
+#[derive(Debug, Clone, Copy)]
+enum Back {
+    Differences,
+    /// From this H at the last event time.
+    Masses(f64),
+}
+
 /// c shared out among the terms by hazards h.
 struct SharedOut {
     /// H_i = Σ_k a_kih_k.
@@ -53,7 +67,7 @@ impl Cox {
             size += d * (1.0 + log.abs());
             scaled[at] = hazards[at] * (d / shared.sums[at]);
         }
-        let near = self.of_samples(&scaled);
+        let near = self.of_samples(&scaled, None);
         for i in (0..c.len()).filter(|&i| c[i] > 0.0) {
             let ratio = c[i] / shared.cumulated[i];
             let (part, log) = (ratio * near[i], (ratio / self.weight(i)).ln());
@@ -82,7 +96,7 @@ impl Cox {
             let shared = self.share(&c, &hazards);
             let scaled: Vec<f64> =
                 self.each_term().map(|(k, at, _)| hazards[at] * (self.tied[k].weight / shared.sums[at])).collect();
-            let near = self.of_samples(&scaled);
+            let near = self.of_samples(&scaled, None);
             let one = |i: usize| if c[i] > 0.0 { c[i] / shared.cumulated[i] * near[i] } else { 0.0 };
             (0..c.len()).map(one).collect::<Vec<f64>>()
         });
@@ -94,9 +108,9 @@ impl Cox {
 
     /// q_ki = c_ih_ka_ki/H_i (MATH 15.9).
     fn share(&self, c: &[f64], hazards: &[f64]) -> SharedOut {
-        let cumulated = self.of_samples(hazards);
+        let cumulated = self.of_samples(hazards, None);
         let ratios: Vec<f64> = c.iter().zip(&cumulated).map(|(c, h)| if *c > 0.0 { c / h } else { 0.0 }).collect();
-        let (whole, own) = self.risk.collect(&ratios);
+        let (whole, own) = self.risk.collect(&ratios, None);
         let sums: Vec<f64> = self.of_terms(&whole, &own).iter().zip(hazards).map(|(s, h)| s * h).collect();
         let apart = |(k, at, _): (usize, usize, f64)| (self.tied[k].weight / sums[at] - 1.0).abs();
         // No number is far off.
@@ -106,19 +120,24 @@ impl Cox {
 
     /// Hazards with s_k = d_k, as nearly as they are found; `None` where they are no numbers.
     fn shares(&self, c: &[f64]) -> Option<Vec<f64>> {
-        if !self.risk.delayed
-            && let Some(hazards) = self.backwards(c)
+        let (mut nearest, mut least) = (None, 0.1);
+        for way in
+            [Back::Differences, Back::Masses(1.0), Back::Masses(LARGE)].into_iter().filter(|_| !self.risk.delayed)
         {
+            let Some(hazards) = self.backwards(c, way) else { continue };
             let off = self.share(c, &hazards).off;
             if off <= CLOSE * (c.len() as f64).sqrt() {
                 return Some(hazards);
             }
-            if off < 0.1 {
-                return Some(self.improved(c, hazards));
+            if off < least {
+                (nearest, least) = (Some(hazards), off);
             }
         }
+        if let Some(hazards) = nearest {
+            return Some(self.improved(c, hazards));
+        }
         let ones: Vec<f64> = (0..c.len()).map(|i| if c[i] > 0.0 { self.weight(i) } else { 0.0 }).collect();
-        let (whole, own) = self.risk.collect(&ones);
+        let (whole, own) = self.risk.collect(&ones, None);
         let sums = self.of_terms(&whole, &own);
         let start: Vec<f64> = self.each_term().map(|(k, at, _)| self.tied[k].weight / sums[at]).collect();
         start.iter().all(|h| h.is_finite() && *h > 0.0).then(|| self.improved(c, start))
@@ -126,19 +145,24 @@ impl Cox {
 
     /// H_{k−1} = H_k − Σ_l h_kl from the last event time back, where nobody entered late (MATH 15.11): E_k is the root of
     /// E (H_k − Σ_l (l/m) h_kl) = Σ c_i over those who die at t_k, with h_kl = d_k/(A_k + (1 − l/m) E), A_k the sum over those who live on.
-    fn backwards(&self, c: &[f64]) -> Option<Vec<f64>> {
+    ///
+    /// A difference has no digits where one event has next to all of its risk set; what those at risk have left for earlier times has:
+    /// H_{k−1} = M_k/(A_k + E_k) (MATH 15.21), M_k = Σ α_i over those at risk at t_k or later.
+    fn backwards(&self, c: &[f64], way: Back) -> Option<Vec<f64>> {
         let times = self.tied.len();
         let (mut lived, mut died) = (vec![0.0; times], vec![0.0; times]);
+        let mut left = vec![0.0; times];
         for (i, &x) in c.iter().enumerate() {
             match (self.risk.death(i), self.risk.last(i)) {
-                (Some(k), _) => died[k] += x,
-                (None, Some(k)) => lived[k] += x,
+                (Some(k), _) => (died[k], left[k]) = (died[k] + x, left[k] + (x - self.delta[i])),
+                (None, Some(k)) => (lived[k], left[k]) = (lived[k] + x, left[k] + x),
                 _ => {}
             }
         }
         let mut hazards = vec![0.0; self.terms];
         for stratum in &self.risk.strata {
-            let (mut cumulated, mut later) = (1.0, 0.0);
+            let start = if let Back::Masses(start) = way { start } else { 1.0 };
+            let (mut cumulated, mut later, mut mass) = (start, 0.0, 0.0);
             for k in stratum.times.clone().rev() {
                 let (tied, whole) = (self.tied[k], later + lived[k] / cumulated);
                 let own = own_risk(tied, cumulated, whole, died[k])?;
@@ -149,7 +173,11 @@ impl Cox {
                     sum += h;
                 }
                 later = whole + own;
-                cumulated -= sum;
+                mass += left[k];
+                cumulated = match way {
+                    Back::Differences => cumulated - sum,
+                    Back::Masses(_) => f64::max(mass, LEAST * tied.weight) / later,
+                };
                 if k > stratum.times.start && !(cumulated > 0.0 && later.is_finite()) {
                     return None;
                 }
@@ -197,12 +225,12 @@ impl Cox {
     fn newton_step(&self, c: &[f64], hazards: &[f64], shared: &SharedOut, slope: &[f64]) -> Vec<f64> {
         let product = |g: &[f64]| -> Vec<f64> {
             let terms: Vec<f64> = hazards.iter().zip(g).map(|(h, g)| h * g).collect();
-            let mut along = self.of_samples(&terms);
+            let mut along = self.of_samples(&terms, None);
             for (i, x) in along.iter_mut().enumerate() {
                 let h = shared.cumulated[i];
                 *x = if c[i] > 0.0 { *x * (c[i] / h / h) } else { 0.0 };
             }
-            let (whole, own) = self.risk.collect(&along);
+            let (whole, own) = self.risk.collect(&along, None);
             let back = self.of_terms(&whole, &own);
             (0..g.len()).map(|k| shared.sums[k] * g[k] - hazards[k] * back[k]).collect()
         };

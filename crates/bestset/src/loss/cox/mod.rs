@@ -5,6 +5,7 @@ mod curves;
 mod dual;
 mod observed;
 mod risk;
+mod scale;
 
 pub use curves::{Baseline, Curve, concordance};
 pub use observed::{KaplanMeier, RiskGroup};
@@ -12,6 +13,7 @@ pub use observed::{KaplanMeier, RiskGroup};
 use crate::error::{Error, Result, check_finite, check_length};
 use crate::loss::{CoupledConjugate, CoupledCurvature, CoupledLoss};
 use risk::{RiskSets, TimedSamples};
+use scale::{Shifts, Uneven};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -116,11 +118,10 @@ fn least_likelihood(tied: &[Tied]) -> f64 {
     (sum - 1e-12 * size).min(0.0)
 }
 
-/// w_ie^{u_i − shift}, and their sums over those at risk at each event time who live on and who do not.
+/// w_ie^{u_i − m_i} (MATH 15.19), and their sums over those at risk at each event time who live on and who do not.
 struct Risks {
     each: Vec<f64>,
-    /// What was taken away, by stratum.
-    shifts: Vec<f64>,
+    shifts: Shifts,
     whole: Vec<f64>,
     own: Vec<f64>,
 }
@@ -172,29 +173,32 @@ impl Cox {
     }
 
     /// Σ over the terms in whose risk set a sample is: the transpose.
-    fn of_samples(&self, terms: &[f64]) -> Vec<f64> {
+    fn of_samples(&self, terms: &[f64], scales: Option<&Uneven>) -> Vec<f64> {
         let (mut whole, mut own) = (vec![0.0; self.tied.len()], vec![0.0; self.tied.len()]);
         for (k, at, left) in self.each_term() {
             whole[k] += terms[at];
             own[k] += left * terms[at];
         }
-        self.risk.gather(&whole, &own)
+        self.risk.gather(&whole, &own, scales)
     }
 
     fn risks(&self, u: &[f64]) -> Risks {
-        let mut shifts = vec![f64::NEG_INFINITY; self.risk.strata.len()];
-        for (i, &x) in u.iter().enumerate() {
-            if let Some(s) = self.risk.stratum(i) {
-                shifts[s] = shifts[s].max(x);
-            }
-        }
+        let shifts = Shifts::new(&self.risk, u);
         let one = |(i, &x): (usize, &f64)| match self.risk.stratum(i) {
-            Some(s) => self.weight(i) * (x - shifts[s]).exp(),
+            Some(s) => self.weight(i) * (x - shifts.of_sample(i, s)).exp(),
             None => 0.0,
         };
         let each: Vec<f64> = u.iter().enumerate().map(one).collect();
-        let (whole, own) = self.risk.collect(&each);
+        let (whole, own) = self.risk.collect(&each, shifts.uneven.as_ref());
         Risks { each, shifts, whole, own }
+    }
+
+    /// M_k − u_i at the time of an event; zero of who has none.
+    fn below_shift(&self, risks: &Risks, u: &[f64], i: usize) -> f64 {
+        match (self.risk.death(i), self.risk.stratum(i)) {
+            (Some(k), Some(s)) => risks.shifts.of_time(k, s) - u[i],
+            _ => 0.0,
+        }
     }
 
     /// d_k/S_k of every term.
@@ -218,7 +222,7 @@ impl CoupledLoss for Cox {
         let risks = self.risks(u);
         let sums = self.of_terms(&risks.whole, &risks.own);
         let logs: f64 = self.each_term().map(|(k, at, _)| self.tied[k].weight * sums[at].ln()).sum();
-        let own = |i: usize| self.risk.stratum(i).map_or(0.0, |s| self.delta[i] * (risks.shifts[s] - u[i]));
+        let own = |i: usize| self.delta[i] * self.below_shift(&risks, u, i);
         let value = logs + (0..u.len()).filter(|&i| self.delta[i] > 0.0).map(own).sum::<f64>() - self.least;
         if value.is_finite() { value } else { f64::INFINITY }
     }
@@ -233,8 +237,8 @@ impl CoupledLoss for Cox {
         let logs: f64 = self.each_term().map(|(k, at, _)| self.tied[k].weight * (1.0 + sums[at].ln().abs())).sum();
         self.gradient(u, &mut alpha);
         let own = |i: usize| {
-            let shift = self.risk.stratum(i).map_or(0.0, |s| risks.shifts[s]);
-            self.delta[i] * (shift - u[i]).abs() + 2.0 * (alpha[i].abs() + 2.0 * self.delta[i]) * sizes[i]
+            let below = self.below_shift(&risks, u, i).abs();
+            self.delta[i] * below + 2.0 * (alpha[i].abs() + 2.0 * self.delta[i]) * sizes[i]
         };
         logs + (0..u.len()).map(own).sum::<f64>() + self.least.abs()
     }
@@ -242,7 +246,7 @@ impl CoupledLoss for Cox {
     /// α_i = w_ie^{u_i} Σ_{k: i∈R_k} d_k/S_k − δ_i (MATH 15.6).
     fn gradient(&self, u: &[f64], alpha: &mut [f64]) {
         let risks = self.risks(u);
-        let cumulated = self.of_samples(&self.hazards(&risks));
+        let cumulated = self.of_samples(&self.hazards(&risks), risks.shifts.uneven.as_ref());
         for (i, a) in alpha.iter_mut().enumerate() {
             *a = if risks.each[i] == 0.0 { -self.delta[i] } else { risks.each[i] * cumulated[i] - self.delta[i] };
         }
@@ -251,12 +255,13 @@ impl CoupledLoss for Cox {
     fn curvature(&self, u: &[f64]) -> Box<dyn CoupledCurvature> {
         let risks = self.risks(u);
         let hazards = self.hazards(&risks);
-        let cumulated = self.of_samples(&hazards);
+        let cumulated = self.of_samples(&hazards, risks.shifts.uneven.as_ref());
         let diagonal = risks.each.iter().zip(&cumulated).map(|(e, h)| if *e == 0.0 { 0.0 } else { e * h }).collect();
         // √d p = √d e/S = (d/S) e/√d.
         let scales = self.each_term().map(|(k, at, _)| hazards[at] / self.tied[k].weight.sqrt()).collect();
         let left = self.each_term().map(|(k, _, left)| (k, left)).collect();
-        Box::new(CoxCurvature { risk: self.risk.clone(), each: risks.each, diagonal, scales, left })
+        let uneven = risks.shifts.uneven;
+        Box::new(CoxCurvature { risk: self.risk.clone(), each: risks.each, diagonal, scales, left, uneven })
     }
 
     /// Σ_s D_s (max x − min x)²/4 over the samples of each stratum (MATH 15.7).
@@ -277,6 +282,14 @@ impl CoupledLoss for Cox {
 
     fn project(&self, alpha: &mut [f64]) {
         self.move_into_domain(alpha);
+    }
+
+    /// Every event has the largest u of its risk set, and someone at risk has less (MATH 15.20).
+    fn falls_along(&self, u: &[f64]) -> bool {
+        let (largest, turned) = (self.risk.largest(u), u.iter().map(|u| -u).collect::<Vec<_>>());
+        let mut ends = self.risk.largest(&turned).into_iter().zip(&largest).map(|(low, high)| (-low, *high));
+        (0..u.len()).all(|i| self.risk.death(i).is_none_or(|k| u[i] == largest[k]))
+            && ends.any(|(low, high)| low < high)
     }
 
     /// Events.
@@ -313,6 +326,7 @@ struct CoxCurvature {
     scales: Vec<f64>,
     /// The event time of every term, and the share of those who die that is still at risk.
     left: Vec<(usize, f64)>,
+    uneven: Option<Uneven>,
 }
 
 impl CoupledCurvature for CoxCurvature {
@@ -327,7 +341,7 @@ impl CoupledCurvature for CoxCurvature {
     /// √d_k p_kᵀx of every term.
     fn factor(&self, x: &[f64], out: &mut [f64]) {
         let products: Vec<f64> = self.each.iter().zip(x).map(|(e, x)| e * x).collect();
-        let (whole, own) = self.risk.collect(&products);
+        let (whole, own) = self.risk.collect(&products, self.uneven.as_ref());
         let sums = self.left.iter().map(|&(k, left)| whole[k] + left * own[k]);
         out.iter_mut().zip(sums).zip(&self.scales).for_each(|((o, s), scale)| *o = scale * s);
     }
@@ -341,7 +355,7 @@ impl CoupledCurvature for CoxCurvature {
             whole[k] += scale * x;
             own[k] += left * scale * x;
         }
-        let back = self.risk.gather(&whole, &own);
+        let back = self.risk.gather(&whole, &own, self.uneven.as_ref());
         v.iter_mut().enumerate().for_each(|(i, v)| *v = self.diagonal[i] * *v - self.each[i] * back[i]);
     }
 }

@@ -3,6 +3,8 @@
 //! Only terms of one sign are ever added where digits count, never taken away again: with delayed entry the sums over a range of event
 //! times are made of those over its halves, quarters and so on.
 
+use crate::loss::cox::scale::Uneven;
+
 /// No event time.
 const NONE: u32 = u32::MAX;
 
@@ -130,73 +132,152 @@ impl RiskSets {
         (one.first < one.end).then(|| one.end as usize - 1)
     }
 
-    /// Σ over those at risk at each event time who live on, and over those who do not.
-    pub(super) fn collect(&self, v: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    /// Whether a sample was there from the first event time of its stratum.
+    #[inline]
+    fn is_early(&self, one: &AtRisk) -> bool {
+        one.first as usize == self.strata[one.stratum as usize].times.start
+    }
+
+    /// Σ over those at risk at each event time who live on, and over those who do not. Where scales differ (MATH 15.19) v_i is in that of
+    /// its sample, sums are in those of the event times.
+    pub(super) fn collect(&self, v: &[f64], scales: Option<&Uneven>) -> (Vec<f64>, Vec<f64>) {
         let (mut whole, mut own) = (vec![0.0; self.times()], vec![0.0; self.times()]);
         let mut tree = if self.delayed { Halves::new(self.times()) } else { Halves::new(0) };
-        for (one, &x) in self.samples.iter().zip(v).filter(|s| *s.1 != 0.0) {
+        for (i, (one, &x)) in self.samples.iter().zip(v).enumerate().filter(|s| *s.1.1 != 0.0) {
+            let (last, death) = ((one.end as usize).wrapping_sub(1), one.death as usize);
             if one.death != NONE {
-                own[one.death as usize] += x;
+                own[death] += scales.map_or(1.0, |to| to.at_time(i, death)) * x;
             }
             match one.first < one.end {
-                true if one.first as usize == self.strata[one.stratum as usize].times.start => {
-                    whole[one.end as usize - 1] += x;
-                }
-                true => tree.add(one.first as usize, one.end as usize, x),
+                true if self.is_early(one) => whole[last] += self.early_factor(one, scales) * x,
+                true => tree.add(one.first as usize, one.end as usize, |node| {
+                    scales.map_or(1.0, |to| to.at_range(i, node)) * x
+                }),
                 false => {}
             }
         }
         for stratum in &self.strata {
             for k in stratum.times.clone().rev().skip(1) {
-                whole[k] += whole[k + 1];
+                whole[k] += scales.map_or(1.0, |to| to.step(k)) * whole[k + 1];
             }
         }
+        if let Some(to) = scales {
+            whole.iter_mut().enumerate().for_each(|(k, s)| *s *= to.level(k));
+        }
         if self.delayed {
-            whole.iter_mut().enumerate().for_each(|(k, s)| *s += tree.above(k));
+            tree.push_down(scales);
+            whole.iter_mut().zip(&tree.nodes[tree.size..]).for_each(|(s, x)| *s += x);
         }
         (whole, own)
     }
 
     /// Σ over the event times at which a sample is at risk, `own` at its death: the transpose of [`RiskSets::collect`].
-    pub(super) fn gather(&self, whole: &[f64], own: &[f64]) -> Vec<f64> {
+    pub(super) fn gather(&self, whole: &[f64], own: &[f64], scales: Option<&Uneven>) -> Vec<f64> {
         let mut until = whole.to_vec();
+        if let Some(to) = scales {
+            until.iter_mut().enumerate().for_each(|(k, x)| *x *= to.level(k));
+        }
         for stratum in &self.strata {
             for k in stratum.times.clone().skip(1) {
-                until[k] += until[k - 1];
+                until[k] += scales.map_or(1.0, |to| to.step(k - 1)) * until[k - 1];
             }
         }
-        let tree = if self.delayed { Halves::of(whole) } else { Halves::new(0) };
-        let sum = |one: &AtRisk| {
+        let tree = if self.delayed { Halves::of(whole, scales) } else { Halves::new(0) };
+        let sum = |(i, one): (usize, &AtRisk)| {
             let lived = match one.first < one.end {
-                true if one.first as usize == self.strata[one.stratum as usize].times.start => {
-                    until[one.end as usize - 1]
+                true if self.is_early(one) => self.early_factor(one, scales) * until[one.end as usize - 1],
+                true => {
+                    tree.sum(one.first as usize, one.end as usize, |node| scales.map_or(1.0, |to| to.at_range(i, node)))
                 }
-                true => tree.sum(one.first as usize, one.end as usize),
                 false => 0.0,
             };
-            if one.death == NONE { lived } else { lived + own[one.death as usize] }
+            let death = one.death as usize;
+            if one.death == NONE { lived } else { lived + scales.map_or(1.0, |to| to.at_time(i, death)) * own[death] }
         };
-        self.samples.iter().map(sum).collect()
+        self.samples.iter().enumerate().map(sum).collect()
+    }
+
+    /// From the scale of a sample that was there early to that of the last event time at which it lives on: one who dies is in the scale
+    /// of the event time after it.
+    #[inline]
+    fn early_factor(&self, one: &AtRisk, scales: Option<&Uneven>) -> f64 {
+        match scales {
+            Some(to) if one.death != NONE => to.step(one.end as usize - 1),
+            _ => 1.0,
+        }
+    }
+
+    /// max u_i over those at risk at each event time.
+    pub(super) fn largest(&self, u: &[f64]) -> Vec<f64> {
+        let (mut most, mut own) = (vec![f64::NEG_INFINITY; self.times()], vec![f64::NEG_INFINITY; self.times()]);
+        let mut tree = Halves::filled(if self.delayed { self.times() } else { 0 }, f64::NEG_INFINITY);
+        for (one, &x) in self.samples.iter().zip(u) {
+            if one.death != NONE {
+                own[one.death as usize] = own[one.death as usize].max(x);
+            }
+            match one.first < one.end {
+                true if self.is_early(one) => most[one.end as usize - 1] = most[one.end as usize - 1].max(x),
+                true => tree.change(one.first as usize, one.end as usize, |_, value| value.max(x)),
+                false => {}
+            }
+        }
+        for stratum in &self.strata {
+            for k in stratum.times.clone().rev().skip(1) {
+                most[k] = most[k].max(most[k + 1]);
+            }
+        }
+        if self.delayed {
+            (2..tree.nodes.len()).for_each(|node| tree.nodes[node] = tree.nodes[node].max(tree.nodes[node / 2]));
+            most.iter_mut().zip(&tree.nodes[tree.size..]).for_each(|(s, x)| *s = s.max(*x));
+        }
+        most.iter().zip(&own).map(|(a, b)| a.max(*b)).collect()
+    }
+
+    /// The least of the shifts over the event times of a sample, `until` the least ones from the first event time on.
+    pub(super) fn least_shift(&self, i: usize, (shifts, until): (&[f64], &[f64]), ranges: &Halves) -> f64 {
+        let one = &self.samples[i];
+        let at_death = if one.death == NONE { f64::INFINITY } else { shifts[one.death as usize] };
+        match one.first < one.end {
+            true if self.is_early(one) => until[one.end as usize - 1].min(at_death),
+            true => ranges.least_over(one.first as usize, one.end as usize).min(at_death),
+            false => at_death,
+        }
     }
 }
 
 /// A binary tree over places: sums over a range, or values added to a range, without a difference.
-struct Halves {
+pub(super) struct Halves {
     size: usize,
-    nodes: Vec<f64>,
+    pub(super) nodes: Vec<f64>,
 }
 
 impl Halves {
     fn new(len: usize) -> Self {
-        let size = len.next_power_of_two();
-        Self { size, nodes: vec![0.0; 2 * size] }
+        Self::filled(len, 0.0)
     }
 
-    fn of(values: &[f64]) -> Self {
+    fn filled(len: usize, value: f64) -> Self {
+        let size = len.next_power_of_two();
+        Self { size, nodes: vec![value; 2 * size] }
+    }
+
+    /// Sums over all ranges.
+    fn of(values: &[f64], scales: Option<&Uneven>) -> Self {
         let mut tree = Self::new(values.len());
         tree.nodes[tree.size..tree.size + values.len()].copy_from_slice(values);
+        let part = |tree: &Self, node: usize| scales.map_or(1.0, |to| to.edge(node)) * tree.nodes[node];
         for node in (1..tree.size).rev() {
-            tree.nodes[node] = tree.nodes[2 * node] + tree.nodes[2 * node + 1];
+            tree.nodes[node] = part(&tree, 2 * node) + part(&tree, 2 * node + 1);
+        }
+        tree
+    }
+
+    /// The least values over all ranges.
+    pub(super) fn least(values: &[f64]) -> Self {
+        let mut tree = Self::filled(values.len(), f64::INFINITY);
+        tree.nodes[tree.size..tree.size + values.len()].copy_from_slice(values);
+        for node in (1..tree.size).rev() {
+            tree.nodes[node] = tree.nodes[2 * node].min(tree.nodes[2 * node + 1]);
         }
         tree
     }
@@ -217,29 +298,37 @@ impl Halves {
         }
     }
 
-    fn add(&mut self, from: usize, to: usize, x: f64) {
+    /// What the parts of a range become.
+    fn change(&mut self, from: usize, to: usize, new: impl Fn(usize, f64) -> f64) {
         let mut parts = [0usize; 128];
         let mut count = 0;
         self.parts(from, to, |node| {
             parts[count] = node;
             count += 1;
         });
-        parts[..count].iter().for_each(|&node| self.nodes[node] += x);
+        parts[..count].iter().for_each(|&node| self.nodes[node] = new(node, self.nodes[node]));
     }
 
-    /// What was added to the ranges that hold a place.
-    fn above(&self, place: usize) -> f64 {
-        let (mut node, mut sum) = (place + self.size, 0.0);
-        while node > 0 {
-            sum += self.nodes[node];
-            node /= 2;
+    fn add(&mut self, from: usize, to: usize, x: impl Fn(usize) -> f64) {
+        self.change(from, to, |node, value| value + x(node));
+    }
+
+    /// What was added to ranges, to all their places.
+    fn push_down(&mut self, scales: Option<&Uneven>) {
+        for node in 2..self.nodes.len() {
+            self.nodes[node] += scales.map_or(1.0, |to| to.edge(node)) * self.nodes[node / 2];
         }
+    }
+
+    fn sum(&self, from: usize, to: usize, factor: impl Fn(usize) -> f64) -> f64 {
+        let mut sum = 0.0;
+        self.parts(from, to, |node| sum += factor(node) * self.nodes[node]);
         sum
     }
 
-    fn sum(&self, from: usize, to: usize) -> f64 {
-        let mut sum = 0.0;
-        self.parts(from, to, |node| sum += self.nodes[node]);
-        sum
+    fn least_over(&self, from: usize, to: usize) -> f64 {
+        let mut least = f64::INFINITY;
+        self.parts(from, to, |node| least = least.min(self.nodes[node]));
+        least
     }
 }
