@@ -153,6 +153,10 @@ def test_separation_is_bounded():
     X = np.arange(30.0).reshape(-1, 1) @ np.array([[1.0, 0.0]]) + np.array([[0.0, 1.0]])
     found = bestset.solve(X, Times(np.arange(30.0)[::-1] + 1, np.ones(30)), loss="cox", lambda0=0.5)
     assert np.all(np.isfinite(found.coef)) and found.lower_bound <= found.objective
+    assert not any("infinite" in remark for remark in found.remarks)
+    with pytest.warns(UserWarning, match="may be infinite"):
+        found = bestset.solve(X, Times(np.arange(30.0)[::-1] + 1, np.ones(30)), loss="cox", lambda0=0.5, lambda2=0.0, prove=None)
+    assert np.all(np.isfinite(found.coef)) and found.lower_bound <= found.objective
     with pytest.raises(ValueError, match="survival times"):
         bestset.solve(X, np.arange(30.0), loss="cox", lambda0=0.5)
 

@@ -57,7 +57,7 @@ pub(crate) fn solve_in_slices(
     options.validate(problem)?;
     monitor.so_far.most = problem.max_size().unwrap_or(usize::MAX);
     let grown = exact::slices::solve(problem, options, &mut monitor, grow, exact::Tuning::default());
-    let polished = grown.and_then(|outcome| outcome.polished(problem, &monitor));
+    let polished = grown.and_then(|outcome| outcome.pruned(problem, &monitor)?.polished(problem, &monitor));
     ended(problem, monitor, polished.and_then(|outcome| outcome.certified(problem, options)))
 }
 
@@ -97,7 +97,9 @@ fn run(
             Method::DualIht => published::dual_iht::solve(problem, options, monitor),
             Method::Cdss => published::cdss::solve(problem, options, monitor),
         };
-        found?.polished(problem, monitor)
+        // Published algorithms end where they end.
+        let found = if is_published { found? } else { found?.pruned(problem, monitor)? };
+        found.polished(problem, monitor)
     })
 }
 

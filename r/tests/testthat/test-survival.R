@@ -104,6 +104,8 @@ test_that("what is wrong with survival times is said in the words of Surv()", {
   expect_error(bestset(d$x, cbind(u = d$time, v = d$status), family = "cox"), "named time and status")
   expect_error(bestset(d$x, Surv(d$time, d$status), family = "gaussian"), "family \"cox\"")
   expect_error(bestset(d$x, Surv(d$time, d$time + 1, d$status, type = "interval")), "right-censored")
+  ordered <- Surv(30:1, rep(1, 30))
+  expect_warning(bestset(cbind(a = 1:30, b = cos(1:30)), ordered, k = 1, lambda2 = 0), "may be infinite")
   expect_error(bestset(d$x, Surv(d$time, d$status), ties = "exact"), "ties is \"exact\"")
   expect_error(bestset(d$x, Surv(d$time, d$status), strata = 1:3), "strata has length 3")
   expect_error(bestset(d$x, d$time, strata = d$site), "strata are for survival times")

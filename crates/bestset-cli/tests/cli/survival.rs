@@ -130,6 +130,9 @@ fn bad_times_and_counts_are_named() {
     table("none.csv", &|i| format!("{},0,0,{}", 1 + i, x(i)));
     table("late.csv", &|i| format!("{},1,{},{}", 1 + i, if i == 3 { 4 } else { 0 }, x(i)));
     table("counts.csv", &|i| format!("{},1,0,{}", if i == 7 { -3 } else { i as i64 }, x(i)));
+    table("zero.csv", &|i| format!("{i},1,-1,{}", x(i)));
+    // As R's coxph() has it, zero is a time like others.
+    place.done("fit zero.csv --time t --event e --drop s");
     table("nothing.csv", &|i| format!("0,1,0,{}", x(i)));
     for (line, said) in [
         ("fit before.csv --time t --event e --drop s", "t is -2 in row 5 of those used"),
@@ -145,7 +148,8 @@ fn bad_times_and_counts_are_named() {
     }
 }
 
-/// The order of the times is that of a feature: the likelihood grows without an end, the answer does not, with a ridge or without.
+/// The order of the times is that of a feature: the likelihood grows without an end, the answer does not, with a ridge or without; without
+/// one it is said.
 #[test]
 fn a_monotone_likelihood_has_a_bounded_answer() {
     let place = Place::new();
@@ -156,5 +160,6 @@ fn a_monotone_likelihood_has_a_bounded_answer() {
         let (objective, bound) = (found["objective"].as_f64().unwrap(), found["lower_bound"].as_f64().unwrap_or(0.0));
         assert!(objective.is_finite() && bound <= objective, "{found}");
         assert!(found["features"][0]["coefficient"].as_f64().unwrap().is_finite(), "{found}");
+        assert_eq!(found["remarks"].to_string().contains("may be infinite"), !ridge.is_empty(), "{found}");
     }
 }

@@ -109,7 +109,7 @@ impl Strand<'_, '_> {
             Some(entry) => entry,
             None => grid::entry(&problem, answer, &problem.correlations_at(answer)?)?,
         };
-        let polished = outcome.polished(&problem, monitor)?;
+        let polished = outcome.pruned(&problem, monitor)?.polished(&problem, monitor)?;
         let solution = solution(&problem, polished, solve, (monitor.passes, monitor.seconds() - begun))?;
         monitor.passes += before_passes;
         let (lambda1, lambda2) = (problem.penalty().lambda1, problem.penalty().lambda2);

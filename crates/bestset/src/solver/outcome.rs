@@ -4,7 +4,7 @@ use crate::certificate::Certificate;
 use crate::control::{Limits, Method, Options};
 use crate::error::Result;
 use crate::problem::Problem;
-use crate::search::polish::polished;
+use crate::search::polish::{polished, pruned};
 use crate::solution::{Coefficients, Local, Ranked, Screened, Solution, Status};
 
 /// What a solver hands back: its best coefficients, a dual point with the bound it proves, and how its loop ended.
@@ -47,6 +47,22 @@ impl Outcome {
             ranked: Vec::new(),
             dependent: Vec::new(),
         }
+    }
+
+    /// The answer without coefficients that P is lower without; not beside other subsets of the best, of which it may be one then.
+    pub fn pruned(self, problem: &Problem<'_>, limits: &Limits) -> Result<Self> {
+        if problem.loss().is_quadratic() || self.ranked.len() > 1 {
+            return Ok(self);
+        }
+        let Some(coefficients) = pruned(problem, &self.coefficients, limits)
+            .or_else(|error| if error.is_of_reading() { Ok(None) } else { Err(error) })?
+        else {
+            return Ok(self);
+        };
+        let objective = problem.value(&coefficients)?;
+        let ranked = self.ranked.into_iter().map(|r| Ranked { objective, coefficients: coefficients.clone(), ..r });
+        // What was known of changes was known of another support.
+        Ok(Self { ranked: ranked.collect(), coefficients, local: Local::None, ..self })
     }
 
     /// The same answer, and the other subsets of the best, to their last digits (MATH 7.12).
