@@ -81,7 +81,10 @@ fn proved(files: &Files) -> Result<Proved, Failed> {
     let data = Table::read(&files.data).map_err(Failed::Unread)?;
     let target = files.target.as_deref().map(Table::read).transpose().map_err(Failed::Unread)?;
     let proof = File::open(&files.proof).map_err(|e| unread(&files.proof, e.to_string()))?;
-    judge(&data, target.as_ref(), BufReader::with_capacity(1 << 20, proof))
+    judge(&data, target.as_ref(), BufReader::with_capacity(1 << 20, proof)).map_err(|failed| match failed {
+        Failed::Unread(problem) => unread(&files.proof, problem),
+        other => other,
+    })
 }
 
 fn said(proved: &Proved, files: &Files) -> String {

@@ -59,7 +59,9 @@ impl Proved {
     /// A set of features by their names, which are quoted where they could be read as several.
     fn set(&self, features: &[usize]) -> String {
         let divides = |c: char| c.is_whitespace() || c.is_control() || ",;{}\"".contains(c);
-        let is_plain = |name: &str| !name.is_empty() && !name.contains(divides);
+        // What is shown otherwise than it is written, as marks that turn the direction of reading, is quoted too.
+        let is_shown = |name: &str| format!("{name:?}") == format!("\"{name}\"");
+        let is_plain = |name: &str| !name.is_empty() && !name.contains(divides) && is_shown(name);
         let word = |name: &String| if is_plain(name) { name.clone() } else { format!("{name:?}") };
         let words: Vec<String> = features.iter().map(|&j| word(&self.header.names[j])).collect();
         format!("{{{}}}", words.join(", "))

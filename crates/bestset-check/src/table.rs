@@ -66,7 +66,11 @@ impl Table {
         }
         lines.retain(|line: &Vec<String>| !(line.len() == 1 && line[0].trim().is_empty()));
         let mut lines = lines.into_iter();
-        let names: Vec<String> = lines.next().ok_or("the file is empty")?.iter().map(|n| n.trim().to_owned()).collect();
+        let name = |(k, cell): (usize, &String)| match cell.trim_matches(|c: char| c.is_ascii_whitespace()) {
+            "" => format!("x{}", k + 1),
+            name => name.to_owned(),
+        };
+        let names: Vec<String> = lines.next().ok_or("the file is empty")?.iter().enumerate().map(name).collect();
         let mut cells = Vec::new();
         let mut rows = 0;
         for line in lines {

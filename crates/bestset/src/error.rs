@@ -379,9 +379,9 @@ pub enum Error {
         /// How to go on.
         advice: String,
     },
-    /// Coefficients that nothing keeps finite, where that is needed to begin with.
+    /// A coefficient that neither a ridge nor bounds keep finite, in a model whose relaxation needs one of them.
     #[error(
-        "{what} cannot be fitted with lambda2 = 0: set lambda2 above 0 (1e-6 hardly changes a fit), or bound every coefficient{or}"
+        "{what} cannot be fitted where a coefficient has neither a ridge nor bounds: set lambda2 above 0 (1e-6 hardly changes a fit) and no shrinkage factor to 0, or bound every coefficient{or}"
     )]
     Unpenalised {
         /// What cannot be fitted.

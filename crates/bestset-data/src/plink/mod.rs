@@ -178,8 +178,14 @@ fn choose(files: &CohortFiles, people: &[Person], options: &CohortOptions) -> Re
     }
     if !keep.contains(&true) {
         let by = options.traits.as_ref().or(options.covariates.as_ref()).unwrap_or(&files.fam);
-        let problem =
-            "nobody is left: no person of the .fam file has the trait and all covariates; compare FID and IID of both";
+        let problem = match &options.traits {
+            None if options.covariates.is_none() => {
+                "nobody is left: the .fam file has no trait, -9 and NA are missing; --pheno FILE gives one"
+            }
+            _ => {
+                "nobody is left: no person of the .fam file has the trait and all covariates; compare FID and IID of both"
+            }
+        };
         return Err(FileError::new(by, problem).into());
     }
     let kept = |i: &usize| keep[*i];

@@ -77,24 +77,34 @@ pub(crate) fn pruned(problem: &Problem<'_>, found: &Coefficients, limits: &Limit
     Ok(is_pruned.then(|| work.coefficients()))
 }
 
-/// The features of an answer along which a loss over all samples together falls for ever (MATH 15.20), or whose coefficients (7.12) would move by more than [`GROWING`] of themselves: P has no minimum near, it falls as they grow. An answer of a fit moves by its last digits; of e^{−cβ}, whose infimum is at infinity, every step of Newton's goes 1/c on.
+/// The features of an answer along which a loss over all samples together falls for ever (MATH 15.20), or whose coefficients (7.12) would
+/// move by more than [`GROWING`] of themselves: P has no minimum near, it falls as they grow. An answer of a fit moves by its last digits; of
+/// e^{−cβ}, whose infimum is at infinity, every step of Newton's goes 1/c on. Where the loss has come down to zero there is no step to look at:
+/// then twice the answer is no worse.
 pub(crate) fn growing(problem: &Problem<'_>, found: &Coefficients) -> Result<Vec<usize>> {
     let mut work = Workspace::new(problem).undamped();
     work.load(found)?;
     if found.nonzeros() == 0 || !work.can_price(found.nonzeros()) {
         return Ok(Vec::new());
     }
-    let is_free =
-        |(c, &b): (&Coordinate, &f64)| b == 0.0 || (if b > 0.0 { c.upper } else { -c.lower }) == f64::INFINITY;
-    if let Some(coupled) = problem.coupled().filter(|_| work.coordinates.iter().zip(&work.beta).all(is_free)) {
-        let offset = problem.null_margins();
-        let own: Vec<f64> = work.margins.iter().zip(&offset).map(|(u, o)| u - o).collect();
-        if coupled.falls_along(&own) {
-            return Ok(found.iter().filter(|c| c.1 != 0.0).map(|c| c.0).collect());
-        }
+    // Bounds end what grows.
+    let has_no_end = |c: &Coordinate, b: f64| (if b > 0.0 { c.upper } else { -c.lower }) == f64::INFINITY;
+    let is_free = work.coordinates.iter().zip(&work.beta).all(|(c, &b)| b == 0.0 || has_no_end(c, b));
+    let all = || found.iter().filter(|c| c.1 != 0.0).map(|c| c.0).collect();
+    let offset = problem.null_margins();
+    let own: Vec<f64> = work.margins.iter().zip(&offset).map(|(u, o)| u - o).collect();
+    if is_free && problem.coupled().is_some_and(|coupled| coupled.falls_along(&own)) {
+        return Ok(all());
     }
-    let Some((d, _)) = step(&mut work) else { return Ok(Vec::new()) };
-    let is_growing = |k: &usize| d[*k].abs() > GROWING * work.beta[*k].abs() && d[*k] * work.beta[*k] > 0.0;
+    let Some((d, _)) = step(&mut work) else {
+        let doubled: Vec<f64> = work.margins.iter().zip(&own).map(|(u, own)| u + own).collect();
+        let is_no_worse = problem.loss_sum(&doubled, 2.0 * work.intercept) <= work.loss();
+        return Ok(if is_free && is_no_worse { all() } else { Vec::new() });
+    };
+    let is_growing = |k: &usize| {
+        let (c, b, d) = (&work.coordinates[*k], work.beta[*k], d[*k]);
+        d.abs() > GROWING * b.abs() && d * b > 0.0 && has_no_end(c, b)
+    };
     let mut features: Vec<usize> = (0..d.len()).filter(is_growing).map(|k| work.active.features()[k]).collect();
     features.sort_unstable();
     Ok(features)

@@ -288,7 +288,7 @@ fn messages_name_the_value_and_the_place() {
         ),
         (
             Error::Unpenalised { what: "a multinomial model", or: "" },
-            "a multinomial model cannot be fitted with lambda2 = 0: set lambda2 above 0 (1e-6 hardly changes a fit), or bound every coefficient",
+            "a multinomial model cannot be fitted where a coefficient has neither a ridge nor bounds: set lambda2 above 0 (1e-6 hardly changes a fit) and no shrinkage factor to 0, or bound every coefficient",
         ),
         (Error::NegativeWeight { index: 2, value: -1.0 }, "weight[2] is -1; weights must be at least 0"),
         (Error::NoWeight { count: 3 }, "all 3 sample weights are zero"),

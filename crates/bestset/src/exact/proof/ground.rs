@@ -137,6 +137,13 @@ impl<'p, 'a, 'w> ProofTree<'p, 'a, 'w> {
         self.write_anchor(node)
     }
 
+    /// A bound that closes the node.
+    pub(super) fn close(&mut self, node: &NodeRelaxation, known: &mut Option<Arc<MovedCurvature>>) -> Result<()> {
+        self.write_lemma(node, known)?;
+        self.write_bound(node)?;
+        self.out.flag(true)
+    }
+
     /// The point and the price of the node's bound.
     pub(super) fn write_anchor(&mut self, node: &NodeRelaxation) -> Result<()> {
         let features = self.ground.context().features(&node.members.positions);

@@ -78,10 +78,7 @@ impl ProofTree<'_, '_, '_> {
             node = relax(&self.ground.context(), node, &self.goal(), limits);
             check(limits)?;
             if self.rules().closes(&self.ground.context(), &node) {
-                self.write_lemma(&node, &mut lemma)?;
-                self.write_bound(&node)?;
-                self.out.flag(true)?;
-                return Ok(None);
+                return self.close(&node, &mut lemma).map(|()| None);
             }
             let decisions = self.rules().decide(&self.ground.context(), &node);
             if !decisions.inside.is_empty() || !decisions.outside.is_empty() {
@@ -108,12 +105,7 @@ impl ProofTree<'_, '_, '_> {
                 Ok(Some(NodeSplit { node, lemma, member }))
             }
             None => match self.closed_single(&node) {
-                Some(node) => {
-                    self.write_lemma(&node, &mut lemma)?;
-                    self.write_bound(&node)?;
-                    self.out.flag(true)?;
-                    Ok(None)
-                }
+                Some(node) => self.close(&node, &mut lemma).map(|()| None),
                 // One subset, and its bound is below what was to be proved.
                 None => self.cover(&node, &mut lemma).map(|()| None),
             },

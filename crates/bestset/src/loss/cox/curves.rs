@@ -50,8 +50,14 @@ impl Baseline {
     pub fn hazard(&self, curve: &Curve, u: f64, time: f64) -> f64 {
         match curve.times.partition_point(|t| *t <= time) {
             0 => 0.0,
-            k => curve.hazards[k - 1] * (u - self.centre).exp(),
+            k => self.scaled(curve.hazards[k - 1], u),
         }
+    }
+
+    /// Λ e^{u − centre}; by logarithms where e^{u − centre} is no number beside Λ.
+    fn scaled(&self, hazard: f64, u: f64) -> f64 {
+        let factor = (u - self.centre).exp();
+        if factor.is_normal() { hazard * factor } else { (hazard.ln() + u - self.centre).exp() }
     }
 
     /// S(t) = exp(−Λ_s(t) e^{u − centre}).
@@ -61,8 +67,8 @@ impl Baseline {
 
     /// The first time at which S(t) ≤ ½; +∞ where it stays above.
     pub fn median(&self, curve: &Curve, u: f64) -> f64 {
-        let most = std::f64::consts::LN_2 / (u - self.centre).exp();
-        curve.times.get(curve.hazards.partition_point(|h| *h < most)).copied().unwrap_or(f64::INFINITY)
+        let first = curve.hazards.partition_point(|h| self.scaled(*h, u) < std::f64::consts::LN_2);
+        curve.times.get(first).copied().unwrap_or(f64::INFINITY)
     }
 }
 
@@ -83,7 +89,8 @@ impl Cox {
                     (sum, shift) = (0.0, risks.shifts.of_time(k, s));
                 }
                 sum += own.iter().sum::<f64>();
-                before + sum * (centre - shift).exp()
+                // A model's numbers are finite: beyond the largest nobody at the centre lives on.
+                (before + sum * (centre - shift).exp()).min(f64::MAX)
             };
             Curve {
                 stratum: stratum.label,

@@ -3,9 +3,11 @@
 
 mod curves;
 mod dual;
+mod halves;
 mod observed;
 mod risk;
 mod scale;
+mod shifts;
 
 pub use curves::{Baseline, Curve, concordance};
 pub use observed::{KaplanMeier, RiskGroup};
@@ -13,8 +15,9 @@ pub use observed::{KaplanMeier, RiskGroup};
 use crate::error::{Error, Result, check_finite, check_length};
 use crate::loss::{CoupledConjugate, CoupledCurvature, CoupledLoss};
 use risk::{RiskSets, TimedSamples};
-use scale::{Shifts, Uneven};
+use scale::Uneven;
 use serde::{Deserialize, Serialize};
+use shifts::Shifts;
 use std::sync::Arc;
 
 /// How events at the same time are counted.

@@ -52,6 +52,21 @@ fn classes_told_apart_perfectly_or_in_part() {
     }
 }
 
+/// Where the loss has come down to zero, curvature has too; and wide bounds are bounds.
+#[test]
+fn classes_far_apart_and_wide_bounds() {
+    let n = 40;
+    for (seed, scale) in [1.0, 1e3, 1e6].into_iter().enumerate() {
+        let mut x = columns(seed as u64, n, None);
+        (0..n).for_each(|i| x[i] = scale * (i as f64 - 0.5 * (n - 1) as f64));
+        let apart: Vec<f64> = (0..n).map(|i| if 2 * i < n { -1.0 } else { 1.0 }).collect();
+        let raw = Setup { scale: bestset::select::Scale::None, ..setup(Loss::Logistic, 0.0) };
+        assert!(said(x.clone(), &apart, raw.clone()).is_some_and(|features| features.contains(&0)), "{scale}");
+        let bounded = Setup { bounds: Bounds::All(-1000.0, 1000.0), ..raw };
+        assert_eq!(said(x, &apart, bounded), None, "{scale}");
+    }
+}
+
 #[test]
 fn counts_that_are_zero_wherever_a_column_is_one() {
     let n = 60;
