@@ -1,8 +1,9 @@
-"""Times solves, proofs in files and their checks; prints rows of the table PROOF of bench/NOTES.md.
+"""Times solves, proofs in files and their checks; prints rows of the table of bench/PROOFS.md.
 
     python3 bench/proofs.py DATA TARGET LAMBDA2 K [K ...]      K may be a range, 1-19, or prices LAMBDA0:LAMBDA1, 0.1:0.2
     python3 bench/proofs.py draw FILE.npy paper N SNR          the paper's simulation (problems.py), the target its column x1
     python3 bench/proofs.py draw FILE.npy wide P SNR           n = 1000, ten coefficients of one size, the same way
+    python3 bench/proofs.py draw FILE.npy independent P SNR    n = 1000, five coefficients of one size, independent columns
 
 Seconds of the processor on one thread: of the solve alone, of the solve and the search in proof mode after it (no pools, only what a record
 can say) with nothing kept of what it says, of the same with the file written, of the check; nodes and bytes of the proof. The programs are
@@ -47,12 +48,13 @@ def row(data, target, ridge, k):
             reason = (proved.stderr or plain.stdout).strip().splitlines()[-1:]
             return f"| {pathlib.Path(data).stem} | {ridge} | {k} | {alone:.2f} | {mode:.2f} | {both:.2f} | no proof: {reason} |", False
         checked, check = run(BIN / "bestset-check", data, file, "--counts")
-    counts = checked.stdout.strip().splitlines()[-1]
-    is_accepted = checked.returncode == 0
-    count, size = int(nodes[1]), int(nodes[2])
-    name = pathlib.Path(data).stem
-    text = f"| {name} | {ridge} | {k} | {alone:.2f} | {mode:.2f} | {both:.2f} | {check:.2f} | {count} | {size / 1000:.1f} KB |"
-    return f"{text} {'' if is_accepted else 'NOT ACCEPTED: '}{counts}", is_accepted
+    name, size = pathlib.Path(data).stem, int(nodes[2])
+    row = f"| {name} | {ridge} | {k} | {alone:.2f} | {mode:.2f} | {both:.2f} | {check:.2f} | {int(nodes[1]):,} |"
+    if checked.returncode != 0:
+        return f"{row} NOT ACCEPTED: {checked.stdout.strip()}", False
+    splits, bounds, _, fits, _ = re.findall(r"(\d+) \w+", checked.stdout.strip().splitlines()[-1])
+    length = f"{size / 1e3:.1f} KB" if size < 1e6 else f"{size / 1e6:.1f} MB"
+    return f"{row} {int(splits):,} | {int(bounds):,} | {int(fits):,} | {length} |", True
 
 
 def draw(file, kind, size, snr):
@@ -64,10 +66,11 @@ def draw(file, kind, size, snr):
     if kind == "paper":
         X, y, _ = problems.paper_data(int(size), int(snr), 1)
     else:
+        correlation, count = {"wide": (0.1, 10), "independent": (0.0, 5)}[kind]
         rng = numpy.random.default_rng([1, int(size), int(snr)])
-        X = problems.unit_columns(problems.autoregressive(rng, 1000, int(size), 0.1))
-        support = rng.choice(X.shape[1], 10, replace=False)
-        y = problems.with_noise(rng, X[:, support] @ rng.choice([-1.0, 1.0], 10), int(snr))
+        X = problems.unit_columns(problems.autoregressive(rng, 1000, int(size), correlation))
+        support = rng.choice(X.shape[1], count, replace=False)
+        y = problems.with_noise(rng, X[:, support] @ rng.choice([-1.0, 1.0], count), int(snr))
     numpy.save(file, numpy.asfortranarray(numpy.column_stack([y, X])))
     return 0
 
