@@ -161,8 +161,10 @@ impl Path {
     pub fn with_criteria(mut self, problem: &Problem<'_>, path: &bestset::path::Path) -> Self {
         let all = bestset::criteria::Criterion::all_along(problem, path, None).unwrap_or_default();
         let fitting = all.into_iter().filter(|(kind, _)| kind.is_defined(problem.loss()));
+        // The share of the deviance is R² for the squared loss alone.
+        let letter = if problem.loss().is_quadratic() { "R²" } else { "D²" };
         let named = |(kind, values): (bestset::criteria::Criterion, _)| Criterion {
-            name: kind.title().to_owned(),
+            name: kind.title().replace("R²", letter),
             higher_is_better: kind.is_maximised(),
             values,
         };

@@ -51,9 +51,10 @@ pub struct InputArgs {
     /// Survival times: the column with the time of the event or of censoring; needs --event, and makes the family cox.
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, requires = "event", conflicts_with_all = ["target", "target_file"])]
     pub time: Option<String>,
-    /// Column that says which times are those of events: 1 and 0, or two texts such as yes and no.
-    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, requires = "time")]
-    pub event: Option<String>,
+    /// Column that says which times are those of events: 1 and 0, or two texts such as yes and no; or, as in status=2, the value that
+    /// does, all others being censored.
+    #[arg(long, value_name = "COLUMN[=VALUE]", value_parser = event, allow_hyphen_values = true, requires = "time")]
+    pub event: Option<EventColumn>,
     /// Column with the time at which a sample came under observation.
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, requires = "time")]
     pub entry: Option<String>,
@@ -112,6 +113,14 @@ pub struct InputArgs {
     pub cohort: CohortArgs,
 }
 
+/// The column that says which times are those of events.
+#[derive(Debug, Clone)]
+pub struct EventColumn {
+    pub column: String,
+    /// The value that says so, where it is named.
+    pub value: Option<String>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TiesName {
     Efron,
@@ -152,7 +161,11 @@ impl InputArgs {
             weights: self.weights.clone(),
             offset: self.offset.clone(),
             exposure: self.exposure.clone(),
-            apart: [&self.event, &self.entry, &self.strata].into_iter().flatten().cloned().collect(),
+            apart: [self.event.as_ref().map(|e| &e.column), self.entry.as_ref(), self.strata.as_ref()]
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect(),
             drop: self.drop.clone(),
             positive: self.positive.clone(),
             drop_missing_target: self.drop_missing_target,
@@ -216,6 +229,14 @@ pub fn format_parser() -> impl TypedValueParser<Value = Format> {
         "mtx" => Format::Market,
         _ => Format::Csv,
     })
+}
+
+/// COLUMN or COLUMN=VALUE; a name may have the sign itself, the last one is meant.
+fn event(text: &str) -> Result<EventColumn, String> {
+    let whole = || EventColumn { column: text.to_owned(), value: None };
+    let parts =
+        |(column, value): (&str, &str)| EventColumn { column: column.to_owned(), value: Some(value.to_owned()) };
+    Ok(text.rsplit_once('=').map_or_else(whole, parts))
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

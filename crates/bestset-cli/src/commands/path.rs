@@ -4,6 +4,7 @@ use crate::args::{ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, Pat
 use crate::exit::{Exit, Failure};
 use crate::output::answer::{DataJson, VariantJson, write_data};
 use crate::output::{self, number, percent};
+use crate::work::load::counted;
 use crate::work::{Answer, Encoding, Loaded, Posed, Session, answer, encoding, report};
 use bestset::CancelFlag;
 use bestset::criteria::{Criterion, Fit};
@@ -129,7 +130,7 @@ impl Path {
         let penalty = posed.problem.penalty();
         let (lambda1, lambda2) = (output::short(penalty.lambda1), output::short(penalty.lambda2));
         writeln!(out, "{} loss, lambda1 {lambda1}, lambda2 {lambda2}\n", posed.problem.loss().name())?;
-        output::heading(out, &format!("Path: {} points, {status}", points.len()))?;
+        output::heading(out, &format!("Path: {}, {status}", counted(points.len() as u64, "point")))?;
         let rows = points.iter().enumerate().map(|(k, point)| row(posed, chosen, point, k));
         writeln!(out, "{}", output::table(&["lambda0", "features", "P", "gap", "R²", title, "", "changes"], rows))?;
         writeln!(out, "{title} chooses the point marked *: bestset fit with --lambda0 {}", found.terms.lambda0)?;

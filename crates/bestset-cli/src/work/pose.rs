@@ -7,6 +7,7 @@ use bestset::design::Design;
 use bestset::groups::Groups;
 use bestset::select::{Samples, Setup};
 use bestset::{Bounds, Error};
+use std::ops::Range;
 
 /// The core's problem with the names of the data.
 pub struct Posed<'a> {
@@ -47,7 +48,8 @@ impl FittingArgs {
     fn setup(&self, data: &Loaded) -> Result<Setup, Failure> {
         let usual = Setup::default();
         let features = |names: &[String], what: &str| -> Result<Vec<usize>, Failure> {
-            names.iter().map(|name| feature(data, name, what)).collect()
+            let each = names.iter().map(|name| named_features(data, name, what)).collect::<Result<Vec<_>, _>>()?;
+            Ok(each.into_iter().flatten().collect())
         };
         let factors = |given: &[(String, f64)], what: &str| -> Result<bestset::Factors, Failure> {
             if given.is_empty() {
@@ -55,7 +57,7 @@ impl FittingArgs {
             }
             let mut all = vec![1.0; data.features()];
             for (name, value) in given {
-                all[feature(data, name, what)?] = *value;
+                all[named_features(data, name, what)?].fill(*value);
             }
             Ok(bestset::Factors::Each(all))
         };
@@ -87,11 +89,13 @@ impl FittingArgs {
     }
 }
 
-/// The feature of this name or number.
-fn feature(data: &Loaded, name: &str, what: &str) -> Result<usize, Failure> {
+/// The feature of this name or number, or those of the category of this name, which are side by side.
+fn named_features(data: &Loaded, name: &str, what: &str) -> Result<Range<usize>, Failure> {
     let count = data.features();
     let numbered = || name.parse::<usize>().ok().filter(|k| (1..=count).contains(k)).map(|k| k - 1);
-    data.set.names.find(name, count).or_else(numbered).ok_or_else(|| {
+    let category = || data.set.categories.iter().find(|c| c.column == name).map(|c| c.features());
+    let one = |j: usize| j..j + 1;
+    data.set.names.find(name, count).map(one).or_else(category).or_else(|| numbered().map(one)).ok_or_else(|| {
         let some: Vec<String> = (0..count.min(5)).map(|j| data.name(j)).collect();
         let more = if count > 5 { ", ..." } else { "" };
         Failure::Message(format!("{what}: there is no feature {name:?} among the {count} ({}{more})", some.join(", ")))

@@ -16,8 +16,8 @@ pub fn on_target(target: &Target, set: &Dataset) -> Option<String> {
     let (name, values) = (&target.name, &target.values);
     if let Some(status) = censoring(target, set) {
         return Some(format!(
-            "{name} looks like times until an event and {status} says whether it came: times are regressed as they are, censored \
-             ones too, since there is no survival model here; {status} is a feature unless it is dropped (--drop {status})"
+            "{name} looks like times until an event and {status} says whether it came: here times are regressed as they are, censored \
+             ones too, and {status} is a feature; --time {name} --event {status} takes them as survival times"
         ));
     }
     let most = COUNTS.min(values.len() / ROWS);
@@ -36,8 +36,7 @@ pub fn on_target(target: &Target, set: &Dataset) -> Option<String> {
             listed()
         )),
         [0.0, .., most] if whole && levels.len() > CLASSES => Some(format!(
-            "{name} has whole numbers from 0 to {most} and is regressed with the squared loss; for counts, log(1 + {name}) is often \
-             the better target"
+            "{name} has whole numbers from 0 to {most} and is regressed with the squared loss; --family poisson takes them as counts"
         )),
         _ => None,
     }

@@ -24,8 +24,11 @@ const WORDS: [(&[&str], bool); 2] = [
 /// Times, events, entries and strata; `None` where the target is no time.
 pub fn times(input: &InputArgs, target: &Target, apart: &[Apart]) -> Result<Option<Survival>, Failure> {
     let (Some(_), Some((event, others))) = (&input.time, apart.split_first()) else { return Ok(None) };
-    if target.classes.is_some() {
-        return Err(Failure::Message(format!("column {:?} holds texts, not times", target.name)));
+    if target.classes.is_some() || !target.labels.is_empty() {
+        return Err(Failure::Message(format!(
+            "--time: column {:?} holds texts, not times; of dates take the days between two of them",
+            target.name
+        )));
     }
     let mut others = others.iter();
     let entry = input.entry.as_ref().and_then(|_| others.next());
@@ -33,7 +36,10 @@ pub fn times(input: &InputArgs, target: &Target, apart: &[Apart]) -> Result<Opti
         return Err(Failure::Message(format!("--entry: the column holds texts such as {:?}, not times", levels[0])));
     }
     let strata = input.strata.as_ref().and_then(|_| others.next()).map(numbered);
-    let event = event.values.iter().map(|value| happened(event, *value)).collect::<Result<_, _>>()?;
+    let event = match input.event.as_ref().and_then(|e| e.value.as_deref()) {
+        Some(value) => equal(event, value)?,
+        None => event.values.iter().map(|value| happened(event, *value)).collect::<Result<_, _>>()?,
+    };
     Ok(Some(Survival { time: target.values.clone(), event, entry: entry.map(|e| e.values.clone()), strata }))
 }
 
@@ -44,10 +50,28 @@ fn happened(column: &Apart, value: f64) -> Result<bool, Failure> {
     let known = WORDS.iter().find(|(words, _)| words.contains(&lower.as_str()));
     known.map(|k| k.1).ok_or_else(|| {
         Failure::Message(format!(
-            "column {:?} holds {text:?}; --event wants 1 and 0, or texts such as yes and no",
+            "column {0:?} holds {text:?}; --event wants 1 and 0, or texts such as yes and no, or the value that says that there was an \
+             event: --event {0}={text}",
             column.name
         ))
     })
+}
+
+/// Which values are the one that says that there was an event; an error where none is, with those that are there.
+fn equal(column: &Apart, value: &str) -> Result<Vec<bool>, Failure> {
+    let is = |v: &f64| match column.levels {
+        Some(_) => text(column, *v) == value,
+        None => value.parse::<f64>().is_ok_and(|value| value == *v),
+    };
+    let found: Vec<bool> = column.values.iter().map(is).collect();
+    if found.contains(&true) {
+        return Ok(found);
+    }
+    let known = distinct(column);
+    let some: Vec<String> = known.iter().take(5).map(|v| text(column, *v)).collect();
+    let more = if known.len() > some.len() { ", ..." } else { "" };
+    let (name, some) = (&column.name, some.join(", "));
+    Err(Failure::Message(format!("--event {name}={value}: column {name:?} holds no {value:?}, but {some}{more}")))
 }
 
 /// The values of a column in ascending order, each once.

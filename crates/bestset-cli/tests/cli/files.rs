@@ -477,6 +477,9 @@ fn categories_are_proved_as_a_whole() {
     assert!(sizes.len() == 5 && sizes.iter().all(|s| s["status"] == "optimal"), "{sizes:?}");
     let free = place.json("exact kinds.csv --target y --lambda0 1 --always kind=b,kind=c,kind=d --never z --json");
     assert_eq!((&free["status"], levels(&free)), (&Value::from("optimal"), 3), "{free}");
+    // A category by the name of its column is all of its levels.
+    let named = place.json("exact kinds.csv --target y --lambda0 1 --always kind --never z --json");
+    assert_eq!((&named["objective"], &named["features"]), (&free["objective"], &free["features"]));
 }
 
 #[test]

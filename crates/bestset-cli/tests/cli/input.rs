@@ -241,9 +241,15 @@ fn targets_that_are_meant_otherwise_are_remarked_on() {
     let predicted = place.done("predict m.json kinds.csv");
     assert!(predicted.contains("not third"), "{predicted}");
     write("counts.csv", "y", &|i| (i * i % 11 * 2).to_string());
-    assert!(place.said("fit counts.csv --json").contains("whole numbers from 0 to 18"));
+    assert!(
+        place
+            .said("fit counts.csv --json")
+            .contains("whole numbers from 0 to 18 and is regressed with the squared loss; --family poisson")
+    );
     write("times.csv", "time,status", &|i| format!("{}.5,{}", i * 31 % 97, i % 2));
-    assert!(place.said("fit times.csv -t time --json").contains("status says whether it came"));
+    assert!(
+        place.said("fit times.csv -t time --json").contains("--time time --event status takes them as survival times")
+    );
     // Nothing is said of targets that only resemble them.
     write("plain.csv", "y", &|i| (20 + i * 31 % 97).to_string());
     assert_eq!(place.said("fit plain.csv --json"), "");

@@ -37,6 +37,39 @@ fn times_are_fitted_and_predicted() {
     }
 }
 
+/// The value that says that there was an event may be any that is named: R's 1 and 2, or one cause of several.
+#[test]
+fn events_are_told_by_a_value() {
+    let place = trial();
+    let usual = place.json(&format!("{FIT} --json"));
+    let text = std::fs::read_to_string(place.path("trial.csv")).unwrap();
+    let coded = |codes: [&str; 2]| {
+        let line = |(i, line): (usize, &str)| {
+            let mut fields: Vec<&str> = line.split(',').collect();
+            fields[1] = match fields[1] {
+                "yes" => codes[1],
+                "no" if i % 2 == 0 => codes[0],
+                "no" => "3",
+                name => name,
+            };
+            fields.join(",") + "\n"
+        };
+        place.write("coded.csv", &text.lines().enumerate().map(line).collect::<String>());
+    };
+    let fit = "fit coded.csv --time days --drop centre --json";
+    for (codes, value) in [(["1", "2"], "2"), (["lost", "relapse"], "relapse")] {
+        coded(codes);
+        assert_eq!(place.json(&format!("{fit} --event died={value}"))["objective"], usual["objective"]);
+        let refused = place.refused(&format!("{fit} --event died"));
+        assert!(refused.contains("or the value that says that there was an event: --event died="), "{refused}");
+    }
+    let refused = place.refused(&format!("{fit} --event died=9"));
+    assert!(refused.contains("column \"died\" holds no \"9\", but"), "{refused}");
+    place.write("dates.csv", "since,e,x\n2020-01-02,1,1\n2020-01-03,0,2\n2020-02-03,1,4\n2021-02-03,1,3\n");
+    let refused = place.refused("fit dates.csv --time since --event e");
+    assert!(refused.contains("\"since\" holds texts, not times"), "{refused}");
+}
+
 /// Each stratum has a baseline of its own: found by the column of the fit or by another that is named, refused where it is not there or holds what
 /// the fit had not. Events and strata are counted aloud.
 #[test]
@@ -59,7 +92,8 @@ fn strata_are_predicted_by_their_names() {
     let medians = place.done("predict strata.json new.csv --type median");
     assert_eq!(medians.lines().count(), 3, "{medians}");
     place.write("bare.csv", "x1,x2,x3\n0.2,0.1,0.3\n");
-    assert_eq!(place.done("predict strata.json bare.csv --type risk").lines().count(), 2);
+    let risks = place.done("predict strata.json bare.csv --type risk");
+    assert!(risks.lines().count() == 2 && risks.starts_with("risk\n"), "{risks}");
     place.write("odd.csv", "x1,x2,x3,centre\n0.2,0.1,0.3,c\n");
     for (line, said) in [
         ("predict strata.json bare.csv --type median", "was fitted with strata (a, b): --strata COLUMN"),

@@ -24,18 +24,23 @@ pub(super) fn section(report: &Report, series: &Series) -> Option<Section> {
                     (key("objective", "objective")) (key("bound", "lower bound")) "What each further feature brings. Where the two meet, the subset is " (term("optimal", "proved best")) " of its size."
                 }, said).wide().html())
             }
-            @if !report.subsets.is_empty() { (sizes(&report.subsets)) }
+            @if !report.subsets.is_empty() { (sizes(&report.subsets, is_squared(report))) }
             @if !report.ranked.is_empty() { (runners_up(report)) }
         }
     };
     Some(Section { id: "alternatives", short: "Alternatives", title: "Alternatives", body })
 }
 
-fn sizes(subsets: &[Subset]) -> Markup {
+/// Whether the share explained is one of squares, R², not of deviance, D².
+fn is_squared(report: &Report) -> bool {
+    report.certificate.standing.is_none_or(|s| s.is_squared)
+}
+
+fn sizes(subsets: &[Subset], is_squared: bool) -> Markup {
     let has = |value: &dyn Fn(&Subset) -> Option<f64>| subsets.iter().any(|s| value(s).is_some());
     let shown = [
-        ("R²", has(&|s| s.r2), 0),
-        ("Adjusted R²", has(&|s| s.adjusted_r2), 1),
+        (if is_squared { "R²" } else { "D²" }, has(&|s| s.r2), 0),
+        (if is_squared { "Adjusted R²" } else { "Adjusted D²" }, has(&|s| s.adjusted_r2), 1),
         ("Cp", has(&|s| s.cp), 2),
         ("AIC", has(&|s| s.aic), 3),
         ("BIC", has(&|s| s.bic), 4),
@@ -92,7 +97,7 @@ fn runners_up(report: &Report) -> Markup {
     let ranked = &report.ranked;
     let best = &ranked[0];
     let has_fit = ranked.iter().any(|r| r.r2.is_some());
-    let fit = if report.certificate.standing.is_some_and(|s| !s.is_squared) { "Deviance explained" } else { "R²" };
+    let fit = if is_squared(report) { "R²" } else { "Deviance explained" };
     let proved = ranked.iter().take_while(|r| r.proved).count();
     html! {
         div.card.wide {
