@@ -95,10 +95,25 @@ impl Elsewhere {
             let reason = format!("{}: every entry of X must be finite", values[k]);
             return Err(self.failed(format!("reaching of feature {}", at[k]), reason));
         }
-        let is_asked = |j: usize| features.len() == self.ncols || features.binary_search(&j).is_ok();
-        let asked = at.iter().zip(values).filter(|(j, _)| is_asked(**j as usize));
+        // Both lists ascend: each is gone through once, where a search of ten million features would begin anew for every number.
+        let mut from = 0;
+        let mut is_asked = |j: usize| {
+            from += below(&features[from..], j);
+            features.get(from) == Some(&j)
+        };
+        let asked = at.iter().zip(values).filter(|(j, _)| features.len() == self.ncols || is_asked(**j as usize));
         Ok(asked.map(|(j, x)| Reaching { feature: *j as u32, value: *x as f32 }).collect())
     }
+}
+
+/// How many of an ascending list are below j, looked for from its start on in steps that double.
+fn below(list: &[usize], j: usize) -> usize {
+    let mut step = 1;
+    while step < list.len() && list[step - 1] < j {
+        step *= 2;
+    }
+    let first = step / 2;
+    first + list[first..list.len().min(step)].partition_point(|f| *f < j)
 }
 
 /// Features and their numbers.

@@ -45,6 +45,23 @@ pub fn chosen<T: Send>(count: usize, one: impl Fn(usize) -> Option<T> + Sync) ->
     together(blocks(count, &|places| places.filter_map(&one).collect()))
 }
 
+/// The numbers of some ascending lists together, ascending, each once.
+pub fn union(lists: &[&[usize]]) -> Vec<usize> {
+    let count = lists.iter().filter_map(|list| list.last()).max().map_or(0, |last| last + 1);
+    let within = |places: Range<usize>| -> Vec<usize> {
+        let part = |list: &&[usize]| {
+            let place = |end: usize| list.partition_point(|j| *j < end);
+            list[place(places.start)..place(places.end)].to_vec()
+        };
+        let mut found = lists.iter().map(part).collect::<Vec<_>>().concat();
+        // Some ascending parts after each other: merged, by a sort that sees them.
+        found.sort();
+        found.dedup();
+        found
+    };
+    if is_few(count) { within(0..count) } else { together(blocks(count, &within)) }
+}
+
 /// How many of 0, 1, … are so.
 pub fn count_of(count: usize, is_so: impl Fn(usize) -> bool + Sync) -> usize {
     if is_few(count) {

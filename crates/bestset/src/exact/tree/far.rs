@@ -13,7 +13,7 @@ use crate::exact::node::round::round;
 use crate::exact::node::start::start;
 use crate::exact::node::{Link, Members, Node, NodeRelaxation, is_listed};
 use crate::exact::tree::{CORE_PAIR_BYTES, Tree};
-use crate::kernel::each::chosen;
+use crate::kernel::each::{chosen, union};
 use crate::problem::{Unlisted, screening};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -32,8 +32,6 @@ pub(in crate::exact) struct Pending {
 
 /// What a pass tells of a node's far features.
 struct FarView {
-    /// All of them, and some that had come near before the pass.
-    far: Arc<Vec<usize>>,
     /// Those that it lists, ascending, with their rough correlations.
     listed: Vec<usize>,
     rough: Vec<f64>,
@@ -57,14 +55,20 @@ impl Tree<'_, '_> {
         }
     }
 
-    /// D_node(α) = D_near(α) + Σ_{j far} Ψ_j(x_jᵀα) (MATH 11.23): relaxes the node on the near features, splits it as if these were all,
-    /// and looks at the far features with the dual points of what that ends in, in one pass; takes in those that violate optimality,
-    /// and repeats until each bound prunes or none does. Far features that the optimality rule excludes with a node's bound stay
-    /// behind.
-    pub(super) fn look_far(&mut self, node: Node, monitor: &mut Monitor<'_>) -> Result<()> {
-        // Of all nodes that it is split into.
-        let open = node.far.clone();
-        let mut pending = vec![self.relax_near(node, monitor.limits())];
+    /// D_node(α) = D_near(α) + Σ_{j far} Ψ_j(x_jᵀα) (MATH 11.23): relaxes the nodes on the near features, splits them as if these were
+    /// all, and looks at the far features with the dual points of what that ends in, in one pass; takes in those that violate
+    /// optimality, and repeats until each bound prunes or none does. Far features that the optimality rule excludes with a node's bound
+    /// stay behind.
+    pub(super) fn look_far(&mut self, nodes: Vec<Node>, monitor: &mut Monitor<'_>) -> Result<()> {
+        // Of all nodes that they are split into.
+        let open = together(&nodes);
+        let mut pending = match self.relax_all(nodes, monitor.limits()) {
+            Ok(relaxed) => relaxed,
+            Err(nodes) => {
+                self.postpone(nodes);
+                return Ok(());
+            }
+        };
         self.dive(&mut pending, monitor)?;
         while !pending.is_empty() {
             let far = self.without_near(&open);
@@ -128,7 +132,7 @@ impl Tree<'_, '_> {
         monitor.passes += far.len() as f64 / problem.ncols() as f64;
         let mut unfinished = Vec::new();
         for ((one, unlisted), found) in pending.into_iter().zip(unlisted).zip(found) {
-            let view = self.view(far, found, unlisted, one.known);
+            let view = self.view(&one, found, unlisted);
             unfinished.extend(self.finish_with_far(one, view, monitor)?);
         }
         Ok(unfinished)
@@ -142,12 +146,12 @@ impl Tree<'_, '_> {
         self.bounds.unlisted(&relaxed.alpha, relaxed.multiplier, best - gap, best)
     }
 
-    /// What a pass has found, without those that were near when the node was relaxed.
-    fn view(&self, far: &Arc<Vec<usize>>, found: Vec<Reaching>, unlisted: Unlisted, known: usize) -> FarView {
-        let is_far = |j: usize| self.near.position(j).is_none_or(|k| k >= known);
+    /// What a pass has found, without those that were near when the node was relaxed, or are open in other nodes of the pass alone.
+    fn view(&self, one: &Pending, found: Vec<Reaching>, unlisted: Unlisted) -> FarView {
+        let is_far = |j: usize| self.near.position(j).is_none_or(|k| k >= one.known) && is_listed(&one.node.far, j);
         let found: Vec<Reaching> = found.into_iter().filter(|r| is_far(r.feature as usize)).collect();
         let listed = found.iter().map(|r| r.feature as usize).collect();
-        FarView { far: far.clone(), listed, rough: found.iter().map(|r| f64::from(r.value)).collect(), unlisted }
+        FarView { listed, rough: found.iter().map(|r| f64::from(r.value)).collect(), unlisted }
     }
 
     /// Puts nodes back for which no time is left: what is known of them is what was of the node they come from.
@@ -163,33 +167,54 @@ impl Tree<'_, '_> {
         Pending { node, relaxed, known: self.near.active.len() }
     }
 
-    /// Splits the node with the lowest value, which the near features alone give it, until there are as many as share a pass or all
-    /// seem to be closed. Nothing is decided on the word of such a value, but which nodes are looked at.
+    /// Splits the nodes with the lowest values, which the near features alone give them, as many side by side as there were to begin with,
+    /// until there are as many as share a pass or all seem to be closed. Nothing is decided on the word of such a value, but which nodes
+    /// are looked at.
     fn dive(&mut self, pending: &mut Vec<Pending>, monitor: &Monitor<'_>) -> Result<()> {
-        while pending.len() < self.setting.tuning.nodes_per_pass && monitor.stop(0).is_none() {
-            let is_open = |p: &Pending| p.relaxed.dual <= self.cutoff() && !solves(&self.context(), &p.relaxed, 0.0);
-            let lowest = |&a: &usize, &b: &usize| pending[a].relaxed.dual.total_cmp(&pending[b].relaxed.dual);
-            let Some(first) = (0..pending.len()).filter(|&a| is_open(&pending[a])).min_by(lowest) else {
+        let (begun, most) = (pending.len(), self.setting.tuning.nodes_per_pass);
+        while pending.len() < most && monitor.stop(0).is_none() {
+            let split = self.lowest_open(pending, begun.min(most - pending.len()));
+            if split.is_empty() {
                 return Ok(());
-            };
-            let Some(member) = branch(&self.context(), &pending[first].relaxed) else { return Ok(()) };
-            let Pending { node, relaxed, .. } = pending.remove(first);
-            let (position, beta) = (relaxed.members.positions[member] as u32, relaxed.members.nonzeros());
-            self.share_products(next_working(&self.context(), &relaxed))?;
-            let parent = Node { beta, multiplier: relaxed.multiplier, ..node };
-            let [without, with] = [(vec![], vec![position]), (vec![position], vec![])]
-                .map(|(inside, outside)| self.child(&parent, Link { parent: parent.link.clone(), inside, outside }));
-            self.processed += 2;
+            }
+            let context = self.context();
+            let working = split.iter().flat_map(|(one, _)| next_working(&context, &one.relaxed)).collect();
+            self.share_products(working)?;
+            let mut children = Vec::with_capacity(2 * split.len());
+            for (of, (one, member)) in split.iter().enumerate() {
+                let (position, beta) = (one.relaxed.members.positions[*member] as u32, one.relaxed.members.nonzeros());
+                let parent = Node { beta, multiplier: one.relaxed.multiplier, ..one.node.clone() };
+                for (inside, outside) in [(vec![], vec![position]), (vec![position], vec![])] {
+                    let child = self.child(&parent, Link { parent: parent.link.clone(), inside, outside });
+                    children.push((of, child));
+                }
+            }
+            self.processed += children.len();
             let (this, limits) = (&*self, monitor.limits());
-            let relax = |child: Node| {
+            let relax = |(of, child): (usize, Node)| {
                 let mut child = this.relax_near(child, limits);
-                this.blend_with_parent(&mut child.relaxed, &relaxed);
+                this.blend_with_parent(&mut child.relaxed, &split[of].0.relaxed);
                 child
             };
-            let (without, with) = rayon::join(|| relax(without), || relax(with));
-            pending.extend([without, with]);
+            pending.par_extend(children.into_par_iter().map(relax));
         }
         Ok(())
+    }
+
+    /// Takes out at most so many nodes that may be split, those with the lowest values, and the member that each is split on.
+    fn lowest_open(&self, pending: &mut Vec<Pending>, most: usize) -> Vec<(Pending, usize)> {
+        let (context, cutoff) = (self.context(), self.cutoff());
+        let member = |p: &Pending| match p.relaxed.dual <= cutoff && !solves(&context, &p.relaxed, 0.0) {
+            true => branch(&context, &p.relaxed),
+            false => None,
+        };
+        let mut open: Vec<(usize, usize)> =
+            (0..pending.len()).filter_map(|a| Some((a, member(&pending[a])?))).collect();
+        open.sort_by(|a, b| pending[a.0].relaxed.dual.total_cmp(&pending[b.0].relaxed.dual));
+        open.truncate(most);
+        // The last first, so that the places of the others stay what they are.
+        open.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+        open.into_iter().map(|(a, member)| (pending.remove(a), member)).collect()
     }
 
     /// The features at some positions join the core, as far as memory has room: their inner products are made once for all nodes that
@@ -258,7 +283,7 @@ impl Tree<'_, '_> {
         let vacancies = self.vacancies();
         if terms.violating.is_empty() || is_tight || vacancies == 0 {
             self.starved |= !terms.violating.is_empty() && !is_tight;
-            node.far = self.still_open(&relaxed, view, dual)?;
+            node.far = self.still_open(node.far, &relaxed, view, dual)?;
             (relaxed.dual, relaxed.bound) = (dual, bound);
             self.close_or_split_far(Pending { node, relaxed, known }, monitor)?;
             return Ok(None);
@@ -285,20 +310,26 @@ impl Tree<'_, '_> {
     /// The far features that the optimality rule does not exclude (MATH 5.4) with the node's D and the ends of their rough correlations.
     /// Where the ends disagree the correlation itself decides, so that single precision decides nothing. All stay open where the pass has
     /// not told enough.
-    fn still_open(&self, relaxed: &NodeRelaxation, view: FarView, dual: f64) -> Result<Arc<Vec<usize>>> {
+    fn still_open(
+        &self,
+        far: Arc<Vec<usize>>,
+        relaxed: &NodeRelaxation,
+        view: FarView,
+        dual: f64,
+    ) -> Result<Arc<Vec<usize>>> {
         if dual < view.unlisted.excluded_from {
-            return Ok(view.far);
+            return Ok(far);
         }
-        let (problem, best, far) = (self.setting.problem, self.pool.limit(), &view.listed);
-        let coordinate = |k: usize| problem.coordinate(far[k]).priced(relaxed.multiplier);
+        let (problem, best, listed) = (self.setting.problem, self.pool.limit(), &view.listed);
+        let coordinate = |k: usize| problem.coordinate(listed[k]).priced(relaxed.multiplier);
         let excludes = |k: usize, t: f64| screening::in_no_optimal_subset(coordinate(k), t, dual, best);
-        let mut ends = self.bounds.rough_ends(&relaxed.alpha, far, &view.rough, coordinate);
+        let mut ends = self.bounds.rough_ends(&relaxed.alpha, listed, &view.rough, coordinate);
         // All of them in one trip, wherever the columns are.
-        let unsure = chosen(far.len(), |k| Some(k).filter(|&k| excludes(k, ends[k].1) && !excludes(k, ends[k].0)));
-        for (&k, outer) in unsure.iter().zip(self.outer_correlations(relaxed, far, &unsure)?) {
+        let unsure = chosen(listed.len(), |k| Some(k).filter(|&k| excludes(k, ends[k].1) && !excludes(k, ends[k].0)));
+        for (&k, outer) in unsure.iter().zip(self.outer_correlations(relaxed, listed, &unsure)?) {
             ends[k].0 = outer;
         }
-        Ok(Arc::new(chosen(far.len(), |k| (!excludes(k, ends[k].0)).then_some(far[k]))))
+        Ok(Arc::new(chosen(listed.len(), |k| (!excludes(k, ends[k].0)).then_some(listed[k]))))
     }
 
     /// The features that violate most come into memory, as many as were near at most.
@@ -361,6 +392,20 @@ impl Tree<'_, '_> {
         self.near.include_all(&joined)?;
         joined.into_iter().filter_map(|j| self.near.position(j)).for_each(|k| members.push_free(k));
         Ok(())
+    }
+}
+
+/// The far features of some nodes together, ascending; the list itself where they share one.
+fn together(nodes: &[Node]) -> Arc<Vec<usize>> {
+    let mut lists: Vec<&Arc<Vec<usize>>> = Vec::new();
+    for node in nodes {
+        if !lists.iter().any(|list| Arc::ptr_eq(list, &node.far)) {
+            lists.push(&node.far);
+        }
+    }
+    match lists[..] {
+        [one] => one.clone(),
+        _ => Arc::new(union(&lists.iter().map(|list| list.as_slice()).collect::<Vec<_>>())),
     }
 }
 

@@ -46,6 +46,11 @@ use snapshot::SavedTree;
 /// Bytes for each pair of the core's features: inner products with room to grow, without the tableaus of a search.
 const CORE_PAIR_BYTES: f64 = 26.0;
 
+/// Whether two lists of far features are of about one length, so that a pass over both together is hardly longer than over one.
+fn are_alike(a: usize, b: usize) -> bool {
+    a.max(b) <= 2 * a.min(b)
+}
+
 /// The open nodes, the best answers, and what is known of the closed ones.
 pub struct Tree<'p, 'a> {
     pub(super) setting: Setting<'p, 'a>,
@@ -152,24 +157,28 @@ impl<'p, 'a> Tree<'p, 'a> {
         Ok(monitor.stop(0).unwrap_or(ended))
     }
 
-    /// The open nodes with the lowest bounds; those that the best answer has meanwhile closed are dropped. A node with far features
-    /// ends the batch: its passes over X are shared by the nodes that it is split into.
+    /// The open nodes with the lowest bounds; those that the best answer has meanwhile closed are dropped. Nodes with far features
+    /// end the batch, a few with lists of about one length: its passes over X are shared by the nodes that they are split into.
     pub(super) fn next_batch(&mut self) -> Option<Vec<Node>> {
         let tuning = &self.setting.tuning;
         let size = (self.frontier.len() / tuning.batch_share).clamp(tuning.least_batch, tuning.most_batch);
-        let mut batch = Vec::new();
-        while batch.len() < size {
+        let (most_far, mut far_lengths) = (tuning.far_nodes, Vec::new());
+        let mut batch: Vec<Node> = Vec::new();
+        while batch.len() < size && far_lengths.len() < most_far {
             let Some(node) = self.frontier.pop() else { break };
             let bound = node.bound.max(self.floor);
             if bound > self.cutoff() {
                 self.frontier.close(bound, false);
                 continue;
             }
-            let is_last = !node.far.is_empty();
-            batch.push(node);
-            if is_last {
+            if far_lengths.first().is_some_and(|&first| !are_alike(first, node.far.len())) {
+                self.frontier.push(node);
                 break;
             }
+            if !node.far.is_empty() {
+                far_lengths.push(node.far.len());
+            }
+            batch.push(node);
         }
         (!batch.is_empty()).then_some(batch)
     }

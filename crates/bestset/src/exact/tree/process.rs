@@ -19,8 +19,8 @@ impl Tree<'_, '_> {
     pub(in crate::exact) fn process(&mut self, batch: Vec<Node>, monitor: &mut Monitor<'_>) -> Result<()> {
         self.processed += batch.len();
         let (near, far): (Vec<Node>, Vec<Node>) = batch.into_iter().partition(|n| n.far.is_empty());
-        for node in far {
-            self.look_far(node, monitor)?;
+        if !far.is_empty() {
+            self.look_far(far, monitor)?;
         }
         let (goal, context, limits) = (self.goal(), self.context(), monitor.limits().clone());
         let one = |node: &Node| look_at(&context, node, &goal, &limits);
