@@ -154,7 +154,7 @@ impl Default for Published {
     }
 }
 
-/// From which sizes on a convex phase ends sooner (MATH 7.10): entries of its active columns. Tests make them small.
+/// From which sizes on less is done: a convex phase ends sooner (MATH 7.10) by the entries of its active columns. Tests make them small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thresholds {
     /// Minimising R to its last digits takes minutes: 256 megabytes of columns.
@@ -163,11 +163,14 @@ pub struct Thresholds {
     pub costly: usize,
     /// Entries of X from which on reading it takes longer than what is done with it: 8 gigabytes of numbers.
     pub vast: usize,
+    /// Entries that are multiplied with all of a support to price what is outside (MATH 7.11), where those that pull most will do instead:
+    /// half a minute of packed genotypes.
+    pub priced: usize,
 }
 
 impl Default for Thresholds {
     fn default() -> Self {
-        Self { long: 1 << 25, costly: 1 << 22, vast: 1 << 30 }
+        Self { long: 1 << 25, costly: 1 << 22, vast: 1 << 30, priced: 1 << 38 }
     }
 }
 

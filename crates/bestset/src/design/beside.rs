@@ -1,6 +1,6 @@
 //! Two designs side by side.
 
-use crate::design::{BlockBody, Column, Design, Moments, moments};
+use crate::design::{BlockBody, Column, Design, Moments, Vectors, moments};
 use crate::error::{Error, Result, check_length};
 
 /// The columns of one design, then those of another with the same samples: genotypes and covariates.
@@ -64,15 +64,19 @@ impl Design for Beside<'_> {
     }
 
     fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) -> Result<()> {
-        let (split, count) = (self.first.ncols(), vectors.len());
+        self.correlate_part(features, &Vectors::new(vectors), out)
+    }
+
+    fn correlate_part(&self, features: &[usize], vectors: &Vectors<'_>, out: &mut [f64]) -> Result<()> {
+        let (split, count) = (self.first.ncols(), vectors.each().len());
         if features.iter().all(|j| *j < split) || count == 0 {
-            return self.first.correlate_many(features, vectors, out);
+            return self.first.correlate_part(features, vectors, out);
         }
         for (design, from) in [(&self.first, 0), (&self.second, split)] {
             let own = |j: usize| (j >= split) == (from > 0);
             let mine: Vec<usize> = features.iter().filter(|j| own(**j)).map(|j| j - from).collect();
             let mut found = vec![0.0; mine.len() * count];
-            design.correlate_many(&mine, vectors, &mut found)?;
+            design.correlate_part(&mine, vectors, &mut found)?;
             let places = features.iter().zip(out.chunks_exact_mut(count)).filter(|(j, _)| own(**j));
             places.zip(found.chunks_exact(count)).for_each(|((_, out), found)| out.copy_from_slice(found));
         }
@@ -143,6 +147,10 @@ impl Design for Beside<'_> {
     fn offset(&self, j: usize) -> f64 {
         let (design, j) = self.at(j);
         design.offset(j)
+    }
+
+    fn pace(&self) -> usize {
+        self.first.pace()
     }
 
     fn rounding(&self) -> f64 {

@@ -15,6 +15,7 @@ mod reaching;
 mod standardized;
 mod stored;
 mod subset;
+mod vectors;
 
 pub use crate::kernel::Element;
 pub use beside::Beside;
@@ -31,6 +32,7 @@ pub use standardized::Standardized;
 pub(crate) use standardized::is_constant;
 pub use stored::{GenotypeFile, Reading, Stored};
 pub use subset::{ColumnSubset, RowSubset};
+pub use vectors::Vectors;
 
 use crate::error::Result;
 use crate::kernel;
@@ -62,6 +64,14 @@ pub trait Design: Send + Sync {
             one.iter().enumerate().for_each(|(k, x)| out[k * vectors.len() + v] = *x);
         }
         Ok(())
+    }
+
+    /// As [`Design::correlate_many`], for one of many parts of a pass: what the design makes of the vectors serves the others as well.
+    fn correlate_part(&self, features: &[usize], vectors: &Vectors<'_>, out: &mut [f64]) -> Result<()> {
+        match vectors.each() {
+            [v] => self.correlate(features, v, out),
+            many => self.correlate_many(features, many, out),
+        }
     }
 
     /// As [`Design::correlate_many`], but each may be off by (1032 · 2⁻²⁴ + n ε) Σ_i |x_ij v_i| and by what is lost of numbers below
@@ -181,6 +191,11 @@ pub trait Design: Send + Sync {
     /// number of entries decides.
     fn trip(&self) -> Option<usize> {
         None
+    }
+
+    /// Entries that are multiplied in some ten milliseconds.
+    fn pace(&self) -> usize {
+        1 << 26
     }
 
     /// How much larger than those of column j the entries are that [`Design::correlate`] adds up, and takes away again:

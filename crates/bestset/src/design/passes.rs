@@ -1,6 +1,6 @@
 //! Passes over the columns: moments, sums of squares and inner products, in parts that can be ended and blocks for all threads.
 
-use crate::design::{Column, Design, Moments};
+use crate::design::{Column, Design, Moments, Vectors};
 use crate::error::Result;
 use crate::kernel;
 use rayon::prelude::*;
@@ -90,20 +90,17 @@ fn near_and_square(
 /// What is asked between two parts of a long pass: an error ends it.
 pub type Check<'c> = &'c dyn Fn() -> Result<()>;
 
-/// Entries multiplied between two questions: some ten milliseconds.
-const LONG: usize = 1 << 26;
-
-/// Columns of a part of a long pass with so many vectors.
+/// Columns of a part of a long pass with so many vectors, between two questions.
 pub(super) fn long_part(design: &dyn Design, vectors: usize) -> usize {
     if let Some(columns) = design.trip() {
         return columns.max(1);
     }
-    (LONG / (design.stored() / design.ncols()).max(1) / vectors.max(1)).max(1)
+    (design.pace() / (design.stored() / design.ncols()).max(1) / vectors.max(1)).max(1)
 }
 
 /// As [`Design::correlate`], with a question between its parts where it is long.
 pub fn correlate(design: &dyn Design, features: &[usize], v: &[f64], out: &mut [f64], check: Check<'_>) -> Result<()> {
-    in_parts(design, features, out, check, |design, features, out| design.correlate(features, v, out))
+    correlate_many(design, features, &[v], out, check)
 }
 
 /// As [`Design::correlate_many`], with a question between its parts where it is long.
@@ -114,7 +111,8 @@ pub fn correlate_many(
     out: &mut [f64],
     check: Check<'_>,
 ) -> Result<()> {
-    in_parts(design, features, out, check, |design, features, out| design.correlate_many(features, vectors, out))
+    let vectors = Vectors::new(vectors);
+    in_parts(design, features, out, check, |design, features, out| design.correlate_part(features, &vectors, out))
 }
 
 /// As [`Design::correlate_roughly`], with a question between its parts where it is long.

@@ -1,6 +1,6 @@
 //! Centring and scaling as a view: nothing is copied, sparse columns stay sparse.
 
-use crate::design::{BlockBody, Column, Design, LargeProducts, Moments, Reaching, moments};
+use crate::design::{BlockBody, Column, Design, LargeProducts, Moments, Reaching, Vectors, moments};
 use crate::error::{Error, Result, check_finite, check_length, check_weights};
 use crate::kernel;
 
@@ -161,8 +161,12 @@ impl Design for Standardized<'_> {
     }
 
     fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) -> Result<()> {
-        let totals: Vec<f64> = vectors.iter().map(|v| kernel::sum(v)).collect();
-        self.inner.correlate_many(features, vectors, out)?;
+        self.correlate_part(features, &Vectors::new(vectors), out)
+    }
+
+    fn correlate_part(&self, features: &[usize], vectors: &Vectors<'_>, out: &mut [f64]) -> Result<()> {
+        let totals: Vec<f64> = vectors.each().iter().map(|v| kernel::sum(v)).collect();
+        self.inner.correlate_part(features, vectors, out)?;
         for (&j, out) in features.iter().zip(out.chunks_exact_mut(totals.len().max(1))) {
             out.iter_mut().zip(&totals).for_each(|(o, total)| *o = (*o - self.centre[j] * total) / self.scale[j]);
         }
@@ -257,6 +261,10 @@ impl Design for Standardized<'_> {
 
     fn rounding(&self) -> f64 {
         self.inner.rounding()
+    }
+
+    fn pace(&self) -> usize {
+        self.inner.pace()
     }
 
     fn trip(&self) -> Option<usize> {

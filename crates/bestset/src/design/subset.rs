@@ -1,6 +1,6 @@
 //! Some rows or some columns of another design, without copying it.
 
-use crate::design::{BlockBody, Column, Design, LargeProducts, Moments};
+use crate::design::{BlockBody, Column, Design, LargeProducts, Moments, Vectors};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 
@@ -56,6 +56,15 @@ impl Design for ColumnSubset<'_> {
     fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) -> Result<()> {
         let mapped: Vec<usize> = features.iter().map(|&k| self.columns[k]).collect();
         self.inner.correlate_many(&mapped, vectors, out)
+    }
+
+    fn correlate_part(&self, features: &[usize], vectors: &Vectors<'_>, out: &mut [f64]) -> Result<()> {
+        let mapped: Vec<usize> = features.iter().map(|&j| self.columns[j]).collect();
+        self.inner.correlate_part(&mapped, vectors, out)
+    }
+
+    fn pace(&self) -> usize {
+        self.inner.pace()
     }
 
     fn reads_ahead(&self) -> bool {

@@ -8,7 +8,7 @@ use crate::path::{Point, Search, batch, grid};
 use crate::penalty::Penalty;
 use crate::problem::Problem;
 use crate::relaxation::workspace::Workspace;
-use crate::search::ladder::{Ladder, Rung};
+use crate::search::ladder::{ENTERING, Ladder, Rung};
 use crate::solution::{Coefficients, Solution};
 use crate::solver::Outcome;
 use crate::solver::incremental::{self, Draft, Root};
@@ -69,6 +69,9 @@ impl Strand<'_, '_> {
         state: &mut State,
         monitor: &mut Monitor<'_>,
     ) -> Result<f64> {
+        if self.options.search == Search::Light && memory.ladder.is_some() {
+            return self.light(lambda0, memory, state, monitor);
+        }
         let (problem, solve) = (self.at(lambda0)?, &self.options.solve);
         // Counted from zero, so that the digits do not depend on the points before.
         let (begun, before_passes) = (monitor.seconds(), std::mem::take(&mut monitor.passes));
@@ -91,7 +94,7 @@ impl Strand<'_, '_> {
             (search, _) => {
                 let Root { outcome, minimiser, .. } = match search {
                     Search::Full => incremental::root(&mut Workspace::new(&problem), solve, monitor)?,
-                    Search::Neighbours => {
+                    Search::Neighbours | Search::Light => {
                         let reached = self.reached(lambda0, state);
                         memory.on_columns(&problem, |work| {
                             work.load(&state.minimiser)?;
@@ -131,7 +134,7 @@ fn look(
     loop {
         let tau = problem.correlations_within(&rung.alpha, &|| monitor.check())?;
         monitor.passes += 1.0;
-        let entering = ladder.outside(problem, &tau)?;
+        let entering = ladder.outside(problem, &tau, ENTERING)?;
         let best = entering.first().map_or(0.0, |e| e.0);
         if best <= 1.0 + 1e-9 || monitor.stop(0).is_some() {
             rung.entry = rung.entry.max(ladder.entry_outside(problem, &tau)?);
@@ -141,7 +144,7 @@ fn look(
     }
 }
 
-fn solution(
+pub(super) fn solution(
     problem: &Problem<'_>,
     outcome: Outcome,
     options: &Options,

@@ -11,6 +11,7 @@ mod batch;
 mod grid;
 mod grouped;
 mod judged;
+mod light;
 mod run;
 mod state;
 mod sweep;
@@ -65,6 +66,10 @@ pub enum Search {
     /// Moves of one feature from the answer before and from the rounded relaxation.
     #[default]
     Neighbours,
+    /// Moves of one feature from the answer before, among those that a look at all of X promised; it is looked at again where a feature
+    /// outside could pay. No relaxation is minimised: a bound is that of the dual point of the last look, best scaled (MATH 10.22). As
+    /// `Neighbours` but for the squared loss with λ2 > 0 and no bounds on coefficients.
+    Light,
     /// A solve of its own for every point, and the neighbours' answers: no point is worse than a cold start.
     Full,
 }

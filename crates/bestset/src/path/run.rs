@@ -3,8 +3,9 @@
 use crate::control::{Monitor, Options};
 use crate::error::Result;
 use crate::path::state::{Carried, Looked, State, features_of};
-use crate::path::{Grid, Path, PathOptions, Point, cost, grid};
+use crate::path::{Grid, Path, PathOptions, Point, Search, cost, grid};
 use crate::problem::Problem;
+use crate::search::ladder::ENTERING;
 use crate::solution::{Coefficients, Status};
 use std::time::Duration;
 
@@ -137,8 +138,8 @@ impl Strand<'_, '_> {
         let at = |k: usize, state: &State| self.options.grid.at(k, first, state.last, state.entry, state.same);
         let done = state.points.len();
         let Some(lambda0) = at(done, state) else { return Ok(false) };
-        let is_fixed = !matches!(self.options.grid, Grid::Dynamic { .. });
-        let added = if is_fixed && memory.ladder.is_some() {
+        let is_shared = !matches!(self.options.grid, Grid::Dynamic { .. }) && self.options.search != Search::Light;
+        let added = if is_shared && memory.ladder.is_some() {
             let lambdas =
                 (done..(done + 1).next_multiple_of(self.sweep())).map_while(|k| at(k, state)).collect::<Vec<_>>();
             self.batch(&lambdas, memory, state, monitor)
@@ -169,7 +170,8 @@ impl Strand<'_, '_> {
                 Some(looked) if looked.alpha == alpha => looked.tau,
                 _ => problem.correlations(&alpha)?,
             };
-            memory.candidates = features_of(&ladder.outside(&problem, &tau)?);
+            memory.candidates = features_of(&ladder.outside(&problem, &tau, ENTERING)?);
+            memory.looked = Some(Looked { alpha, tau });
             let limits = Monitor::new(&Options::default(), &mut ()).limits().clone();
             if last.is_some() {
                 ladder.from(&problem, &answer.support, &[], &limits)?;

@@ -63,6 +63,10 @@ pub(super) struct Carried {
     pub(super) candidates: Vec<usize>,
     /// What the last point saw of all features, where it looked.
     pub(super) looked: Option<Looked>,
+    /// The largest λ0 at which a feature outside the tableau paid alone at the last look (MATH 10.3); ∞ before there was one.
+    pub(super) level: f64,
+    /// Points since that look.
+    pub(super) age: usize,
 }
 
 /// A dual point of an answer, and Xᵀα there.
@@ -73,10 +77,10 @@ pub(super) struct Looked {
 
 impl Carried {
     pub(super) fn new(problem: &Problem<'_>, search: Search) -> Self {
-        let serves = search == Search::Neighbours && Ladder::serves(problem);
+        let serves = search != Search::Full && Ladder::serves(problem);
         let ladder = serves.then(Ladder::default);
         let (unsettled, known, candidates) = (Vec::new(), Vec::new(), Vec::new());
-        Self { columns: None, ladder, unsettled, known, candidates, looked: None }
+        Self { columns: None, ladder, unsettled, known, candidates, looked: None, level: f64::INFINITY, age: 0 }
     }
 
     /// Runs `body` on a workspace with the columns kept.

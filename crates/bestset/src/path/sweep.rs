@@ -6,6 +6,7 @@ use crate::path::Point;
 use crate::path::run::Strand;
 use crate::path::state::{Carried, Looked, State, features_of};
 use crate::problem::Problem;
+use crate::search::ladder::ENTERING;
 use crate::solution::{Coefficients, Local};
 use crate::solver::incremental;
 
@@ -77,7 +78,9 @@ impl Strand<'_, '_> {
         let vectors: Vec<&[f64]> = duals.chain(looks.iter().map(|&k| alphas[k].as_slice())).collect();
         let (count, points) = (vectors.len(), state.points.len() - from);
         let mut swept = vec![0.0; features.len() * count];
-        design.correlate_many(&features, &vectors, &mut swept)?;
+        if count > 0 {
+            design.correlate_many(&features, &vectors, &mut swept)?;
+        }
         monitor.passes += count as f64;
         let tau = |v: usize| -> Vec<f64> { swept.iter().skip(v).step_by(count.max(1)).copied().collect() };
         unknown.iter().enumerate().for_each(|(v, &k)| known[k] = tau(v));
@@ -86,7 +89,7 @@ impl Strand<'_, '_> {
             let point = &mut state.points[from + k];
             let problem = self.at(point.lambda0)?;
             if let (Some(ladder), Ok(look)) = (&mut memory.ladder, looks.binary_search(&k)) {
-                let entering = ladder.outside(&problem, &tau(unknown.len() + look))?;
+                let entering = ladder.outside(&problem, &tau(unknown.len() + look), ENTERING)?;
                 let candidates = features_of(&entering);
                 if entering.first().is_some_and(|e| e.0 > 1.0) {
                     let found = ladder.from(&problem, point.solution.support(), &candidates, monitor)?;
@@ -103,10 +106,9 @@ impl Strand<'_, '_> {
             let solve = &self.options.solve;
             solution.status = solution.certificate.status(solution.status, solve.absolute(&problem), solve.gap);
         }
-        memory.looked = looks.last().filter(|look| **look + 1 == points).map(|&look| {
-            let (alpha, tau) = (alphas[look].clone(), tau(count - 1));
-            Looked { alpha, tau }
-        });
+        if let Some(&look) = looks.last().filter(|look| **look + 1 == points) {
+            memory.looked = Some(Looked { alpha: alphas[look].clone(), tau: tau(count - 1) });
+        }
         if let (true, Some(ladder), Some(last)) = (moved, &mut memory.ladder, state.points.last()) {
             ladder.from(&self.at(last.lambda0)?, last.solution.support(), &[], monitor)?;
         }

@@ -289,6 +289,13 @@ impl Relaxed {
     }
 }
 
+/// max_{0≤s≤1} D(sα) and its s (MATH 3.9), from τ = Xᵀα of all features.
+pub(crate) fn best_scaled(problem: &Problem<'_>, alpha: &[f64], tau: &[f64]) -> Result<(f64, f64)> {
+    let (bounds, features) = (problem.lower_bounds()?, (0..tau.len()).collect::<Vec<_>>());
+    let full = bounds.dual_value(alpha, &features, tau);
+    Ok(best_scaling(&bounds, alpha, &features, tau, full))
+}
+
 /// max_{0≤s≤1} D(sα) and its s (MATH 3.9): a violated threshold can cost more than shrinking the dual point does, and
 /// without a ridge term D(α) = −∞ until none is violated. D(sα) is concave in s; `full` is D(α).
 fn best_scaling(

@@ -12,7 +12,7 @@ use crate::search::tableau::Tableau;
 use crate::solution::Coefficients;
 
 /// Features that enter the tableau after a look at all of X: so many at the most.
-const ENTERING: usize = 24;
+pub(crate) const ENTERING: usize = 24;
 
 /// Share of its price that a feature must be worth alone to be taken in: it may be worth more in exchange.
 const PROMISING: f64 = 0.6;
@@ -98,8 +98,8 @@ impl Ladder {
     }
 
     /// The most promising features outside the tableau at τ = Xᵀα of an answer, each with what it brings alone over its
-    /// price: above one it is sure to lower P.
-    pub(crate) fn outside(&self, problem: &Problem<'_>, tau: &[f64]) -> Result<Vec<(f64, usize)>> {
+    /// price: above one it is sure to lower P. At most so many.
+    pub(crate) fn outside(&self, problem: &Problem<'_>, tau: &[f64], most: usize) -> Result<Vec<(f64, usize)>> {
         let lengths = problem.lengths()?;
         let share = |j: usize| {
             let (worth, price) = (alone(problem, &lengths, j, tau[j]), problem.coordinate(j).l0);
@@ -108,7 +108,7 @@ impl Ladder {
         };
         let mut found = chosen(tau.len(), |j| Some((share(j), j)).filter(|e| e.0 > PROMISING && !self.holds(j)));
         found.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        found.truncate(ENTERING);
+        found.truncate(most);
         Ok(found)
     }
 

@@ -63,7 +63,7 @@ pub(crate) fn search_outside(
         let tau = problem.correlations_within(&work.alpha, &|| monitor.check())?;
         monitor.passes += 1.0;
         bound(Some((&work.alpha, &all, &tau)))?;
-        let (entering, complete) = take_in_entering(work, &tau, rules, budget, monitor)?;
+        let (entering, complete) = take_in_entering(work, &tau, rules, options.thresholds.priced, budget, monitor)?;
         if entering > 0 {
             descend(work, monitor);
         }
@@ -110,10 +110,11 @@ fn take_in_entering(
     work: &mut Workspace<'_, '_>,
     tau: &[f64],
     rules: &Rules,
+    most: usize,
     budget: &mut f64,
     monitor: &mut Monitor<'_>,
 ) -> Result<(usize, bool)> {
-    let (mut entering, mut complete) = entering(work, tau, rules, budget, monitor)?;
+    let (mut entering, mut complete) = entering(work, tau, rules, most, budget, monitor)?;
     if entering.len() > work.room() {
         let lengths = work.problem.lengths()?;
         let pull = |j: usize| tau[j].abs() / lengths.of(j).max(f64::MIN_POSITIVE);
@@ -186,11 +187,13 @@ fn is_coordinatewise(work: &Workspace<'_, '_>, tau: &[f64]) -> Result<bool> {
 ///
 /// Adding j after dropping i gains at most (|τ_j| + ‖x̂_j‖ reach_i − λ1)₊² / (4λ2_j) (MATH 7.9), since its curvature is at least
 /// 2λ2_j: below the price of the move it is ruled out. What that leaves is priced in one pass over its columns where it is much
-/// (MATH 7.11), and what that leaves in blocks, each in a tableau with the support alone.
+/// (MATH 7.11), and what that leaves in blocks, each in a tableau with the support alone. Where that pass would multiply more than `most`
+/// entries, or the budget is short, those that pull most are priced.
 fn entering(
     work: &mut Workspace<'_, '_>,
     tau: &[f64],
     rules: &Rules,
+    most: usize,
     budget: &mut f64,
     monitor: &mut Monitor<'_>,
 ) -> Result<(Vec<usize>, bool)> {
@@ -221,8 +224,12 @@ fn entering(
     };
     outside = chosen(outside.len(), |k| Some(outside[k]).filter(|&j| worth(j) > 0.0));
     let mut complete = true;
-    let room = (4 * support.active.len()).max(500);
-    if outside.len() > room && *budget < 0.5 * BUDGET {
+    let few = (4 * support.active.len()).max(500);
+    let room = match *budget < 0.5 * BUDGET {
+        true => few,
+        false => few.max(most / (problem.nrows() * support.active.len()).max(1)),
+    };
+    if outside.len() > room {
         let pull = |j: usize| tau[j].abs() / lengths.of(j).max(f64::MIN_POSITIVE);
         outside.sort_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
         outside.truncate(room);

@@ -6,7 +6,7 @@ use crate::control::Observer;
 use crate::criteria::{Counted, Criterion, usual_size};
 use crate::cv::{CrossValidation, CvOptions, Division, FoldEnd, Work};
 use crate::error::Result;
-use crate::path::{Grid, Path, PathOptions, Point};
+use crate::path::{Grid, Path, PathOptions, Point, Search};
 use crate::solution::{Solution, Status};
 
 /// Cross-validation compares so many sizes at least: samples left out judge larger models than a criterion can.
@@ -23,9 +23,11 @@ impl<'a> Run<'_, 'a> {
     pub(super) fn by_criterion(&self, criterion: Criterion, observer: &mut dyn Observer) -> Result<Selected> {
         let most = self.most(usual_size(&self.posed.problem))?;
         let options = self.path_options(most, self.options.lambda2.clone());
-        // Where X takes long to read, sizes that the criterion cannot choose are not looked at.
+        // Where X takes long to read, sizes that the criterion cannot choose are not looked at, and points that it may not choose have
+        // the bounds that looks give: the one chosen is solved again.
         let is_vast = self.posed.problem.design().stored() > options.solve.thresholds.vast;
-        let path = self.path(&PathOptions { until: is_vast.then_some(criterion), ..options })?;
+        let search = if is_vast && options.search == Search::Neighbours { Search::Light } else { options.search };
+        let path = self.path(&PathOptions { until: is_vast.then_some(criterion), search, ..options })?;
         if path.points.is_empty() {
             return self.null(path.status, observer);
         }

@@ -1,7 +1,7 @@
 //! Every storage and view against the plain dense matrix it stands for, bit for bit the same for any number of threads.
 
 use crate::common::{Case, ChaCha8Rng, RngExt, Shape, Store, assert_close, case, normal, rng};
-use bestset::design::{self, Column, ColumnSubset, Csc, Dense, Design, Moments, RowSubset, Standardized};
+use bestset::design::{self, Column, ColumnSubset, Csc, Dense, Design, Moments, RowSubset, Standardized, Vectors};
 use bestset::internals::ActiveSet;
 use std::collections::HashSet;
 
@@ -32,6 +32,18 @@ fn check_operations(case: &Case, design: &dyn Design, rng: &mut ChaCha8Rng) {
     for (&j, &t) in features.iter().zip(&tau) {
         let plain: f64 = case.col(j).iter().zip(&v).map(|(x, v)| x * v).sum();
         assert_close(t, plain, 1e-13 * scale(case, j), &("correlate", j));
+    }
+    // Parts of a pass that share what is made of the vectors have the bits of one call for all.
+    let each: [&[f64]; 2] = [&v, case.y.as_slice()];
+    for vectors in [&each[..1], &each] {
+        let (shared, count) = (Vectors::new(vectors), vectors.len());
+        let (mut whole, mut parts) = (vec![f64::NAN; features.len() * count], vec![f64::NAN; features.len() * count]);
+        design.correlate_many(&features, vectors, &mut whole).unwrap();
+        for (features, out) in features.chunks(3).zip(parts.chunks_mut(3 * count)) {
+            design.correlate_part(features, &shared, out).unwrap();
+        }
+        assert_eq!(whole, parts);
+        assert!(whole.iter().step_by(count).zip(&tau).all(|(a, b)| a == b));
     }
     let (mut column, mut dense) = (Column::default(), vec![f64::NAN; n]);
     for j in 0..p {

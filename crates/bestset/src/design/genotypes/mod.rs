@@ -11,11 +11,12 @@ mod sums;
 
 pub use people::{Counts, People};
 
-use crate::design::{Column, Design, Moments, in_blocks};
+use crate::design::{Column, Design, Moments, Vectors, in_blocks};
 use crate::error::{Error, Result, check_length};
 use crate::kernel;
 use absent::Absent;
-use fixed::{Fixed, Scaled};
+pub(super) use fixed::Fixed;
+use fixed::Scaled;
 use lanes::Table;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -124,8 +125,8 @@ impl<'a> Genotypes<'a> {
     }
 
     /// out_{k, v} = x_jᵀ vector_v with j = features_k.
-    fn multiply(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) {
-        let (fixed, count) = (vectors.iter().map(|v| Fixed::new(v)).collect::<Vec<_>>(), vectors.len());
+    fn multiply(&self, features: &[usize], fixed: &[Fixed], out: &mut [f64]) {
+        let count = fixed.len();
         if count == 0 {
             return;
         }
@@ -278,8 +279,17 @@ impl Design for Genotypes<'_> {
     }
 
     fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) -> Result<()> {
-        self.multiply(features, vectors, out);
+        self.correlate_part(features, &Vectors::new(vectors), out)
+    }
+
+    fn correlate_part(&self, features: &[usize], vectors: &Vectors<'_>, out: &mut [f64]) -> Result<()> {
+        self.multiply(features, vectors.fixed(), out);
         Ok(())
+    }
+
+    /// Two bits an entry, 256 of them at once.
+    fn pace(&self) -> usize {
+        1 << 29
     }
 
     fn axpy(&self, j: usize, a: f64, out: &mut [f64]) -> Result<()> {

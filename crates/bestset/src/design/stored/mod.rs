@@ -30,7 +30,7 @@ mod source;
 
 pub use genotype_file::GenotypeFile;
 
-use crate::design::{BlockBody, Column, Design, Moments};
+use crate::design::{BlockBody, Column, Design, Moments, Vectors};
 use crate::error::{Error, Result};
 use blocks::WithBlock;
 use open::{Kind, Layout, open_dense, open_sparse};
@@ -172,14 +172,17 @@ impl Design for Stored {
     }
 
     fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) -> Result<()> {
-        self.each_block(features, &mut |places, local, block| block.correlate(local, v, &mut out[places]))?;
-        Ok(())
+        self.correlate_part(features, &Vectors::new(&[v]), out)
     }
 
     fn correlate_many(&self, features: &[usize], vectors: &[&[f64]], out: &mut [f64]) -> Result<()> {
-        let count = vectors.len();
+        self.correlate_part(features, &Vectors::new(vectors), out)
+    }
+
+    fn correlate_part(&self, features: &[usize], vectors: &Vectors<'_>, out: &mut [f64]) -> Result<()> {
+        let count = vectors.each().len();
         self.each_block(features, &mut |places, local, block| {
-            block.correlate_many(local, vectors, &mut out[places.start * count..places.end * count])
+            block.correlate_part(local, vectors, &mut out[places.start * count..places.end * count])
         })?;
         Ok(())
     }

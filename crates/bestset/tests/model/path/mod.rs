@@ -48,6 +48,77 @@ fn every_point_is_bracketed_by_its_bound_and_enumeration() {
     assert!(points > 400 && best >= points * 97 / 100, "{best} of {points}");
 }
 
+/// Points without a relaxation: bounds and answers on either side of what enumeration finds, every feature that pays in.
+#[test]
+fn a_light_point_is_bracketed_by_its_bound_and_enumeration() {
+    let mut rng = rng(407);
+    let (mut points, mut best, mut bounded) = (0, 0, 0);
+    for trial in 0..160 {
+        let shape = Shape { attained: true, certified: true, ..Shape::new(5..=16, 2..=7) };
+        let mut case = case(&mut rng, &shape);
+        if trial % 4 > 0 {
+            (case.loss, case.penalty.bounds) = (Loss::Squared, Bounds::Free);
+            case.y = (0..case.n).map(|_| normal(&mut rng)).collect();
+            case.penalty.lambda2 = case.penalty.lambda2.max(1e-3);
+        }
+        let grid = match trial % 2 {
+            0 => Grid::Dynamic { points: 30, shrink: 0.99 },
+            _ => Grid::Log { points: 11, ratio: 0.03 },
+        };
+        let settings = PathOptions { grid, search: Search::Light, ..PathOptions::default() };
+        let found = case.with_problem(|problem| path(problem, &settings).unwrap());
+        assert_eq!(found.status, Status::Converged);
+        for point in &found.points {
+            let all = enumerate(&at(&case, point.lambda0, point.lambda2));
+            let (c, scale) = (point.solution.certificate, all.best + case.null_loss());
+            holds(c, point.solution.status, all.best, scale, &(trial, point.lambda0));
+            points += 1;
+            best += usize::from(c.objective <= all.best + 1e-8 * scale);
+            bounded += usize::from(c.lower_bound > 0.0);
+        }
+        assert!(found.points.windows(2).all(|w| w[1].lambda0 < w[0].lambda0), "{trial}");
+    }
+    assert!(points > 800 && best >= points * 95 / 100 && bounded >= points * 9 / 10, "{best} {bounded} of {points}");
+}
+
+/// Few looks at X find what a look and a relaxation for every point find, whatever the number of threads.
+#[test]
+fn a_light_path_finds_the_answers_in_fewer_passes() {
+    let (n, p) = (400, 300);
+    let (mut same, mut all, mut passes, mut before) = (0, 0, 0.0, 0.0);
+    for seed in 0..4 {
+        let (x, y) = wide(20 + seed, n, p, Loss::Squared);
+        let x = Dense::new(n, p, x).unwrap();
+        let base = Problem::new(&x, y, Penalty::new(0.0, 0.0, 4.0)).unwrap().with_intercept(true);
+        let of = |search, threads| {
+            let mut settings = PathOptions { search, max_size: Some(16), ..options(60) };
+            settings.solve.threads = Some(threads);
+            path(&base, &settings).unwrap()
+        };
+        let (light, usual) = (of(Search::Light, 2), of(Search::Neighbours, 2));
+        let one = of(Search::Light, 1);
+        let plain = |path: &Path| {
+            let of = |p: &bestset::path::Point| (p.lambda0, p.solution.coefficients.clone(), p.solution.certificate);
+            path.points.iter().map(of).collect::<Vec<_>>()
+        };
+        assert_eq!(plain(&light), plain(&one), "{seed}");
+        let total = |path: &Path| path.points.iter().map(|p| p.solution.passes).sum::<f64>();
+        (passes, before) = (passes + total(&light), before + total(&usual));
+        // By size: what each has at another price is no answer of the other's.
+        let fit = |path: &Path, k: usize| {
+            let of = |p: &bestset::path::Point| p.solution.objective() - p.lambda0 * k as f64;
+            let sized = path.points.iter().filter(|p| p.solution.support().len() == k);
+            sized.map(of).min_by(f64::total_cmp)
+        };
+        for k in 0..16 {
+            let (Some(a), Some(b)) = (fit(&light, k), fit(&usual, k)) else { continue };
+            (same, all) = (same + usize::from(a <= b * (1.0 + 1e-9)), all + 1);
+        }
+    }
+    assert!(all > 30 && 10 * same >= 9 * all, "{same} of {all}");
+    assert!(4.0 * passes < before, "{passes} in place of {before}");
+}
+
 /// A wide problem with correlated columns.
 fn wide(seed: u64, n: usize, p: usize, loss: Loss) -> (Vec<f64>, Vec<f64>) {
     let mut rng = rng(seed);
