@@ -15,7 +15,7 @@ export R_INCLUDE_DIR
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help demo python test test-rust test-python compiled module attack pictures traces lint doc bench bench-exact bench-prediction kernels experiments experiments-quick report-assets report-sample ci rust \
+.PHONY: help demo python test test-rust test-python compiled module packages attack pictures traces lint doc bench bench-exact bench-prediction kernels experiments experiments-quick report-assets report-sample ci rust \
 	r r-source test-r docs docs-module docs-test docs-look wheel wheel-test dist crates workflows
 
 help:
@@ -61,14 +61,15 @@ python: rust $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --editable '.[test]'
 	@echo "installed into $(VENV): $(VENV)/bin/python -c 'import bestset'"
 
-# One after the other they would leave a core idle most of the time: R's tests want one, a long test at the end of a program as well. What
-# each prints comes together, where make knows how. Without Python those of Rust are run all the same.
-test: compiled
+# One after the other they would leave a core idle most of the time: R's tests want one, a long test at the end of a program as well. Those
+# of Python and R begin when what they load is compiled, beside the compiling of Rust's. What each prints comes together, where make knows
+# how. Without Python those of Rust are run all the same.
+test: rust
 	@echo "make test: those of Rust, Python and R beside each other; each prints when it has ended"
 	+@if $(HAS_PYTHON); then \
-		$(MAKE) module && $(BESIDE) test-rust test-python test-r && echo "make test: all tests passed"; \
+		$(BESIDE) R_AFTER=module test-python test-r test-rust && echo "make test: all tests passed"; \
 	else \
-		$(BESIDE) test-rust test-r && echo "make test: passed, without the tests of Python: $(PYTHON_WANTED)"; \
+		$(BESIDE) test-r test-rust && echo "make test: passed, without the tests of Python: $(PYTHON_WANTED)"; \
 	fi
 
 BESIDE = $(MAKE) -j 3 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
@@ -77,26 +78,30 @@ PYTHON_WANTED = $(PYTHON), 3.10 or newer, is wanted, and its venv (Debian, Ubunt
 
 # The examples are compiled by `make lint`, with all other targets; here nothing is compiled that is not run: `--lib` would make test
 # programs of the modules of Python and R, which have no tests.
-test-rust: rust
+test-rust: compiled
 	$(ALONE) $(CARGO) test --workspace --tests
 	$(ALONE) $(CARGO) test --workspace --doc
 
 # Cargo has jobs of its own: what make says of its ones is no more than a warning of every example that is compiled.
 ALONE := env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL
 
-# The module as the tests of Rust were compiled: nothing is compiled twice, and `make python` is for use. Building the tests of the
-# workspace beside it gives every crate the features it has there. One that is the same stays, for tests beside these may be loading it;
-# another is put in its place whole, for a process that has loaded it keeps it.
+# The modules of Python and R and the commands, as the tests of Rust are compiled: nothing is compiled twice, and `make python` is for use.
+# All of the workspace at once gives every crate the features that it has for the tests: what only these ask of a crate that the commands
+# have, too, is among its features in Cargo.toml.
+compiled: rust
+	$(ALONE) $(CARGO) build --workspace --lib --bin bestset --bin bestset-bench --bin bestset-check
+
+# A module that is the same stays, for tests beside these may be loading it; another is put in its place whole, for a process that has
+# loaded it keeps it.
 MODULE := python/bestset/_core.abi3.so
 COPY_MODULE = built=target/debug/lib_core.so; [ -f $$built ] || built=target/debug/lib_core.dylib; \
 	cmp -s $$built $(MODULE) || { cp $$built $(MODULE:.so=.new.so) && mv $(MODULE:.so=.new.so) $(MODULE); }
 
-compiled: rust
-	$(CARGO) build --workspace --lib --bins --tests
-
-module: compiled $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet $$($(VENV)/bin/python python/requirements.py test)
+module: compiled packages
 	$(COPY_MODULE)
+
+packages: $(VENV)/bin/python
+	$(VENV)/bin/python -m pip install --quiet $$($(VENV)/bin/python python/requirements.py test)
 
 # A process for every core; tests of one group (xdist_group) stay together in one.
 test-python: module
@@ -111,7 +116,7 @@ r: rust
 r-source: rust
 	r/dev/source.sh target/r-source
 
-test-r: rust
+test-r: compiled $(R_AFTER)
 	PYTHON=$(CURDIR)/$(VENV)/bin/python PYTHONPATH=$(CURDIR)/python r/dev/test.sh
 
 # Every test of a module called attack, on other seeds than `make test`; what fails names its seed.

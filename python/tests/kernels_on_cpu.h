@@ -2,6 +2,7 @@
 // exchange numbers. Compiled by the tests with -DSOURCE="...": exports run(name, grid, threads, arguments), as a driver launches.
 
 #include <cmath>
+#include <csetjmp>
 #include <cstdint>
 #include <cstring>
 #include <tuple>
@@ -26,18 +27,28 @@ template <class T> T __ldg(const T *x) { return *x; }
 template <class T> T __ldcs(const T *x) { return *x; }
 
 static const int LANES = 32, STACK = 1 << 16;
-static ucontext_t turns, fibers[LANES];
+static ucontext_t begun, fibers[LANES];
+static jmp_buf turns, places[LANES];
 static std::vector<char> stacks(LANES *STACK);
 static int lane_now, ended;
 static void (*body)(void *);
 static void *given;
 
-static void next_lane() { swapcontext(&fibers[lane_now], &turns); }
+// A fiber begins by its context, and goes on by a jump: every change of context asks the system for the signals that are blocked, twice.
+static void next_lane() {
+    if (!_setjmp(places[lane_now])) _longjmp(turns, 1);
+}
 
 static void fiber() {
     body(given);
     ended++;
-    next_lane();
+    _longjmp(turns, 1);
+}
+
+static void turn(bool begins) {
+    if (_setjmp(turns)) return;
+    if (begins) swapcontext(&begun, &fibers[lane_now]);
+    _longjmp(places[lane_now], 1);
 }
 
 static void warp() {
@@ -46,43 +57,49 @@ static void warp() {
         getcontext(&fibers[lane]);
         fibers[lane].uc_stack.ss_sp = stacks.data() + lane * STACK;
         fibers[lane].uc_stack.ss_size = STACK;
-        fibers[lane].uc_link = &turns;
+        fibers[lane].uc_link = nullptr;
         makecontext(&fibers[lane], fiber, 0);
     }
     const unsigned first = threadIdx.x;
-    while (ended < LANES)
+    for (bool begins = true; ended < LANES; begins = false)
         for (lane_now = 0; lane_now < LANES; lane_now++) {
             threadIdx.x = first + lane_now;
-            swapcontext(&turns, &fibers[lane_now]);
+            turn(begins);
         }
 }
 
-static double shown[LANES];
+// Lanes that exchange numbers write, wait for all others and read. The next exchange has another place, so that none waits a second time
+// until the others have read.
+static bool other[LANES];
+static int exchange() { return other[lane_now] = !other[lane_now]; }
+
+static double shown[2][LANES];
 static double __shfl_xor_sync(unsigned, double x, int mask) {
-    shown[lane_now] = x;
+    const int at = exchange();
+    shown[at][lane_now] = x;
     next_lane();
-    const double found = shown[lane_now ^ mask];
-    next_lane();
-    return found;
+    return shown[at][lane_now ^ mask];
 }
 
-static unsigned rows_of[LANES][4], columns_of[LANES][2];
+// The four lanes of a row, or of a column, have sixteen bytes of each half beside each other.
+static unsigned rows_of[2][4][LANES], columns_of[2][2][LANES];
 static void multiply(int c[4], unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1) {
     const unsigned a[4] = {a0, a1, a2, a3}, b[2] = {b0, b1};
-    memcpy(rows_of[lane_now], a, sizeof a);
-    memcpy(columns_of[lane_now], b, sizeof b);
+    const int at = exchange();
+    for (int i = 0; i < 4; i++) rows_of[at][i][lane_now] = a[i];
+    for (int i = 0; i < 2; i++) columns_of[at][i][lane_now] = b[i];
     next_lane();
     const int g = lane_now >> 2, t = lane_now & 3;
     for (int r = 0; r < 2; r++)
         for (int d = 0; d < 2; d++)
-            for (int k = 0; k < 32; k++) {
-                const int from = (k & 15) >> 2, byte = 8 * (k & 3);
-                const unsigned value = (rows_of[g * 4 + from][r + 2 * (k >> 4)] >> byte) & 255;
-                const int8_t digit = (int8_t)(columns_of[(2 * t + d) * 4 + from][k >> 4] >> byte);
+            for (int half = 0; half < 2; half++) {
+                const auto *values = (const uint8_t *)&rows_of[at][r + 2 * half][g * 4];
+                const auto *digits = (const int8_t *)&columns_of[at][half][(2 * t + d) * 4];
+                int sum = 0;
+                for (int k = 0; k < 16; k++) sum += values[k] * digits[k];
                 // As 32 bits do it, without being undefined where it does not fit.
-                c[2 * r + d] = (int)((unsigned)c[2 * r + d] + (unsigned)((int)value * digit));
+                c[2 * r + d] = (int)((unsigned)c[2 * r + d] + (unsigned)sum);
             }
-    next_lane();
 }
 
 #include SOURCE

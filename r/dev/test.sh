@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The tests of the R package: R CMD check --as-cran of the source package, which runs testthat, and the session of its README.
 # Skipped, with a message, where R or a package is missing; PYTHON names an interpreter with the package bestset to compare with.
-# WHOLE=yes compiles the engine of the source package to the end, with all optimisation, where it is checked otherwise.
+# What is linked and tested is the engine as `make test-r` has compiled it with the workspace. CHECK=yes makes that of the source package by
+# its own rules, of the crates in it alone, as far as the compiler checks it; WHOLE=yes to the end, with all optimisation.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -23,9 +24,7 @@ fi
 out=$PWD/target/r-source
 mkdir -p "$out"
 engine=$PWD/target/debug
-# Without it cargo leaves out what R needs to load the engine.
-R_INCLUDE_DIR=$(Rscript --vanilla -e 'cat(R.home("include"))') && export R_INCLUDE_DIR
-cargo build --workspace --lib --bins --tests
+[ -f "$engine/libbestset_r.a" ] || { echo "make test-r: the engine is not compiled; make test-r does it" >&2; exit 1; }
 export BESTSET_TARGET=$PWD/target/r-check XZ_LEVEL=-1
 export OMP_THREAD_LIMIT=2 NOT_CRAN=true
 # What is not on this machine is not asked for: CRAN's pages, a clock, packages that are only suggested, a PDF without LaTeX.
@@ -41,21 +40,20 @@ if [ -n "${PYTHON:-}" ] && "$PYTHON" -c 'import bestset' 2>/dev/null; then
 fi
 
 rm -f "$out"/bestset_*.tar.gz
-R_BUILD_ARGS=--no-build-vignettes r/dev/source.sh "$out"
+# Vignettes are run here, once: an error ends it.
+BESTSET_LIBRARY=$engine r/dev/source.sh "$out"
 cd "$out"
-mkdir -p library
-# Without a lock: one that an interrupted run left behind would stop all others.
-# Unpacked at the same place every time, where cargo finds again what it has seen of the crates of others. The engine of the package
-# is made by its own rules, of the crates in it alone, as far as the compiler checks it; what is linked and tested is the engine as the
-# tests of Rust have compiled it, of the same sources. WHOLE=yes compiles the package's own to the end.
-rm -rf unpacked && mkdir unpacked && tar xf bestset_*.tar.gz -C unpacked
-if [ -n "${WHOLE:-}" ]; then
-    R CMD INSTALL --no-lock --library=library unpacked/bestset
+if [ -n "${CHECK:-}${WHOLE:-}" ]; then
+    # Unpacked at the same place every time, where cargo finds again what it has seen of the crates of others. Without a lock: one that an
+    # interrupted run left behind would stop all others.
+    rm -rf unpacked && mkdir -p unpacked library && tar xf bestset_*.tar.gz -C unpacked
+    if [ -n "${WHOLE:-}" ]; then
+        R CMD INSTALL --no-lock --library=library unpacked/bestset
+    else
+        BESTSET_LIBRARY=$engine BESTSET_CHECK=yes R CMD INSTALL --no-lock --no-byte-compile --no-docs --library=library unpacked/bestset
+    fi
 fi
 export BESTSET_LIBRARY=$engine
-BESTSET_CHECK=yes R CMD INSTALL --no-lock --no-byte-compile --no-docs --library=library unpacked/bestset
-# Vignettes are run here, once: an error ends it.
-R CMD build bestset
 status=0
 R CMD check --as-cran --no-vignettes "${manual[@]}" bestset_*.tar.gz || status=$?
 # A program that the check would like to have and this machine has not (Debian: devscripts, qpdf) is a warning about the machine.

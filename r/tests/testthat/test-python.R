@@ -6,15 +6,15 @@ numbers_of <- function(fit) unname(c(if (fit$family == "cox") 0, coef(fit, compl
 test_that("R and Python agree", {
   python <- Sys.getenv("BESTSET_PYTHON")
   if (!nzchar(python)) skip("BESTSET_PYTHON names no interpreter with the package bestset")
-  for (name in names(sets())) {
-    set <- sets()[[name]]
+  data <- sets()
+  folders <- vapply(names(data), function(name) tempfile(name), "")
+  answers <- Map(function(set, folder) {
     family <- if (is.null(set$family)) "gaussian" else set$family
-    folder <- tempfile()
     dir.create(folder)
     x <- unname(set$x)
     storage.mode(x) <- "double"
     set.seed(3)
-    foldid <- sample(rep_len(1:5, nrow(x)))
+    foldid <- sample(rep_len(1:3, nrow(x)))
     write <- function(values, file) writeBin(values, file.path(folder, file))
     write(as.vector(x), "x")
     write(if (family == "cox") as.double(set$y[, "time"]) else as.double(set$y), "y")
@@ -29,7 +29,15 @@ test_that("R and Python agree", {
       suppressWarnings(cv.bestset(x, set$y, family = family, foldid = foldid, prove = FALSE))
     )
     write_model(ours[[1]], file.path(folder, "from_r.json"))
-    said <- suppressWarnings(system2(python, c("-W", "ignore", "equal.py", folder), stdout = TRUE, stderr = TRUE))
+    list(x = x, family = family, ours = ours)
+  }, data, folders)
+  # One interpreter for all: to start it takes longer than to fit.
+  said <- suppressWarnings(system2(python, c("-W", "ignore", "equal.py", folders), stdout = TRUE, stderr = TRUE))
+  for (name in names(data)) {
+    folder <- folders[[name]]
+    x <- answers[[name]]$x
+    ours <- answers[[name]]$ours
+    family <- answers[[name]]$family
     if (!file.exists(file.path(folder, "margins"))) fail(paste(c(name, said), collapse = "\n"))
     theirs <- readBin(file.path(folder, "found"), "double", 1e6)
     expect_equal(unlist(lapply(ours, numbers_of)), theirs, tolerance = 1e-12, label = name)

@@ -114,7 +114,7 @@ impl ClassCase {
     pub fn fit(&self, chosen: &[usize]) -> (f64, Vec<f64>) {
         let smooth = Smooth::new(self, chosen);
         let mut theta = vec![0.0; smooth.columns.len() * self.classes];
-        let (mut value, mut damping) = (smooth.value(&theta), 1e-3);
+        let (mut value, mut damping, mut idle) = (smooth.value(&theta), 1e-3, 0);
         for _ in 0..2000 {
             let (slopes, form) = smooth.slopes(&theta);
             let moving: Vec<(usize, f64)> =
@@ -134,10 +134,11 @@ impl ClassCase {
             } else {
                 damping *= 8.0;
             }
+            idle = if there < value - digits { 0 } else { idle + 1 };
             if there < value || (there <= value + digits && length < 1e-9) {
                 (theta, value) = (next, there);
             }
-            if length < 1e-12 || damping > 1e12 {
+            if length < 1e-12 || damping > 1e12 || idle > 60 {
                 break;
             }
         }
@@ -207,13 +208,18 @@ impl<'c> Smooth<'c> {
             let most = (0..classes).map(|k| v[k * n + i]).fold(f64::NEG_INFINITY, f64::max);
             let sum: f64 = (0..classes).map(|k| (v[k * n + i] - most).exp()).sum();
             let p: Vec<f64> = (0..classes).map(|k| (v[k * n + i] - most).exp() / sum).collect();
-            let (w, entry) = (self.case.weights[i], |a: usize| self.columns[a / classes].entries[i]);
-            for a in 0..size {
-                let (k, is_own) = (a % classes, f64::from(u8::from(self.case.labels[i] == a % classes)));
-                first[a] += w * entry(a) * (p[k] - is_own);
-                for b in 0..=a {
-                    let l = b % classes;
-                    second[a * size + b] += w * entry(a) * entry(b) * (if k == l { p[k] } else { 0.0 } - p[k] * p[l]);
+            let w = self.case.weights[i];
+            for (j, own) in self.columns.iter().enumerate() {
+                for k in 0..classes {
+                    let (a, is_own) = (j * classes + k, f64::from(u8::from(self.case.labels[i] == k)));
+                    first[a] += w * own.entries[i] * (p[k] - is_own);
+                    let row = &mut second[a * size..][..(j + 1) * classes];
+                    for (part, other) in row.chunks_exact_mut(classes).zip(&self.columns) {
+                        let entries = w * own.entries[i] * other.entries[i];
+                        for l in 0..classes {
+                            part[l] += entries * (if k == l { p[k] } else { 0.0 } - p[k] * p[l]);
+                        }
+                    }
                 }
             }
         }

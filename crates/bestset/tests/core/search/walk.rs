@@ -58,7 +58,7 @@ fn flips_of_part_of_a_tableau_cost_what_fits_say() {
 fn the_default_answer_is_the_best_subset_of_tangled_columns() {
     let mut rng = rng(612);
     for loss in LOSSES {
-        let (mut best, total) = (0, 120);
+        let (mut best, total) = (0, 60);
         for trial in 0..total {
             let case = tangled(&mut rng, 14, 10, loss);
             let all = enumerate(&case);
@@ -67,7 +67,7 @@ fn the_default_answer_is_the_best_subset_of_tangled_columns() {
             best += usize::from(found <= all.best * (1.0 + 1e-6));
         }
         // Of 600 such problems 600, 591, 583 and 599 were, in the order of the losses.
-        assert!(best >= total - 4, "{loss:?}: {best} of {total}");
+        assert!(best >= total - 2, "{loss:?}: {best} of {total}");
     }
 }
 

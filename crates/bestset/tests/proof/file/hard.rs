@@ -87,7 +87,7 @@ fn near_copies_are_told_apart_or_split() {
 #[test]
 fn problems_around_correlated_answers_are_proved() {
     let (mut fate, mut rng) = (Fate::default(), rng(312));
-    for trial in 0..240 {
+    for trial in 0..96 {
         let (n, p) = (60 + trial % 30, 90 + trial % 40);
         let near = [0.3, 0.15, 0.1, 0.07][trial % 4];
         let mut x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
@@ -100,7 +100,7 @@ fn problems_around_correlated_answers_are_proved() {
         fate.meet(&case, Some(2), &Options { gap, ..exact() }, &(trial, near, noise, gap));
     }
     println!("{fate:?}");
-    assert!(fate.accepted > 200 && fate.refused + fate.rejected == 0, "{fate:?}");
+    assert!(fate.accepted > 80 && fate.refused + fate.rejected == 0, "{fate:?}");
 }
 
 /// Nothing is left of the targets, or what rounding leaves.
