@@ -94,6 +94,9 @@ mod tests {
                     let saw = |k: usize| ((k * 7919) % 10_007) as f64 - 5.0;
                     assert_eq!(largest(count, saw), (0..count).map(saw).fold(0.0, f64::max));
                     assert_eq!(count_of(count, |k| k % 5 == 0), count.div_ceil(5));
+                    let lists = [2, 3, 7].map(|step| (0..count).step_by(step).collect::<Vec<_>>());
+                    let all = (0..count).filter(|k| k % 2 == 0 || k % 3 == 0 || k % 7 == 0).collect::<Vec<_>>();
+                    assert_eq!(union(&lists.each_ref().map(|list| list.as_slice())), all);
                 });
             }
         }
