@@ -16,6 +16,7 @@ use crate::relaxation::workspace::Workspace;
 use crate::solver::incremental::Root;
 use crate::solver::{Outcome, incremental};
 use crate::{Bounds, Coefficients, Loss, Method, Options, Penalty, Problem};
+use std::sync::Arc;
 
 /// Whether the subset is one of the node's.
 fn holds(tree: &Tree<'_, '_>, node: &Node, mask: usize) -> bool {
@@ -304,6 +305,43 @@ fn grow(problem: &Problem<'_>, most_near: usize, known: Option<f64>, (least, bes
         assert!(is_found || is_held, "the best subset was lost");
     }
     tree.harvest(crate::Status::Converged).unwrap()
+}
+
+/// Nodes that share a pass and whose far features are others: each keeps its own, and none is closed for want of those that only another has.
+#[test]
+fn nodes_of_one_pass_have_far_features_of_their_own() {
+    let mut shared = [0, 0];
+    for trial in 0..80 {
+        let small = stand_ins(trial);
+        let (problem, costs) = (small.problem(), small.costs());
+        let (options, mut observer) = (Options::with_method(Method::Exact), ());
+        let mut monitor = Monitor::new(&options, &mut observer);
+        let mut root = incremental::root(&mut Workspace::new(&problem), &options, &mut monitor).unwrap();
+        forget_answer(&problem, &mut root, f64::INFINITY, true);
+        let setting = Setting::new(&problem, None, &options, Tuning { most_near: 1, ..tuning() });
+        let mut tree = Tree::plant(setting, Seed { root, multiplier: 0.0 }, &mut monitor).unwrap();
+        let Some(whole) = tree.frontier.pop().filter(|node| node.far.len() > 4) else { continue };
+        // The even ones, and the odd ones: of two nodes that are looked at together.
+        let half = |odd: usize| {
+            let far = whole.far.iter().copied().filter(|j| j % 2 == odd).collect();
+            Node { id: odd + 1, far: Arc::new(far), ..whole.clone() }
+        };
+        let nodes = [half(0), half(1)];
+        let held = |node: &Node, mask: usize| holds(&tree, node, mask);
+        let is_open = |mask: &usize| nodes.iter().any(|node| held(node, *mask));
+        let best = (0..costs.len()).filter(is_open).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap();
+        shared[usize::from(!held(&nodes[0], best))] += 1;
+        let least = costs[best];
+        let nothing = tree.pool.entries()[0].1.clone();
+        tree.pool.offer(least * (1.0 + 1e-4), nothing);
+        nodes.into_iter().for_each(|node| tree.frontier.push(node));
+        while let Some(batch) = tree.next_batch() {
+            tree.process(batch, &mut monitor).unwrap();
+        }
+        let found = problem.value(&tree.pool.entries()[0].1).unwrap();
+        assert!(found <= least * (1.0 + 1e-6) + 1e-9, "{trial}: {found} missed {least}");
+    }
+    assert!(shared.iter().all(|count| *count > 15), "{shared:?}");
 }
 
 #[test]

@@ -213,7 +213,7 @@ impl Tree<'_, '_> {
         open.sort_by(|a, b| pending[a.0].relaxed.dual.total_cmp(&pending[b.0].relaxed.dual));
         open.truncate(most);
         // The last first, so that the places of the others stay what they are.
-        open.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+        open.sort_unstable_by_key(|open| std::cmp::Reverse(open.0));
         open.into_iter().map(|(a, member)| (pending.remove(a), member)).collect()
     }
 
