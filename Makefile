@@ -100,8 +100,9 @@ COPY_MODULE = built=target/debug/lib_core.so; [ -f $$built ] || built=target/deb
 module: compiled packages
 	$(COPY_MODULE)
 
+# Most of their modules are never imported: those that are compile themselves then.
 packages: $(VENV)/bin/python
-	$(VENV)/bin/python -m pip install --quiet $$($(VENV)/bin/python python/requirements.py test)
+	$(VENV)/bin/python -m pip install --quiet --no-compile $$($(VENV)/bin/python python/requirements.py test)
 
 # A process for every core; tests of one group (xdist_group) stay together in one.
 test-python: module
