@@ -67,6 +67,33 @@ def check(values: Any, name: str) -> None:
         )
     if is_sparse(values):
         _check_places(values, name)
+    if name == "X" and hasattr(values, "iloc") and hasattr(values, "dtypes"):
+        _check_columns(values)
+
+
+def _check_columns(X: Any) -> None:
+    """Refuses columns of a data frame that are no numbers, by name: numpy would say of a value that it is none, not where."""
+    for name, dtype in getattr(X.dtypes, "items", dict)():
+        kind = getattr(dtype, "kind", "")
+        if kind in "mM":
+            raise ValueError(f"column {name!r} of X holds dates: take the days between two of them, or leave it out")
+        if kind != "O":
+            continue
+        column = X[name]
+        for value in column if getattr(column, "ndim", 1) == 1 else ():
+            if isinstance(value, str) and not _is_number(value):
+                raise ValueError(
+                    f"column {name!r} of X holds texts such as {value!r}: make columns of 0 and 1 of them, as pandas.get_dummies does "
+                    "(with groups= they are in or out as a whole), or leave it out"
+                )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_places(X: Any, name: str) -> None:

@@ -127,3 +127,17 @@ def test_models_of_the_command_line_bring_what_was_usual(tmp_path):
     assert "row 0 of column 'a' has no value" in message(lambda: predict(np.nan, "7", imputed=False))
     assert "row 0 of column 'code' has no value" in message(lambda: predict(1.0, None, imputed=False))
     assert "is '8', a level that the model does not know" in message(lambda: predict(1.0, "8"))
+
+
+def test_columns_that_are_no_numbers_are_named():
+    pandas = pytest.importorskip("pandas")
+    X, y = regression()
+    frame = pandas.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    town = frame.assign(town=["Rome", "Oslo"] * (len(y) // 2))
+    when = frame.assign(seen=pandas.date_range("2020-01-01", periods=len(y)))
+    for fit in (lambda X: bestset.solve(X, y, 1.0, lambda2=0.5), lambda X: BestSubsetRegressor().fit(X, y)):
+        assert "column 'town' of X holds texts such as 'Rome'" in message(lambda fit=fit: fit(town))
+        assert "column 'town' of X holds texts such as 'Rome'" in message(lambda fit=fit: fit(town.astype({"town": "category"})))
+        assert "column 'seen' of X holds dates" in message(lambda fit=fit: fit(when))
+    # Numbers that are kept as objects are numbers.
+    assert bestset.solve(frame.astype(object), y, 1.0, lambda2=0.5).objective == bestset.solve(X, y, 1.0, lambda2=0.5).objective

@@ -53,8 +53,8 @@ pub struct InputArgs {
     pub time: Option<String>,
     /// Column that says which times are those of events: 1 and 0, or two texts such as yes and no; or, as in status=2, the value that
     /// does, all others being censored.
-    #[arg(long, value_name = "COLUMN[=VALUE]", value_parser = event, allow_hyphen_values = true, requires = "time")]
-    pub event: Option<EventColumn>,
+    #[arg(long, value_name = "COLUMN[=VALUE]", allow_hyphen_values = true, requires = "time")]
+    pub event: Option<String>,
     /// Column with the time at which a sample came under observation.
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true, requires = "time")]
     pub entry: Option<String>,
@@ -113,14 +113,6 @@ pub struct InputArgs {
     pub cohort: CohortArgs,
 }
 
-/// The column that says which times are those of events.
-#[derive(Debug, Clone)]
-pub struct EventColumn {
-    pub column: String,
-    /// The value that says so, where it is named.
-    pub value: Option<String>,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum TiesName {
     Efron,
@@ -153,18 +145,18 @@ impl ReadArgs {
 }
 
 impl InputArgs {
-    /// The roles of the columns.
-    pub fn roles(&self) -> Roles {
+    /// The roles of the columns; `has` tells whether there is one of a name.
+    pub fn roles(&self, has: impl Fn(&str) -> bool) -> Roles {
         Roles {
             target: self.time.clone().or_else(|| self.target.clone().filter(|_| self.target_file.is_none())),
             needs_target: self.target_file.is_none(),
             weights: self.weights.clone(),
             offset: self.offset.clone(),
             exposure: self.exposure.clone(),
-            apart: [self.event.as_ref().map(|e| &e.column), self.entry.as_ref(), self.strata.as_ref()]
+            apart: [self.event.as_deref().map(|e| event(e, has).0), self.entry.as_deref(), self.strata.as_deref()]
                 .into_iter()
                 .flatten()
-                .cloned()
+                .map(str::to_owned)
                 .collect(),
             drop: self.drop.clone(),
             positive: self.positive.clone(),
@@ -231,12 +223,12 @@ pub fn format_parser() -> impl TypedValueParser<Value = Format> {
     })
 }
 
-/// COLUMN or COLUMN=VALUE; a name may have the sign itself, the last one is meant.
-fn event(text: &str) -> Result<EventColumn, String> {
-    let whole = || EventColumn { column: text.to_owned(), value: None };
-    let parts =
-        |(column, value): (&str, &str)| EventColumn { column: column.to_owned(), value: Some(value.to_owned()) };
-    Ok(text.rsplit_once('=').map_or_else(whole, parts))
+/// COLUMN, or COLUMN=VALUE where there is no column of the whole name, and the value; of several signs the last is meant.
+pub fn event(text: &str, has: impl Fn(&str) -> bool) -> (&str, Option<&str>) {
+    match text.rsplit_once('=') {
+        Some((column, value)) if !has(text) => (column, Some(value)),
+        _ => (text, None),
+    }
 }
 
 fn delimiter(text: &str) -> Result<u8, String> {

@@ -132,7 +132,14 @@ impl Path {
         writeln!(out, "{} loss, lambda1 {lambda1}, lambda2 {lambda2}\n", posed.problem.loss().name())?;
         output::heading(out, &format!("Path: {}, {status}", counted(points.len() as u64, "point")))?;
         let rows = points.iter().enumerate().map(|(k, point)| row(posed, chosen, point, k));
-        writeln!(out, "{}", output::table(&["lambda0", "features", "P", "gap", "R²", title, "", "changes"], rows))?;
+        writeln!(
+            out,
+            "{}",
+            output::table(
+                &["lambda0", "features", "P", "gap", output::share(posed.problem.loss()), title, "", "changes"],
+                rows
+            )
+        )?;
         writeln!(out, "{title} chooses the point marked *: bestset fit with --lambda0 {}", found.terms.lambda0)?;
         Ok(status)
     }

@@ -153,7 +153,11 @@ fn write_table(posed: &Posed<'_>, found: &bestset::Subsets, out: &mut dyn Write)
     )?;
     output::heading(out, "Best subset of each size")?;
     let rows = found.sizes.iter().map(|s| row(posed, s));
-    writeln!(out, "{}", output::table(&["size", "loss", "R²", "Cp", "BIC", "proved", "features"], rows))?;
+    writeln!(
+        out,
+        "{}",
+        output::table(&["size", "loss", output::share(posed.problem.loss()), "Cp", "BIC", "proved", "features"], rows)
+    )?;
     let best = found.reached().filter(|s| s.criteria.bic.is_some());
     if let Some(best) =
         best.min_by(|a, b| a.criteria.bic.unwrap_or(f64::NAN).total_cmp(&b.criteria.bic.unwrap_or(f64::NAN)))

@@ -57,3 +57,8 @@ pub fn describe(terms: &Terms) -> String {
     let price = if k.is_some() && lambda0 == "0" { String::new() } else { format!(", lambda0 {lambda0}") };
     format!("{loss}{price}, lambda1 {lambda1}, lambda2 {lambda2}{size}")
 }
+
+/// What the share explained is called: of squares or of the deviance.
+pub fn share(loss: bestset::Loss) -> &'static str {
+    if loss.is_quadratic() { "R²" } else { "D²" }
+}

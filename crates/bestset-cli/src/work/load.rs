@@ -70,11 +70,11 @@ impl Loaded {
         let disk = disk.map(|stored| if input.keep_moments { stored.keeping_moments() } else { stored });
         let own = input.target_file.as_ref().map(|file| Own::read(file, input, session)).transpose()?;
         let has_own_table = own.as_ref().is_some_and(|own| own.is_table);
-        let roles = match has_own_table {
-            true => Roles { weights: None, offset: None, ..input.roles() },
-            false => input.roles(),
+        let roles = |has: &dyn Fn(&str) -> bool| match has_own_table {
+            true => Roles { weights: None, offset: None, ..input.roles(has) },
+            false => input.roles(has),
         };
-        if disk.is_some() && (roles.weights.is_some() || roles.offset.is_some()) {
+        if disk.is_some() && !has_own_table && (input.weights.is_some() || input.offset.is_some()) {
             return Err(Failure::Usage(
                 "with columns on disk --weights and --offset name columns of --target-file, which has the target alone",
             ));
@@ -82,7 +82,11 @@ impl Loaded {
         let mut set = match (&disk, CohortFiles::of(&input.file)) {
             (Some(stored), _) => without_columns(&input.file, stored)?,
             (None, Some(files)) => read_cohort(&files, &input.cohort.options(input, max_memory)?)?,
-            (None, None) => read(&input.file, &input.read.options(max_memory))?.into_dataset(&roles)?,
+            (None, None) => {
+                let table = read(&input.file, &input.read.options(max_memory))?;
+                let roles = roles(&|name| table.has(name));
+                table.into_dataset(&roles)?
+            }
         };
         if let Some(Own { target, weights, offset, .. }) = own {
             set.target = Some(target);
@@ -105,6 +109,15 @@ impl Loaded {
             None => Loss::Squared,
         };
         let mut notes = std::mem::take(&mut set.notes);
+        if let (Some(times), Some(column)) = (&survival, set.apart.first())
+            && input.event.as_ref() == Some(&column.name)
+            && times.event.iter().all(|event| *event)
+        {
+            notes.push(format!(
+                "Every time is that of an event: where {0} says so of others, name the value that does, --event {0}=VALUE.",
+                column.name
+            ));
+        }
         if fitting.loss.is_none() && loss == Loss::Squared {
             notes.extend(remark::on_target(&target, &set));
         }

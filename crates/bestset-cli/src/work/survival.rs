@@ -1,6 +1,6 @@
 //! Survival times of columns.
 
-use crate::args::{InputArgs, TiesName};
+use crate::args::{self, InputArgs, TiesName};
 use crate::exit::Failure;
 use bestset::{Survival, Ties};
 use bestset_data::{Apart, Target};
@@ -36,7 +36,7 @@ pub fn times(input: &InputArgs, target: &Target, apart: &[Apart]) -> Result<Opti
         return Err(Failure::Message(format!("--entry: the column holds texts such as {:?}, not times", levels[0])));
     }
     let strata = input.strata.as_ref().and_then(|_| others.next()).map(numbered);
-    let event = match input.event.as_ref().and_then(|e| e.value.as_deref()) {
+    let event = match input.event.as_deref().and_then(|text| args::event(text, |name| name == event.name).1) {
         Some(value) => equal(event, value)?,
         None => event.values.iter().map(|value| happened(event, *value)).collect::<Result<_, _>>()?,
     };
@@ -51,8 +51,9 @@ fn happened(column: &Apart, value: f64) -> Result<bool, Failure> {
     known.map(|k| k.1).ok_or_else(|| {
         Failure::Message(format!(
             "column {0:?} holds {text:?}; --event wants 1 and 0, or texts such as yes and no, or the value that says that there was an \
-             event: --event {0}={text}",
-            column.name
+             event: --event {0}=VALUE (the column holds {1})",
+            column.name,
+            shown(column)
         ))
     })
 }
@@ -67,11 +68,15 @@ fn equal(column: &Apart, value: &str) -> Result<Vec<bool>, Failure> {
     if found.contains(&true) {
         return Ok(found);
     }
+    let (name, some) = (&column.name, shown(column));
+    Err(Failure::Message(format!("--event {name}={value}: column {name:?} holds no {value:?}, but {some}")))
+}
+
+/// Some of the values of a column.
+fn shown(column: &Apart) -> String {
     let known = distinct(column);
     let some: Vec<String> = known.iter().take(5).map(|v| text(column, *v)).collect();
-    let more = if known.len() > some.len() { ", ..." } else { "" };
-    let (name, some) = (&column.name, some.join(", "));
-    Err(Failure::Message(format!("--event {name}={value}: column {name:?} holds no {value:?}, but {some}{more}")))
+    some.join(", ") + if known.len() > some.len() { ", ..." } else { "" }
 }
 
 /// The values of a column in ascending order, each once.

@@ -61,7 +61,17 @@ fn events_are_told_by_a_value() {
         coded(codes);
         assert_eq!(place.json(&format!("{fit} --event died={value}"))["objective"], usual["objective"]);
         let refused = place.refused(&format!("{fit} --event died"));
-        assert!(refused.contains("or the value that says that there was an event: --event died="), "{refused}");
+        assert!(
+            refused.contains("that says that there was an event: --event died=VALUE (the column holds"),
+            "{refused}"
+        );
+    }
+    // A name may have the sign itself.
+    let renamed = std::fs::read_to_string(place.path("trial.csv")).unwrap().replacen("died", "died=yes", 1);
+    place.write("renamed.csv", &renamed);
+    for event in ["died=yes", "died=yes=yes"] {
+        let found = place.json(&format!("fit renamed.csv --time days --drop centre --json --event {event}"));
+        assert_eq!(found["objective"], usual["objective"], "{event}");
     }
     let refused = place.refused(&format!("{fit} --event died=9"));
     assert!(refused.contains("column \"died\" holds no \"9\", but"), "{refused}");

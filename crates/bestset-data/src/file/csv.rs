@@ -1,11 +1,11 @@
 //! CSV and its relatives, in two passes over the file: one counts lines, the other puts the numbers where they belong.
 
 use super::fill::Fill;
-use super::is_missing;
 use super::layout::Layout;
 use super::records::{Records, is_written_number, not_utf8, number};
 use super::source::Source;
 use super::{ReadOptions, Survey};
+use super::{is_missing, is_missing_text};
 use crate::error::{FileError, Result, quoted};
 use crate::levels::Levels;
 use crate::matrix::Names;
@@ -202,7 +202,7 @@ impl<'s> CsvRows<'s> {
         let before = row.len();
         for (k, field) in self.fields(record).enumerate() {
             let value = match &mut self.kinds[k] {
-                Kind::Text { codes, .. } if is_missing(field) => {
+                Kind::Text { codes, .. } if is_missing_text(field) => {
                     codes.push(TextColumn::MISSING);
                     f64::NAN
                 }
@@ -263,19 +263,28 @@ impl<'s> CsvRows<'s> {
         )
     }
 
-    /// Texts that are all numbers as people write them are not taken for categories.
+    /// Texts that are all numbers as people write them, and those that stand among numbers in most rows, are not taken for categories: what a
+    /// column is does not depend on the row that the odd one is in.
     fn check_text(&self, text: &TextColumn, first_line: Option<u64>) -> Result<()> {
-        let decimal = self.layout.decimal;
-        let written = |level: &String| is_written_number(level, decimal);
-        let plain = |level: &String| number(level.as_bytes(), decimal).is_some();
-        let Some(place) = text.levels.iter().position(written) else { return Ok(()) };
-        if !text.levels.iter().all(|level| plain(level) || written(level)) {
+        let (decimal, name) = (self.layout.decimal, &text.name);
+        let written: Vec<bool> = text.levels.iter().map(|level| is_written_number(level, decimal)).collect();
+        let plain: Vec<bool> = text.levels.iter().map(|level| number(level.as_bytes(), decimal).is_some()).collect();
+        let known = || text.codes.iter().filter(|code| **code != TextColumn::MISSING);
+        let (numbers, values) = (known().filter(|code| plain[**code as usize]).count(), known().count());
+        let (places, reason) = if written.contains(&true) && plain.iter().zip(&written).all(|(p, w)| *p || *w) {
+            (written, self.advice(name))
+        } else if 2 * numbers > values {
+            let odd = plain.iter().map(|p| !p).collect();
+            let others = format!("{numbers} of the {values} values of the column are");
+            (odd, format!("{others}: leave the field empty where the number is missing, or say --categorical {name}"))
+        } else {
             return Ok(());
-        }
-        let row = text.codes.iter().position(|code| *code as usize == place).unwrap_or_default() as u64;
-        let problem = format!("{} is not a number; {}", quoted(&text.levels[place]), self.advice(&text.name));
-        let mut error = self.source.bad(problem).at_row(row + 1).in_column(&text.name);
-        error.line = first_line.map(|line| line + row);
+        };
+        let is_odd = |code: &u32| places.get(*code as usize).copied().unwrap_or(false);
+        let row = text.codes.iter().position(is_odd).unwrap_or_default();
+        let problem = format!("{} is not a number; {reason}", quoted(&text.levels[text.codes[row] as usize]));
+        let mut error = self.source.bad(problem).at_row(row as u64 + 1).in_column(name);
+        error.line = first_line.map(|line| line + row as u64);
         Err(error.into())
     }
 

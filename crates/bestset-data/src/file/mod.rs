@@ -166,9 +166,15 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Table> {
 }
 
 /// What stands for a missing value, in any case of letters.
-const MISSING: [&[u8]; 8] = [b"", b"na", b"n/a", b"nan", b"null", b"none", b"?", b"."];
+const MISSING: [&[u8]; 7] = [b"", b"na", b"n/a", b"nan", b"null", b"?", b"."];
 
+/// Whether a field among numbers stands for a missing one.
 pub(crate) fn is_missing(field: &[u8]) -> bool {
+    is_missing_text(field) || field.eq_ignore_ascii_case(b"none")
+}
+
+/// Whether a field among texts stands for a missing one: of therapies or relapses none is one.
+pub(crate) fn is_missing_text(field: &[u8]) -> bool {
     field.len() <= 4 && MISSING.iter().any(|word| field.eq_ignore_ascii_case(word))
 }
 

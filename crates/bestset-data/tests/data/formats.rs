@@ -69,10 +69,26 @@ fn many_rows_are_put_where_they_belong() {
 }
 
 #[test]
+fn none_is_a_text_among_texts_and_missing_among_numbers() {
+    let found = table("d.csv", "therapy,dose\nnone,1\nchemo,none\n,3\nnone,NA\n");
+    assert_eq!(found.texts[0].levels, ["none", "chemo"]);
+    assert_eq!(found.texts[0].codes, [0, 1, bestset_data::TextColumn::MISSING, 0]);
+    assert_eq!(found.numbers.column(0).iter().map(|x| x.is_nan()).collect::<Vec<_>>(), [false, true, false, true]);
+    // A few numbers among texts are texts.
+    assert_eq!(table("d.csv", "code,y\nA1,1\n2,2\nB,1\n").texts[0].levels, ["A1", "2", "B"]);
+}
+
+#[test]
 fn errors_name_file_line_column_and_value() {
     assert_eq!(
         error("d.csv", "age,y\n31,1\nold,2\n"),
         "d.csv, line 3, column \"age\": \"old\" is not a number, as the values above it are; if the column is of texts, say --categorical age"
+    );
+    // In whichever row it stands.
+    assert_eq!(
+        error("d.csv", "age,y\nold,2\n31,1\n40,1\n,3\n"),
+        "d.csv, line 2, row 1, column \"age\": \"old\" is not a number; 2 of the 3 values of the column are: leave the field empty where the \
+         number is missing, or say --categorical age"
     );
     assert_eq!(
         error("d.csv", "a,y\n1,2\n1\n"),

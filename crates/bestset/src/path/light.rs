@@ -19,6 +19,12 @@ const STALE: usize = 8;
 /// Features that enter the tableau after a look at the most: more than where every point looks, for several points are served by it.
 const WIDE: usize = 128;
 
+/// One part in so many of the limit on memory is for the columns of the tableau and their pairs.
+const MEMORY: usize = 4;
+
+/// Bytes for each entry of these columns, whose storage grows by doubling, and for each pair of them: inner products and the tableau.
+const BYTES: (f64, f64) = (24.0, 64.0);
+
 /// Dual points that differ by no more than this of their largest entry are of one answer: they were added up in another order.
 const SAME: f64 = 1e-9;
 
@@ -41,8 +47,10 @@ impl Strand<'_, '_> {
         let mut rung = ladder.climb(&problem, &std::mem::take(&mut memory.candidates), monitor)?;
         memory.age += 1;
         while lambda0 < memory.level || memory.age > STALE {
+            let before = ladder.len();
             rung = self.look_around(&problem, &mut ladder, rung, memory, monitor)?;
-            if monitor.stop(0).is_some() {
+            // Where nothing more came in, for want of memory too, another look would say the same.
+            if ladder.len() == before || monitor.stop(0).is_some() {
                 break;
             }
         }
@@ -76,7 +84,9 @@ impl Strand<'_, '_> {
                 Looked { alpha: rung.alpha, tau }
             }
         };
-        let entering = ladder.outside(problem, &looked.tau, WIDE)?;
+        let (n, p) = (problem.nrows() as f64, problem.ncols());
+        let most = self.options.solve.memory().most(MEMORY, (0, p), |m| BYTES.0 * n * m + BYTES.1 * m * m);
+        let entering = ladder.outside(problem, &looked.tau, WIDE.min(most.saturating_sub(ladder.len())))?;
         let rung = ladder.climb(problem, &features_of(&entering), monitor)?;
         (memory.level, memory.age) = (ladder.entry_outside(problem, &looked.tau)?, 0);
         memory.looked = Some(looked);

@@ -66,6 +66,11 @@ impl Columns {
     pub fn holds(&self, j: usize) -> bool {
         self.position[j] != OUTSIDE
     }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.active.len()
+    }
 }
 
 impl<'p, 'a> Workspace<'p, 'a> {

@@ -122,6 +122,11 @@ impl Ladder {
         Ok(largest(tau.len(), worth))
     }
 
+    /// How many features the tableau has.
+    pub(crate) fn len(&self) -> usize {
+        self.columns.as_ref().map_or(0, |c| c.len())
+    }
+
     fn holds(&self, j: usize) -> bool {
         self.columns.as_ref().is_some_and(|c| c.holds(j))
     }

@@ -233,6 +233,8 @@ fn entering(
         let pull = |j: usize| tau[j].abs() / lengths.of(j).max(f64::MIN_POSITIVE);
         outside.sort_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
         outside.truncate(room);
+        // In the order of X, so that columns which are read from a file come in long parts.
+        outside.sort_unstable();
         complete = false;
     }
     let (mut entering, width) = (Vec::new(), support.active.len().max(BLOCK));

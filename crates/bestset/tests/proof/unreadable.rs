@@ -117,7 +117,7 @@ fn paths_end_with_the_points_they_have() {
     for (k, case) in cases(904, 12, true).enumerate() {
         let grid =
             if k % 2 == 0 { Grid::Dynamic { points: 9, shrink: 0.9 } } else { Grid::Log { points: 9, ratio: 0.01 } };
-        let search = if k % 3 == 0 { Search::Full } else { Search::Neighbours };
+        let search = [Search::Full, Search::Neighbours, Search::Light][k % 3];
         let options = PathOptions { grid, search, ..PathOptions::default() };
         let whole = case.with_problem(|problem| path(problem, &options).unwrap());
         let at = |lambda0: f64| Case { penalty: bestset::Penalty { lambda0, ..case.penalty.clone() }, ..case.clone() };

@@ -7,7 +7,7 @@ use serde::Serialize;
 pub struct Predictions {
     pub target: String,
     /// What the column is called where it is not the target that is predicted: a linear predictor or a risk is no time.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<&'static str>,
     /// FID and IID of each, where they are people of a cohort.
     #[serde(skip_serializing_if = "Vec::is_empty")]

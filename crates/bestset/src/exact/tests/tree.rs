@@ -334,7 +334,14 @@ fn nodes_of_one_pass_have_far_features_of_their_own() {
         let least = costs[best];
         let nothing = tree.pool.entries()[0].1.clone();
         tree.pool.offer(least * (1.0 + 1e-4), nothing);
+        let foreign: Vec<usize> = (0..costs.len()).filter(|mask| !is_open(mask)).collect();
         nodes.into_iter().for_each(|node| tree.frontier.push(node));
+        let batch = tree.next_batch().unwrap();
+        assert_eq!(batch.len(), 2, "{trial}: both are looked at together");
+        tree.process(batch, &mut monitor).unwrap();
+        // What neither had stays out of all that they are split into.
+        let reopened = |node: &Node| foreign.iter().any(|&mask| holds(&tree, node, mask));
+        assert!(!tree.frontier.open().any(reopened), "{trial}");
         while let Some(batch) = tree.next_batch() {
             tree.process(batch, &mut monitor).unwrap();
         }

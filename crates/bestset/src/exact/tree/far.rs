@@ -132,7 +132,7 @@ impl Tree<'_, '_> {
         monitor.passes += far.len() as f64 / problem.ncols() as f64;
         let mut unfinished = Vec::new();
         for ((one, unlisted), found) in pending.into_iter().zip(unlisted).zip(found) {
-            let view = self.view(&one, found, unlisted);
+            let view = self.view(&one, far, found, unlisted);
             unfinished.extend(self.finish_with_far(one, view, monitor)?);
         }
         Ok(unfinished)
@@ -147,8 +147,9 @@ impl Tree<'_, '_> {
     }
 
     /// What a pass has found, without those that were near when the node was relaxed, or are open in other nodes of the pass alone.
-    fn view(&self, one: &Pending, found: Vec<Reaching>, unlisted: Unlisted) -> FarView {
-        let is_far = |j: usize| self.near.position(j).is_none_or(|k| k >= one.known) && is_listed(&one.node.far, j);
+    fn view(&self, one: &Pending, far: &Arc<Vec<usize>>, found: Vec<Reaching>, unlisted: Unlisted) -> FarView {
+        let is_own = |j: usize| Arc::ptr_eq(far, &one.node.far) || is_listed(&one.node.far, j);
+        let is_far = |j: usize| self.near.position(j).is_none_or(|k| k >= one.known) && is_own(j);
         let found: Vec<Reaching> = found.into_iter().filter(|r| is_far(r.feature as usize)).collect();
         let listed = found.iter().map(|r| r.feature as usize).collect();
         FarView { listed, rough: found.iter().map(|r| f64::from(r.value)).collect(), unlisted }

@@ -46,7 +46,8 @@ use snapshot::SavedTree;
 /// Bytes for each pair of the core's features: inner products with room to grow, without the tableaus of a search.
 const CORE_PAIR_BYTES: f64 = 26.0;
 
-/// Whether two lists of far features are of about one length, so that a pass over both together is hardly longer than over one.
+/// Whether two lists of far features are of about one length: such lists have most of their features in common, as a rule, so that a pass over
+/// both together is hardly longer than over one.
 fn are_alike(a: usize, b: usize) -> bool {
     a.max(b) <= 2 * a.min(b)
 }

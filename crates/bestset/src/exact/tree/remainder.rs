@@ -68,7 +68,8 @@ impl Tree<'_, '_> {
     /// and there is room for it.
     pub(super) fn worth_a_look(&self, answer: &Coefficients, monitor: &Monitor<'_>) -> Option<LeftOpen> {
         let problem = self.setting.problem;
-        // No fewer are left than the longest list has: all nodes need not be gone through to see that they are too many.
+        // No fewer are left than the longest list has, but for those that have come near: all nodes need not be gone through to see that
+        // they are too many.
         let longest = self.frontier.open().map(|node| node.far.len()).max()?;
         if !self.makes_up_for(longest.saturating_sub(self.near.active.len())) {
             return None;
