@@ -331,10 +331,10 @@ fn nodes_of_one_pass_have_far_features_of_their_own() {
         let is_open = |mask: &usize| nodes.iter().any(|node| held(node, *mask));
         let best = (0..costs.len()).filter(is_open).min_by(|&a, &b| costs[a].total_cmp(&costs[b])).unwrap();
         shared[usize::from(!held(&nodes[0], best))] += 1;
+        let foreign: Vec<usize> = (0..costs.len()).filter(|mask| !is_open(mask)).collect();
         let least = costs[best];
         let nothing = tree.pool.entries()[0].1.clone();
         tree.pool.offer(least * (1.0 + 1e-4), nothing);
-        let foreign: Vec<usize> = (0..costs.len()).filter(|mask| !is_open(mask)).collect();
         nodes.into_iter().for_each(|node| tree.frontier.push(node));
         let batch = tree.next_batch().unwrap();
         assert_eq!(batch.len(), 2, "{trial}: both are looked at together");
