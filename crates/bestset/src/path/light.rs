@@ -2,10 +2,10 @@
 
 use crate::control::Monitor;
 use crate::error::Result;
+use crate::path::Point;
 use crate::path::answer::solution;
 use crate::path::run::Strand;
 use crate::path::state::{Carried, Looked, State, features_of};
-use crate::path::Point;
 use crate::penalty::Penalty;
 use crate::problem::Problem;
 use crate::relaxation::convex::best_scaled;
