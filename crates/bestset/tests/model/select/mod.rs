@@ -10,7 +10,7 @@ use bestset::cv::Rule;
 use bestset::design::Dense;
 use bestset::groups::Groups;
 use bestset::select::{By, Folded, How, Prove, Samples, Scale, Selected, Selection, Setup};
-use bestset::{Bounds, Coefficients, Error, Loss, Method, Options, Status};
+use bestset::{Bounds, Coefficients, Error, Loss, Method, Options, Solution, Status};
 
 /// Correlated columns of different scales, a few of which matter.
 pub(super) fn data(seed: u64, n: usize, p: usize, rho: f64) -> (Vec<f64>, Vec<f64>) {
