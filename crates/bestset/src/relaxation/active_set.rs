@@ -8,6 +8,9 @@ use rayon::prelude::*;
 /// Entries of columns in memory that one task multiplies, where there are several times as many: some hundredths of a millisecond.
 const SHARED_PART: usize = 1 << 18;
 
+/// Rows from which on columns are held once: they come by hundreds, of which each has a quarter of a megabyte or more.
+pub const TALL: usize = 1 << 15;
+
 /// Columns copied out of a design, in the order they were added.
 ///
 /// A stored column is x_k = values_k + shift_k·1; a dense one has its shift applied.
@@ -62,10 +65,11 @@ impl ActiveSet {
         design.columns(features, &mut |k, column| self.take(features[k], column))
     }
 
-    /// Room for so many dense columns: where there is none, an error leaves what there is to be returned.
+    /// Room for so many dense columns: where there is none, an error leaves what there is to be returned. Tall ones have no more than that.
     fn make_room(&mut self, columns: usize) -> Result<()> {
         let entries = if self.sparse { 0 } else { columns.saturating_mul(self.n) };
-        if self.values.try_reserve(entries).or_else(|_| self.values.try_reserve_exact(entries)).is_ok() {
+        let is_ahead = self.n < TALL && self.values.try_reserve(entries).is_ok();
+        if is_ahead || self.values.try_reserve_exact(entries).is_ok() {
             return Ok(());
         }
         let bytes = self.values.len().saturating_add(entries).saturating_mul(size_of::<f64>());
@@ -230,4 +234,42 @@ impl ActiveSet {
 fn run(rows: &[u32]) -> Option<usize> {
     let (first, last) = (*rows.first()? as usize, *rows.last()? as usize);
     (rows.len() >= 16 && last - first + 1 == rows.len()).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::{Dense, Standardized};
+    use crate::relaxation::quadratic::{Gram, Metric};
+
+    /// Tall columns take no more room than they have entries, however they come, and their inner products, made without a copy where they
+    /// are centred, are those of a sum over the rows.
+    #[test]
+    fn tall_columns_are_held_once() {
+        let (n, p) = (TALL, 5);
+        let x: Vec<f64> = (0..n * p).map(|k| 3.0 + ((k * k % 1009) as f64 * 0.37).sin() + (k / n) as f64).collect();
+        let inner = Dense::new(n, p, x).unwrap();
+        let view = Standardized::fit(&inner, None, true, 1.0).unwrap();
+        for design in [&view as &dyn Design, &inner] {
+            let mut active = ActiveSet::new(design);
+            for features in [&[3, 0][..], &[4], &[1]] {
+                active.extend(design, features).unwrap();
+                assert_eq!(active.values.capacity(), active.len() * n);
+            }
+            let (mut gram, metric) = (Gram::default(), Metric::new(&active, None, true));
+            gram.extend(&active, None, &metric);
+            let centred = |x: &[f64]| {
+                let mean = x.iter().sum::<f64>() / n as f64;
+                x.iter().map(|x| x - mean).collect()
+            };
+            let columns: Vec<Vec<f64>> = (0..active.len()).map(|k| centred(active.entries(k).1)).collect();
+            for (k, a) in columns.iter().enumerate() {
+                for (l, b) in columns.iter().enumerate() {
+                    let plain: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
+                    let scale = (gram.at(k, k) * gram.at(l, l)).sqrt();
+                    assert!((gram.at(k, l) - plain).abs() < 1e-11 * scale, "{k} {l}: {} {plain}", gram.at(k, l));
+                }
+            }
+        }
+    }
 }

@@ -24,6 +24,8 @@ pub(super) struct Proof<'p, 'a> {
     /// Features that are in or out together.
     pub(super) groups: Option<&'p Groups>,
     pub(super) prove: Prove,
+    /// Whether its relaxation takes long: the usual proof, which begins with that once more, is then not cheap and not made.
+    pub(super) is_long: bool,
     pub(super) fit: Duration,
     /// What earlier proofs of the same selection took.
     pub(super) spent: Duration,
@@ -91,6 +93,7 @@ impl Proof<'_, '_> {
         let given = self.options.max_nodes;
         let (time_limit, max_nodes) = match self.prove {
             Prove::No => return Ok(None),
+            Prove::Usual if self.is_long => return Ok(None),
             Prove::Usual => {
                 let nodes = given.map_or(USUAL_NODES, |most| most.min(USUAL_NODES));
                 (within(self.fit.max(USUAL_TIME)), Some(nodes))

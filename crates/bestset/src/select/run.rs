@@ -9,7 +9,7 @@ use crate::penalty::Penalty;
 use crate::problem::Problem;
 use crate::select::provable::Unproved;
 use crate::select::{Posed, Progress, Provable, Prove, Remark, Selected, Selection, Standing, prove};
-use crate::solution::{Local, Solution, Status};
+use crate::solution::{Local, Solution, Status, TraceRow};
 use crate::solve::solve_observed;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -33,6 +33,8 @@ pub(super) struct Run<'r, 'a> {
 pub(super) struct Spent {
     fit: Option<Duration>,
     proofs: Duration,
+    /// Whether R of the last answer was minimised on more than a proof can repeat for every node.
+    is_long: bool,
 }
 
 impl<'r, 'a> Run<'r, 'a> {
@@ -117,10 +119,21 @@ impl<'a> Run<'_, 'a> {
         solve.warm_start = start.or(solve.warm_start);
         let (first, prove) = self.methods();
         let options = Options { method: first, top: 1, ..solve };
-        let mut solution = match self.posed.groups() {
-            Some(groups) => self.of_groups(&problem, groups, options, observer)?,
-            None => solve_observed(&problem, &options, observer)?,
+        let mut active = 0;
+        let mut watched = |row: &TraceRow| {
+            active = active.max(row.active);
+            observer.record(row);
         };
+        let mut solution = match self.posed.groups() {
+            Some(groups) => self.of_groups(&problem, groups, options, &mut watched)?,
+            None => solve_observed(&problem, &options, &mut watched)?,
+        };
+        // What memory leaves room for is no limit that the user gave.
+        if solution.status == Status::MemoryLimit && self.options.solve.max_memory.is_none() && prove != Prove::Fully {
+            solution.status = Status::Converged;
+        }
+        let (entries, long) = (problem.design().stored() / problem.ncols().max(1), self.options.solve.thresholds.long);
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner).is_long = active * entries > long;
         let remarks = self.prove(&problem, &mut solution, prove, observer)?;
         Ok(self.selected(&problem, solution, self.options.solve.method, remarks))
     }
@@ -211,9 +224,19 @@ impl<'a> Run<'_, 'a> {
         let file = self.options.checkpoint.as_deref();
         let file = file.filter(|_| is_first && self.options.solve.method == Method::Exact);
         let groups = self.posed.groups();
-        let (spent_before, workers) = (spent.proofs, self.options.workers.as_deref());
-        let proof =
-            prove::Proof { problem, groups, prove, fit, spent: spent_before, begun, options: &solve, file, workers };
+        let (is_long, workers) = (spent.is_long, self.options.workers.as_deref());
+        let proof = prove::Proof {
+            problem,
+            groups,
+            prove,
+            is_long,
+            fit,
+            spent: spent.proofs,
+            begun,
+            options: &solve,
+            file,
+            workers,
+        };
         let failed = proof.raise(solution, observer)?;
         spent.proofs += begun.elapsed();
         match (failed, prove) {

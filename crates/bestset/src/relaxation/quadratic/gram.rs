@@ -1,7 +1,7 @@
 //! The model through its matrix Q of inner products: a step costs one column of Q, whatever the number of samples.
 
 use crate::kernel;
-use crate::relaxation::active_set::ActiveSet;
+use crate::relaxation::active_set::{ActiveSet, TALL};
 use crate::relaxation::quadratic::{Metric, Quadratic, Trail};
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
@@ -111,7 +111,7 @@ impl Gram {
 
     fn extend_dense(&mut self, active: &ActiveSet, h: Option<&[f64]>, metric: &Metric, old: usize) {
         let (n, new, stride) = (active.nrows(), active.len(), self.stride);
-        let plain = metric.shifts.iter().all(|s| *s == 0.0);
+        let plain = metric.shifts.iter().all(|s| *s == 0.0) || n >= TALL && is_centred(active, metric);
         // Centring before the product keeps the digits that a correction afterwards would cancel.
         let prepared: Vec<f64>;
         let columns = if h.is_none() && plain {
@@ -260,6 +260,13 @@ impl Rows {
             sums[k as usize] += a * x;
         }
     }
+}
+
+/// n s_k² ≤ 10⁻¹⁸ ‖x_k‖² for all columns: what the shifts s change of a product is below its rounding.
+fn is_centred(active: &ActiveSet, metric: &Metric) -> bool {
+    let n = active.nrows() as f64;
+    let is_small = |k: usize| n * metric.shifts[k].powi(2) <= 1e-18 * kernel::squares(active.entries(k).1);
+    (0..active.len()).into_par_iter().all(is_small)
 }
 
 /// √h ∘ (x + shift) of all columns.

@@ -1,5 +1,6 @@
 //! What there is room for, and whether inner products of the columns are worth having.
 
+use crate::relaxation::active_set::TALL;
 use crate::relaxation::workspace::Workspace;
 
 /// The most sparse columns whose inner products are always worth having for prices (no record of how the number was chosen).
@@ -16,6 +17,12 @@ const CROWD: usize = 64;
 
 /// Share of the limit on memory for columns that are copied: one part in so many.
 const COLUMNS: usize = 4;
+
+/// The same of tall ones of the squared loss without weights, which are held once: what they and their inner products take is known.
+const TALL_COLUMNS: usize = 2;
+
+/// Bytes for an entry of these, and of all others: storage grows by doubling, which takes three times as much.
+const ENTRY: (f64, f64) = (10.0, 24.0);
 
 /// The same for what grows with the square of their number.
 const SQUARES: usize = 2;
@@ -69,14 +76,22 @@ impl Workspace<'_, '_> {
 
     /// How many columns more memory has room for.
     pub fn room(&self) -> usize {
-        self.most_columns(COLUMNS).saturating_sub(self.active.len())
+        let share = if self.holds_once() { TALL_COLUMNS } else { COLUMNS };
+        self.most_columns(share).saturating_sub(self.active.len())
     }
 
-    /// The most columns for which copies take a `share`-th of the memory. Storage grows by doubling, which takes three times as much.
+    /// Whether columns are held once, and multiplied where they are.
+    fn holds_once(&self) -> bool {
+        let is_plain = self.problem.loss().is_quadratic() && self.problem.weights().is_none();
+        is_plain && !self.active.is_sparse() && self.active.nrows() >= TALL
+    }
+
+    /// The most columns for which copies take a `share`-th of the memory.
     pub(crate) fn most_columns(&self, share: usize) -> usize {
+        let entry = if self.holds_once() { ENTRY.0 } else { ENTRY.1 };
         let length = match self.active.is_sparse() {
             true => 36.0 * (self.active.stored() / self.active.len().max(1)).max(16) as f64,
-            false => 24.0 * self.active.nrows() as f64,
+            false => entry * self.active.nrows() as f64,
         };
         self.memory.most(share, (64, self.problem.ncols()), |columns| length * columns)
     }
