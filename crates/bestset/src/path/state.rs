@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct State {
     /// The points so far.
     pub(super) points: Vec<Point>,
-    /// R's minimiser at the last of them.
+    /// R's minimiser at the last of them; that of the null model where none is minimised ([`Search::Light`]).
     pub(super) minimiser: Coefficients,
     /// λ0 of the last of them.
     #[serde(with = "crate::file::float")]
@@ -49,7 +49,8 @@ impl State {
     }
 }
 
-/// What only makes the next point faster.
+/// What makes the next point faster; where no relaxation is minimised ([`Search::Light`]) its answers and bounds rest on it too, and are the same after
+/// an interruption because it is renewed at the same points.
 pub(super) struct Carried {
     /// The columns of the convex phase.
     pub(super) columns: Option<Columns>,
@@ -61,7 +62,7 @@ pub(super) struct Carried {
     pub(super) known: Vec<Vec<f64>>,
     /// Features that the next point should have in view.
     pub(super) candidates: Vec<usize>,
-    /// What the last point saw of all features, where it looked.
+    /// What the last look at all features saw.
     pub(super) looked: Option<Looked>,
     /// The largest λ0 at which a feature outside the tableau paid alone at the last look (MATH 10.3); ∞ before there was one.
     pub(super) level: f64,

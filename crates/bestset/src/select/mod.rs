@@ -125,7 +125,7 @@ pub enum Prove {
 /// | `grid` | dynamic | the prices of the path |
 /// | `max_size` | [`usual_size`](crate::criteria::usual_size), in cross-validation 20 at least | the largest size compared |
 /// | `lambda2` | as the setup says | λ2 inside, in place of that; several are for cross-validation and paths |
-/// | `search` | neighbours | how much is spent on each point |
+/// | `search` | neighbours | how much is spent on each point; a criterion takes [`Search::Light`] for neighbours where X has more than 2³⁰ entries |
 /// | `prove` | usual | how much is spent on closing the gap |
 /// | `checkpoint` | none | file that paths and cross-validations, or with [`Method::Exact`] the search, go on from |
 /// | `workers` | none | those who do folds and slices of a branch-and-bound tree |
