@@ -11,7 +11,7 @@
 //! | `multiplier` | the search for the price ν that makes the relaxation take k features | 11.5 |
 //! | `tree/` | `Tree`: grows from its root until nothing is open or a limit strikes | 11.3, 11.26 |
 //! | — `plant`, `process`, `frontier` | the root; what happens to a node; the open nodes and what the closed ones prove | |
-//! | — `far` | nodes with open features whose columns are not in memory | 11.23–11.25 |
+//! | — `far`, `dive` | nodes with open features whose columns are not in memory | 11.23–11.25 |
 //! | — `answers`, `answer_pool`, `harvest` | answers on the way; the best of them; what is handed over | 11.26, 11.27 |
 //! | — `snapshot` | the tree in a file, to go on from | |
 //! | `node/` | `Node`: its decisions; `NodeContext`: what all nodes look at; `Members`, `NodeRelaxation` | |

@@ -223,19 +223,18 @@ fn entering(
         moves.fold(gain(0.0), f64::max) - c.l0
     };
     outside = chosen(outside.len(), |k| Some(outside[k]).filter(|&j| worth(j) > 0.0));
-    let mut complete = true;
     let few = (4 * support.active.len()).max(500);
     let room = match *budget < 0.5 * BUDGET {
         true => few,
         false => few.max(most / (problem.nrows() * support.active.len()).max(1)),
     };
-    if outside.len() > room {
-        let pull = |j: usize| tau[j].abs() / lengths.of(j).max(f64::MIN_POSITIVE);
-        outside.sort_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
-        outside.truncate(room);
-        // In the order of X, so that columns which are read from a file come in long parts.
-        outside.sort_unstable();
-        complete = false;
+    let mut complete = outside.len() <= room;
+    if !complete {
+        keep_strongest(&mut outside, room, |j| tau[j].abs() / lengths.of(j).max(f64::MIN_POSITIVE));
+        if problem.design().reads_ahead() {
+            // In the order of X the columns come in long parts.
+            outside.sort_unstable();
+        }
     }
     let (mut entering, width) = (Vec::new(), support.active.len().max(BLOCK));
     if outside.len() > width {
@@ -251,6 +250,12 @@ fn entering(
         complete &= all;
     }
     Ok((entering, complete))
+}
+
+/// Keeps so many features, those that pull most first.
+fn keep_strongest(features: &mut Vec<usize>, count: usize, pull: impl Fn(usize) -> f64) {
+    features.sort_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
+    features.truncate(count);
 }
 
 /// Those of the removals, each a cost and a reach, that no cheaper one reaches as far as.

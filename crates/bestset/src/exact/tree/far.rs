@@ -4,14 +4,12 @@
 use crate::control::{Limits, Monitor};
 use crate::design::{Reaching, reaching};
 use crate::error::Result;
-use crate::exact::node::bound::{correlate, measure, solves};
-use crate::exact::node::branch::branch;
+use crate::exact::node::bound::solves;
 use crate::exact::node::decide::decide;
-use crate::exact::node::minimise::next_working;
 use crate::exact::node::relax::relax;
 use crate::exact::node::round::round;
 use crate::exact::node::start::start;
-use crate::exact::node::{Link, Members, Node, NodeRelaxation, is_listed};
+use crate::exact::node::{Members, Node, NodeRelaxation, is_listed};
 use crate::exact::tree::{CORE_PAIR_BYTES, Tree};
 use crate::kernel::each::{chosen, union};
 use crate::problem::{Unlisted, screening};
@@ -168,59 +166,9 @@ impl Tree<'_, '_> {
         Pending { node, relaxed, known: self.near.active.len() }
     }
 
-    /// Splits the nodes with the lowest values, which the near features alone give them, as many side by side as there were to begin with,
-    /// until there are as many as share a pass or all seem to be closed. Nothing is decided on the word of such a value, but which nodes
-    /// are looked at.
-    fn dive(&mut self, pending: &mut Vec<Pending>, monitor: &Monitor<'_>) -> Result<()> {
-        let (begun, most) = (pending.len(), self.setting.tuning.nodes_per_pass);
-        while pending.len() < most && monitor.stop(0).is_none() {
-            let split = self.lowest_open(pending, begun.min(most - pending.len()));
-            if split.is_empty() {
-                return Ok(());
-            }
-            let context = self.context();
-            let working = split.iter().flat_map(|(one, _)| next_working(&context, &one.relaxed)).collect();
-            self.share_products(working)?;
-            let mut children = Vec::with_capacity(2 * split.len());
-            for (of, (one, member)) in split.iter().enumerate() {
-                let (position, beta) = (one.relaxed.members.positions[*member] as u32, one.relaxed.members.nonzeros());
-                let parent = Node { beta, multiplier: one.relaxed.multiplier, ..one.node.clone() };
-                for (inside, outside) in [(vec![], vec![position]), (vec![position], vec![])] {
-                    let child = self.child(&parent, Link { parent: parent.link.clone(), inside, outside });
-                    children.push((of, child));
-                }
-            }
-            self.processed += children.len();
-            let (this, limits) = (&*self, monitor.limits());
-            let relax = |(of, child): (usize, Node)| {
-                let mut child = this.relax_near(child, limits);
-                this.blend_with_parent(&mut child.relaxed, &split[of].0.relaxed);
-                child
-            };
-            pending.par_extend(children.into_par_iter().map(relax));
-        }
-        Ok(())
-    }
-
-    /// Takes out at most so many nodes that may be split, those with the lowest values, and the member that each is split on.
-    fn lowest_open(&self, pending: &mut Vec<Pending>, most: usize) -> Vec<(Pending, usize)> {
-        let (context, cutoff) = (self.context(), self.cutoff());
-        let member = |p: &Pending| match p.relaxed.dual <= cutoff && !solves(&context, &p.relaxed, 0.0) {
-            true => branch(&context, &p.relaxed),
-            false => None,
-        };
-        let mut open: Vec<(usize, usize)> =
-            (0..pending.len()).filter_map(|a| Some((a, member(&pending[a])?))).collect();
-        open.sort_by(|a, b| pending[a.0].relaxed.dual.total_cmp(&pending[b.0].relaxed.dual));
-        open.truncate(most);
-        // The last first, so that the places of the others stay what they are.
-        open.sort_unstable_by_key(|open| std::cmp::Reverse(open.0));
-        open.into_iter().map(|(a, member)| (pending.remove(a), member)).collect()
-    }
-
     /// The features at some positions join the core, as far as memory has room: their inner products are made once for all nodes that
     /// work on them, not once for each.
-    fn share_products(&mut self, positions: Vec<usize>) -> Result<()> {
+    pub(super) fn share_products(&mut self, positions: Vec<usize>) -> Result<()> {
         let share = self.setting.tuning.memory_for_columns;
         let columns = (0, self.core.most_columns(share));
         let most = self.memory.most(share, columns, |columns| CORE_PAIR_BYTES * columns * columns);
@@ -231,36 +179,6 @@ impl Tree<'_, '_> {
         }
         self.extend_core();
         Ok(())
-    }
-
-    /// α = (1 − ϑ)α_parent + ϑα_own, the least ϑ found with D_near ≥ cutoff + 0.3(cutoff − D_parent) (MATH 11.24): moves the dual point of
-    /// a node that seems closed back towards its parent's, where far features hardly violate anything, as far as it still seems closed
-    /// there, with room for those that do. Any dual point gives a bound.
-    fn blend_with_parent(&self, child: &mut NodeRelaxation, parent: &NodeRelaxation) {
-        let (cutoff, tuning) = (self.cutoff(), &self.setting.tuning);
-        let wanted = cutoff + tuning.spare_share * (cutoff - parent.dual);
-        if child.dual <= wanted || child.inherited.is_some() {
-            return;
-        }
-        let (context, own) = (self.context(), child.clone());
-        let mut before = NodeRelaxation { alpha: parent.alpha.clone(), ..child.clone() };
-        correlate(&context, &mut before);
-        // D is concave along the way, and at its end more than is wanted.
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..tuning.blend_halvings {
-            let theta = 0.5 * (low + high);
-            child.alpha = blend(&before.alpha, &own.alpha, theta);
-            child.members.tau = blend(&before.members.tau, &own.members.tau, theta);
-            measure(&context, child);
-            if child.dual > wanted { high = theta } else { low = theta }
-        }
-        child.alpha = blend(&before.alpha, &own.alpha, high);
-        self.setting.problem.project(&mut child.alpha);
-        correlate(&context, child);
-        measure(&context, child);
-        if child.dual <= cutoff {
-            *child = own;
-        }
     }
 
     /// D_near(α) + Σ_{j far} Ψ_j(x_jᵀα) (MATH 11.23) of a node, from rough correlations: closes or splits the node, or gives it back, the
@@ -408,9 +326,4 @@ fn together(nodes: &[Node]) -> Arc<Vec<usize>> {
         [one] => one.clone(),
         _ => Arc::new(union(&lists.iter().map(|list| list.as_slice()).collect::<Vec<_>>())),
     }
-}
-
-/// (1 − ϑ)a + ϑb.
-fn blend(a: &[f64], b: &[f64], theta: f64) -> Vec<f64> {
-    a.iter().zip(b).map(|(a, b)| (1.0 - theta) * a + theta * b).collect()
 }

@@ -7,6 +7,7 @@
 //! | `frontier` | the open nodes, and what the closed ones prove |
 //! | `process` | a node relaxed, decided, strengthened, rounded; closed or split |
 //! | `far` | the same for nodes with open features whose columns are not in memory |
+//! | `dive` | these split on what is in memory alone, before a pass |
 //! | `answers`, `answer_pool` | answers that the tree comes by, and the best of them |
 //! | `harvest` | what a tree shows on its way and hands over at its end |
 //! | `remainder` | the features that the open nodes leave to better subsets |
@@ -16,6 +17,7 @@
 
 mod answer_pool;
 mod answers;
+mod dive;
 mod far;
 mod frontier;
 mod harvest;
