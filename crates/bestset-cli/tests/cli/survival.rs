@@ -1,6 +1,7 @@
 //! Survival times on the command line: columns with roles of their own, the family by its name, predictions.
 
 use crate::place::Place;
+use crate::support::{code, errors};
 use serde_json::Value;
 
 /// Sixty samples, of which x1 shortens the time and every third is censored.
@@ -43,13 +44,13 @@ fn events_are_told_by_a_value() {
     let place = trial();
     let usual = place.json(&format!("{FIT} --json"));
     let text = std::fs::read_to_string(place.path("trial.csv")).unwrap();
-    let coded = |codes: [&str; 2]| {
+    let coded = |codes: [&str; 3]| {
         let line = |(i, line): (usize, &str)| {
             let mut fields: Vec<&str> = line.split(',').collect();
             fields[1] = match fields[1] {
                 "yes" => codes[1],
                 "no" if i % 2 == 0 => codes[0],
-                "no" => "3",
+                "no" => codes[2],
                 name => name,
             };
             fields.join(",") + "\n"
@@ -57,7 +58,7 @@ fn events_are_told_by_a_value() {
         place.write("coded.csv", &text.lines().enumerate().map(line).collect::<String>());
     };
     let fit = "fit coded.csv --time days --drop centre --json";
-    for (codes, value) in [(["1", "2"], "2"), (["lost", "relapse"], "relapse")] {
+    for (codes, value) in [(["1", "2", "3"], "2"), (["lost", "relapse", "none"], "relapse")] {
         coded(codes);
         assert_eq!(place.json(&format!("{fit} --event died={value}"))["objective"], usual["objective"]);
         let refused = place.refused(&format!("{fit} --event died"));
@@ -176,7 +177,8 @@ fn bad_times_and_counts_are_named() {
     table("counts.csv", &|i| format!("{},1,0,{}", if i == 7 { -3 } else { i as i64 }, x(i)));
     table("zero.csv", &|i| format!("{i},1,-1,{}", x(i)));
     // As R's coxph() has it, zero is a time like others.
-    place.done("fit zero.csv --time t --event e --drop s");
+    let output = place.run("fit zero.csv --time t --event e --drop s");
+    assert!(code(&output) == 0 && errors(&output).contains("Every time is that of an event"), "{}", errors(&output));
     table("nothing.csv", &|i| format!("0,1,0,{}", x(i)));
     for (line, said) in [
         ("fit before.csv --time t --event e --drop s", "t is -2 in row 5 of those used"),
