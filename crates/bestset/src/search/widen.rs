@@ -236,16 +236,29 @@ fn entering(
             outside.sort_unstable();
         }
     }
-    let (mut entering, width) = (Vec::new(), support.active.len().max(BLOCK));
+    let width = support.active.len().max(BLOCK);
     if outside.len() > width {
         outside = may_enter(&mut support, &view, outside, tau, monitor)?;
     }
+    let (entering, all) = improving_by_blocks(&mut support, &view, &outside, width, budget)?;
+    Ok((entering, complete && all))
+}
+
+/// The features outside that lower P alone or in exchange, found in blocks of so many, and whether these are all.
+fn improving_by_blocks(
+    support: &mut Workspace<'_, '_>,
+    view: &[usize],
+    outside: &[usize],
+    width: usize,
+    budget: &mut f64,
+) -> Result<(Vec<usize>, bool)> {
+    let (mut entering, mut complete) = (Vec::new(), true);
     for (number, block) in outside.chunks(width).enumerate() {
         if number % EXPECTED == 0 {
             let soon = &outside[number * width..outside.len().min((number + EXPECTED) * width)];
-            problem.design().expect(soon)?;
+            support.problem.design().expect(soon)?;
         }
-        let (found, all) = improving(&mut support, &view, block, budget)?;
+        let (found, all) = improving(support, view, block, budget)?;
         entering.extend(found);
         complete &= all;
     }
