@@ -228,7 +228,7 @@ fn entering(
         true => few,
         false => few.max(most / (problem.nrows() * support.active.len()).max(1)),
     };
-    let mut complete = outside.len() <= room;
+    let complete = outside.len() <= room;
     if !complete {
         keep_strongest(&mut outside, room, |j| tau[j].abs() / lengths.of(j).max(f64::MIN_POSITIVE));
         if problem.design().reads_ahead() {

@@ -31,13 +31,14 @@ impl Tree<'_, '_> {
         // Every subset that is not in the pool has a P of at least this.
         let others = self.frontier.unseen_bound();
         let room = self.room();
-        let entries = self.pool.into_entries();
-        let ranked = entries.iter().map(|(_, coefficients)| {
-            let objective = self.setting.problem.value(coefficients)?;
-            Ok(Ranked { coefficients: coefficients.clone(), objective, proved: objective <= others + room })
+        let ranked = self.pool.into_entries().into_iter().map(|(_, coefficients)| {
+            let objective = self.setting.problem.value(&coefficients)?;
+            Ok(Ranked { coefficients, objective, proved: objective <= others + room })
         });
-        let ranked = ranked.collect::<Result<_>>()?;
-        let coefficients = entries.into_iter().next().map_or(self.outcome.coefficients, |e| e.1);
+        let mut ranked = ranked.collect::<Result<Vec<_>>>()?;
+        // Where all fit perfectly, P of the design and P of a node's columns differ by rounding, and by that in their order.
+        ranked.sort_by(|a, b| a.objective.total_cmp(&b.objective));
+        let coefficients = ranked.first().map_or(self.outcome.coefficients, |best| best.coefficients.clone());
         Ok(Outcome { lower_bound, ended, iterations: self.processed, coefficients, ranked, ..self.outcome })
     }
 }
