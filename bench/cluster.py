@@ -68,17 +68,21 @@ def alive(client: Any) -> list[int]:
 
 
 class Kill:
-    """Kills one of the workers, some seconds from now, if the call lasts until then."""
+    """Kills one of the workers, some seconds from now, if the call lasts until then; says what it was about to do."""
 
     def __init__(self, client: Any, seconds: float, which: int) -> None:
-        self.client, self.which, self.killed = client, which, 0
+        self.client, self.which, self.busy = client, which, ""
         self.timer = threading.Timer(seconds, self._kill)
 
     def _kill(self) -> None:
         found = alive(self.client)
         if len(found) == 2:
-            self.killed = found[self.which]
-            os.kill(self.killed, signal.SIGKILL)
+            known = self.client.cluster.scheduler.workers
+            nanny = next(nanny for nanny in self.client.cluster.workers.values() if nanny.pid == found[self.which])
+            # Their names end in something random.
+            tasks = sorted({str(task.key).partition("-")[0] for task in list(known[nanny.worker_address].processing)})
+            os.kill(found[self.which], signal.SIGKILL)
+            self.busy = "+".join(tasks) or "nothing"
 
     def __enter__(self) -> Kill:
         self.timer.start()
@@ -119,16 +123,17 @@ def kills(times: int, only: str) -> None:
         same = "one process has the same bits; " if expected is not None and facts(expected) == undisturbed else ""
         if expected is not None:
             assert same, f"{name}: one process has other bits"
-        done = 0
+        struck: list[str] = []
         for _ in range(times * 4):
-            if done == times:
+            if len(struck) == times:
                 break
+            when = rng.uniform(0.02, 0.95)
             # A cluster of its own for each: on a busy machine a worker may take longer to come back than Dask waits for it.
-            with fresh() as client, Kill(client, rng.uniform(0.02, 0.95) * seconds, int(rng.integers(2))) as kill:
+            with fresh() as client, Kill(client, when * seconds, int(rng.integers(2))) as kill:
                 found = facts(call(client))
             assert found == undisturbed, f"{name}: other bits after a worker was killed"
-            done += kill.killed > 0
-        print(f"{name}: {same}{done} kills, the same bits each time ({seconds:.1f} s undisturbed)", flush=True)
+            struck += [f"{100 * when:.0f} % {kill.busy}"] if kill.busy else []
+        print(f"{name}: {same}{len(struck)} kills, the same bits each time ({seconds:.1f} s undisturbed; when, and what the worker had to do: {', '.join(struck)})", flush=True)
 
 
 def memory() -> None:

@@ -113,6 +113,10 @@ def block(source: Any) -> Any:
         return source.read()
     if isinstance(source, tuple):
         return int(source[0]), ready(source[1])
+    if hasattr(source, "toarray"):
+        raise ValueError(
+            f"a block of X is a sparse matrix ({type(source).__name__}); blocks must be arrays: X.map_blocks(lambda block: block.toarray())"
+        )
     array = np.asarray(source)
     if array.ndim != 2:
         raise ValueError(f"a block of X must have two dimensions; its shape is {array.shape}")
