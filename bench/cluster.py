@@ -96,15 +96,18 @@ class Kill:
 def kills(times: int, only: str) -> None:
     X, y = linear(300, 400, 3.0)
     there = da.from_array(X, chunks=(-1, 50))
+    # A pass of tiny parts takes as long as the scheduler does, and these two make hundreds of them.
+    narrow, small = linear(120, 100, 3.0)
+    few = da.from_array(narrow, chunks=(-1, 25))
     tree, target = linear(200, 150, 5.0, seed=1)
     hard = {"lambda0": 0.02, "lambda2": 0.002, "standardize": False, "fit_intercept": False, "method": "exact", "max_nodes": 4000}
-    price = {"lambda0": 0.1, "lambda2": 0.01, "standardize": False, "method": "exact"}
+    price = {"lambda0": 0.1, "lambda2": 0.05, "standardize": False, "method": "exact"}
     calls: dict[str, tuple[int, Callable[..., Any], Callable[[], Any]]] = {
         "solve, in parts": (0, lambda c: bd.solve(there, y, max_size=6, prove=None, client=c), lambda: bestset.solve(X, y, max_size=6, prove=None)),
         "path, in parts": (0, lambda c: bd.path(there, y, max_size=6, client=c), lambda: bestset.path(X, y, max_size=6)),
-        "exact, in parts": (0, lambda c: bd.solve(there, y, client=c, **price), lambda: bestset.solve(X, y, **price)),
-        "cv, in parts": (0, lambda c: bd.cv(there, y, cv=3, max_size=4, lambda2=0.1, prove=None, client=c),
-                         lambda: bestset.BestSubsetRegressorCV(cv=3, max_size=4, lambda2=0.1, prove=None).fit(X, y)),
+        "exact, in parts": (0, lambda c: bd.solve(few, small, client=c, **price), lambda: bestset.solve(narrow, small, **price)),
+        "cv, in parts": (0, lambda c: bd.cv(few, small, cv=3, max_size=4, lambda2=0.1, prove=None, client=c),
+                         lambda: bestset.BestSubsetRegressorCV(cv=3, max_size=4, lambda2=0.1, prove=None).fit(narrow, small)),
         "cv, by folds": (1 << 28, lambda c: bd.cv(there, y, cv=5, max_size=6, prove=None, client=c),
                          lambda: bestset.BestSubsetRegressorCV(cv=5, max_size=6, prove=None).fit(X, y)),
         "exact, by slices": (1 << 28, lambda c: bd.solve(tree, target, client=c, **hard), lambda: None),

@@ -240,6 +240,15 @@ def test_what_cannot_be_is_said_clearly(client, tmp_path):
         bd.from_array(da.from_array(X, chunks=(-1, 20)), closed)
     with pytest.raises(RuntimeError, match="the client is closed"):
         bd.DaskBestSubsetRegressor(client=closed).fit(da.from_array(X, chunks=(-1, 20)), y)
+    with pytest.raises(TypeError, match="must be a distributed.Client"):
+        bd.solve(da.from_array(X, chunks=(-1, 20)), y, client="tcp://127.0.0.1:8786")
+    with pytest.raises(TypeError, match="not a dask array"):
+        bd.from_array(X)
+    np.savez(tmp_path / "x.npz", X)
+    with pytest.raises(ValueError, match="neither an array of NumPy's"):
+        bd.open(tmp_path / "x.npz")
+    with pytest.raises(ValueError, match="is an address"):
+        bd.open("s3://folder/x.npy")
     sparse = pytest.importorskip("scipy.sparse")
     with pytest.raises(ValueError, match="sparse matrix .*toarray"):
         bd.solve(da.from_array(X, chunks=(-1, 20)).map_blocks(sparse.csc_matrix), y)

@@ -150,16 +150,11 @@ class Cluster:
             )
 
 
-def _failed(futures: Sequence[Any]) -> bool:
-    """Whether a task has failed by itself: nobody waits for the others then."""
-    from distributed import KilledWorker
-
-    return any(future.status == "error" and not isinstance(future.exception(), KilledWorker) for future in futures)
-
-
 def _client(given: Any) -> Any:
     """The client given, or the one that is open; none where there is none and Dask's own scheduler does the work."""
     if given is not None:
+        if not hasattr(given, "status") or not hasattr(given, "scheduler_info"):
+            raise TypeError(f"client is {given!r}; it must be a distributed.Client: Client({given!r})")
         if getattr(given, "asynchronous", False):
             raise ValueError("the client is asynchronous; open one with Client(..., asynchronous=False)")
         if given.status not in ("running", "connecting"):

@@ -169,6 +169,8 @@ def open(path: str | os.PathLike[str], *, columns: int | None = None, impute: st
     client : distributed.Client, optional
         The one that is open, unless given.
     """
+    if "://" in os.fspath(path):
+        raise ValueError(f"{path} is an address; workers read files of a folder that all of them have. Blocks from elsewhere: from_delayed")
     path = os.path.abspath(os.fspath(path))
     if impute != "mean":
         raise ValueError(f"impute is {impute!r}; it must be 'mean'")
@@ -197,6 +199,8 @@ def from_array(X: Any, client: Any = None) -> DaskDesign:
 
     What is not persisted is computed anew in every sweep: ``X = X.persist()`` where the memory of the workers holds it.
     """
+    if not hasattr(X, "chunks") or not hasattr(X, "to_delayed"):
+        raise TypeError(f"X is {type(X).__name__}, not a dask array: dask.array.from_array(X, chunks=(-1, width))")
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, samples and features; its shape is {X.shape}")
     if any(np.isnan(size) for sizes in X.chunks for size in sizes):
