@@ -109,7 +109,7 @@ class Waiting:
 
 def _works(worker: Mapping[str, Any]) -> bool:
     """Whether it takes tasks, or is busy with one: a worker that was paused ends what it has begun."""
-    return worker.get("status", "running") == "running" or worker.get("metrics", {}).get("executing", 0) > 0
+    return bool(worker.get("status", "running") == "running" or worker.get("metrics", {}).get("executing", 0) > 0)
 
 
 def _starts_others(client: Any) -> bool:
