@@ -68,17 +68,21 @@ def alive(client: Any) -> list[int]:
 
 
 class Kill:
-    """Kills one of the workers, some seconds from now, if the call lasts until then."""
+    """Kills one of the workers, some seconds from now, if the call lasts until then; says what it was about to do."""
 
     def __init__(self, client: Any, seconds: float, which: int) -> None:
-        self.client, self.which, self.killed = client, which, 0
+        self.client, self.which, self.busy = client, which, ""
         self.timer = threading.Timer(seconds, self._kill)
 
     def _kill(self) -> None:
         found = alive(self.client)
         if len(found) == 2:
-            self.killed = found[self.which]
-            os.kill(self.killed, signal.SIGKILL)
+            known = self.client.cluster.scheduler.workers
+            nanny = next(nanny for nanny in self.client.cluster.workers.values() if nanny.pid == found[self.which])
+            # Their names end in something random.
+            tasks = sorted({str(task.key).partition("-")[0] for task in list(known[nanny.worker_address].processing)})
+            os.kill(found[self.which], signal.SIGKILL)
+            self.busy = "+".join(tasks) or "nothing"
 
     def __enter__(self) -> Kill:
         self.timer.start()
@@ -92,15 +96,18 @@ class Kill:
 def kills(times: int, only: str) -> None:
     X, y = linear(300, 400, 3.0)
     there = da.from_array(X, chunks=(-1, 50))
+    # A pass of tiny parts takes as long as the scheduler does, and these two make hundreds of them.
+    narrow, small = linear(120, 100, 3.0)
+    few = da.from_array(narrow, chunks=(-1, 25))
     tree, target = linear(200, 150, 5.0, seed=1)
     hard = {"lambda0": 0.02, "lambda2": 0.002, "standardize": False, "fit_intercept": False, "method": "exact", "max_nodes": 4000}
-    price = {"lambda0": 0.1, "lambda2": 0.01, "standardize": False, "method": "exact"}
+    price = {"lambda0": 0.1, "lambda2": 0.05, "standardize": False, "method": "exact"}
     calls: dict[str, tuple[int, Callable[..., Any], Callable[[], Any]]] = {
         "solve, in parts": (0, lambda c: bd.solve(there, y, max_size=6, prove=None, client=c), lambda: bestset.solve(X, y, max_size=6, prove=None)),
         "path, in parts": (0, lambda c: bd.path(there, y, max_size=6, client=c), lambda: bestset.path(X, y, max_size=6)),
-        "exact, in parts": (0, lambda c: bd.solve(there, y, client=c, **price), lambda: bestset.solve(X, y, **price)),
-        "cv, in parts": (0, lambda c: bd.cv(there, y, cv=3, max_size=4, lambda2=0.1, prove=None, client=c),
-                         lambda: bestset.BestSubsetRegressorCV(cv=3, max_size=4, lambda2=0.1, prove=None).fit(X, y)),
+        "exact, in parts": (0, lambda c: bd.solve(few, small, client=c, **price), lambda: bestset.solve(narrow, small, **price)),
+        "cv, in parts": (0, lambda c: bd.cv(few, small, cv=3, max_size=4, lambda2=0.1, prove=None, client=c),
+                         lambda: bestset.BestSubsetRegressorCV(cv=3, max_size=4, lambda2=0.1, prove=None).fit(narrow, small)),
         "cv, by folds": (1 << 28, lambda c: bd.cv(there, y, cv=5, max_size=6, prove=None, client=c),
                          lambda: bestset.BestSubsetRegressorCV(cv=5, max_size=6, prove=None).fit(X, y)),
         "exact, by slices": (1 << 28, lambda c: bd.solve(tree, target, client=c, **hard), lambda: None),
@@ -119,16 +126,17 @@ def kills(times: int, only: str) -> None:
         same = "one process has the same bits; " if expected is not None and facts(expected) == undisturbed else ""
         if expected is not None:
             assert same, f"{name}: one process has other bits"
-        done = 0
+        struck: list[str] = []
         for _ in range(times * 4):
-            if done == times:
+            if len(struck) == times:
                 break
+            when = rng.uniform(0.02, 0.95)
             # A cluster of its own for each: on a busy machine a worker may take longer to come back than Dask waits for it.
-            with fresh() as client, Kill(client, rng.uniform(0.02, 0.95) * seconds, int(rng.integers(2))) as kill:
+            with fresh() as client, Kill(client, when * seconds, int(rng.integers(2))) as kill:
                 found = facts(call(client))
             assert found == undisturbed, f"{name}: other bits after a worker was killed"
-            done += kill.killed > 0
-        print(f"{name}: {same}{done} kills, the same bits each time ({seconds:.1f} s undisturbed)", flush=True)
+            struck += [f"{100 * when:.0f} % {kill.busy}"] if kill.busy else []
+        print(f"{name}: {same}{len(struck)} kills, the same bits each time ({seconds:.1f} s undisturbed; when, and what the worker had to do: {', '.join(struck)})", flush=True)
 
 
 def memory() -> None:

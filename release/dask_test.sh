@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-$(command -v python3 || command -v python)}
-wheel=$PWD/$1 here=$PWD
+here=$PWD
+case $1 in /*) wheel=$1 ;; *) wheel=$PWD/$1 ;; esac
 work=$(mktemp -d)
 trap 'cd /; rm -rf "$work"' EXIT
 cd "$work"

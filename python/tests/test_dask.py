@@ -1,6 +1,7 @@
 """X on a cluster of two processes: the bits of one process, whatever is lost on the way."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from common import hard, regression
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import bestset
 
@@ -19,7 +21,7 @@ distributed = pytest.importorskip("distributed", reason="Dask's distributed sche
 da = pytest.importorskip("dask.array")
 
 import bestset.dask as bd  # noqa: E402
-from bestset.dask import _cluster, _parts, _shards  # noqa: E402
+from bestset.dask import _cluster, _parts, _shards, _workers  # noqa: E402
 from bestset.testing import check_design  # noqa: E402
 
 # One cluster for all of them.
@@ -162,6 +164,61 @@ def test_estimators(client, in_parts):
         assert type(alone) is plain and np.array_equal(alone.predict(X), local.predict(X))
         assert alone.get_params() == local.get_params() and "Dask" not in repr(alone)
         assert clone(model).client is client and clone(model).get_params() == model.get_params()
+        copied = pickle.loads(pickle.dumps(model))
+        assert copied.client is None and np.array_equal(copied.predict(there), local.predict(X))
+        assert copied.set_params(client=client, max_size=2).client is client and copied.max_size == 2
+        weights = np.abs(y)
+        assert model.score(there, da.from_array(target), da.from_array(weights)) == local.score(X, target, weights)
+        if hasattr(plain, "predict_proba"):
+            assert np.array_equal(model.predict_proba(there), local.predict_proba(X))
+
+
+def test_predictions_for_samples_in_any_chunks(client):
+    X, y = data()
+    there = da.from_array(X, chunks=(40, 20))
+    model = bd.DaskBestSubsetRegressor(client=client, max_size=4, prove=None)
+    with pytest.raises(NotFittedError):
+        model.predict(there)
+    expected = model.fit(X, y).to_local().predict(X)
+    assert np.array_equal(model.predict(there), expected)
+    # How many samples there are is not known.
+    assert np.array_equal(model.predict(there[da.from_array(y > 0)]), expected[y > 0])
+    with pytest.raises(ValueError, match="two dimensions"):
+        model.predict(there[0])
+    with pytest.raises(ValueError, match="X has 5 features; the model was fitted to 70"):
+        model.predict(there[:, :5])
+    frames = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X).add_prefix("x")
+    parts = frames.from_pandas(frame, npartitions=3)
+    assert np.array_equal(model.predict(parts), expected)
+    named = clone(model).fit(frame, y)
+    assert np.array_equal(named.predict(parts), expected)
+    with pytest.raises(ValueError, match="not those that the model was fitted to"):
+        named.predict(parts[list(frame.columns[::-1])])
+
+
+def test_a_design_that_was_made_before_the_client_uses_it(client, in_parts):
+    X, y = data()
+    with dask.config.set(scheduler="synchronous"):
+        early = bd.from_array(da.from_array(X, chunks=(-1, 20)))
+    assert early.cluster.client is None
+    assert early.on().cluster.client is client and early.on(client).cluster.client is client
+    before = early.cluster.sweeps
+    same(bd.solve(early, y, lambda0=0.5, prove=None), bestset.solve(X, y, lambda0=0.5, prove=None))
+    assert early.cluster.sweeps == before, "another one did the work"
+    mine = bd.from_array(da.from_array(X, chunks=(-1, 20)), client)
+    with dask.config.set(scheduler="synchronous"):
+        assert mine.on() is mine
+
+
+def test_large_arrays_of_this_process_are_not_sent_about(client, monkeypatch):
+    X, y = data()
+    sent = []
+    monkeypatch.setattr(_cluster.Cluster, "shared", lambda self, values: sent.append(values))
+    monkeypatch.setattr(_parts, "WHOLE", X.nbytes - 1)
+    same(bd.solve(X, y, lambda0=0.5, prove=None, client=client), bestset.solve(X, y, lambda0=0.5, prove=None))
+    assert not sent
 
 
 def test_what_cannot_be_is_said_clearly(client, tmp_path):
@@ -181,6 +238,29 @@ def test_what_cannot_be_is_said_clearly(client, tmp_path):
     closed.close()
     with pytest.raises(RuntimeError, match="the client is closed"):
         bd.from_array(da.from_array(X, chunks=(-1, 20)), closed)
+    with pytest.raises(RuntimeError, match="the client is closed"):
+        bd.DaskBestSubsetRegressor(client=closed).fit(da.from_array(X, chunks=(-1, 20)), y)
+    with pytest.raises(TypeError, match="must be a distributed.Client"):
+        bd.solve(da.from_array(X, chunks=(-1, 20)), y, client="tcp://127.0.0.1:8786")
+    with pytest.raises(TypeError, match="not a dask array"):
+        bd.from_array(X)
+    np.savez(tmp_path / "x.npz", X)
+    with pytest.raises(ValueError, match="neither an array of NumPy's"):
+        bd.open(tmp_path / "x.npz")
+    with pytest.raises(ValueError, match="is an address"):
+        bd.open("s3://folder/x.npy")
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(ValueError, match="sparse matrix .*toarray"):
+        bd.solve(da.from_array(X, chunks=(-1, 20)).map_blocks(sparse.csc_matrix), y)
+    for kind in (complex, object, str):
+        with pytest.raises(ValueError, match="must be real numbers"):
+            bd.solve(da.from_array(X.astype(kind), chunks=(-1, 20)), y)
+    with pytest.raises(ValueError, match=r"y\[4\] is NaN"):
+        bd.solve(da.from_array(X, chunks=(-1, 20)), da.where(np.arange(90) == 4, np.nan, y))
+    frames = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match=r"data frame, in parts of rows.*to_dask_array\(lengths=True\)"):
+        bd.solve(frames.from_pandas(pandas.DataFrame(X), npartitions=2), y)
 
 
 def test_a_client_that_is_gone_ends_a_solve_with_what_it_has(client, in_parts):
@@ -203,8 +283,8 @@ def test_a_client_that_is_gone_ends_a_solve_with_what_it_has(client, in_parts):
 
 
 def test_a_cluster_without_workers_is_not_waited_for_for_ever(in_parts, monkeypatch):
-    monkeypatch.setattr(_cluster, "PATIENCE", 1.0)
-    monkeypatch.setattr(_cluster, "LOOK_FOR_WORKERS", 0.1)
+    monkeypatch.setattr(_workers, "PATIENCE", 1.0)
+    monkeypatch.setattr(_workers, "LOOK_FOR_WORKERS", 0.1)
     X, y = data()
     # Its worker in this process: to start another would take longer than the test.
     one = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, processes=False)
@@ -221,7 +301,30 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(in_parts, monkeypa
         there.correlate = counted
         with pytest.warns(match="the cluster has lost all workers"):
             found = bestset.solve(there, y, lambda0=0.05, method="exact")
-    assert found.status == "read_failed" and found.lower_bound <= bestset.solve(X, y, lambda0=0.05, prove=None).objective
+        assert found.status == "read_failed" and found.lower_bound <= bestset.solve(X, y, lambda0=0.05, prove=None).objective
+        # Nor by the next solve, which never saw one; without an answer it is an error.
+        with pytest.raises(ValueError, match="the cluster has lost all workers"):
+            bd.solve(da.from_array(X, chunks=(-1, 20)), y, lambda0=0.05, client=client)
+
+
+def test_results_that_are_lost_with_the_last_worker_are_not_waited_for_for_ever(monkeypatch):
+    monkeypatch.setattr(_workers, "PATIENCE", 1.0)
+    monkeypatch.setattr(_workers, "LOOK_FOR_WORKERS", 0.1)
+    one = distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None, processes=False)
+    with one as cluster, distributed.Client(cluster) as client:
+        there = _cluster.Cluster(client)
+        gather = there._gather
+
+        def lost(futures, waiting):
+            assert [future.status for future in futures] == ["finished"]
+            cluster.scale(0)
+            while client.scheduler_info()["workers"]:
+                pass
+            return gather(futures, waiting)
+
+        there._gather = lost
+        with pytest.raises(_workers.NoWorkers, match="the cluster has lost all workers"):
+            there.run([there.task(_shards.as_it_is, 1)])
 
 
 class Killer:

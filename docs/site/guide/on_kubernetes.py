@@ -3,7 +3,7 @@
 import sys
 
 import numpy as np
-from dask_kubernetes.operator import KubeCluster
+from dask_kubernetes.operator import KubeCluster, make_cluster_spec
 from distributed import Client
 
 import bestset.dask as bd
@@ -11,9 +11,12 @@ import bestset.dask as bd
 
 def main(matrix: str, target: str) -> None:
     resources = {"requests": {"memory": "8Gi", "cpu": "1"}, "limits": {"memory": "8Gi", "cpu": "1"}}
-    cluster = KubeCluster(name="bestset", image="bestset-dask:latest", n_workers=20, resources=resources)
-    with cluster, Client(cluster) as client:
-        X = bd.open(matrix)  # on a volume that all pods mount
+    spec = make_cluster_spec(name="bestset", image="bestset-dask:latest", n_workers=20, env={}, resources=resources)
+    worker = spec["spec"]["worker"]["spec"]  # the volume with the data, for the workers as for this pod
+    worker["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data", "readOnly": True}}]
+    worker["containers"][0]["volumeMounts"] = [{"name": "data", "mountPath": "/data", "readOnly": True}]
+    with KubeCluster(custom_cluster_spec=spec) as cluster, Client(cluster) as client:
+        X = bd.open(matrix)
         model = bd.DaskBestSubsetRegressor(client=client).fit(X, np.load(target))
         print(model.summary())
         model.save("model.json")

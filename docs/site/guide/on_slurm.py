@@ -10,9 +10,9 @@ import bestset.dask as bd
 
 
 def main(genotypes: str, target: str) -> None:
-    cluster = SLURMCluster(
-        cores=8, processes=8, memory="64GB", walltime="04:00:00", job_extra_directives=["--requeue"], local_directory="/tmp"
-    )
+    # One worker of eight threads a job: of a job with several workers, lost for good, dask-jobqueue does not start another.
+    requeue = ["--requeue"]
+    cluster = SLURMCluster(cores=8, processes=1, memory="64GB", walltime="04:00:00", job_extra_directives=requeue, local_directory="/tmp")
     cluster.adapt(minimum_jobs=2, maximum_jobs=40)
     with cluster, Client(cluster) as client:
         X = bd.open(genotypes, impute="mean")  # on a file system that all nodes have

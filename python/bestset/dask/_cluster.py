@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,14 +12,13 @@ import dask
 from dask.base import compute
 from dask.delayed import delayed
 
+from ._workers import NoWorkers, Waiting
+
 #: How often a task is done again by the scheduler, and by us where its worker was lost too often.
 RETRIES = 5
 
-#: Seconds between two looks at whether the work is still wanted, and at whether there are workers.
-LOOK, LOOK_FOR_WORKERS = 0.1, 5.0
-
-#: Seconds without any worker after which those that were lost are not waited for any longer, unless the cluster starts others by itself.
-PATIENCE = 300.0
+#: Seconds between two looks at whether the work is still wanted.
+LOOK = 0.1
 
 
 class Cluster:
@@ -31,8 +32,6 @@ class Cluster:
         self.client = _client(client)
         self.retries = retries
         self.stopped: Callable[[], bool] = lambda: False
-        #: When it was looked for workers, and when there were some.
-        self._looked, self._seen = 0.0, float("inf")
         #: Seconds that sweeps took, and how many there were.
         self.seconds = 0.0
         self.sweeps = 0
@@ -58,38 +57,62 @@ class Cluster:
             self.sweeps += 1
 
     def _futures(self, tasks: list[Any]) -> list[Any]:
-        from distributed import CancelledError, TimeoutError, wait
-
-        client = self.client
         self._check()
+        waiting = Waiting(self.client)
         results: list[Any] = [None] * len(tasks)
         left, lost = list(range(len(tasks))), 0
         while left:
-            futures = client.compute([tasks[k] for k in left], retries=self.retries)
+            futures = self.client.compute([tasks[k] for k in left], retries=self.retries)
             try:
-                pending = futures
-                while pending:
-                    self._check()
-                    try:
-                        pending = list(wait(pending, timeout=LOOK).not_done)
-                    except (TimeoutError, CancelledError):
-                        pending = [future for future in pending if not future.done()]
-                left, lost = self._collect(futures, left, results, lost)
+                self._wait(futures, waiting, len(tasks) - len(left))
+                left, lost = self._collect(futures, left, results, lost, waiting)
             finally:
                 # Nobody waits for what is not done by now.
                 for future in futures:
                     future.release()
         return results
 
-    def _collect(self, futures: list[Any], places: list[int], results: list[Any], lost: int) -> tuple[list[int], int]:
+    def _wait(self, futures: list[Any], waiting: Waiting, done: int) -> None:
+        """Until all have ended, or one has failed by itself."""
+        from distributed import CancelledError, KilledWorker, TimeoutError, wait
+
+        pending, checked = futures, 0
+        while pending:
+            self._check()
+            waiting.check(done + checked)
+            try:
+                pending = list(wait(pending, timeout=LOOK).not_done)
+            except (TimeoutError, CancelledError):
+                pending = [future for future in pending if not future.done()]
+            if any(future.status == "error" and not isinstance(future.exception(), KilledWorker) for future in futures):
+                return
+            checked = sum(future.status == "finished" for future in futures)
+
+    def _gather(self, futures: list[Any], waiting: Waiting) -> list[Any]:
+        """The results of futures that are done. Those that are lost with their workers meanwhile are computed again, for which
+        Dask's `gather` would wait for ever."""
+        values = asyncio.run_coroutine_threadsafe(self.client.gather(futures, asynchronous=True), self.client.loop.asyncio_loop)
+        try:
+            while not concurrent.futures.wait([values], timeout=LOOK).done:
+                self._check()
+                waiting.check()
+            return list(values.result())
+        finally:
+            values.cancel()
+
+    def _collect(
+        self, futures: list[Any], places: list[int], results: list[Any], lost: int, waiting: Waiting
+    ) -> tuple[list[int], int]:
         """Takes what is done; the places of tasks that were lost with their workers, and how often that was so."""
         from distributed import KilledWorker
 
         done = [(k, future) for k, future in zip(places, futures) if future.status == "finished"]
         cause: Exception | None = None
         try:
-            values = self.client.gather([future for _, future in done])
-        except Exception as lost_on_its_way:
+            values = self._gather([future for _, future in done], waiting)
+        except NoWorkers:
+            raise
+        except (Exception, concurrent.futures.CancelledError) as lost_on_its_way:
             # Or the client is gone.
             self._check()
             values, done, cause = [], [], lost_on_its_way
@@ -125,27 +148,13 @@ class Cluster:
                 f"the client is {self.client.status}: keep it open until the fit has ended "
                 "(with Client(...) as client: model.fit(X, y))"
             )
-        if self.client is not None:
-            self._look_for_workers()
-
-    def _look_for_workers(self) -> None:
-        """Workers that are late are waited for; tasks of a cluster that has lost all of them would wait for ever."""
-        now = time.monotonic()
-        if now < self._looked + LOOK_FOR_WORKERS:
-            return
-        self._looked = now
-        if self.client.scheduler_info()["workers"]:
-            self._seen = now
-        elif now - self._seen > PATIENCE and getattr(getattr(self.client, "cluster", None), "_adaptive", None) is None:
-            raise RuntimeError(
-                f"the cluster has lost all workers, and there was none for {PATIENCE:.0f} s; did they hit their limits of memory? Make chunks of "
-                "fewer columns, or let the cluster start others (cluster.adapt)"
-            )
 
 
 def _client(given: Any) -> Any:
     """The client given, or the one that is open; none where there is none and Dask's own scheduler does the work."""
     if given is not None:
+        if not hasattr(given, "status") or not hasattr(given, "scheduler_info"):
+            raise TypeError(f"client is {given!r}; it must be a distributed.Client: Client({given!r})")
         if getattr(given, "asynchronous", False):
             raise ValueError("the client is asynchronous; open one with Client(..., asynchronous=False)")
         if given.status not in ("running", "connecting"):

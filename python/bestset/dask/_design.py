@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -51,8 +52,18 @@ class DaskDesign:
         #: How many there are, if it is known and a worker could have all of them as an array.
         self.bytes = None if itemsize is None else itemsize * self.shape[0] * self.shape[1]
         self.cluster = Cluster(client)
+        self._client = client
         self.array: Any = None
         self._prints: list[str | None] = [None] * len(self.sources)
+
+    def on(self, client: Any = None) -> DaskDesign:
+        """The same X, its tasks done by `client`; without one by that it was made with, or by the one that is open now."""
+        cluster = Cluster(self._client if client is None else client)
+        if cluster.client is self.cluster.client:
+            return self
+        other = copy.copy(self)
+        other.cluster = cluster
+        return other
 
     def watch(self, stopped: Any) -> None:
         """Gives up a sweep where the solve is to end."""
@@ -158,6 +169,8 @@ def open(path: str | os.PathLike[str], *, columns: int | None = None, impute: st
     client : distributed.Client, optional
         The one that is open, unless given.
     """
+    if "://" in os.fspath(path):
+        raise ValueError(f"{path} is an address; workers read files of a folder that all of them have. Blocks from elsewhere: from_delayed")
     path = os.path.abspath(os.fspath(path))
     if impute != "mean":
         raise ValueError(f"impute is {impute!r}; it must be 'mean'")
@@ -186,6 +199,8 @@ def from_array(X: Any, client: Any = None) -> DaskDesign:
 
     What is not persisted is computed anew in every sweep: ``X = X.persist()`` where the memory of the workers holds it.
     """
+    if not hasattr(X, "chunks") or not hasattr(X, "to_delayed"):
+        raise TypeError(f"X is {type(X).__name__}, not a dask array: dask.array.from_array(X, chunks=(-1, width))")
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, samples and features; its shape is {X.shape}")
     if any(np.isnan(size) for sizes in X.chunks for size in sizes):
@@ -237,11 +252,13 @@ def given(X: Any, client: Any = None) -> Iterator[Any]:
     A small one comes here, and its folds and slices of trees are tasks; a large one stays in its parts, and its sweeps are tasks.
     """
     far = design(X, client)
-    small = isinstance(far, DaskDesign) and far.bytes is not None and far.bytes <= _parts.WHOLE
-    if not small and not isinstance(far, np.ndarray):
+    # An array in a file of its own is read from there, not sent about.
+    here = isinstance(far, np.ndarray) and elsewhere.design(far) is None
+    size = far.nbytes if here else far.bytes if isinstance(far, DaskDesign) else None
+    if size is None or size > _parts.WHOLE:
         yield far
         return
-    if isinstance(far, np.ndarray):
+    if here:
         # In a task of its own, so that it is sent once.
         cluster, x = Cluster(client), np.asfortranarray(far)
         sources = [cluster.shared(x)]
@@ -256,7 +273,9 @@ def given(X: Any, client: Any = None) -> Iterator[Any]:
 
 def design(X: Any, client: Any = None) -> Any:
     """X as it is, if it lives elsewhere or in this process; a dask array as a design."""
-    if isinstance(X, DaskDesign) or elsewhere.design(X) is not None:
+    if isinstance(X, DaskDesign):
+        return X.on(client)
+    if elsewhere.design(X) is not None:
         return X
     if hasattr(X, "dask") and hasattr(X, "chunks"):
         return from_array(X, client)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from .._classifier import BestSubsetClassifier, BestSubsetClassifierCV
 from .._regressor import BestSubsetRegressor, BestSubsetRegressorCV
@@ -58,11 +59,21 @@ class _OnCluster:
         with given(X, self.client) as x:
             return super().fit(x, np.asarray(here(y)), here(sample_weight), here(offset))  # type: ignore[misc]
 
+    def set_params(self, **params: Any) -> Any:
+        """As in the estimator on one machine, and `client`."""
+        if "client" in params:
+            self.client = params.pop("client")
+        return super().set_params(**params)  # type: ignore[misc]
+
     def _columns(self, X: Any) -> Any:
-        """X as predictions take it: of a dask array the columns that were selected."""
+        """X as predictions take it: of a dask array or data frame the columns that were selected."""
+        check_is_fitted(self)
+        if hasattr(X, "dask") and hasattr(X, "to_dask_array"):
+            names = getattr(self, "feature_names_in_", None)
+            if names is not None and list(X.columns) != list(names):
+                raise ValueError("the columns of X are not those that the model was fitted to, in the same order")
+            return _Selected(X.to_dask_array())
         if hasattr(X, "dask") and hasattr(X, "chunks"):
-            if X.shape[1] != self.n_features_in_:  # type: ignore[attr-defined]
-                raise ValueError(f"X has {X.shape[1]} features; the model was fitted to {self.n_features_in_}")  # type: ignore[attr-defined]
             return _Selected(X)
         return design(X, self.client)
 
@@ -83,13 +94,17 @@ class _Selected:
     """A dask array of new samples, in whatever chunks: only the columns that a model has are computed."""
 
     def __init__(self, X: Any) -> None:
+        if X.ndim != 2:
+            raise ValueError(f"X must have two dimensions, samples and features; its shape is {X.shape}")
         self.array = X
-        self.shape = (int(X.shape[0]), int(X.shape[1]))
+        # How many samples there are may not be known before they are computed.
+        self.shape = (X.shape[0], int(X.shape[1]))
         self.rounding = (2.0**-53, self.shape[0])
 
     def columns(self, features: Any) -> Any:
         """``X[:, features]``."""
-        return np.asarray(self.array[:, np.asarray(features)].compute(), dtype=np.float64)
+        # By columns, as those of an array of this process: products of matrices in another order have other last bits.
+        return np.asfortranarray(self.array[:, np.asarray(features)].compute(), dtype=np.float64)
 
     def correlate(self, features: Any, vectors: Any) -> Any:
         """``X[:, features].T @ vectors``."""

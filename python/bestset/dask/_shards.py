@@ -69,7 +69,10 @@ def npy_columns(path: str | os.PathLike[str]) -> tuple[int, int, int, str]:
     """Where the entries of a file begin, how many rows and columns it has, and of which type."""
     path = os.fspath(path)
     with open(path, "rb") as file:
-        version = np.lib.format.read_magic(file)
+        try:
+            version = np.lib.format.read_magic(file)
+        except ValueError as error:
+            raise ValueError(f"{path} is neither an array of NumPy's (.npy) nor genotypes of PLINK (.bed): {error}") from error
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, by_columns, kind = read(file)
         start = file.tell()
@@ -113,6 +116,10 @@ def block(source: Any) -> Any:
         return source.read()
     if isinstance(source, tuple):
         return int(source[0]), ready(source[1])
+    if hasattr(source, "toarray"):
+        raise ValueError(
+            f"a block of X is a sparse matrix ({type(source).__name__}); blocks must be arrays: X.map_blocks(lambda block: block.toarray())"
+        )
     array = np.asarray(source)
     if array.ndim != 2:
         raise ValueError(f"a block of X must have two dimensions; its shape is {array.shape}")

@@ -1,0 +1,82 @@
+"""How long tasks wait for workers that are late, lost, paused or die again and again; clocks and workers are made up."""
+
+import warnings
+
+import pytest
+
+distributed = pytest.importorskip("distributed", reason="Dask's distributed scheduler is not installed")
+
+from bestset.dask._workers import LOSSES, PATIENCE, NoWorkers, Waiting  # noqa: E402
+
+
+class Client:
+    """A client without a cluster of its own, or with one that starts workers by itself."""
+
+    def __init__(self, adapts=False):
+        self.cluster = type("Cluster", (), {"_adaptive": object()})() if adapts else None
+
+
+def workers(*names, status="running", executing=0):
+    return {name: {"status": status, "metrics": {"executing": executing}} for name in names}
+
+
+def test_workers_that_were_lost_are_waited_for_for_some_minutes():
+    waiting = Waiting(Client())
+    waiting.look(workers("a"), 0, 0.0)
+    waiting.look({}, 0, 10.0)
+    waiting.look({}, 0, 10.0 + PATIENCE)
+    # One that comes back in time begins it anew.
+    waiting.look(workers("b"), 0, 20.0 + PATIENCE)
+    waiting.look({}, 0, 30.0 + PATIENCE)
+    waiting.look({}, 0, 30.0 + 2 * PATIENCE)
+    with pytest.raises(NoWorkers, match="lost all workers, and there was no worker for 300 s"):
+        waiting.look({}, 0, 31.0 + 2 * PATIENCE)
+
+
+def test_what_was_lost_before_the_tasks_were_submitted_is_known():
+    client = Client()
+    Waiting(client).look(workers("a"), 0, 0.0)
+    # The next pass, or the next solve: it may come back, but it is not waited for for ever.
+    later = Waiting(client)
+    later.look({}, 0, 1e6)
+    later.look({}, 0, 1e6 + PATIENCE)
+    with pytest.raises(NoWorkers, match="lost all workers"):
+        later.look({}, 0, 1e6 + PATIENCE + 1.0)
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_workers_that_are_late_or_started_by_the_cluster_are_waited_for(served):
+    waiting = Waiting(Client(adapts=served))
+    if served:
+        waiting.look(workers("a"), 0, 0.0)
+    waiting.look({}, 0, 1.0)
+    with pytest.warns(UserWarning, match="no worker for 300 s: still waiting"):
+        waiting.look({}, 0, 2.0 + PATIENCE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Said once.
+        waiting.look({}, 0, 100 * PATIENCE)
+
+
+def test_workers_that_are_paused_do_nothing():
+    # Nor do those of a cluster that adapts: it has as many as it wants.
+    waiting = Waiting(Client(adapts=True))
+    waiting.look(workers("a", "b", status="paused"), 0, 0.0)
+    # Unless one has a task in hand, which it ends.
+    waiting.look(workers("a", "b", status="paused", executing=1), 0, 2 * PATIENCE)
+    waiting.look(workers("a", "b", status="paused"), 0, 3 * PATIENCE)
+    with pytest.raises(NoWorkers, match="all 2 workers are paused"):
+        waiting.look(workers("a", "b", status="paused"), 0, 5 * PATIENCE)
+
+
+@pytest.mark.parametrize("adapts", [False, True])
+def test_workers_that_die_again_and_again_are_not_waited_for_for_ever(adapts):
+    waiting = Waiting(Client(adapts))
+    with pytest.raises(NoWorkers, match=f"lost {2 * LOSSES + 1} workers, one after the other"):
+        # There is always one of them, so that it is not for want of workers.
+        for turn in range(3 * LOSSES):
+            waiting.look(workers(f"a{turn}", f"b{turn // 100}"), 0, 5.0 * turn)
+    # Where tasks are done meanwhile they are worth it.
+    waiting = Waiting(Client(adapts))
+    for turn in range(10 * LOSSES):
+        waiting.look(workers(f"a{turn}", f"b{turn // 100}"), turn // LOSSES, 5.0 * turn)
