@@ -240,6 +240,13 @@ class DeviceDesign:
         with self.library.current() if self.kernels is not None else contextlib.nullcontext():
             return _pairs.largest(self.library, left, right, count)
 
+    def largest_pairs(self, features: Places, scales: Floats, centred: bool, basis: Floats, inverse: Floats, count: int) -> Any:
+        """For each of the features the places of the `count` others whose scaled columns have the largest products with what the basis leaves of
+        its own, these products, and what they may be off by."""
+        with self.library.current() if self.kernels is not None else contextlib.nullcontext():
+            blocks = self._blocks(np.asarray(features))
+            return _pairs.largest_pairs(self.library, self.shape[0], blocks, basis, inverse, count, len(features), scales, centred)
+
     def __repr__(self) -> str:
         return f"DeviceDesign(shape={self.shape}, device={self.library.device})"
 
