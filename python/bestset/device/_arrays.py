@@ -69,6 +69,12 @@ class ArrayApi:
         at = np.argpartition(-sizes, count - 1, axis=1)[:, :count]
         return at, np.take_along_axis(here, at, axis=1)
 
+    #: Whether pairs of columns are multiplied so fast that copies of them are what takes long; the following are here for tests alone where not.
+    lists_pairs = False
+
+    #: Products of one block.
+    rough_block = 1 << 26
+
     #: What an entry of `rough_products` is off by at the most besides `rough_rounding`, as a share of itself: it is kept in single precision.
     rough_output = 2.0**-23
 
@@ -228,6 +234,13 @@ class Torch:
     def _is_half(self) -> bool:
         """Whether rows are multiplied in half precision, by units of the device for that; else in single precision."""
         return self.device.type == "cuda" and self.torch.version.hip is None and self.torch.cuda.is_bf16_supported()
+
+    @property
+    def lists_pairs(self) -> bool:
+        return self._is_half
+
+    #: Products of one block: four gigabytes in half precision.
+    rough_block = 1 << 31
 
     @property
     def rough_output(self) -> float:

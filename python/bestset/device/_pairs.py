@@ -15,9 +15,6 @@ SAMPLES = 1024
 
 Singles = NDArray[np.float32]
 
-#: Products of columns that stay on the device which one block gives: four gigabytes in half precision.
-ROUGH_PRODUCTS = 1 << 31
-
 #: Places of a row are padded to a whole number of these: a row's largest entries are looked for in the groups with the largest.
 GROUP = 64
 
@@ -70,7 +67,7 @@ def largest_pairs(library: Any, n: int, blocks: Any, basis: Any, inverse: Any, c
     error = longest[0] * lost[1] + longest[1] * lost[0] + lost[0] * lost[1] + 2.0**-30 * longest[0] * longest[1]
     error += library.rough_rounding(n) * (longest[0] + lost[0]) * (longest[1] + lost[1])
     places, values = np.empty((p, count), dtype=np.int64), np.empty((p, count), dtype=np.float32)
-    height = max(1, ROUGH_PRODUCTS // width)
+    height = max(1, library.rough_block // width)
     for first in range(0, p, height):
         some = slice(first, min(first + height, p))
         products = library.rough_products(rests[some, :], columns)
