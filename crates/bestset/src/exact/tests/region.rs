@@ -2,6 +2,7 @@
 
 use super::listing::Listing;
 use super::tree::{costs, draw};
+use crate::coherence::Look;
 use crate::common::{Case, ChaCha8Rng, Convex, RngExt, normal, pick, power, rng};
 use crate::control::Monitor;
 use crate::design::{Dense, Design, Held};
@@ -11,7 +12,7 @@ use crate::exact::tests::tuning;
 use crate::exact::tree::Tree;
 use crate::exact::tree::region::{Cheap, Outer};
 use crate::exact::tuning::Tuning;
-use crate::{Coefficients, Loss, Method, Options, Penalty};
+use crate::{Coefficients, Loss, Method, Options, Penalty, Problem};
 
 /// No subset with m₀ features outside Â, or more, is below the bound, whatever Â, the prices and the ceiling; and where the tree ended
 /// below its ceiling, the bound is the least P_ψ there is.
@@ -165,6 +166,38 @@ fn no_subset_is_below_the_bound_of_looks_at_what_is_left() {
 fn no_subset_is_below_the_bound_of_looks_elsewhere() {
     let (among_fewer, ended) = looks_at_what_is_left(98_000, |inner| Box::new(Listing { inner, stated: 1.0 }));
     assert!(among_fewer >= 25 && ended >= 20, "{among_fewer} looked among fewer, {ended} ended by it");
+}
+
+/// What is listed elsewhere proves no more than copies of the columns do, but for what weights are chosen, and about as much.
+#[test]
+fn a_look_elsewhere_proves_what_one_here_does() {
+    let (mut compared, mut close) = (0, 0);
+    for seed in 0..60 {
+        let (mut rng, n, p) = (rng(99_000 + seed), 60, 12);
+        let common: Vec<f64> = (0..n).map(|_| normal(&mut rng)).collect();
+        let x: Vec<f64> = (0..n * p).map(|k| 0.6 * common[k % n] + normal(&mut rng)).collect();
+        let y: Vec<f64> = (0..n).map(|i| x[i] - x[n + i] + 0.5 * normal(&mut rng)).collect();
+        let (dense, penalty) = (Dense::new(n, p, x).unwrap(), Penalty::new(2.0, 0.0, 1.0));
+        let listing = Listing { inner: dense.clone(), stated: 1.0 };
+        let [here, there] = [&dense as &dyn Design, &listing].map(|design| {
+            let problem = Problem::new(design, y.clone(), penalty.clone()).unwrap().with_intercept(seed % 2 == 0);
+            let answer = Coefficients::from_pairs(vec![(0, 0.9), (1, -0.9)], 0.0);
+            let (options, mut silent) = (Options::default(), ());
+            let monitor = Monitor::new(&options, &mut silent);
+            let look = match design.lists_pairs() {
+                true => Look::elsewhere(&problem, &answer),
+                false => Look::new(&problem, &answer),
+            };
+            let value = problem.objective(&answer).unwrap();
+            look.unwrap().unwrap().bounds((value, f64::INFINITY), monitor.limits()).unwrap().unwrap().by_added
+        });
+        for (m, (here, there)) in here.iter().zip(&there).enumerate().filter(|b| b.1.0.is_finite()) {
+            assert!(*there <= here + 0.02 * here.abs(), "{seed}: {m} added, {there} above {here}");
+            compared += 1;
+            close += usize::from(*there >= here - 0.1 * here.abs());
+        }
+    }
+    assert!(compared > 120 && 2 * close > compared, "{compared} compared, {close} close");
 }
 
 /// How many trees looked among fewer features than all, and how many ended by a look.
