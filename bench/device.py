@@ -130,10 +130,10 @@ class Counted:
 
     def __getattr__(self, name: str) -> Any:
         """What only some designs have."""
-        if name not in ("reaching", "largest") or not hasattr(self.design, name):
+        if name not in ("reaching", "largest", "largest_pairs") or not hasattr(self.design, name):
             raise AttributeError(name)
-        if name == "largest":
-            return lambda *given: self._call("largest", 0, *given)
+        if name in ("largest", "largest_pairs"):
+            return lambda *given: self._call(name, 0, *given)
         return lambda features, *given: self._call("reaching", self.shape[1] if features is None else len(features), features, *given)
 
 

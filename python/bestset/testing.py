@@ -59,6 +59,8 @@ def check_design(design: Any, *, seed: int = 0, deterministic: bool = True) -> N
         _check_reaching(design, some, x, share, rng)
     if callable(getattr(design, "largest", None)):
         _check_largest(design, x, rng)
+    if callable(getattr(design, "largest_pairs", None)):
+        _check_pairs(design, np.sort(some), rng)
     if n * p <= 200_000:
         _check_solve(design, rng)
 
@@ -211,6 +213,33 @@ def _check_largest(design: Any, x: Floats, rng: np.random.Generator) -> None:
             others = np.setdiff1d(np.arange(right.shape[1]), [*at.tolist(), j])
             least = (np.abs(exact[j, at]) + room[j, at]).min()
             assert (np.abs(exact[j, others]) - room[j, others] <= least).all(), f"largest of column {j} misses a larger one"
+
+
+def _check_pairs(design: Any, features: NDArray[np.int64], rng: np.random.Generator) -> None:
+    """Whether what is listed and what is not is as large as is said at the most, and nothing is listed twice."""
+    features = np.unique(features)
+    x = _columns(design, features, (int(design.shape[0]), len(features)))
+    for centred in (False, True):
+        c = x - x.mean(axis=0) if centred else x
+        sizes = np.linalg.norm(c, axis=0)
+        varying = sizes > 1e-3 * np.linalg.norm(x, axis=0)
+        if varying.sum() < 3:
+            continue
+        c, listed, scales = c[:, varying] / sizes[varying], features[varying], 1.0 / sizes[varying]
+        basis = np.asfortranarray(c[:, rng.permutation(c.shape[1])[:2]])
+        inverse = np.asfortranarray(np.linalg.inv(basis.T @ basis + 0.1 * np.eye(2)))
+        exact = np.abs((c - basis @ (inverse @ (basis.T @ c))).T @ c)
+        for count in {1, min(31, c.shape[1] - 1)}:
+            places, values, error = design.largest_pairs(listed, scales, centred, basis, inverse, count)
+            places, values = np.asarray(places), np.abs(np.asarray(values)).astype(np.float64)
+            assert places.shape == values.shape == (c.shape[1], count), f"largest_pairs gave shapes {places.shape} and {values.shape}"
+            assert np.isfinite(error) and error >= 0.0, f"largest_pairs says that it is off by {error}"
+            for j, (at, own) in enumerate(zip(places, values)):
+                assert j not in at and len(set(at.tolist())) == count, f"largest_pairs of place {j} lists itself, or another twice"
+                room = error + 1e-12
+                assert (exact[j, at] <= own + room).all(), f"largest_pairs of place {j}: a product is larger than it says"
+                others = np.setdiff1d(np.arange(c.shape[1]), [*at.tolist(), j])
+                assert (exact[j, others] <= own.min() + room).all(), f"largest_pairs of place {j} misses a larger one"
 
 
 def _check_solve(design: Any, rng: np.random.Generator) -> None:

@@ -129,6 +129,25 @@ def test_pairs_are_not_multiplied_with_fewer_digits(put):
         check_design(Rough(put(np.abs(X))))
 
 
+def test_pairs_of_columns_that_stay_there_are_as_large_as_is_said(put):
+    class Listing(DeviceDesign):
+        """As where pairs are multiplied fast."""
+
+        def largest_pairs(self, *given):
+            return self._largest_pairs(*given)
+
+    class Short(Listing):
+        def largest_pairs(self, *given):
+            places, values, error = super().largest_pairs(*given)
+            return places, 0.9 * values, error
+
+    X, _ = regression(n=40, p=20)
+    check_design(Listing(put(X)))
+    check_design(Listing(put((X + 3.0).astype(np.float32))))
+    with pytest.raises(AssertionError, match="a product is larger than it says"):
+        check_design(Short(put(X)))
+
+
 def test_few_columns_near_and_the_rest_by_sweeps_that_pick(put):
     rng = np.random.default_rng(7)
     X = rng.standard_normal((60, 5000)).astype(np.float32)

@@ -69,6 +69,43 @@ class ArrayApi:
         at = np.argpartition(-sizes, count - 1, axis=1)[:, :count]
         return at, np.take_along_axis(here, at, axis=1)
 
+    #: Whether pairs of columns are multiplied so fast that copies of them are what takes long; the following are here for tests alone where not.
+    lists_pairs = False
+
+    #: Products of one block.
+    rough_block = 1 << 26
+
+    #: What an entry of `rough_products` is off by at the most besides `rough_rounding`, as a share of itself: it is kept in single precision.
+    rough_output = 2.0**-23
+
+    def rough_zeros(self, rows: int, columns: int) -> Any:
+        """Room for rows as they are multiplied fastest."""
+        return np.zeros((rows, columns))
+
+    def rough(self, x: Any) -> Any:
+        """Rows as they are multiplied fastest."""
+        return self.host(x)
+
+    def lengths(self, x: Any, rough: Any) -> tuple[float, float]:
+        """The longest row, and the most that is lost of one."""
+        here = self.host(x)
+        return float(np.linalg.norm(here, axis=1).max()), float(np.linalg.norm(here - rough, axis=1).max())
+
+    def rough_rounding(self, n: int) -> float:
+        """By what share of the product of their lengths a product of two rows may be off."""
+        return 1.01 * n * 2.0**-53
+
+    def rough_products(self, left: Any, right: Any) -> Any:
+        return left @ right.T
+
+    def rough_top(self, x: Any, count: int, own: int, p: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """As `top` of the first p entries of each row."""
+        return ArrayApi.top(self, x[:, :p], count, own)
+
+    def mean(self, x: Any) -> Any:
+        """Of each column."""
+        return self.xp.mean(x, axis=0, keepdims=True)
+
     def padded(self, x: Any, width: int) -> Any:
         beside = getattr(self.xp, "concat", None) or self.xp.concatenate
         return beside([x, self.xp.zeros((x.shape[0], width - x.shape[1]), dtype=x.dtype)], axis=1)
@@ -192,6 +229,75 @@ class Torch:
         sizes.diagonal(own).fill_(-1.0)
         at = self.torch.topk(sizes, count, dim=1, sorted=False).indices
         return self.host(at), self.host(self.torch.gather(x, 1, at))
+
+    @property
+    def _is_half(self) -> bool:
+        """Whether rows are multiplied in half precision, by units of the device for that; else in single precision."""
+        return self.device.type == "cuda" and self.torch.version.hip is None and self.torch.cuda.is_bf16_supported()
+
+    @property
+    def lists_pairs(self) -> bool:
+        return self._is_half
+
+    #: Products of one block: four gigabytes in half precision.
+    rough_block = 1 << 31
+
+    @property
+    def rough_output(self) -> float:
+        """Outputs have eight bits; entries are rounded to the nearest."""
+        return 2.0**-8 if self._is_half else 2.0**-23
+
+    def rough_zeros(self, rows: int, columns: int) -> Any:
+        kind = self.torch.bfloat16 if self._is_half else self.torch.float32
+        return self.torch.zeros((rows, columns), dtype=kind, device=self.device)
+
+    def rough(self, x: Any) -> Any:
+        return x
+
+    def lengths(self, x: Any, rough: Any) -> tuple[float, float]:
+        """The longest row, and the most that is lost of one."""
+        return float(x.norm(dim=1).max()), float((x - rough.to(x.dtype)).norm(dim=1).max())
+
+    def rough_rounding(self, n: int) -> float:
+        """By what share of the product of their lengths a product of two rows may be off: products are exact, and each sum of single
+        precision, of at most 1024 of them, is taken to lose eight times what rounding to the nearest does. Units that multiply in
+        half precision cut off what they add, and keep a few bits more than that."""
+        return 8.0 * 1.01 * (min(n, 1024) + n / 1024) * 2.0**-24
+
+    def rough_products(self, left: Any, right: Any) -> Any:
+        """Sums of at most 1024 products, and sums of these in single precision."""
+        backend, n = self.torch.backends.cuda.matmul, left.shape[1]
+        before = backend.allow_bf16_reduced_precision_reduction
+        backend.allow_bf16_reduced_precision_reduction = False
+        try:
+            if n <= 1024:
+                return self.torch.matmul(left, right.T)
+            rows = None
+            for sample in range(0, n, 1024):
+                part = slice(sample, min(sample + 1024, n))
+                found = self.torch.matmul(left[:, part], right[:, part].T).to(self.torch.float32)
+                rows = found if rows is None else rows + found
+            return rows
+        finally:
+            backend.allow_bf16_reduced_precision_reduction = before
+
+    def rough_top(self, x: Any, count: int, own: int, p: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """As `top` of the first p entries of each row, which is a whole number of groups of 64: the largest are in the groups that have the
+        largest, as many of them as entries are wanted."""
+        torch, (rows, width) = self.torch, x.shape
+        x.diagonal(own).fill_(0.0)
+        mine = own + torch.arange(rows, device=self.device)[:, None]
+        low, high = torch.aminmax(x.view(rows, width // 64, 64), dim=2)
+        best = torch.topk(torch.maximum(high, -low), min(count, width // 64), dim=1, sorted=False).indices
+        at = (best[:, :, None] * 64 + torch.arange(64, device=self.device)).view(rows, -1)
+        some = torch.gather(x, 1, at)
+        sizes = some.abs()
+        sizes[(at == mine) | (at >= p)] = -1.0
+        found = torch.topk(sizes, count, dim=1, sorted=False).indices
+        return self.host(torch.gather(at, 1, found)), self.host(torch.gather(some, 1, found).to(torch.float32))
+
+    def mean(self, x: Any) -> Any:
+        return x.mean(dim=0, keepdim=True)
 
     def padded(self, x: Any, width: int) -> Any:
         return self.torch.nn.functional.pad(x, (0, width - x.shape[1]))

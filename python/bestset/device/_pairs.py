@@ -15,6 +15,9 @@ SAMPLES = 1024
 
 Singles = NDArray[np.float32]
 
+#: Places of a row are padded to a whole number of these: a row's largest entries are looked for in the groups with the largest.
+GROUP = 64
+
 
 def largest(library: Any, left: Singles, right: Singles, count: int) -> tuple[NDArray[np.int64], Singles]:
     """For each column of `left` the places of the `count` columns of `right` with the largest products in size, but for that of its own place,
@@ -35,3 +38,39 @@ def largest(library: Any, left: Singles, right: Singles, count: int) -> tuple[ND
             rows = found if rows is None else rows + found
         places[some], values[some] = library.top(rows, count, first)
     return places, values
+
+
+def largest_pairs(library: Any, n: int, blocks: Any, basis: Any, inverse: Any, count: int, p: int, scales: Any, centred: bool) -> Any:
+    """As `largest` of the columns c, scaled and centred, and of c - basis @ inverse @ basis.T @ c, which are made there block by block; and what an
+    entry may be off by.
+
+    The factors are rounded as the library multiplies fastest. What is lost of each is measured, so that by Cauchy and Schwarz no product is off
+    by more than the lengths of what is lost say.
+    """
+    there, shrunk = library.put(basis), library.put(inverse)
+    width = -(-p // GROUP) * GROUP
+    columns, rests = (library.rough_zeros(width, n) for _ in range(2))
+    # The longest column and the longest rest, and the most that is lost of each.
+    longest, lost = [0.0, 0.0], [0.0, 0.0]
+    for places, block in blocks:
+        block = block * library.put(scales[None, places])
+        if centred:
+            block = block - library.mean(block)
+        rest = block
+        if basis.shape[1] > 0:
+            rest = block - library.matmul(there, library.matmul(shrunk, library.matmul(there.T, block)))
+        for k, (kept, made) in enumerate(((columns, block), (rests, rest))):
+            kept[places, :] = library.rough(made.T)
+            size, gone = library.lengths(made.T, kept[places, :])
+            longest[k], lost[k] = max(longest[k], size), max(lost[k], gone)
+    # Made in double precision, of which a thousandth of what single precision loses is more than enough.
+    error = longest[0] * lost[1] + longest[1] * lost[0] + lost[0] * lost[1] + 2.0**-30 * longest[0] * longest[1]
+    error += library.rough_rounding(n) * (longest[0] + lost[0]) * (longest[1] + lost[1])
+    places, values = np.empty((p, count), dtype=np.int64), np.empty((p, count), dtype=np.float32)
+    height = max(1, library.rough_block // width)
+    for first in range(0, p, height):
+        some = slice(first, min(first + height, p))
+        products = library.rough_products(rests[some, :], columns)
+        places[some], values[some] = library.rough_top(products, count, first, p)
+    # Larger by what an output may have been rounded by.
+    return places, values * np.float32(1.0 + library.rough_output), float(error) * (1.0 + 1e-6)

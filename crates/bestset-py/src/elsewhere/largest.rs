@@ -2,10 +2,11 @@
 
 use super::Elsewhere;
 use bestset::Result;
-use bestset::design::LargeProducts;
+use bestset::design::{LargeProducts, LargestPairs, PairsAsked};
 use numpy::npyffi::NPY_ORDER;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
+use rayon::prelude::*;
 
 impl Elsewhere {
     /// For each column of `left` the largest products with those of `right`, as the object has them.
@@ -26,9 +27,47 @@ impl Elsewhere {
             if shapes.iter().any(|shape| *shape != wanted) {
                 return Err(self.failed(place(), format!("it gave arrays of shapes {shapes:?}, expected {wanted:?}")));
             }
-            let rows = places.chunks(wanted[1].max(1)).zip(values.chunks(wanted[1].max(1))).enumerate();
-            rows.map(|(own, (places, values))| self.checked(own, places, values, wanted[0])).collect()
+            py.detach(|| self.rows(places, values, wanted))
         })
+    }
+
+    /// The largest products of pairs of columns that stay where they are, as the object has them.
+    pub(super) fn pairs(&self, asked: &PairsAsked<'_>) -> Result<LargestPairs> {
+        let place = || format!("largest_pairs of {} features", asked.features.len());
+        let (n, k, wanted) = (self.nrows, asked.basis.len(), [asked.features.len(), asked.count]);
+        Python::attach(|py| {
+            let ended = |error: PyErr| self.ended(&place, error);
+            let features = PyArray1::from_iter(py, asked.features.iter().map(|&j| j as i64));
+            let matrix = |entries: Vec<f64>, shape: [usize; 2]| {
+                PyArray1::from_vec(py, entries).reshape_with_order(shape, NPY_ORDER::NPY_FORTRANORDER)
+            };
+            let basis = matrix(asked.basis.concat(), [n, k]).map_err(ended)?;
+            let inverse = matrix(asked.inverse.to_vec(), [k, k]).map_err(ended)?;
+            let given =
+                (features, PyArray1::from_slice(py, asked.scales), asked.is_centred, basis, inverse, asked.count);
+            let found = self.object.bind(py).call_method1("largest_pairs", given).map_err(ended)?;
+            let wrong = |error: PyErr| self.failed(place(), format!("it gave no two arrays and a number: {error}"));
+            let (places, values, error): (Bound<'_, PyAny>, Bound<'_, PyAny>, f64) = found.extract().map_err(wrong)?;
+            let (places, values) = as_rows(py, &places, &values).map_err(wrong)?;
+            let shapes = [places.shape().to_vec(), values.shape().to_vec()];
+            let (places, values) = (places.readonly(), values.readonly());
+            let (Ok(places), Ok(values)) = (places.as_slice(), values.as_slice()) else {
+                return Err(self.failed(place(), "its arrays have gaps"));
+            };
+            let is_sound = error.is_finite() && error >= 0.0;
+            if shapes.iter().any(|shape| *shape != wanted) || !is_sound {
+                let reason =
+                    format!("it gave arrays of shapes {shapes:?}, expected {wanted:?}, and an error of {error}");
+                return Err(self.failed(place(), reason));
+            }
+            Ok(LargestPairs { rows: py.detach(|| self.rows(places, values, wanted))?, error })
+        })
+    }
+
+    /// The lists of all columns, each checked.
+    fn rows(&self, places: &[i64], values: &[f32], [most, count]: [usize; 2]) -> Result<Vec<LargeProducts>> {
+        let rows = places.par_chunks(count.max(1)).zip(values.par_chunks(count.max(1))).enumerate();
+        rows.map(|(own, (places, values))| self.checked(own, places, values, most)).collect()
     }
 
     /// The list of one column: others than itself, each once, and finite products.
@@ -61,6 +100,16 @@ fn arrays<'py>(
     found: &Bound<'py, PyAny>,
 ) -> PyResult<(Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>)> {
     let (places, values): (Bound<'py, PyAny>, Bound<'py, PyAny>) = found.extract()?;
+    as_rows(py, &places, &values)
+}
+
+/// The same of each of them.
+#[allow(clippy::type_complexity)]
+fn as_rows<'py>(
+    py: Python<'py>,
+    places: &Bound<'py, PyAny>,
+    values: &Bound<'py, PyAny>,
+) -> PyResult<(Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>)> {
     let numpy = py.import("numpy")?;
     let places = numpy.call_method1("ascontiguousarray", (places, "int64"))?.cast_into::<PyArray2<i64>>()?;
     let values = numpy.call_method1("ascontiguousarray", (values, "float32"))?.cast_into::<PyArray2<f32>>()?;

@@ -6,7 +6,7 @@
 mod largest;
 mod reaching;
 
-use bestset::design::{BlockBody, Column, Dense, Design, LargeProducts, Moments, Reaching};
+use bestset::design::{BlockBody, Column, Dense, Design, LargeProducts, LargestPairs, Moments, PairsAsked, Reaching};
 use bestset::{CancelFlag, Error, Result};
 use numpy::npyffi::NPY_ORDER;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -49,6 +49,7 @@ pub struct Elsewhere {
     has_moments: bool,
     has_reaching: bool,
     has_largest: bool,
+    has_pairs: bool,
     cancel: CancelFlag,
     kept: Mutex<HashMap<usize, Arc<Vec<f64>>>>,
     view: Mutex<Option<KeptView>>,
@@ -69,8 +70,12 @@ impl Elsewhere {
             return Err(PyValueError::new_err(format!("the design is empty: {nrows} rows, {ncols} columns")));
         }
         let trip = object.getattr("trip").ok().filter(|t| !t.is_none()).map(|t| t.extract()).transpose()?;
-        let [has_moments, has_reaching, has_largest] =
-            [object.hasattr("moments")?, object.hasattr("reaching")?, object.hasattr("largest")?];
+        let [has_moments, has_reaching, has_largest, has_pairs] = [
+            object.hasattr("moments")?,
+            object.hasattr("reaching")?,
+            object.hasattr("largest")?,
+            object.hasattr("largest_pairs")?,
+        ];
         let rounding = rounding(object, nrows, &name)?;
         if object.hasattr("watch")? {
             object.call_method1("watch", (Bound::new(object.py(), Stopped(cancel.clone()))?,))?;
@@ -87,6 +92,7 @@ impl Elsewhere {
             has_moments,
             has_reaching,
             has_largest,
+            has_pairs,
             cancel,
             kept,
             view,
@@ -343,6 +349,14 @@ impl Design for Elsewhere {
 
     fn largest_products(&self, left: &[&[f32]], right: &[&[f32]], count: usize) -> Result<Option<Vec<LargeProducts>>> {
         if self.has_largest { self.largest(left, right, count).map(Some) } else { Ok(None) }
+    }
+
+    fn lists_pairs(&self) -> bool {
+        self.has_pairs
+    }
+
+    fn largest_pairs(&self, asked: &PairsAsked<'_>) -> Result<Option<LargestPairs>> {
+        if self.has_pairs { self.pairs(asked).map(Some) } else { Ok(None) }
     }
 
     fn axpy(&self, j: usize, a: f64, out: &mut [f64]) -> Result<()> {

@@ -119,7 +119,11 @@ pub(crate) fn cost_among(problem: &Problem<'_>, features: usize) -> f64 {
 /// n p², the multiplications of one look at all pairs of p features from both sides, or as many as take the processor as long where the place of X does them.
 pub(crate) fn work_among(problem: &Problem<'_>, features: usize) -> f64 {
     let pairs = problem.nrows() as f64 * (features as f64).powi(2);
-    if problem.design().multiplies_pairs() { pairs / rows::DEVICE_RATE } else { pairs }
+    match (problem.design().lists_pairs(), problem.design().multiplies_pairs()) {
+        (true, _) => pairs / rows::LISTING_RATE,
+        (false, true) => pairs / rows::DEVICE_RATE,
+        (false, false) => pairs,
+    }
 }
 
 /// Bounds around the point; `target` is the P that is to be reached, and `best` the best P known, from which it follows how many
@@ -140,6 +144,8 @@ pub(crate) struct Look<'l, 'a> {
     around: Around,
     /// The columns for the first of the shares.
     first: Option<Outside>,
+    /// Whether columns stay where X is.
+    is_elsewhere: bool,
 }
 
 impl<'l, 'a> Look<'l, 'a> {
@@ -148,7 +154,24 @@ impl<'l, 'a> Look<'l, 'a> {
         let frame = Frame::new(problem);
         let Some(around) = Around::new(problem, &frame, point)? else { return Ok(None) };
         let first = Outside::new(problem, &frame, &around, SHARES[0] * around.least)?;
-        Ok(Some(Self { problem, frame, around, first }))
+        Ok(Some(Self { problem, frame, around, first, is_elsewhere: false }))
+    }
+
+    /// The same with columns that stay where X is, for [`Look::bounds`]. Nothing where the place of X cannot list pairs of them as well.
+    pub fn elsewhere(problem: &'l Problem<'a>, point: &Coefficients) -> Result<Option<Self>> {
+        let frame = Frame::new(problem);
+        let Some(around) = Around::new(problem, &frame, point)?.filter(|_| problem.design().lists_pairs()) else {
+            return Ok(None);
+        };
+        let first = Outside::elsewhere(problem, &around, SHARES[0] * around.least)?;
+        Ok(first.map(|first| Self { problem, frame, around, first: Some(first), is_elsewhere: true }))
+    }
+
+    fn outside(&self, delta: f64) -> Result<Option<Outside>> {
+        match self.is_elsewhere {
+            true => Outside::elsewhere(self.problem, &self.around, delta),
+            false => Outside::new(self.problem, &self.frame, &self.around, delta),
+        }
     }
 
     /// What [`Look::bounds`] may be expected to find, from the features that pull most alone: their terms are the least. No proof
@@ -218,7 +241,7 @@ impl<'l, 'a> Look<'l, 'a> {
     /// As [`bounds`].
     pub fn bounds(mut self, (best, target): (f64, f64), limits: &Limits) -> Result<Option<Coherent>> {
         let (mut found, mut first): (Option<Coherent>, _) = (None, self.first.take());
-        let Self { problem, frame, around, .. } = &self;
+        let Self { problem, around, .. } = &self;
         let most = terms::most_features(problem, best);
         for share in SHARES {
             let is_enough =
@@ -229,7 +252,7 @@ impl<'l, 'a> Look<'l, 'a> {
             let delta = share * around.least;
             let outside = match first.take() {
                 Some(first) => Some(first),
-                None => Outside::new(problem, frame, around, delta)?,
+                None => self.outside(delta)?,
             };
             // Another share may leave less to rounding.
             let Some(outside) = outside else { continue };
@@ -240,7 +263,7 @@ impl<'l, 'a> Look<'l, 'a> {
                 Some(before) => before.better_of(now),
                 None => now,
             };
-            let clustered = if is_enough(&now) {
+            let clustered = if is_enough(&now) || !rows.has_copies() {
                 None
             } else {
                 by_clusters(&now, &rows, target, limits, |left| terms.bounds(problem, best, left))

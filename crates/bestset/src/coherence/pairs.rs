@@ -1,7 +1,8 @@
 //! The largest entries of each row of Q̃. It is symmetric: each pair of features is multiplied once, and looked at from both sides.
 
+use super::rows::{Basis, Pulled};
 use crate::control::Limits;
-use crate::design::Design;
+use crate::design::{Design, LargeProducts, PairsAsked};
 use crate::error::Result;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -89,14 +90,36 @@ pub(super) fn multiplied_elsewhere(
         return Ok(None);
     }
     let [left, right] = [rests, columns].map(|m| (0..count).map(|k| m.col_as_slice(k)).collect::<Vec<&[f32]>>());
-    let list = |found: Vec<(u32, f32)>| {
-        let mut list: Vec<LargeEntry> = found.into_iter().map(|(place, value)| LargeEntry { value, place }).collect();
-        list.sort_unstable_by(order);
-        list.truncate(LARGEST);
-        list
-    };
     let found = design.largest_products(&left, &right, LARGEST)?;
-    Ok(found.map(|lists| lists.into_par_iter().map(list).collect()))
+    Ok(found.map(|lists| lists.into_par_iter().map(largest_first).collect()))
+}
+
+/// The same lists of columns that are not here, by the place of X, and what rounding there may have done to each entry; nothing where it has none.
+pub(super) fn listed_elsewhere(
+    design: &dyn Design,
+    pulled: &Pulled,
+    basis: &Basis,
+) -> Result<Option<(Vec<Vec<LargeEntry>>, f64)>> {
+    let vectors: Vec<&[f64]> = basis.vectors.iter().map(Vec::as_slice).collect();
+    let asked = PairsAsked {
+        features: &pulled.features,
+        scales: &pulled.scales,
+        is_centred: basis.is_centred,
+        basis: &vectors,
+        inverse: &basis.inverse,
+        count: LARGEST.min(pulled.features.len().saturating_sub(1)),
+    };
+    let Some(found) = design.largest_pairs(&asked)? else { return Ok(None) };
+    let is_known = found.rows.len() == pulled.features.len() && found.error >= 0.0 && found.error.is_finite();
+    Ok(is_known.then(|| (found.rows.into_par_iter().map(largest_first).collect(), found.error)))
+}
+
+/// The list of one row, no longer than others are.
+fn largest_first(found: LargeProducts) -> Vec<LargeEntry> {
+    let mut list: Vec<LargeEntry> = found.into_iter().map(|(place, value)| LargeEntry { value, place }).collect();
+    list.sort_unstable_by(order);
+    list.truncate(LARGEST);
+    list
 }
 
 /// Largest first.

@@ -3,10 +3,14 @@
 //!   Q̃ = Q_FF − Q_FÂ (Q_ÂÂ − ϱ Id)⁻¹ Q_ÂF,        d_j^m = Q̃_jj − sum of the m − 1 largest |Q̃_jk|, k ≠ j.
 
 use super::Around;
-use super::pairs::{LARGEST, LargeEntry, SAMPLES, largest_entries, multiplied_elsewhere, order, products};
+use super::pairs::{
+    LARGEST, LargeEntry, SAMPLES, largest_entries, listed_elsewhere, multiplied_elsewhere, order, products,
+};
 use crate::control::Limits;
+use crate::design::correlate_many;
 use crate::error::Result;
 use crate::kernel;
+use crate::kernel::each::{chosen, each, largest};
 use crate::problem::Problem;
 use crate::problem::whitened::{Frame, is_constant};
 use faer::linalg::solvers::Solve;
@@ -26,8 +30,15 @@ pub(super) const RATE: f64 = 20.0;
 /// How many times as fast pairs are multiplied where the place of X does it: a device of two TFLOP/s and a processor of 20 GFLOP/s.
 pub(super) const DEVICE_RATE: f64 = 100.0;
 
+/// The same where nothing need be copied and factors may be rounded. An H200 multiplies twenty thousand times as fast, but what is left shrinks
+/// fast while nodes are split: at p = 10⁷ a look is due among some 700,000 features with this, and takes as long as the nodes that would halve them.
+pub(super) const LISTING_RATE: f64 = 400.0;
+
 /// Rounding of single precision.
 const SINGLE: f64 = 5.97e-8;
+
+/// Columns that are the difference of numbers this many times as large stay where they are no more: their lengths have too few digits.
+const FEW_DIGITS: f64 = 32.0;
 
 /// Bytes for each feature: the largest entries of its row of Q̃ and what is left of its curvature, twice.
 pub(super) const BYTES_OF_ROW: f64 = 16.0 * 4.0 * (LARGEST + 1) as f64;
@@ -74,6 +85,28 @@ pub(super) struct Outside {
     error: f64,
     /// At least what the checker of a proof allows for in each entry.
     proof_error: f64,
+    columns: OutsideColumns,
+}
+
+/// The columns of the features outside Â.
+enum OutsideColumns {
+    /// Copies of them, and what is left of each.
+    Here(Copies),
+    /// Where X is.
+    There(Basis),
+}
+
+/// What the place of X is told of Â.
+pub(super) struct Basis {
+    /// The columns of Â, of length one.
+    pub vectors: Vec<Vec<f64>>,
+    /// (Q_ÂÂ − ϱ Id)⁻¹, row by row.
+    pub inverse: Vec<f64>,
+    pub is_centred: bool,
+}
+
+/// Columns and what is left of them beside Â.
+struct Copies {
     columns: Mat<f32>,
     rests: Mat<f32>,
 }
@@ -87,11 +120,7 @@ impl Outside {
     /// Nothing where columns have too few digits.
     pub fn new(problem: &Problem<'_>, frame: &Frame<'_>, around: &Around, delta: f64) -> Result<Option<Self>> {
         let (n, count) = (problem.nrows(), around.support.len());
-        let may_enter = |j: &usize| {
-            let c = problem.coordinate(*j);
-            around.support.binary_search(j).is_err() && (c.lower, c.upper) != (0.0, 0.0)
-        };
-        let outside: Vec<usize> = (0..problem.ncols()).filter(may_enter).collect();
+        let outside: Vec<usize> = (0..problem.ncols()).filter(|&j| may_enter(problem, around, j)).collect();
         let Some(metric) = Shifted::new(around, delta) else { return Ok(None) };
         // A constant column lowers no loss; one of which nothing but rounding is left might.
         let one = |&j: &usize| {
@@ -120,7 +149,48 @@ impl Outside {
         let (features, scales) = made.iter().map(|(j, m)| (*j, m.scale)).unzip();
         let pulled = Pulled { features, scales, pulls: made.iter().map(|(_, m)| m.pull).collect() };
         let own = made.iter().map(|(_, m)| m.own).collect();
-        Ok(Some(Self { pulled, own, error, proof_error, columns, rests }))
+        let columns = OutsideColumns::Here(Copies { columns, rests });
+        Ok(Some(Self { pulled, own, error, proof_error, columns }))
+    }
+
+    /// The same of columns that stay where X is: from their products with those of Â. Nothing where they have too few digits, or samples have
+    /// weights.
+    pub fn elsewhere(problem: &Problem<'_>, around: &Around, delta: f64) -> Result<Option<Self>> {
+        let (n, count) = (problem.nrows(), around.support.len());
+        let Some(metric) = Shifted::new(around, delta).filter(|_| problem.weights().is_none()) else { return Ok(None) };
+        let (lengths, squares, design) = (problem.lengths()?, problem.squares()?, problem.design());
+        let reach = |j: usize| squares[j].sqrt().max(design.offset(j) * (n as f64).sqrt()) / lengths.of(j);
+        let features = chosen(problem.ncols(), |j| may_enter(problem, around, j).then_some(j));
+        let largest_reach = largest(features.len(), |k| reach(features[k]).max(1.0));
+        if !features.iter().all(|j| reach(*j) < FEW_DIGITS) {
+            return Ok(None);
+        }
+        let vectors: Vec<&[f64]> =
+            around.columns.iter().map(|u| u.values.as_slice()).chain([around.residual.as_slice()]).collect();
+        let mut products = vec![0.0; features.len() * (count + 1)];
+        correlate_many(design, &features, &vectors, &mut products, &|| Ok(()))?;
+        let scales = each(features.len(), |k| 1.0 / lengths.of(features[k]));
+        // What a product of columns of length one may be off by.
+        let off = (f64::EPSILON * (n + 64) as f64 + design.rounding()) * largest_reach;
+        let length = kernel::squares(&around.residual).sqrt();
+        let one = |k: usize| {
+            let own = &products[k * (count + 1)..(k + 1) * (count + 1)];
+            let (own, residual) = own.split_at(count);
+            let scaled: Vec<f64> = own.iter().map(|q| q * scales[k]).collect();
+            let left = metric.left(around, &scaled);
+            // Scales are off by no more than the digits that centring costs.
+            let pull = residual[0].abs() * scales[k] * (1.0 + off * largest_reach) + off * length;
+            (left.own, left.length, pull)
+        };
+        let made = each(features.len(), one);
+        let inverse_size = if count == 0 { 0.0 } else { 1.0 / (around.least - delta) };
+        let double = 8.0 * (off * largest_reach * (1.0 + count as f64 * inverse_size) + metric.error * largest_reach);
+        let error = double * made.iter().map(|m| m.1).fold(1.0, f64::max);
+        let vectors = around.columns.iter().map(|u| u.values.clone()).collect();
+        let basis = Basis { vectors, inverse: metric.inverse(count), is_centred: problem.has_intercept() };
+        let pulled = Pulled { features, scales, pulls: made.iter().map(|m| m.2).collect() };
+        let own = made.iter().map(|m| m.0).collect();
+        Ok(Some(Self { pulled, own, error, proof_error: f64::INFINITY, columns: OutsideColumns::There(basis) }))
     }
 
     /// The rows of the features that pull most.
@@ -129,8 +199,9 @@ impl Outside {
         let mut places: Vec<usize> = (0..pulls.len()).collect();
         places.sort_unstable_by(|a, b| pulls[*b].total_cmp(&pulls[*a]).then(a.cmp(b)));
         places.truncate(count);
+        let OutsideColumns::Here(Copies { columns, rests }) = &self.columns else { return Vec::new() };
         let row = |&j: &usize| {
-            let all = products(self.rests.as_ref().subcols(j, 1), self.columns.as_ref());
+            let all = products(rests.as_ref().subcols(j, 1), columns.as_ref());
             let entry = |k: usize| LargeEntry { value: all[(k, 0)], place: k as u32 };
             let mut largest: Vec<LargeEntry> = (0..pulls.len()).filter(|k| *k != j).map(entry).collect();
             largest.sort_unstable_by(order);
@@ -145,7 +216,9 @@ impl Outside {
         let Pulled { features, scales, pulls } = &self.pulled;
         let of = |values: &[f64]| rows.iter().map(|r| values[r.place]).collect();
         let features = rows.iter().map(|r| features[r.place]).collect();
-        let left = Left(rows.iter().flat_map(ListedRow::left).collect());
+        let mut left = vec![0.0; rows.len() * (LARGEST + 1)];
+        left.chunks_mut(LARGEST + 1).zip(rows).for_each(|(left, row)| row.left(left));
+        let left = Left(left);
         (Pulled { features, scales: of(scales), pulls: of(pulls) }, left)
     }
 }
@@ -157,28 +230,34 @@ pub(super) struct Curvatures {
     own: Vec<f64>,
     /// d_j^m by single entries (MATH 13.1).
     pub plain: Left,
-    columns: Mat<f32>,
-    rests: Mat<f32>,
+    samples: usize,
+    copies: Option<Copies>,
 }
 
 impl Curvatures {
     /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) (MATH 13.1): one look at all pairs; nothing where the limits end it.
     pub fn new(problem: &Problem<'_>, outside: Outside, limits: &Limits) -> Result<Option<Self>> {
-        let Outside { pulled, own, error, columns, rests, .. } = outside;
-        let made = match multiplied_elsewhere(problem.design(), &rests, &columns)? {
-            Some(made) => Some(made),
-            None => largest_entries(rests.as_ref(), columns.as_ref(), limits),
+        let Outside { pulled, own, mut error, columns, .. } = outside;
+        let (made, copies) = match columns {
+            OutsideColumns::There(basis) => {
+                let found = listed_elsewhere(problem.design(), &pulled, &basis)?;
+                error += found.as_ref().map_or(0.0, |f| f.1);
+                (found.map(|f| f.0), None)
+            }
+            OutsideColumns::Here(Copies { columns, rests }) => {
+                let made = match multiplied_elsewhere(problem.design(), &rests, &columns)? {
+                    Some(made) => Some(made),
+                    None => largest_entries(rests.as_ref(), columns.as_ref(), limits),
+                };
+                (made, Some(Copies { columns, rests }))
+            }
         };
         let Some(largest) = made else { return Ok(None) };
-        let rows: Vec<ListedRow> = own
-            .iter()
-            .copied()
-            .zip(largest)
-            .enumerate()
-            .map(|(place, (own, largest))| ListedRow { place, own, error, largest })
-            .collect();
-        let plain = Left(rows.iter().flat_map(ListedRow::left).collect());
-        Ok(Some(Self { outside: pulled, rows, own, plain, columns, rests }))
+        let row = |(place, largest)| ListedRow { place, own: own[place], error, largest };
+        let rows: Vec<ListedRow> = largest.into_par_iter().enumerate().map(row).collect();
+        let mut plain = vec![0.0; rows.len() * (LARGEST + 1)];
+        plain.par_chunks_mut(LARGEST + 1).zip(&rows).for_each(|(left, row)| row.left(left));
+        Ok(Some(Self { outside: pulled, rows, own, plain: Left(plain), samples: problem.nrows(), copies }))
     }
 
     /// Q̃_jj of all features, and their rows.
@@ -186,7 +265,7 @@ impl Curvatures {
         (&self.own, &self.rows)
     }
 
-    /// Q̃_jk of two places: kept, or made anew, within the error of either row.
+    /// Q̃_jk of two places: kept, or made anew, within the error of either row; no number where the columns are not here.
     pub fn entry(&self, j: u32, k: u32) -> f64 {
         if j == k {
             return self.rows[j as usize].own;
@@ -194,30 +273,34 @@ impl Curvatures {
         let kept =
             |j: u32, k: u32| self.rows[j as usize].largest.iter().find(|e| e.place == k).map(|e| f64::from(e.value));
         let made = || {
-            let (rest, column) = (self.rests.col_as_slice(j as usize), self.columns.col_as_slice(k as usize));
-            rest.iter().zip(column).map(|(r, c)| f64::from(*r) * f64::from(*c)).sum()
+            let Copies { columns, rests } = self.copies.as_ref()?;
+            let (rest, column) = (rests.col_as_slice(j as usize), columns.col_as_slice(k as usize));
+            Some(rest.iter().zip(column).map(|(r, c)| f64::from(*r) * f64::from(*c)).sum())
         };
-        kept(j, k).or_else(|| kept(k, j)).unwrap_or_else(made)
+        kept(j, k).or_else(|| kept(k, j)).or_else(made).unwrap_or(f64::NAN)
+    }
+
+    /// Whether every entry is known, or can be made.
+    pub fn has_copies(&self) -> bool {
+        self.copies.is_some()
     }
 
     /// n|F|², the multiplications of a look at all pairs, each from both sides.
     pub fn work(&self) -> f64 {
-        self.columns.nrows() as f64 * (self.rows.len() as f64).powi(2)
+        self.samples as f64 * (self.rows.len() as f64).powi(2)
     }
 }
 
 impl ListedRow {
     /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) for m = 1, 2, …, each entry with its rounding (MATH 13.1).
-    fn left(&self) -> Vec<f64> {
+    fn left(&self, out: &mut [f64]) {
         let mut left = self.own - self.error;
-        let sizes = self.largest.iter().map(|e| f64::from(e.value.abs()));
-        let none = std::iter::repeat_n(0.0, LARGEST - self.largest.len());
-        std::iter::once(left)
-            .chain(sizes.chain(none).map(|size| {
-                left -= (size + self.error) * (1.0 + 4.0 * f64::EPSILON);
-                left
-            }))
-            .collect()
+        let sizes = self.largest.iter().map(|e| f64::from(e.value.abs())).chain(std::iter::repeat(0.0));
+        out[0] = left;
+        for (out, size) in out[1..].iter_mut().zip(sizes) {
+            left -= (size + self.error) * (1.0 + 4.0 * f64::EPSILON);
+            *out = left;
+        }
     }
 }
 
@@ -235,6 +318,20 @@ struct OutsideColumn {
     /// 1 + Σ|w_a|: the lengths of all that the rest is made of.
     reached: f64,
     pull: f64,
+}
+
+/// Whether a feature is outside Â and is not held at zero.
+fn may_enter(problem: &Problem<'_>, around: &Around, j: usize) -> bool {
+    let c = problem.coordinate(j);
+    around.support.binary_search(&j).is_err() && (c.lower, c.upper) != (0.0, 0.0)
+}
+
+/// What is left of a column beside Â.
+struct RestOf {
+    /// Q̃_jj.
+    own: f64,
+    /// The length of the rest, at the most.
+    length: f64,
 }
 
 /// One vector of each column, as a matrix.
@@ -265,6 +362,24 @@ impl Shifted {
         let inverse = 1.0 / (around.least - delta);
         let error = 64.0 * f64::EPSILON * (count as f64).powi(2) * inverse * inverse;
         (error < 1e-6).then_some(Self { factor: Some(factor), error })
+    }
+
+    /// (Q_ÂÂ − ϱ Id)⁻¹, row by row.
+    fn inverse(&self, count: usize) -> Vec<f64> {
+        let Some(factor) = &self.factor else { return Vec::new() };
+        let inverse = factor.solve(&Mat::<f64>::identity(count, count));
+        (0..count * count).map(|k| inverse[(k / count, k % count)]).collect()
+    }
+
+    /// Of a column of length one with these products with those of Â.
+    fn left(&self, around: &Around, products: &[f64]) -> RestOf {
+        let Some(factor) = &self.factor else { return RestOf { own: 1.0, length: 1.01 } };
+        let solution = factor.solve(&Mat::from_fn(products.len(), 1, |a, _| products[a]));
+        let taken: f64 = products.iter().enumerate().map(|(a, q)| q * solution[(a, 0)]).sum();
+        let of_taken = &around.gram * &solution;
+        let squares: f64 = (0..products.len()).map(|a| of_taken[(a, 0)] * solution[(a, 0)]).sum();
+        // ‖x − X_Âw‖² = 1 − 2qᵀw + wᵀQ_ÂÂw.
+        RestOf { own: 1.0 - taken, length: 1.01 * (1.0 - 2.0 * taken + squares).max(0.0).sqrt() + 1e-6 }
     }
 
     fn take_from(&self, around: &Around, unit: crate::problem::whitened::Unit) -> OutsideColumn {

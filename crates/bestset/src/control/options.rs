@@ -218,6 +218,9 @@ pub struct Options {
     pub trace: bool,
     /// Coefficients to start from.
     pub warm_start: Option<Coefficients>,
+    /// No setting: whether the start is what the default solver found, with all that it looks for answers with.
+    #[doc(hidden)]
+    pub start_is_searched: bool,
     /// Parameters of the published algorithms.
     pub published: Published,
     /// Cancellation.
@@ -242,6 +245,7 @@ impl Default for Options {
             threads: None,
             trace: false,
             warm_start: None,
+            start_is_searched: false,
             published: Published::default(),
             cancel: CancelFlag::default(),
             thresholds: Thresholds::default(),

@@ -9,6 +9,7 @@ mod csc;
 mod dense;
 mod genotypes;
 mod held;
+mod pairs;
 mod passes;
 mod per_class;
 mod reaching;
@@ -23,6 +24,7 @@ pub use csc::Csc;
 pub use dense::Dense;
 pub use genotypes::{Counts, Genotypes, People, WholeSums};
 pub(crate) use held::Held;
+pub use pairs::{LargestPairs, PairsAsked};
 pub(crate) use passes::each_column;
 pub use passes::{Check, correlate, correlate_and_square, correlate_many, correlate_roughly, moments, squares};
 use passes::{in_blocks, long_part};
@@ -107,6 +109,18 @@ pub trait Design: Send + Sync {
     /// factor is rounded to fewer digits.
     fn largest_products(&self, left: &[&[f32]], right: &[&[f32]], count: usize) -> Result<Option<Vec<LargeProducts>>> {
         let _ = (left, right, count);
+        Ok(None)
+    }
+
+    /// Whether [`Design::largest_pairs`] has an answer: then no column need be copied for the products of all pairs.
+    fn lists_pairs(&self) -> bool {
+        false
+    }
+
+    /// For each of some features the others whose columns have the largest products with what a basis leaves of its own, by the place of the
+    /// columns. Factors may be rounded there, as the answer says.
+    fn largest_pairs(&self, asked: &PairsAsked<'_>) -> Result<Option<LargestPairs>> {
+        let _ = asked;
         Ok(None)
     }
 

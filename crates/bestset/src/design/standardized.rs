@@ -1,6 +1,8 @@
 //! Centring and scaling as a view: nothing is copied, sparse columns stay sparse.
 
-use crate::design::{BlockBody, Column, Design, LargeProducts, Moments, Reaching, Vectors, moments};
+use crate::design::{
+    BlockBody, Column, Design, LargeProducts, LargestPairs, Moments, PairsAsked, Reaching, Vectors, moments,
+};
 use crate::error::{Error, Result, check_finite, check_length, check_weights};
 use crate::kernel;
 
@@ -257,6 +259,20 @@ impl Design for Standardized<'_> {
 
     fn largest_products(&self, left: &[&[f32]], right: &[&[f32]], count: usize) -> Result<Option<Vec<LargeProducts>>> {
         self.inner.largest_products(left, right, count)
+    }
+
+    fn lists_pairs(&self) -> bool {
+        self.inner.lists_pairs()
+    }
+
+    /// Centres make no difference where means are taken away; where they are not, there must be none.
+    fn largest_pairs(&self, asked: &PairsAsked<'_>) -> Result<Option<LargestPairs>> {
+        let is_plain = |j: &usize| (asked.is_centred || self.centre[*j] == 0.0) && self.scale[*j].is_finite();
+        if !asked.features.iter().all(is_plain) {
+            return Ok(None);
+        }
+        let scales: Vec<f64> = asked.features.iter().zip(asked.scales).map(|(&j, s)| s / self.scale[j]).collect();
+        self.inner.largest_pairs(&PairsAsked { scales: &scales, ..*asked })
     }
 
     fn rounding(&self) -> f64 {

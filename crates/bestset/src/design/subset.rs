@@ -1,6 +1,6 @@
 //! Some rows or some columns of another design, without copying it.
 
-use crate::design::{BlockBody, Column, Design, LargeProducts, Moments, Vectors};
+use crate::design::{BlockBody, Column, Design, LargeProducts, LargestPairs, Moments, PairsAsked, Reaching, Vectors};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
 
@@ -18,6 +18,7 @@ fn check_indices(what: &'static str, indices: &[usize], end: usize) -> Result<()
 pub struct ColumnSubset<'a> {
     inner: &'a dyn Design,
     columns: Vec<usize>,
+    is_ascending: bool,
 }
 
 impl<'a> ColumnSubset<'a> {
@@ -27,7 +28,8 @@ impl<'a> ColumnSubset<'a> {
             return Err(Error::Empty { rows: inner.nrows(), columns: 0 });
         }
         check_indices("the column subset", &columns, inner.ncols())?;
-        Ok(Self { inner, columns })
+        let is_ascending = columns.windows(2).all(|two| two[0] < two[1]);
+        Ok(Self { inner, columns, is_ascending })
     }
 }
 
@@ -108,6 +110,43 @@ impl Design for ColumnSubset<'_> {
 
     fn largest_products(&self, left: &[&[f32]], right: &[&[f32]], count: usize) -> Result<Option<Vec<LargeProducts>>> {
         self.inner.largest_products(left, right, count)
+    }
+
+    fn lists_pairs(&self) -> bool {
+        self.is_ascending && self.inner.lists_pairs()
+    }
+
+    fn largest_pairs(&self, asked: &PairsAsked<'_>) -> Result<Option<LargestPairs>> {
+        if !self.is_ascending {
+            return Ok(None);
+        }
+        let mapped: Vec<usize> = asked.features.iter().map(|&k| self.columns[k]).collect();
+        self.inner.largest_pairs(&PairsAsked { features: &mapped, ..*asked })
+    }
+
+    fn reaching(
+        &self,
+        features: &[usize],
+        vectors: &[&[f64]],
+        limits: &[f64],
+        view: Option<(&[f64], &[f64])>,
+    ) -> Result<Option<Vec<Vec<Reaching>>>> {
+        // Of a view all columns have centres and scales, of which some are asked for here.
+        if !self.is_ascending || view.is_some() {
+            return Ok(None);
+        }
+        let mapped: Vec<usize> = features.iter().map(|&k| self.columns[k]).collect();
+        let found = self.inner.reaching(&mapped, vectors, limits, None)?;
+        // Both lists ascend.
+        let place = |list: Vec<Reaching>| {
+            let mut at = 0;
+            let own = |r: Reaching| {
+                at += mapped[at..].iter().take_while(|j| **j < r.feature as usize).count();
+                features.get(at).map(|&k| Reaching { feature: k as u32, ..r })
+            };
+            list.into_iter().filter_map(own).collect()
+        };
+        Ok(found.map(|lists| lists.into_iter().map(place).collect()))
     }
 
     fn rounding(&self) -> f64 {

@@ -107,6 +107,22 @@ impl<'a> Problem<'a> {
         Ok(LowerBounds { problem: self, measured: self.measured()? })
     }
 
+    /// Whether the squares of the columns are known.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.measured.get().is_some()
+    }
+
+    /// Takes over what another problem knows of these of its columns, which are all of this one.
+    pub(crate) fn knows_columns_of(&self, whole: &Problem<'_>, features: &[usize]) {
+        if let Some(measured) = whole.measured.get() {
+            let squares = features.iter().map(|&j| measured.squares[j]).collect();
+            self.measured.get_or_init(|| Measured::new(self, squares));
+        }
+        if let Some(moments) = whole.moments.get() {
+            self.moments.get_or_init(|| features.iter().map(|&j| moments[j]).collect());
+        }
+    }
+
     fn measured(&self) -> Result<&Measured> {
         known(&self.measured, || Ok(Measured::new(self, design::squares(self.design, self.weights())?)))
     }

@@ -11,10 +11,14 @@ use crate::relaxation::everywhere::{Anchor, Everywhere};
 use crate::relaxation::gap::gap_share;
 use crate::relaxation::workspace::Workspace;
 use crate::solution::{Screened, Status, TraceRow};
+use rayon::prelude::*;
 
 /// Share of its threshold that a correlation must exceed for the search along the dual point to look at it. What is left
 /// out is checked at the end: the bound of the result covers all features.
 const NEAR: f64 = 0.9;
+
+/// Numbers that one task copies.
+const COPIED: usize = 1 << 16;
 
 /// What the convex phase proved.
 pub struct Relaxed {
@@ -137,7 +141,7 @@ impl Relaxed {
         let problem = work.problem;
         self.tau.resize(self.alive.len(), 0.0);
         let begun = monitor.seconds();
-        match self.alive.len() == problem.ncols() {
+        match self.alive.len() == problem.ncols() && !problem.is_measured() {
             true => problem.correlate_all(&work.alpha, &mut self.tau, &|| monitor.check())?,
             false => correlate(problem.design(), &self.alive, &work.alpha, &mut self.tau, &|| monitor.check())?,
         }
@@ -181,7 +185,9 @@ impl Relaxed {
             self.dual.extend(alpha.iter().map(|a| scale * a));
             self.everywhere = None;
             if features.len() == problem.ncols() {
-                self.anchor = Some(Anchor { alpha: alpha.to_vec(), tau: tau.to_vec() });
+                let anchor = self.anchor.get_or_insert_with(|| Anchor { alpha: Vec::new(), tau: Vec::new() });
+                anchor.alpha = alpha.to_vec();
+                copy(tau, &mut anchor.tau);
             }
         }
         Ok(full)
@@ -197,6 +203,20 @@ impl Relaxed {
         };
         known.decide(problem, dual, best, monitor)?;
         Ok(self.everywhere.insert(known))
+    }
+
+    /// The same, taken out.
+    pub fn take_everywhere(
+        &mut self,
+        problem: &Problem<'_>,
+        best: f64,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Everywhere> {
+        self.everywhere(problem, best, monitor)?;
+        match self.everywhere.take() {
+            Some(known) => Ok(known),
+            None => Everywhere::new(problem, &self.dual, self.anchor.as_ref(), monitor),
+        }
     }
 
     /// |x_jᵀα| ≤ |s x_jᵀα°| + ‖x̂_j‖ ‖α − s α°‖ (MATH 5.7): of every feature a number that x_jᵀα is not farther from zero than, from the
@@ -289,6 +309,12 @@ impl Relaxed {
     }
 }
 
+/// Copies by all threads, into memory that is kept: of ten million numbers fresh memory takes longer than the copy.
+fn copy(from: &[f64], to: &mut Vec<f64>) {
+    to.resize(from.len(), 0.0);
+    to.par_chunks_mut(COPIED).zip(from.par_chunks(COPIED)).for_each(|(to, from)| to.copy_from_slice(from));
+}
+
 /// max_{0≤s≤1} D(sα) and its s (MATH 3.9), from τ = Xᵀα of all features.
 pub(crate) fn best_scaled(problem: &Problem<'_>, alpha: &[f64], tau: &[f64]) -> Result<(f64, f64)> {
     let (bounds, features) = (problem.lower_bounds()?, (0..tau.len()).collect::<Vec<_>>());
@@ -323,7 +349,7 @@ fn best_scaling(
     }
     let on = |features: &[usize], tau: &[f64], s: f64| {
         let scaled: Vec<f64> = alpha.iter().map(|a| s * a).collect();
-        let tau: Vec<f64> = tau.iter().map(|t| s * t).collect();
+        let tau = each(tau.len(), |k| s * tau[k]);
         problem.dual_value(&scaled, features, &tau)
     };
     let value = |s: f64| on(&near, &near_tau, s);

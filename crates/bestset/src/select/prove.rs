@@ -105,8 +105,9 @@ impl Proof<'_, '_> {
             return Ok(None);
         }
         let warm_start = Some(first.coefficients.clone());
-        let settings =
-            Options { method: Method::Exact, warm_start, time_limit, max_nodes, top, ..self.options.clone() };
+        let start_is_searched = first.local == Local::Swap;
+        let exact = Options { method: Method::Exact, time_limit, max_nodes, top, ..self.options.clone() };
+        let settings = Options { warm_start, start_is_searched, ..exact };
         let mut proved = match (self.groups, self.file) {
             (Some(groups), _) => solve_groups_observed(self.problem, groups, &settings, observer)?,
             (None, Some(file)) => {

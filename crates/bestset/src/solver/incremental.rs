@@ -277,7 +277,7 @@ fn conclude(
     best: Incumbent,
     monitor: &mut Monitor<'_>,
 ) -> Result<Root> {
-    let Everywhere { bound, tau, outer, .. } = relaxed.everywhere(problem, best.objective, monitor)?.clone();
+    let Everywhere { bound, tau, outer, .. } = relaxed.take_everywhere(problem, best.objective, monitor)?;
     let Relaxed { relaxation, dual, iterations, ended, mut screened, visited, .. } = relaxed;
     count(problem, (&tau, &outer), (bound, best.objective), &mut screened);
     let known = Outcome::new(best.coefficients, bound, dual, ended);

@@ -11,6 +11,7 @@
 //! | `rough` | correlations in single precision, and carried from another dual point |
 
 mod curvature;
+mod listing;
 mod probe;
 mod region;
 mod rough;

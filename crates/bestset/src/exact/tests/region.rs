@@ -1,16 +1,18 @@
 //! The tree for subsets that add many features to an answer (MATH 13.5), against the fit on every subset.
 
+use super::listing::Listing;
 use super::tree::{costs, draw};
+use crate::coherence::Look;
 use crate::common::{Case, ChaCha8Rng, Convex, RngExt, normal, pick, power, rng};
 use crate::control::Monitor;
-use crate::design::{Dense, Held};
+use crate::design::{Dense, Design, Held};
 use crate::exact::seed::Seed;
 use crate::exact::setting::Setting;
 use crate::exact::tests::tuning;
 use crate::exact::tree::Tree;
 use crate::exact::tree::region::{Cheap, Outer};
 use crate::exact::tuning::Tuning;
-use crate::{Coefficients, Loss, Method, Options, Penalty};
+use crate::{Coefficients, Loss, Method, Options, Penalty, Problem};
 
 /// No subset with m₀ features outside Â, or more, is below the bound, whatever Â, the prices and the ceiling; and where the tree ended
 /// below its ceiling, the bound is the least P_ψ there is.
@@ -155,13 +157,58 @@ fn subsets_that_are_left_are_in_the_remainder() {
 /// Trees that look at coherence among what is left again and again: no subset is below their bound.
 #[test]
 fn no_subset_is_below_the_bound_of_looks_at_what_is_left() {
+    let (among_fewer, ended) = looks_at_what_is_left(97_000, |x| Box::new(x));
+    assert!(among_fewer >= 25 && ended >= 20, "{among_fewer} looked among fewer, {ended} ended by it");
+}
+
+/// The same where columns stay where X is, whose pairs are listed there with factors of eight bits.
+#[test]
+fn no_subset_is_below_the_bound_of_looks_elsewhere() {
+    let (among_fewer, ended) = looks_at_what_is_left(98_000, |inner| Box::new(Listing { inner, stated: 1.0 }));
+    assert!(among_fewer >= 25 && ended >= 20, "{among_fewer} looked among fewer, {ended} ended by it");
+}
+
+/// What is listed elsewhere proves no more than copies of the columns do, but for what weights are chosen, and about as much.
+#[test]
+fn a_look_elsewhere_proves_what_one_here_does() {
+    let (mut compared, mut close) = (0, 0);
+    for seed in 0..60 {
+        let (mut rng, n, p) = (rng(99_000 + seed), 60, 12);
+        let common: Vec<f64> = (0..n).map(|_| normal(&mut rng)).collect();
+        let x: Vec<f64> = (0..n * p).map(|k| 0.6 * common[k % n] + normal(&mut rng)).collect();
+        let y: Vec<f64> = (0..n).map(|i| x[i] - x[n + i] + 0.5 * normal(&mut rng)).collect();
+        let (dense, penalty) = (Dense::new(n, p, x).unwrap(), Penalty::new(2.0, 0.0, 1.0));
+        let listing = Listing { inner: dense.clone(), stated: 1.0 };
+        let [here, there] = [&dense as &dyn Design, &listing].map(|design| {
+            let problem = Problem::new(design, y.clone(), penalty.clone()).unwrap().with_intercept(seed % 2 == 0);
+            let answer = Coefficients::from_pairs(vec![(0, 0.9), (1, -0.9)], 0.0);
+            let (options, mut silent) = (Options::default(), ());
+            let monitor = Monitor::new(&options, &mut silent);
+            let look = match design.lists_pairs() {
+                true => Look::elsewhere(&problem, &answer),
+                false => Look::new(&problem, &answer),
+            };
+            let value = problem.objective(&answer).unwrap();
+            look.unwrap().unwrap().bounds((value, f64::INFINITY), monitor.limits()).unwrap().unwrap().by_added
+        });
+        for (m, (here, there)) in here.iter().zip(&there).enumerate().filter(|b| b.1.0.is_finite()) {
+            assert!(*there <= here + 0.02 * here.abs(), "{seed}: {m} added, {there} above {here}");
+            compared += 1;
+            close += usize::from(*there >= here - 0.1 * here.abs());
+        }
+    }
+    assert!(compared > 120 && 2 * close > compared, "{compared} compared, {close} close");
+}
+
+/// How many trees looked among fewer features than all, and how many ended by a look.
+fn looks_at_what_is_left(first: u64, design_of: fn(Dense<'static>) -> Box<dyn Design>) -> (usize, usize) {
     let (mut among_fewer, mut ended) = (0, 0);
     for seed in 0..400 {
-        let mut rng = rng(97_000 + seed);
+        let mut rng = rng(first + seed);
         let kind = pick(&mut rng, &[0, 1, 2, 5]);
         let case = if seed % 2 == 0 { clear(&mut rng) } else { draw(&mut rng, kind, &[Loss::Squared]) };
-        let (cost, design) = (costs(&case), Dense::new(case.n, case.p, case.x.clone()).unwrap());
-        let problem = case.problem(&design);
+        let (cost, design) = (costs(&case), design_of(Dense::new(case.n, case.p, case.x.clone()).unwrap()));
+        let problem = case.problem(&*design);
         let size = pick(&mut rng, &[None, None, Some(case.p / 2)]);
         let (options, mut silent) = (Options { gap: 1e-6, ..Options::with_method(Method::Exact) }, ());
         let mut monitor = Monitor::new(&options, &mut silent);
@@ -187,5 +234,5 @@ fn no_subset_is_below_the_bound_of_looks_at_what_is_left() {
         among_fewer += usize::from(tree.looked_among.is_some_and(|count| count > 0 && count < case.p));
         ended += usize::from(tree.looked_among.is_some() && tree.floor > least * (1.0 - 1e-5));
     }
-    assert!(among_fewer >= 25 && ended >= 20, "{among_fewer} looked among fewer, {ended} ended by it");
+    (among_fewer, ended)
 }

@@ -53,10 +53,15 @@ impl Tree<'_, '_> {
         }
     }
 
-    /// The second part of the primal phase, which the root left out: once, from the best answer so far.
+    /// The second part of the primal phase, which the root left out: once, from the best answer so far, unless that is a start from which all of it
+    /// was done before.
     pub(super) fn search(&mut self, monitor: &mut Monitor<'_>) -> Result<()> {
         let Some((objective, coefficients)) = self.pool.entries().first().cloned() else { return Ok(()) };
         let Setting { problem, size, options, .. } = self.setting;
+        let is_start = |start: &Coefficients| start.support == coefficients.support;
+        if options.start_is_searched && options.warm_start.as_ref().is_some_and(is_start) {
+            return Ok(());
+        }
         if std::mem::replace(&mut self.searched, true) || size.is_some() || problem.penalty().lambda0 == 0.0 {
             return Ok(());
         }

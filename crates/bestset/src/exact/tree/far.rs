@@ -45,6 +45,13 @@ struct FarTerms {
 }
 
 impl Tree<'_, '_> {
+    /// So many nodes, or more where passes are made elsewhere and the tree does not end soon. It does not depend on how many threads there are.
+    pub(super) fn more_elsewhere(&self, nodes: usize) -> usize {
+        let tuning = &self.setting.tuning;
+        let is_more = self.processed >= tuning.search_from && self.setting.problem.design().lists_pairs();
+        if is_more { tuning.more_elsewhere * nodes } else { nodes }
+    }
+
     /// Columns that may still come into memory; where all may, there is no limit: another node may have brought them near meanwhile.
     fn vacancies(&self) -> usize {
         match self.near.most_columns(self.setting.tuning.memory_for_columns) {

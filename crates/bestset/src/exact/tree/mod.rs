@@ -30,18 +30,18 @@ pub mod snapshot;
 
 use crate::coherence::{self, Look};
 use crate::control::{Memory, Monitor};
-use crate::design::Held;
+use crate::design::{ColumnSubset, Held};
 use crate::error::{Error, Result};
 use crate::exact::node::{Node, NodeContext};
 use crate::exact::setting::Setting;
-use crate::problem::LowerBounds;
+use crate::problem::{LowerBounds, Problem};
 use crate::relaxation::workspace::Workspace;
 use crate::snapshot::Journal;
 use crate::solution::{Coefficients, Status};
 use crate::solver::Outcome;
 use answer_pool::AnswerPool;
 use frontier::Frontier;
-use region::{Outer, PartOfSubsets};
+use region::{Outer, PartOfSubsets, RegionRoot};
 use remainder::LeftOpen;
 use snapshot::SavedTree;
 
@@ -165,7 +165,7 @@ impl<'p, 'a> Tree<'p, 'a> {
     pub(super) fn next_batch(&mut self) -> Option<Vec<Node>> {
         let tuning = &self.setting.tuning;
         let size = (self.frontier.len() / tuning.batch_share).clamp(tuning.least_batch, tuning.most_batch);
-        let (most_far, mut far_lengths) = (tuning.far_nodes, Vec::new());
+        let (most_far, mut far_lengths) = (self.more_elsewhere(tuning.far_nodes), Vec::new());
         let mut batch: Vec<Node> = Vec::new();
         while batch.len() < size && far_lengths.len() < most_far {
             let Some(node) = self.frontier.pop() else { break };
@@ -272,19 +272,49 @@ impl<'p, 'a> Tree<'p, 'a> {
         if left == problem.ncols() && remainder.inside.is_empty() {
             self.look_within(&PartOfSubsets { problem: whole, answer, paid: 0.0 }, false, monitor)
         } else {
-            let columns = match Held::new(problem.design(), &remainder.features, &|| monitor.check()) {
-                Err(Error::Stopped) => return Ok(false),
-                columns => columns?,
+            let (placed, passes) = (remainder.placed(answer), monitor.passes);
+            let is_whole = match self.look_elsewhere(remainder, (whole, &placed), monitor)? {
+                Some(is_whole) => Ok(is_whole),
+                None => self.look_here(remainder, (whole, &placed), monitor),
             };
-            let (among, paid) = remainder.problem(whole, &columns)?;
-            let answer = remainder.placed(answer);
-            let passes = monitor.passes;
-            let is_whole = self.look_within(&PartOfSubsets { problem: &among, answer: &answer, paid }, false, monitor);
             // Those over what is left are parts of passes over X, as the copying is.
             let share = left as f64 / problem.ncols() as f64;
             monitor.passes = passes + share * (1.0 + monitor.passes - passes);
             is_whole
         }
+    }
+
+    /// As [`Tree::look_among`], with copies of the columns.
+    fn look_here(
+        &mut self,
+        remainder: &LeftOpen,
+        (whole, answer): (&Problem<'_>, &Coefficients),
+        monitor: &mut Monitor<'_>,
+    ) -> Result<bool> {
+        let columns = match Held::new(whole.design(), &remainder.features, &|| monitor.check()) {
+            Err(Error::Stopped) => return Ok(false),
+            columns => columns?,
+        };
+        let (problem, paid) = remainder.problem(whole, &columns)?;
+        self.look_within(&PartOfSubsets { problem: &problem, answer, paid }, false, monitor)
+    }
+
+    /// As [`Tree::look_among`], the columns left where they are; nothing where that cannot be.
+    fn look_elsewhere(
+        &mut self,
+        remainder: &LeftOpen,
+        (whole, answer): (&Problem<'_>, &Coefficients),
+        monitor: &mut Monitor<'_>,
+    ) -> Result<Option<bool>> {
+        if !whole.design().lists_pairs() {
+            return Ok(None);
+        }
+        let columns = ColumnSubset::new(whole.design(), remainder.features.clone())?;
+        let (problem, paid) = remainder.problem(whole, &columns)?;
+        problem.knows_columns_of(whole, &remainder.features);
+        let part = PartOfSubsets { problem: &problem, answer, paid };
+        let Some(look) = Look::elsewhere(part.problem, part.answer)? else { return Ok(None) };
+        self.look_from(look, &part, Vec::new(), monitor).map(Some)
     }
 
     /// The bounds of coherence for the subsets of a part, where a forecast promises something if one is asked for; what they leave open is
@@ -310,7 +340,19 @@ impl<'p, 'a> Tree<'p, 'a> {
                 return Ok(true);
             }
         }
-        let found = look.bounds(aim, monitor.limits())?;
+        self.look_from(look, part, roots, monitor)
+    }
+
+    /// As [`Tree::look_within`], with what is known of the columns and of some P_ψ.
+    fn look_from(
+        &mut self,
+        look: Look<'_, '_>,
+        part: &PartOfSubsets<'_, '_>,
+        roots: Vec<RegionRoot>,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<bool> {
+        let best = self.pool.best() - part.paid;
+        let found = look.bounds((best, self.cutoff() - part.paid), monitor.limits())?;
         // Of subsets that are no better than the answer nothing is said. A look that a limit cut short is none: a search that goes on
         // from here makes it.
         if let Some(found) = &found {

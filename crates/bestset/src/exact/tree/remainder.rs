@@ -3,7 +3,7 @@
 
 use crate::coherence;
 use crate::control::Monitor;
-use crate::design::Held;
+use crate::design::Design;
 use crate::error::Result;
 use crate::exact::node::Choice;
 use crate::exact::tree::Tree;
@@ -28,7 +28,7 @@ pub(in crate::exact) struct LeftOpen {
 
 impl LeftOpen {
     /// The problem of the columns that are left, those in every node without a price, and what they cost together.
-    pub fn problem<'h>(&self, whole: &Problem<'_>, columns: &'h Held<'_>) -> Result<(Problem<'h>, f64)> {
+    pub fn problem<'h>(&self, whole: &Problem<'_>, columns: &'h dyn Design) -> Result<(Problem<'h>, f64)> {
         let places: Vec<usize> = self.inside.iter().filter_map(|j| self.features.binary_search(j).ok()).collect();
         let penalty = whole.penalty().of(&self.features).always(&places, self.features.len())?;
         let paid: f64 = self.inside.iter().map(|&j| whole.coordinate(j).l0).sum();
