@@ -14,6 +14,7 @@ use crate::relaxation::descend;
 use crate::relaxation::quadratic::{Gram, GramModel, Metric, Quadratic, ResidualModel, Trail};
 use crate::relaxation::workspace::curvature::{StepCurvature, StepModel};
 use crate::solution::Coefficients;
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// The position of a feature that is not in the active set.
@@ -178,6 +179,14 @@ impl<'p, 'a> Workspace<'p, 'a> {
         self.beta.resize(self.active.len(), 0.0);
         missing.iter().for_each(|&j| self.position[j] = OUTSIDE);
         read
+    }
+
+    /// Adds features in the order given, in one trip, until so many are there.
+    pub fn include_until(&mut self, features: impl IntoIterator<Item = usize>, most: usize) -> Result<()> {
+        let (room, mut seen) = (most.saturating_sub(self.active.len()), HashSet::new());
+        let is_new = |j: &usize| self.position(*j).is_none() && seen.insert(*j);
+        let joining: Vec<usize> = features.into_iter().filter(is_new).take(room).collect();
+        self.include_all(&joining)
     }
 
     /// Drops the positions for which `keep` is false; their coefficients must be zero.

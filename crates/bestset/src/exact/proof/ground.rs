@@ -50,12 +50,8 @@ impl<'p, 'a> Ground<'p, 'a> {
         let most = tuning.most_curved(self.setting.problem.nrows(), self.nodes);
         let few = members.len() <= most && self.core.active.len() < tuning.most_core;
         let most = self.core.most_columns(tuning.memory_for_columns);
-        let joining: Vec<usize> = (0..members.len()).filter(|&a| few || members.beta[a] != 0.0).collect();
-        for a in joining {
-            if self.core.active.len() < most {
-                self.core.include(self.near.active.features()[members.positions[a]])?;
-            }
-        }
+        let joining = (0..members.len()).filter(|&a| few || members.beta[a] != 0.0);
+        self.core.include_until(joining.map(|a| self.near.active.features()[members.positions[a]]), most)?;
         self.core.gram();
         Ok(())
     }

@@ -179,11 +179,7 @@ impl Tree<'_, '_> {
         let share = self.setting.tuning.memory_for_columns;
         let columns = (0, self.core.most_columns(share));
         let most = self.memory.most(share, columns, |columns| CORE_PAIR_BYTES * columns * columns);
-        for k in positions {
-            if self.core.active.len() < most {
-                self.core.include(self.near.active.features()[k])?;
-            }
-        }
+        self.core.include_until(positions.into_iter().map(|k| self.near.active.features()[k]), most)?;
         self.extend_core();
         Ok(())
     }

@@ -101,12 +101,7 @@ impl Tree<'_, '_> {
             && self.core.active.len() < tuning.most_core;
         let joining = members.positions.iter().zip(&members.beta).filter(|p| few || *p.1 != 0.0);
         let most = self.core.most_columns(tuning.memory_for_columns);
-        for (&k, _) in joining {
-            if self.core.active.len() < most {
-                self.core.include(self.near.active.features()[k])?;
-            }
-        }
-        Ok(())
+        self.core.include_until(joining.map(|(&k, _)| self.near.active.features()[k]), most)
     }
 }
 
