@@ -47,7 +47,7 @@ class Elsewhere(Protocol):
         more accurate: no factor may be rounded to fewer digits, as TF32 does. The bound of coherence asks for it where X is multiplied
         faster there than here.
     ``largest_pairs(features, scales, centred, basis, inverse, count)``
-        The same without a copy of any column. With c_j the column of a listed feature times its scale, less its mean if `centred`, and
+        The same without a copy of any column, the features ascending. With c_j the column of a listed feature times its scale, less its mean if `centred`, and
         r_j = c_j - basis @ inverse @ basis.T @ c_j: an array of shape (len(features), count) with, for each feature j, the places in the list of
         the others k with the largest products of r_j and c_k in size, in any order, an array with these products, and a number. No product
         listed may be larger in size than what is given for it and that number together, none that is not listed larger than the least

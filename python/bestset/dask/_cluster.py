@@ -112,7 +112,7 @@ class Cluster:
             values = self._gather([future for _, future in done], waiting)
         except NoWorkers:
             raise
-        except (Exception, concurrent.futures.CancelledError) as lost_on_its_way:
+        except Exception as lost_on_its_way:
             # Or the client is gone.
             self._check()
             values, done, cause = [], [], lost_on_its_way

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from . import _launch
 
+#: Rows of rough products are a whole number of groups of so many: a row's largest entries are looked for in the groups with the largest.
+GROUP = 64
+
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
@@ -69,7 +72,8 @@ class ArrayApi:
         at = np.argpartition(-sizes, count - 1, axis=1)[:, :count]
         return at, np.take_along_axis(here, at, axis=1)
 
-    #: Whether pairs of columns are multiplied so fast that copies of them are what takes long; the following are here for tests alone where not.
+    #: Whether pairs of columns are multiplied so fast that copies of them are what takes long. Where not, as here, what is rough below is so by
+    #: name alone, for tests of what is common to all libraries.
     lists_pairs = False
 
     #: Products of one block.
@@ -282,14 +286,14 @@ class Torch:
             backend.allow_bf16_reduced_precision_reduction = before
 
     def rough_top(self, x: Any, count: int, own: int, p: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """As `top` of the first p entries of each row, which is a whole number of groups of 64: the largest are in the groups that have the
+        """As `top` of the first p entries of each row, which is a whole number of groups (`GROUP`): the largest are in the groups that have the
         largest, as many of them as entries are wanted."""
         torch, (rows, width) = self.torch, x.shape
         x.diagonal(own).fill_(0.0)
         mine = own + torch.arange(rows, device=self.device)[:, None]
-        low, high = torch.aminmax(x.view(rows, width // 64, 64), dim=2)
-        best = torch.topk(torch.maximum(high, -low), min(count, width // 64), dim=1, sorted=False).indices
-        at = (best[:, :, None] * 64 + torch.arange(64, device=self.device)).view(rows, -1)
+        low, high = torch.aminmax(x.view(rows, width // GROUP, GROUP), dim=2)
+        best = torch.topk(torch.maximum(high, -low), min(count, width // GROUP), dim=1, sorted=False).indices
+        at = (best[:, :, None] * GROUP + torch.arange(GROUP, device=self.device)).view(rows, -1)
         some = torch.gather(x, 1, at)
         sizes = some.abs()
         sizes[(at == mine) | (at >= p)] = -1.0

@@ -52,8 +52,6 @@ class DeviceDesign:
         self.rounding = (2.0**-53, float(self.shape[0]))
         self.kernels, self.by, self.step = self._laid(kind)
         self._view: Any = None
-        if self.library.lists_pairs:
-            self.largest_pairs = self._largest_pairs
         self.trip = None if self.kernels is not None else max(1, TRIP // self.shape[0])
 
     def _laid(self, kind: str) -> tuple[Any, str, int]:
@@ -241,6 +239,13 @@ class DeviceDesign:
         """For each column of `left` the places of the `count` largest products with those of `right`, but for its own place, and these."""
         with self.library.current() if self.kernels is not None else contextlib.nullcontext():
             return _pairs.largest(self.library, left, right, count)
+
+    @property
+    def largest_pairs(self) -> Any:
+        """`_largest_pairs`, where that is faster than copies of columns are; else there is no such attribute."""
+        if not self.library.lists_pairs:
+            raise AttributeError("pairs of columns are not multiplied faster there than columns are copied")
+        return self._largest_pairs
 
     def _largest_pairs(self, features: Places, scales: Floats, centred: bool, basis: Floats, inverse: Floats, count: int) -> Any:
         """For each of the features the places of the `count` others whose scaled columns have the largest products with what the basis leaves of

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import GROUP
+
 #: Products that one block gives: a gigabyte.
 PRODUCTS = 1 << 28
 
@@ -14,9 +16,6 @@ PRODUCTS = 1 << 28
 SAMPLES = 1024
 
 Singles = NDArray[np.float32]
-
-#: Places of a row are padded to a whole number of these: a row's largest entries are looked for in the groups with the largest.
-GROUP = 64
 
 
 def largest(library: Any, left: Singles, right: Singles, count: int) -> tuple[NDArray[np.int64], Singles]:

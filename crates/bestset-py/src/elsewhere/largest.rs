@@ -17,17 +17,9 @@ impl Elsewhere {
             let ended = |error: PyErr| self.ended(&place, error);
             let (left, right) = (matrix(py, left).map_err(ended)?, matrix(py, right).map_err(ended)?);
             let found = self.object.bind(py).call_method1("largest", (left, right, wanted[1])).map_err(ended)?;
-            let (places, values) = arrays(py, &found)
-                .map_err(|error| self.failed(place(), format!("it gave no pair of arrays: {error}")))?;
-            let shapes = [places.shape().to_vec(), values.shape().to_vec()];
-            let (places, values) = (places.readonly(), values.readonly());
-            let (Ok(places), Ok(values)) = (places.as_slice(), values.as_slice()) else {
-                return Err(self.failed(place(), "its arrays have gaps"));
-            };
-            if shapes.iter().any(|shape| *shape != wanted) {
-                return Err(self.failed(place(), format!("it gave arrays of shapes {shapes:?}, expected {wanted:?}")));
-            }
-            py.detach(|| self.rows(places, values, wanted))
+            let wrong = |error: PyErr| self.failed(place(), format!("it gave no pair of arrays: {error}"));
+            let (places, values) = found.extract().map_err(wrong)?;
+            self.lists(&Lists::new(py, &places, &values).map_err(wrong)?, &place, wanted)
         })
     }
 
@@ -48,26 +40,28 @@ impl Elsewhere {
             let found = self.object.bind(py).call_method1("largest_pairs", given).map_err(ended)?;
             let wrong = |error: PyErr| self.failed(place(), format!("it gave no two arrays and a number: {error}"));
             let (places, values, error): (Bound<'_, PyAny>, Bound<'_, PyAny>, f64) = found.extract().map_err(wrong)?;
-            let (places, values) = as_rows(py, &places, &values).map_err(wrong)?;
-            let shapes = [places.shape().to_vec(), values.shape().to_vec()];
-            let (places, values) = (places.readonly(), values.readonly());
-            let (Ok(places), Ok(values)) = (places.as_slice(), values.as_slice()) else {
-                return Err(self.failed(place(), "its arrays have gaps"));
-            };
-            let is_sound = error.is_finite() && error >= 0.0;
-            if shapes.iter().any(|shape| *shape != wanted) || !is_sound {
-                let reason =
-                    format!("it gave arrays of shapes {shapes:?}, expected {wanted:?}, and an error of {error}");
-                return Err(self.failed(place(), reason));
+            let rows = self.lists(&Lists::new(py, &places, &values).map_err(wrong)?, &place, wanted)?;
+            if !(error.is_finite() && error >= 0.0) {
+                return Err(self.failed(place(), format!("it says that its products are off by {error}")));
             }
-            Ok(LargestPairs { rows: py.detach(|| self.rows(places, values, wanted))?, error })
+            Ok(LargestPairs { rows, error })
         })
     }
 
-    /// The lists of all columns, each checked.
-    fn rows(&self, places: &[i64], values: &[f32], [most, count]: [usize; 2]) -> Result<Vec<LargeProducts>> {
-        let rows = places.par_chunks(count.max(1)).zip(values.par_chunks(count.max(1))).enumerate();
-        rows.map(|(own, (places, values))| self.checked(own, places, values, most)).collect()
+    /// The lists of all columns, each checked, if there are as many as are wanted, and as long.
+    fn lists(&self, found: &Lists<'_>, place: &dyn Fn() -> String, wanted: [usize; 2]) -> Result<Vec<LargeProducts>> {
+        let shapes = [found.places.shape().to_vec(), found.values.shape().to_vec()];
+        if shapes.iter().any(|shape| *shape != wanted) {
+            return Err(self.failed(place(), format!("it gave arrays of shapes {shapes:?}, expected {wanted:?}")));
+        }
+        let (places, values) = (found.places.readonly(), found.values.readonly());
+        let (Ok(places), Ok(values)) = (places.as_slice(), values.as_slice()) else {
+            return Err(self.failed(place(), "its arrays have gaps"));
+        };
+        let [most, count] = [wanted[0], wanted[1].max(1)];
+        let rows = places.par_chunks(count).zip(values.par_chunks(count)).enumerate();
+        let checked = || rows.map(|(own, (places, values))| self.checked(own, places, values, most)).collect();
+        found.places.py().detach(checked)
     }
 
     /// The list of one column: others than itself, each once, and finite products.
@@ -93,25 +87,18 @@ fn matrix<'py>(py: Python<'py>, columns: &[&[f32]]) -> PyResult<Bound<'py, PyArr
     PyArray1::from_vec(py, columns.concat()).reshape_with_order(shape, NPY_ORDER::NPY_FORTRANORDER)
 }
 
-/// Two arrays of numpy, of places and of products.
-#[allow(clippy::type_complexity)]
-fn arrays<'py>(
-    py: Python<'py>,
-    found: &Bound<'py, PyAny>,
-) -> PyResult<(Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>)> {
-    let (places, values): (Bound<'py, PyAny>, Bound<'py, PyAny>) = found.extract()?;
-    as_rows(py, &places, &values)
+/// Places and products, a row for each column.
+struct Lists<'py> {
+    places: Bound<'py, PyArray2<i64>>,
+    values: Bound<'py, PyArray2<f32>>,
 }
 
-/// The same of each of them.
-#[allow(clippy::type_complexity)]
-fn as_rows<'py>(
-    py: Python<'py>,
-    places: &Bound<'py, PyAny>,
-    values: &Bound<'py, PyAny>,
-) -> PyResult<(Bound<'py, PyArray2<i64>>, Bound<'py, PyArray2<f32>>)> {
-    let numpy = py.import("numpy")?;
-    let places = numpy.call_method1("ascontiguousarray", (places, "int64"))?.cast_into::<PyArray2<i64>>()?;
-    let values = numpy.call_method1("ascontiguousarray", (values, "float32"))?.cast_into::<PyArray2<f32>>()?;
-    Ok((places, values))
+impl<'py> Lists<'py> {
+    /// Of what an object gave, if these can be arrays of numpy.
+    fn new(py: Python<'py>, places: &Bound<'py, PyAny>, values: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let numpy = py.import("numpy")?;
+        let places = numpy.call_method1("ascontiguousarray", (places, "int64"))?.cast_into()?;
+        let values = numpy.call_method1("ascontiguousarray", (values, "float32"))?.cast_into()?;
+        Ok(Self { places, values })
+    }
 }

@@ -1,8 +1,9 @@
 //! What is left of the curvature where a few features correlate much (MATH 13.6): such features form clusters, whose curvature is known
 //! exactly, and only what is between clusters is paid for entry by entry.
 
+use super::curvatures::Curvatures;
 use super::pairs::LARGEST;
-use super::rows::{Curvatures, Left};
+use super::rows::Left;
 use crate::control::Limits;
 use faer::{Mat, Side};
 use rayon::prelude::*;
@@ -32,8 +33,11 @@ pub(super) struct Clusters<'r> {
 }
 
 impl<'r> Clusters<'r> {
-    /// Links the pairs with the largest correlations; clusters of one.
-    pub fn new(rows: &'r Curvatures) -> Self {
+    /// Links the pairs with the largest correlations; clusters of one. Nothing where entries that were not kept cannot be made: clusters have some.
+    pub fn new(rows: &'r Curvatures) -> Option<Self> {
+        if !rows.has_copies() {
+            return None;
+        }
         let count = rows.rows.len();
         let mut sizes: Vec<f32> = rows.rows.iter().flat_map(|r| r.largest.iter().map(|e| e.value.abs())).collect();
         let threshold = match sizes.len().checked_sub(LINKS * count) {
@@ -56,7 +60,7 @@ impl<'r> Clusters<'r> {
         });
         let between = (0..count).flat_map(|j| between(rows, j, &links[j])).collect();
         let least = vec![rows.rows.iter().map(|r| r.own - r.error).collect()];
-        Self { rows, links, between, least, is_all: false }
+        Some(Self { rows, links, between, least, is_all: false })
     }
 
     /// Looks at the clusters of one more feature; whether it did.

@@ -7,13 +7,15 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `rows` | d_j^m: the curvature that is left to a feature beside any m − 1 others (13.1) |
+//! | `rows` | the features outside Â, here or where X is, and rows of Q̃ (13.1) |
+//! | `curvatures` | d_j^m: the curvature that is left to a feature beside any m − 1 others (13.1) |
 //! | `pairs` | the look at all pairs of features that this takes |
 //! | `discs` | the same with weights (13.8) |
 //! | `clusters` | the same where a few features correlate much (13.6) |
 //! | `terms` | φ_j^m, ϰ_j, ς_j, and their least sums for every m (13.3), (13.4) |
 
 mod clusters;
+mod curvatures;
 mod discs;
 mod pairs;
 mod rows;
@@ -28,8 +30,9 @@ use crate::problem::Problem;
 use crate::problem::whitened::{Frame, Unit};
 use crate::solution::Coefficients;
 use clusters::Clusters;
+use curvatures::Curvatures;
 use faer::{Mat, Side};
-use rows::{Curvatures, Left, Outside};
+use rows::{Left, Outside};
 use terms::Terms;
 
 /// Columns that are the difference of numbers this many times as large have too few digits left.
@@ -157,16 +160,19 @@ impl<'l, 'a> Look<'l, 'a> {
         Ok(Some(Self { problem, frame, around, first, is_elsewhere: false }))
     }
 
-    /// The same with columns that stay where X is, for [`Look::bounds`]. Nothing where the place of X cannot list pairs of them as well.
+    /// The same with columns that stay where X is, for [`Look::bounds`] alone: there is no forecast without copies, nor what a proof file says. Also
+    /// nothing where the place of X cannot list pairs.
     pub fn elsewhere(problem: &'l Problem<'a>, point: &Coefficients) -> Result<Option<Self>> {
         let frame = Frame::new(problem);
-        let Some(around) = Around::new(problem, &frame, point)?.filter(|_| problem.design().lists_pairs()) else {
+        if !problem.design().lists_pairs() {
             return Ok(None);
-        };
+        }
+        let Some(around) = Around::new(problem, &frame, point)? else { return Ok(None) };
         let first = Outside::elsewhere(problem, &around, SHARES[0] * around.least)?;
         Ok(first.map(|first| Self { problem, frame, around, first: Some(first), is_elsewhere: true }))
     }
 
+    /// The features outside Â, with this curvature left to Â.
     fn outside(&self, delta: f64) -> Result<Option<Outside>> {
         match self.is_elsewhere {
             true => Outside::elsewhere(self.problem, &self.around, delta),
@@ -263,7 +269,7 @@ impl<'l, 'a> Look<'l, 'a> {
                 Some(before) => before.better_of(now),
                 None => now,
             };
-            let clustered = if is_enough(&now) || !rows.has_copies() {
+            let clustered = if is_enough(&now) {
                 None
             } else {
                 by_clusters(&now, &rows, target, limits, |left| terms.bounds(problem, best, left))
@@ -287,7 +293,7 @@ fn by_clusters(
     bounds: impl Fn(&Left) -> Coherent,
 ) -> Option<Coherent> {
     let closed = known.closes(target);
-    let mut clusters = Clusters::new(rows);
+    let mut clusters = Clusters::new(rows)?;
     while bounds(&clusters.left(true)).by_added.get(closed).is_some_and(|b| *b > target) && clusters.grow(limits) {}
     let found = bounds(&clusters.left(false));
     (found.closes(target) > closed).then_some(found)

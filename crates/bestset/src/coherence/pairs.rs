@@ -1,6 +1,5 @@
 //! The largest entries of each row of Q̃. It is symmetric: each pair of features is multiplied once, and looked at from both sides.
 
-use super::rows::{Basis, Pulled};
 use crate::control::Limits;
 use crate::design::{Design, LargeProducts, PairsAsked};
 use crate::error::Result;
@@ -97,20 +96,10 @@ pub(super) fn multiplied_elsewhere(
 /// The same lists of columns that are not here, by the place of X, and what rounding there may have done to each entry; nothing where it has none.
 pub(super) fn listed_elsewhere(
     design: &dyn Design,
-    pulled: &Pulled,
-    basis: &Basis,
+    asked: &PairsAsked<'_>,
 ) -> Result<Option<(Vec<Vec<LargeEntry>>, f64)>> {
-    let vectors: Vec<&[f64]> = basis.vectors.iter().map(Vec::as_slice).collect();
-    let asked = PairsAsked {
-        features: &pulled.features,
-        scales: &pulled.scales,
-        is_centred: basis.is_centred,
-        basis: &vectors,
-        inverse: &basis.inverse,
-        count: LARGEST.min(pulled.features.len().saturating_sub(1)),
-    };
-    let Some(found) = design.largest_pairs(&asked)? else { return Ok(None) };
-    let is_known = found.rows.len() == pulled.features.len() && found.error >= 0.0 && found.error.is_finite();
+    let Some(found) = design.largest_pairs(asked)? else { return Ok(None) };
+    let is_known = found.rows.len() == asked.features.len() && found.error >= 0.0 && found.error.is_finite();
     Ok(is_known.then(|| (found.rows.into_par_iter().map(largest_first).collect(), found.error)))
 }
 

@@ -1,12 +1,9 @@
-//! What is left of the curvature of a feature beside any m − 1 others (MATH 13.1).
+//! The features outside Â, and rows of Q̃ with what they leave of the curvature of a feature beside any m − 1 others (MATH 13.1).
 //!
 //!   Q̃ = Q_FF − Q_FÂ (Q_ÂÂ − ϱ Id)⁻¹ Q_ÂF,        d_j^m = Q̃_jj − sum of the m − 1 largest |Q̃_jk|, k ≠ j.
 
 use super::Around;
-use super::pairs::{
-    LARGEST, LargeEntry, SAMPLES, largest_entries, listed_elsewhere, multiplied_elsewhere, order, products,
-};
-use crate::control::Limits;
+use super::pairs::{LARGEST, LargeEntry, SAMPLES, order, products};
 use crate::design::correlate_many;
 use crate::error::Result;
 use crate::kernel;
@@ -37,7 +34,8 @@ pub(super) const LISTING_RATE: f64 = 400.0;
 /// Rounding of single precision.
 const SINGLE: f64 = 5.97e-8;
 
-/// Columns that are the difference of numbers this many times as large stay where they are no more: their lengths have too few digits.
+/// Columns that are the difference of numbers this many times as large are copied, and do not stay where X is: their lengths there have too few
+/// digits.
 const FEW_DIGITS: f64 = 32.0;
 
 /// Bytes for each feature: the largest entries of its row of Q̃ and what is left of its curvature, twice.
@@ -47,6 +45,13 @@ pub(super) const BYTES_OF_ROW: f64 = 16.0 * 4.0 * (LARGEST + 1) as f64;
 pub(super) struct Left(pub Vec<f64>);
 
 impl Left {
+    /// By the entries of these rows.
+    pub fn of(rows: &[ListedRow]) -> Self {
+        let mut left = vec![0.0; rows.len() * (LARGEST + 1)];
+        left.par_chunks_mut(LARGEST + 1).zip(rows).for_each(|(left, row)| row.left(left));
+        Self(left)
+    }
+
     /// d_j^m of the feature at a place, m ≥ 1.
     pub fn at(&self, place: usize, m: usize) -> f64 {
         self.0[place * (LARGEST + 1) + m - 1]
@@ -82,14 +87,14 @@ pub(super) struct Outside {
     pub own: Vec<f64>,
     /// What rounding may have done to each entry of Q̃. The longest rest stands for all: each entry is made of one of two, and none
     /// is longer than max(1, share/(1 − share)).
-    error: f64,
+    pub error: f64,
     /// At least what the checker of a proof allows for in each entry.
     proof_error: f64,
-    columns: OutsideColumns,
+    pub columns: OutsideColumns,
 }
 
 /// The columns of the features outside Â.
-enum OutsideColumns {
+pub(super) enum OutsideColumns {
     /// Copies of them, and what is left of each.
     Here(Copies),
     /// Where X is.
@@ -106,9 +111,9 @@ pub(super) struct Basis {
 }
 
 /// Columns and what is left of them beside Â.
-struct Copies {
-    columns: Mat<f32>,
-    rests: Mat<f32>,
+pub(super) struct Copies {
+    pub columns: Mat<f32>,
+    pub rests: Mat<f32>,
 }
 
 impl Outside {
@@ -216,83 +221,12 @@ impl Outside {
         let Pulled { features, scales, pulls } = &self.pulled;
         let of = |values: &[f64]| rows.iter().map(|r| values[r.place]).collect();
         let features = rows.iter().map(|r| features[r.place]).collect();
-        let mut left = vec![0.0; rows.len() * (LARGEST + 1)];
-        left.chunks_mut(LARGEST + 1).zip(rows).for_each(|(left, row)| row.left(left));
-        let left = Left(left);
-        (Pulled { features, scales: of(scales), pulls: of(pulls) }, left)
-    }
-}
-
-/// The features outside Â that vary, and what correlates with each.
-pub(super) struct Curvatures {
-    pub outside: Pulled,
-    pub rows: Vec<ListedRow>,
-    own: Vec<f64>,
-    /// d_j^m by single entries (MATH 13.1).
-    pub plain: Left,
-    samples: usize,
-    copies: Option<Copies>,
-}
-
-impl Curvatures {
-    /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) (MATH 13.1): one look at all pairs; nothing where the limits end it.
-    pub fn new(problem: &Problem<'_>, outside: Outside, limits: &Limits) -> Result<Option<Self>> {
-        let Outside { pulled, own, mut error, columns, .. } = outside;
-        let (made, copies) = match columns {
-            OutsideColumns::There(basis) => {
-                let found = listed_elsewhere(problem.design(), &pulled, &basis)?;
-                error += found.as_ref().map_or(0.0, |f| f.1);
-                (found.map(|f| f.0), None)
-            }
-            OutsideColumns::Here(Copies { columns, rests }) => {
-                let made = match multiplied_elsewhere(problem.design(), &rests, &columns)? {
-                    Some(made) => Some(made),
-                    None => largest_entries(rests.as_ref(), columns.as_ref(), limits),
-                };
-                (made, Some(Copies { columns, rests }))
-            }
-        };
-        let Some(largest) = made else { return Ok(None) };
-        let row = |(place, largest)| ListedRow { place, own: own[place], error, largest };
-        let rows: Vec<ListedRow> = largest.into_par_iter().enumerate().map(row).collect();
-        let mut plain = vec![0.0; rows.len() * (LARGEST + 1)];
-        plain.par_chunks_mut(LARGEST + 1).zip(&rows).for_each(|(left, row)| row.left(left));
-        Ok(Some(Self { outside: pulled, rows, own, plain: Left(plain), samples: problem.nrows(), copies }))
-    }
-
-    /// Q̃_jj of all features, and their rows.
-    pub fn all(&self) -> (&[f64], &[ListedRow]) {
-        (&self.own, &self.rows)
-    }
-
-    /// Q̃_jk of two places: kept, or made anew, within the error of either row; no number where the columns are not here.
-    pub fn entry(&self, j: u32, k: u32) -> f64 {
-        if j == k {
-            return self.rows[j as usize].own;
-        }
-        let kept =
-            |j: u32, k: u32| self.rows[j as usize].largest.iter().find(|e| e.place == k).map(|e| f64::from(e.value));
-        let made = || {
-            let Copies { columns, rests } = self.copies.as_ref()?;
-            let (rest, column) = (rests.col_as_slice(j as usize), columns.col_as_slice(k as usize));
-            Some(rest.iter().zip(column).map(|(r, c)| f64::from(*r) * f64::from(*c)).sum())
-        };
-        kept(j, k).or_else(|| kept(k, j)).or_else(made).unwrap_or(f64::NAN)
-    }
-
-    /// Whether every entry is known, or can be made.
-    pub fn has_copies(&self) -> bool {
-        self.copies.is_some()
-    }
-
-    /// n|F|², the multiplications of a look at all pairs, each from both sides.
-    pub fn work(&self) -> f64 {
-        self.samples as f64 * (self.rows.len() as f64).powi(2)
+        (Pulled { features, scales: of(scales), pulls: of(pulls) }, Left::of(rows))
     }
 }
 
 impl ListedRow {
-    /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) for m = 1, 2, …, each entry with its rounding (MATH 13.1).
+    /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) for m = 1, 2, …, as many as there is room for, each entry with its rounding (MATH 13.1).
     fn left(&self, out: &mut [f64]) {
         let mut left = self.own - self.error;
         let sizes = self.largest.iter().map(|e| f64::from(e.value.abs())).chain(std::iter::repeat(0.0));

@@ -185,7 +185,7 @@ fn clusters_leave_no_more_than_there_is() {
         let Some(outside) = Outside::new(&problem, &frame, &around, delta).unwrap() else { continue };
         let rows = Curvatures::new(&problem, outside, &monitor).unwrap().unwrap();
         let Some(terms) = Terms::new(&problem, &around, &rows.outside, delta) else { continue };
-        let (all, mut clusters) = (costs(&case, &point.support), Clusters::new(&rows));
+        let (all, mut clusters) = (costs(&case, &point.support), Clusters::new(&rows).unwrap());
         loop {
             let left = clusters.left(false);
             are_left(&rows, &left, seed);
@@ -269,7 +269,7 @@ fn what_is_between_clusters_is_counted_in_full() {
     let rows = Curvatures::new(&problem, Outside::new(&problem, &frame, &around, 0.5).unwrap().unwrap(), &monitor)
         .unwrap()
         .unwrap();
-    let clusters = Clusters::new(&rows);
+    let clusters = Clusters::new(&rows).unwrap();
     for j in 0..p {
         let others = (0..p).filter(|&k| k != j && !clusters.are_linked(j, k));
         let mut sizes: Vec<f64> = others.map(|k| rows.entry(j as u32, k as u32).abs()).collect();

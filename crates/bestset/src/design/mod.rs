@@ -112,13 +112,13 @@ pub trait Design: Send + Sync {
         Ok(None)
     }
 
-    /// Whether [`Design::largest_pairs`] has an answer: then no column need be copied for the products of all pairs.
+    /// Whether [`Design::largest_pairs`] has an answer, as a rule: then no column need be copied for the products of all pairs.
     fn lists_pairs(&self) -> bool {
         false
     }
 
     /// For each of some features the others whose columns have the largest products with what a basis leaves of its own, by the place of the
-    /// columns. Factors may be rounded there, as the answer says.
+    /// columns. Factors may be rounded there, as the answer says. `None` where these have to be copied after all.
     fn largest_pairs(&self, asked: &PairsAsked<'_>) -> Result<Option<LargestPairs>> {
         let _ = asked;
         Ok(None)

@@ -84,8 +84,8 @@ pub struct Tuning {
     /// relaxations are what a proof among many features waits for: on sixteen cores two of them at a time were 36 of 58 s at p = 10⁷
     /// (NOTES, devices).
     pub far_nodes: usize,
-    /// So many times as many of both where a pass is made by another place than the processor, after as many nodes as `search_from` says, for a
-    /// tree that ends sooner would look at more than it needs: p = 10⁷ on an H200 with sixteen cores 39 s with 1, 37 with 2, 32 with 4, and 970, 1038, 968 nodes.
+    /// So many times `nodes_per_pass` and `far_nodes` where X is on a device that lists pairs ([`crate::design::Design::lists_pairs`]): its passes
+    /// cost next to nothing. After as many nodes as `search_from` says, for a tree that ends sooner would look at more than it needs: p = 10⁷ on an H200 with sixteen cores 39 s with 1, 37 with 2, 32 with 4, and 970, 1038, 968 nodes.
     pub more_elsewhere: usize,
     /// Share of the gap that a node which seems closed is to have to spare for the far features (MATH 11.24). Not tuned.
     pub spare_share: f64,

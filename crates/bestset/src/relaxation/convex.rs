@@ -141,6 +141,7 @@ impl Relaxed {
         let problem = work.problem;
         self.tau.resize(self.alive.len(), 0.0);
         let begun = monitor.seconds();
+        // A pass over all columns measures them as well, once.
         match self.alive.len() == problem.ncols() && !problem.is_measured() {
             true => problem.correlate_all(&work.alpha, &mut self.tau, &|| monitor.check())?,
             false => correlate(problem.design(), &self.alive, &work.alpha, &mut self.tau, &|| monitor.check())?,
@@ -196,12 +197,7 @@ impl Relaxed {
     /// What is known of every feature at the dual point that gives the bound, enough to tell which of them the rules exclude with
     /// P̂ = `best`.
     pub fn everywhere(&mut self, problem: &Problem<'_>, best: f64, monitor: &mut Monitor<'_>) -> Result<&Everywhere> {
-        let (dual, anchor) = (&self.dual, self.anchor.as_ref());
-        let mut known = match self.everywhere.take() {
-            Some(known) => known,
-            None => Everywhere::new(problem, dual, anchor, monitor)?,
-        };
-        known.decide(problem, dual, best, monitor)?;
+        let known = self.take_everywhere(problem, best, monitor)?;
         Ok(self.everywhere.insert(known))
     }
 
@@ -212,11 +208,13 @@ impl Relaxed {
         best: f64,
         monitor: &mut Monitor<'_>,
     ) -> Result<Everywhere> {
-        self.everywhere(problem, best, monitor)?;
-        match self.everywhere.take() {
-            Some(known) => Ok(known),
-            None => Everywhere::new(problem, &self.dual, self.anchor.as_ref(), monitor),
-        }
+        let (dual, anchor) = (&self.dual, self.anchor.as_ref());
+        let mut known = match self.everywhere.take() {
+            Some(known) => known,
+            None => Everywhere::new(problem, dual, anchor, monitor)?,
+        };
+        known.decide(problem, dual, best, monitor)?;
+        Ok(known)
     }
 
     /// |x_jᵀα| ≤ |s x_jᵀα°| + ‖x̂_j‖ ‖α − s α°‖ (MATH 5.7): of every feature a number that x_jᵀα is not farther from zero than, from the

@@ -4,16 +4,17 @@ use crate::design::{Column, Dense, Design, LargestPairs, PairsAsked};
 use crate::error::Result;
 use crate::kernel;
 
-/// Bits of a number that are kept, as in half precision.
+/// Bits of a number that are kept: its sign, its exponent and seven more, as in bfloat16.
 const KEPT: u64 = !((1 << 45) - 1);
 
-/// A dense design that lists pairs; `error` of what it states is stated.
+/// A dense design that lists pairs.
 pub(super) struct Listing {
     pub inner: Dense<'static>,
-    pub stated: f64,
+    /// Whether it has an answer when it is asked, as it says that it has.
+    pub answers: bool,
 }
 
-/// The number cut to eight bits.
+/// The number cut to eight digits, the first of which is always one.
 fn rough(x: f64) -> f64 {
     f64::from_bits(x.to_bits() & KEPT)
 }
@@ -94,6 +95,9 @@ impl Design for Listing {
     }
 
     fn largest_pairs(&self, asked: &PairsAsked<'_>) -> Result<Option<LargestPairs>> {
+        if !self.answers {
+            return Ok(None);
+        }
         let columns = (0..asked.features.len()).map(|k| self.scaled(asked, k)).collect::<Result<Vec<_>>>()?;
         let rests: Vec<Cut> = columns.iter().map(|c| Cut::new(rest(asked, c))).collect();
         let columns: Vec<Cut> = columns.into_iter().map(Cut::new).collect();
@@ -108,6 +112,6 @@ impl Design for Listing {
             all.truncate(asked.count);
             all
         };
-        Ok(Some(LargestPairs { rows: (0..columns.len()).map(row).collect(), error: self.stated * error }))
+        Ok(Some(LargestPairs { rows: (0..columns.len()).map(row).collect(), error }))
     }
 }

@@ -7,6 +7,7 @@
 //! | `curvature` | moved curvature, the bounds for one member alone, the budget |
 //! | `probe` | probes |
 //! | `region` | the tree for subsets that add many features |
+//! | `listing` | a design whose columns stay where X is, for `region` |
 //! | `slices` | trees in slices, which come back, or do not |
 //! | `rough` | correlations in single precision, and carried from another dual point |
 

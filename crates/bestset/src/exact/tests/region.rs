@@ -164,7 +164,14 @@ fn no_subset_is_below_the_bound_of_looks_at_what_is_left() {
 /// The same where columns stay where X is, whose pairs are listed there with factors of eight bits.
 #[test]
 fn no_subset_is_below_the_bound_of_looks_elsewhere() {
-    let (among_fewer, ended) = looks_at_what_is_left(98_000, |inner| Box::new(Listing { inner, stated: 1.0 }));
+    let (among_fewer, ended) = looks_at_what_is_left(98_000, |inner| Box::new(Listing { inner, answers: true }));
+    assert!(among_fewer >= 25 && ended >= 20, "{among_fewer} looked among fewer, {ended} ended by it");
+}
+
+/// Where the place of X has no lists after all, the columns are copied.
+#[test]
+fn a_look_elsewhere_that_has_no_lists_is_made_here() {
+    let (among_fewer, ended) = looks_at_what_is_left(97_000, |inner| Box::new(Listing { inner, answers: false }));
     assert!(among_fewer >= 25 && ended >= 20, "{among_fewer} looked among fewer, {ended} ended by it");
 }
 
@@ -178,7 +185,7 @@ fn a_look_elsewhere_proves_what_one_here_does() {
         let x: Vec<f64> = (0..n * p).map(|k| 0.6 * common[k % n] + normal(&mut rng)).collect();
         let y: Vec<f64> = (0..n).map(|i| x[i] - x[n + i] + 0.5 * normal(&mut rng)).collect();
         let (dense, penalty) = (Dense::new(n, p, x).unwrap(), Penalty::new(2.0, 0.0, 1.0));
-        let listing = Listing { inner: dense.clone(), stated: 1.0 };
+        let listing = Listing { inner: dense.clone(), answers: true };
         let [here, there] = [&dense as &dyn Design, &listing].map(|design| {
             let problem = Problem::new(design, y.clone(), penalty.clone()).unwrap().with_intercept(seed % 2 == 0);
             let answer = Coefficients::from_pairs(vec![(0, 0.9), (1, -0.9)], 0.0);

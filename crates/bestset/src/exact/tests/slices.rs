@@ -8,7 +8,7 @@ use crate::exact::slices::{GrownSlice, grow_slice, solve};
 use crate::exact::tests::tree::{costs, draw};
 use crate::exact::tuning::Tuning;
 use crate::solution::Status;
-use crate::{Options, Problem, Result};
+use crate::{Method, Options, Problem, Result};
 use std::cell::Cell;
 
 /// Divided at once, and few nodes at a time: small problems have small trees.
@@ -84,4 +84,27 @@ fn slices_prove_what_a_tree_proves_and_lost_ones_make_no_bound_false() {
         }
     }
     assert!(divided > 20 && lost > 30, "{divided} trees were divided, {lost} times slices were lost");
+}
+
+/// Workers do not know where a start is from: that all was looked for from there is said to the slices.
+#[test]
+fn slices_of_a_start_that_was_searched_do_not_search_again() {
+    let seen = Cell::new(0);
+    for seed in 0..40 {
+        let case = draw(&mut rng(7000 + seed), seed % 6, &UNIFORM);
+        case.with_problem(|problem| {
+            let best = crate::solve(problem, &Options::with_method(Method::Exact)).unwrap().coefficients;
+            let options = Options { warm_start: Some(best), start_is_searched: true, ..Options::default() };
+            let grow = |slices: Vec<SavedTree>| {
+                let is_searched = |slice| serde_json::to_value(slice).unwrap()["searched"] == true;
+                assert!(slices.iter().all(is_searched), "{seed}");
+                seen.set(seen.get() + slices.len());
+                grown(problem, &Options::default(), slices)
+            };
+            let mut observer = ();
+            let mut monitor = Monitor::new(&options, &mut observer);
+            solve(problem, &options, &mut monitor, &grow, tuning()).unwrap();
+        });
+    }
+    assert!(seen.get() > 20, "{} slices", seen.get());
 }

@@ -53,18 +53,23 @@ impl Tree<'_, '_> {
         }
     }
 
+    /// Whether there is nothing to search from: it was done, or the best answer so far is a start from which all of it was done before.
+    pub(super) fn is_searched(&self) -> bool {
+        let options = self.setting.options;
+        let start = options.warm_start.as_ref().filter(|_| options.start_is_searched);
+        let is_best = |start: &Coefficients| self.pool.entries().first().is_some_and(|e| e.1.support == start.support);
+        self.searched || start.is_some_and(is_best)
+    }
+
     /// The second part of the primal phase, which the root left out: once, from the best answer so far, unless that is a start from which all of it
     /// was done before.
     pub(super) fn search(&mut self, monitor: &mut Monitor<'_>) -> Result<()> {
         let Some((objective, coefficients)) = self.pool.entries().first().cloned() else { return Ok(()) };
         let Setting { problem, size, options, .. } = self.setting;
-        let is_start = |start: &Coefficients| start.support == coefficients.support;
-        if options.start_is_searched && options.warm_start.as_ref().is_some_and(is_start) {
+        if self.is_searched() || size.is_some() || problem.penalty().lambda0 == 0.0 {
             return Ok(());
         }
-        if std::mem::replace(&mut self.searched, true) || size.is_some() || problem.penalty().lambda0 == 0.0 {
-            return Ok(());
-        }
+        self.searched = true;
         let bound = self.lower_bound();
         // What it takes in from all of X is its own: nodes work with the core.
         let mut work = match self.has_room_for_core() {

@@ -15,7 +15,7 @@ impl Tree<'_, '_> {
     /// until there are as many as share a pass or all seem to be closed. Nothing is decided on the word of such a value, but which nodes
     /// are looked at.
     pub(super) fn dive(&mut self, pending: &mut Vec<Pending>, monitor: &Monitor<'_>) -> Result<()> {
-        let (begun, most) = (pending.len(), self.more_elsewhere(self.setting.tuning.nodes_per_pass));
+        let (begun, most) = (pending.len(), self.at_a_time(self.setting.tuning.nodes_per_pass));
         while pending.len() < most && monitor.stop(0).is_none() {
             let split = self.lowest_open(pending, begun.min(most - pending.len()));
             if split.is_empty() {

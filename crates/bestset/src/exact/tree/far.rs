@@ -45,8 +45,9 @@ struct FarTerms {
 }
 
 impl Tree<'_, '_> {
-    /// So many nodes, or more where passes are made elsewhere and the tree does not end soon. It does not depend on how many threads there are.
-    pub(super) fn more_elsewhere(&self, nodes: usize) -> usize {
+    /// So many nodes at a time, or more where pairs are listed elsewhere and the tree does not end soon. It does not depend on how many threads
+    /// there are.
+    pub(super) fn at_a_time(&self, nodes: usize) -> usize {
         let tuning = &self.setting.tuning;
         let is_more = self.processed >= tuning.search_from && self.setting.problem.design().lists_pairs();
         if is_more { tuning.more_elsewhere * nodes } else { nodes }

@@ -76,7 +76,8 @@ struct Sliced<'t, 'p, 'a> {
 
 impl<'t, 'p, 'a> Sliced<'t, 'p, 'a> {
     fn new(tree: &'t mut Tree<'p, 'a>, monitor: &Monitor<'_>) -> Self {
-        let open = vec![tree.save(monitor).untraced().opened()];
+        // The start is known here alone.
+        let open = vec![tree.save(monitor).untraced().opened().searched(tree.is_searched())];
         let Frontier { closed, unseen, .. } = tree.frontier;
         tree.frontier = Frontier::new();
         (tree.frontier.closed, tree.frontier.unseen) = (closed, unseen);

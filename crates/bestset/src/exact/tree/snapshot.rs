@@ -284,6 +284,11 @@ impl SavedTree {
         self
     }
 
+    /// Where answers were looked for outside the active set before a tree is divided, no slice does so again.
+    pub(super) fn searched(self, searched: bool) -> Self {
+        Self { searched, ..self }
+    }
+
     /// An answer that was found in another slice.
     pub(super) fn offer(&mut self, objective: f64, answer: &Coefficients) {
         if self.pool.first().is_none_or(|best| objective < best.0) {
