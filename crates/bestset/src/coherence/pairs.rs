@@ -100,17 +100,24 @@ pub(super) fn listed_elsewhere(
     pulled: &Pulled,
     basis: &Basis,
 ) -> Result<Option<(Vec<Vec<LargeEntry>>, f64)>> {
-    let vectors: Vec<&[f64]> = basis.vectors.iter().map(Vec::as_slice).collect();
+    let (vectors, features) = (basis.vectors.iter().map(Vec::as_slice).collect::<Vec<_>>(), pulled.features.len());
+    // One feature has no pair, and an object need not know what to answer.
+    if features < 2 {
+        return Ok(Some((vec![Vec::new(); features], 0.0)));
+    }
     let asked = PairsAsked {
         features: &pulled.features,
         scales: &pulled.scales,
         is_centred: basis.is_centred,
         basis: &vectors,
         inverse: &basis.inverse,
-        count: LARGEST.min(pulled.features.len().saturating_sub(1)),
+        count: LARGEST.min(features - 1),
     };
     let Some(found) = design.largest_pairs(&asked)? else { return Ok(None) };
-    let is_known = found.rows.len() == pulled.features.len() && found.error >= 0.0 && found.error.is_finite();
+    // What a row does not list would be taken for nothing where it lists too few.
+    let is_row = |row: &LargeProducts| row.len() == asked.count && row.iter().all(|e| (e.0 as usize) < features);
+    let are_rows = found.rows.len() == features && found.rows.iter().all(is_row);
+    let is_known = are_rows && found.error >= 0.0 && found.error.is_finite();
     Ok(is_known.then(|| (found.rows.into_par_iter().map(largest_first).collect(), found.error)))
 }
 
