@@ -93,7 +93,7 @@ fn of_kind(case: &mut Case, rng: &mut ChaCha8Rng, kind: usize, lost: f64) -> (Wo
         2 => (0..p)
             .map(|j| {
                 let size = 2f64.powi(case.norm(j).max(1e-300).log2().round() as i32);
-                let far = if case.intercept { pick(rng, &[0.0, 1.0, 4.0, -2.0]) } else { 0.0 };
+                let far = if case.intercept || rng.random_bool(0.1) { pick(rng, &[0.0, 1.0, 4.0, -2.0]) } else { 0.0 };
                 (far * size, pick(rng, &[1.0, -4.0, 0.125]))
             })
             .unzip(),
@@ -128,7 +128,9 @@ fn no_subset_is_below_its_bound_where_pairs_lose_all_that_they_may() {
     for seed in 0..3000 {
         let mut rng = rng(500_000 + seed);
         let mut case = if seed % 3 == 0 { hostile(&mut rng, &[Loss::Squared], 8) } else { incoherent(&mut rng) };
-        case.weights = None;
+        if rng.random_bool(0.9) {
+            case.weights = None;
+        }
         if case.intercept {
             for j in 0..case.p {
                 let far = pick(&mut rng, &[0.0, 0.0, 0.3, 3.0, 20.0]) * case.norm(j);
@@ -163,8 +165,7 @@ fn no_subset_is_below_its_bound_where_pairs_lose_all_that_they_may() {
             proved += usize::from(best < f64::INFINITY && found.bound() >= optimum * (1.0 - 1e-9));
         }
     }
-    println!("{looked} looks, {told} told, {proved} proved");
-    assert!(looked > 0);
+    assert!(looked > 3000 && told > 3000 && proved > 300, "{looked} looks, {told} told, {proved} proved");
 }
 
 /// Squares of such columns have few digits, and so have lengths that are made of them: nothing may rest on these.
