@@ -207,7 +207,7 @@ fn within_boxes(seed: u64, tally: &mut Tally) {
     let mut case = hostile(&mut rng, &[Loss::Squared], 7);
     let reach: Vec<f64> =
         (0..case.p).map(|j| power(&mut rng, -0.5, 0.7) * (case.n as f64).sqrt() / case.norm(j).max(1e-9)).collect();
-    case.penalty.lambda2 = if seed % 4 == 0 { 1e-14 } else { 0.0 };
+    case.penalty.lambda2 = if seed.is_multiple_of(4) { 1e-14 } else { 0.0 };
     case.penalty.bounds = Bounds::Each(reach.iter().map(|m| -m).collect(), reach);
     let all = enumerate(&case);
     let top = pick(&mut rng, &[1, 2, 3, 6]);
