@@ -51,7 +51,7 @@ class Elsewhere(Protocol):
         r_j = c_j - basis @ inverse @ basis.T @ c_j: an array of shape (len(features), count) with, for each feature j, the places in the list of
         the others k with the largest products of r_j and c_k in size, in any order, an array with these products, and a number. No product
         listed may be larger in size than what is given for it and that number together, none that is not listed larger than the least
-        given for j and that number: factors may be rounded to fewer digits, if the number leaves room for it.
+        given for j and that number: factors may be rounded to fewer digits, if the number leaves room for it. Two features at least are listed, ascending.
     ``trip``
         The most features in one call of `correlate`; between two calls limits and Ctrl-C are looked at. None for all of them.
     ``watch(stopped)``

@@ -7,7 +7,9 @@ from common import regression
 import bestset
 from bestset import _core, elsewhere
 from bestset.device import DeviceDesign, DeviceGenotypes
+from bestset.device._arrays import ArrayApi, Torch
 from bestset.device._genotypes import Whole
+from bestset.device._pairs import largest_pairs
 from bestset.testing import check_design
 
 
@@ -146,6 +148,55 @@ def test_pairs_of_columns_that_stay_there_are_as_large_as_is_said(put):
     check_design(Listing(put((X + 3.0).astype(np.float32))))
     with pytest.raises(AssertionError, match="a product is larger than it says"):
         check_design(Short(put(X)))
+
+
+def half(x):
+    """Rounded to the nearest of eight bits, as bfloat16."""
+    bits = np.ascontiguousarray(x, dtype=np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
+
+
+class Halved(ArrayApi):
+    """As a device that multiplies in half precision."""
+
+    _is_half, rough_output, rough_rounding = True, 2.0**-8, Torch.rough_rounding
+
+    def rough(self, x):
+        return half(x)
+
+    def rough_products(self, left, right):
+        parts = [slice(k, k + 1024) for k in range(0, left.shape[1], 1024)]
+        return sum(half(left[:, part] @ right[:, part].T) for part in parts)
+
+
+def test_sums_of_parts_in_half_precision_are_off_by_no_more_than_is_said():
+    # Parts of 514 and -510 of 1024 products of one: half precision has the even numbers up to 512 and every fourth beyond.
+    x = np.ones((4096, 2))
+    for part, total in enumerate((514, 514, -510, -510)):
+        x[1024 * part : 1024 * part + (1024 - total) // 2, 1] = -1.0
+    nothing, scales = np.zeros((4096, 0)), np.full(2, 1.0 / 64.0)
+    _, values, error = largest_pairs(Halved(x), 4096, [(slice(0, 2), x)], nothing, np.zeros((0, 0)), 1, 2, scales, False)
+    assert (8.0 / 4096.0 <= np.abs(values) + error).all()
+
+
+def test_no_pairs_are_asked_of_fewer_than_two_columns():
+    asked = []
+
+    class Listing(DeviceDesign):
+        def largest_pairs(self, features, *given):
+            asked.append(len(features))
+            return self._largest_pairs(features, *given)
+
+    # The open nodes leave nothing but the features of the answer.
+    rng = np.random.default_rng(64)
+    n, p, rho = int(rng.choice([30, 60, 100])), int(rng.choice([20, 30, 60])), rng.choice([0, 0.3, 0.6])
+    X = rng.standard_normal((n, p)) + np.sqrt(rho / (1 - rho)) * rng.standard_normal((n, 1))
+    k = int(rng.choice([5, 10, 15]))
+    y = X[:, :k] @ rng.choice([-1, 1], size=k) + rng.choice([0.1, 0.5, 1.0]) * rng.standard_normal(n)
+    lambda0 = float(rng.choice([0.002, 0.01, 0.03])) * ((y - y.mean()) ** 2).sum()
+    lambda2 = float(rng.choice([1e-3, 1e-2, 3e-2, 0.1]))
+    found = bestset.solve(Listing(X), y, lambda0=lambda0, lambda2=lambda2, method="exact")
+    assert found.status == "optimal" and all(count > 1 for count in asked)
 
 
 def test_few_columns_near_and_the_rest_by_sweeps_that_pick(put):

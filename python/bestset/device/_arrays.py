@@ -265,8 +265,12 @@ class Torch:
     def rough_rounding(self, n: int) -> float:
         """By what share of the product of their lengths a product of two rows may be off: products are exact, and each sum of single
         precision, of at most 1024 of them, is taken to lose eight times what rounding to the nearest does. Units that multiply in
-        half precision cut off what they add, and keep a few bits more than that."""
-        return 8.0 * 1.01 * (min(n, 1024) + n / 1024) * 2.0**-24
+        half precision cut off what they add, and keep a few bits more than that.
+
+        Where there are several sums, each is an output of half precision, rounded relative to itself; together they may be next to nothing.
+        By Cauchy and Schwarz the sizes of all of them add up to no more than the product of the lengths."""
+        of_parts = 1.01 * 2.0**-9 if self._is_half and n > 1024 else 0.0
+        return 8.0 * 1.01 * (min(n, 1024) + n / 1024) * 2.0**-24 + of_parts
 
     def rough_products(self, left: Any, right: Any) -> Any:
         """Sums of at most 1024 products, and sums of these in single precision."""

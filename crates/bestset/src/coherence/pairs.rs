@@ -98,8 +98,16 @@ pub(super) fn listed_elsewhere(
     design: &dyn Design,
     asked: &PairsAsked<'_>,
 ) -> Result<Option<(Vec<Vec<LargeEntry>>, f64)>> {
+    let features = asked.features.len();
+    // One feature has no pair, and an object need not know what to answer.
+    if features < 2 {
+        return Ok(Some((vec![Vec::new(); features], 0.0)));
+    }
     let Some(found) = design.largest_pairs(asked)? else { return Ok(None) };
-    let is_known = found.rows.len() == asked.features.len() && found.error >= 0.0 && found.error.is_finite();
+    // What a row does not list would be taken for nothing where it lists too few.
+    let is_row = |row: &LargeProducts| row.len() == asked.count && row.iter().all(|e| (e.0 as usize) < features);
+    let are_rows = found.rows.len() == features && found.rows.iter().all(is_row);
+    let is_known = are_rows && found.error >= 0.0 && found.error.is_finite();
     Ok(is_known.then(|| (found.rows.into_par_iter().map(largest_first).collect(), found.error)))
 }
 

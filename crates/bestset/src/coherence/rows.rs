@@ -38,6 +38,9 @@ const SINGLE: f64 = 5.97e-8;
 /// digits.
 const FEW_DIGITS: f64 = 32.0;
 
+/// Squares of columns that are shorter have too few digits for a length: those below 10⁻³⁰⁸ lose theirs.
+const SHORTEST: f64 = 1e-140;
+
 /// Bytes for each feature: the largest entries of its row of Q̃ and what is left of its curvature, twice.
 pub(super) const BYTES_OF_ROW: f64 = 16.0 * 4.0 * (LARGEST + 1) as f64;
 
@@ -167,7 +170,7 @@ impl Outside {
         let reach = |j: usize| squares[j].sqrt().max(design.offset(j) * (n as f64).sqrt()) / lengths.of(j);
         let features = chosen(problem.ncols(), |j| may_enter(problem, around, j).then_some(j));
         let largest_reach = largest(features.len(), |k| reach(features[k]).max(1.0));
-        if !features.iter().all(|j| reach(*j) < FEW_DIGITS) {
+        if !features.iter().all(|j| reach(*j) < FEW_DIGITS && lengths.of(*j) > SHORTEST) {
             return Ok(None);
         }
         let vectors: Vec<&[f64]> =

@@ -1,5 +1,7 @@
 //! The bounds against the fit on every subset.
 
+mod elsewhere;
+
 use super::discs::Weights;
 use super::*;
 use crate::common::{Case, ChaCha8Rng, Convex, RngExt, hostile, normal, pick, power, rng, subset_costs};
