@@ -1,12 +1,15 @@
 """How long tasks wait for workers that are late, lost, paused or die again and again; clocks and workers are made up."""
 
+import subprocess
+import sys
 import warnings
 
 import pytest
 
 distributed = pytest.importorskip("distributed", reason="Dask's distributed scheduler is not installed")
 
-from bestset.dask._workers import LOSSES, PATIENCE, NoWorkers, Waiting  # noqa: E402
+import bestset  # noqa: E402
+from bestset.dask._workers import LOSSES, PATIENCE, VERSION, NoWorkers, Waiting, check_package  # noqa: E402
 
 
 class Client:
@@ -80,3 +83,43 @@ def test_workers_that_die_again_and_again_are_not_waited_for_for_ever(adapts):
     waiting = Waiting(Client(adapts))
     for turn in range(10 * LOSSES):
         waiting.look(workers(f"a{turn}", f"b{turn // 100}"), turn // LOSSES, 5.0 * turn)
+
+
+class Answering:
+    """A client whose workers answer as they are told to."""
+
+    def __init__(self, *answers):
+        self.answers, self.calls = answers, 0
+
+    def run(self, function, on_error):
+        assert function() == bestset.__version__ and on_error == "return"
+        self.calls += 1
+        return {f"tcp://{k}": answer for k, answer in enumerate(self.answers)}
+
+
+def test_workers_without_the_package_or_with_another_version_are_named():
+    with pytest.raises(RuntimeError, match=r"tcp://1 cannot import bestset \(No module named 'bestset'\): install bestset\[dask\] "):
+        check_package(Answering(bestset.__version__, ModuleNotFoundError("No module named 'bestset'")))
+    with pytest.raises(RuntimeError, match=r"tcp://0 has bestset 0\.0\.0, and here it is "):
+        check_package(Answering("0.0.0"))
+    # Once for each client that has workers; one that is lost meanwhile is no matter.
+    client, empty = Answering(bestset.__version__, OSError("closed")), Answering()
+    for _ in range(2):
+        check_package(client)
+        check_package(empty)
+    assert (client.calls, empty.calls) == (1, 2)
+
+
+def test_the_question_needs_nothing_of_the_package():
+    # As in a worker that has none.
+    code = """
+import pickle, sys
+sys.modules["bestset"] = None
+question = pickle.loads(sys.stdin.buffer.read())
+try:
+    question()
+except ImportError:
+    print("none")
+"""
+    asked = subprocess.run([sys.executable, "-c", code], input=distributed.protocol.pickle.dumps(VERSION), stdout=subprocess.PIPE, check=True)
+    assert asked.stdout.split() == [b"none"]

@@ -12,7 +12,7 @@ import dask
 from dask.base import compute
 from dask.delayed import delayed
 
-from ._workers import NoWorkers, Waiting
+from ._workers import NoWorkers, Waiting, check_package
 
 #: How often a task is done again by the scheduler, and by us where its worker was lost too often.
 RETRIES = 5
@@ -58,6 +58,7 @@ class Cluster:
 
     def _futures(self, tasks: list[Any]) -> list[Any]:
         self._check()
+        check_package(self.client)
         waiting = Waiting(self.client)
         results: list[Any] = [None] * len(tasks)
         left, lost = list(range(len(tasks))), 0

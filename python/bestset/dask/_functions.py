@@ -59,10 +59,10 @@ def certify(X: Any, y: Any, coef: Any, intercept: float = 0.0, *, client: Any = 
         return bestset.certify(x, here(y), here(coef), intercept, **_local(more))
 
 
-def stability(X: Any, y: Any, *, client: Any = None, **more: Any) -> Stability:
+def stability(X: Any, y: Any, max_size: int | None = None, *, client: Any = None, **more: Any) -> Stability:
     """As `bestset.stability`, for X on a cluster."""
     with given(X, client) as x:
-        return bestset.stability(x, here(y), **_local(more))
+        return bestset.stability(x, here(y), max_size, **_local(more))
 
 
 def cv(X: Any, y: Any, *, client: Any = None, sample_weight: Any = None, offset: Any = None, **more: Any) -> Any:

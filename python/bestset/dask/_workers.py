@@ -22,9 +22,38 @@ LOSSES = 25
 #: Clients that have had a worker: where there is none now, they were lost.
 _served: weakref.WeakSet[Any] = weakref.WeakSet()
 
+#: Clients whose workers were asked for their package.
+_asked: weakref.WeakSet[Any] = weakref.WeakSet()
+
+#: The version that a worker has. A lambda goes to workers as what it is, anything with a name as that name, in a package that a worker may
+#: not have.
+VERSION = lambda: __import__("bestset").__version__  # noqa: E731
+
 
 class NoWorkers(RuntimeError):
     """There are none that tasks could wait for."""
+
+
+def check_package(client: Any) -> None:
+    """Asks the workers that a client begins with for their version of the package. One without it dies of the first task and says why only
+    in its own log.
+
+    Raises
+    ------
+    RuntimeError
+        Where one has none, or another.
+    """
+    if client in _asked:
+        return
+    own, found = VERSION(), client.run(VERSION, on_error="return")
+    for worker, version in sorted(found.items()):
+        if isinstance(version, ImportError):
+            raise RuntimeError(f"the worker {worker} cannot import bestset ({version}): install bestset[dask] {own} on every machine of the cluster")
+        # One that is lost while it is asked is no matter here.
+        if isinstance(version, str) and version != own:
+            raise RuntimeError(f"the worker {worker} has bestset {version}, and here it is {own}: install the same version everywhere")
+    if found:
+        _asked.add(client)
 
 
 class Waiting:
