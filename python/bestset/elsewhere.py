@@ -46,12 +46,14 @@ class Elsewhere(Protocol):
         any order, and an array with these products. They must be sums of at most 1024 products of single precision and sums of these, or
         more accurate: no factor may be rounded to fewer digits, as TF32 does. The bound of coherence asks for it where X is multiplied
         faster there than here.
-    ``largest_pairs(features, scales, centred, basis, inverse, count)``
+    ``largest_pairs(features, scales, centred, basis, inverse, count, costs, room)``
         The same without a copy of any column, the features ascending. With c_j the column of a listed feature times its scale, less its mean if `centred`, and
         r_j = c_j - basis @ inverse @ basis.T @ c_j: an array of shape (len(features), count) with, for each feature j, the places in the list of
         the others k with the largest products of r_j and c_k in size, in any order, an array with these products, and a number. No product
         listed may be larger in size than what is given for it and that number together, none that is not listed larger than the least
-        given for j and that number: factors may be rounded to fewer digits, if the number leaves room for it. Two features at least are listed, ascending.
+        given for j and that number: factors may be rounded to fewer digits, if the number leaves room for it. Two features at least are listed, ascending. Where `costs` is
+        not None, a number for each feature, nothing need hold for pairs with ``costs[j] + costs[k] > room``, which no better subset has together:
+        they may be left out, if as many others are listed in their place.
     ``trip``
         The most features in one call of `correlate`; between two calls limits and Ctrl-C are looked at. None for all of them.
     ``watch(stopped)``

@@ -228,17 +228,19 @@ def _check_pairs(design: Any, features: NDArray[np.int64], rng: np.random.Genera
         basis = np.asfortranarray(c[:, rng.permutation(c.shape[1])[:2]])
         inverse = np.asfortranarray(np.linalg.inv(basis.T @ basis + 0.1 * np.eye(2)))
         exact = np.abs((c - basis @ (inverse @ (basis.T @ c))).T @ c)
-        for count in {1, min(31, c.shape[1] - 1)}:
-            places, values, error = design.largest_pairs(listed, scales, centred, basis, inverse, count)
+        costs = rng.random(c.shape[1])
+        for count, given, room in ((count, given, room) for count in {1, min(31, c.shape[1] - 1)} for given, room in ((None, np.inf), (costs, 1.0))):
+            places, values, error = design.largest_pairs(listed, scales, centred, basis, inverse, count, given, room)
             places, values = np.asarray(places), np.abs(np.asarray(values)).astype(np.float64)
             assert places.shape == values.shape == (c.shape[1], count), f"largest_pairs gave shapes {places.shape} and {values.shape}"
             assert np.isfinite(error) and error >= 0.0, f"largest_pairs says that it is off by {error}"
             for j, (at, own) in enumerate(zip(places, values)):
                 assert j not in at and len(set(at.tolist())) == count, f"largest_pairs of place {j} lists itself, or another twice"
-                room = error + 1e-12
-                assert (exact[j, at] <= own + room).all(), f"largest_pairs of place {j}: a product is larger than it says"
+                # Of pairs that cost too much nothing is asked.
+                size = exact[j] if given is None else np.where(given[j] + given <= room, exact[j], 0.0)
+                assert (size[at] <= own + error + 1e-12).all(), f"largest_pairs of place {j}: a product is larger than it says"
                 others = np.setdiff1d(np.arange(c.shape[1]), [*at.tolist(), j])
-                assert (exact[j, others] <= own.min() + room).all(), f"largest_pairs of place {j} misses a larger one"
+                assert (size[others] <= own.min() + error + 1e-12).all(), f"largest_pairs of place {j} misses a larger one"
 
 
 def _check_solve(design: Any, rng: np.random.Generator) -> None:

@@ -9,7 +9,7 @@ from bestset import _core, elsewhere
 from bestset.device import DeviceDesign, DeviceGenotypes
 from bestset.device._arrays import ArrayApi, Torch
 from bestset.device._genotypes import Whole
-from bestset.device._pairs import largest_pairs
+from bestset.device._pairs import Order, largest_pairs
 from bestset.testing import check_design
 
 
@@ -175,7 +175,7 @@ def test_sums_of_parts_in_half_precision_are_off_by_no_more_than_is_said():
     for part, total in enumerate((514, 514, -510, -510)):
         x[1024 * part : 1024 * part + (1024 - total) // 2, 1] = -1.0
     nothing, scales = np.zeros((4096, 0)), np.full(2, 1.0 / 64.0)
-    _, values, error = largest_pairs(Halved(x), 4096, [(slice(0, 2), x)], nothing, np.zeros((0, 0)), 1, 2, scales, False)
+    _, values, error = largest_pairs(Halved(x), 4096, [(slice(0, 2), x)], nothing, np.zeros((0, 0)), 1, Order(2, None, np.inf), scales, False)
     assert (8.0 / 4096.0 <= np.abs(values) + error).all()
 
 

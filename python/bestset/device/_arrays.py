@@ -68,7 +68,8 @@ class ArrayApi:
         """Places and numbers of the largest entries of each row in size, but for the one at row + own."""
         here = np.array(self.host(x))
         sizes = np.abs(here)
-        sizes[np.arange(len(here)), own + np.arange(len(here))] = -1.0
+        rows = np.arange(min(len(here), max(here.shape[1] - own, 0)))
+        sizes[rows, own + rows] = -1.0
         at = np.argpartition(-sizes, count - 1, axis=1)[:, :count]
         return at, np.take_along_axis(here, at, axis=1)
 
@@ -90,6 +91,14 @@ class ArrayApi:
         """Rows as they are multiplied fastest."""
         return self.host(x)
 
+    def rough_lists(self, rows: int, count: int) -> tuple[Any, Any]:
+        """Room for places and numbers of some entries of each row."""
+        return np.empty((rows, count), dtype=np.int64), np.empty((rows, count), dtype=np.float32)
+
+    def listed(self, places: Places) -> Any:
+        """Places by which rows of `rough_zeros` and `rough_lists` are chosen."""
+        return places
+
     def lengths(self, x: Any, rough: Any) -> tuple[float, float]:
         """The longest row, and the most that is lost of one."""
         here = self.host(x)
@@ -102,7 +111,7 @@ class ArrayApi:
     def rough_products(self, left: Any, right: Any) -> Any:
         return left @ right.T
 
-    def rough_top(self, x: Any, count: int, own: int, p: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    def rough_top(self, x: Any, count: int, own: int, p: int) -> tuple[Any, Any]:
         """As `top` of the first p entries of each row."""
         return ArrayApi.top(self, x[:, :p], count, own)
 
@@ -256,7 +265,15 @@ class Torch:
         return self.torch.zeros((rows, columns), dtype=kind, device=self.device)
 
     def rough(self, x: Any) -> Any:
-        return x
+        return x.to(self.torch.bfloat16 if self._is_half else self.torch.float32)
+
+    def rough_lists(self, rows: int, count: int) -> tuple[Any, Any]:
+        kinds = (self.torch.int64, self.torch.float32)
+        places, values = (self.torch.empty((rows, count), dtype=kind, device=self.device) for kind in kinds)
+        return places, values
+
+    def listed(self, places: Places) -> Any:
+        return self.put(places)
 
     def lengths(self, x: Any, rough: Any) -> tuple[float, float]:
         """The longest row, and the most that is lost of one."""
@@ -289,8 +306,8 @@ class Torch:
         finally:
             backend.allow_bf16_reduced_precision_reduction = before
 
-    def rough_top(self, x: Any, count: int, own: int, p: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """As `top` of the first p entries of each row, which is a whole number of groups (`GROUP`): the largest are in the groups that have the
+    def rough_top(self, x: Any, count: int, own: int, p: int) -> tuple[Any, Any]:
+        """As `top` of the first p entries of each row, left there, which is a whole number of groups (`GROUP`): the largest are in the groups that have the
         largest, as many of them as entries are wanted."""
         torch, (rows, width) = self.torch, x.shape
         x.diagonal(own).fill_(0.0)
@@ -302,7 +319,7 @@ class Torch:
         sizes = some.abs()
         sizes[(at == mine) | (at >= p)] = -1.0
         found = torch.topk(sizes, count, dim=1, sorted=False).indices
-        return self.host(torch.gather(at, 1, found)), self.host(torch.gather(some, 1, found).to(torch.float32))
+        return torch.gather(at, 1, found), torch.gather(some, 1, found).to(torch.float32)
 
     def mean(self, x: Any) -> Any:
         return x.mean(dim=0, keepdim=True)

@@ -247,12 +247,14 @@ class DeviceDesign:
             raise AttributeError("pairs of columns are not multiplied faster there than columns are copied")
         return self._largest_pairs
 
-    def _largest_pairs(self, features: Places, scales: Floats, centred: bool, basis: Floats, inverse: Floats, count: int) -> Any:
+    def _largest_pairs(
+        self, features: Places, scales: Floats, centred: bool, basis: Floats, inverse: Floats, count: int, costs: Floats | None, room: float
+    ) -> Any:
         """For each of the features the places of the `count` others whose scaled columns have the largest products with what the basis leaves of
-        its own, these products, and what they may be off by."""
+        its own, these products, and what they may be off by; among pairs whose costs are together not above `room`."""
         with self.library.current() if self.kernels is not None else contextlib.nullcontext():
-            blocks = self._blocks(np.asarray(features))
-            return _pairs.largest_pairs(self.library, self.shape[0], blocks, basis, inverse, count, len(features), scales, centred)
+            blocks, order = self._blocks(np.asarray(features)), _pairs.Order(len(features), costs, room)
+            return _pairs.largest_pairs(self.library, self.shape[0], blocks, basis, inverse, count, order, scales, centred)
 
     def __repr__(self) -> str:
         return f"DeviceDesign(shape={self.shape}, device={self.library.device})"

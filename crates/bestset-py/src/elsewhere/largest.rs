@@ -35,8 +35,10 @@ impl Elsewhere {
             };
             let basis = matrix(asked.basis.concat(), [n, k]).map_err(ended)?;
             let inverse = matrix(asked.inverse.to_vec(), [k, k]).map_err(ended)?;
-            let given =
-                (features, PyArray1::from_slice(py, asked.scales), asked.is_centred, basis, inverse, asked.count);
+            let costs = asked.apart.map(|(costs, _)| PyArray1::from_slice(py, costs));
+            let room = asked.apart.map_or(f64::INFINITY, |(_, room)| room);
+            let (scales, centred) = (PyArray1::from_slice(py, asked.scales), asked.is_centred);
+            let given = (features, scales, centred, basis, inverse, asked.count, costs, room);
             let found = self.object.bind(py).call_method1("largest_pairs", given).map_err(ended)?;
             let wrong = |error: PyErr| self.failed(place(), format!("it gave no two arrays and a number: {error}"));
             let (places, values, error): (Bound<'_, PyAny>, Bound<'_, PyAny>, f64) = found.extract().map_err(wrong)?;

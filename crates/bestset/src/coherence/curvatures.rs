@@ -87,5 +87,6 @@ fn asked<'q>(pulled: &'q Pulled, basis: &'q Basis, vectors: &'q [&'q [f64]]) -> 
         basis: vectors,
         inverse: &basis.inverse,
         count: LARGEST.min(pulled.features.len().saturating_sub(1)),
+        apart: basis.apart.as_ref().map(|(costs, room)| (costs.as_slice(), *room)),
     }
 }

@@ -7,6 +7,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `apart` | features that no better subset has together (13.10) |
 //! | `rows` | the features outside Â, here or where X is, and rows of Q̃ (13.1) |
 //! | `curvatures` | d_j^m: the curvature that is left to a feature beside any m − 1 others (13.1) |
 //! | `pairs` | the look at all pairs of features that this takes |
@@ -14,6 +15,7 @@
 //! | `clusters` | the same where a few features correlate much (13.6) |
 //! | `terms` | φ_j^m, ϰ_j, ς_j, and their least sums for every m (13.3), (13.4) |
 
+mod apart;
 mod clusters;
 mod curvatures;
 mod discs;
@@ -29,6 +31,7 @@ use crate::kernel;
 use crate::problem::Problem;
 use crate::problem::whitened::{Frame, Unit};
 use crate::solution::Coefficients;
+pub(crate) use apart::Apart;
 use clusters::Clusters;
 use curvatures::Curvatures;
 use faer::{Mat, Side};
@@ -108,6 +111,11 @@ pub(crate) fn applies_among(problem: &Problem<'_>, features: usize, memory: &Mem
     problem.loss().is_quadratic() && memory.allows(bytes * features as f64, 2)
 }
 
+/// As [`applies_among`], with columns that stay where X is.
+pub(crate) fn applies_elsewhere(problem: &Problem<'_>, features: usize, memory: &Memory) -> bool {
+    problem.loss().is_quadratic() && memory.allows(rows::BYTES_OF_ROW * features as f64, 2)
+}
+
 /// Multiplications of double precision that take as long as [`bounds`] may.
 pub(crate) fn cost(problem: &Problem<'_>) -> f64 {
     cost_among(problem, problem.ncols())
@@ -149,6 +157,8 @@ pub(crate) struct Look<'l, 'a> {
     first: Option<Outside>,
     /// Whether columns stay where X is.
     is_elsewhere: bool,
+    /// Features that no better subset has together, where that is known.
+    apart: Option<Apart>,
 }
 
 impl<'l, 'a> Look<'l, 'a> {
@@ -157,25 +167,25 @@ impl<'l, 'a> Look<'l, 'a> {
         let frame = Frame::new(problem);
         let Some(around) = Around::new(problem, &frame, point)? else { return Ok(None) };
         let first = Outside::new(problem, &frame, &around, SHARES[0] * around.least)?;
-        Ok(Some(Self { problem, frame, around, first, is_elsewhere: false }))
+        Ok(Some(Self { problem, frame, around, first, is_elsewhere: false, apart: None }))
     }
 
     /// The same with columns that stay where X is, for [`Look::bounds`] alone: there is no forecast without copies, nor what a proof file says. Also
-    /// nothing where the place of X cannot list pairs.
-    pub fn elsewhere(problem: &'l Problem<'a>, point: &Coefficients) -> Result<Option<Self>> {
+    /// nothing where the place of X cannot list pairs. With `apart` it is about subsets that are better than the P which that was made with.
+    pub fn elsewhere(problem: &'l Problem<'a>, point: &Coefficients, apart: Option<Apart>) -> Result<Option<Self>> {
         let frame = Frame::new(problem);
         if !problem.design().lists_pairs() {
             return Ok(None);
         }
         let Some(around) = Around::new(problem, &frame, point)? else { return Ok(None) };
-        let first = Outside::elsewhere(problem, &around, SHARES[0] * around.least)?;
-        Ok(first.map(|first| Self { problem, frame, around, first: Some(first), is_elsewhere: true }))
+        let first = Outside::elsewhere(problem, &around, SHARES[0] * around.least, apart.as_ref())?;
+        Ok(first.map(|first| Self { problem, frame, around, first: Some(first), is_elsewhere: true, apart }))
     }
 
     /// The features outside Â, with this curvature left to Â.
     fn outside(&self, delta: f64) -> Result<Option<Outside>> {
         match self.is_elsewhere {
-            true => Outside::elsewhere(self.problem, &self.around, delta),
+            true => Outside::elsewhere(self.problem, &self.around, delta, self.apart.as_ref()),
             false => Outside::new(self.problem, &self.frame, &self.around, delta),
         }
     }

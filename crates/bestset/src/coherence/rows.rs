@@ -2,8 +2,8 @@
 //!
 //!   Q̃ = Q_FF − Q_FÂ (Q_ÂÂ − ϱ Id)⁻¹ Q_ÂF,        d_j^m = Q̃_jj − sum of the m − 1 largest |Q̃_jk|, k ≠ j.
 
-use super::Around;
 use super::pairs::{LARGEST, LargeEntry, SAMPLES, order, products};
+use super::{Apart, Around};
 use crate::design::correlate_many;
 use crate::error::Result;
 use crate::kernel;
@@ -111,6 +111,8 @@ pub(super) struct Basis {
     /// (Q_ÂÂ − ϱ Id)⁻¹, row by row.
     pub inverse: Vec<f64>,
     pub is_centred: bool,
+    /// What each feature costs, and what two of them may cost (MATH 13.10).
+    pub apart: Option<(Vec<f64>, f64)>,
 }
 
 /// Columns and what is left of them beside Â.
@@ -162,13 +164,19 @@ impl Outside {
     }
 
     /// The same of columns that stay where X is: from their products with those of Â. Nothing where they have too few digits, or samples have
-    /// weights.
-    pub fn elsewhere(problem: &Problem<'_>, around: &Around, delta: f64) -> Result<Option<Self>> {
+    /// weights. Features that no better subset has are left out.
+    pub fn elsewhere(
+        problem: &Problem<'_>,
+        around: &Around,
+        delta: f64,
+        apart: Option<&Apart>,
+    ) -> Result<Option<Self>> {
         let (n, count) = (problem.nrows(), around.support.len());
         let Some(metric) = Shifted::new(around, delta).filter(|_| problem.weights().is_none()) else { return Ok(None) };
         let (lengths, squares, design) = (problem.lengths()?, problem.squares()?, problem.design());
         let reach = |j: usize| squares[j].sqrt().max(design.offset(j) * (n as f64).sqrt()) / lengths.of(j);
-        let features = chosen(problem.ncols(), |j| may_enter(problem, around, j).then_some(j));
+        let may_be = |j: usize| may_enter(problem, around, j) && apart.is_none_or(|apart| apart.may_have(j));
+        let features = chosen(problem.ncols(), |j| may_be(j).then_some(j));
         let largest_reach = largest(features.len(), |k| reach(features[k]).max(1.0));
         if !features.iter().all(|j| reach(*j) < FEW_DIGITS && lengths.of(*j) > SHORTEST) {
             return Ok(None);
@@ -195,7 +203,8 @@ impl Outside {
         let double = 8.0 * (off * largest_reach * (1.0 + count as f64 * inverse_size) + metric.error * largest_reach);
         let error = double * made.iter().map(|m| m.1).fold(1.0, f64::max);
         let vectors = around.columns.iter().map(|u| u.values.clone()).collect();
-        let basis = Basis { vectors, inverse: metric.inverse(count), is_centred: problem.has_intercept() };
+        let (inverse, apart) = (metric.inverse(count), apart.map(|apart| apart.of(&features)));
+        let basis = Basis { vectors, inverse, is_centred: problem.has_intercept(), apart };
         let pulled = Pulled { features, scales, pulls: made.iter().map(|m| m.2).collect() };
         let own = made.iter().map(|m| m.0).collect();
         Ok(Some(Self { pulled, own, error, proof_error: f64::INFINITY, columns: OutsideColumns::There(basis) }))

@@ -80,7 +80,7 @@ impl<'r> Terms<'r> {
         let outside = self.outside.len();
         let most_added = outside.min(most).min(LARGEST + 1);
         let of = |m: usize| self.bound(most, m, (0..outside).map(|j| self.adding(j, left.at(j, m.max(1)))).collect());
-        let by_added: Vec<f64> = (0..=most_added).map(of).collect();
+        let by_added: Vec<f64> = (0..=most_added).into_par_iter().map(of).collect();
         let costs = least_costs(problem, most_added + 1);
         Coherent { by_added, costs, is_complete: outside.min(most) <= most_added }
     }
@@ -166,7 +166,7 @@ fn least_sum(mut terms: Vec<f64>, m: usize) -> f64 {
 /// The prices, ascending.
 fn prices(problem: &Problem<'_>) -> Vec<f64> {
     let mut prices: Vec<f64> = (0..problem.ncols()).map(|j| problem.coordinate(j).l0).collect();
-    prices.sort_unstable_by(f64::total_cmp);
+    prices.par_sort_unstable_by(f64::total_cmp);
     prices
 }
 

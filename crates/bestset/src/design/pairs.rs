@@ -17,12 +17,14 @@ pub struct PairsAsked<'q> {
     pub inverse: &'q [f64],
     /// How many products of each feature are listed.
     pub count: usize,
+    /// A cost of each feature, and what the costs of two may come to: of pairs with more nothing is asked, and whatever is listed of them serves.
+    pub apart: Option<(&'q [f64], f64)>,
 }
 
 /// The largest products of each feature with others.
 pub struct LargestPairs {
     /// For each feature the places of others in the list that was asked for, and products with them.
     pub rows: Vec<LargeProducts>,
-    /// |r_jᵀc_k| is at most |the product listed| and this; of what is not listed, |the least listed| and this.
+    /// |r_jᵀc_k| is at most |the product listed| and this; of what is not listed, |the least listed| and this; for the pairs that are asked for.
     pub error: f64,
 }

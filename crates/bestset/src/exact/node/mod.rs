@@ -4,6 +4,7 @@
 //! |---|---|
 //! | here | [`Node`], as it waits to be looked at, and [`Link`], one step of decisions |
 //! | `members` | [`Members`]: the features that are not out, with all that is known of each |
+//! | `costs` | [`FarCosts`]: which far features no better subset of the node has together |
 //! | `moved` | [`MovedCurvature`], as nodes hand it down |
 //! | `context` | [`NodeContext`]: columns, inner products and limits that all nodes look at |
 //! | `relaxation`, `start` | [`NodeRelaxation`]: a node with its minimiser, dual point and bound; where it starts |
@@ -14,6 +15,7 @@
 pub mod bound;
 pub mod branch;
 pub mod context;
+pub mod costs;
 pub mod decide;
 pub mod members;
 pub mod minimise;
@@ -28,6 +30,7 @@ pub use members::{Choice, Members};
 pub use moved::MovedCurvature;
 pub use relaxation::NodeRelaxation;
 
+pub use costs::FarCosts;
 use moved::MemberCurvature;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -63,6 +66,8 @@ pub struct Node {
     pub multiplier: f64,
     /// Curvature moved between loss and penalty.
     pub moved: Option<Arc<MovedCurvature>>,
+    /// What its far features cost beside each other, where that was looked at: of the node, or of one that it comes from.
+    pub costs: Option<Arc<FarCosts>>,
 }
 
 impl Node {

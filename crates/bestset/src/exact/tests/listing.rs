@@ -106,7 +106,10 @@ impl Design for Listing {
         let longest = [&rests, &columns].map(|list| most(|c| c.length, list));
         let error = longest[0] * lost[1] + longest[1] * lost[0] + lost[0] * lost[1] + 1e-6 * longest[0] * longest[1];
         let row = |j: usize| {
-            let product = |k: usize| (k as u32, kernel::dot(&rests[j].kept, &columns[k].kept) as f32);
+            // Of pairs that are not asked for it says nothing.
+            let is_asked = |k: usize| asked.apart.is_none_or(|(costs, room)| costs[j] + costs[k] <= room);
+            let made = |k: usize| if is_asked(k) { kernel::dot(&rests[j].kept, &columns[k].kept) } else { 0.0 };
+            let product = |k: usize| (k as u32, made(k) as f32);
             let mut all: Vec<(u32, f32)> = (0..columns.len()).filter(|k| *k != j).map(product).collect();
             all.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
             all.truncate(asked.count);

@@ -192,7 +192,7 @@ fn a_look_elsewhere_proves_what_one_here_does() {
             let (options, mut silent) = (Options::default(), ());
             let monitor = Monitor::new(&options, &mut silent);
             let look = match design.lists_pairs() {
-                true => Look::elsewhere(&problem, &answer),
+                true => Look::elsewhere(&problem, &answer, None),
                 false => Look::new(&problem, &answer),
             };
             let value = problem.objective(&answer).unwrap();

@@ -9,9 +9,9 @@ use crate::exact::node::decide::decide;
 use crate::exact::node::relax::relax;
 use crate::exact::node::round::round;
 use crate::exact::node::start::start;
-use crate::exact::node::{Members, Node, NodeRelaxation, is_listed};
+use crate::exact::node::{FarCosts, Members, Node, NodeRelaxation, is_listed};
 use crate::exact::tree::{CORE_PAIR_BYTES, Tree};
-use crate::kernel::each::{chosen, union};
+use crate::kernel::each::{chosen, each, union};
 use crate::problem::{Unlisted, screening};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -206,7 +206,7 @@ impl Tree<'_, '_> {
         let vacancies = self.vacancies();
         if terms.violating.is_empty() || is_tight || vacancies == 0 {
             self.starved |= !terms.violating.is_empty() && !is_tight;
-            node.far = self.still_open(node.far, &relaxed, view, dual)?;
+            self.leave_out(&mut node, &relaxed, view, dual)?;
             (relaxed.dual, relaxed.bound) = (dual, bound);
             self.close_or_split_far(Pending { node, relaxed, known }, monitor)?;
             return Ok(None);
@@ -230,18 +230,12 @@ impl Tree<'_, '_> {
         Ok(FarTerms { sum, violating: tau.iter().enumerate().map(excess).filter(|v| v.0 > 0.0).collect() })
     }
 
-    /// The far features that the optimality rule does not exclude (MATH 5.4) with the node's D and the ends of their rough correlations.
-    /// Where the ends disagree the correlation itself decides, so that single precision decides nothing. All stay open where the pass has
-    /// not told enough.
-    fn still_open(
-        &self,
-        far: Arc<Vec<usize>>,
-        relaxed: &NodeRelaxation,
-        view: FarView,
-        dual: f64,
-    ) -> Result<Arc<Vec<usize>>> {
+    /// Leaves the far features that the optimality rule does not exclude (MATH 5.4) with the node's D and the ends of their rough
+    /// correlations. Where the ends disagree the correlation itself decides, so that single precision decides nothing. All stay open where
+    /// the pass has not told enough.
+    fn leave_out(&self, node: &mut Node, relaxed: &NodeRelaxation, view: FarView, dual: f64) -> Result<()> {
         if dual < view.unlisted.excluded_from {
-            return Ok(far);
+            return Ok(());
         }
         let (problem, best, listed) = (self.setting.problem, self.pool.limit(), &view.listed);
         let coordinate = |k: usize| problem.coordinate(listed[k]).priced(relaxed.multiplier);
@@ -252,7 +246,14 @@ impl Tree<'_, '_> {
         for (&k, outer) in unsure.iter().zip(self.outer_correlations(relaxed, listed, &unsure)?) {
             ends[k].0 = outer;
         }
-        Ok(Arc::new(chosen(listed.len(), |k| (!excludes(k, ends[k].0)).then_some(listed[k]))))
+        let left = chosen(listed.len(), |k| (!excludes(k, ends[k].0)).then_some(k));
+        node.far = Arc::new(each(left.len(), |m| listed[left[m]]));
+        if self.lists_pairs() {
+            let part = |k: usize| FarCosts::part(coordinate(k).phi(ends[k].0), (dual, best));
+            let (features, parts) = (node.far.clone(), each(left.len(), |m| part(left[m])));
+            node.costs = Some(Arc::new(FarCosts { features, parts }));
+        }
+        Ok(())
     }
 
     /// The features that violate most come into memory, as many as were near at most.

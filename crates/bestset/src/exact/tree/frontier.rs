@@ -35,7 +35,7 @@ impl Frontier {
         let sharing = self.sharing.entry(Arc::as_ptr(&node.far).addr()).or_insert(0);
         *sharing += 1;
         if *sharing == 1 {
-            self.bytes += size_of::<usize>() * node.far.len();
+            self.bytes += bytes_of_list(&node);
         }
         self.open.push(node);
     }
@@ -50,7 +50,7 @@ impl Frontier {
             self.sharing.insert(list, left);
         } else {
             self.sharing.remove(&list);
-            self.bytes -= size_of::<usize>() * node.far.len();
+            self.bytes -= bytes_of_list(&node);
         }
         Some(node)
     }
@@ -92,4 +92,9 @@ impl Frontier {
     pub fn unseen_bound(&self) -> f64 {
         self.least_open().min(self.unseen)
     }
+}
+
+/// Of the list of far features, which nodes share, and of what these cost.
+fn bytes_of_list(node: &Node) -> usize {
+    size_of::<usize>() * node.far.len() + node.costs.as_ref().map_or(0, |costs| costs.parts.len())
 }

@@ -53,7 +53,7 @@ impl Tree<'_, '_> {
         let Setting { problem, size, .. } = self.setting;
         let limited = size.map(|k| problem.clone().with_max_size(k)).transpose()?;
         let (whole, left) = (limited.as_ref().unwrap_or(problem), remainder.features.len());
-        if left == problem.ncols() && remainder.inside.is_empty() {
+        if left == problem.ncols() && remainder.inside.is_empty() && !problem.design().lists_pairs() {
             self.look_within(&PartOfSubsets { problem: whole, answer, paid: 0.0 }, false, monitor)
         } else {
             let (placed, passes) = (remainder.placed(answer), monitor.passes);
@@ -68,13 +68,17 @@ impl Tree<'_, '_> {
         }
     }
 
-    /// As [`Tree::look_among`], with copies of the columns.
+    /// As [`Tree::look_among`], with copies of the columns, where there is room for them.
     fn look_here(
         &mut self,
         remainder: &LeftOpen,
         (whole, answer): (&Problem<'_>, &Coefficients),
         monitor: &mut Monitor<'_>,
     ) -> Result<bool> {
+        if !coherence::applies_among(whole, remainder.features.len(), &self.memory) {
+            self.looked_among = Some(remainder.features.len());
+            return Ok(true);
+        }
         let columns = match Held::new(whole.design(), &remainder.features, &|| monitor.check()) {
             Err(Error::Stopped) => return Ok(false),
             columns => columns?,
@@ -97,12 +101,18 @@ impl Tree<'_, '_> {
         let (problem, paid) = remainder.problem(whole, &columns)?;
         problem.knows_columns_of(whole, &remainder.features);
         let part = PartOfSubsets { problem: &problem, answer, paid };
-        let Some(look) = Look::elsewhere(part.problem, part.answer)? else { return Ok(None) };
+        let Some(look) = Look::elsewhere(part.problem, part.answer, remainder.apart())? else { return Ok(None) };
         let found = look.bounds(self.aim(&part), monitor.limits())?;
         if found.is_none() && monitor.stop(0).is_none() {
             return Ok(None);
         }
         self.take_look(found, &part, Vec::new(), monitor).map(Some)
+    }
+
+    /// Whether X lists pairs, and features have prices, by which they are ruled out beside others.
+    pub(super) fn lists_pairs(&self) -> bool {
+        let Setting { problem, size, .. } = self.setting;
+        size.is_none() && problem.penalty().lambda0 > 0.0 && problem.design().lists_pairs()
     }
 
     /// The bounds of coherence for the subsets of a part, where a forecast promises something if one is asked for; what they leave open is

@@ -43,7 +43,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         let known = tree.near.active.len();
         let beta = minimiser.iter().filter_map(|(j, b)| tree.near.position(j).map(|k| (k as u32, b))).collect();
         let far = Arc::new(far);
-        tree.frontier.push(Node { bound, id: 0, link: None, beta, far, known, multiplier, moved: None });
+        tree.frontier.push(Node { bound, id: 0, link: None, beta, far, known, multiplier, moved: None, costs: None });
         tree.made = 1;
         tree.extend_core();
         Ok(tree)

@@ -3,7 +3,7 @@
 
 use crate::control::Monitor;
 use crate::error::Result;
-use crate::exact::node::{Link, MovedCurvature, Node};
+use crate::exact::node::{FarCosts, Link, MovedCurvature, Node};
 use crate::exact::setting::Setting;
 use crate::exact::tree::Tree;
 use crate::file::float;
@@ -29,6 +29,8 @@ pub(crate) struct SavedTree {
     links: Vec<SavedLink>,
     fars: Vec<Vec<usize>>,
     moves: Vec<MovedCurvature>,
+    #[serde(default)]
+    costs: Vec<SavedCosts>,
     open: Vec<SavedNode>,
     pool: Vec<(f64, Coefficients)>,
     #[serde(with = "float")]
@@ -64,6 +66,16 @@ struct SavedNode {
     known: usize,
     multiplier: f64,
     moved: Option<usize>,
+    #[serde(default)]
+    costs: Option<usize>,
+}
+
+/// [`FarCosts`].
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SavedCosts {
+    features: Vec<usize>,
+    parts: Vec<u8>,
 }
 
 /// [`Outcome`] of the root.
@@ -119,6 +131,7 @@ struct SharedParts {
     links: Shared<Link>,
     fars: Shared<Vec<usize>>,
     moves: Shared<MovedCurvature>,
+    costs: Shared<FarCosts>,
 }
 
 impl SharedParts {
@@ -132,6 +145,7 @@ impl SharedParts {
             known: node.known,
             multiplier: node.multiplier,
             moved: node.moved.as_ref().map(|moved| self.moves.number(moved)),
+            costs: node.costs.as_ref().map(|costs| self.costs.number(costs)),
         }
     }
 
@@ -149,7 +163,8 @@ impl SharedParts {
 impl<'p, 'a> Tree<'p, 'a> {
     /// Everything that the next batches depend on.
     pub(super) fn save(&self, monitor: &Monitor<'_>) -> SavedTree {
-        let mut parts = SharedParts { links: Shared::new(), fars: Shared::new(), moves: Shared::new() };
+        let (links, fars, moves, costs) = (Shared::new(), Shared::new(), Shared::new(), Shared::new());
+        let mut parts = SharedParts { links, fars, moves, costs };
         let mut nodes: Vec<&Node> = self.frontier.open().collect();
         nodes.sort_unstable_by_key(|node| node.id);
         let open = nodes.into_iter().map(|node| parts.save(node)).collect();
@@ -162,6 +177,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             links: parts.saved_links(),
             fars: parts.fars.values.iter().map(|far| far.to_vec()).collect(),
             moves: parts.moves.values.iter().map(|moved| (**moved).clone()).collect(),
+            costs: parts.costs.values.iter().map(|costs| SavedCosts::from(&**costs)).collect(),
             open,
             pool: self.pool.entries().to_vec(),
             closed: self.frontier.closed,
@@ -178,7 +194,7 @@ impl<'p, 'a> Tree<'p, 'a> {
     /// The tree that was saved, for the same problem and options.
     pub fn restore(setting: Setting<'p, 'a>, saved: SavedTree, monitor: &mut Monitor<'_>) -> Result<Self> {
         saved.check(setting.problem)?;
-        let SavedTree { monitor: counted, near, intercept, core, grown, links, fars, moves, open, .. } = saved;
+        let SavedTree { monitor: counted, near, intercept, core, grown, links, fars, moves, costs, open, .. } = saved;
         counted.restore(monitor);
         let mut tree = Self::bare(setting, saved.root.into())?;
         tree.near.include_all(&near)?;
@@ -189,7 +205,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             tree.pool.offer(objective, coefficients);
         });
         monitor.so_far.offer_bound(tree.root_bound(), &tree.outcome.dual);
-        open_nodes(links, fars, moves, open).into_iter().for_each(|node| tree.frontier.push(node));
+        open_nodes((links, fars, moves, costs), open).into_iter().for_each(|node| tree.frontier.push(node));
         (tree.frontier.closed, tree.frontier.unseen) = (saved.closed, saved.unseen);
         (tree.processed, tree.made, tree.searched) = (saved.processed, saved.made, saved.searched);
         (tree.floor, tree.looked_among) = (saved.floor, saved.looked_among);
@@ -199,9 +215,7 @@ impl<'p, 'a> Tree<'p, 'a> {
 
 /// The open nodes, with what they share made once.
 fn open_nodes(
-    links: Vec<SavedLink>,
-    fars: Vec<Vec<usize>>,
-    moves: Vec<MovedCurvature>,
+    (links, fars, moves, costs): (Vec<SavedLink>, Vec<Vec<usize>>, Vec<MovedCurvature>, Vec<SavedCosts>),
     open: Vec<SavedNode>,
 ) -> Vec<Node> {
     let mut made: Vec<Arc<Link>> = Vec::with_capacity(links.len());
@@ -210,6 +224,7 @@ fn open_nodes(
     }
     let fars: Vec<Arc<Vec<usize>>> = fars.into_iter().map(Arc::new).collect();
     let moves: Vec<Arc<MovedCurvature>> = moves.into_iter().map(Arc::new).collect();
+    let costs: Vec<Arc<FarCosts>> = costs.into_iter().map(|costs| Arc::new(costs.into())).collect();
     let one = |node: SavedNode| Node {
         bound: node.bound,
         id: node.id,
@@ -219,6 +234,7 @@ fn open_nodes(
         known: node.known,
         multiplier: node.multiplier,
         moved: node.moved.map(|k| moves[k].clone()),
+        costs: node.costs.map(|k| costs[k].clone()),
     };
     open.into_iter().map(one).collect()
 }
@@ -230,6 +246,18 @@ fn fill_core(core: &mut Workspace<'_, '_>, features: &[usize], grown: &[usize]) 
         core.gram();
     }
     core.include_all(&features[core.active.len()..])
+}
+
+impl From<&FarCosts> for SavedCosts {
+    fn from(costs: &FarCosts) -> Self {
+        Self { features: costs.features.to_vec(), parts: costs.parts.clone() }
+    }
+}
+
+impl From<SavedCosts> for FarCosts {
+    fn from(SavedCosts { features, parts }: SavedCosts) -> Self {
+        Self { features: Arc::new(features), parts }
+    }
 }
 
 impl From<Outcome> for SavedRoot {
@@ -341,13 +369,15 @@ impl SavedTree {
         let mut positions = positions.chain(self.open.iter().flat_map(|n| n.beta.iter().map(|b| b.0)));
         let is_node = |n: &SavedNode| {
             let links = n.link.is_none_or(|k| k < self.links.len());
-            links && n.far < self.fars.len() && n.moved.is_none_or(|k| k < self.moves.len()) && n.known <= near
+            let lists = n.far < self.fars.len() && n.costs.is_none_or(|k| k < self.costs.len());
+            links && lists && n.moved.is_none_or(|k| k < self.moves.len()) && n.known <= near
         };
         let fits = features.copied().all(|j| j < p)
             && self.grown.iter().all(|&length| length <= self.core.len())
             && positions.all(|k| (k as usize) < near)
             && self.links.iter().enumerate().all(|(k, l)| l.parent.is_none_or(|parent| parent < k))
             && self.open.iter().all(is_node)
+            && self.costs.iter().all(|costs| costs.parts.len() == costs.features.len())
             && self.pool.iter().all(|(_, c)| c.support.iter().all(|&j| j < p))
             && self.root.dual.len() == problem.nrows();
         if fits { Ok(()) } else { Err(misfit()) }
