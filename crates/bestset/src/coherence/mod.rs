@@ -118,18 +118,18 @@ pub(crate) fn applies_elsewhere(problem: &Problem<'_>, features: usize, memory: 
 
 /// Multiplications of double precision that take as long as [`bounds`] may.
 pub(crate) fn cost(problem: &Problem<'_>) -> f64 {
-    cost_among(problem, problem.ncols())
+    cost_of(problem, (problem.ncols() as f64).powi(2))
 }
 
-/// As [`cost`], of so many features.
-pub(crate) fn cost_among(problem: &Problem<'_>, features: usize) -> f64 {
+/// As [`cost`], of so many pairs, counted from both sides.
+pub(crate) fn cost_of(problem: &Problem<'_>, pairs: f64) -> f64 {
     // The processor multiplies each pair once.
-    SHARES.len() as f64 * 0.5 * work_among(problem, features) / rows::RATE
+    SHARES.len() as f64 * 0.5 * work_of(problem, pairs) / rows::RATE
 }
 
-/// n p², the multiplications of one look at all pairs of p features from both sides, or as many as take the processor as long where the place of X does them.
-pub(crate) fn work_among(problem: &Problem<'_>, features: usize) -> f64 {
-    let pairs = problem.nrows() as f64 * (features as f64).powi(2);
+/// The multiplications of one look at so many pairs of features, counted from both sides, or as many as take the processor as long where the place of X does them.
+pub(crate) fn work_of(problem: &Problem<'_>, pairs: f64) -> f64 {
+    let pairs = problem.nrows() as f64 * pairs;
     match (problem.design().lists_pairs(), problem.design().multiplies_pairs()) {
         (true, _) => pairs / rows::LISTING_RATE,
         (false, true) => pairs / rows::DEVICE_RATE,

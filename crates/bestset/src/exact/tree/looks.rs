@@ -45,7 +45,8 @@ impl Tree<'_, '_> {
         let entries = (problem.nrows() * self.near.active.len()) as f64;
         let node = tuning.coherence_work_per_node.min(tuning.coherence_work_per_entry * entries);
         let done = self.processed as f64 * node;
-        self.processed >= tuning.nodes_before_coherence && done >= coherence::work_among(problem, features)
+        self.processed >= tuning.nodes_before_coherence
+            && done >= coherence::work_of(problem, (features as f64).powi(2))
     }
 
     /// As [`Tree::look_at_coherence`], among the features that are left.

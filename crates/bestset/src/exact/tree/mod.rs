@@ -95,7 +95,8 @@ impl<'p, 'a> Tree<'p, 'a> {
         // What the machine has to spare is looked up once for all.
         let memory = setting.options.memory();
         let empty = || Workspace::new(setting.problem).within(memory.clone());
-        let (near, core) = (empty(), empty());
+        let (mut near, core) = (empty(), empty());
+        near.active = near.active.also_narrow();
         Ok(Self {
             bounds: setting.problem.lower_bounds()?,
             most_near: setting.tuning.most_near.min(near.most_columns(setting.tuning.memory_for_columns)),

@@ -45,6 +45,15 @@ impl LeftOpen {
         Apart::new(parts.iter().map(|&part| f64::from(part)).collect(), f64::from(PARTS))
     }
 
+    /// How many pairs of them a subset may have, counted from both sides.
+    fn pairs(&self) -> f64 {
+        let Some(parts) = &self.parts else { return (self.features.len() as f64).powi(2) };
+        let mut counts = [0.0; 256];
+        parts.iter().for_each(|&part| counts[usize::from(part)] += 1.0);
+        let beside = |part: usize| counts[..=usize::from(PARTS) - part].iter().sum::<f64>();
+        (0..=usize::from(PARTS)).map(|part| counts[part] * beside(part)).sum()
+    }
+
     /// The answer by places among the features that are left.
     pub fn placed(&self, answer: &Coefficients) -> Coefficients {
         let place = |(j, b): (usize, f64)| self.features.binary_search(&j).ok().map(|k| (k, b));
@@ -104,6 +113,7 @@ impl Tree<'_, '_> {
             true => coherence::applies_elsewhere(problem, count, &self.memory),
             false => coherence::applies_among(problem, count, &self.memory),
         };
-        (is_due && count > 0 && can && monitor.has_time_for(coherence::cost_among(problem, count))).then_some(remainder)
+        (is_due && count > 0 && can && monitor.has_time_for(coherence::cost_of(problem, remainder.pairs())))
+            .then_some(remainder)
     }
 }

@@ -24,6 +24,9 @@ const TALL_COLUMNS: usize = 2;
 /// Bytes for an entry of these, and of all others: storage grows by doubling, which takes three times as much.
 const ENTRY: (f64, f64) = (10.0, 24.0);
 
+/// Bytes for an entry that is there in single precision as well.
+const NARROW: f64 = 12.0;
+
 /// The same for what grows with the square of their number.
 const SQUARES: usize = 2;
 
@@ -89,6 +92,7 @@ impl Workspace<'_, '_> {
     /// The most columns for which copies take a `share`-th of the memory.
     pub(crate) fn most_columns(&self, share: usize) -> usize {
         let entry = if self.holds_once() { ENTRY.0 } else { ENTRY.1 };
+        let entry = entry + if self.active.is_narrow() { NARROW } else { 0.0 };
         let length = match self.active.is_sparse() {
             true => 36.0 * (self.active.stored() / self.active.len().max(1)).max(16) as f64,
             false => entry * self.active.nrows() as f64,
