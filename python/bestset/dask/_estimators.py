@@ -124,8 +124,8 @@ class _Selected:
 def _closed_client(X: Any) -> str | None:
     """The status of a client that is no longer open and had parts of X."""
     clients = (getattr(part, "client", None) for part in dict(X.dask).values())
-    closed = (client.status for client in clients if getattr(client, "status", "running") not in ("running", "connecting"))
-    return next(closed, None)
+    states = (getattr(client, "status", "running") for client in clients)
+    return next((str(state) for state in states if state not in ("running", "connecting")), None)
 
 
 def _predicting(name: str) -> Any:
