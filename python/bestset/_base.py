@@ -107,14 +107,16 @@ class BestSubsetBase(BaseEstimator):
             accept_sparse="csc", dtype=_input.FLOATS, order="F", ensure_all_finite=False, ensure_min_samples=2, **checks
         )
         if type(X) is not np.ndarray:
-            X, y = validate_data(self, X, y, **wanted)
+            with _input.placed(y):
+                X, y = validate_data(self, X, y, **wanted)
             return X, y
         # An array has no names; to look for them scikit-learn asks every installed package, which takes as long as a small fit. So it
         # does to check them: arrays with nothing to say against are not shown to it.
         if _is_plain(X, y):
             X = np.asarray(X, order="F")
         else:
-            X, y = check_X_y(X, y, estimator=self, **wanted)
+            with _input.placed(y):
+                X, y = check_X_y(X, y, estimator=self, **wanted)
         self.n_features_in_ = X.shape[1]
         self.__dict__.pop("feature_names_in_", None)
         return X, y
@@ -124,7 +126,8 @@ class BestSubsetBase(BaseEstimator):
         _input.check(y, "y")
         n, p = X.shape
         kind = np.float64 if y_numeric else None
-        y = column_or_1d(check_array(y, ensure_2d=False, dtype=kind, ensure_min_samples=2, input_name="y"), warn=True)
+        with _input.placed(y):
+            y = column_or_1d(check_array(y, ensure_2d=False, dtype=kind, ensure_min_samples=2, input_name="y"), warn=True)
         if len(y) != n:
             raise ValueError(f"y has length {len(y)}, but X has {n} rows")
         self.n_features_in_ = int(p)
@@ -207,7 +210,8 @@ class BestSubsetBase(BaseEstimator):
             own = file if file is None or len(targets) == 1 else f"{os.fspath(file)}.{number}"
             control = self._control(left, own)
             data = Data(matrix, y, weights, fixed, self._times)
-            found = _core.select(data, setup, choice, _problem.spread(data, setup, choice, control))
+            with _input.named(self._names()):
+                found = _core.select(data, setup, choice, _problem.spread(data, setup, choice, control))
             result = _result.selected(found, p, self._names(), setup, target=self._target)
             result.ties = "efron" if self._times is None else self._times.ties
             result.strata = () if self._times is None else self._times.labels

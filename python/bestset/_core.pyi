@@ -26,6 +26,7 @@ def block_moments(
     centre: NDArray[np.float64] | None = None,
     scale: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]: ...
+def shown(value: float, digits: int, above: bool) -> str: ...
 def explained(
     loss: str,
     theta: float | None,
@@ -123,11 +124,14 @@ class SubsetDict(AnswerDict):
 class SubsetsDict(TypedDict):
     sizes: list[SubsetDict]
     dependent: list[list[int]]
+    constant: list[int]
+    remarks: list[tuple[str, str]]
 
 class PathDict(TypedDict):
     points: list[PointDict]
     status: str
     criteria: dict[str, NDArray[np.float64]]
+    remarks: list[tuple[str, str]]
 
 class ValidationDict(TypedDict):
     mean: NDArray[np.float64]
@@ -141,6 +145,7 @@ class ValidationDict(TypedDict):
 class SelectedDict(TypedDict):
     solution: SolutionDict
     remarks: list[tuple[str, str]]
+    constant: list[int]
     provable: dict[str, float]
     path: PathDict | None
     point: int | None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeAlias, Union
 
 import numpy as np
@@ -156,6 +157,46 @@ def _sparse(X: Any) -> tuple[SparseColumns, int, int]:
     # scipy may keep more room than it uses.
     used = int(starts[-1])
     return (n, starts, np.ascontiguousarray(rows[:used]), np.ascontiguousarray(values[:used])), n, p
+
+
+@contextmanager
+def placed(y: Any) -> Iterator[None]:
+    """Says of an error of scikit-learn where y is not finite, if that is what it is about."""
+    try:
+        yield
+    except ValueError as error:
+        where = _first_bad(y)
+        if where is None:
+            raise
+        k, value, count = where
+        others = "" if count == 1 else f", the first of {count} such entries"
+        raise ValueError(f"{error} y[{k}] is {value}{others}: leave these samples out, as X[numpy.isfinite(y)] does.") from None
+
+
+@contextmanager
+def named(names: Sequence[str] | None) -> Iterator[None]:
+    """Says the names of the columns that an error of the engine speaks of by number."""
+    try:
+        yield
+    except ValueError as error:
+        columns = getattr(error, "columns", None)
+        if names is None or not columns:
+            raise
+        said = ", ".join(f"column {j} is {str(names[j])!r}" for j in columns)
+        raise ValueError(f"{error} ({said})") from None
+
+
+def _first_bad(y: Any) -> tuple[int, float, int] | None:
+    """The first entry of a target of numbers that is not finite, and how many there are."""
+    array = np.asarray(y.to_numpy() if hasattr(y, "to_numpy") else y)
+    if array.dtype.kind not in "fO":
+        return None
+    try:
+        array = array.astype(np.float64).ravel()
+    except (TypeError, ValueError):
+        return None
+    bad = np.flatnonzero(~np.isfinite(array))
+    return (int(bad[0]), float(array[bad[0]]), bad.size) if bad.size else None
 
 
 def feature_names(X: Any) -> tuple[str, ...] | None:

@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from . import _core, _input, _problem, _sequences
+from ._result import warn
 from ._sequences import Path, Subsets
 
 
@@ -98,7 +99,9 @@ def path(
     control = _problem.control(
         "incremental", threads, on_interrupt, gap=gap, time_limit=time_limit, checkpoint=checkpoint
     )
-    found = _core.path(data, setup, choice, control)
+    with _input.named(names):
+        found = _core.path(data, setup, choice, control)
+    warn(found["remarks"], 2)
     return _sequences.path(found, p, names, setup)
 
 
@@ -144,7 +147,7 @@ def subsets(
     X, y
         The samples.
     max_size : int, optional
-        The largest size; None for all features, at most eight.
+        The largest size; None for all features, at most eight, of which the answer says so when it is printed.
     time_limit, max_nodes
         For all sizes together. Sizes that are not proved by then say so in their status.
 
@@ -174,5 +177,8 @@ def subsets(
     control = _problem.control(
         "exact", threads, on_interrupt, gap=gap, time_limit=time_limit, max_nodes=max_nodes, max_memory=max_memory
     )
-    found = _core.subsets(data, setup, control, _problem.size(max_size, "max_size"))
-    return Subsets([_sequences.subset(s, p, names) for s in found["sizes"]], found["dependent"])
+    with _input.named(names):
+        found = _core.subsets(data, setup, control, _problem.size(max_size, "max_size"))
+    warn(found["remarks"], 2)
+    sizes = [_sequences.subset(s, p, names) for s in found["sizes"]]
+    return Subsets(sizes, found["dependent"], found["constant"], stops=max_size is None and len(sizes) < p)

@@ -161,7 +161,8 @@ def size(k: Any, name: str = "k") -> int | None:
         return None
     number = None if isinstance(k, bool) else _input.whole(k)
     if number is None or not 1 <= number <= _input.LARGEST:
-        raise ValueError(f"{name} is {k}; it must be a whole number, at least 1 and at most {_input.LARGEST}")
+        text = f"; it is a text: give int({k!r})" if isinstance(k, str) and k.strip().isdigit() else ""
+        raise ValueError(f"{name} is {k!r}; it must be a whole number, at least 1 and at most {_input.LARGEST}{text}")
     return number
 
 

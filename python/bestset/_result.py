@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import elsewhere
+from . import _core, elsewhere
 from ._input import Floats
 
 if TYPE_CHECKING:
@@ -178,6 +178,8 @@ class Result(Coefficients):
         Features of which each is a combination of the others of its list but for rounding, as far as an exact search with
         ``lambda2 = 0`` met them; alone, with an intercept: a column that is constant but for its last digits. They were
         taken for exact combinations and constants: the bound is not one for fits made of their last digits.
+    constant : list of int
+        Features that are constant, and were left out: with an intercept they say nothing.
     """
 
     support: NDArray[np.int64]
@@ -207,6 +209,7 @@ class Result(Coefficients):
     excluded: int = 0
     included: int = 0
     dependent: list[list[int]] = field(default_factory=list)
+    constant: list[int] = field(default_factory=list)
     groups: NDArray[Any] | None = None
     baseline: Any = field(default=None, repr=False)
     ties: str = field(default="efron", repr=False)
@@ -243,7 +246,7 @@ class Result(Coefficients):
         size = "" if self.k is None else f" of at most {self.k} feature{'s' if self.k != 1 else ''}"
         return (
             f"best possible within {percent(self.relative_gap)}: no subset{size} lowers the objective by more than "
-            f"{self.gap:.4g}{hint}"
+            f"{most(self.gap)}{hint}"
         )
 
     def _price(self) -> str:
@@ -257,12 +260,13 @@ class Result(Coefficients):
             ("intercept", f"{self.intercept:.6g}" if self.class_intercept is None else f"{np.round(self.class_intercept, 6)}"),
             ("penalty per feature", self._price()),
             ("problem", f"{self.loss} loss, lambda1 = {self.lambda1:.6g}, lambda2 = {self.lambda2:.6g}"),
-            ("objective", f"{self.objective:.7g}, and at least {self.lower_bound:.7g} for every subset"),
+            ("objective", f"{self.objective:.7g}, and at least {least(self.lower_bound)} for every subset"),
             ("certificate", self._statement()),
             ("standing", self.standing),
             ("status", self.status.replace("_", " ")),
             ("effort", f"{self.n_iter} iterations of {self.method}, {seconds_text(self.seconds)}"),
             *(("dependent", dependence([self._name(j) for j in group])) for group in self.dependent),
+            *([("left out", left_out([self._name(j) for j in self.constant[: SHOWN + 1]], len(self.constant)))] if self.constant else []),
             *(("remark", remark) for remark in self.remarks),
         ]
 
@@ -289,7 +293,7 @@ class Result(Coefficients):
             rows.append((name, *(f"{row[place]:.6g}" for row in values), share))
         left, *widths = (max(len(row[c]) for row in rows) for c in range(len(rows[0])))
         lines = ["  ".join([f"{row[0]:<{left}}", *(f"{c:>{w}}" for c, w in zip(row[1:], widths))]).rstrip() for row in rows]
-        shown = ("penalty per feature", "problem", "certificate", "standing", "dependent", "remark")
+        shown = ("penalty per feature", "problem", "certificate", "standing", "dependent", "left out", "remark")
         said = [f"{name:<19}  {value}" for name, value in self._rows() if name in shown]
         return "\n".join([head, "", *lines, "", *said])
 
@@ -367,11 +371,11 @@ class Certificate:
         elif self.proved:
             verdict = "proved best within the tolerance"
         else:
-            verdict = f"best possible within {percent(self.relative_gap)}: at most {self.gap:.4g} above it"
+            verdict = f"best possible within {percent(self.relative_gap)}: at most {most(self.gap)} above it"
         return [
             ("objective", f"{self.objective:.7g}"),
-            ("lower bound", f"{self.lower_bound:.7g}"),
-            ("gap", f"{self.gap:.4g} ({percent(self.relative_gap)})"),
+            ("lower bound", least(self.lower_bound)),
+            ("gap", f"{most(self.gap)} ({percent(self.relative_gap)})"),
             ("verdict", verdict),
             ("standing", self.standing),
             ("best known", f"{self.solution.objective:.7g} with {len(self.solution.support)} features"),
@@ -405,7 +409,7 @@ def selected(found: SelectedDict, p: int, names: tuple[str, ...] | None, setup: 
     remarks = [text for _, text in found["remarks"]]
     return result(
         solution, p, names, setup, path=made, chosen_by=said, frequencies=shares, remarks=remarks,
-        provable=found["provable"], baseline=found["baseline"], class_rows=found["classes"], **more,
+        provable=found["provable"], constant=found["constant"], baseline=found["baseline"], class_rows=found["classes"], **more,
     )  # fmt: skip
 
 
@@ -429,6 +433,14 @@ def dependence(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]} are combinations of each other but for rounding"
 
 
+def left_out(names: list[str], count: int) -> str:
+    """Which features were left out because they are constant, in words: the first of so many."""
+    shown = names[:SHOWN] + ([f"{count - SHOWN} more"] if count > SHOWN else [])
+    if len(shown) == 1:
+        return f"{shown[0]} is constant"
+    return f"{', '.join(shown[:-1])} and {shown[-1]} are constant"
+
+
 def shares_of(margins: Floats) -> Floats:
     """Probabilities of classes, one column each, from their linear predictors."""
     from scipy.special import softmax
@@ -437,8 +449,19 @@ def shares_of(margins: Floats) -> Floats:
     return shares
 
 
+def least(bound: float, digits: int = 7) -> str:
+    """A lower bound in few digits: rounded down, so that it still is one."""
+    return _core.shown(bound, digits, False)
+
+
+def most(gap: float, digits: int = 4) -> str:
+    """A gap in few digits: rounded up, so that it still holds."""
+    return _core.shown(gap, digits, True)
+
+
 def percent(share: float) -> str:
-    return f"{100 * share:.3g} %" if np.isfinite(share) else "unknown"
+    """A gap as a share, rounded up."""
+    return f"{most(100 * share, 3)} %" if np.isfinite(share) else "unknown"
 
 
 def seconds_text(seconds: float) -> str:

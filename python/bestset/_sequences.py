@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._input import Floats
-from ._result import SHOWN, Coefficients, Result, dependence, grid, percent, result, warn
+from ._result import SHOWN, Coefficients, Result, dependence, grid, left_out, most, percent, result, warn
 
 if TYPE_CHECKING:
     from ._core import PathDict, SubsetDict
@@ -163,11 +163,17 @@ class Subsets(Sequence[Subset]):
     ----------
     dependent : list of list of int
         As in `Result`.
+    constant : list of int
+        As in `Result`.
     """
 
-    def __init__(self, subsets: list[Subset], dependent: list[list[int]] | None = None) -> None:
+    def __init__(
+        self, subsets: list[Subset], dependent: list[list[int]] | None = None, constant: list[int] | None = None, stops: bool = False
+    ) -> None:
         self.subsets = subsets
         self.dependent = dependent or []
+        self.constant = constant or []
+        self._stops = stops
 
     @overload
     def __getitem__(self, index: int) -> Subset: ...
@@ -199,7 +205,7 @@ class Subsets(Sequence[Subset]):
         rows: list[tuple[str, ...]] = [("size", "objective", "gap", "r2", "bic", "status", "features")]
         for s in self.subsets:
             bic = "–" if s.bic is None else f"{s.bic:.6g}"
-            row = (str(s.size), f"{s.objective:.6g}", f"{s.gap:.3g}", f"{s.r2:.4f}", bic, s.status)
+            row = (str(s.size), f"{s.objective:.6g}", most(s.gap, 3), f"{s.r2:.4f}", bic, s.status)
             features = ", ".join(s.selected[:SHOWN]) + (" …" if len(s.support) > SHOWN else "")
             rows.append((*row, features if s.reached else f"not reached (so far {features})"))
         return rows
@@ -208,14 +214,21 @@ class Subsets(Sequence[Subset]):
         rows = self._rows()
         widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
         lines = ["  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths)).rstrip() for row in rows]
-        return "\n".join(lines + [f"dependent: {text}" for text in self._dependent()])
+        return "\n".join(lines + self._remarks())
 
-    def _dependent(self) -> list[str]:
-        return [dependence([self.subsets[0]._name(j) for j in group]) for group in self.dependent]
+    def _remarks(self) -> list[str]:
+        if not self.subsets:
+            return []
+        name = self.subsets[0]._name
+        said = [f"dependent: {dependence([name(j) for j in group])}" for group in self.dependent]
+        if self.constant:
+            said.append(f"left out: {left_out([name(j) for j in self.constant[: SHOWN + 1]], len(self.constant))}")
+        if self._stops:
+            said.append(f"sizes up to {len(self)} of {self.subsets[0].n_features}, as without max_size: a larger one asks for more")
+        return said
 
     def _repr_html_(self) -> str:
-        remarks = "".join(f"<p>dependent: {escape(text)}</p>" for text in self._dependent())
-        return grid("best subset of every size", self._rows()) + remarks
+        return grid("best subset of every size", self._rows()) + "".join(f"<p>{escape(text)}</p>" for text in self._remarks())
 
 
 def path(found: PathDict, p: int, names: tuple[str, ...] | None, setup: Setup) -> Path:

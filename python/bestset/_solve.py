@@ -211,7 +211,8 @@ def solve(
     )  # fmt: skip
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable; it is {callback!r}")
-    found = _core.select(data, setup, choice, _problem.spread(data, setup, choice, control), callback)
+    with _input.named(names):
+        found = _core.select(data, setup, choice, _problem.spread(data, setup, choice, control), callback)
     if found["unfinished"] is not None:
         found["remarks"].append(("limit", found["unfinished"]))
     _result.warn(found["remarks"], stacklevel=2)
@@ -339,7 +340,8 @@ def certify(
         method, threads, on_interrupt, gap=gap, time_limit=time_limit, max_nodes=max_nodes, max_memory=max_memory,
         trace=False, prove=prove, checkpoint=checkpoint,
     )  # fmt: skip
-    found = _core.certify(data, setup, _problem.choice(lambda0=lambda0, k=k), control, given)
+    with _input.named(names):
+        found = _core.certify(data, setup, _problem.choice(lambda0=lambda0, k=k), control, given)
     _result.warn(found["selected"]["remarks"], stacklevel=2)
     solution = _result.selected(
         found["selected"], p, names, setup, target=_input.target_name(y), classes=_input.class_labels(y, loss)

@@ -124,7 +124,8 @@ def stability(
     )  # fmt: skip
     control = _problem.control("incremental", threads, on_interrupt, gap=gap, time_limit=time_limit)
     draws = Draws(_problem.size(subsamples, "subsamples") or 1, float(share), _input.seed(random_state))
-    found = _core.stability(data, setup, _problem.choice(max_size=max_size), control, draws)
+    with _input.named(names):
+        found = _core.stability(data, setup, _problem.choice(max_size=max_size), control, draws)
     if found["status"] in _problem.LIMITS:
         text = f"A limit struck: only {found['subsamples']} of {subsamples} subsamples were fitted."
         _result.warn([("limit", text)], stacklevel=2)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._result import Result
+from ._result import Result, most
 from ._sequences import Path
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def gap(result: Result, ax: Axes | None = None) -> Axes:
     ax.step(seconds, bound, where="post", color=MARK, lw=1.8, label="lower bound on every answer")
     ax.set_xlabel("seconds")
     ax.set_ylabel("objective")
-    ax.set_title(f"{result.status.replace('_', ' ')}, gap {result.gap:.3g}", fontsize="medium", loc="left")
+    ax.set_title(f"{result.status.replace('_', ' ')}, gap {most(result.gap, 3)}", fontsize="medium", loc="left")
     ax.legend(frameon=False, fontsize="small")
     # The first answers and bounds may be far off: what matters is near the last.
     final, last = float(objective[-1]), float(bound[-1])

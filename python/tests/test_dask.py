@@ -240,6 +240,15 @@ def test_what_cannot_be_is_said_clearly(client, tmp_path):
         bd.from_array(da.from_array(X, chunks=(-1, 20)), closed)
     with pytest.raises(RuntimeError, match="the client is closed"):
         bd.DaskBestSubsetRegressor(client=closed).fit(da.from_array(X, chunks=(-1, 20)), y)
+    # What it kept is gone with it.
+    model = bd.DaskBestSubsetRegressor(client=client).fit(da.from_array(X, chunks=(-1, 20)), y)
+    keeping = distributed.Client(client.cluster, set_as_default=False)
+    kept = keeping.persist(da.from_array(X, chunks=(-1, 20)))
+    distributed.wait(kept)
+    keeping.close()
+    with dask.config.set(scheduler="threads"), pytest.raises(RuntimeError, match="whose client is closed, and is no longer there: make X anew"):
+        model.predict(kept)
+    assert model.predict(X).shape == y.shape
     with pytest.raises(TypeError, match="must be a distributed.Client"):
         bd.solve(da.from_array(X, chunks=(-1, 20)), y, client="tcp://127.0.0.1:8786")
     with pytest.raises(TypeError, match="not a dask array"):

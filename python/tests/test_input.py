@@ -48,8 +48,8 @@ def test_a_mask_holds_features_in_and_out():
 @pytest.mark.parametrize("k", [2**70, float("nan"), float("inf"), "three", 1.5, 0, -3])
 def test_sizes_are_named(k):
     X, y = regression()
-    assert f"k is {k}; it must be" in message(lambda: bestset.solve(X, y, k=k, lambda2=0.5, method="exact"))
-    assert f"k is {k}; it must be" in message(lambda: BestSubsetRegressor(k=k).fit(X, y))
+    assert f"k is {k!r}; it must be" in message(lambda: bestset.solve(X, y, k=k, lambda2=0.5, method="exact"))
+    assert f"k is {k!r}; it must be" in message(lambda: BestSubsetRegressor(k=k).fit(X, y))
     assert "max_nodes is" in message(lambda: bestset.solve(X, y, 1.0, lambda2=0.5, method="exact", max_nodes=2**70))
 
 

@@ -80,6 +80,12 @@ NULL
   .Call(savvy_call_select__impl, `call`, `progress`)
 }
 
+#' A bound to so many significant digits: not below it, or not above.
+#' @noRd
+`call_shown` <- function(`value`, `digits`, `above`) {
+  .Call(savvy_call_shown__impl, `value`, `digits`, `above`)
+}
+
 #' How often each feature is selected on random subsamples.
 #' @noRd
 `call_stability` <- function(`call`, `subsamples`, `share`, `seed`) {

@@ -2,7 +2,8 @@
 #'
 #' `open_npy()`: an array of NumPy in Fortran order (`f8`, `f4` or `i1`), or a folder with the parts of a sparse matrix as SciPy names
 #' them (`indptr.npy`, `indices.npy`, `data.npy`, `shape.npy`). Columns stay on disk, and are read in blocks of a few megabytes when they
-#' are needed.
+#' are needed. Columns have the names that a file beside the array says, `genes.npy.names`, a list of texts in JSON, as `bestset convert` writes
+#' it.
 #'
 #' `open_bed()`: genotypes of PLINK, `NAME.bed` with `NAME.bim` and `NAME.fam`. A column counts the copies of the effect allele, and has its
 #' mean where a genotype is not known. They are read for each fit, and stay packed in memory, two bits for each, where there is

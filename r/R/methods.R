@@ -1,6 +1,14 @@
 # What R users expect of a fit.
 
-percent <- function(x) if (!is.finite(x)) "an unknown share" else paste0(format(100 * x, digits = 2), " %")
+# A bound with few digits, rounded to the side on which it still is one: lower bounds down, gaps up.
+bounded <- function(x, digits, above) {
+  if (!is.finite(x)) return(format(x))
+  whole <- if (x == 0) 1 else floor(log10(abs(x))) + 1
+  # As format() has it: no digit before the point is left out.
+  call_shown(x, max(digits, if (whole <= 15) whole), above)
+}
+
+percent <- function(x) if (!is.finite(x)) "an unknown share" else paste0(bounded(100 * x, 2, TRUE), " %")
 
 # What the certificate says, in words.
 statement <- function(object) {
@@ -8,7 +16,7 @@ statement <- function(object) {
   if (object$status == "optimal") return("best possible: proved best within the tolerance")
   size <- if (is.null(object$k)) "" else paste0(" of at most ", object$k, " feature", if (object$k != 1) "s")
   paste0("best possible within ", percent(object$relative_gap), ": no subset", size, " lowers the objective by more than ",
-    format(object$gap, digits = 4))
+    bounded(object$gap, 4, TRUE))
 }
 
 chosen_by <- function(object) {
@@ -46,6 +54,7 @@ summary.bestset <- function(object, ...) {
   left_out <- length(object$coding$na.action)
   if (left_out) lines <- c(lines, samples = paste0(object$n, "; left out: ", left_out, " with missing values"))
   for (group in object$dependent) lines <- c(lines, dependent = dependence(name_of(object, group)))
+  if (length(object$constant)) lines <- c(lines, `left out` = left_out(object, object$constant))
   lines <- c(lines, setNames(object$remarks, rep("remark", length(object$remarks))))
   structure(list(call = object$call, target = object$target, size = object$size, p = object$p, family = object$family,
     coefficients = table, lines = lines), class = "summary.bestset")
@@ -61,6 +70,13 @@ survival_line <- function(object) {
 dependence <- function(names) {
   if (length(names) == 1) return(paste(names, "is constant but for rounding"))
   paste(paste(names, collapse = ", "), "are combinations of each other but for rounding: subsets with all of them were taken to fit no better than with one less")
+}
+
+# Which features were left out because they are constant; the first of many.
+left_out <- function(object, constant, shown = 8) {
+  names <- c(name_of(object, head(constant, shown)), if (length(constant) > shown) paste(length(constant) - shown, "more"))
+  if (length(names) == 1) return(paste(names, "is constant"))
+  paste(paste(head(names, -1), collapse = ", "), "and", names[[length(names)]], "are constant")
 }
 
 #' @export
@@ -94,8 +110,8 @@ certificate <- function(object) {
 #' @export
 print.certificate <- function(x, digits = 7, ...) {
   rows <- c(
-    objective = format(x$objective, digits = digits), `lower bound` = format(x$lower_bound, digits = digits),
-    gap = if (is.finite(x$gap)) paste0(format(x$gap, digits = 4), " (", percent(x$relative_gap), ")") else "not known",
+    objective = format(x$objective, digits = digits), `lower bound` = bounded(x$lower_bound, digits, FALSE),
+    gap = if (is.finite(x$gap)) paste0(bounded(x$gap, 4, TRUE), " (", percent(x$relative_gap), ")") else "not known",
     verdict = if (is.finite(x$objective)) statement(x) else "not allowed: more features than k, or outside the limits",
     standing = x$standing, status = gsub("_", " ", x$status), `best known` = x$best_known
   )

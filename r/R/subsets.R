@@ -6,7 +6,7 @@
 #'
 #' @inheritParams bestset
 #' @param x A formula, or the features, as in [bestset()]; for `plot()` an answer of `subsets()`.
-#' @param nvmax The largest size; `NULL` for all features, at most eight.
+#' @param nvmax The largest size; `NULL` for all features, at most eight, of which the answer says so when it is printed.
 #' @param ... For the methods: further arguments, of the problem as in [bestset()] and of [bestset_control()]. A time limit is for
 #'   all sizes together.
 #' @param object,id An answer of `subsets()`; sizes.
@@ -48,12 +48,13 @@ fit_subsets <- function(x, y, nvmax = NULL, ..., call, coding = NULL, target = N
   table$status <- vapply(found$sizes, `[[`, "", "status")
   table$proved <- table$status == "optimal"
   table$reached <- vapply(found$sizes, `[[`, TRUE, "reached")
+  for (text in found$remarks) warning(text, call. = FALSE)
   limits <- intersect(table$status, LIMITS)
   if (length(limits)) {
     warning("stopped at a limit (", gsub("_", " ", limits[[1]]), "): sizes that are not proved say so in `proved`", call. = FALSE)
   }
   structure(list(call = call, table = table, sizes = lapply(found$sizes, shaped, asked), names = asked$names, p = asked$p, n = asked$n, family = asked$family,
-    has_intercept = asked$call$setup$intercept, lambda2 = found$lambda2, dependent = found$dependent, seconds = found$seconds),
+    has_intercept = asked$call$setup$intercept, lambda2 = found$lambda2, dependent = found$dependent, constant = found$constant, stops = is.null(nvmax) && nrow(table) < asked$p, seconds = found$seconds),
     class = "bestset_subsets")
 }
 
@@ -103,6 +104,8 @@ print.bestset_subsets <- function(x, shown = 8, ...) {
   padded <- vapply(seq_along(left), function(j) formatC(trimws(cells[, j]), width = max(nchar(cells[, j])) * (1 - 2 * left[[j]])), cells[, 1])
   cat(trimws(apply(padded, 1, paste, collapse = "  "), "right"), sep = "\n")
   for (group in x$dependent) cat("dependent: ", dependence(name_of(x, group)), "\n", sep = "")
+  if (length(x$constant)) cat("left out: ", left_out(x, x$constant), "\n", sep = "")
+  if (isTRUE(x$stops)) cat("sizes up to ", nrow(x$table), " of ", x$p, ", as without nvmax: a larger one asks for more\n", sep = "")
   invisible(x)
 }
 

@@ -74,6 +74,11 @@ SEXP savvy_call_select__impl(SEXP c_arg__call, SEXP c_arg__progress) {
     return handle_result(res);
 }
 
+SEXP savvy_call_shown__impl(SEXP c_arg__value, SEXP c_arg__digits, SEXP c_arg__above) {
+    SEXP res = savvy_call_shown__ffi(c_arg__value, c_arg__digits, c_arg__above);
+    return handle_result(res);
+}
+
 SEXP savvy_call_stability__impl(SEXP c_arg__call, SEXP c_arg__subsamples, SEXP c_arg__share, SEXP c_arg__seed) {
     SEXP res = savvy_call_stability__ffi(c_arg__call, c_arg__subsamples, c_arg__share, c_arg__seed);
     return handle_result(res);
@@ -104,6 +109,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"savvy_call_read_model__impl", (DL_FUNC) &savvy_call_read_model__impl, 1},
     {"savvy_call_report__impl", (DL_FUNC) &savvy_call_report__impl, 3},
     {"savvy_call_select__impl", (DL_FUNC) &savvy_call_select__impl, 2},
+    {"savvy_call_shown__impl", (DL_FUNC) &savvy_call_shown__impl, 3},
     {"savvy_call_stability__impl", (DL_FUNC) &savvy_call_stability__impl, 4},
     {"savvy_call_subsets__impl", (DL_FUNC) &savvy_call_subsets__impl, 3},
     {"savvy_call_survival__impl", (DL_FUNC) &savvy_call_survival__impl, 2},

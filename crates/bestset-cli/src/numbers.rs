@@ -1,9 +1,26 @@
 //! Numbers for people.
 
+use bestset::shown::Side;
+
 /// About six significant digits, fewer of what is tiny; `–` for values that are not there.
 pub fn number(value: f64) -> String {
+    rounded(value, None)
+}
+
+/// The same of a lower bound: not above it.
+pub fn below(value: f64) -> String {
+    rounded(value, Some(Side::Below))
+}
+
+/// The same of a gap: not below it.
+pub fn above(value: f64) -> String {
+    rounded(value, Some(Side::Above))
+}
+
+/// To the nearest number, or to the side on which it stays a bound.
+fn rounded(value: f64, side: Option<Side>) -> String {
     let size = value.abs();
-    if value.is_nan() {
+    let text = if value.is_nan() {
         "–".to_owned()
     } else if value.is_infinite() {
         (if value > 0.0 { "∞" } else { "−∞" }).to_owned()
@@ -16,7 +33,8 @@ pub fn number(value: f64) -> String {
     } else {
         let whole = size.log10().floor().max(0.0) as usize;
         format!("{value:.*}", 6usize.saturating_sub(whole))
-    }
+    };
+    side.map_or(text.clone(), |side| side.keep(text, value))
 }
 
 /// A setting: as it was given, or six significant digits of one that was computed.
@@ -28,11 +46,21 @@ pub fn short(value: f64) -> String {
 
 /// A share as a percentage.
 pub fn percent(share: f64) -> String {
+    rounded_percent(share, None)
+}
+
+/// The same of a gap: not below it.
+pub fn percent_above(share: f64) -> String {
+    rounded_percent(share, Some(Side::Above))
+}
+
+fn rounded_percent(share: f64, side: Option<Side>) -> String {
     if !share.is_finite() {
         return number(share);
     }
     let value = 100.0 * share;
-    if value == 0.0 || value >= 0.01 { format!("{value:.2} %") } else { format!("{value:.0e} %") }
+    let text = if value == 0.0 || value >= 0.01 { format!("{value:.2}") } else { format!("{value:.0e}") };
+    format!("{} %", side.map_or(text.clone(), |side| side.keep(text, value)))
 }
 
 /// A duration.
@@ -64,6 +92,19 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(number(value), text);
         }
+    }
+
+    #[test]
+    fn bounds_are_rounded_to_their_side() {
+        assert_eq!((below(3.8021356789), above(3.8021351)), ("3.802135".into(), "3.802136".into()));
+        assert_eq!((below(-3.8021351), above(6.3681e-7)), ("-3.802136".into(), "6.369e-7".into()));
+        assert_eq!(
+            (above(999999.96), below(0.5), above(f64::INFINITY)),
+            ("1000000.0".into(), "0.500000".into(), "∞".into())
+        );
+        assert_eq!((percent_above(0.123401), percent_above(1.01e-9)), ("12.35 %".into(), "2e-7 %".into()));
+        assert_eq!((percent_above(0.0), percent_above(0.5)), ("0.00 %".into(), "50.00 %".into()));
+        assert_eq!((below(f64::NAN), percent_above(f64::INFINITY)), ("–".into(), "∞".into()));
     }
 
     #[test]

@@ -4,9 +4,9 @@ mod parts;
 
 use crate::error::{FileError, Result};
 use crate::file::{Compression, Format, ReadOptions, Source, survey};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, Names};
 use crate::table::{Label, Table};
-use crate::write::{check_numbers, is_folder};
+use crate::write::{check_numbers, is_folder, write_names};
 use bestset::file::{Place, place, replace};
 use npyz::{Order, WriteOptions, WriterBuilder};
 use std::io::{BufWriter, Write};
@@ -30,7 +30,7 @@ pub struct Converted {
     pub readings: usize,
 }
 
-/// Columns of a file into a NumPy array in Fortran order, so many at a time as `options.max_memory` has room for: the file is read as
+/// Columns of a file into a NumPy array in Fortran order, with a file of their names beside it ([`bestset::design::column_names`]), so many at a time as `options.max_memory` has room for: the file is read as
 /// often as that takes. So are sparse columns of LIBSVM and Matrix Market into a folder of their parts, where there is a limit on memory.
 /// `None` where this is no such conversion: CSV, Parquet and NPY are read so, and written to a regular file that is not compressed.
 ///
@@ -72,13 +72,21 @@ pub fn convert(
     // Half for the columns, half for what reading and writing them takes besides.
     let room = options.max_memory.map_or(usize::MAX, |bytes| (bytes / 2).max(LEAST));
     let width = (room as u64 / (8 * found.rows.max(1))).clamp(1, found.columns.max(1) as u64) as usize;
+    let names = match &all.names {
+        Names::Listed(names) => {
+            let kept = names.iter().enumerate().filter(|(k, _)| gone.binary_search(k).is_err());
+            Names::Listed(kept.map(|(_, name)| name.clone()).collect())
+        }
+        numbered => numbered.clone(),
+    };
     let mut task = Task { from, to, options, gone, label, width, columns: found.columns, failed: None };
     let mut done = None;
     let written = replace(&file, |part| {
         let mut out = BufWriter::with_capacity(1 << 20, part);
         done = task.run(&mut out)?;
         out.flush()
-    });
+    })
+    .and_then(|()| write_names(to, &names));
     match (task.failed.take(), written) {
         (Some(error), _) => Err(error),
         (None, Err(e)) => Err(FileError::new(to, format!("cannot be written: {e}")).into()),

@@ -70,6 +70,8 @@ pub struct Dataset {
     pub remarks: Vec<String>,
     /// What was taken for granted in reading the file, one sentence each.
     pub notes: Vec<String>,
+    /// Line of the file on which the first row stands, where every row is the next line.
+    pub first_line: Option<u64>,
 }
 
 /// Missing values of one column and what took their place.
@@ -222,6 +224,22 @@ impl Dataset {
             incomplete: 0,
             remarks: Vec::new(),
             notes: Vec::new(),
+            first_line: None,
+        }
+    }
+
+    /// What is wrong with the entry of a column in row i, counted from zero: an error that names the file, the line or the row of those
+    /// that are used, and the column.
+    pub fn fault(&self, column: &str, i: usize, problem: impl Into<String>) -> FileError {
+        let error = FileError::new(&self.source, problem).in_column(column);
+        let left_out = self.without_target + self.incomplete;
+        match self.first_line {
+            Some(first) => error.at_line(first + i as u64),
+            None if left_out == 0 => error.at_row(i as u64 + 1),
+            None => {
+                let problem = format!("{}; the row is number {} of those used", error.problem, i + 1);
+                FileError { problem, ..error }
+            }
         }
     }
 
@@ -314,7 +332,7 @@ impl Table {
             return Err(FileError::new(&self.source, "no column is left to be a feature").into());
         }
         let roles::Assigned { target, weights, offset, apart } = assigned;
-        let Self { source, numbers, names, notes, .. } = self;
+        let Self { source, numbers, names, notes, first_line, .. } = self;
         Ok(Dataset {
             source,
             matrix: numbers,
@@ -330,6 +348,7 @@ impl Table {
             incomplete,
             remarks: Vec::new(),
             notes,
+            first_line,
         })
     }
 

@@ -100,6 +100,21 @@ pub(crate) fn quoted(text: impl AsRef<str>) -> String {
     }
 }
 
+/// What is wrong with a number that is infinite, and what to do.
+#[cfg(feature = "tables")]
+pub(crate) fn infinite(value: impl fmt::Display) -> String {
+    format!(
+        "{value} is not finite, as numbers must be; correct it, or make it a missing value (an empty field, NaN in an array) for \
+         --impute mean or --drop-missing"
+    )
+}
+
+/// The same of a target.
+#[cfg(feature = "tables")]
+pub(crate) fn infinite_target(value: impl fmt::Display) -> String {
+    format!("{value} is not finite; the target must be a finite number in every row")
+}
+
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.path.display())?;

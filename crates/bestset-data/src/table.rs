@@ -175,15 +175,16 @@ impl Table {
     /// Names that more than one column has make it unclear which is meant.
     pub(crate) fn check_names(&self) -> Result<()> {
         let mut seen = std::collections::HashSet::new();
-        if let Names::Listed(names) = &self.names {
-            for name in names.iter().chain(self.texts.iter().map(|t| &t.name)) {
-                if !seen.insert(name) {
-                    let problem = format!("two columns are named {}", quoted(name));
-                    return Err(FileError::new(&self.source, problem).into());
-                }
-            }
-        }
-        Ok(())
+        let Names::Listed(names) = &self.names else { return Ok(()) };
+        let mut all = names.iter().chain(self.texts.iter().map(|t| &t.name));
+        let Some(twice) = all.find(|name| !seen.insert(*name)) else { return Ok(()) };
+        let places: Vec<usize> = (0..self.columns()).filter(|&k| self.name(k) == *twice).map(|k| k + 1).collect();
+        let (first, second) = (places.first().unwrap_or(&0), places.get(1).unwrap_or(&0));
+        let problem = format!(
+            "columns {first} and {second} are both named {}, and it is not clear which is meant: rename one of them",
+            quoted(twice)
+        );
+        Err(FileError::new(&self.source, problem).into())
     }
 }
 

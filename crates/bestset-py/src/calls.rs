@@ -7,6 +7,7 @@ use crate::output;
 use crate::report::Kept;
 use crate::run::{Caller, run};
 use bestset::select::SUBSET_SIZES;
+use bestset::shown::{Side, significant};
 use bestset::{ClassCoefficients, Coefficients, Loss};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -18,6 +19,12 @@ type Dict<'py> = PyResult<Bound<'py, PyDict>>;
 pub fn caller<'c>(control: &Control, input: &Input<'_>, callback: Option<&'c Bound<'c, PyAny>>) -> Caller<'c> {
     let (threads, keep_answer) = (control.threads, control.keep_answer);
     Caller { threads, cancel: input.cancel.clone(), keep_answer, callback }
+}
+
+/// A bound to so many significant digits: not below it, or not above.
+#[pyfunction]
+pub fn shown(value: f64, digits: usize, above: bool) -> String {
+    significant(value, digits, if above { Side::Above } else { Side::Below })
 }
 
 /// The model at a price, of a size, or chosen by a criterion or by cross-validation.
@@ -135,13 +142,15 @@ pub fn path<'py>(
     let input = data.borrow(&setup)?;
     let caller = caller(&control, &input, None);
     let cancel = caller.cancel.clone();
-    let found = run(py, &caller, |_| {
+    let (found, remarks) = run(py, &caller, |_| {
         input.pose(|posed| {
             let found = posed.path(&choice.selection(posed, &control, &cancel)?)?;
-            Ok(output::ShownPath::new(posed, &found, None)?)
+            Ok((output::ShownPath::new(posed, &found, None)?, posed.remarks()))
         })
     })?;
-    found.to_python(py, true)
+    let dict = found.to_python(py, true)?;
+    dict.set_item("remarks", output::remarks(&remarks))?;
+    Ok(dict)
 }
 
 /// The best subset of every size up to `most`, and the features taken for combinations of each other.
@@ -157,17 +166,19 @@ pub fn subsets<'py>(
     let input = data.borrow(&setup)?;
     let caller = caller(&control, &input, None);
     let cancel = caller.cancel.clone();
-    let found = run(py, &caller, |_| {
+    let (found, remarks, constant) = run(py, &caller, |_| {
         input.pose(|posed| {
             let options = control.options(posed, &cancel)?;
             let mut found = posed.subsets(most.unwrap_or(SUBSET_SIZES), &options)?;
             found.sizes.iter_mut().for_each(|s| s.coefficients = posed.outward(&s.coefficients));
-            Ok(found)
+            Ok((found, posed.remarks(), posed.constant()))
         })
     })?;
     let dict = PyDict::new(py);
     dict.set_item("sizes", found.sizes.iter().map(|s| output::subset(py, s)).collect::<PyResult<Vec<_>>>()?)?;
     dict.set_item("dependent", found.dependent)?;
+    dict.set_item("constant", constant)?;
+    dict.set_item("remarks", output::remarks(&remarks))?;
     Ok(dict)
 }
 

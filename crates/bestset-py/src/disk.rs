@@ -1,7 +1,7 @@
 //! A matrix in files, for Python: columns that stay on disk, genotypes that stay packed.
 
 use crate::errors::Failure;
-use bestset::design::{Column, Design, GenotypeFile, Stored};
+use bestset::design::{Column, Design, GenotypeFile, Stored, column_names};
 use bestset::{Error, Result};
 use bestset_data::{CohortFiles, CohortOptions, read_cohort};
 use numpy::npyffi::NPY_ORDER;
@@ -23,7 +23,8 @@ use std::path::PathBuf;
 /// nbytes : int
 ///     Bytes of one reading of all columns.
 /// names : list of str or None
-///     Names of the columns, where the files have any: chromosome:position:other:effect of genotypes.
+///     Names of the columns, where the files have any: chromosome:position:other:effect of genotypes, or what the file beside an array
+///     says that ``bestset convert`` writes (``x.npy.names``).
 /// reading : dict
 ///     Bytes read so far, readings of all columns, seconds waited for the disk; zeros for genotypes that are in memory.
 #[pyclass(frozen, weakref, module = "bestset")]
@@ -34,7 +35,7 @@ pub struct OnDisk {
 }
 
 enum Held {
-    Stored(Stored),
+    Stored { stored: Stored, names: Option<Vec<String>> },
     Packed { genotypes: GenotypeFile, names: Vec<String> },
 }
 
@@ -42,7 +43,7 @@ impl OnDisk {
     /// The design that the engine reads.
     pub fn design(&self) -> &dyn Design {
         match &self.held {
-            Held::Stored(stored) => stored,
+            Held::Stored { stored, .. } => stored,
             Held::Packed { genotypes, .. } => genotypes.design(),
         }
     }
@@ -51,7 +52,8 @@ impl OnDisk {
         let Some(files) = CohortFiles::of(&path) else {
             let stored = Stored::open(&path).map_err(|e| e.to_string())?;
             let stored = if keep_moments { stored.keeping_moments() } else { stored };
-            return Ok(Self { path, keep_moments, held: Held::Stored(stored) });
+            let names = column_names(&path, stored.ncols()).map_err(|e| e.to_string())?;
+            return Ok(Self { path, keep_moments, held: Held::Stored { stored, names } });
         };
         if keep_moments {
             return Err(format!(
@@ -107,7 +109,7 @@ impl OnDisk {
     #[getter]
     fn dtype(&self) -> &str {
         match &self.held {
-            Held::Stored(stored) => match stored.numbers() {
+            Held::Stored { stored, .. } => match stored.numbers() {
                 "f64" => "float64",
                 "f32" => "float32",
                 _ => "int8",
@@ -119,7 +121,7 @@ impl OnDisk {
     #[getter]
     fn nbytes(&self) -> u64 {
         match &self.held {
-            Held::Stored(stored) => stored.bytes(),
+            Held::Stored { stored, .. } => stored.bytes(),
             Held::Packed { genotypes, .. } => genotypes.bytes(),
         }
     }
@@ -127,7 +129,7 @@ impl OnDisk {
     #[getter]
     fn names(&self) -> Option<Vec<String>> {
         match &self.held {
-            Held::Stored(_) => None,
+            Held::Stored { names, .. } => names.clone(),
             Held::Packed { names, .. } => Some(names.clone()),
         }
     }
@@ -135,7 +137,7 @@ impl OnDisk {
     #[getter]
     fn reading<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let reading = match &self.held {
-            Held::Stored(stored) => stored.reading(),
+            Held::Stored { stored, .. } => stored.reading(),
             Held::Packed { genotypes, .. } => genotypes.reading().unwrap_or_default(),
         };
         let dict = PyDict::new(py);
@@ -195,14 +197,16 @@ impl OnDisk {
                 let place = if genotypes.reading().is_some() { "on disk" } else { "packed in memory" };
                 format!("bestset.open({path:?}): {n} people, {p} variants, {place}")
             }
-            Held::Stored(_) if x.is_sparse() => {
+            Held::Stored { .. } if x.is_sparse() => {
                 let stored = x.stored();
                 format!(
                     "bestset.open({path:?}): {n} samples, {p} features, {stored} non-zeros on disk ({})",
                     self.dtype()
                 )
             }
-            Held::Stored(_) => format!("bestset.open({path:?}): {n} samples, {p} features on disk ({})", self.dtype()),
+            Held::Stored { .. } => {
+                format!("bestset.open({path:?}): {n} samples, {p} features on disk ({})", self.dtype())
+            }
         }
     }
 

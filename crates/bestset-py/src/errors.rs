@@ -1,7 +1,7 @@
 //! Errors of the engine as Python exceptions.
 
-use pyo3::PyErr;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
 
 /// Why a call brought no answer.
 #[derive(Debug)]
@@ -26,12 +26,26 @@ impl From<PyErr> for Failure {
     }
 }
 
+/// The error with Python's word for weights.
+fn said(error: &bestset::Error) -> String {
+    let text = error.to_string();
+    if text.starts_with("weight[") { format!("sample_{text}") } else { text }
+}
+
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         match failure {
             // A failed second computation is not the caller's mistake.
             Failure::Engine(error @ bestset::Error::Recheck { .. }) => PyRuntimeError::new_err(error.to_string()),
-            Failure::Engine(error) => PyValueError::new_err(error.to_string()),
+            Failure::Engine(error) => {
+                let raised = PyValueError::new_err(said(&error));
+                let columns = error.columns();
+                if !columns.is_empty() {
+                    // Python knows their names; without the numbers it says what is said here.
+                    let _ = Python::attach(|py| raised.value(py).setattr("columns", columns));
+                }
+                raised
+            }
             Failure::Panic(message) => PyRuntimeError::new_err(format!("internal error of bestset: {message}")),
             Failure::Python(error) => error,
         }

@@ -38,6 +38,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<disk::OnDisk>()?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(check_command, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::shown, module)?)?;
     module.add_function(wrap_pyfunction!(calls::select, module)?)?;
     module.add_function(wrap_pyfunction!(calls::certify, module)?)?;
     module.add_function(wrap_pyfunction!(calls::explained, module)?)?;

@@ -51,6 +51,8 @@ impl ShownPath {
             criteria.set_item(criterion.name(), PyArray1::from_slice(py, values))?;
         }
         dict.set_item("criteria", criteria)?;
+        // Those of an answer are its own.
+        dict.set_item("remarks", remarks(&[]))?;
         Ok(dict)
     }
 }
@@ -63,6 +65,8 @@ pub struct Shown {
     frequencies: Vec<f64>,
     baseline: Option<Baseline>,
     classes: Option<ClassCoefficients>,
+    /// Features left out because they are constant.
+    constant: Vec<usize>,
 }
 
 impl Shown {
@@ -90,7 +94,7 @@ impl Shown {
             }
             _ => Vec::new(),
         };
-        Ok(Self { selected, path, frequencies, baseline, classes })
+        Ok(Self { selected, path, frequencies, baseline, classes, constant: posed.constant() })
     }
 
     /// As a dictionary.
@@ -107,7 +111,8 @@ impl Shown {
         dict.set_item("solution", one)?;
         dict.set_item("baseline", self.baseline.as_ref().map(crate::survival::shown))?;
         dict.set_item("classes", self.classes.as_ref().map(class_rows))?;
-        dict.set_item("remarks", from.remarks.iter().map(|r| (r.kind(), r.to_string())).collect::<Vec<_>>())?;
+        dict.set_item("remarks", remarks(&from.remarks))?;
+        dict.set_item("constant", &self.constant)?;
         dict.set_item("provable", provable(py, &from.remarks)?)?;
         dict.set_item("path", self.path.as_ref().map(|path| path.to_python(py, false)).transpose()?)?;
         dict.set_item("point", from.chosen.as_ref().map(|chosen| chosen.point))?;
@@ -120,6 +125,11 @@ impl Shown {
         dict.set_item("validation", validation)?;
         Ok(dict)
     }
+}
+
+/// Remarks in words, with what they are about.
+pub fn remarks(from: &[Remark]) -> Vec<(&'static str, String)> {
+    from.iter().map(|remark| (remark.kind(), remark.to_string())).collect()
 }
 
 /// What is proved of fewer subsets, and what would be; empty where nothing is known.

@@ -1,5 +1,7 @@
 //! Numbers for people and for files: what is not finite never reaches JSON as a number.
 
+use bestset::shown::Side;
+
 /// An `f64` in JSON: a number, or `null` when it is not finite; `null` comes back as NaN.
 pub mod finite {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -49,6 +51,16 @@ pub mod finite_pairs {
 
 /// About `digits` significant digits with thousands separated; `–` for what is not there.
 pub fn number(value: f64, digits: usize) -> String {
+    rounded(value, digits, None)
+}
+
+/// The same of a bound: rounded to the side on which it still is one.
+pub fn bound(value: f64, digits: usize, side: Side) -> String {
+    rounded(value, digits, Some(side))
+}
+
+fn rounded(value: f64, digits: usize, side: Option<Side>) -> String {
+    let keep = |text: String| side.map_or(text.clone(), |side| side.keep(text, value));
     let size = value.abs();
     if value.is_nan() {
         return "–".to_owned();
@@ -59,17 +71,17 @@ pub fn number(value: f64, digits: usize) -> String {
     let text = if size == 0.0 {
         "0".to_owned()
     } else if !(1e-4..1e7).contains(&size) {
-        format!("{value:.*e}", digits.saturating_sub(2).max(1))
+        keep(format!("{value:.*e}", digits.saturating_sub(2).max(1)))
     } else {
         let whole = size.log10().floor() as i32;
         let places = (digits as i32 - 1 - whole).max(0) as usize;
-        grouped(&trimmed(format!("{value:.places$}")))
+        grouped(&trimmed(keep(format!("{value:.places$}"))))
     };
     text.replace('-', "−")
 }
 
 /// Without zeros at the end of the decimals.
-fn trimmed(text: String) -> String {
+pub(crate) fn trimmed(text: String) -> String {
     if !text.contains('.') {
         return text;
     }
@@ -105,6 +117,14 @@ pub fn percent(share: f64) -> String {
         return number(share, 2);
     }
     format!("{}\u{a0}%", number(100.0 * share, 2))
+}
+
+/// The same of a bound: rounded to the side on which it still is one.
+pub fn percent_bound(share: f64, side: Side) -> String {
+    if !share.is_finite() {
+        return number(share, 2);
+    }
+    format!("{}\u{a0}%", bound(100.0 * share, 2, side))
 }
 
 /// A duration with its unit.
@@ -146,10 +166,27 @@ mod tests {
     }
 
     #[test]
+    fn bounds_are_rounded_to_their_side() {
+        assert_eq!(
+            (bound(123456.2, 6, Side::Below), bound(123456.2, 6, Side::Above)),
+            ("123,456".into(), "123,457".into())
+        );
+        assert_eq!(
+            (bound(-0.0123456789, 3, Side::Above), bound(1.51e-9, 3, Side::Below)),
+            ("−0.0123".into(), "1.5e−9".into())
+        );
+        assert_eq!((bound(f64::NAN, 3, Side::Below), bound(0.0, 3, Side::Above)), ("–".into(), "0".into()));
+    }
+
+    #[test]
     fn shares_and_durations_carry_their_unit() {
         assert_eq!(percent(0.00312), "0.31\u{a0}%");
         assert_eq!(percent(1.0), "100\u{a0}%");
         assert_eq!(percent(3e-9), "3.0e−7\u{a0}%");
+        assert_eq!(
+            (percent_bound(0.00312, Side::Above), percent_bound(f64::INFINITY, Side::Above)),
+            ("0.32\u{a0}%".into(), "∞".into())
+        );
         assert_eq!(percent(f64::INFINITY), "∞");
         assert_eq!(seconds(0.0123), "12 ms");
         assert_eq!(seconds(3.21987), "3.22 s");

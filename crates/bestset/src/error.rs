@@ -1,5 +1,7 @@
 //! Why a computation could not start. How it ended is [`Status`](crate::Status).
 
+use crate::shown::power_of_ten;
+
 /// Bad input, named with the offending value and its place. Rows and columns count from zero.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -33,7 +35,9 @@ pub enum Error {
         expected: usize,
     },
     /// NaN or infinity in the design.
-    #[error("X[{row}, {column}] is {value}; every entry must be finite")]
+    #[error(
+        "X[{row}, {column}] is {value}; every entry must be finite: fill it in, or leave out its row or its column"
+    )]
     NonFiniteDesign {
         /// Row of the entry.
         row: usize,
@@ -43,7 +47,7 @@ pub enum Error {
         value: f64,
     },
     /// NaN or infinity in a vector.
-    #[error("{what}[{index}] is {value}; every entry must be finite")]
+    #[error("{what}[{index}] is {value}; every entry must be finite{}", remedy(what))]
     NonFinite {
         /// The vector.
         what: &'static str,
@@ -53,10 +57,24 @@ pub enum Error {
         value: f64,
     },
     /// Finite entries so large that sums of their squares overflow.
-    #[error("column {column} of X is too large: the sum of its squares overflows; rescale the data")]
+    #[error(
+        "column {column} of X is too large: its largest entry is {value:e}, and the sum of its squares overflows; divide it by {:e}, or \
+         leave it out",
+        power_of_ten(*value)
+    )]
     Overflow {
         /// The column.
         column: usize,
+        /// Its entry farthest from zero.
+        value: f64,
+    },
+    /// What is wrong with a matrix that is in a file.
+    #[error("{path}: {cause}")]
+    InFile {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        cause: Box<Error>,
     },
     /// A finite target, offset or weight so large that sums of squares overflow.
     #[error("{what}[{index}] is {value:e}: sums of squares overflow; rescale the data")]
@@ -69,7 +87,7 @@ pub enum Error {
         value: f64,
     },
     /// A negative sample weight.
-    #[error("weight[{index}] is {value}; weights must be at least 0")]
+    #[error("weight[{index}] is {value}; weights must be at least 0, and 0 leaves a sample out")]
     NegativeWeight {
         /// Position of the weight.
         index: usize,
@@ -362,7 +380,7 @@ pub enum Error {
         advice: &'static str,
     },
     /// Parts of the samples that are too few or more than there are samples.
-    #[error("folds is {folds}; it must be at least 2 and at most {samples}, the number of samples")]
+    #[error("{}", folds_said(*folds, *samples))]
     Folds {
         /// The number asked for.
         folds: usize,
@@ -406,9 +424,26 @@ impl Error {
             Self::NonFiniteDesign { row, column, value } => {
                 Self::NonFiniteDesign { row, column: column + first, value }
             }
-            Self::Overflow { column } => Self::Overflow { column: column + first },
+            Self::Overflow { column, value } => Self::Overflow { column: column + first, value },
             other => other,
         }
+    }
+
+    /// The columns that it speaks of by number, the first few: those who know their names may say them.
+    pub fn columns(&self) -> Vec<usize> {
+        let mut columns = match self {
+            Self::InFile { cause, .. } | Self::Unprovable { cause, .. } => cause.columns(),
+            Self::NonFiniteDesign { column, .. } | Self::Overflow { column, .. } | Self::Flat { column } => {
+                vec![*column]
+            }
+            Self::Bounds { feature, .. } | Self::Factor { feature, .. } => vec![*feature],
+            Self::PartlyFree { free, other } => vec![*free, *other],
+            Self::Dependent { column, others, .. } => [&[*column], &others[..]].concat(),
+            Self::Dependences { columns, .. } => columns.clone(),
+            _ => Vec::new(),
+        };
+        columns.truncate(SHOWN);
+        columns
     }
 
     /// Whether columns could not be read, or not to the end: what there was before still stands.
@@ -446,15 +481,32 @@ pub(crate) fn check_weights(weights: &[f64], n: usize) -> Result<()> {
     Ok(())
 }
 
+/// What to do about an entry that is not finite, where it is of a sample.
+fn remedy(what: &str) -> &'static str {
+    match what {
+        "y" | "weight" | "offset" | "time" | "entry" => ": correct it, or leave out its sample",
+        _ => "",
+    }
+}
+
+/// How many parts there may be, in words.
+fn folds_said(folds: usize, samples: usize) -> String {
+    match samples {
+        0 | 1 => format!("cross-validation needs two samples at least; there is {samples}"),
+        _ => format!("folds is {folds}; it must be at least 2 and at most {samples}, the number of samples"),
+    }
+}
+
 /// Sizes that a search could serve, in words.
 fn sizes_up_to(most: usize) -> String {
     if most == 0 { String::new() } else { format!(", ask for at most {most} features") }
 }
 
+/// Columns that are named: a line of a terminal.
+const SHOWN: usize = 8;
+
 /// Columns in words, the first few of them.
 fn listed(columns: &[usize]) -> String {
-    // A line of a terminal.
-    const SHOWN: usize = 8;
     let shown: Vec<String> = columns.iter().take(SHOWN).map(usize::to_string).collect();
     match columns.len() {
         0 => "others".to_owned(),

@@ -51,7 +51,7 @@
 //!   ([`solver::published`]: how the paper was read). The paper is Ren and Qian,
 //!   [Dynamic Incremental Optimization for Best Subset Selection](https://arxiv.org/abs/2402.02322).
 //! - [`subsets`]: the best subset of every size, each proved.
-//! - [`mod@file`]: files that are whole or not there.
+//! - [`mod@file`]: files that are whole or not there; [`shown`]: bounds with few digits that still are bounds.
 //!
 //! `docs/ARCHITECTURE.md` in the repository is a map of the inside, `docs/MATH.md` the mathematics with numbered equations.
 
@@ -87,6 +87,7 @@ mod random;
 mod relaxation;
 mod search;
 pub mod select;
+pub mod shown;
 pub mod sizes;
 mod snapshot;
 mod solution;

@@ -159,7 +159,10 @@ def _client(given: Any) -> Any:
         if getattr(given, "asynchronous", False):
             raise ValueError("the client is asynchronous; open one with Client(..., asynchronous=False)")
         if given.status not in ("running", "connecting"):
-            raise RuntimeError(f"the client is {given.status}: open another one")
+            raise RuntimeError(
+                f"the client is {given.status}: open another one and give it by client=, of a model by set_params(client=Client(...)); "
+                "client=None takes the one that is open, or this process where there is none"
+            )
         return given
     if dask.config.get("scheduler", None) not in (None, "dask.distributed", "distributed"):
         # `with dask.config.set(scheduler="threads")` counts more than a client that is open.

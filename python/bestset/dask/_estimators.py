@@ -104,11 +104,28 @@ class _Selected:
     def columns(self, features: Any) -> Any:
         """``X[:, features]``."""
         # By columns, as those of an array of this process: products of matrices in another order have other last bits.
-        return np.asfortranarray(self.array[:, np.asarray(features)].compute(), dtype=np.float64)
+        try:
+            chosen = self.array[:, np.asarray(features)].compute()
+        except Exception as error:
+            gone = _closed_client(self.array)
+            if gone is None:
+                raise
+            raise RuntimeError(
+                f"X was kept on a cluster (persist) whose client is {gone}, and is no longer there: make X anew, or keep the client open "
+                "until the predictions are made (with Client(...) as client: model.predict(X))"
+            ) from error
+        return np.asfortranarray(chosen, dtype=np.float64)
 
     def correlate(self, features: Any, vectors: Any) -> Any:
         """``X[:, features].T @ vectors``."""
         return self.columns(np.arange(self.shape[1]) if features is None else features).T @ vectors
+
+
+def _closed_client(X: Any) -> str | None:
+    """The status of a client that is no longer open and had parts of X."""
+    clients = (getattr(part, "client", None) for part in dict(X.dask).values())
+    states = (getattr(client, "status", "running") for client in clients)
+    return next((str(state) for state in states if state not in ("running", "connecting")), None)
 
 
 def _predicting(name: str) -> Any:

@@ -141,6 +141,11 @@ test_that("an array on disk is what it is in memory", {
   expect_identical(predict(memory, x), fitted(memory))
   expect_error(predict(bestset(d$x[, 1:8], d$y), x), "must have 8 columns")
   expect_error(open_npy(tempfile()))
+  # Names beside it.
+  writeLines(paste0("[", paste0('"', colnames(d$x), '"', collapse = ", "), "]"), paste0(file, ".names"))
+  expect_identical(coef(bestset(open_npy(file), d$y)), coef(bestset(d$x, d$y)))
+  writeLines('["a"]', paste0(file, ".names"))
+  expect_error(open_npy(file), "it has 1 names for the 12 columns")
 })
 
 test_that("genotypes of PLINK are what they are as numbers", {

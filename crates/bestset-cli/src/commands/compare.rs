@@ -189,9 +189,9 @@ impl Run {
         vec![
             self.method.name().to_owned(),
             number(certificate.objective),
-            number(certificate.lower_bound),
-            number(certificate.gap()),
-            output::percent(certificate.relative_gap()),
+            output::below(certificate.lower_bound),
+            output::above(certificate.gap()),
+            output::percent_above(certificate.relative_gap()),
             solution.coefficients.nonzeros().to_string(),
             format!("{} of {true_size}", self.hits),
             solution.iterations.to_string(),

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 ///
 /// The target becomes the label where the format has one: LIBSVM and NPZ. CSV, Parquet and NPY become an NPY file by columns, which may
 /// stay on disk, and LIBSVM and Matrix Market a folder with the parts of a sparse matrix, within --max-memory: the file is read as
-/// often as that takes.
+/// often as that takes. An NPY file has no place for names: they go into a file beside it, named after it with .names, which is read with it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples: bestset convert counts.libsvm.bz2 counts.npz

@@ -3,7 +3,7 @@
 use crate::args::{ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs};
 use crate::exit::{Exit, Failure};
 use crate::output::answer::{DataJson, VariantJson, write_data};
-use crate::output::{self, number, percent};
+use crate::output::{self, number, percent_above};
 use crate::work::load::counted;
 use crate::work::{Answer, Encoding, Loaded, Posed, Session, answer, encoding, report};
 use bestset::CancelFlag;
@@ -141,6 +141,8 @@ impl Path {
             )
         )?;
         writeln!(out, "{title} chooses the point marked *: bestset fit with --lambda0 {}", found.terms.lambda0)?;
+        let remarks = posed.remarks().into_iter().map(|remark| remark.to_string());
+        remarks.chain(posed.data.left_out(&posed.constant())).try_for_each(|remark| writeln!(out, "{remark}"))?;
         Ok(status)
     }
 }
@@ -150,7 +152,7 @@ fn row(posed: &Posed<'_>, chosen: &Chosen, point: &PointJson, k: usize) -> Vec<S
         number(point.lambda0),
         point.nonzeros.to_string(),
         number(point.objective),
-        percent(point.relative_gap),
+        percent_above(point.relative_gap),
         format!("{:.4}", point.r2),
         number(point.criterion),
         if k == chosen.point { "*" } else { "" }.to_owned(),

@@ -3,7 +3,7 @@
 use crate::args::{FittingArgs, InputArgs, LimitArgs, OutputArgs, count};
 use crate::exit::{Exit, Failure};
 use crate::output::answer::{DataJson, write_data};
-use crate::output::{self, number, percent};
+use crate::output::{self, number, percent_above};
 use crate::work::{Loaded, Posed, Session, report};
 use bestset::CancelFlag;
 use bestset::select::SUBSET_SIZES;
@@ -45,6 +45,8 @@ struct SubsetsJson<'a> {
     sizes: Vec<SizeJson>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     dependent: Vec<Vec<String>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    remarks: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -88,16 +90,30 @@ impl Subsets {
                 let sizes = found.sizes.iter().map(|s| json(posed, s)).collect();
                 let (nodes, seconds) = (found.nodes, found.seconds);
                 let dependent = posed.data.names_of(&found.dependent);
-                let json = SubsetsJson { data: DataJson::new(posed.data), nodes, seconds, sizes, dependent };
+                let (data, remarks) = (DataJson::new(posed.data), self.remarks(posed));
+                let json = SubsetsJson { data, nodes, seconds, sizes, dependent, remarks };
                 serde_json::to_writer_pretty(&mut *out, &json)?;
                 writeln!(out)?;
             } else {
                 write_table(posed, &found, out)?;
+                self.remarks(posed).iter().try_for_each(|remark| writeln!(out, "{remark}"))?;
                 written.iter().try_for_each(|line| writeln!(out, "{line}"))?;
             }
             out.flush()?;
             Ok(worst.unwrap_or(Exit::Done))
         })
+    }
+
+    /// What there is to know about the samples, the features left out and the sizes.
+    fn remarks(&self, posed: &Posed<'_>) -> Vec<String> {
+        let of_data = posed.remarks().into_iter().map(|remark| remark.to_string());
+        let (most, features) = (SUBSET_SIZES, posed.features());
+        let stops = (self.max_size.is_none() && features > most).then(|| {
+            format!(
+                "Sizes up to {most} of {features} were searched, as without --max-size; --max-size COUNT asks for more."
+            )
+        });
+        of_data.chain(posed.data.left_out(&posed.constant())).chain(stops).collect()
     }
 
     fn write_report(
@@ -116,7 +132,7 @@ impl Subsets {
         let subsets = found.sizes.iter().map(subset).collect();
         let names = |j: usize| posed.data.name(j);
         let opening = report::subject(posed.data, &names, session).opening(&posed.problem);
-        let notes = [opening.notes, posed.data.dependences(&found.dependent)].concat();
+        let notes = [opening.notes, posed.data.dependences(&found.dependent), self.remarks(posed)].concat();
         let report = page::Report { subsets, notes, ..opening };
         report::write(&report, &self.output)
     }
@@ -181,7 +197,7 @@ fn row(posed: &Posed<'_>, subset: &bestset::Subset) -> Vec<String> {
     let names: Vec<String> = chosen.iter().map(|&j| posed.data.name(j)).collect();
     let proved = match subset.status {
         Status::Optimal => "best".to_owned(),
-        _ => format!("within {}", percent(subset.certificate.relative_gap())),
+        _ => format!("within {}", percent_above(subset.certificate.relative_gap())),
     };
     let (r2, cp, bic) = (format!("{:.4}", subset.criteria.r2), subset.criteria.cp, subset.criteria.bic);
     vec![subset.size.to_string(), number(subset.loss), r2, maybe(cp), maybe(bic), proved, names.join(" ")]

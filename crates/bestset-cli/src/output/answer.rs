@@ -116,6 +116,9 @@ struct AnswerJson<'a> {
     /// Features taken for combinations of each other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     dependent: Vec<Vec<String>>,
+    /// Features left out because they are constant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    constant: Vec<String>,
     iterations: usize,
     passes: f64,
     seconds: f64,
@@ -175,6 +178,7 @@ pub fn write_json(posed: &Posed<'_>, answer: &Answer, output: &OutputArgs, out: 
         features: features(posed, answer)?,
         ranked: ranked.collect(),
         dependent: posed.data.names_of(&solution.dependent),
+        constant: posed.constant().into_iter().map(|j| posed.data.name(j)).collect(),
         iterations: solution.iterations,
         passes: solution.passes,
         seconds: solution.seconds,

@@ -1,6 +1,6 @@
 //! The certificate in words and numbers: what has been proved about an answer.
 
-use super::{number, percent, seconds};
+use super::{above, below, number, percent_above, seconds};
 use crate::args::Terms;
 use crate::work::{Answer, Posed};
 use bestset::{Certificate, Local, Solution, Status};
@@ -9,7 +9,7 @@ use bestset::{Certificate, Local, Solution, Status};
 pub fn table(solution: &Solution, verbose: bool) -> String {
     let certificate = &solution.certificate;
     let row = |name: &str, value: String| vec![name.to_owned(), value];
-    let with_share = |value: f64, share: f64| format!("{} ({})", number(value), percent(share));
+    let with_share = |value: f64, share: f64| format!("{} ({})", above(value), percent_above(share));
     let relaxation = certificate.relaxation.map(|r| row("relaxation R", number(r)));
     // Branch and bound raises D above the relaxation: R − D then has no meaning.
     let raised = certificate.relaxation.is_some_and(|r| certificate.lower_bound > r);
@@ -18,7 +18,7 @@ pub fn table(solution: &Solution, verbose: bool) -> String {
     let numbers = [
         Some(row("objective P", number(certificate.objective))),
         relaxation,
-        Some(row("lower bound D", number(certificate.lower_bound))),
+        Some(row("lower bound D", below(certificate.lower_bound))),
         Some(row("gap P − D", with_share(certificate.gap(), certificate.relative_gap()))),
         relaxation_gap,
     ];
@@ -51,7 +51,11 @@ pub fn statement(certificate: &Certificate, status: Status, terms: &Terms) -> St
     }
     // Zero is a lower bound of everything here: a gap of the whole objective says nothing.
     if share < 1.0 {
-        return format!("Proved: {subset} lowers the objective by more than {} ({}).", number(gap), percent(share));
+        return format!(
+            "Proved: {subset} lowers the objective by more than {} ({}).",
+            above(gap),
+            percent_above(share)
+        );
     }
     // A limit that struck says that a search was under way.
     let wanted = match (terms.lambda2 > 0.0, status) {
@@ -88,7 +92,8 @@ pub fn verdict(solution: &Solution, terms: &Terms) -> String {
 /// What is to be said of the proof besides: why there is none, and what it rests on.
 pub fn remarks(posed: &Posed<'_>, answer: &Answer) -> Vec<String> {
     let dependences = posed.data.dependences(&answer.selected.solution.dependent);
-    answer.remarks.iter().cloned().chain(dependences).collect()
+    let constant = posed.data.left_out(&posed.constant());
+    answer.remarks.iter().cloned().chain(dependences).chain(constant).collect()
 }
 
 /// The outcome in one line.
@@ -98,9 +103,9 @@ pub fn line(solution: &Solution) -> String {
     format!(
         "P = {}, D = {}, gap {} ({}), {} non-zeros, {} iterations, {:.1} passes over X, {} s: {}{rule}",
         number(certificate.objective),
-        number(certificate.lower_bound),
-        number(certificate.gap()),
-        percent(certificate.relative_gap()),
+        below(certificate.lower_bound),
+        above(certificate.gap()),
+        percent_above(certificate.relative_gap()),
         solution.coefficients.nonzeros(),
         solution.iterations,
         solution.passes,

@@ -1,6 +1,6 @@
 //! A trace, thinned to what fits on a screen.
 
-use super::{number, seconds};
+use super::{above, below, number, seconds};
 use bestset::TraceRow;
 
 /// Rows shown at most.
@@ -15,8 +15,8 @@ pub fn table(trace: &[TraceRow]) -> String {
             seconds(row.seconds),
             number(row.objective),
             number(row.relaxation),
-            number(row.lower_bound),
-            number(row.gap),
+            below(row.lower_bound),
+            above(row.gap),
             row.active.to_string(),
             row.support.to_string(),
         ]

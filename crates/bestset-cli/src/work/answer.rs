@@ -1,10 +1,10 @@
 //! An answer with all that led to it: the core selects, progress is shown.
 
-use super::pose::named;
+use super::fault::named;
 use super::{Loaded, Posed, Session};
 use crate::args::Terms;
 use crate::exit::Failure;
-use crate::numbers::number;
+use crate::numbers::{below, number};
 use bestset::select::{How, Progress, Remark, Selected, Selection};
 use bestset::{ClassCoefficients, Coefficients, Observer, TraceRow};
 
@@ -41,7 +41,7 @@ pub struct Show<'s>(pub &'s Session<'s>, pub &'s Loaded);
 
 impl Observer for Show<'_> {
     fn record(&mut self, row: &TraceRow) {
-        let (p, d) = (number(row.objective), number(row.lower_bound));
+        let (p, d) = (number(row.objective), below(row.lower_bound));
         self.0.progress.say(format!("P {p}, bound {d}, {} features{}", row.support, self.1.read_so_far()));
     }
 }

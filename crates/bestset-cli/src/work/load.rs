@@ -4,12 +4,13 @@ use super::{Session, remark};
 use crate::args::{FittingArgs, InputArgs, TiesName};
 use crate::exit::Failure;
 use anstream::eprintln;
-use bestset::design::{Column, Design, Reading, Stored};
+use bestset::design::{Column, Design, Reading, Stored, column_names};
 use bestset::{Loss, Survival, Ties};
 use bestset_data::{
-    CohortFiles, Dataset, KnownVariant, Matrix, Names, Roles, Table, Target, Usual, Variant, read, read_cohort,
+    CohortFiles, Dataset, KnownVariant, Matrix, Names, Roles, Table, Target, Variant, read, read_cohort,
 };
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Data with a target that fits the loss.
 pub struct Loaded {
@@ -19,8 +20,13 @@ pub struct Loaded {
     pub disk: Option<Stored>,
     /// y as it is fitted.
     pub target: Target,
+    /// The file of the target, where it has one of its own.
+    pub target_file: Option<PathBuf>,
     /// Whether weights and offset, too, are columns of the file of the target.
     pub has_own_table: bool,
+    /// The columns of weights and offset, as they were named.
+    pub weights: Option<String>,
+    pub offset: Option<String>,
     /// How the target was scaled, if it was.
     pub scaling: Option<Scaling>,
     /// The loss.
@@ -93,11 +99,15 @@ impl Loaded {
             (set.weights, set.offset) = (weights.or(set.weights), offset.or(set.offset));
         }
         let Some(target) = set.target.take() else {
-            return Err(Failure::Message(format!("{}: there is no target", input.file.display())));
+            let problem = "there is no target: name its column with --target, or its file with --target-file";
+            return Err(Failure::Message(format!("{}: {problem}", input.file.display())));
         };
         if target.values.len() != set.rows() {
             let (found, expected) = (target.values.len(), set.rows());
-            return Err(Failure::Message(format!("the target has {found} values for {expected} rows")));
+            let (own, file) = (input.target_file.as_ref().unwrap_or(&input.file).display(), input.file.display());
+            return Err(Failure::Message(format!(
+                "{own}: the target has {found} values, and {file} has {expected} rows; there must be one for each row, in the same order"
+            )));
         }
         let survival = super::survival::times(input, &target, &set.apart)?;
         let cox = survival.is_some().then(|| Loss::Cox { ties: input.ties.map_or(Ties::default(), TiesName::ties) });
@@ -153,7 +163,22 @@ impl Loaded {
             say(&notes);
         }
         let no_groups = input.no_groups;
-        Ok(Self { set, disk, target, has_own_table, scaling, loss, survival, no_groups, seconds })
+        let (target_file, weights, offset) =
+            (input.target_file.clone(), input.weights.clone(), input.offset.clone().or(input.exposure.clone()));
+        Ok(Self {
+            set,
+            disk,
+            target,
+            target_file,
+            has_own_table,
+            weights,
+            offset,
+            scaling,
+            loss,
+            survival,
+            no_groups,
+            seconds,
+        })
     }
 
     /// Number of samples.
@@ -270,61 +295,6 @@ impl Loaded {
         let frequency = self.set.mean(j) / 2.0;
         Some(KnownVariant { name: self.name(j), variant: variant.clone(), frequency })
     }
-
-    /// Remarks on what was done to the data, one sentence each.
-    pub fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        for category in &self.set.categories {
-            let levels = category.levels.len();
-            let whole = if levels > 1 && !self.no_groups { ", chosen as a whole" } else { "" };
-            let indicators = if levels == 1 { "indicator" } else { "indicators" };
-            let (column, reference) = (&category.column, &category.reference);
-            notes.push(format!("Category {column}: {levels} {indicators} against {reference:?}{whole}."));
-            // A name for each sample says nothing of another one.
-            if levels > 1 && levels + 1 == self.set.rows() {
-                notes.push(format!(
-                    "{column} has another text in every row, as names of samples do: --drop {column} leaves it out."
-                ));
-            }
-        }
-        notes.extend(self.set.imputed.iter().map(|imputed| {
-            let (values, column) = (counted(imputed.count, "missing value"), &imputed.column);
-            match &imputed.value {
-                Usual::Mean(_) => format!("{values} of {column} became its mean."),
-                Usual::Text(text) => format!("{values} of {column} became {text:?}, its most frequent text."),
-            }
-        }));
-        if self.set.without_target > 0 {
-            notes.push(format!("Left out: {} without a target.", counted(self.set.without_target, "row")));
-        }
-        if self.set.incomplete > 0 {
-            notes.push(format!("Left out: {} with a missing value.", counted(self.set.incomplete, "row")));
-        }
-        notes.extend(self.set.remarks.iter().cloned());
-        if let Some(scaling) = &self.scaling {
-            notes.push(format!("The target was scaled: {} became {}.", scaling.from, scaling.low));
-        }
-        notes
-    }
-
-    /// The names of features taken for combinations of each other.
-    pub fn names_of(&self, dependent: &[Vec<usize>]) -> Vec<Vec<String>> {
-        dependent.iter().map(|features| features.iter().map(|&j| self.name(j)).collect()).collect()
-    }
-
-    /// What the proof took for exact though the columns may differ in their last digits, a sentence each.
-    pub fn dependences(&self, dependent: &[Vec<usize>]) -> Vec<String> {
-        let sentence = |names: Vec<String>| match &names[..] {
-            [] => String::new(),
-            [one] => format!("{one} is constant but for rounding, and was left out."),
-            [most @ .., last] => format!(
-                "{} and {last} are combinations of each other but for rounding: subsets with all of them were taken to fit no \
-                     better than with one less.",
-                most.join(", ")
-            ),
-        };
-        self.names_of(dependent).into_iter().map(sentence).collect()
-    }
 }
 
 /// The target as many classes, where these are asked for.
@@ -352,7 +322,9 @@ pub fn say(notes: &[String]) {
 pub fn without_columns(file: &std::path::Path, stored: &Stored) -> Result<Dataset, Failure> {
     let numbers = Matrix::Dense { rows: stored.nrows(), columns: 0, data: Vec::new() };
     let table = Table::of_numbers(file.to_owned(), numbers, Names::Numbered { first: 1 }, None);
-    Ok(table.into_dataset(&Roles { needs_target: false, needs_features: false, ..Roles::default() })?)
+    let set = table.into_dataset(&Roles { needs_target: false, needs_features: false, ..Roles::default() })?;
+    let names = column_names(file, stored.ncols())?.map(Names::Listed);
+    Ok(Dataset { names: names.unwrap_or(set.names), ..set })
 }
 
 /// What a file of the target's own has: the target alone, or in a table with weights and an offset.

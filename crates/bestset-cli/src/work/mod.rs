@@ -2,8 +2,10 @@
 
 pub mod answer;
 pub mod encoding;
+pub mod fault;
 pub mod genome;
 pub mod load;
+pub mod notes;
 pub mod pose;
 pub mod remark;
 pub mod report;

@@ -1,12 +1,13 @@
 //! The problem posed on the data: the core standardises, errors name columns.
 
 use super::Loaded;
+use super::fault::with_names;
 use crate::args::FittingArgs;
 use crate::exit::Failure;
+use bestset::Bounds;
 use bestset::design::Design;
 use bestset::groups::Groups;
 use bestset::select::{Samples, Setup};
-use bestset::{Bounds, Error};
 use std::ops::Range;
 
 /// The core's problem with the names of the data.
@@ -30,7 +31,7 @@ impl FittingArgs {
         let x: &dyn Design = match &data.disk {
             Some(stored) => stored,
             None => {
-                own = data.set.design()?;
+                own = data.set.design().map_err(|e| with_names(e.into(), data))?;
                 own.as_ref()
             }
         };
@@ -100,65 +101,6 @@ fn named_features(data: &Loaded, name: &str, what: &str) -> Result<Range<usize>,
         let more = if count > 5 { ", ..." } else { "" };
         Failure::Message(format!("{what}: there is no feature {name:?} among the {count} ({}{more})", some.join(", ")))
     })
-}
-
-/// An error that speaks of columns by number says their names.
-pub fn with_names(failure: Failure, data: &Loaded) -> Failure {
-    match failure {
-        Failure::Problem(error) => named(&error, data).map_or(Failure::Problem(error), Failure::Message),
-        other => other,
-    }
-}
-
-/// An error in the names of the data, if it speaks of columns.
-pub fn named(error: &Error, data: &Loaded) -> Option<String> {
-    let list = |columns: &[usize]| columns.iter().map(|&j| data.name(j)).collect::<Vec<_>>().join(", ");
-    match error {
-        Error::Dependent { column, others, share } => Some(format!(
-            "{} is nearly a combination of {}: {share:.1e} of its square is left without; leave one of them out (--drop), or give a \
-             --lambda2 above 0",
-            data.name(*column),
-            if others.is_empty() { "others".to_owned() } else { list(others) }
-        )),
-        Error::Flat { column } => Some(format!(
-            "{} is constant but for its last digits, of which nothing is made; leave it out (--drop), or give it with a constant \
-             subtracted",
-            data.name(*column)
-        )),
-        Error::Dependences { columns, most } => Some(format!(
-            "{} are combinations of each other, and there are more such lists: leaving out one of each makes more than {most} \
-             families of subsets; drop copies of columns, and one column of every category (--drop), or give a --lambda2 above 0",
-            list(columns)
-        )),
-        Error::PartlyFree { free, other } => Some(format!(
-            "{} costs nothing (--always, or a price of 0), but {} of the same category does not: a category is in or out as a whole; \
-             name all of its levels or none, or give --no-groups",
-            data.name(*free),
-            data.name(*other)
-        )),
-        Error::Target { index, value, loss, range } => Some(format!(
-            "{} is {value} in row {} of those used; the {loss} loss needs targets {range}",
-            data.target.name,
-            index + 1
-        )),
-        Error::Time { index, value } => Some(format!(
-            "{} is {value} in row {} of those used; times must be at least 0",
-            data.target.name,
-            index + 1
-        )),
-        Error::Entry { index, entry, time } => Some(format!(
-            "the entry is {entry} in row {} of those used, not before {} {time}; it must be",
-            index + 1,
-            data.target.name
-        )),
-        Error::EmptyClass { class } => data.target.labels.get(*class).map(|label| {
-            format!(
-                "class {label:?} of {} has no sample with a weight above 0; leave the class out, or keep samples of it in every fold",
-                data.target.name
-            )
-        }),
-        _ => None,
-    }
 }
 
 impl Posed<'_> {

@@ -14,7 +14,8 @@ pub fn build(posed: &Posed<'_>, answer: &Answer, session: &Session<'_>) -> Resul
     let mut report = page::build(posed, &answer.selected, &subject)?;
     let dependences = posed.data.dependences(&answer.selected.solution.dependent);
     report.genome = super::genome::genome(posed.data, answer)?;
-    report.notes = [posed.data.notes(), answer.remarks.clone(), dependences].concat();
+    let constant = posed.data.left_out(&posed.constant()).into_iter().collect();
+    report.notes = [posed.data.notes(), answer.remarks.clone(), dependences, constant].concat();
     Ok(report)
 }
 

@@ -13,3 +13,4 @@ mod place;
 mod real_data;
 mod support;
 mod survival;
+mod words;

@@ -181,9 +181,12 @@ fn bad_times_and_counts_are_named() {
     assert!(code(&output) == 0 && errors(&output).contains("Every time is that of an event"), "{}", errors(&output));
     table("nothing.csv", &|i| format!("0,1,0,{}", x(i)));
     for (line, said) in [
-        ("fit before.csv --time t --event e --drop s", "t is -2 in row 5 of those used"),
+        (
+            "fit before.csv --time t --event e --drop s",
+            "before.csv, line 6, column \"t\": the time is -2; times must be at least 0",
+        ),
         ("fit none.csv --time t --event e --drop s", "has an event: all times are censored"),
-        ("fit late.csv --time t --event e --entry s", "the entry is 4 in row 4 of those used, not before t 4"),
+        ("fit late.csv --time t --event e --entry s", "late.csv, line 5, column \"t\": the entry is 4, not before t 4"),
         ("fit counts.csv -t t --family poisson", "-3"),
         ("fit counts.csv -t t --family negbin --theta 2", "-3"),
         ("fit nothing.csv -t t --family poisson", "every count"),

@@ -148,7 +148,7 @@ impl Roles {
         };
         if self.needs_target && found.target.is_none() {
             let problem = format!(
-                "the target is not known: name its column with --target; there are {}",
+                "the target is not known: name its column with --target, or its file with --target-file; there are {}",
                 table.columns_like("y")
             );
             return Err(FileError::new(&table.source, problem).into());
@@ -277,8 +277,11 @@ fn numbers(table: &Table, position: usize, role: &str) -> Result<Vec<f64>> {
 fn logarithms(table: &Table, position: usize) -> Result<Vec<f64>> {
     let values = numbers(table, position, "the exposure")?;
     if let Some(row) = values.iter().position(|e| !(*e > 0.0 && e.is_finite())) {
-        let problem = format!("the exposure of sample {} is {}; it must be above 0", row + 1, values[row]);
-        return Err(FileError::new(&table.source, problem).in_column(table.name(position)).into());
+        let problem = format!("the exposure is {}; it must be above 0 and finite", values[row]);
+        let mut error = FileError::new(&table.source, problem).in_column(table.name(position));
+        error.line = table.first_line.map(|line| line + row as u64);
+        error.row = Some(row as u64 + 1).filter(|_| error.line.is_none());
+        return Err(error.into());
     }
     Ok(values.into_iter().map(f64::ln).collect())
 }

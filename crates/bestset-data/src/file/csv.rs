@@ -6,7 +6,7 @@ use super::records::{Records, is_written_number, not_utf8, number};
 use super::source::Source;
 use super::{ReadOptions, Survey};
 use super::{is_missing, is_missing_text};
-use crate::error::{FileError, Result, quoted};
+use crate::error::{FileError, Result, infinite, quoted};
 use crate::levels::Levels;
 use crate::matrix::Names;
 use crate::table::{Gap, Table, TextColumn};
@@ -245,7 +245,7 @@ impl<'s> CsvRows<'s> {
         let (name, value) = (&self.names[k], quoted(&text));
         let decimal = self.layout.decimal;
         let problem = match found {
-            Some(_) => format!("{value} is not finite"),
+            Some(_) => infinite(value),
             None if is_written_number(&text, decimal) => format!("{value} is not a number; {}", self.advice(name)),
             None => format!(
                 "{value} is not a number, as the values above it are; if the column is of texts, say --categorical {name}"

@@ -3,9 +3,10 @@
 use super::fill::Fill;
 use super::source::{Compression, Source};
 use super::{ReadOptions, Survey, check_memory};
-use crate::error::{FileError, Result};
+use crate::error::{FileError, Result, infinite};
 use crate::matrix::{Matrix, Names};
 use crate::table::{Gap, Table};
+use bestset::design::{column_names, numpy_type};
 use npyz::{DType, NpyFile, Order};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Cursor, Read};
@@ -38,16 +39,30 @@ fn open(source: &Source) -> Result<Array<'_, Box<dyn BufRead + Send>>> {
 /// The size of a matrix.
 pub fn survey(source: &Source) -> Result<Option<Survey>> {
     let &[rows, columns] = &open(source)?.shape[..] else { return Ok(None) };
-    Ok(Some(Survey { rows: rows as u64, columns, names: Names::Numbered { first: 1 } }))
+    Ok(Some(Survey { rows: rows as u64, columns, names: names(&source.path, columns)? }))
 }
 
 pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
     let array = open(source)?;
-    let first = options.columns.as_ref().map_or(0, |range| range.start) + 1;
-    let (numbers, gaps) = array.matrix(options)?;
-    let mut table = Table::of_numbers(source.path.clone(), numbers, Names::Numbered { first }, None);
+    let columns = if let [_, columns] = array.shape[..] { columns } else { 1 };
+    let names = match (names(&source.path, columns)?, options.range(columns)) {
+        (Names::Listed(all), range) => Names::Listed(all[range].to_vec()),
+        (Names::Numbered { .. }, range) => Names::Numbered { first: range.start + 1 },
+    };
+    let (numbers, gaps) = array.matrix(options, &names)?;
+    let mut table = Table::of_numbers(source.path.clone(), numbers, names, None);
     table.gaps = gaps;
     Ok(table)
+}
+
+/// The names beside an array, or x1, x2, …
+fn names(path: &Path, columns: usize) -> Result<Names> {
+    // Standard input has nothing beside it.
+    if path.as_os_str() == "-" {
+        return Ok(Names::Numbered { first: 1 });
+    }
+    let listed = column_names(path, columns).map_err(|e| FileError::new(path, e.to_string()))?;
+    Ok(listed.map_or(Names::Numbered { first: 1 }, Names::Listed))
 }
 
 /// An array whose header has been read and checked.
@@ -84,10 +99,14 @@ impl<'p, R: Read> Array<'p, R> {
             return Err(bad(format!("the header ends after {count} of {length} bytes")).into());
         }
         let entries = promised(&head).ok_or_else(|| bad("the shape in its header is not possible".to_owned()))?;
+        // What is no array of plain entries is not read at all.
+        if let Some(written) = kind(&head).filter(|kind| kind.starts_with('[') || kind.contains('O')) {
+            return Err(bad(refused(&written)).into());
+        }
         let file = NpyFile::new(Cursor::new(head.clone()).chain(reader)).map_err(failed)?;
         let width = match file.dtype() {
             DType::Plain(kind) => kind.num_bytes().unwrap_or(0).max(1) as u64,
-            other => return Err(bad(format!("entries of type {} are not numbers", other.descr())).into()),
+            other => return Err(bad(refused(&other.descr())).into()),
         };
         let Some(bytes) = entries.checked_mul(width).filter(|&bytes| bytes <= available) else {
             let problem = format!("its header promises {entries} entries, more than a file of its size can hold");
@@ -98,7 +117,7 @@ impl<'p, R: Read> Array<'p, R> {
     }
 
     /// The array as a matrix; a vector is a column. NaN are gaps.
-    pub fn matrix(self, options: &ReadOptions) -> Result<(Matrix, BTreeMap<usize, Gap>)> {
+    pub fn matrix(self, options: &ReadOptions, names: &Names) -> Result<(Matrix, BTreeMap<usize, Gap>)> {
         let (rows, columns) = match self.shape[..] {
             [rows] => (rows, 1),
             [rows, columns] => (rows, columns),
@@ -115,8 +134,8 @@ impl<'p, R: Read> Array<'p, R> {
             if value.is_nan() {
                 gaps.entry(j - range.start).or_insert(Gap { row: i as u64 + 1, line: None, count: 0 }).count += 1;
             } else if value.is_infinite() {
-                let error = FileError::new(path, format!("{value} is not finite"));
-                return Err(error.at_row(i as u64 + 1).in_column(format!("x{}", j + 1)).into());
+                let error = FileError::new(path, infinite(value));
+                return Err(error.at_row(i as u64 + 1).in_column(names.get(j - range.start)).into());
             }
             Ok(value)
         };
@@ -167,6 +186,25 @@ impl<'p, R: Read> Array<'p, R> {
     }
 }
 
+/// The type of the entries as a header writes it; a list for records.
+fn kind(head: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(head);
+    let written = text.split_once("'descr'")?.1.split_once(':')?.1.trim_start();
+    match written.strip_prefix('\'') {
+        Some(plain) => plain.split_once('\'').map(|found| found.0.to_owned()),
+        None => Some(written.to_owned()),
+    }
+}
+
+/// What is wrong with entries of another type, and what to do.
+fn refused(written: &str) -> String {
+    let wanted = if written.contains(['O', 'U', 'S', '[']) { "float64" } else { "float32" };
+    format!(
+        "its entries are of dtype {}; read are float64, float32, whole numbers and bool: numpy.save(file, x.astype('{wanted}'))",
+        numpy_type(written)
+    )
+}
+
 /// The product of the shape that a header names, where it can be one.
 fn promised(head: &[u8]) -> Option<u64> {
     let text = String::from_utf8_lossy(head);
@@ -195,9 +233,6 @@ fn numbers<'r, R: Read + 'r>(path: &Path, file: NpyFile<R>) -> Result<Numbers<'r
     let file = try_types!(file, f64, f32, i64, i32, i16, i8, u64, u32, u16, u8);
     match file.try_data::<bool>() {
         Ok(reader) => Ok(Box::new(reader.map(|x| x.map(|x| f64::from(u8::from(x)))))),
-        Err(file) => {
-            let problem = format!("entries of type {} cannot be read as numbers", file.dtype().descr());
-            Err(FileError::new(path, problem).into())
-        }
+        Err(file) => Err(FileError::new(path, refused(file.dtype().descr().trim_matches('\''))).into()),
     }
 }

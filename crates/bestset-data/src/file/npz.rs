@@ -3,7 +3,7 @@
 use super::npy::{Array, MOST_COMPRESSED};
 use super::source::{Seekable, Source};
 use super::{ReadOptions, check_memory};
-use crate::error::{FileError, Result};
+use crate::error::{FileError, Result, infinite, infinite_target};
 use crate::matrix::{Matrix, Names};
 use crate::table::{Label, Table};
 use std::io::Read;
@@ -23,7 +23,7 @@ pub fn read(source: &Source, options: &ReadOptions) -> Result<Table> {
         true => (archive.sparse(options)?, Default::default()),
         false => {
             let name = archive.matrix_name()?;
-            archive.with(&name, |array| array.matrix(options))?
+            archive.with(&name, |array| array.matrix(options, &Names::Numbered { first: 1 }))?
         }
     };
     let columns = numbers.columns();
@@ -88,7 +88,7 @@ impl Archive<'_> {
             return Err(self.bad(format!("y has {} entries for {rows} rows", values.len())).into());
         }
         if let Some(row) = values.iter().position(|v| !v.is_finite()) {
-            let error = self.bad(format!("{} is not finite", values[row]));
+            let error = self.bad(infinite_target(values[row]));
             return Err(error.at_row(row as u64 + 1).in_column("y").into());
         }
         Ok(Some(Label { name: "y".to_owned(), values }))
@@ -123,7 +123,7 @@ impl Archive<'_> {
             return Err(self.bad(format!("the index {index} is not below {inner}")).into());
         }
         if let Some(value) = values.iter().find(|v| !v.is_finite()) {
-            return Err(self.bad(format!("the value {value} is not finite")).into());
+            return Err(self.bad(infinite(value)).into());
         }
         if u32::try_from(rows).is_err() || columns > 100_000_000 {
             return Err(self.bad(format!("{rows} x {columns} is larger than can be read")).into());

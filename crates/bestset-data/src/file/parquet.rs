@@ -3,7 +3,7 @@
 use super::records::not_utf8;
 use super::source::Source;
 use super::{ReadOptions, Survey, check_memory};
-use crate::error::{FileError, Result};
+use crate::error::{FileError, Result, infinite};
 use crate::levels::Levels;
 use crate::matrix::{Matrix, Names};
 use crate::table::{Gap, Table, TextColumn};
@@ -166,7 +166,7 @@ impl ParquetColumns<'_> {
         match values {
             ColumnValues::Numbers(values) => {
                 if let Some(row) = values.iter().position(|x| x.is_infinite()) {
-                    let error = self.bad(name, format!("{} is not finite", values[row]));
+                    let error = self.bad(name, infinite(values[row]));
                     return Err(error.at_row(row as u64 + 1).into());
                 }
                 gaps.extend((0..values.len()).filter(|&i| values[i].is_nan()));

@@ -79,7 +79,9 @@ fn open(path: &Path, people: usize, variants: usize) -> Result<File> {
     );
     let hint = match found < expected {
         true => {
-            format!("it ends after variant {whole}: the file is cut off, or the .bim or .fam file is of another cohort")
+            format!(
+                "it ends after variant {whole}: the file is cut off, and is to be copied again, or the .bim or .fam file is of another cohort"
+            )
         }
         false => "the .bim or .fam file is cut off, or of another cohort".to_owned(),
     };

@@ -2,6 +2,7 @@
 
 use crate::matrix::{Matrix, Names};
 use crate::table::Table;
+use bestset::design::{names_file, write_column_names};
 use bestset::file::replace;
 use npyz::{AutoSerialize, DType, Order, Serialize, TypeStr, WriteOptions, WriterBuilder};
 use std::io::{self, BufWriter, Seek, Write};
@@ -18,6 +19,17 @@ pub fn write_npy(table: &Table, out: &mut dyn Write) -> io::Result<()> {
         writer.extend(table.numbers.column(j).iter().copied())?;
     }
     writer.finish()
+}
+
+/// The names of columns beside their array, where they have some; none of an array that stood there before.
+pub fn write_names(array: &Path, names: &Names) -> io::Result<()> {
+    match names {
+        Names::Listed(names) => write_column_names(array, names),
+        Names::Numbered { .. } => match std::fs::remove_file(names_file(array)) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+            _ => Ok(()),
+        },
+    }
 }
 
 /// `X` or the parts of a sparse matrix as SciPy names them, `y` where there is a label, `names` where columns have names.

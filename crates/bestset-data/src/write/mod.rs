@@ -4,7 +4,7 @@ mod arrays;
 mod parquet;
 mod text;
 
-pub(crate) use arrays::part;
+pub(crate) use arrays::{part, write_names};
 
 use crate::error::{FileError, Result};
 use crate::file::{Compression, Format};
@@ -16,7 +16,8 @@ use std::path::Path;
 
 /// Writes a table in the format that is given or that the name has; compressed where the name ends so.
 ///
-/// The label goes where the format has a place for it, and is the last column elsewhere. Into a folder go the parts of a sparse matrix.
+/// The label goes where the format has a place for it, and is the last column elsewhere. Into a folder go the parts of a sparse matrix. NPY
+/// has no place for names: they go into a file beside it ([`bestset::design::column_names`]).
 ///
 /// ```
 /// use bestset_data::{Label, Matrix, Names, ReadOptions, Table, read, write};
@@ -56,7 +57,8 @@ pub fn write(table: &Table, path: impl AsRef<Path>, format: Option<Format>) -> R
             let mut part = BufWriter::with_capacity(1 << 18, part);
             write_to(table, path, &mut part, format, compression)?;
             part.flush()
-        }),
+        })
+        .and_then(|()| if format == Format::Npy { write_names(path, &table.names) } else { Ok(()) }),
         // Formats with a table of contents go back to their beginning, which a pipe cannot.
         Place::Other(_) => {
             let mut whole = Cursor::new(Vec::new());

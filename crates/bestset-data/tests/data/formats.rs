@@ -94,7 +94,10 @@ fn errors_name_file_line_column_and_value() {
         error("d.csv", "a,y\n1,2\n1\n"),
         "d.csv, line 3: the row has 1 fields, expected 2; divided by ',' (--delimiter)"
     );
-    assert_eq!(error("d.csv", "a,y\n1,inf\n"), "d.csv, line 2, column \"y\": \"inf\" is not finite");
+    assert_eq!(
+        error("d.csv", "a,y\n1,inf\n"),
+        "d.csv, line 2, column \"y\": \"inf\" is not finite, as numbers must be; correct it, or make it a missing value (an empty field, NaN in an array) for --impute mean or --drop-missing"
+    );
     assert_eq!(error("d.csv", "a,y\n"), "d.csv: there are no rows");
     for nothing in ["", "\n\n", " \n"] {
         assert!(error("d", nothing).contains("d: the file is empty"), "{nothing:?}");

@@ -3,9 +3,10 @@
 use super::Section;
 use super::model::MOST_ROWS;
 use super::parts::{Figure, key, plural, term};
-use crate::number::number;
+use crate::number::{self, number};
 use crate::series::Series;
 use crate::{Report, Subset};
+use bestset::shown::Side;
 use maud::{Markup, html};
 
 /// The best of each size and the runners-up.
@@ -75,7 +76,7 @@ fn sizes(subsets: &[Subset], is_squared: bool) -> Markup {
 
 fn at_least(s: &Subset) -> String {
     let known = crate::series::useful(s.objective, s.lower_bound);
-    known.map_or_else(|| "no bound".to_owned(), |bound| format!("at least {}", number(bound, 5)))
+    known.map_or_else(|| "no bound".to_owned(), |bound| format!("at least {}", number::bound(bound, 5, Side::Below)))
 }
 
 fn names(list: &[String]) -> Markup {

@@ -1,10 +1,11 @@
 //! The answer in one look.
 
 use super::parts::{term, tile};
-use crate::number::{count, number, percent, seconds};
+use crate::number::{bound, count, number, percent, percent_bound, seconds};
 use crate::types::{brief, gain, limit, measure, room};
 use crate::{Certificate, CrossValidation, Diagnostics, Report, Task};
 use bestset::select::Standing;
+use bestset::shown::Side;
 use maud::{Markup, html};
 
 /// Headline, verdict and the facts that matter.
@@ -87,7 +88,7 @@ pub(crate) fn verdict(certificate: &Certificate) -> String {
             None => NOT_PROVED.to_owned(),
         },
         None if certificate.is_useful() => {
-            format!("Best possible within {} of the objective", percent(certificate.relative_gap))
+            format!("Best possible within {} of the objective", percent_bound(certificate.relative_gap, Side::Above))
         }
         _ => NOT_PROVED.to_owned(),
     }
@@ -173,15 +174,19 @@ fn explained(standing: &Standing, optimal: bool) -> Markup {
 fn accounted(certificate: &Certificate) -> Markup {
     let share = if certificate.optimal { 1.0 } else { (1.0 - certificate.relative_gap).clamp(0.0, 1.0) };
     let share = if share.is_finite() { share } else { 0.0 };
-    let bound =
-        if certificate.lower_bound.is_finite() { number(certificate.lower_bound, 5) } else { "no bound".into() };
+    let least = if certificate.lower_bound.is_finite() {
+        bound(certificate.lower_bound, 5, Side::Below)
+    } else {
+        "no bound".into()
+    };
     let objective = number(certificate.objective, 5);
-    let said = format!("The lower bound {bound} reaches {} of the objective {objective}.", percent(share));
+    let said =
+        format!("The lower bound {least} reaches {} of the objective {objective}.", percent_bound(share, Side::Below));
     html! {
         p.gauge-title { "How much of it is " (term("bound", "proved")) }
         div.track role="img" aria-label=(said) { span.filled style=(format!("width:{:.3}%", 100.0 * share)) {} }
         div.ends aria-hidden="true" {
-            span { b { (bound) } br; "no choice allowed can go below" }
+            span { b { (least) } br; "no choice allowed can go below" }
             span.right { b { (objective) } br; "this answer" }
         }
     }
@@ -199,7 +204,7 @@ fn tiles(report: &Report) -> Markup {
                 (tile(term("gain", "Gain over no features"), &format!("≥ {share}"), "of the largest possible, proved"))
             }
         } @else if !report.is_of_sizes() && report.certificate.is_useful() {
-            @let left = if report.certificate.optimal { "closed".to_owned() } else { number(report.certificate.gap, 3) };
+            @let left = if report.certificate.optimal { "closed".to_owned() } else { bound(report.certificate.gap, 3, Side::Above) };
             (tile(term("gap", "Gap"), &left, "what another choice could gain at the most"))
         }
         @match &report.diagnostics {

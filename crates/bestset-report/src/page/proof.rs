@@ -2,10 +2,11 @@
 
 use super::Section;
 use super::parts::{Figure, features, key, term};
-use crate::number::{count, number, percent, seconds};
+use crate::number::{bound, count, number, percent, seconds};
 use crate::series::{Series, TraceSeries};
 use crate::types::{gain, limit, measure};
 use crate::{Report, Screening};
+use bestset::shown::Side;
 use maud::{Markup, html};
 
 /// The certificate in numbers and over time.
@@ -37,7 +38,7 @@ fn over_time(trace: &TraceSeries) -> Markup {
         "Objective and lower bound over {}. The objective ends at {}, the bound at {}.",
         seconds(end),
         number(last(&trace.objective), 5),
-        number(last(&trace.bound), 5)
+        bound(last(&trace.bound), 5, Side::Below)
     );
     let note =
         (trace.left_out > 0).then(|| format!("{} moments between those drawn are left out.", count(trace.left_out)));
@@ -51,7 +52,7 @@ fn over_time(trace: &TraceSeries) -> Markup {
 fn numbers(report: &Report) -> Markup {
     let c = &report.certificate;
     let line = |label: Markup, value: String| html! { div { dt { (label) } dd { (value) } } };
-    let bound = |v: f64| if v.is_finite() { number(v, 8) } else { "none".to_owned() };
+    let least = |v: f64| if v.is_finite() { bound(v, 8, Side::Below) } else { "none".to_owned() };
     html! {
         dl.numbers {
             @if let Some(standing) = &c.standing {
@@ -64,8 +65,8 @@ fn numbers(report: &Report) -> Markup {
                 }
             }
             (line(term("objective", "Objective"), number(c.objective, 8)))
-            (line(term("bound", "Lower bound"), bound(c.lower_bound)))
-            @if c.gap.is_finite() { (line(term("gap", "Gap"), number(c.gap, 4))) }
+            (line(term("bound", "Lower bound"), least(c.lower_bound)))
+            @if c.gap.is_finite() { (line(term("gap", "Gap"), bound(c.gap, 4, Side::Above))) }
             (line(term("optimal", "Status"), c.status.clone()))
         }
     }

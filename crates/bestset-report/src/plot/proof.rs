@@ -2,8 +2,9 @@
 
 use super::Plot;
 use super::canvas::*;
-use crate::number::{number, seconds};
+use crate::number::{self, number, seconds};
 use crate::series::{PathSeries, SubsetSeries, TraceSeries};
+use bestset::shown::Side;
 use plotters::prelude::*;
 use plotters::style::text_anchor::HPos;
 
@@ -43,8 +44,9 @@ pub(super) fn trace(series: &TraceSeries) -> Option<Plot> {
     let (objective, bound) = (steps(&zip(&xs, &series.objective)), steps(&zip(&xs, &series.bound)));
     let across = xs.iter().flatten().fold((f64::INFINITY, f64::NEG_INFINITY), |r, x| (r.0.min(*x), r.1.max(*x)));
     let time = move |x: f64| seconds(if long { 10f64.powf(x) } else { x });
-    let end = |points: &Points| points.last().map_or("–".to_owned(), |p| number(p.1, 5));
-    let said = format!("Objective {} and lower bound {} after {}.", end(&objective), end(&bound), seconds(last));
+    let end = |points: &Points| points.last().map_or(f64::NAN, |p| p.1);
+    let least = number::bound(end(&bound), 5, Side::Below);
+    let said = format!("Objective {} and lower bound {least} after {}.", number(end(&objective), 5), seconds(last));
     let x = Axis { name: "time", range: across, label: Some(&time) };
     let y = Axis { name: "objective", range: heights([&objective, &bound]), label: Some(&plain) };
     let svg =

@@ -1,7 +1,8 @@
 //! What is proved, and how.
 
-use crate::number::{self, finite, percent};
+use crate::number::{self, finite};
 use bestset::select::Standing;
+use bestset::shown::{Side, decimals};
 use serde::{Deserialize, Serialize};
 
 /// How good the answer is known to be.
@@ -91,32 +92,27 @@ fn claim(standing: &Standing) -> String {
     }
 }
 
-/// What R² of no subset exceeds, to four places, rounded up: a limit that is shown must hold.
+/// What R² of no subset exceeds, rounded up: a limit that is shown must hold.
 pub(crate) fn limit(standing: &Standing) -> String {
-    number::number(-down(-standing.r2_limit, 1e4), 4)
+    number::trimmed(standing.limit()).replace('-', "−")
 }
 
-/// What R² of no subset is more above that of the answer, rounded up.
+/// What R² of no subset is more above that of the answer, to four places, rounded up.
 pub(crate) fn room(standing: &Standing) -> String {
-    number::number(-down(standing.r2 - standing.r2_limit, 1e4), 4)
+    number::trimmed(decimals(standing.r2_limit - standing.r2, 4, Side::Above))
 }
 
 /// The share of the largest possible gain over no features that is certain, rounded down; `None` where that is nothing.
 pub(crate) fn gain(standing: &Standing) -> Option<String> {
-    let share = down(standing.gain, 100.0);
-    (share > 0.0).then(|| percent(share))
-}
-
-/// Rounded down to multiples of 1/parts.
-fn down(value: f64, parts: f64) -> f64 {
-    (value * parts).floor() / parts
+    let share = decimals(100.0 * standing.gain, 0, Side::Below);
+    (share != "0").then(|| format!("{share}\u{a0}%"))
 }
 
 fn sentence(gap: f64, relative_gap: f64, optimal: bool) -> String {
     if optimal {
         "Proved: no other choice of features has a lower objective, within the tolerance.".to_owned()
     } else if relative_gap < 1.0 {
-        let (gap, share) = (number::number(gap, 4), number::percent(relative_gap));
+        let (gap, share) = (number::bound(gap, 4, Side::Above), number::percent_bound(relative_gap, Side::Above));
         format!("Proved: no other choice of features lowers the objective by more than {gap} ({share}).")
     } else {
         "Nothing is proved: a useful lower bound needs lambda2 > 0 or bounds on the coefficients, and time.".to_owned()

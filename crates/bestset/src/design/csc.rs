@@ -1,6 +1,6 @@
 //! Compressed sparse columns in `f64` or `f32`.
 
-use crate::design::{Column, Design, in_blocks};
+use crate::design::{Column, Design, farthest, in_blocks};
 use crate::error::{Error, Result, check_length};
 use crate::kernel;
 use crate::kernel::Element;
@@ -71,7 +71,12 @@ impl<'a, T: Element> Csc<'a, T> {
             }
             squares += value * value;
         }
-        if squares.is_finite() { Ok(()) } else { Err(Error::Overflow { column: j }) }
+        match squares.is_finite() {
+            true => Ok(()),
+            false => {
+                Err(Error::Overflow { column: j, value: farthest(self.values[from..to].iter().map(|x| x.wide())) })
+            }
+        }
     }
 
     fn col(&self, j: usize) -> (&[u32], &[T]) {

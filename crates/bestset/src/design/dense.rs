@@ -1,6 +1,6 @@
 //! Dense column-major storage in `f64` or `f32`.
 
-use crate::design::{Column, Design, in_blocks};
+use crate::design::{Column, Design, farthest, in_blocks};
 use crate::error::{Error, Result, check_length};
 use crate::kernel;
 use crate::kernel::Element;
@@ -28,7 +28,7 @@ impl<'a, T: Element> Dense<'a, T> {
             if !squares.is_finite() {
                 return Err(match x.iter().position(|x| !x.wide().is_finite()) {
                     Some(row) => Error::NonFiniteDesign { row, column, value: x[row].wide() },
-                    None => Error::Overflow { column },
+                    None => Error::Overflow { column, value: farthest(x.iter().map(|x| x.wide())) },
                 });
             }
         }

@@ -27,12 +27,12 @@ pub(crate) use held::Held;
 pub use pairs::{LargestPairs, PairsAsked};
 pub(crate) use passes::each_column;
 pub use passes::{Check, correlate, correlate_and_square, correlate_many, correlate_roughly, moments, squares};
-use passes::{in_blocks, long_part};
+use passes::{farthest, in_blocks, long_part};
 pub use per_class::PerClass;
 pub use reaching::{Reaching, reaching};
 pub use standardized::Standardized;
 pub(crate) use standardized::is_constant;
-pub use stored::{GenotypeFile, Reading, Stored};
+pub use stored::{GenotypeFile, Reading, Stored, column_names, names_file, numpy_type, write_column_names};
 pub use subset::{ColumnSubset, RowSubset};
 pub use vectors::Vectors;
 

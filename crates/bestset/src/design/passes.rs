@@ -186,6 +186,11 @@ fn is_small(operations: usize) -> bool {
     operations < 1 << 17 || rayon::current_num_threads() == 1
 }
 
+/// The number farthest from zero: the one to name where squares overflow.
+pub(super) fn farthest(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |most: f64, x| if x.abs() > most.abs() { x } else { most })
+}
+
 /// Splits `features` and `out`, a whole number of entries for each, into blocks and runs `body` on them, in parallel when
 /// there is enough work.
 pub(super) fn in_blocks<T: Send>(

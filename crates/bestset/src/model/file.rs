@@ -33,6 +33,9 @@ struct File<M> {
     encoding: Option<serde_json::Value>,
 }
 
+/// Who writes models, for those who hand over another file.
+const WRITERS: &str = "models are written by --model of the command line, save() of Python and write_model() of R";
+
 impl Model {
     /// The model as JSON.
     pub fn to_json(&self) -> String {
@@ -49,9 +52,11 @@ impl Model {
     pub fn from_json(text: &str) -> Result<Self> {
         let bad = |reason: String| Error::File { what: "model", reason };
         let header: Header = serde_json::from_str(text).map_err(|e| match e.classify() {
-            serde_json::error::Category::Eof => bad(format!("it ends too early, at line {}", e.line())),
-            serde_json::error::Category::Syntax => bad(format!("it is not JSON: {e}")),
-            _ => bad(format!("it is not a bestset model: {e}")),
+            serde_json::error::Category::Eof => {
+                bad(format!("it ends too early, at line {}: write it again, or copy it as a whole", e.line()))
+            }
+            serde_json::error::Category::Syntax => bad(format!("it is not JSON, at line {}; {WRITERS}", e.line())),
+            _ => bad(format!("it is not a bestset model; {WRITERS}")),
         })?;
         if header.format != FORMAT {
             return Err(bad(format!("its format is {:?}, not {FORMAT:?}", header.format)));
@@ -59,7 +64,13 @@ impl Model {
         if header.version == 0 || header.version > VERSION {
             return Err(bad(format!("its version is {}; this library reads up to {VERSION}", header.version)));
         }
-        let file: File<Self> = serde_json::from_str(text).map_err(|e| bad(e.to_string()))?;
+        let file: File<Self> = serde_json::from_str(text).map_err(|e| {
+            // Which field is missing is worth knowing; what type a value should have is the program's own affair.
+            let said = e.to_string();
+            let lacking = said.strip_prefix("missing field `").and_then(|rest| rest.split_once('`'));
+            let what = lacking.map_or(String::new(), |(field, _)| format!(": {field:?} is missing"));
+            bad(format!("it is damaged at line {}{what}; write it again", e.line()))
+        })?;
         let model = file.model;
         model.coefficients.validate(model.features)?;
         model.check_classes()?;

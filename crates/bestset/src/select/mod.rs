@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `check` | what a selection could not use, which is refused |
 //! | `classes` | many classes: columns inside, coefficients of every class outside |
+//! | `data` | what there is to know about the samples |
 //! | `pose` | the scale inside, λ2 where none is given, coefficients on the scale of the columns given |
 //! | `choose` | which point of the path is the model, and that it stays the one chosen |
 //! | `run` | one after the other: path, solve, proof, within the limits |
@@ -20,6 +21,7 @@
 mod check;
 mod choose;
 mod classes;
+mod data;
 mod pose;
 mod proof;
 mod provable;
@@ -284,11 +286,15 @@ pub enum Remark {
     ReadFailed(String),
     /// The features whose coefficients nothing keeps finite, as where classes are told apart perfectly.
     Infinite(Vec<usize>),
+    /// There is one sample only.
+    OneSample,
+    /// The target has one value only, which the intercept is.
+    ConstantTarget(f64),
 }
 
 impl Remark {
     /// What it is about: a `limit` that struck, the `edge` of what was compared, a proof that cannot be (`unproved`), one that
-    /// could (`provable`), or coefficients without an end (`infinite`).
+    /// could (`provable`), coefficients without an end (`infinite`), or samples that teach nothing (`data`).
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Folds { .. } | Self::NoFolds | Self::Path(_) | Self::Ranks { .. } | Self::ReadFailed(_) => "limit",
@@ -296,6 +302,7 @@ impl Remark {
             Self::Unproved(_) => "unproved",
             Self::Provable(_) => "provable",
             Self::Infinite(_) => "infinite",
+            Self::OneSample | Self::ConstantTarget(_) => "data",
         }
     }
 }
@@ -321,6 +328,14 @@ impl std::fmt::Display for Remark {
             Self::Ranks { known, asked, status } => write!(f, "{known} of {asked} ranks known: {status}."),
             Self::Unproved(error) => write!(f, "Not proved: {error}."),
             Self::Provable(provable) => write!(f, "Not proved as a whole: {provable}."),
+            Self::OneSample => write!(
+                f,
+                "There is one sample only (with a weight above 0): it says nothing about features, and the answer explains nothing."
+            ),
+            Self::ConstantTarget(value) => write!(
+                f,
+                "The target is {value} in every sample: the intercept explains all of it, and no feature is worth its price."
+            ),
             Self::Infinite(features) => {
                 let (what, they) =
                     if features.len() == 1 { ("One coefficient", "it") } else { ("Some coefficients", "they") };
@@ -376,6 +391,7 @@ impl<'a> Posed<'a> {
         found.remarks.extend(found.solution.cause.clone().map(Remark::ReadFailed));
         // Columns that cannot be read any more take nothing from the answer.
         found.remarks.extend(run.infinite(&found).ok().flatten());
+        found.remarks.extend(self.remarks());
         found.solution.dependent.extend(self.flat());
         Ok(found)
     }

@@ -3,6 +3,7 @@
 use crate::certificate::Certificate;
 use crate::loss::Loss;
 use crate::problem::Problem;
+use crate::shown::{Side, decimals};
 use crate::solution::{Coefficients, Status};
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +49,15 @@ impl Standing {
             most: problem.max_size(),
         }
     }
+
+    /// What R² of no subset exceeds, to four places, or to as many as show that it is below one; rounded up, so that it still is a limit.
+    pub fn limit(&self) -> String {
+        // The places that a double below one has.
+        const MOST: usize = 16;
+        let shown = |places: usize| decimals(self.r2_limit, places, Side::Above);
+        let is_below = |text: &String| self.r2_limit >= 1.0 || text.parse().is_ok_and(|limit: f64| limit < 1.0);
+        (4..MOST).map(shown).find(is_below).unwrap_or_else(|| shown(MOST))
+    }
 }
 
 impl std::fmt::Display for Standing {
@@ -59,16 +69,41 @@ impl std::fmt::Display for Standing {
             Some(1) => "no subset of at most 1 feature".to_owned(),
             Some(k) => format!("no subset of at most {k} features"),
         };
-        let Self { r2, r2_limit, .. } = self;
+        let r2 = self.r2;
         if self.is_best {
             return write!(
                 f,
                 "{measure} {r2:.4}; proved best possible at this penalty: {subset} has a lower objective"
             );
         }
-        if *r2_limit >= 1.0 {
+        if self.r2_limit >= 1.0 {
             return write!(f, "{measure} {r2:.4}; no limit below 1 is proved for other subsets");
         }
-        write!(f, "{measure} {r2:.4}; proved: {subset} of at most this penalty exceeds {r2_limit:.4}")
+        write!(f, "{measure} {r2:.4}; proved: {subset} of at most this penalty exceeds {}", self.limit())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_rounded_up_and_stays_below_one() {
+        let cases = [
+            (0.79673, "0.7968"),
+            (0.7967, "0.7967"),
+            (0.5, "0.5000"),
+            (0.99996, "0.99996"),
+            (0.9999999, "0.9999999"),
+            (-0.00001, "0.0000"),
+            (1.0, "1.0000"),
+        ];
+        for (r2_limit, text) in cases {
+            let standing = Standing { r2: 0.4, r2_limit, gain: 0.5, is_best: false, is_squared: true, most: Some(2) };
+            assert_eq!(standing.limit(), text, "{r2_limit}");
+            if r2_limit < 1.0 {
+                assert!(standing.to_string().ends_with(&format!("at most this penalty exceeds {text}")), "{standing}");
+            }
+        }
     }
 }

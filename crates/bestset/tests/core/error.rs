@@ -107,9 +107,9 @@ fn norms_that_are_not_positive() {
 
 #[test]
 fn finite_entries_whose_squares_overflow() {
-    assert_error(Dense::new(2, 2, vec![1.0, 2.0, 1e200, 1.0]), Error::Overflow { column: 1 });
-    assert_error(Dense::new(2, 1, vec![1e154, 1.2e154]), Error::Overflow { column: 0 });
-    assert_error(Csc::new(3, vec![0, 0, 1], vec![2u32], vec![-1e155]), Error::Overflow { column: 1 });
+    assert_error(Dense::new(2, 2, vec![1.0, 2.0, 1e200, 1.0]), Error::Overflow { column: 1, value: 1e200 });
+    assert_error(Dense::new(2, 1, vec![1e154, 1.2e154]), Error::Overflow { column: 0, value: 1.2e154 });
+    assert_error(Csc::new(3, vec![0, 0, 1], vec![2u32], vec![-1e155]), Error::Overflow { column: 1, value: -1e155 });
     assert!(Dense::new(2, 1, vec![f32::MAX, f32::MAX]).is_ok(), "f32 squares fit into f64");
 }
 
@@ -280,17 +280,30 @@ fn messages_name_the_value_and_the_place() {
         (Error::Empty { rows: 0, columns: 2 }, "the design is empty: 0 rows, 2 columns"),
         (Error::Shape { what: "y", found: 4, expected: 3 }, "y has length 4, expected 3"),
         (Error::Row { row: 6, found: 4, expected: 3 }, "row 6 of X has 4 entries, expected 3"),
-        (Error::NonFiniteDesign { row: 1, column: 2, value: f64::NAN }, "X[1, 2] is NaN; every entry must be finite"),
-        (Error::NonFinite { what: "y", index: 7, value: f64::INFINITY }, "y[7] is inf; every entry must be finite"),
         (
-            Error::Overflow { column: 3 },
-            "column 3 of X is too large: the sum of its squares overflows; rescale the data",
+            Error::NonFiniteDesign { row: 1, column: 2, value: f64::NAN },
+            "X[1, 2] is NaN; every entry must be finite: fill it in, or leave out its row or its column",
+        ),
+        (
+            Error::NonFinite { what: "y", index: 7, value: f64::INFINITY },
+            "y[7] is inf; every entry must be finite: correct it, or leave out its sample",
+        ),
+        (
+            Error::NonFinite { what: "coefficient", index: 7, value: f64::INFINITY },
+            "coefficient[7] is inf; every entry must be finite",
+        ),
+        (
+            Error::Overflow { column: 3, value: -2.5e200 },
+            "column 3 of X is too large: its largest entry is -2.5e200, and the sum of its squares overflows; divide it by 1e200, or leave it out",
         ),
         (
             Error::Unpenalised { what: "a multinomial model", or: "" },
             "a multinomial model cannot be fitted where a coefficient has neither a ridge nor bounds: set lambda2 above 0 (1e-6 hardly changes a fit) and no shrinkage factor to 0, or bound every coefficient",
         ),
-        (Error::NegativeWeight { index: 2, value: -1.0 }, "weight[2] is -1; weights must be at least 0"),
+        (
+            Error::NegativeWeight { index: 2, value: -1.0 },
+            "weight[2] is -1; weights must be at least 0, and 0 leaves a sample out",
+        ),
         (Error::NoWeight { count: 3 }, "all 3 sample weights are zero"),
         (Error::Range { name: "lambda0", value: -1.0, range: "at least 0" }, "lambda0 is -1; it must be at least 0"),
         (Error::Label { index: 1, value: 0.0 }, "y[1] is 0; classification needs the labels -1 and +1"),

@@ -215,7 +215,13 @@ fn damaged_files_are_errors() {
     write_array(&file, "<f8", "6, 5", true, &of_f64(&bad));
     let stored = Stored::open(&file).unwrap();
     let error = stored.correlate(&[2, 3], &[1.0; 6], &mut [0.0; 2]).unwrap_err();
-    assert!(matches!(error, Error::NonFiniteDesign { row: 2, column: 3, .. }), "{error}");
+    let Error::InFile { path, cause } = &error else { panic!("{error}") };
+    assert!(matches!(**cause, Error::NonFiniteDesign { row: 2, column: 3, .. }), "{error}");
+    assert!(path.ends_with("x.npy") && error.columns() == [3] && !error.is_of_reading(), "{error}");
+    // What is no number has another length than its header says.
+    write_array(&file, "|O", "6, 5", false, b"a pickle");
+    let said = Stored::open(&file).err().unwrap().to_string();
+    assert!(said.contains("dtype object (|O), no numbers; make them some"), "{said}");
 }
 
 /// Moments are written where that was asked for, and used as long as the matrix is what it was: the bits of a solve do not depend on them.

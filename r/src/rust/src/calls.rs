@@ -9,8 +9,9 @@ use crate::report::{about, page};
 use crate::run::{run, Caller};
 use crate::value::{count, Record, Value};
 use crate::{model, output, survival};
-use bestset::design::{Design, Stored};
+use bestset::design::{column_names, Design, Stored};
 use bestset::select::SUBSET_SIZES;
+use bestset::shown::{significant, Side};
 use bestset::CancelFlag;
 use bestset_data::CohortFiles;
 use savvy::{savvy, FunctionSexp, IntoExtPtrSexp, ListSexp, OwnedListSexp, OwnedRealSexp, RealSexp, Sexp};
@@ -158,6 +159,14 @@ fn call_curves(baseline: ListSexp, u: RealSexp, what: &str, wanted: ListSexp) ->
     OwnedRealSexp::try_from_slice(found)?.into()
 }
 
+/// A bound to so many significant digits: not below it, or not above.
+/// @noRd
+#[savvy]
+fn call_shown(value: f64, digits: f64, above: bool) -> savvy::Result<Sexp> {
+    let side = if above { Side::Above } else { Side::Below };
+    Value::from(significant(value, digits as usize, side)).to_r()
+}
+
 /// The page of a selection.
 /// @noRd
 #[savvy]
@@ -203,6 +212,9 @@ fn call_open(path: &str) -> savvy::Result<Sexp> {
         all.set("columns", count(stored.ncols()));
         all.set("numbers", stored.numbers());
         all.set("sparse", stored.is_sparse());
+        if let Some(names) = column_names(path.as_ref(), stored.ncols()).map_err(said)? {
+            all.set("names", Value::Texts(names));
+        }
     }
     Value::from(all).to_r()
 }

@@ -19,7 +19,11 @@ fn from_one(error: Error) -> Error {
             Error::NonFiniteDesign { row: row + 1, column: column + 1, value }
         }
         Error::NonFinite { what, index, value } => Error::NonFinite { what, index: index + 1, value },
-        Error::Overflow { column } => Error::Overflow { column: column + 1 },
+        Error::Overflow { column, value } => Error::Overflow { column: column + 1, value },
+        Error::InFile { path, cause } => Error::InFile { path, cause: Box::new(from_one(*cause)) },
+        Error::Flat { column } => Error::Flat { column: column + 1 },
+        Error::Row { row, found, expected } => Error::Row { row: row + 1, found, expected },
+        Error::ClassNumber { index, value, classes } => Error::ClassNumber { index: index + 1, value, classes },
         Error::TooLarge { what, index, value } => Error::TooLarge { what, index: index + 1, value },
         Error::Time { index, value } => Error::Time { index: index + 1, value },
         Error::EmptyClass { class } => Error::EmptyClass { class: class + 1 },

@@ -73,6 +73,7 @@ pub fn selected(posed: &Posed<'_>, from: &Selected) -> bestset::Result<Value> {
     all.set("method", from.method.name());
     all.set("survival", survival::told(posed, from)?);
     all.set("remarks", Value::Texts(from.remarks.iter().map(Remark::to_string).collect()));
+    all.set("constant", places(&posed.constant()));
     all.set("remark_kinds", Value::Texts(from.remarks.iter().map(|r| r.kind().to_owned()).collect()));
     let Some(chosen) = &from.chosen else { return Ok(all.into()) };
     let criterion = match &chosen.by {
@@ -151,6 +152,8 @@ pub fn subsets(posed: &Posed<'_>, from: &Subsets) -> bestset::Result<Value> {
     let mut all = Record::default();
     all.set("sizes", Value::List(from.sizes.iter().map(one).collect::<bestset::Result<_>>()?));
     all.set("dependent", Value::List(from.dependent.iter().map(|group| places(group)).collect()));
+    all.set("constant", places(&posed.constant()));
+    all.set("remarks", Value::Texts(posed.remarks().iter().map(Remark::to_string).collect()));
     all.set("lambda2", from.lambda2);
     all.set("seconds", from.seconds);
     Ok(all.into())

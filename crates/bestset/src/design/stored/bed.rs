@@ -101,9 +101,12 @@ fn check(file: &Source, people: usize, variants: usize) -> Result<()> {
     let (stride, mut magic) = (people.div_ceil(4), [0; 3]);
     let expected = stride.checked_mul(variants).and_then(|bytes| bytes.checked_add(MAGIC.len()));
     if expected.map(|bytes| bytes as u64) != Some(file.len()) {
-        let found = file.len();
-        let reason =
-            format!("{found} bytes are not {variants} variants of {people} people, {stride} bytes each, and 3");
+        let reason = format!(
+            "it has {} bytes; {variants} variants of {people} people take {}: it is cut short or has too much, and is to be copied again, \
+             or the .bim and .fam files beside it are of other data",
+            file.len(),
+            expected.map_or("more than can be".to_owned(), |bytes| bytes.to_string())
+        );
         return Err(bad(file.path(), "its length", reason));
     }
     file.read(0, &mut magic)?;

@@ -173,7 +173,8 @@ impl Stored {
                 let (first, count) = (block.first * self.nrows, block.count * self.nrows);
                 read_numbers(file, *start, first, count, values)?;
                 if !self.is_checked(block) {
-                    Dense::new(self.nrows, block.count, &values[..]).map_err(|e| e.in_columns_from(block.first))?;
+                    Dense::new(self.nrows, block.count, &values[..])
+                        .map_err(|e| self.in_file(e.in_columns_from(block.first)))?;
                     self.note_checked(block);
                 }
             }
@@ -189,7 +190,7 @@ impl Stored {
                 read_numbers(&numbers.0, numbers.1, first, count, values)?;
                 // The row indices are looked at every time: a wrong one would be a place outside the vectors.
                 Csc::new(self.nrows, &starts[..], &rows[..], &values[..])
-                    .map_err(|e| self.misread(block, &e.to_string()))?;
+                    .map_err(|e| self.misread(block, &e.in_columns_from(block.first).to_string()))?;
             }
         }
         Ok(())
@@ -219,6 +220,10 @@ impl Stored {
         for j in block.first..block.first + block.count {
             self.checked[j / 64].fetch_or(1 << (j % 64), Ordering::Relaxed);
         }
+    }
+
+    fn in_file(&self, cause: Error) -> Error {
+        Error::InFile { path: self.path.display().to_string(), cause: Box::new(cause) }
     }
 
     fn misread(&self, block: &Span, reason: &str) -> Error {

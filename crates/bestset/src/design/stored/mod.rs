@@ -16,6 +16,7 @@
 //! | `bed` | packed codes of PLINK, counted when the file is opened |
 //! | `genotype_file` | genotypes, held in memory where there is room |
 //! | `kept` | moments in a file beside the matrix, where that was asked for |
+//! | `names` | names of columns in a file beside an array |
 //! | `blocks` | which columns are read together, and how they come into memory |
 //! | `source` | bytes of one file by position; whether it is what it was |
 //! | `npy` | headers, and numbers out of bytes |
@@ -24,11 +25,13 @@ mod bed;
 mod blocks;
 mod genotype_file;
 mod kept;
+mod names;
 mod npy;
 mod open;
 mod source;
 
 pub use genotype_file::GenotypeFile;
+pub use names::{column_names, names_file, numpy_type, write_column_names};
 
 use crate::design::{BlockBody, Column, Design, Moments, Vectors};
 use crate::error::{Error, Result};

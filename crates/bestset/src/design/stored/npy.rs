@@ -1,5 +1,6 @@
 //! NumPy arrays as they lie in a file: the header, and where the numbers are.
 
+use crate::design::stored::names::numpy_type;
 use crate::design::stored::source::{Source, bad};
 use crate::error::Result;
 use pulp::bytemuck::{Pod, cast_slice_mut};
@@ -84,6 +85,13 @@ impl NpyHeader {
         source.read(from, &mut text)?;
         let text = String::from_utf8_lossy(&text);
         let header = Self::parse(&text, from + length as u64).ok_or_else(not_numpy)?;
+        // Others are not as long as their sizes say.
+        if !header.kind.contains(['f', 'i', 'u', 'c', 'b']) || header.kind.contains(char::is_uppercase) {
+            let found = numpy_type(&header.kind);
+            return Err(wrong(format!(
+                "its entries are of dtype {found}, no numbers; make them some: numpy.save(file, x.astype('float64'))"
+            )));
+        }
         let entries = header.shape.iter().try_fold(1u64, |product, &k| product.checked_mul(k));
         let bytes = entries.and_then(|entries| entries.checked_mul(header.width()));
         let (shape, held) = (&header.shape, source.len());
@@ -98,7 +106,11 @@ impl NpyHeader {
 
     fn parse(text: &str, start: u64) -> Option<Self> {
         let after = |key: &str| Some(text.split_once(key)?.1.split_once(':')?.1.trim_start());
-        let kind = after("'descr'")?.strip_prefix('\'')?.split_once('\'')?.0.to_owned();
+        let kind = match after("'descr'")? {
+            // A list of fields: records.
+            records if records.starts_with('[') => "V".to_owned(),
+            plain => plain.strip_prefix('\'')?.split_once('\'')?.0.to_owned(),
+        };
         let by_columns = after("'fortran_order'")?.starts_with("True");
         let sizes = after("'shape'")?.strip_prefix('(')?.split_once(')')?.0;
         let sizes = sizes.split(',').map(str::trim).filter(|word| !word.is_empty());

@@ -1,6 +1,7 @@
 //! What the files of a matrix say of themselves, held against each other before a column is read.
 
 use super::bed::Bed;
+use super::names::numpy_type;
 use super::npy::{NpyHeader, read_numbers};
 use super::source::{Source, bad};
 use crate::error::Result;
@@ -23,7 +24,11 @@ impl Kind {
             "<f4" => Ok(Self::F32),
             "|i1" | "<i1" => Ok(Self::I8),
             other => {
-                let reason = format!("numbers of type {other:?} cannot be read from disk; there are <f8, <f4 and |i1");
+                let reason = format!(
+                    "its numbers are of dtype {}; columns on disk are float64, float32 or int8: \
+                     numpy.save(file, numpy.asfortranarray(x, dtype='float32'))",
+                    numpy_type(other)
+                );
                 Err(bad(source.path(), "the header", reason))
             }
         }

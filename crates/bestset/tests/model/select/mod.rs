@@ -1,5 +1,6 @@
 //! From samples to a model: the model returned is the one chosen, and what is said of it belongs to it.
 
+mod data;
 mod flat;
 mod infinite;
 mod proof;
