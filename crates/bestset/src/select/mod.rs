@@ -8,7 +8,8 @@
 //! | `check` | what a selection could not use, which is refused |
 //! | `classes` | many classes: columns inside, coefficients of every class outside |
 //! | `pose` | the scale inside, λ2 where none is given, coefficients on the scale of the columns given |
-//! | `choose` | which point of the path is the model, and that it stays the one chosen |
+//! | `choose` | what judges the points of a path |
+//! | `conclude` | which of them is the model, and that it stays the one chosen |
 //! | `run` | one after the other: path, solve, proof, within the limits |
 //! | `prove` | how much is spent on closing the gap |
 //! | `proof` | the proof of a selection as a file |
@@ -20,6 +21,7 @@
 mod check;
 mod choose;
 mod classes;
+mod conclude;
 mod pose;
 mod proof;
 mod provable;
@@ -254,6 +256,8 @@ pub enum By {
 pub enum Remark {
     /// The model is the last of those up to the largest size: a larger one may be better.
     LargestSize(usize),
+    /// At the price chosen what is better is larger than was asked for: the model is the best found of at most so many features.
+    OfItsSize(usize),
     /// It has the largest λ2 that was compared.
     LargestRidge(f64),
     /// A limit cut some folds short.
@@ -292,7 +296,7 @@ impl Remark {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Folds { .. } | Self::NoFolds | Self::Path(_) | Self::Ranks { .. } | Self::ReadFailed(_) => "limit",
-            Self::LargestSize(_) | Self::LargestRidge(_) => "edge",
+            Self::LargestSize(_) | Self::OfItsSize(_) | Self::LargestRidge(_) => "edge",
             Self::Unproved(_) => "unproved",
             Self::Provable(_) => "provable",
             Self::Infinite(_) => "infinite",
@@ -309,6 +313,11 @@ impl std::fmt::Display for Remark {
                     "Models of more than {size} features were not compared: a larger max-size may give a better one."
                 )
             }
+            Self::OfItsSize(size) => write!(
+                f,
+                "Subsets larger than was asked for are better at its price: the model is the best found of at most {}.",
+                provable::features(*size)
+            ),
             Self::LargestRidge(lambda2) => {
                 write!(f, "The model has the largest lambda2 compared, {lambda2}: a larger one may give a better one.")
             }
@@ -369,7 +378,7 @@ impl<'a> Posed<'a> {
         let run = Run::new(self, options, progress);
         let mut found = match &options.how {
             How::Price(lambda0) => run.at_price(*lambda0, run.ridge(), None, observer),
-            How::Size(k) => run.at_size(*k, observer),
+            How::Size(k) => run.at_size(*k, run.ridge(), None, observer),
             How::Criterion(criterion) => run.by_criterion(*criterion, observer),
             How::CrossValidation(folded) => run.by_cross_validation(folded, observer),
         }?;
@@ -440,7 +449,7 @@ impl<'a> Posed<'a> {
                 Ok((found, self.priced(lambda0, run.ridge())?))
             }
             How::Size(k) => {
-                let found = run.at_size(k, observer)?;
+                let found = run.at_size(k, run.ridge(), None, observer)?;
                 Ok((found, self.limited(k.min(self.problem.variables()), run.ridge())?))
             }
             _ => {
