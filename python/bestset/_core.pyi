@@ -128,6 +128,7 @@ class PathDict(TypedDict):
     points: list[PointDict]
     status: str
     criteria: dict[str, NDArray[np.float64]]
+    delta: float | None
 
 class ValidationDict(TypedDict):
     mean: NDArray[np.float64]
@@ -144,6 +145,7 @@ class SelectedDict(TypedDict):
     provable: dict[str, float]
     path: PathDict | None
     point: int | None
+    delta: float | None
     criterion: str | None
     validation: ValidationDict | None
     baseline: tuple[float, list[tuple[int, list[float], list[float]]]] | None

@@ -14,6 +14,8 @@ pub struct ShownPath {
     path: Path,
     standings: Vec<Standing>,
     criteria: Vec<(Criterion, Vec<f64>)>,
+    /// δ of the Huber loss, in the units of y.
+    delta: Option<f64>,
 }
 
 impl ShownPath {
@@ -26,7 +28,7 @@ impl ShownPath {
         let standings = inside.points.iter().map(standing).collect();
         let mut path = inside.clone();
         path.points.iter_mut().for_each(|p| p.solution = posed.outward_solution(&p.solution));
-        Ok(Self { path, standings, criteria })
+        Ok(Self { path, standings, criteria, delta: problem.loss().delta() })
     }
 
     /// As a dictionary; the dual points, one number per sample each, only if asked for.
@@ -51,6 +53,7 @@ impl ShownPath {
             criteria.set_item(criterion.name(), PyArray1::from_slice(py, values))?;
         }
         dict.set_item("criteria", criteria)?;
+        dict.set_item("delta", self.delta)?;
         Ok(dict)
     }
 }
@@ -63,6 +66,8 @@ pub struct Shown {
     frequencies: Vec<f64>,
     baseline: Option<Baseline>,
     classes: Option<ClassCoefficients>,
+    /// δ of the Huber loss, in the units of y.
+    delta: Option<f64>,
 }
 
 impl Shown {
@@ -90,7 +95,7 @@ impl Shown {
             }
             _ => Vec::new(),
         };
-        Ok(Self { selected, path, frequencies, baseline, classes })
+        Ok(Self { selected, path, frequencies, baseline, classes, delta: posed.problem.loss().delta() })
     }
 
     /// As a dictionary.
@@ -116,6 +121,7 @@ impl Shown {
             Some(By::CrossValidation(found, _)) => (None, Some(scores(py, found, &self.frequencies)?)),
             None => (None, None),
         };
+        dict.set_item("delta", self.delta)?;
         dict.set_item("criterion", criterion)?;
         dict.set_item("validation", validation)?;
         Ok(dict)

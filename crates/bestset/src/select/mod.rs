@@ -14,6 +14,7 @@
 //! | `prove` | how much is spent on closing the gap |
 //! | `proof` | the proof of a selection as a file |
 //! | `provable` | what would be proved where that was not enough |
+//! | `spread` | δ of Huber's loss in the units of y |
 //! | `standing` | what that proves, in words |
 //! | `stability` | how often features are selected on subsamples |
 //! | `workers` | which parts of the work others may do, and how their results are put together |
@@ -27,6 +28,7 @@ mod proof;
 mod provable;
 mod prove;
 mod run;
+mod spread;
 mod stability;
 mod standing;
 mod workers;
@@ -280,6 +282,13 @@ pub enum Remark {
         /// The limit.
         status: Status,
     },
+    /// Fewer of the best subsets are proved, as columns are combinations of each other and not all subsets with them were looked at.
+    DependentRanks {
+        /// Subsets whose rank is proved.
+        known: usize,
+        /// Subsets listed.
+        listed: usize,
+    },
     /// Branch and bound could not start.
     Unproved(Error),
     /// The answer is not proved; of which subsets it is, and what would be proved.
@@ -297,7 +306,7 @@ impl Remark {
         match self {
             Self::Folds { .. } | Self::NoFolds | Self::Path(_) | Self::Ranks { .. } | Self::ReadFailed(_) => "limit",
             Self::LargestSize(_) | Self::OfItsSize(_) | Self::LargestRidge(_) => "edge",
-            Self::Unproved(_) => "unproved",
+            Self::Unproved(_) | Self::DependentRanks { .. } => "unproved",
             Self::Provable(_) => "provable",
             Self::Infinite(_) => "infinite",
         }
@@ -328,6 +337,10 @@ impl std::fmt::Display for Remark {
             }
             Self::Path(status) => write!(f, "The path was cut short ({status}): a later point may be better."),
             Self::Ranks { known, asked, status } => write!(f, "{known} of {asked} ranks known: {status}."),
+            Self::DependentRanks { known, listed } => write!(
+                f,
+                "{known} of {listed} ranks proved: columns are combinations of each other, and without lambda2 not all subsets with them are looked at; lambda2 > 0 tells them apart."
+            ),
             Self::Unproved(error) => write!(f, "Not proved: {error}."),
             Self::Provable(provable) => write!(f, "Not proved as a whole: {provable}."),
             Self::Infinite(features) => {

@@ -302,7 +302,12 @@ impl<'a> Run<'_, 'a> {
     fn missing_ranks(&self, solution: &Solution) -> Option<Remark> {
         let (asked, status) = (self.options.solve.top, solution.status);
         let known = solution.ranked.iter().filter(|r| r.proved).count();
-        (asked > 1 && known < asked && status != Status::Optimal).then_some(Remark::Ranks { known, asked, status })
+        let listed = solution.ranked.len();
+        let is_dependent = known < listed && status == Status::Optimal && !solution.dependent.is_empty();
+        match asked > 1 && known < asked && status != Status::Optimal {
+            true => Some(Remark::Ranks { known, asked, status }),
+            false => is_dependent.then_some(Remark::DependentRanks { known, listed }),
+        }
     }
 
     /// That coefficients grow without an end, where nothing shrinks or bounds them and the loss may have no minimum.

@@ -4,6 +4,7 @@ mod choice;
 mod flat;
 mod infinite;
 mod proof;
+mod spread;
 
 use crate::common::{RngExt, assert_close, normal, rng};
 use bestset::criteria::{Criterion, Fit};
