@@ -91,7 +91,7 @@ class BestSubsetBase(BaseEstimator):
     k: int | None = None
     criterion: str = "ebic"
     gamma: float = 1.0
-    delta: float = 1.345
+    delta: float | None = None
     theta: float | None = None
     _times: Times | None = None
 

@@ -132,6 +132,7 @@ class PathDict(TypedDict):
     status: str
     criteria: dict[str, NDArray[np.float64]]
     remarks: list[tuple[str, str]]
+    delta: float | None
 
 class ValidationDict(TypedDict):
     mean: NDArray[np.float64]
@@ -149,6 +150,7 @@ class SelectedDict(TypedDict):
     provable: dict[str, float]
     path: PathDict | None
     point: int | None
+    delta: float | None
     criterion: str | None
     validation: ValidationDict | None
     baseline: tuple[float, list[tuple[int, list[float], list[float]]]] | None

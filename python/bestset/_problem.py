@@ -47,7 +47,7 @@ class Setup:
     """The problem, but for the number of features."""
 
     loss: str = "squared"
-    delta: float = 1.345
+    delta: float | None = None
     theta: float | None = None
     lambda1: float = 0.0
     lambda2: float | None = None

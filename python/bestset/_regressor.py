@@ -108,8 +108,9 @@ class BestSubsetRegressor(_Regression):
     loss : {"squared", "huber", "poisson", "gamma", "negative_binomial"}
         The last three, for counts and positive amounts, have the logarithm of the mean as linear predictor; each is half the
         deviance of its family.
-    delta : float
-        Where the Huber loss turns from quadratic to linear, in units of y.
+    delta : float, optional
+        Where the Huber loss turns from quadratic to linear, in units of y; None for 1.345 times the spread of the residuals of
+        a first fit, estimated by their median absolute deviation. `results_[0].delta` has what was taken.
     theta : float, optional
         Of the negative binomial, which needs it: the variance of a count of mean m is ``m + m**2 / theta``.
     method : {"incremental", "exact", ...}
@@ -210,7 +211,7 @@ class BestSubsetRegressor(_Regression):
         lambda1: float = 0.0,
         lambda2: float | None = None,
         loss: str = "squared",
-        delta: float = 1.345,
+        delta: float | None = None,
         theta: float | None = None,
         method: str = "incremental",
         criterion: str = "ebic",
@@ -361,7 +362,7 @@ class BestSubsetRegressorCV(CvMixin, _Regression):
         lambda1: float = 0.0,
         lambda2: float | ArrayLike | None = None,
         loss: str = "squared",
-        delta: float = 1.345,
+        delta: float | None = None,
         theta: float | None = None,
         method: str = "incremental",
         max_size: int | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -236,6 +236,11 @@ class Result(Coefficients):
         """Whether the answer is proved best within the tolerance."""
         return self.status == "optimal"
 
+    @property
+    def delta(self) -> float | None:
+        """Where the Huber loss turned linear, in units of y; None for other losses."""
+        return None if self.setup is None else self.setup.delta
+
     def _statement(self) -> str:
         """What the certificate says, in words."""
         if not np.isfinite(self.lower_bound):
@@ -400,6 +405,7 @@ def selected(found: SelectedDict, p: int, names: tuple[str, ...] | None, setup: 
     """A `Result` with the path it was chosen from."""
     from ._sequences import path
 
+    setup = replace(setup, delta=found["delta"])
     solution, made, said = found["solution"], None, ""
     if found["path"] is not None:
         made = path(found["path"], p, names, setup)

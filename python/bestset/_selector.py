@@ -65,7 +65,7 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         lambda1: float = 0.0,
         lambda2: float | None = None,
         loss: str = "squared",
-        delta: float = 1.345,
+        delta: float | None = None,
         theta: float | None = None,
         method: str = "incremental",
         criterion: str = "ebic",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, overload
 
@@ -233,6 +233,7 @@ class Subsets(Sequence[Subset]):
 
 def path(found: PathDict, p: int, names: tuple[str, ...] | None, setup: Setup) -> Path:
     """A `Path` from what the engine returned."""
+    setup = replace(setup, delta=found["delta"])
     points = [result(point, p, names, setup, k=None, method="incremental") for point in found["points"]]
     return Path(points, found["criteria"], found["status"])
 

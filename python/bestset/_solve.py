@@ -35,7 +35,7 @@ def solve(
     gamma: float = 1.0,
     max_size: int | None = None,
     prove: float | str | None = "auto",
-    delta: float = 1.345,
+    delta: float | None = None,
     theta: float | None = None,
     standardize: bool | str = True,
     offset: ArrayLike | None = None,
@@ -124,8 +124,9 @@ def solve(
     prove : "auto", float or None
         What is spent on closing the gap: as long again as the fit, two seconds at least, and 150 nodes at the
         most; or so many seconds; or nothing.
-    delta : float
-        Of the Huber loss.
+    delta : float, optional
+        Of the Huber loss, in units of y; None for 1.345 times the spread of the residuals of a first fit, estimated by their
+        median absolute deviation. `Result.delta` has what was taken.
     theta : float, optional
         Of the negative binomial, which needs it: the variance of a count of mean m is :math:`m + m^2/\theta`.
     standardize : bool, "norm" or "variance"
@@ -275,7 +276,7 @@ def certify(
     gap: float = 1e-6,
     threads: int | None = None,
     prove: float | str | None = "auto",
-    delta: float = 1.345,
+    delta: float | None = None,
     theta: float | None = None,
     standardize: bool | str = True,
     offset: ArrayLike | None = None,

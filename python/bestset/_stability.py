@@ -71,7 +71,7 @@ def stability(
     time_limit: float | None = None,
     gap: float = 1e-6,
     threads: int | None = None,
-    delta: float = 1.345,
+    delta: float | None = None,
     theta: float | None = None,
     standardize: bool | str = True,
     offset: ArrayLike | None = None,

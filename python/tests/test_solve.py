@@ -28,7 +28,7 @@ def test_exact_is_the_best_of_all_subsets(loss, bounds):
     X, y = small(loss)
     w = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
     found = bestset.solve(
-        X, y, lambda0=1.5, lambda2=0.3, loss=loss, method="exact", standardize=False, sample_weight=w, bounds=bounds
+        X, y, lambda0=1.5, lambda2=0.3, loss=loss, delta=1.345, method="exact", standardize=False, sample_weight=w, bounds=bounds
     )
     best, subset = enumerate_best(X, y, loss, 1.5, 0.3, w, bounds=bounds)
     assert found.proved and found.support.tolist() == list(subset)
@@ -436,3 +436,22 @@ def test_a_proof_that_a_limit_cuts_leaves_the_answer(tmp_path):
         found = bestset.solve(X, y, lambda0=0.01, lambda2=0.01, method="exact", max_nodes=1, proof=proof)
     assert found.status == "node_limit" and not proof.exists()
     assert any("ask again with more time" in text for text in found.remarks)
+
+
+def test_huber_does_not_depend_on_the_units_of_y(tmp_path):
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((120, 10))
+    y = 20 * X[:, 3] - 15 * X[:, 7] + 10 * rng.standard_normal(120)
+    y[:5] += 3000
+    plain = bestset.solve(X, y, loss="huber")
+    assert plain.support.tolist() == [3, 7] and 8 < plain.delta / 1.345 < 13
+    other = bestset.solve(X, 1000 * y, loss="huber")
+    assert other.support.tolist() == [3, 7]
+    np.testing.assert_allclose(other.coef, 1000 * plain.coef, rtol=1e-6)
+    np.testing.assert_allclose(other.delta, 1000 * plain.delta)
+    given = bestset.solve(X, y, loss="huber", delta=plain.delta)
+    np.testing.assert_array_equal(given.coef, plain.coef)
+    plain.save(tmp_path / "model.json")
+    assert bestset.load(tmp_path / "model.json").delta == plain.delta
+    point = bestset.path(X, y, loss="huber")[1]
+    assert point.delta == plain.delta and bestset.solve(X, y).delta is None

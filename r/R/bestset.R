@@ -37,7 +37,8 @@
 #' @param groups One label for each feature: features with the same label are in or out together. A group costs `lambda0` times its
 #'   size; with `k` it counts for as many features as it has.
 #' @param group_prices Other prices of the groups, in units of `lambda0`, in the order of `sort(unique(groups))`.
-#' @param delta Where the Huber loss turns from squares to absolute values.
+#' @param delta Where the Huber loss turns from squares to absolute values, in units of the response; by default 1.345 times the spread of
+#'   the residuals of a first fit, estimated by their median absolute deviation.
 #' @param theta Of the negative binomial: the variance of a count of mean m is m + m^2/theta.
 #' @param ties Of survival times: how events at the same time are counted, `"efron"` or `"breslow"`.
 #' @param strata Of survival times: labels, or a data frame of several; samples are compared within strata only. In a formula `strata(site)` is
@@ -84,7 +85,7 @@ bestset <- function(x, ...) {
 bestset.default <- function(x, y, family = NULL, lambda0 = NULL, k = NULL, lambda1 = 0, lambda2 = NULL, criterion = "ebic",
                             gamma = 1, max_size = NULL, nlambda0 = NULL, weights = NULL, offset = NULL, standardize = TRUE,
                             intercept = TRUE, penalty.factor = NULL, shrinkage = NULL, exclude = NULL, always = NULL,
-                            lower.limits = -Inf, upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL,
+                            lower.limits = -Inf, upper.limits = Inf, groups = NULL, group_prices = NULL, delta = NULL, theta = NULL,
                             ties = "efron", strata = NULL, ...) {
   fit(x, y, family = family, lambda0 = lambda0, k = k, lambda1 = lambda1, lambda2 = lambda2, criterion = criterion, gamma = gamma,
     max_size = max_size, nlambda0 = nlambda0, weights = weights, offset = offset, standardize = standardize, intercept = intercept,

@@ -56,6 +56,8 @@ select_with <- function(asked) {
 result <- function(found, asked) {
   found$size <- length(found$support)
   found$proved <- found$status == "optimal"
+  # What was estimated is what deviances, further prices and model files are of.
+  if (!is.null(found$delta)) asked$call$setup$delta <- found$delta
   found$asked <- asked
   for (name in c("family", "names", "n", "p")) found[[name]] <- asked[[name]]
   found <- shaped(found, asked)

@@ -184,7 +184,7 @@ places <- function(given, name, names, p, members = NULL) {
 # The problem, but for the number of features.
 setup_of <- function(names, p, family = "gaussian", lambda1 = 0, lambda2 = NULL, standardize = TRUE, intercept = TRUE,
                      penalty.factor = NULL, shrinkage = NULL, exclude = NULL, always = NULL, lower.limits = -Inf,
-                     upper.limits = Inf, groups = NULL, group_prices = NULL, delta = 1.345, theta = NULL, ties = "efron", members = NULL) {
+                     upper.limits = Inf, groups = NULL, group_prices = NULL, delta = NULL, theta = NULL, ties = "efron", members = NULL) {
   scale <- if (isTRUE(standardize)) "norm" else if (isFALSE(standardize)) "none" else standardize
   one_of(scale, c("norm", "variance", "none"), "standardize")
   price <- numbers(if (length(penalty.factor) == 1) rep(penalty.factor, p) else penalty.factor, "penalty.factor", p)
@@ -196,7 +196,7 @@ setup_of <- function(names, p, family = "gaussian", lambda1 = 0, lambda2 = NULL,
   if (any(lengths(limits) != 1)) limits <- lapply(limits, rep_len, p)
   free <- all(lower.limits == -Inf) && all(upper.limits == Inf)
   list(
-    loss = LOSSES[[family]], delta = number(delta, "delta"), theta = theta, ties = if (family == "cox") one_of(ties, TIES, "ties"),
+    loss = LOSSES[[family]], delta = if (!is.null(delta)) number(delta, "delta"), theta = theta, ties = if (family == "cox") one_of(ties, TIES, "ties"),
     lambda1 = number(lambda1, "lambda1"), lambda2 = if (length(lambda2)) number(lambda2[[1]], "lambda2"),
     # The partial likelihood has none.
     intercept = isTRUE(intercept) && family != "cox", scale = scale,

@@ -42,7 +42,7 @@ enum BoundsArgument<'py> {
 #[derive(FromPyObject)]
 pub struct SetupArgument<'py> {
     loss: String,
-    delta: f64,
+    delta: Option<f64>,
     theta: Option<f64>,
     lambda1: f64,
     lambda2: Option<f64>,
@@ -180,7 +180,14 @@ impl SetupArgument<'_> {
             })
         };
         Ok(Setup {
-            loss: loss(&self.loss, self.delta, self.theta, times.map_or("efron", |t| &t.ties), classes)?,
+            loss: loss(
+                &self.loss,
+                self.delta.unwrap_or(Loss::USUAL_DELTA),
+                self.theta,
+                times.map_or("efron", |t| &t.ties),
+                classes,
+            )?,
+            delta_in_spreads: self.delta.is_none(),
             survival: times.map(Times::own).transpose()?,
             intercept: self.fit_intercept,
             scale,

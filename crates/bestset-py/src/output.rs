@@ -14,6 +14,8 @@ pub struct ShownPath {
     path: Path,
     standings: Vec<Standing>,
     criteria: Vec<(Criterion, Vec<f64>)>,
+    /// δ of the Huber loss, in the units of y.
+    delta: Option<f64>,
 }
 
 impl ShownPath {
@@ -26,7 +28,7 @@ impl ShownPath {
         let standings = inside.points.iter().map(standing).collect();
         let mut path = inside.clone();
         path.points.iter_mut().for_each(|p| p.solution = posed.outward_solution(&p.solution));
-        Ok(Self { path, standings, criteria })
+        Ok(Self { path, standings, criteria, delta: problem.loss().delta() })
     }
 
     /// As a dictionary; the dual points, one number per sample each, only if asked for.
@@ -53,6 +55,7 @@ impl ShownPath {
         dict.set_item("criteria", criteria)?;
         // Those of an answer are its own.
         dict.set_item("remarks", remarks(&[]))?;
+        dict.set_item("delta", self.delta)?;
         Ok(dict)
     }
 }
@@ -67,6 +70,8 @@ pub struct Shown {
     classes: Option<ClassCoefficients>,
     /// Features left out because they are constant.
     constant: Vec<usize>,
+    /// δ of the Huber loss, in the units of y.
+    delta: Option<f64>,
 }
 
 impl Shown {
@@ -94,7 +99,8 @@ impl Shown {
             }
             _ => Vec::new(),
         };
-        Ok(Self { selected, path, frequencies, baseline, classes, constant: posed.constant() })
+        let (constant, delta) = (posed.constant(), posed.problem.loss().delta());
+        Ok(Self { selected, path, frequencies, baseline, classes, constant, delta })
     }
 
     /// As a dictionary.
@@ -121,6 +127,7 @@ impl Shown {
             Some(By::CrossValidation(found, _)) => (None, Some(scores(py, found, &self.frequencies)?)),
             None => (None, None),
         };
+        dict.set_item("delta", self.delta)?;
         dict.set_item("criterion", criterion)?;
         dict.set_item("validation", validation)?;
         Ok(dict)

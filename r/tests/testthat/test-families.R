@@ -70,7 +70,12 @@ test_that("support vectors and Huber", {
   robust <- bestset(s$x, s$y, family = "huber", k = 2)
   expect_identical(robust$support, c(3L, 7L))
   expect_equal(sum(weights(robust)), 0)
-  expect_equal(2 * sum(ifelse(abs(residuals(robust)) <= 1.345, residuals(robust)^2 / 2, 1.345 * abs(residuals(robust)) - 1.345^2 / 2)), deviance(robust))
+  delta <- robust$delta
+  expect_equal(2 * sum(ifelse(abs(residuals(robust)) <= delta, residuals(robust)^2 / 2, delta * abs(residuals(robust)) - delta^2 / 2)), deviance(robust))
+  # Units of the response, and a delta of one's own.
+  other <- bestset(s$x, 1000 * s$y, family = "huber", k = 2)
+  expect_equal(c(other$delta, coef(other)), 1000 * c(delta, coef(robust)), tolerance = 1e-6)
+  expect_equal(bestset(s$x, s$y, family = "huber", k = 2, delta = 1.345)$delta, 1.345)
 })
 
 test_that("least squares as lm has them", {

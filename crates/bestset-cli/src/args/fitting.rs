@@ -18,7 +18,8 @@ pub struct FittingArgs {
     /// How little the counts of negbin vary beyond poisson: the variance of a count of mean m is m + m²/theta.
     #[arg(long, value_name = "THETA", allow_negative_numbers = true)]
     pub theta: Option<f64>,
-    /// Residual at which the Huber loss turns linear [default: 1.345].
+    /// Residual at which the Huber loss turns linear, in units of the target [default: 1.345 times the spread of the residuals of a
+    /// first fit].
     #[arg(long, value_name = "RESIDUAL", allow_negative_numbers = true)]
     pub delta: Option<f64>,
     /// Penalty on the absolute size of a coefficient [default: 0].
@@ -69,9 +70,9 @@ fn factor(text: &str) -> Result<(String, f64), String> {
 }
 
 impl FittingArgs {
-    /// Where the Huber loss turns linear: 95 % as efficient as least squares where errors are normal of variance one.
+    /// Where the Huber loss turns linear: in units of the target where it is given, else in spreads of the residuals.
     pub fn delta(&self) -> f64 {
-        self.delta.unwrap_or(1.345)
+        self.delta.unwrap_or(Loss::USUAL_DELTA)
     }
 
     /// The loss that is asked for, if one is, with so many classes; of survival times it is `cox`, and no other.

@@ -140,7 +140,8 @@ impl Path {
                 rows
             )
         )?;
-        writeln!(out, "{title} chooses the point marked *: bestset fit with --lambda0 {}", found.terms.lambda0)?;
+        let own = found.terms.k.map_or(format!("--lambda0 {}", found.terms.lambda0), |k| format!("-k {k}"));
+        writeln!(out, "{title} chooses the point marked *: bestset fit with {own}")?;
         let remarks = posed.remarks().into_iter().map(|remark| remark.to_string());
         remarks.chain(posed.data.left_out(&posed.constant())).try_for_each(|remark| writeln!(out, "{remark}"))?;
         Ok(status)
@@ -160,7 +161,7 @@ fn row(posed: &Posed<'_>, chosen: &Chosen, point: &PointJson, k: usize) -> Vec<S
     ]
 }
 
-/// Most changes that are named.
+/// Most that are named of what entered, and of what left.
 const NAMED: usize = 3;
 
 /// What entered and left since the point before.
@@ -169,7 +170,10 @@ fn changes(posed: &Posed<'_>, path: &bestset::path::Path, k: usize) -> String {
     let (before, after) = (if k > 0 { support(k - 1) } else { Vec::new() }, support(k));
     let entered = after.iter().filter(|j| !before.contains(j)).map(|&j| format!("+{}", posed.data.name(j)));
     let left = before.iter().filter(|j| !after.contains(j)).map(|&j| format!("-{}", posed.data.name(j)));
-    let all: Vec<String> = entered.chain(left).collect();
-    let more = if all.len() > NAMED { format!(" and {} more", all.len() - NAMED) } else { String::new() };
-    all[..all.len().min(NAMED)].join(" ") + &more
+    let named = |all: Vec<String>| {
+        let more = if all.len() > NAMED { format!(" and {} more", all.len() - NAMED) } else { String::new() };
+        Some(all[..all.len().min(NAMED)].join(" ") + &more).filter(|text| !text.is_empty())
+    };
+    let (entered, left) = (named(entered.collect()), named(left.collect()));
+    [entered, left].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

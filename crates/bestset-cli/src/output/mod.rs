@@ -47,7 +47,7 @@ pub fn table(header: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String
 pub fn describe(terms: &Terms) -> String {
     let Terms { loss, lambda0, lambda1, lambda2, k } = terms;
     let loss = match loss {
-        Loss::Huber { delta } => format!("huber loss with delta {delta}"),
+        Loss::Huber { delta } => format!("huber loss with delta {}", short(*delta)),
         Loss::NegativeBinomial { theta } => format!("negative_binomial loss with theta {theta}"),
         Loss::Cox { ties } => format!("cox partial likelihood, {} ties", ties.name()),
         other => format!("{} loss", other.name()),

@@ -71,6 +71,7 @@ impl FittingArgs {
         }
         Ok(Setup {
             loss: data.loss,
+            delta_in_spreads: self.delta.is_none(),
             survival: data.survival.clone(),
             intercept: !self.no_intercept,
             scale: self.scale(),

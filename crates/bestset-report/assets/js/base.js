@@ -31,6 +31,14 @@ function show(value, digits = 4) {
   return text.replace(/-/g, "−");
 }
 
+/** A tick: a round number with all of its digits, or neighbours far from zero would read the same. */
+function tick(value) {
+  const near = Number(value.toPrecision(6));
+  const size = Math.abs(near);
+  const text = size !== 0 && (size < 1e-4 || size >= 1e7) ? near.toExponential() : near.toLocaleString("en-US", { maximumSignificantDigits: 6 });
+  return text.replace(/-/g, "−");
+}
+
 const cut = (name, most = 24) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
 const spread = (count, most) =>
   count <= most ? [...Array(count).keys()] : [...Array(most).keys()].map((k) => Math.floor((k * (count - 1)) / (most - 1)));
@@ -76,7 +84,7 @@ function frame({ x, y, grid, tooltip, series, ...rest }) {
     axisTick: { show: false },
     splitLine: { lineStyle: { color: line, opacity: 0.6 } },
     ...given,
-    axisLabel: { color: text, fontSize: 11, hideOverlap: true, formatter: (v) => (typeof v === "number" ? show(v, 3) : v), ...given.axisLabel },
+    axisLabel: { color: text, fontSize: 11, hideOverlap: true, formatter: (v) => (typeof v === "number" ? tick(v) : v), ...given.axisLabel },
   });
   return {
     backgroundColor: colour("surface"),

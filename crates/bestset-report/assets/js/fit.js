@@ -36,9 +36,14 @@ function dots(points, { x, y, line, title, names }) {
 
 /** Bars that touch, one colour for each group. */
 function bars(histogram, names, shades, x) {
+  // As many digits after the point for all as tell neighbours apart: bars of one width have labels of one step.
+  const width = Math.abs(histogram.edges[1] - histogram.edges[0]);
+  const digits = Math.min(Math.max(1 - Math.floor(Math.log10(width)), 0), 8);
+  const round = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  const even = (m) => (width >= 1e-6 && Math.abs(m) < 1e7 ? m.toLocaleString("en-US", round).replace(/-/g, "−") : show(m, 3));
   const middle = histogram.counts[0].map((_, k) => (histogram.edges[k] + histogram.edges[k + 1]) / 2);
   return frame({
-    x: { type: "category", data: middle.map((m) => show(m, 2)), name: x, splitLine: { show: false } },
+    x: { type: "category", data: middle.map(even), name: x, splitLine: { show: false } },
     y: { name: "samples", scale: false, minInterval: 1 },
     tooltip: {
       axisPointer: { type: "shadow" },

@@ -31,7 +31,7 @@ if (data.trace) {
   charts.trace = {
     option: () =>
       frame({
-        x: { name: "time", min: "dataMin", max: "dataMax", axisLabel: { formatter: (x) => time(long ? 10 ** x : x) } },
+        x: { name: "time", min: "dataMin", max: "dataMax", axisLabel: { formatter: (x) => (long ? time(10 ** x) : x < 1 ? `${show(x * 1000, 3)} ms` : `${show(x, 4)} s`) } },
         y: { name: "objective" },
         tooltip: { formatter: ([p]) => tip(time(seconds[p.dataIndex]), squeezeLines(objective[p.dataIndex], bound[p.dataIndex])) },
         series: squeeze(xs, objective, bound, "end"),

@@ -61,6 +61,9 @@ impl Loss {
         }
     }
 
+    /// δ of the Huber loss unless it is given, in spreads of the residuals: 95 % as efficient as least squares where errors are normal.
+    pub const USUAL_DELTA: f64 = 1.345;
+
     /// δ of the Huber loss.
     pub fn delta(self) -> Option<f64> {
         if let Self::Huber { delta } = self { Some(delta) } else { None }

@@ -9,11 +9,13 @@
 //! | `classes` | many classes: columns inside, coefficients of every class outside |
 //! | `data` | what there is to know about the samples |
 //! | `pose` | the scale inside, λ2 where none is given, coefficients on the scale of the columns given |
-//! | `choose` | which point of the path is the model, and that it stays the one chosen |
+//! | `choose` | what judges the points of a path |
+//! | `conclude` | which of them is the model, and that it stays the one chosen |
 //! | `run` | one after the other: path, solve, proof, within the limits |
 //! | `prove` | how much is spent on closing the gap |
 //! | `proof` | the proof of a selection as a file |
 //! | `provable` | what would be proved where that was not enough |
+//! | `spread` | δ of Huber's loss in the units of y |
 //! | `standing` | what that proves, in words |
 //! | `stability` | how often features are selected on subsamples |
 //! | `workers` | which parts of the work others may do, and how their results are put together |
@@ -21,12 +23,14 @@
 mod check;
 mod choose;
 mod classes;
+mod conclude;
 mod data;
 mod pose;
 mod proof;
 mod provable;
 mod prove;
 mod run;
+mod spread;
 mod stability;
 mod standing;
 mod workers;
@@ -256,6 +260,8 @@ pub enum By {
 pub enum Remark {
     /// The model is the last of those up to the largest size: a larger one may be better.
     LargestSize(usize),
+    /// At the price chosen what is better is larger than was asked for: the model is the best found of at most so many features.
+    OfItsSize(usize),
     /// It has the largest λ2 that was compared.
     LargestRidge(f64),
     /// A limit cut some folds short.
@@ -278,6 +284,13 @@ pub enum Remark {
         /// The limit.
         status: Status,
     },
+    /// Fewer of the best subsets are proved, as columns are combinations of each other and not all subsets with them were looked at.
+    DependentRanks {
+        /// Subsets whose rank is proved.
+        known: usize,
+        /// Subsets listed.
+        listed: usize,
+    },
     /// Branch and bound could not start.
     Unproved(Error),
     /// The answer is not proved; of which subsets it is, and what would be proved.
@@ -298,8 +311,8 @@ impl Remark {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Folds { .. } | Self::NoFolds | Self::Path(_) | Self::Ranks { .. } | Self::ReadFailed(_) => "limit",
-            Self::LargestSize(_) | Self::LargestRidge(_) => "edge",
-            Self::Unproved(_) => "unproved",
+            Self::LargestSize(_) | Self::OfItsSize(_) | Self::LargestRidge(_) => "edge",
+            Self::Unproved(_) | Self::DependentRanks { .. } => "unproved",
             Self::Provable(_) => "provable",
             Self::Infinite(_) => "infinite",
             Self::OneSample | Self::ConstantTarget(_) => "data",
@@ -316,6 +329,11 @@ impl std::fmt::Display for Remark {
                     "Models of more than {size} features were not compared: a larger max-size may give a better one."
                 )
             }
+            Self::OfItsSize(size) => write!(
+                f,
+                "Subsets larger than was asked for are better at its price: the model is the best found of at most {}.",
+                provable::features(*size)
+            ),
             Self::LargestRidge(lambda2) => {
                 write!(f, "The model has the largest lambda2 compared, {lambda2}: a larger one may give a better one.")
             }
@@ -326,6 +344,10 @@ impl std::fmt::Display for Remark {
             }
             Self::Path(status) => write!(f, "The path was cut short ({status}): a later point may be better."),
             Self::Ranks { known, asked, status } => write!(f, "{known} of {asked} ranks known: {status}."),
+            Self::DependentRanks { known, listed } => write!(
+                f,
+                "{known} of {listed} ranks proved: columns are combinations of each other, and without lambda2 not all subsets with them are looked at; lambda2 > 0 tells them apart."
+            ),
             Self::Unproved(error) => write!(f, "Not proved: {error}."),
             Self::Provable(provable) => write!(f, "Not proved as a whole: {provable}."),
             Self::OneSample => write!(
@@ -384,7 +406,7 @@ impl<'a> Posed<'a> {
         let run = Run::new(self, options, progress);
         let mut found = match &options.how {
             How::Price(lambda0) => run.at_price(*lambda0, run.ridge(), None, observer),
-            How::Size(k) => run.at_size(*k, observer),
+            How::Size(k) => run.at_size(*k, run.ridge(), None, observer),
             How::Criterion(criterion) => run.by_criterion(*criterion, observer),
             How::CrossValidation(folded) => run.by_cross_validation(folded, observer),
         }?;
@@ -456,7 +478,7 @@ impl<'a> Posed<'a> {
                 Ok((found, self.priced(lambda0, run.ridge())?))
             }
             How::Size(k) => {
-                let found = run.at_size(k, observer)?;
+                let found = run.at_size(k, run.ridge(), None, observer)?;
                 Ok((found, self.limited(k.min(self.problem.variables()), run.ridge())?))
             }
             _ => {

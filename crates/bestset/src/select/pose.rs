@@ -52,6 +52,7 @@ pub enum Scale {
 /// | `scale` | norm one | scale of the columns inside, where λ1 and λ2 are meant; centred if there is an intercept |
 /// | `lambda1` | 0 | |
 /// | `lambda2` | [`USUAL_RIDGE`], or [`RIDGES`] in cross-validation | times the mean sum of squares of a column |
+/// | `delta_in_spreads` | no | whether δ of Huber's loss is a multiple of the residuals' spread |
 /// | `bounds` | none | on the coefficients of the columns given |
 /// | `price`, `shrinkage` | one | factors of λ0, and of λ1 and λ2, by feature |
 /// | `always`, `never` | none | features that cost nothing, features kept out |
@@ -60,6 +61,8 @@ pub enum Scale {
 pub struct Setup {
     /// The loss.
     pub loss: Loss,
+    /// Whether δ of Huber's loss is a multiple of the spread of the residuals, which is estimated (MATH 2.17), and not in the units of y.
+    pub delta_in_spreads: bool,
     /// Survival times, for the loss of Cox; y is not looked at then.
     pub survival: Option<Survival>,
     /// Whether there is an intercept.
@@ -88,6 +91,7 @@ impl Default for Setup {
     fn default() -> Self {
         Self {
             loss: Loss::Squared,
+            delta_in_spreads: false,
             survival: None,
             intercept: true,
             scale: Scale::Norm,
@@ -125,6 +129,9 @@ impl Setup {
         samples: &Samples<'_>,
         body: impl FnOnce(&Posed<'_>) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
+        if let Some(own) = self.in_units(samples)? {
+            return own.pose(samples, body);
+        }
         let total: f64 = samples.weights.map_or(samples.x.nrows() as f64, |w| w.iter().sum());
         let norm = match self.scale {
             Scale::Norm => Some(1.0),

@@ -75,7 +75,7 @@ impl std::fmt::Display for Provable {
     }
 }
 
-fn features(count: usize) -> String {
+pub(super) fn features(count: usize) -> String {
     if count == 1 { "1 feature".to_owned() } else { format!("{count} features") }
 }
 

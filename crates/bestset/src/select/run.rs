@@ -33,8 +33,14 @@ pub(super) struct Run<'r, 'a> {
 pub(super) struct Spent {
     fit: Option<Duration>,
     proofs: Duration,
-    /// Whether R of the last answer was minimised on more than a proof can repeat for every node.
-    is_long: bool,
+}
+
+/// An answer at a price before its proof.
+pub(super) struct Searched<'a> {
+    pub(super) problem: Problem<'a>,
+    pub(super) solution: Solution,
+    /// Whether R was minimised on more than a proof can repeat for every node.
+    pub(super) is_long: bool,
 }
 
 impl<'r, 'a> Run<'r, 'a> {
@@ -114,6 +120,19 @@ impl<'a> Run<'_, 'a> {
         start: Option<crate::Coefficients>,
         observer: &mut dyn Observer,
     ) -> Result<Selected> {
+        let Searched { problem, mut solution, is_long } = self.search(lambda0, lambda2, start, observer)?;
+        let remarks = self.prove(&problem, &mut solution, self.methods().1, is_long, observer)?;
+        Ok(self.selected(&problem, solution, self.options.solve.method, remarks))
+    }
+
+    /// The answer at a price before its proof, from `start`.
+    pub(super) fn search(
+        &self,
+        lambda0: f64,
+        lambda2: f64,
+        start: Option<crate::Coefficients>,
+        observer: &mut dyn Observer,
+    ) -> Result<Searched<'a>> {
         (self.progress)(Progress::Solving);
         let (problem, mut solve) = (self.posed.priced(lambda0, lambda2)?, self.solve_options());
         solve.warm_start = start.or(solve.warm_start);
@@ -133,19 +152,24 @@ impl<'a> Run<'_, 'a> {
             solution.status = Status::Converged;
         }
         let (entries, long) = (problem.design().stored() / problem.ncols().max(1), self.options.solve.thresholds.long);
-        self.spent.lock().unwrap_or_else(PoisonError::into_inner).is_long = active * entries > long;
-        let remarks = self.prove(&problem, &mut solution, prove, observer)?;
-        Ok(self.selected(&problem, solution, self.options.solve.method, remarks))
+        Ok(Searched { problem, solution, is_long: active * entries > long })
     }
 
-    /// The best found with at most k features, and its proof.
-    pub(super) fn at_size(&self, k: usize, observer: &mut dyn Observer) -> Result<Selected> {
+    /// The best found with at most k features, from `start`, and its proof.
+    pub(super) fn at_size(
+        &self,
+        k: usize,
+        lambda2: f64,
+        start: Option<crate::Coefficients>,
+        observer: &mut dyn Observer,
+    ) -> Result<Selected> {
         self.posed.check_counted()?;
         (self.progress)(Progress::Solving);
         let k = k.min(self.posed.problem.variables());
-        let limited = self.posed.limited(k, self.ridge())?;
+        let limited = self.posed.limited(k, lambda2)?;
         let (first, prove) = self.methods();
-        let solve = self.solve_options();
+        let mut solve = self.solve_options();
+        solve.warm_start = start.or(solve.warm_start);
         let mut solution = match (first, self.posed.groups()) {
             (_, Some(groups)) => {
                 self.of_groups(&limited, groups, Options { method: first, top: 1, ..solve }, observer)?
@@ -153,7 +177,7 @@ impl<'a> Run<'_, 'a> {
             (Method::Incremental, None) => self.of_size(k, &limited, solve)?,
             _ => solve_observed(&limited, &Options { method: first, top: 1, ..solve }, observer)?,
         };
-        let remarks = self.prove(&limited, &mut solution, prove, observer)?;
+        let remarks = self.prove(&limited, &mut solution, prove, false, observer)?;
         let found = self.selected(&limited, solution, self.options.solve.method, remarks);
         Ok(Selected { k: Some(k), ..found })
     }
@@ -183,7 +207,7 @@ impl<'a> Run<'_, 'a> {
     fn of_size(&self, k: usize, limited: &Problem<'_>, mut options: Options) -> Result<Solution> {
         let (begun, start) = (Instant::now(), options.warm_start.take());
         options.method = Method::Incremental;
-        let found = crate::sizes::sizes(&self.posed.priced(0.0, self.ridge())?, &[k], &options)?;
+        let found = crate::sizes::sizes(&self.posed.priced(0.0, limited.penalty().lambda2)?, &[k], &options)?;
         let features = self.posed.problem.ncols();
         let mut solution = found.solutions.into_iter().next().ok_or(Error::Size { k, features })?;
         if let Some(start) = start.filter(|start| start.nonzeros() <= k) {
@@ -211,6 +235,7 @@ impl<'a> Run<'_, 'a> {
         problem: &Problem<'a>,
         solution: &mut Solution,
         prove: Prove,
+        is_long: bool,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Remark>> {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -224,7 +249,7 @@ impl<'a> Run<'_, 'a> {
         let file = self.options.checkpoint.as_deref();
         let file = file.filter(|_| is_first && self.options.solve.method == Method::Exact);
         let groups = self.posed.groups();
-        let (is_long, workers) = (spent.is_long, self.options.workers.as_deref());
+        let workers = self.options.workers.as_deref();
         let proof = prove::Proof {
             problem,
             groups,
@@ -277,7 +302,12 @@ impl<'a> Run<'_, 'a> {
     fn missing_ranks(&self, solution: &Solution) -> Option<Remark> {
         let (asked, status) = (self.options.solve.top, solution.status);
         let known = solution.ranked.iter().filter(|r| r.proved).count();
-        (asked > 1 && known < asked && status != Status::Optimal).then_some(Remark::Ranks { known, asked, status })
+        let listed = solution.ranked.len();
+        let is_dependent = known < listed && status == Status::Optimal && !solution.dependent.is_empty();
+        match asked > 1 && known < asked && status != Status::Optimal {
+            true => Some(Remark::Ranks { known, asked, status }),
+            false => is_dependent.then_some(Remark::DependentRanks { known, listed }),
+        }
     }
 
     /// That coefficients grow without an end, where nothing shrinks or bounds them and the loss may have no minimum.

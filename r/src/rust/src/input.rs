@@ -107,7 +107,7 @@ impl Data {
 
 /// The loss of a name or family, with its parameters.
 pub fn loss(from: &Fields) -> Result<Loss, Failure> {
-    let (name, delta) = (needed("loss", from.text("loss")?)?, from.number("delta")?.unwrap_or(1.345));
+    let (name, delta) = (needed("loss", from.text("loss")?)?, from.number("delta")?.unwrap_or(Loss::USUAL_DELTA));
     if name == "multinomial" {
         return Ok(Loss::Multinomial { classes: needed("classes", from.whole("classes")?)? });
     }
@@ -143,6 +143,7 @@ pub fn setup(from: &Fields) -> Result<Setup, Failure> {
     };
     Ok(Setup {
         loss: loss(from)?,
+        delta_in_spreads: from.number("delta")?.is_none(),
         survival: None,
         intercept: from.flag("intercept")?,
         scale: scale(&needed("scale", from.text("scale")?)?)?,

@@ -71,6 +71,7 @@ pub fn selected(posed: &Posed<'_>, from: &Selected) -> bestset::Result<Value> {
     all.set("lambda2", from.lambda2);
     all.set("k", from.k.map_or(Value::Null, count));
     all.set("method", from.method.name());
+    all.set("delta", posed.problem.loss().delta());
     all.set("survival", survival::told(posed, from)?);
     all.set("remarks", Value::Texts(from.remarks.iter().map(Remark::to_string).collect()));
     all.set("constant", places(&posed.constant()));

@@ -190,6 +190,16 @@ fn missing_ranks_are_told() {
     (options.solve.top, options.solve.max_nodes) = (3, None);
     let (found, ..) = select(&x, &y, &Setup::default(), &options);
     assert!(found.remarks.is_empty() && found.solution.ranked.len() == 3, "{:?}", found.remarks);
+    // A copy of a column without a ridge: the best is proved, the others are not, and why is said.
+    let (mut values, y) = data(11, 40, 6, 0.0);
+    values.extend_from_within(..40);
+    let x = Dense::new(40, 7, values).unwrap();
+    options.how = How::Size(2);
+    let run = |lambda2| select(&x, &y, &Setup { lambda2: Some(lambda2), ..Setup::default() }, &options).0;
+    let (plain, shrunk) = (run(0.0), run(0.01));
+    assert_eq!((plain.solution.status, plain.solution.ranked.len()), (Status::Optimal, 3));
+    assert_eq!(plain.remarks, [Remark::DependentRanks { known: 1, listed: 3 }]);
+    assert!(shrunk.remarks.is_empty() && shrunk.solution.ranked.iter().all(|r| r.proved), "{:?}", shrunk.remarks);
 }
 
 /// Calls `cancel` at its last row.

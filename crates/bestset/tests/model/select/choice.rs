@@ -1,0 +1,72 @@
+//! What is chosen from a path is the best at its price, or of its size, as a fit that was asked for that alone would find it.
+
+use super::{data, folded, select};
+use bestset::criteria::Criterion;
+use bestset::cv::Rule;
+use bestset::design::Dense;
+use bestset::select::{By, How, Prove, Remark, Selected, Selection, Setup};
+use bestset::{Method, Options};
+
+/// Correlated columns: paths miss the best subsets of some prices, and have others that are best at none.
+fn hard(seed: u64) -> (Dense<'static>, Vec<f64>, usize) {
+    let (n, p) = [(40, 60), (50, 40), (30, 50)][seed as usize % 3];
+    let (x, mut y) = data(seed, n, p, [0.6, 0.9, 1.5][seed as usize / 3 % 3]);
+    // Every column a little: many subsets are nearly as good.
+    (0..n * p).for_each(|k| y[k % n] += 0.02 * x[k]);
+    (Dense::new(n, p, x).unwrap(), y, p)
+}
+
+fn proved(how: How, lambda2: f64, max_size: Option<usize>) -> Selection {
+    let solve = Options { max_nodes: Some(500), ..Options::with_method(Method::Exact) };
+    Selection { how, lambda2: vec![lambda2], max_size, solve, ..Selection::default() }
+}
+
+/// The model is no worse than the answer to its own question, and proved where that is.
+fn check(found: &Selected, (x, y): (&Dense<'_>, &[f64]), label: &str) {
+    let own = found.k.map_or(How::Price(found.lambda0), How::Size);
+    let (fit, ..) = select(x, y, &Setup::default(), &proved(own, found.lambda2, None));
+    assert_eq!(found.solution.status, fit.solution.status, "{label}");
+    let (chosen, best) = (found.solution.objective(), fit.solution.objective());
+    assert!(chosen <= best * (1.0 + 1e-9), "{label}: {chosen} {best} {:?}", found.k);
+    let bound = found.solution.certificate.lower_bound;
+    assert!(bound <= best * (1.0 + 1e-9), "{label}");
+}
+
+#[test]
+fn the_model_is_the_best_at_its_price() {
+    for seed in 0..12 {
+        let (x, y, _) = hard(seed);
+        for how in [folded(Rule::Min), folded(Rule::OneSe), How::Criterion(Criterion::Bic)] {
+            let label = format!("{seed} {how:?}");
+            let (found, ..) = select(&x, &y, &Setup::default(), &proved(how, 0.3, None));
+            check(&found, (&x, &y), &label);
+            let chosen = found.chosen.as_ref().unwrap();
+            let point = &chosen.path.points[chosen.point];
+            assert_eq!(found.solution.support(), point.solution.support(), "{label}");
+            if let By::CrossValidation(scores, rule) = &chosen.by {
+                assert_eq!(chosen.point, scores.chosen(*rule), "{label}");
+            }
+        }
+    }
+}
+
+/// A criterion that takes the largest it may: at every price at which it beats the smaller ones something larger is better still, and the
+/// model is the best found of its size.
+#[test]
+fn the_largest_model_is_the_best_of_its_size() {
+    let (values, y) = data(22, 30, 60, 0.6);
+    let (x, setup) = (Dense::new(30, 60, values).unwrap(), Setup { lambda2: Some(1e-4), ..Setup::default() });
+    let options = Selection { how: How::Criterion(Criterion::Aic), prove: Prove::No, ..Selection::default() };
+    let (found, ..) = select(&x, &y, &setup, &options);
+    let size = found.solution.support().len();
+    assert_eq!((found.k, found.standing.most, found.lambda0), (Some(size), Some(size), 0.0));
+    assert!(found.remarks.contains(&Remark::OfItsSize(size)), "{:?}", found.remarks);
+    let chosen = found.chosen.as_ref().unwrap();
+    let point = &chosen.path.points[chosen.point];
+    assert_eq!(found.solution.support(), point.solution.support());
+    let at_its_price = |s: &Selected| s.solution.objective() + point.lambda0 * s.solution.support().len() as f64;
+    let (priced, ..) = select(&x, &y, &setup, &Selection { how: How::Price(point.lambda0), ..options.clone() });
+    assert!(priced.solution.objective() < at_its_price(&found) && priced.solution.support().len() > size);
+    let (sized, ..) = select(&x, &y, &setup, &Selection { how: How::Size(size), ..options });
+    assert!(found.solution.objective() <= sized.solution.objective() * (1.0 + 1e-9));
+}
