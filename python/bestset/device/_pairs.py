@@ -54,7 +54,8 @@ class Order:
         self.ranks = np.empty(p, dtype=np.int64)
         self.ranks[self.places] = np.arange(p)
         # As the engine compares them: c_j + c_k, rounded, is not above the room.
-        self.sorted, self.room = (None, room) if costs is None else (np.asarray(costs)[self.places], room)
+        self.sorted: Any = None if costs is None else np.asarray(costs)[self.places]
+        self.room = room
 
     def beside(self, rank: int) -> int:
         """How many features, the first in order, the one of this rank may be beside, and all that come after it."""
