@@ -179,7 +179,7 @@ def named(names: Sequence[str] | None) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        columns = getattr(error, "columns", None)
+        columns = [j for j in getattr(error, "columns", ()) if names is not None and j < len(names)]
         if names is None or not columns:
             raise
         said = ", ".join(f"column {j} is {str(names[j])!r}" for j in columns)

@@ -165,7 +165,8 @@ class BestSubsetRegressor(_Regression):
     support_ : ndarray of int
         Indices of the selected features.
     lambda0_ : float
-        The price at which the answer was found (zero if only `k` was given).
+        The price at which the answer was found (zero if only `k` was given, or if what was chosen is the best of its size:
+        `results_[0].k`).
     lambda2_ : float
         The ridge term, on the scale inside.
     objective_ : float
@@ -333,7 +334,7 @@ class BestSubsetRegressorCV(CvMixin, _Regression):
         In which share of the folds' answers of the size chosen each feature of `support_` is.
     lambda0_min_, lambda2_min_, lambda0_1se_, lambda2_1se_ : float
         The prices of the points that the two rules choose. `lambda0_` is a price at which the answer taken is best, and
-        its certificate is for that price.
+        its certificate is for that price; zero where it is the best of its size, which `results_[0].k` has then.
     coef_, intercept_, support_, objective_, lower_bound_, dual_gap_, standing_, r2_, r2_limit_, status_, n_iter_, results_
         As in `BestSubsetRegressor`.
 

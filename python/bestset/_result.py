@@ -255,9 +255,9 @@ class Result(Coefficients):
         )
 
     def _price(self) -> str:
-        if self.k is not None:
-            return f"none: at most k = {self.k}"
-        return f"lambda0 = {self.lambda0:.6g}" + (f", {self.chosen_by}" if self.chosen_by else "")
+        # A size that nobody gave is one that was chosen: the best at no price that was compared.
+        price = f"lambda0 = {self.lambda0:.6g}" if self.k is None else f"none: at most k = {self.k}"
+        return price + (f", {self.chosen_by}" if self.chosen_by else "")
 
     def _rows(self) -> list[tuple[str, str]]:
         return [

@@ -20,9 +20,9 @@ statement <- function(object) {
 }
 
 chosen_by <- function(object) {
-  if (!is.null(object$k)) return(paste0("none: at most k = ", object$k))
   by <- if (is.null(object$criterion)) "cross-validation" else object$criterion
-  paste0("lambda0 = ", format(object$lambda0, digits = 6),
+  # A size that nobody gave is one that was chosen: the best at no price that was compared.
+  paste0(if (is.null(object$k)) paste0("lambda0 = ", format(object$lambda0, digits = 6)) else paste0("none: at most k = ", object$k),
     if (!is.null(object$path)) paste0(", chosen by ", by, " along a path of ", nrow(object$path$points), " points"))
 }
 

@@ -30,8 +30,9 @@ pub struct Converted {
     pub readings: usize,
 }
 
-/// Columns of a file into a NumPy array in Fortran order, with a file of their names beside it ([`bestset::design::column_names`]), so many at a time as `options.max_memory` has room for: the file is read as
-/// often as that takes. So are sparse columns of LIBSVM and Matrix Market into a folder of their parts, where there is a limit on memory.
+/// Columns of a file into a NumPy array in Fortran order, with a file of their names beside it ([`bestset::design::column_names`]), so many
+/// at a time as `options.max_memory` has room for: the file is read as often as that takes. So are sparse columns of LIBSVM and Matrix Market
+/// into a folder of their parts, where there is a limit on memory.
 /// `None` where this is no such conversion: CSV, Parquet and NPY are read so, and written to a regular file that is not compressed.
 ///
 /// ```

@@ -436,7 +436,9 @@ impl Error {
             Self::NonFiniteDesign { column, .. } | Self::Overflow { column, .. } | Self::Flat { column } => {
                 vec![*column]
             }
-            Self::Bounds { feature, .. } | Self::Factor { feature, .. } => vec![*feature],
+            Self::Bounds { feature, .. } => vec![*feature],
+            // Prices of groups are counted by group.
+            Self::Factor { name, feature, .. } if *name != "group price" => vec![*feature],
             Self::PartlyFree { free, other } => vec![*free, *other],
             Self::Dependent { column, others, .. } => [&[*column], &others[..]].concat(),
             Self::Dependences { columns, .. } => columns.clone(),

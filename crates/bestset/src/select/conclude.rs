@@ -42,7 +42,8 @@ impl<'a> Met<'a> {
 impl<'a> Run<'_, 'a> {
     /// The point chosen, searched for at its price. An answer that is better there takes its place among the points, the choice is made
     /// again, and what stays chosen is proved: the model returned is the best known at its price, and the best in its table by what
-    /// chose it. Where what is better is larger than was asked for, the model is the best of its size.
+    /// chose it. Where what is better is larger than was asked for, the model is the best of its size. It may be neither, and its bound says
+    /// so, where sizes count nothing (`of_its_size`) and where the choice does not settle (`ROUNDS`).
     pub(super) fn conclude(&self, mut judged: Judged, most: usize, observer: &mut dyn Observer) -> Result<Selected> {
         let mut met = Met::default();
         for _ in 0..ROUNDS {
