@@ -5,6 +5,7 @@
 
 use super::run::Run;
 use super::{Folded, How, Posed, Selection};
+use crate::Loss;
 use crate::control::{Monitor, Observer, Options, on_threads};
 use crate::cv::{FoldEnd, FoldFit};
 use crate::error::{Error, Result};
@@ -27,8 +28,9 @@ pub trait Workers: Debug + Send + Sync {
 enum Asked {
     /// The fold of this number.
     Fold(usize),
-    /// A slice of the tree of the problem with this price or size.
-    Slice { lambda0: f64, lambda2: f64, k: Option<usize>, tree: Box<SavedTree> },
+    /// A slice of the tree of the problem with this price or size, and this δ of Huber's loss: one that is estimated where the slice is grown may
+    /// have other last digits, and bounds of another problem.
+    Slice { lambda0: f64, lambda2: f64, k: Option<usize>, delta: Option<f64>, tree: Box<SavedTree> },
 }
 
 /// What comes back.
@@ -76,9 +78,9 @@ pub(super) fn prove(
     observer: &mut dyn Observer,
 ) -> Result<Solution> {
     let penalty = problem.penalty();
-    let (lambda0, lambda2, k) = (penalty.lambda0, penalty.lambda2, problem.max_size());
+    let (lambda0, lambda2, k, delta) = (penalty.lambda0, penalty.lambda2, problem.max_size(), problem.loss().delta());
     let grow = |trees: Vec<SavedTree>| {
-        let slice = |tree| Asked::Slice { lambda0, lambda2, k, tree: Box::new(tree) };
+        let slice = |tree| Asked::Slice { lambda0, lambda2, k, delta, tree: Box::new(tree) };
         let parts: Vec<Asked> = trees.into_iter().map(slice).collect();
         let slices = ask(workers, &parts)?.into_iter().map(|done| match done {
             Done::Slice(grown) => Ok(*grown),
@@ -96,10 +98,14 @@ impl Posed<'_> {
         let done = match (asked, &options.how) {
             (Asked::Fold(number), How::CrossValidation(folded)) => self.fold(options, folded, number)?,
             (Asked::Fold(_), _) => return Err(misread("a fold is asked for where nothing is cross-validated")),
-            (Asked::Slice { lambda0, lambda2, k, tree }, _) => {
+            (Asked::Slice { lambda0, lambda2, k, delta, tree }, _) => {
                 let problem = match k {
                     Some(k) => self.limited(k, lambda2)?,
                     None => self.priced(lambda0, lambda2)?,
+                };
+                let problem = match delta {
+                    Some(delta) => problem.with_loss(Loss::Huber { delta })?,
+                    None => problem,
                 };
                 let solve = Options { time_limit: None, trace: false, top: 1, ..options.solve.clone() };
                 let mut observer = ();
