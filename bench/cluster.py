@@ -162,7 +162,7 @@ def memory() -> None:
 
 def trees(seconds: float) -> None:
     X, y = linear(300, 300, 20.0, seed=3)
-    given: dict[str, Any] = {"lambda0": 0.02, "lambda2": 0.002, "standardize": False, "fit_intercept": False, "method": "exact"}
+    given: dict[str, Any] = {"lambda0": 0.01, "lambda2": 0.002, "standardize": False, "fit_intercept": False, "method": "exact"}
     found = {}
     for name, workers, dies in (("1 worker", 1, False), ("2 workers", 2, False), ("2 workers that die", 2, True)):
         with dask.config.set({"distributed.scheduler.allowed-failures": 100}), cluster(workers) as made, distributed.Client(made) as client:
@@ -199,7 +199,7 @@ def trees(seconds: float) -> None:
 
 def interrupt() -> None:
     X, y = linear(300, 300, 20.0, seed=3)
-    given: dict[str, Any] = {"lambda0": 0.02, "lambda2": 0.002, "standardize": False, "fit_intercept": False}
+    given: dict[str, Any] = {"lambda0": 0.01, "lambda2": 0.002, "standardize": False, "fit_intercept": False}
     calls = {
         "exact, by slices": (1 << 28, {"method": "exact"}),
         "exact, in parts": (0, {"method": "exact"}),
