@@ -146,6 +146,8 @@ def test_pairs_of_columns_that_stay_there_are_as_large_as_is_said(put):
     X, _ = regression(n=40, p=20)
     check_design(Listing(put(X)))
     check_design(Listing(put((X + 3.0).astype(np.float32))))
+    # Several groups of columns, of which some cost too much beside others.
+    check_design(Listing(put(regression(n=40, p=300)[0])))
     with pytest.raises(AssertionError, match="a product is larger than it says"):
         check_design(Short(put(X)))
 
