@@ -7,7 +7,7 @@ from common import regression
 import bestset
 from bestset import _core, elsewhere
 from bestset.device import DeviceDesign, DeviceGenotypes
-from bestset.device._arrays import ArrayApi, Torch
+from bestset.device._arrays import GROUP, ArrayApi, Torch
 from bestset.device._genotypes import Whole
 from bestset.device._pairs import Order, largest_pairs
 from bestset.testing import check_design
@@ -146,6 +146,8 @@ def test_pairs_of_columns_that_stay_there_are_as_large_as_is_said(put):
     X, _ = regression(n=40, p=20)
     check_design(Listing(put(X)))
     check_design(Listing(put((X + 3.0).astype(np.float32))))
+    # Several groups of columns, of which some cost too much beside others.
+    check_design(Listing(put(regression(n=40, p=300)[0])))
     with pytest.raises(AssertionError, match="a product is larger than it says"):
         check_design(Short(put(X)))
 
@@ -177,6 +179,36 @@ def test_sums_of_parts_in_half_precision_are_off_by_no_more_than_is_said():
     nothing, scales = np.zeros((4096, 0)), np.full(2, 1.0 / 64.0)
     _, values, error = largest_pairs(Halved(x), 4096, [(slice(0, 2), x)], nothing, np.zeros((0, 0)), 1, Order(2, None, np.inf), scales, False)
     assert (8.0 / 4096.0 <= np.abs(values) + error).all()
+
+
+class Grouped(ArrayApi):
+    """As a device that looks for the largest entries in the groups with the largest, a few rows at a time."""
+
+    rough_block = 1 << 16
+
+    def rough_top(self, x, count, own, p):
+        rows, width = x.shape
+        x[np.arange(rows)[:, None] + own == np.arange(width)] = 0.0
+        groups = np.argsort(-np.abs(x).reshape(rows, -1, GROUP).max(axis=2), axis=1)[:, :count]
+        at = (groups[:, :, None] * GROUP + np.arange(GROUP)).reshape(rows, -1)
+        sizes = np.where((at == np.arange(rows)[:, None] + own) | (at >= p), -1.0, np.abs(np.take_along_axis(x, at, axis=1)))
+        at = np.take_along_axis(at, np.argsort(-sizes, axis=1)[:, :count], axis=1)
+        return at, np.take_along_axis(x, at, axis=1).astype(np.float32)
+
+
+@pytest.mark.parametrize("p", [100, 500, 1000])
+def test_columns_that_cost_too_much_take_no_place_among_the_largest(p):
+    rng = np.random.default_rng(p)
+    n, count, room, costs = 30, 5, 64.0, np.floor(70.0 * rng.random(p))
+    x = rng.standard_normal((n, p))
+    x /= np.linalg.norm(x, axis=0)
+    nothing, order = (np.zeros((n, 0)), np.zeros((0, 0))), Order(p, costs, room)
+    places, values, error = largest_pairs(Grouped(x), n, [(slice(0, p), x)], *nothing, count, order, np.ones(p), False)
+    sizes = np.where(costs[:, None] + costs <= room, np.abs(x.T @ x), 0.0)
+    np.fill_diagonal(sizes, 0.0)
+    assert (np.take_along_axis(sizes, places, axis=1) <= np.abs(values) + error).all()
+    np.put_along_axis(sizes, places, 0.0, axis=1)
+    assert (sizes <= np.abs(values).min(axis=1)[:, None] + error).all(), "one that is larger is not listed"
 
 
 def test_no_pairs_are_asked_of_fewer_than_two_columns():

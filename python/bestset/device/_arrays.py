@@ -112,7 +112,7 @@ class ArrayApi:
         return left @ right.T
 
     def rough_top(self, x: Any, count: int, own: int, p: int) -> tuple[Any, Any]:
-        """As `top` of the first p entries of each row."""
+        """As `top` of the first p entries of each row; those after them are zeros."""
         return ArrayApi.top(self, x[:, :p], count, own)
 
     def mean(self, x: Any) -> Any:
@@ -308,7 +308,7 @@ class Torch:
 
     def rough_top(self, x: Any, count: int, own: int, p: int) -> tuple[Any, Any]:
         """As `top` of the first p entries of each row, left there, which is a whole number of groups (`GROUP`): the largest are in the groups that have the
-        largest, as many of them as entries are wanted."""
+        largest, as many of them as entries are wanted. Entries after the first p must be zeros."""
         torch, (rows, width) = self.torch, x.shape
         x.diagonal(own).fill_(0.0)
         mine = own + torch.arange(rows, device=self.device)[:, None]

@@ -103,9 +103,10 @@ def largest_pairs(
     (places, values), sorted_places = library.rough_lists(p, count), library.listed(order.places)
     first = 0
     while first < p:
-        # As many as are listed there are at least: of those that are too many whatever is said serves.
-        most = min(p, max(order.beside(first), count + 1))
-        own = -(-most // GROUP) * GROUP
+        # As many as are listed there are at least: of those that are too many whatever is said serves. All of the last group count, as
+        # `rough_top` finds entries by the largest of their group: one that did not count would stand in the place of a group whose entries do.
+        own = -(-min(p, max(order.beside(first), count + 1)) // GROUP) * GROUP
+        most = min(p, own)
         some = slice(first, min(first + max(1, library.rough_block // max(own, NARROW)), p))
         products = library.rough_products(rests[some, :], columns[:own, :])
         found, sizes = library.rough_top(products, count, first, most)
