@@ -101,11 +101,23 @@ impl<'p, 'a> NodeContext<'_, 'p, 'a> {
         (self.bounds.square(j).sqrt() + problem.design().offset(j) * total.sqrt()).powi(2)
     }
 
+    /// Where the core has the inner products of the position.
+    fn place_in_core(&self, position: usize) -> Option<usize> {
+        let place = self.core.position(self.near.active.features()[position]);
+        place.filter(|&k| k < self.core.kept_gram().len())
+    }
+
+    /// As [`NodeContext::inner_products`], those that `part` has at the places given copied from there; nothing where some of the others are not
+    /// in the core.
+    pub fn inner_products_beside(&self, positions: &[usize], part: &Gram, places: &[Option<usize>]) -> Option<Gram> {
+        let in_core: Option<Vec<usize>> = positions.iter().map(|&k| self.place_in_core(k)).collect();
+        in_core.map(|in_core| self.core.kept_gram().select_beside(&in_core, part, places))
+    }
+
     /// Q = X̂ᵀX̂ over the positions (MATH 1.4): copied from the core as far as it holds them, the products with the others made anew.
     pub fn inner_products(&self, positions: &[usize]) -> Gram {
         let kept = self.core.kept_gram();
-        let in_core = |&k: &usize| self.core.position(self.near.active.features()[k]).filter(|&k| k < kept.len());
-        let places: Vec<Option<usize>> = positions.iter().map(in_core).collect();
+        let places: Vec<Option<usize>> = positions.iter().map(|&k| self.place_in_core(k)).collect();
         let known: Vec<usize> = places.iter().flatten().copied().collect();
         let gram = kept.select(&known);
         if known.len() == positions.len() {

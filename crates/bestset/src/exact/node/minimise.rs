@@ -2,6 +2,7 @@
 
 use crate::control::Limits;
 use crate::exact::node::bound::{correlate, refresh};
+use crate::exact::node::products::LatestProducts;
 use crate::exact::node::{NodeContext, NodeRelaxation};
 use crate::penalty::Coordinate;
 use crate::relaxation::descend;
@@ -9,7 +10,13 @@ use crate::relaxation::quadratic::GramModel;
 
 /// min R_node from the current point until the gap is about `tolerance`: on the coefficients that are not zero or whose
 /// correlations at the last point were close to their thresholds, then on those as well whose correlations ask to be.
-pub fn minimise(context: &NodeContext<'_, '_, '_>, node: &mut NodeRelaxation, tolerance: f64, limits: &Limits) {
+pub fn minimise(
+    context: &NodeContext<'_, '_, '_>,
+    node: &mut NodeRelaxation,
+    products: &mut LatestProducts<'_>,
+    tolerance: f64,
+    limits: &Limits,
+) {
     let most = context.most_working();
     let mut is_working = first_working(context, node, most);
     refresh(context, node);
@@ -19,7 +26,7 @@ pub fn minimise(context: &NodeContext<'_, '_, '_>, node: &mut NodeRelaxation, to
         if !working.is_empty() {
             let slope = |a: &usize| if are_known { node.members.tau[*a] } else { context.correlation(node, *a) };
             let slopes = working.iter().map(slope).collect();
-            minimise_on(context, node, Working { members: &working, slopes }, 0.5 * tolerance, limits);
+            minimise_on(context, node, Working { members: &working, slopes, products }, 0.5 * tolerance, limits);
             refresh(context, node);
         }
         correlate(context, node);
@@ -90,11 +97,13 @@ fn missing(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, is_working:
 }
 
 /// Some members, and the slope of the smooth part along each.
-pub struct Working<'w> {
+pub struct Working<'w, 'b> {
     /// The members.
     pub members: &'w [usize],
     /// Their slopes.
     pub slopes: Vec<f64>,
+    /// Inner products of some of them.
+    pub products: &'w mut LatestProducts<'b>,
 }
 
 /// The minimisation over some members, the others fixed at zero. A point that is not fitted, for want of time or memory, is still
@@ -102,11 +111,11 @@ pub struct Working<'w> {
 pub fn minimise_on(
     context: &NodeContext<'_, '_, '_>,
     node: &mut NodeRelaxation,
-    working: Working<'_>,
+    working: Working<'_, '_>,
     tolerance: f64,
     limits: &Limits,
 ) {
-    let Working { members: working, slopes } = working;
+    let Working { members: working, slopes, products } = working;
     let members = &node.members;
     let is_large = working.len() > context.most_working();
     // Without the matrix, through the samples, only where no curvature is moved.
@@ -119,9 +128,8 @@ pub fn minimise_on(
     let coordinates: Vec<Coordinate> = working.iter().map(|&a| context.coordinate(node, a)).collect();
     let all: Vec<usize> = (0..working.len()).collect();
     if context.problem().loss().is_quadratic() && !is_large {
-        let mut gram = context.inner_products(&positions);
-        working.iter().enumerate().for_each(|(e, &a)| gram.add_to_diagonal(e, -node.members.moved[a]));
-        let mut model = GramModel::new(&gram, slopes);
+        let moved = |e: usize| members.moved[working[e]];
+        let mut model = GramModel::new(products.over(context, positions, moved), slopes);
         descend::minimise(&mut model, &coordinates, &mut beta, &all, tolerance, limits);
     } else {
         let mut part = context.near.part(&positions, beta, node.intercept);

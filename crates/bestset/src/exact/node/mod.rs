@@ -10,6 +10,7 @@
 //! | `relaxation`, `start` | [`NodeRelaxation`]: a node with its minimiser, dual point and bound; where it starts |
 //! | `bound` | R_node and D_node of a point |
 //! | `minimise`, `relax` | the minimiser; the relaxation solved as far as its purpose asks |
+//! | `products` | inner products of what a node works on, handed to those that it is split into |
 //! | `decide`, `branch`, `round` | the optimality rules; the feature to split on; answers out of a node |
 
 pub mod bound;
@@ -20,6 +21,7 @@ pub mod decide;
 pub mod members;
 pub mod minimise;
 pub mod moved;
+pub mod products;
 pub mod relax;
 pub mod relaxation;
 pub mod round;

@@ -6,6 +6,7 @@ use crate::exact::multiplier::Multiplier;
 use crate::exact::node::bound::{count, has_fractional, measure};
 use crate::exact::node::members::BUDGET_ROUNDING;
 use crate::exact::node::minimise::minimise;
+use crate::exact::node::products::{LatestProducts, Products};
 use crate::exact::node::{NodeContext, NodeRelaxation};
 
 /// What a node is relaxed for.
@@ -26,9 +27,15 @@ impl Goal {
 
 /// min R_node = max D_node (MATH 11.2) until the node is pruned (bound > cutoff), is tight enough to branch on or, when there is
 /// nothing to branch on, until its gap is below the room.
-pub fn relax(
+pub fn relax(context: &NodeContext<'_, '_, '_>, node: NodeRelaxation, goal: &Goal, limits: &Limits) -> NodeRelaxation {
+    relax_after(context, node, &mut LatestProducts::after(&Products::default()), goal, limits)
+}
+
+/// As [`relax`], with inner products that are known.
+pub fn relax_after(
     context: &NodeContext<'_, '_, '_>,
     mut node: NodeRelaxation,
+    products: &mut LatestProducts<'_>,
     goal: &Goal,
     limits: &Limits,
 ) -> NodeRelaxation {
@@ -40,7 +47,7 @@ pub fn relax(
     let mut best: Option<NodeRelaxation> = None;
     let mut precision = Precision::new(context, &node, goal);
     loop {
-        minimise(context, &mut node, precision.tolerance, limits);
+        minimise(context, &mut node, products, precision.tolerance, limits);
         measure(context, &mut node);
         if node.dual <= goal.cutoff && limits.stop(0).is_none() {
             if let Some(next) = prices.next(node.multiplier, count(context, &node), goal.cutoff - node.dual) {

@@ -3,6 +3,7 @@
 use crate::control::Limits;
 use crate::exact::node::bound::refresh;
 use crate::exact::node::minimise::{Working, minimise_on};
+use crate::exact::node::products::{LatestProducts, Products};
 use crate::exact::node::{Choice, NodeContext, NodeRelaxation};
 
 /// A feasible point of a node.
@@ -25,7 +26,9 @@ pub fn round(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, limits: &
     refresh(context, &mut point);
     if !kept.is_empty() {
         let slopes = kept.iter().map(|&a| context.correlation(&point, a)).collect();
-        minimise_on(context, &mut point, Working { members: &kept, slopes }, 1e-13 * node.value.abs(), limits);
+        let nothing = Products::default();
+        let working = Working { members: &kept, slopes, products: &mut LatestProducts::after(&nothing) };
+        minimise_on(context, &mut point, working, 1e-13 * node.value.abs(), limits);
         refresh(context, &mut point);
     }
     let members = &point.members;

@@ -6,6 +6,7 @@
 use crate::common::{Case, ChaCha8Rng, RngExt, UNIFORM, hostile, pick, power, price, rng, subset_costs};
 use crate::control::Monitor;
 use crate::design::Dense;
+use crate::exact::node::products::Products;
 use crate::exact::node::{Choice, Node, is_listed};
 use crate::exact::seed::Seed;
 use crate::exact::setting::Setting;
@@ -248,7 +249,7 @@ fn features_that_came_near_meanwhile_stay_open() {
         let mut monitor = Monitor::new(&options, &mut observer);
         let mut tree = planted(&problem, &options, Tuning { most_near: 2, ..tuning() }, &mut monitor);
         let node = tree.frontier.pop().unwrap();
-        let pending = tree.relax_near(node, &monitor);
+        let pending = tree.relax_near(node, &Products::default(), &monitor);
         let came = pending.node.far[0];
         tree.near.include(came).unwrap();
         tree.most_near = if joins { 4000 } else { 2 };

@@ -36,7 +36,7 @@ impl Tree<'_, '_> {
             self.processed += children.len();
             let (this, limits) = (&*self, monitor.limits());
             let relax = |(of, child): (usize, Node)| {
-                let mut child = this.relax_near(child, limits);
+                let mut child = this.relax_near(child, &split[of].0.products, limits);
                 this.blend_with_parent(&mut child.relaxed, &split[of].0.relaxed);
                 child
             };

@@ -6,7 +6,8 @@ use crate::design::{Reaching, reaching};
 use crate::error::Result;
 use crate::exact::node::bound::solves;
 use crate::exact::node::decide::decide;
-use crate::exact::node::relax::relax;
+use crate::exact::node::products::{LatestProducts, Products};
+use crate::exact::node::relax::relax_after;
 use crate::exact::node::round::round;
 use crate::exact::node::start::start;
 use crate::exact::node::{FarCosts, Members, Node, NodeRelaxation, is_listed};
@@ -20,12 +21,18 @@ use std::sync::Arc;
 /// without them. Not tuned.
 const LONG_LIST: usize = 16;
 
+/// The most columns whose inner products a node keeps for those that it is split into: of the dozens that wait for a pass they take 4 MB each. Not
+/// tuned.
+const MOST_KEPT: usize = 700;
+
 /// A node relaxed on the near features alone.
 pub(in crate::exact) struct Pending {
     pub node: Node,
     pub relaxed: NodeRelaxation,
     /// How many columns were in memory then.
     pub known: usize,
+    /// Inner products of what it worked on.
+    pub products: Products,
 }
 
 /// What a pass tells of a node's far features.
@@ -115,7 +122,7 @@ impl Tree<'_, '_> {
         // Each starts with the inner products of all columns in memory.
         let work = (self.near.active.len() * self.setting.problem.nrows()) as f64;
         let one = |node: Node| match limits.has_time_for(work) {
-            true => Ok(self.relax_near(node, limits)),
+            true => Ok(self.relax_near(node, &Products::default(), limits)),
             false => Err(node),
         };
         let relaxed: Vec<std::result::Result<Pending, Node>> = nodes.into_par_iter().map(one).collect();
@@ -136,9 +143,15 @@ impl Tree<'_, '_> {
         let found = reaching(problem.design(), far, &vectors, &limits, &|| monitor.check())?;
         monitor.swept(self.sweep_work(far.len() * vectors.len()), monitor.seconds() - begun);
         monitor.passes += far.len() as f64 / problem.ncols() as f64;
+        let told = pending.into_par_iter().zip(unlisted).zip(found);
+        let views: Vec<(Pending, FarView)> = told
+            .map(|((one, unlisted), found)| {
+                let view = self.view(&one, far, found, unlisted);
+                (one, view)
+            })
+            .collect();
         let mut unfinished = Vec::new();
-        for ((one, unlisted), found) in pending.into_iter().zip(unlisted).zip(found) {
-            let view = self.view(&one, far, found, unlisted);
+        for (one, view) in views {
             unfinished.extend(self.finish_with_far(one, view, monitor)?);
         }
         Ok(unfinished)
@@ -167,11 +180,13 @@ impl Tree<'_, '_> {
         nodes.into_iter().for_each(|node| self.frontier.push(node));
     }
 
-    /// The node's relaxation as if the near features were all.
-    pub(in crate::exact) fn relax_near(&self, node: Node, limits: &Limits) -> Pending {
+    /// The node's relaxation as if the near features were all, with the inner products of the node before it.
+    pub(in crate::exact) fn relax_near(&self, node: Node, before: &Products, limits: &Limits) -> Pending {
         let context = self.context();
-        let relaxed = relax(&context, start(&context, &node), &self.goal(), limits);
-        Pending { node, relaxed, known: self.near.active.len() }
+        let mut products = LatestProducts::after(before);
+        let relaxed = relax_after(&context, start(&context, &node), &mut products, &self.goal(), limits);
+        let products = Some(products.into_own()).filter(|own| own.len() <= MOST_KEPT).unwrap_or_default();
+        Pending { node, relaxed, known: self.near.active.len(), products }
     }
 
     /// The features at some positions join the core, as far as memory has room: their inner products are made once for all nodes that
@@ -188,7 +203,7 @@ impl Tree<'_, '_> {
     /// D_near(α) + Σ_{j far} Ψ_j(x_jᵀα) (MATH 11.23) of a node, from rough correlations: closes or splits the node, or gives it back, the
     /// features that violate its optimality most taken in, when it is neither pruned nor tight enough.
     fn finish_with_far(&mut self, one: Pending, view: FarView, monitor: &mut Monitor<'_>) -> Result<Option<Node>> {
-        let Pending { mut node, mut relaxed, known } = one;
+        let Pending { mut node, mut relaxed, known, .. } = one;
         let terms = self.far_terms(&relaxed, &view, monitor)?;
         let dual = relaxed.dual + terms.sum;
         let bound = dual.max(node.bound);
@@ -208,7 +223,7 @@ impl Tree<'_, '_> {
             self.starved |= !terms.violating.is_empty() && !is_tight;
             self.leave_out(&mut node, &relaxed, view, dual)?;
             (relaxed.dual, relaxed.bound) = (dual, bound);
-            self.close_or_split_far(Pending { node, relaxed, known }, monitor)?;
+            self.close_or_split_far(Pending { node, relaxed, known, products: Products::default() }, monitor)?;
             return Ok(None);
         }
         self.bring_near(terms.violating, vacancies)?;
@@ -276,7 +291,7 @@ impl Tree<'_, '_> {
 
     /// Decides, rounds and splits as for a node without far features; few enough of them come near.
     pub(in crate::exact) fn close_or_split_far(&mut self, one: Pending, monitor: &mut Monitor<'_>) -> Result<()> {
-        let Pending { mut node, mut relaxed, known } = one;
+        let Pending { mut node, mut relaxed, known, .. } = one;
         if relaxed.bound <= self.cutoff() {
             let context = self.context();
             decide(&context, &mut relaxed, self.pool.limit());

@@ -1,8 +1,8 @@
-//! The model through its matrix Q of inner products: a step costs one column of Q, whatever the number of samples.
+//! The matrix Q of inner products, grown as columns join.
 
 use crate::kernel;
 use crate::relaxation::active_set::{ActiveSet, TALL};
-use crate::relaxation::quadratic::{Metric, Quadratic, Trail};
+use crate::relaxation::quadratic::Metric;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
 use faer::linalg::cholesky::llt::solve::{solve_in_place, solve_in_place_scratch};
@@ -15,6 +15,12 @@ const TILE: usize = 32;
 
 /// Columns of Q that are made together.
 const SIDE: usize = 64;
+
+/// Rows of Q that are made together. A few hundred columns that join ten thousand are tasks for all threads.
+const HEIGHT: usize = 1024;
+
+/// Multiplications that take as long as copying a number to another place. Not tuned.
+const COPIES: usize = 4;
 
 /// The symmetric matrix Q over the positions of an active set, grown as columns are added.
 #[derive(Debug, Clone, Default)]
@@ -79,12 +85,29 @@ impl Gram {
 
     /// Q_lk ← Q_kl for first ≤ k < l and old ≤ l.
     pub fn mirror(&mut self, first: usize, old: usize) {
-        for from in (old..self.len).step_by(TILE) {
-            let to = (from + TILE).min(self.len);
-            for rows in (first..to).step_by(TILE) {
+        let (len, stride) = (self.len, self.stride);
+        // Columns before `old` get rows of those from there on: many by all threads.
+        let (before, from_old) = self.data.split_at_mut(old * stride);
+        let one = |(tile, columns): (usize, &mut [f64])| {
+            let rows = (first + tile * TILE)..(first + (tile + 1) * TILE).min(old);
+            for from in (old..len).step_by(TILE) {
+                for l in from..(from + TILE).min(len) {
+                    let source = &from_old[(l - old) * stride + rows.start..(l - old) * stride + rows.end];
+                    source.iter().zip(columns.chunks_mut(stride)).for_each(|(q, column)| column[l] = *q);
+                }
+            }
+        };
+        let before = &mut before[first.min(old) * stride..];
+        match is_long(COPIES * before.len() / stride.max(1) * (len - old)) {
+            true => before.par_chunks_mut(TILE * stride).enumerate().for_each(one),
+            false => before.chunks_mut((TILE * stride).max(1)).enumerate().for_each(one),
+        }
+        for from in (old..len).step_by(TILE) {
+            let to = (from + TILE).min(len);
+            for rows in (first.max(old)..to).step_by(TILE) {
                 for l in from..to {
                     for k in rows..(rows + TILE).min(l) {
-                        self.data[k * self.stride + l] = self.data[l * self.stride + k];
+                        self.data[k * stride + l] = self.data[l * stride + k];
                     }
                 }
             }
@@ -103,8 +126,11 @@ impl Gram {
         // With room to grow: what is not used of it is not touched.
         let stride = (len + len / 2).next_multiple_of(8);
         let mut data = vec![0.0; stride * stride];
-        for k in 0..self.len {
-            data[k * stride..k * stride + self.len].copy_from_slice(self.column(k));
+        let one = |(k, column): (usize, &mut [f64])| column[..self.len].copy_from_slice(self.column(k));
+        // Fresh memory takes longer than the copy, unless all threads ask for it.
+        match is_long(COPIES * self.len * self.len) {
+            true => data.par_chunks_mut(stride).take(self.len).enumerate().for_each(one),
+            false => data.chunks_mut(stride).take(self.len).enumerate().for_each(one),
         }
         (self.stride, self.data) = (stride, data);
     }
@@ -126,8 +152,22 @@ impl Gram {
             let from = old + b * SIDE;
             let to = (from + SIDE).min(new);
             let target = MatMut::from_column_major_slice_with_stride_mut(block, to, to - from, stride);
-            let (left, right) = (x.subcols(0, to), x.subcols(from, to - from));
-            matmul(target, Accum::Replace, left.transpose(), right, 1.0, Par::Seq);
+            let right = x.subcols(from, to - from);
+            let multiply = |(r, rows): (usize, MatMut<'_, f64>)| {
+                let left = x.subcols(r * HEIGHT, rows.nrows());
+                matmul(rows, Accum::Replace, left.transpose(), right, 1.0, Par::Seq);
+            };
+            let (mut parts, mut rest) = (Vec::new(), target);
+            while rest.nrows() > HEIGHT {
+                let (part, below) = rest.split_at_row_mut(HEIGHT);
+                parts.push(part);
+                rest = below;
+            }
+            parts.push(rest);
+            match is_long(n * to * (to - from)) {
+                true => parts.into_par_iter().enumerate().for_each(multiply),
+                false => parts.into_iter().enumerate().for_each(multiply),
+            }
         };
         let data = &mut self.data[old * stride..new * stride];
         match is_long(n * new * (new - old)) {
@@ -178,6 +218,11 @@ impl Gram {
         matmul(self.as_mut(), Accum::Add, f.transpose(), f, -1.0, Par::Seq);
     }
 
+    /// Q_kk ← q.
+    pub fn set_diagonal(&mut self, k: usize, q: f64) {
+        self.data[k * self.stride + k] = q;
+    }
+
     /// Q_kk += d.
     pub fn add_to_diagonal(&mut self, k: usize, d: f64) {
         self.data[k * self.stride + k] += d;
@@ -192,6 +237,32 @@ impl Gram {
             data.extend(members.iter().map(|&k| column[k]));
         }
         Self { len: members.len(), stride: members.len(), data, grown: Vec::new() }
+    }
+
+    /// Q over the positions in `members`, in their order, as [`Gram::select`]; those that `part` has at the places given are copied from there,
+    /// which is small and at hand.
+    pub fn select_beside(&self, members: &[usize], part: &Gram, places: &[Option<usize>]) -> Self {
+        let mut new = Self {
+            len: members.len(),
+            stride: members.len(),
+            data: vec![0.0; members.len().pow(2)],
+            grown: Vec::new(),
+        };
+        let known: Vec<(usize, usize)> = places.iter().enumerate().filter_map(|(k, at)| Some((k, (*at)?))).collect();
+        for (l, &member) in members.iter().enumerate() {
+            let target = &mut new.data[l * new.stride..(l + 1) * new.stride];
+            if let Some(at) = places[l] {
+                let column = part.column(at);
+                known.iter().for_each(|&(k, at)| target[k] = column[at]);
+            } else {
+                let column = self.column(member);
+                target.iter_mut().zip(members).for_each(|(q, &k)| *q = column[k]);
+            }
+        }
+        for l in (0..members.len()).filter(|&l| places[l].is_none()) {
+            known.iter().for_each(|&(k, _)| new.data[k * new.stride + l] = new.data[l * new.stride + k]);
+        }
+        new
     }
 
     /// The lower triangle L of Q_MM + diag = LLᵀ, `None` when it is not positive definite. Factored in place: a second copy
@@ -292,119 +363,50 @@ fn is_long(multiplications: usize) -> bool {
     multiplications > 1 << 22 && rayon::current_num_threads() > 1
 }
 
-/// L̃ held as its matrix and its gradient.
-#[derive(Debug)]
-pub struct GramModel<'a> {
-    gram: &'a Gram,
-    gradient: Vec<f64>,
-    image: Vec<f64>,
-    /// How far the dual point is from the point of departure, in coefficients, and the move prepared from it.
-    away: Vec<f64>,
-    direction: Vec<f64>,
-    trail: Trail,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::Dense;
 
-impl<'a> GramModel<'a> {
-    /// The model whose gradient at the current point is `gradient`.
-    pub fn new(gram: &'a Gram, gradient: Vec<f64>) -> Self {
-        debug_assert_eq!(gram.len(), gradient.len());
-        let (image, away, direction) = (vec![0.0; gradient.len()], Vec::new(), Vec::new());
-        Self { gram, gradient, image, away, direction, trail: Trail::default() }
+    /// Integers, so that products have no rounding, in whatever blocks they are made.
+    fn entry(i: usize, j: usize) -> f64 {
+        ((7 * i + 3 * j + i * j) % 11) as f64 - 5.0
     }
 
-    /// The gradient at the current point.
-    pub fn gradients(&self) -> &[f64] {
-        &self.gradient
-    }
-
-    /// image = Q · direction.
-    fn project(&mut self) {
-        self.image.fill(0.0);
-        for (k, &x) in self.direction.iter().enumerate().filter(|p| *p.1 != 0.0) {
-            kernel::axpy(x, self.gram.column(k), &mut self.image);
+    #[test]
+    fn products_of_columns_that_join_in_steps_are_those_of_all() {
+        let (n, p) = (3, HEIGHT + 2 * TILE + 7);
+        let values: Vec<f64> = (0..p).flat_map(|j| (0..n).map(move |i| entry(i, j))).collect();
+        let design = Dense::new(n, p, values).unwrap();
+        let (mut active, mut gram) = (ActiveSet::new(&design), Gram::default());
+        let mut before = 0;
+        for to in [5, TILE + 1, HEIGHT - 1, p] {
+            active.extend(&design, &(before..to).collect::<Vec<_>>()).unwrap();
+            gram.extend(&active, None, &Metric::new(&active, None, false));
+            before = to;
+        }
+        for k in 0..p {
+            for l in 0..p {
+                let product: f64 = (0..n).map(|i| entry(i, k) * entry(i, l)).sum();
+                assert_eq!(gram.at(k, l), product, "columns {k} and {l}");
+            }
         }
     }
-}
 
-impl Quadratic for GramModel<'_> {
-    fn len(&self) -> usize {
-        self.gradient.len()
-    }
-
-    #[inline]
-    fn curvature(&self, k: usize) -> f64 {
-        self.gram.at(k, k)
-    }
-
-    #[inline]
-    fn gradient(&self, k: usize) -> f64 {
-        self.gradient[k]
-    }
-
-    #[inline]
-    fn step(&mut self, k: usize, delta: f64) {
-        kernel::axpy(delta, self.gram.column(k), &mut self.gradient);
-    }
-
-    fn solve(&mut self, members: &[usize], diagonal: &[f64], rhs: &[f64]) -> Option<Vec<f64>> {
-        // Duplicated columns make Q_MM singular: a ridge at the level of rounding, on the scale of each column, picks one
-        // solution.
-        let ridge = |a: usize| 1e-13 * members.len() as f64 * self.gram.at(members[a], members[a]);
-        let mut d = rhs.to_vec();
-        let column = MatMut::from_column_major_slice_mut(&mut d, rhs.len(), 1);
-        self.gram.solve(members, |a| diagonal[a] + ridge(a), column)?;
-        d.iter().all(|x| x.is_finite()).then_some(d)
-    }
-
-    fn aim(&mut self, members: &[usize], d: &[f64]) -> f64 {
-        self.direction.clear();
-        self.image.fill(0.0);
-        for (&k, &x) in members.iter().zip(d) {
-            kernel::axpy(x, self.gram.column(k), &mut self.image);
+    #[test]
+    fn what_a_part_has_need_not_be_selected() {
+        let whole = Gram::new(40, |k, l| (k + l) as f64 + 0.01 * (k * l) as f64);
+        let part = whole.select(&[31, 4, 8, 2]);
+        let members = [2, 3, 8, 30, 31, 39];
+        let places = [Some(3), None, Some(2), None, Some(0), None];
+        let (beside, anew) = (whole.select_beside(&members, &part, &places), whole.select(&members));
+        (0..6).for_each(|k| assert_eq!(beside.column(k), anew.column(k), "column {k}"));
+        // A part that is another's shows where it is taken from.
+        let other = Gram::new(4, |_, _| -1.0);
+        let mixed = whole.select_beside(&members, &other, &places);
+        let is_known = |k: usize| places[k].is_some();
+        for (k, l) in (0..36).map(|at| (at / 6, at % 6)) {
+            assert_eq!(mixed.at(k, l), if is_known(k) && is_known(l) { -1.0 } else { anew.at(k, l) });
         }
-        members.iter().zip(d).map(|(&k, x)| x * self.image[k]).sum()
-    }
-
-    #[inline]
-    fn image(&self, k: usize) -> f64 {
-        self.image[k]
-    }
-
-    fn advance(&mut self, t: f64) {
-        kernel::axpy(t, &self.image, &mut self.gradient);
-        kernel::axpy(t, &self.direction, &mut self.away);
-    }
-
-    fn depart(&mut self) {
-        self.away = vec![0.0; self.len()];
-    }
-
-    fn head(&mut self, members: &[usize], d: &[f64]) -> f64 {
-        self.direction.clear();
-        self.direction.extend(self.away.iter().map(|a| -a));
-        members.iter().zip(d).for_each(|(&k, d)| self.direction[k] += d);
-        self.project();
-        kernel::dot(&self.direction, &self.image)
-    }
-
-    /// δ = e − (Θ⁻¹ + Q_MM)⁻¹(Qe)_M.
-    fn damp(&mut self, members: &[usize], inverses: &[f64]) -> Option<(f64, f64)> {
-        let rhs: Vec<f64> = members.iter().map(|&k| self.image[k]).collect();
-        let w = self.solve(members, inverses, &rhs)?;
-        let whole = std::mem::take(&mut self.image);
-        self.image = vec![0.0; whole.len()];
-        members.iter().zip(&w).for_each(|(&k, w)| self.direction[k] -= w);
-        self.project();
-        Some((kernel::dot(&self.direction, &whole), kernel::dot(&self.direction, &self.image)))
-    }
-
-    fn settle(&mut self, members: &[usize], d: &[f64]) {
-        self.head(members, d);
-        self.advance(1.0);
-        self.direction.clear();
-    }
-
-    fn trail(&mut self) -> &mut Trail {
-        &mut self.trail
     }
 }

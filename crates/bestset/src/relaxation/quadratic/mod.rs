@@ -4,9 +4,11 @@
 //! weights H when there is an intercept (which eliminates it). For the squared loss L̃ is the loss itself.
 
 mod gram;
+mod gram_model;
 mod residual;
 
-pub use gram::{Gram, GramModel};
+pub use gram::Gram;
+pub use gram_model::GramModel;
 pub use residual::ResidualModel;
 
 use crate::relaxation::active_set::ActiveSet;
