@@ -4,8 +4,10 @@ use crate::certificate::Certificate;
 use crate::control::{Method, Monitor, Observer, Options, SoFar, on_threads};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
+use crate::relaxation::workspace::Workspace;
 use crate::snapshot::{Journal, misfit};
 use crate::solution::{Coefficients, Solution, Status};
+use crate::solver::incremental::Root;
 use crate::solver::{Outcome, incremental, published};
 use crate::{enumerate, exact, leaps, wide};
 use serde::{Deserialize, Serialize};
@@ -22,6 +24,18 @@ pub fn solve_observed(problem: &Problem<'_>, options: &Options, observer: &mut d
     solve_kept(problem, options, observer, None)
 }
 
+/// As [`solve_observed`], in turns: the default method leaves the root that it ends with, and branch and bound grows from it.
+pub(crate) fn solve_rooted(
+    problem: &Problem<'_>,
+    options: &Options,
+    observer: &mut dyn Observer,
+    root: &mut Option<Root>,
+) -> Result<Solution> {
+    let mut monitor = Monitor::new(options, observer);
+    let found = run(problem, options, &mut monitor, None, Some(root));
+    ended(problem, monitor, found.and_then(|outcome| outcome.certified(problem, options)))
+}
+
 /// As [`solve`] with [`Method::Exact`], by looking at all subsets, whatever else could prove them and however many there are.
 pub fn solve_by_enumeration(problem: &Problem<'_>, options: &Options) -> Result<Solution> {
     let (options, mut observer) = (Options { method: Method::Exact, ..options.clone() }, ());
@@ -35,7 +49,7 @@ pub fn solve_by_enumeration(problem: &Problem<'_>, options: &Options) -> Result<
 pub(crate) fn solve_whole(problem: &Problem<'_>, options: &Options) -> Result<Solution> {
     let mut observer = ();
     let mut monitor = Monitor::new(options, &mut observer);
-    match run(problem, options, &mut monitor, None) {
+    match run(problem, options, &mut monitor, None, None) {
         Ok(outcome) => finish(problem, options, monitor, outcome),
         Err(Error::Stopped) => rescued(problem, monitor, Error::Stopped),
         Err(error) => Err(error),
@@ -69,7 +83,8 @@ pub(crate) fn solve_kept(
     journal: Option<&mut Journal<'_, Saved>>,
 ) -> Result<Solution> {
     let mut monitor = Monitor::new(options, observer);
-    let found = run(problem, options, &mut monitor, journal).and_then(|outcome| outcome.certified(problem, options));
+    let found =
+        run(problem, options, &mut monitor, journal, None).and_then(|outcome| outcome.certified(problem, options));
     ended(problem, monitor, found)
 }
 
@@ -78,6 +93,7 @@ fn run(
     options: &Options,
     monitor: &mut Monitor<'_>,
     journal: Option<&mut Journal<'_, Saved>>,
+    root: Option<&mut Option<Root>>,
 ) -> Result<Outcome> {
     options.validate(problem)?;
     let is_published = !matches!(options.method, Method::Incremental | Method::Exact);
@@ -89,8 +105,8 @@ fn run(
     monitor.so_far.most = problem.max_size().unwrap_or(usize::MAX);
     on_threads(options.threads, || {
         let found = match options.method {
-            Method::Incremental => incremental::solve(problem, options, monitor),
-            Method::Exact => prove(problem, options, monitor, journal),
+            Method::Incremental => search(problem, options, monitor, root),
+            Method::Exact => prove(problem, options, monitor, journal, root.and_then(Option::take)),
             Method::PrimalDual { dynamic: true } => published::dynamic::solve(problem, options, monitor),
             Method::PrimalDual { dynamic: false } => published::primal_dual::solve(problem, options, monitor, true),
             Method::DualAscent => published::primal_dual::solve(problem, options, monitor, false),
@@ -101,6 +117,20 @@ fn run(
         let found = if is_published { found? } else { found?.pruned(problem, monitor)? };
         found.polished(problem, monitor)
     })
+}
+
+/// The default method; a root that no limit cut short is left where there is a place for it.
+fn search(
+    problem: &Problem<'_>,
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+    place: Option<&mut Option<Root>>,
+) -> Result<Outcome> {
+    let Some(place) = place else { return incremental::solve(problem, options, monitor) };
+    let root = incremental::root(&mut Workspace::new(problem).within(options.memory()), options, monitor)?;
+    let outcome = root.outcome.clone();
+    *place = Some(root).filter(|root| root.outcome.ended == Status::Converged);
+    Ok(outcome)
 }
 
 /// The solution, or what is [`rescued`] of it. One that was cut short and has no bound above zero takes the last that was proved or, where
@@ -162,6 +192,7 @@ fn prove(
     options: &Options,
     monitor: &mut Monitor<'_>,
     journal: Option<&mut Journal<'_, Saved>>,
+    root: Option<Root>,
 ) -> Result<Outcome> {
     let (is_least_squares, is_small) = (leaps::is_needed(problem), enumerate::is_needed(problem));
     let has_other_way = check_searchable(problem).is_ok();
@@ -186,7 +217,7 @@ fn prove(
     let Some(Journal { start, keep }) = journal else {
         return match is_least_squares {
             true => wide::better_of(problem, leaps::solve(problem, options, monitor, None)?, seen),
-            false => prove_size(problem, options, monitor),
+            false => prove_size(problem, options, monitor, root),
         };
     };
     match (is_least_squares, start.take()) {
@@ -199,7 +230,7 @@ fn prove(
         (false, start) => {
             let start = start.and_then(|s| if let Saved::Tree(saved) = s { Some(*saved) } else { None });
             let mut keep = |state: &dyn Fn() -> exact::SavedTree| keep(&|| Saved::Tree(Box::new(state())));
-            exact::solve(problem, options, monitor, Some(&mut Journal { start, keep: &mut keep }))
+            exact::solve(problem, options, monitor, Some(&mut Journal { start, keep: &mut keep }), root)
         }
     }
 }
@@ -216,10 +247,15 @@ pub(crate) fn check_searchable(problem: &Problem<'_>) -> Result<()> {
 
 /// Branch and bound and, where that has not proved a small size among many columns by the time in which all subsets could be looked
 /// at, that look. What is proved within these nodes is the same as without it.
-fn prove_size(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
+fn prove_size(
+    problem: &Problem<'_>,
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+    root: Option<Root>,
+) -> Result<Outcome> {
     let nodes = enumerate::nodes_before(problem).filter(|nodes| options.max_nodes.is_none_or(|most| most > *nodes));
-    let Some(nodes) = nodes else { return exact::solve(problem, options, monitor, None) };
-    let tree = exact::solve(problem, &Options { max_nodes: Some(nodes), ..options.clone() }, monitor, None)?;
+    let Some(nodes) = nodes else { return exact::solve(problem, options, monitor, None, root) };
+    let tree = exact::solve(problem, &Options { max_nodes: Some(nodes), ..options.clone() }, monitor, None, root)?;
     if tree.ended != Status::NodeLimit {
         return Ok(tree);
     }
@@ -228,7 +264,7 @@ fn prove_size(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_
     let looked = match enumerate::solve(problem, &Options { max_nodes, warm_start, ..options.clone() }, monitor) {
         Ok(looked) => looked,
         // Columns that are told apart by the ridge alone.
-        Err(Error::Dependent { .. }) => return exact::solve(problem, options, monitor, None),
+        Err(Error::Dependent { .. }) => return exact::solve(problem, options, monitor, None, None),
         Err(error) => return Err(error),
     };
     let (lower_bound, iterations) =

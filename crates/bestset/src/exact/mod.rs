@@ -56,17 +56,19 @@ use crate::problem::Problem;
 use crate::relaxation::workspace::Workspace;
 use crate::snapshot::Journal;
 use crate::solver::Outcome;
+use crate::solver::incremental::Root;
 use seed::Seed;
 use setting::Setting;
 use tree::Tree;
 
 /// Solves to proven optimality within the tolerances of the options, or to a limit; goes on from what the journal holds and keeps
-/// it up to date.
+/// it up to date. The root of a price may be known.
 pub(crate) fn solve(
     problem: &Problem<'_>,
     options: &Options,
     monitor: &mut Monitor<'_>,
     mut journal: Option<&mut Journal<'_, SavedTree>>,
+    root: Option<Root>,
 ) -> Result<Outcome> {
     let unlimited = problem.without_max_size();
     // The answer is checked once more, by one pass over X.
@@ -74,7 +76,11 @@ pub(crate) fn solve(
     let setting = Setting::new(&unlimited, problem.max_size(), options, Tuning::default());
     let tree = match journal.as_mut().and_then(|j| j.start.take()) {
         Some(saved) => Tree::restore(setting, saved, monitor)?,
-        None => Tree::plant(setting.clone(), Seed::new(&setting, monitor)?, monitor)?,
+        None => {
+            let known = root.filter(|_| setting.size.is_none()).map(|root| Seed { root, multiplier: 0.0 });
+            let seed = known.map_or_else(|| Seed::new(&setting, monitor), Ok)?;
+            Tree::plant(setting, seed, monitor)?
+        }
     };
     let root = tree.root_bound();
     let outcome = tree.grow(monitor, journal)?;

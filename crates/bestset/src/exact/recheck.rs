@@ -95,7 +95,7 @@ mod tests {
         let options = Options::with_method(Method::Exact);
         let mut observer = ();
         let mut monitor = Monitor::new(&options, &mut observer);
-        let outcome = crate::exact::solve(&problem, &options, &mut monitor, None).unwrap();
+        let outcome = crate::exact::solve(&problem, &options, &mut monitor, None, None).unwrap();
         let root = problem.lower_bound(&outcome.dual).unwrap();
         assert!(recheck(&problem, &outcome, root).is_ok());
         assert!(matches!(recheck(&problem, &outcome, root + 1e-6), Err(Error::Recheck { .. })));

@@ -96,7 +96,11 @@ impl<'a> Run<'_, 'a> {
         observer: &mut dyn Observer,
     ) -> Result<Searched<'a>> {
         let lambda0 = self.price(judged, k, point.lambda0);
-        let mut at = |lambda0| self.search(lambda0, point.lambda2, Some(point.solution.coefficients.clone()), observer);
+        // Several wait for their proofs: roots, which have a number for every feature, are not kept.
+        let mut at = |lambda0| {
+            let start = Some(point.solution.coefficients.clone());
+            Ok(Searched { root: None, ..self.search(lambda0, point.lambda2, start, observer)? })
+        };
         let found = at(lambda0)?;
         let is_too_large = self.is_beaten(point, lambda0, &found.solution) && self.size(&found.solution) > most;
         if is_too_large && lambda0 != point.lambda0 && !self.was_cut() { at(point.lambda0) } else { Ok(found) }
@@ -104,7 +108,7 @@ impl<'a> Run<'_, 'a> {
 
     /// The proof of what was found at a price, with the answer of the point where another is no better.
     fn proved_at(&self, found: Searched<'a>, point: &Point, observer: &mut dyn Observer) -> Result<Selected> {
-        let Searched { problem, mut solution, is_long } = found;
+        let Searched { problem, mut solution, is_long, .. } = found;
         let (own, options) = (self.value_at(point, problem.penalty().lambda0), &self.options.solve);
         let keep = |solution: &mut Solution| {
             let is_better = solution.objective() < own * (1.0 - LOWER);
@@ -113,7 +117,7 @@ impl<'a> Run<'_, 'a> {
             }
         };
         keep(&mut solution);
-        let remarks = self.prove(&problem, &mut solution, self.methods().1, is_long, observer)?;
+        let remarks = self.prove(&problem, &mut solution, self.methods().1, is_long, None, observer)?;
         keep(&mut solution);
         Ok(self.selected(&problem, solution, self.options.solve.method, remarks))
     }
@@ -148,7 +152,7 @@ impl<'a> Run<'_, 'a> {
             solution.status = solution.certificate.status(limit, solve.absolute(&problem), solve.gap);
             return Ok(self.selected(&problem, solution, crate::Method::Incremental, Vec::new()));
         }
-        let remarks = self.prove(&problem, &mut solution, self.methods().1, false, observer)?;
+        let remarks = self.prove(&problem, &mut solution, self.methods().1, false, None, observer)?;
         if !self.is_same_subset(&solution, &point.solution) {
             take_over(&mut solution, &point.solution, point.solution.objective(), &problem, solve);
         }

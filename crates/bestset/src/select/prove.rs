@@ -8,7 +8,8 @@ use crate::problem::Problem;
 use crate::select::proof::set_aside;
 use crate::select::{Prove, Workers, workers};
 use crate::solution::{Local, Ranked, Solution, Status, TraceRow};
-use crate::solve::solve_observed;
+use crate::solve::solve_rooted;
+use crate::solver::incremental::Root;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -42,14 +43,19 @@ pub(super) struct Proof<'p, 'a> {
 impl Proof<'_, '_> {
     /// Raises the bound and takes over a better answer if one turns up; the error that kept branch and bound from starting, if there
     /// was one.
-    pub(super) fn raise(&self, first: &mut Solution, observer: &mut dyn Observer) -> Result<Option<Error>> {
+    pub(super) fn raise(
+        &self,
+        first: &mut Solution,
+        root: Option<Root>,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Error>> {
         // Runners-up hold up the proof of the best: where time is short they come after it.
         let top = if self.prove == Prove::Fully { self.options.top } else { 1 };
         if first.status == Status::ReadFailed {
             return Ok(None);
         }
         if first.status != Status::Optimal || top > 1 {
-            match self.search(first, top, observer) {
+            match self.search(first, top, root, observer) {
                 Ok(Some(proved)) => take(self.problem, first, proved, self.options, top),
                 Ok(None) => {
                     // A proof that was demanded and could not begin has been cut short, however well the fit ended.
@@ -76,7 +82,7 @@ impl Proof<'_, '_> {
             }
         }
         let wanted = self.options.top > top && first.status == Status::Optimal && self.prove != Prove::No;
-        if wanted && let Ok(Some(found)) = self.search(first, self.options.top, observer) {
+        if wanted && let Ok(Some(found)) = self.search(first, self.options.top, None, observer) {
             first.ranked = found.ranked;
             rank_answer(first);
         }
@@ -84,7 +90,13 @@ impl Proof<'_, '_> {
     }
 
     /// Branch and bound from the answer, within what is set aside; nothing where that is nothing.
-    fn search(&self, first: &Solution, top: usize, observer: &mut dyn Observer) -> Result<Option<Solution>> {
+    fn search(
+        &self,
+        first: &Solution,
+        top: usize,
+        root: Option<Root>,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Solution>> {
         let left = self.options.time_limit;
         let within = |time: Duration| {
             let time = time.saturating_sub(self.spent + self.begun.elapsed());
@@ -121,7 +133,7 @@ impl Proof<'_, '_> {
             }
             (None, None) => match self.workers.filter(|_| self.prove != Prove::Usual) {
                 Some(workers) => workers::prove(self.problem, &settings, workers, observer)?,
-                None => solve_observed(self.problem, &settings, observer)?,
+                None => solve_rooted(self.problem, &settings, observer, &mut root.map(|root| root.with_answer(first)))?,
             },
         };
         // What was set aside for the proof is no limit that the user gave.

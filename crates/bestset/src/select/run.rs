@@ -10,7 +10,8 @@ use crate::problem::Problem;
 use crate::select::provable::Unproved;
 use crate::select::{Posed, Progress, Provable, Prove, Remark, Selected, Selection, Standing, prove};
 use crate::solution::{Local, Solution, Status, TraceRow};
-use crate::solve::solve_observed;
+use crate::solve::{solve_observed, solve_rooted};
+use crate::solver::incremental::Root;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -41,6 +42,8 @@ pub(super) struct Searched<'a> {
     pub(super) solution: Solution,
     /// Whether R was minimised on more than a proof can repeat for every node.
     pub(super) is_long: bool,
+    /// What branch and bound grows from.
+    pub(super) root: Option<Root>,
 }
 
 impl<'r, 'a> Run<'r, 'a> {
@@ -120,8 +123,8 @@ impl<'a> Run<'_, 'a> {
         start: Option<crate::Coefficients>,
         observer: &mut dyn Observer,
     ) -> Result<Selected> {
-        let Searched { problem, mut solution, is_long } = self.search(lambda0, lambda2, start, observer)?;
-        let remarks = self.prove(&problem, &mut solution, self.methods().1, is_long, observer)?;
+        let Searched { problem, mut solution, is_long, root } = self.search(lambda0, lambda2, start, observer)?;
+        let remarks = self.prove(&problem, &mut solution, self.methods().1, is_long, root, observer)?;
         Ok(self.selected(&problem, solution, self.options.solve.method, remarks))
     }
 
@@ -138,21 +141,21 @@ impl<'a> Run<'_, 'a> {
         solve.warm_start = start.or(solve.warm_start);
         let (first, prove) = self.methods();
         let options = Options { method: first, top: 1, ..solve };
-        let mut active = 0;
+        let (mut active, mut root) = (0, None);
         let mut watched = |row: &TraceRow| {
             active = active.max(row.active);
             observer.record(row);
         };
         let mut solution = match self.posed.groups() {
             Some(groups) => self.of_groups(&problem, groups, options, &mut watched)?,
-            None => solve_observed(&problem, &options, &mut watched)?,
+            None => solve_rooted(&problem, &options, &mut watched, &mut root)?,
         };
         // What memory leaves room for is no limit that the user gave.
         if solution.status == Status::MemoryLimit && self.options.solve.max_memory.is_none() && prove != Prove::Fully {
             solution.status = Status::Converged;
         }
         let (entries, long) = (problem.design().stored() / problem.ncols().max(1), self.options.solve.thresholds.long);
-        Ok(Searched { problem, solution, is_long: active * entries > long })
+        Ok(Searched { problem, solution, is_long: active * entries > long, root })
     }
 
     /// The best found with at most k features, from `start`, and its proof.
@@ -177,7 +180,7 @@ impl<'a> Run<'_, 'a> {
             (Method::Incremental, None) => self.of_size(k, &limited, solve)?,
             _ => solve_observed(&limited, &Options { method: first, top: 1, ..solve }, observer)?,
         };
-        let remarks = self.prove(&limited, &mut solution, prove, false, observer)?;
+        let remarks = self.prove(&limited, &mut solution, prove, false, None, observer)?;
         let found = self.selected(&limited, solution, self.options.solve.method, remarks);
         Ok(Selected { k: Some(k), ..found })
     }
@@ -236,6 +239,7 @@ impl<'a> Run<'_, 'a> {
         solution: &mut Solution,
         prove: Prove,
         is_long: bool,
+        root: Option<Root>,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Remark>> {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
@@ -262,7 +266,7 @@ impl<'a> Run<'_, 'a> {
             file,
             workers,
         };
-        let failed = proof.raise(solution, observer)?;
+        let failed = proof.raise(solution, root, observer)?;
         spent.proofs += begun.elapsed();
         match (failed, prove) {
             // Where a proof was demanded, that there cannot be one is an error; where time was set aside for it, a remark.

@@ -13,7 +13,7 @@ use crate::relaxation::workspace::Workspace;
 use crate::search::fit::{BUDGET, Incumbent};
 use crate::search::ladder::Ladder;
 use crate::search::multistart;
-use crate::solution::{Coefficients, Screened};
+use crate::solution::{Coefficients, Screened, Solution};
 use crate::solver::Outcome;
 
 /// Ridge terms of the continuation, relative to the mean curvature of the loss along one coefficient.
@@ -54,6 +54,14 @@ pub struct Root {
     pub objective: f64,
     /// Features that the convex phase had in its active set.
     pub visited: Vec<usize>,
+}
+
+impl Root {
+    /// The same with what the answer was polished to.
+    pub fn with_answer(mut self, found: &Solution) -> Self {
+        (self.outcome.coefficients, self.objective) = (found.coefficients.clone(), found.certificate.objective);
+        self
+    }
 }
 
 /// Minimises R, searches P from there, and proves what it can in one last pass over X.
