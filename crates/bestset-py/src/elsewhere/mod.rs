@@ -147,7 +147,7 @@ impl Elsewhere {
     /// The list as Python has it, nothing where it is that of all features.
     fn listed<'py>(&self, py: Python<'py>, features: &[usize]) -> Option<Bound<'py, PyArray1<i64>>> {
         let is_all = features.len() == self.ncols && features.par_iter().enumerate().all(|(k, &j)| j == k);
-        (!is_all).then(|| PyArray1::from_iter(py, features.iter().map(|&j| j as i64)))
+        (!is_all).then(|| PyArray1::from_vec(py, features.par_iter().map(|&j| j as i64).collect()))
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<usize, Arc<Vec<f64>>>> {

@@ -55,7 +55,17 @@ impl Elsewhere {
                 let reason = format!("it gave {} lists for {} vectors", found.len(), vectors.len());
                 return Err(self.failed(place(), reason));
             }
-            found.into_iter().map(|(at, values)| self.picked(py, features, &place, (at, values))).collect()
+            let lists: PyResult<Vec<ListedArrays<'_>>> =
+                found.iter().map(|list| as_arrays(py, &list.0, &list.1)).collect();
+            let lists = lists.map_err(|error| self.failed(place(), format!("not two lists: {error}")))?;
+            let lists: Vec<_> = lists.iter().map(|(at, values)| (at.readonly(), values.readonly())).collect();
+            let slices = lists.iter().map(|(at, values)| Some((at.as_slice().ok()?, values.as_slice().ok()?)));
+            let Some(slices) = slices.collect::<Option<Vec<(&[i64], &[f64])>>>() else {
+                return Err(self.failed(place(), "its lists have gaps"));
+            };
+            // Millions of numbers in dozens of lists: by all threads, while others may have the interpreter.
+            let picked = |list: &(&[i64], &[f64])| self.picked(features, &place, *list);
+            py.detach(|| slices.par_iter().map(picked).collect())
         })
     }
 
@@ -74,17 +84,10 @@ impl Elsewhere {
     /// One list of the object's: features that were asked for, ascending, with their finite numbers.
     fn picked(
         &self,
-        py: Python<'_>,
         features: &[usize],
         place: &impl Fn() -> String,
-        (at, values): (Bound<'_, PyAny>, Bound<'_, PyAny>),
+        (at, values): (&[i64], &[f64]),
     ) -> Result<Vec<Reaching>> {
-        let (at, values) =
-            as_arrays(py, &at, &values).map_err(|error| self.failed(place(), format!("not two lists: {error}")))?;
-        let (at, values) = (at.readonly(), values.readonly());
-        let (Ok(at), Ok(values)) = (at.as_slice(), values.as_slice()) else {
-            return Err(self.failed(place(), "its lists have gaps"));
-        };
         let is_list = at.len() == values.len() && at.windows(2).all(|two| two[0] < two[1]);
         if !is_list || at.first().is_some_and(|j| *j < 0) || at.last().is_some_and(|j| *j >= self.ncols as i64) {
             let reason =

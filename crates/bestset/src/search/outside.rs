@@ -68,7 +68,7 @@ pub(crate) fn worth(
 fn squares_of(problem: &Problem<'_>, model: Option<&Curvature>, features: &[usize]) -> Result<Vec<f64>> {
     let Some(model) = model else {
         let lengths = problem.lengths()?;
-        return Ok(features.iter().map(|&j| lengths.of(j).powi(2)).collect());
+        return Ok(each(features.len(), |k| lengths.of(features[k]).powi(2)));
     };
     let (mut found, mut x) = (vec![0.0; features.len()], vec![0.0; problem.nrows()]);
     problem.design().columns(features, &mut |k, column| {

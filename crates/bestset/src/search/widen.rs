@@ -267,8 +267,13 @@ fn improving_by_blocks(
 
 /// Keeps so many features, those that pull most first.
 fn keep_strongest(features: &mut Vec<usize>, count: usize, pull: impl Fn(usize) -> f64) {
-    features.sort_by(|&a, &b| pull(b).total_cmp(&pull(a)).then(a.cmp(&b)));
-    features.truncate(count);
+    let by_pull = |a: &usize, b: &usize| pull(*b).total_cmp(&pull(*a)).then(a.cmp(b));
+    // Of millions the first few: to sort them all takes longer than passes over X.
+    if count < features.len() {
+        features.select_nth_unstable_by(count, by_pull);
+        features.truncate(count);
+    }
+    features.sort_by(by_pull);
 }
 
 /// Those of the removals, each a cost and a reach, that no cheaper one reaches as far as.
