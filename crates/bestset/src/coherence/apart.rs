@@ -26,3 +26,17 @@ impl Apart {
         (features.iter().map(|&j| self.costs[j]).collect(), self.room)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_are_those_of_the_features_asked_for() {
+        let apart = Apart::new(vec![5.0, -1.0, 2.0, f64::NAN, 7.0], 6.0).unwrap();
+        assert_eq!(apart.of(&[2, 4]), (vec![2.0, 7.0], 6.0));
+        assert_eq!(apart.of(&[1, 3]), (vec![0.0, 0.0], 6.0));
+        assert_eq!([0, 1, 2, 3, 4].map(|j| apart.may_have(j)), [true, true, true, true, false]);
+        assert!(Apart::new(vec![1.0], f64::INFINITY).is_none() && Apart::new(vec![1.0], f64::NAN).is_none());
+    }
+}

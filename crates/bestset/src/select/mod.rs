@@ -5,6 +5,7 @@
 //!
 //! | file | what it decides |
 //! |---|---|
+//! | `selection` | what is asked of it: [`Selection`], its settings and their defaults |
 //! | `check` | what a selection could not use, which is refused |
 //! | `classes` | many classes: columns inside, coefficients of every class outside |
 //! | `data` | what there is to know about the samples |
@@ -15,6 +16,7 @@
 //! | `prove` | how much is spent on closing the gap |
 //! | `proof` | the proof of a selection as a file |
 //! | `provable` | what would be proved where that was not enough |
+//! | `remark` | what the user should know about the choice |
 //! | `spread` | δ of Huber's loss in the units of y |
 //! | `standing` | what that proves, in words |
 //! | `stability` | how often features are selected on subsamples |
@@ -29,7 +31,9 @@ mod pose;
 mod proof;
 mod provable;
 mod prove;
+mod remark;
 mod run;
+mod selection;
 mod spread;
 mod stability;
 mod standing;
@@ -38,164 +42,23 @@ mod workers;
 pub use pose::{Posed, RIDGES, Samples, Scale, Setup, USUAL_RIDGE};
 pub use proof::ProofFile;
 pub use provable::Provable;
+pub use remark::Remark;
+pub use selection::{Folded, How, Prove, Selection};
 pub use standing::Standing;
 pub use workers::Workers;
 
 use crate::control::{Method, Observer, Options};
 use crate::criteria::Criterion;
-use crate::cv::{CrossValidation, Folds, Rule, Score, Split};
+use crate::cv::{CrossValidation, Rule};
 use crate::error::{Error, Result};
 use crate::model::Model;
-use crate::path::{Grid, Path, Search};
+use crate::path::Path;
 use crate::solution::{Solution, Status};
 use check::Task;
 use run::Run;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
 /// Sizes that [`Posed::subsets`] is asked for unless the user says otherwise, as far as there are features.
 pub const SUBSET_SIZES: usize = 8;
-
-/// What decides how many features there are.
-#[derive(Debug, Clone, PartialEq)]
-pub enum How {
-    /// A price of a feature, λ0.
-    Price(f64),
-    /// At most so many features.
-    Size(usize),
-    /// A criterion along a path, at one λ2: a criterion judges the fit of the samples that were fitted, and of several λ2 it
-    /// would always take the least.
-    Criterion(Criterion),
-    /// Samples left out, along a path for each λ2.
-    CrossValidation(Folded),
-}
-
-/// How cross-validation is done.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Folded {
-    /// The number of parts, by class for classification; `None` for ten, or one for each sample where there are fewer. More than
-    /// samples are an error.
-    pub folds: Option<usize>,
-    /// How often a division into parts is drawn.
-    pub repeats: usize,
-    /// Splits in place of the parts.
-    pub splits: Vec<Split>,
-    /// The score; `None` for the usual one of the loss.
-    pub score: Option<Score>,
-    /// Which point is taken.
-    pub rule: Rule,
-    /// Seed of the division.
-    pub seed: u64,
-}
-
-impl Default for Folded {
-    fn default() -> Self {
-        Self { folds: None, repeats: 1, splits: Vec::new(), score: None, rule: Rule::Min, seed: 0 }
-    }
-}
-
-impl Folded {
-    /// Parts unless told otherwise: fewer leave too little to fit, more differ too little from all samples.
-    const USUAL: usize = 10;
-
-    /// The parts of the samples of a problem.
-    fn parts(&self, problem: &crate::Problem<'_>) -> Folds {
-        let (folds, repeats) = (self.folds.unwrap_or(Self::USUAL.min(problem.samples())), self.repeats);
-        match problem.kinds().is_some() {
-            true => Folds::Stratified { folds, repeats },
-            false => Folds::Random { folds, repeats },
-        }
-    }
-}
-
-/// How much is spent on closing the gap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Prove {
-    /// Nothing.
-    No,
-    /// As long again as the fit, two seconds at least, and 150 nodes at the most.
-    #[default]
-    Usual,
-    /// So long.
-    For(Duration),
-    /// Until the gap is closed or a limit strikes.
-    Fully,
-}
-
-/// Settings of [`Posed::select`].
-///
-/// | field | default | purpose |
-/// |---|---|---|
-/// | `how` | EBIC | what decides the number of features |
-/// | `grid` | dynamic | the prices of the path |
-/// | `max_size` | [`usual_size`](crate::criteria::usual_size), in cross-validation 20 at least | the largest size compared |
-/// | `lambda2` | as the setup says | λ2 inside, in place of that; several are for cross-validation and paths |
-/// | `search` | neighbours | how much is spent on each point; a criterion takes [`Search::Light`] for neighbours where X has more than 2³⁰ entries |
-/// | `prove` | usual | how much is spent on closing the gap |
-/// | `checkpoint` | none | file that paths and cross-validations, or with [`Method::Exact`] the search, go on from |
-/// | `workers` | none | those who do folds and slices of a branch-and-bound tree |
-/// | `solve` | | method, tolerances, limits of the whole, threads, cancellation |
-#[derive(Debug, Clone)]
-pub struct Selection {
-    /// What decides the number of features.
-    pub how: How,
-    /// The prices of the path; `None` for where answers change.
-    pub grid: Option<Grid>,
-    /// The largest size compared.
-    pub max_size: Option<usize>,
-    /// λ2, or those compared; empty for the setup's.
-    pub lambda2: Vec<f64>,
-    /// How much is spent on each point.
-    pub search: Search,
-    /// How much is spent on closing the gap; with [`Method::Exact`] everything.
-    pub prove: Prove,
-    /// File that keeps what is done.
-    pub checkpoint: Option<PathBuf>,
-    /// Those who do folds, and slices of a branch-and-bound tree, elsewhere.
-    pub workers: Option<Arc<dyn Workers>>,
-    /// Method, tolerances, limits of the whole, threads and cancellation.
-    pub solve: Options,
-}
-
-impl Default for Selection {
-    fn default() -> Self {
-        Self {
-            how: How::Criterion(Criterion::Ebic { gamma: 1.0 }),
-            grid: None,
-            max_size: None,
-            lambda2: Vec::new(),
-            search: Search::default(),
-            prove: Prove::default(),
-            checkpoint: None,
-            workers: None,
-            solve: Options::default(),
-        }
-    }
-}
-
-impl Selection {
-    /// The prices that the words of an interface ask for: those given; or evenly spaced logarithms down to `ratio` times the largest;
-    /// or at most `points` where answers change. `None`, the usual ones, where nothing is said.
-    ///
-    /// ```
-    /// use bestset::path::Grid;
-    /// use bestset::select::Selection;
-    ///
-    /// assert_eq!(Selection::prices(&[], None, None), None);
-    /// assert_eq!(Selection::prices(&[2.0, 1.0], None, None), Some(Grid::Given(vec![2.0, 1.0])));
-    /// assert!(matches!(Selection::prices(&[], Some(0.01), None), Some(Grid::Log { points: 100, .. })));
-    /// ```
-    pub fn prices(given: &[f64], ratio: Option<f64>, points: Option<usize>) -> Option<Grid> {
-        let Grid::Dynamic { points: usual, shrink } = Grid::default() else { return None };
-        match (ratio, points) {
-            _ if !given.is_empty() => Some(Grid::Given(given.to_vec())),
-            (Some(ratio), points) => Some(Grid::Log { points: points.unwrap_or(usual), ratio }),
-            (None, Some(points)) => Some(Grid::Dynamic { points, shrink }),
-            (None, None) => None,
-        }
-    }
-}
 
 /// The model, and all that led to it.
 #[derive(Debug, Clone)]
@@ -253,123 +116,6 @@ pub enum By {
     Criterion(Criterion, Vec<f64>),
     /// Scores on samples left out.
     CrossValidation(Box<CrossValidation>, Rule),
-}
-
-/// What the user should know about a choice.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Remark {
-    /// The model is the last of those up to the largest size: a larger one may be better.
-    LargestSize(usize),
-    /// At the price chosen what is better is larger than was asked for: the model is the best found of at most so many features.
-    OfItsSize(usize),
-    /// It has the largest λ2 that was compared.
-    LargestRidge(f64),
-    /// A limit cut some folds short.
-    Folds {
-        /// Folds done.
-        done: usize,
-        /// Folds asked for.
-        all: usize,
-    },
-    /// No fold was done in time: the criterion chose.
-    NoFolds,
-    /// A limit cut the path short.
-    Path(Status),
-    /// A limit left some of the best subsets that were asked for unknown.
-    Ranks {
-        /// Subsets whose rank is proved.
-        known: usize,
-        /// Subsets asked for.
-        asked: usize,
-        /// The limit.
-        status: Status,
-    },
-    /// Fewer of the best subsets are proved, as columns are combinations of each other and not all subsets with them were looked at.
-    DependentRanks {
-        /// Subsets whose rank is proved.
-        known: usize,
-        /// Subsets listed.
-        listed: usize,
-    },
-    /// Branch and bound could not start.
-    Unproved(Error),
-    /// The answer is not proved; of which subsets it is, and what would be proved.
-    Provable(Provable),
-    /// Columns could not be read any more, and why.
-    ReadFailed(String),
-    /// The features whose coefficients nothing keeps finite, as where classes are told apart perfectly.
-    Infinite(Vec<usize>),
-    /// There is one sample only.
-    OneSample,
-    /// The target has one value only, which the intercept is.
-    ConstantTarget(f64),
-}
-
-impl Remark {
-    /// What it is about: a `limit` that struck, the `edge` of what was compared, a proof that cannot be (`unproved`), one that
-    /// could (`provable`), coefficients without an end (`infinite`), or samples that teach nothing (`data`).
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Folds { .. } | Self::NoFolds | Self::Path(_) | Self::Ranks { .. } | Self::ReadFailed(_) => "limit",
-            Self::LargestSize(_) | Self::OfItsSize(_) | Self::LargestRidge(_) => "edge",
-            Self::Unproved(_) | Self::DependentRanks { .. } => "unproved",
-            Self::Provable(_) => "provable",
-            Self::Infinite(_) => "infinite",
-            Self::OneSample | Self::ConstantTarget(_) => "data",
-        }
-    }
-}
-
-impl std::fmt::Display for Remark {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::LargestSize(size) => {
-                write!(
-                    f,
-                    "Models of more than {size} features were not compared: a larger max-size may give a better one."
-                )
-            }
-            Self::OfItsSize(size) => write!(
-                f,
-                "Subsets larger than was asked for are better at its price: the model is the best found of at most {}.",
-                provable::features(*size)
-            ),
-            Self::LargestRidge(lambda2) => {
-                write!(f, "The model has the largest lambda2 compared, {lambda2}: a larger one may give a better one.")
-            }
-            Self::Folds { done, all } => write!(f, "A limit struck: only {done} of {all} folds were done."),
-            Self::ReadFailed(cause) => write!(f, "The answer is the best so far, its bound holds: {cause}."),
-            Self::NoFolds => {
-                write!(f, "A limit struck before a fold was done: EBIC chose in place of cross-validation.")
-            }
-            Self::Path(status) => write!(f, "The path was cut short ({status}): a later point may be better."),
-            Self::Ranks { known, asked, status } => write!(f, "{known} of {asked} ranks known: {status}."),
-            Self::DependentRanks { known, listed } => write!(
-                f,
-                "{known} of {listed} ranks proved: columns are combinations of each other, and without lambda2 not all subsets with them are looked at; lambda2 > 0 tells them apart."
-            ),
-            Self::Unproved(error) => write!(f, "Not proved: {error}."),
-            Self::Provable(provable) => write!(f, "Not proved as a whole: {provable}."),
-            Self::OneSample => write!(
-                f,
-                "There is one sample only (with a weight above 0): it says nothing about features, and the answer explains nothing."
-            ),
-            Self::ConstantTarget(value) => write!(
-                f,
-                "The target is {value} in every sample: the intercept explains all of it, and no feature is worth its price."
-            ),
-            Self::Infinite(features) => {
-                let (what, they) =
-                    if features.len() == 1 { ("One coefficient", "it") } else { ("Some coefficients", "they") };
-                write!(
-                    f,
-                    "{what} may be infinite: the likelihood still rises as {they} grow{}, as where features tell the outcomes apart perfectly; lambda2 > 0 or bounds keep {} finite.",
-                    if features.len() == 1 { "s" } else { "" },
-                    if features.len() == 1 { "it" } else { "them" }
-                )
-            }
-        }
-    }
 }
 
 impl<'a> Posed<'a> {

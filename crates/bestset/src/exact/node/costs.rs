@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub const PARTS: u8 = 64;
 
 /// ⌊64 c_j / (P̂ − D(α))⌋ of far features, with c_j = max(0, φ_j(x_jᵀα)): two with more than 64 together are in no better subset of the node.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FarCosts {
     /// Ascending.
     pub features: Arc<Vec<usize>>,

@@ -140,3 +140,21 @@ impl Ord for Node {
         other.bound.total_cmp(&self.bound).then(self.id.cmp(&other.id))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lists of nearly all features and of few, with gaps anywhere.
+    #[test]
+    fn what_a_list_has_is_found() {
+        let lists: [Vec<usize>; 6] =
+            [vec![], vec![0], vec![7], (0..50).collect(), (3..50).filter(|j| j % 9 > 0).collect(), vec![2, 40, 41]];
+        for list in lists {
+            for j in 0..60 {
+                assert_eq!(is_listed(&list, j), list.contains(&j), "{j} of {list:?}");
+            }
+        }
+        assert!(!is_listed(&[1, 2], usize::MAX));
+    }
+}

@@ -7,10 +7,12 @@
 //! | `curvature` | moved curvature, the bounds for one member alone, the budget |
 //! | `probe` | probes |
 //! | `region` | the tree for subsets that add many features |
-//! | `listing` | a design whose columns stay where X is, for `region` |
+//! | `listing` | a design whose columns stay where X is, for `region` and `apart` |
+//! | `apart` | features that no better subset has together |
 //! | `slices` | trees in slices, which come back, or do not |
 //! | `rough` | correlations in single precision, and carried from another dual point |
 
+mod apart;
 mod curvature;
 mod listing;
 mod probe;

@@ -7,7 +7,7 @@ use crate::common::{Case, ChaCha8Rng, RngExt, UNIFORM, hostile, pick, power, pri
 use crate::control::Monitor;
 use crate::design::Dense;
 use crate::exact::node::products::Products;
-use crate::exact::node::{Choice, Node, is_listed};
+use crate::exact::node::{Choice, Node};
 use crate::exact::seed::Seed;
 use crate::exact::setting::Setting;
 use crate::exact::tests::{Small, numbers, planted, tuning};
@@ -20,7 +20,7 @@ use crate::{Bounds, Coefficients, Loss, Method, Options, Penalty, Problem};
 use std::sync::Arc;
 
 /// Whether the subset is one of the node's.
-fn holds(tree: &Tree<'_, '_>, node: &Node, mask: usize) -> bool {
+pub(super) fn holds(tree: &Tree<'_, '_>, node: &Node, mask: usize) -> bool {
     let choices = node.choices(tree.near.active.features());
     (0..tree.setting.problem.ncols()).all(|j| match tree.near.position(j).map(|k| choices[k]) {
         Some(Choice::Free) => true,
@@ -79,19 +79,21 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, kind: u64, losses: &[Loss]) -> Case {
 }
 
 /// A hostile problem, and how its tree is grown.
-struct Attack {
-    seed: u64,
-    case: Case,
+pub(super) struct Attack {
+    pub seed: u64,
+    pub case: Case,
     /// P of every subset.
-    cost: Vec<f64>,
+    pub cost: Vec<f64>,
     /// Those of at most k features.
     allowed: Vec<usize>,
     k: Option<usize>,
     most_near: usize,
-    top: usize,
+    pub top: usize,
     gap: f64,
     /// What the answer of nothing is said to be worth, above the least P and relative to it.
     above: f64,
+    /// P above which no subset is of interest.
+    pub ceiling: f64,
     bare: bool,
 }
 
@@ -104,21 +106,31 @@ struct TreeTally {
 }
 
 impl Attack {
-    fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         let mut rng = rng(77_000 + seed);
         let losses: &[Loss] = if seed.is_multiple_of(4) { &UNIFORM } else { &[Loss::Squared] };
         let case = draw(&mut rng, seed % 6, losses);
-        let cost = costs(&case);
-        let k = pick(&mut rng, &[None, None, None, Some(1), Some(2), Some(case.p / 2 + 1)]);
-        let most_near = pick(&mut rng, &[1, 2, 3, 4000, 4000, 4000]);
-        let (top, gap) = (pick(&mut rng, &[1, 1, 1, 3]), pick(&mut rng, &[1e-6, 1e-6, 1e-4]));
-        let above = pick(&mut rng, &[1e-4, 1e-2, 0.3, 1e9]);
-        let bare = rng.random_bool(0.5);
-        let allowed = (0..cost.len()).filter(|m| k.is_none_or(|k| m.count_ones() as usize <= k)).collect();
-        Self { seed, case, cost, allowed, k, most_near, top, gap, above, bare }
+        Self::on(case, seed, &mut rng)
     }
 
-    fn label(&self) -> String {
+    /// A problem whose tree is grown in any way.
+    pub fn on(case: Case, seed: u64, rng: &mut ChaCha8Rng) -> Self {
+        let cost = costs(&case);
+        let k = pick(rng, &[None, None, None, Some(1), Some(2), Some(case.p / 2 + 1)]);
+        let most_near = pick(rng, &[1, 2, 3, 4000, 4000, 4000]);
+        let (top, gap) = (pick(rng, &[1, 1, 1, 3]), pick(rng, &[1e-6, 1e-6, 1e-4]));
+        let above = pick(rng, &[1e-4, 1e-2, 0.3, 1e9]);
+        let bare = rng.random_bool(0.5);
+        let allowed = (0..cost.len()).filter(|m| k.is_none_or(|k| m.count_ones() as usize <= k)).collect();
+        Self { seed, case, cost, allowed, k, most_near, top, gap, above, ceiling: f64::INFINITY, bare }
+    }
+
+    /// The same without a limited size.
+    pub fn of_any_size(self) -> Self {
+        Self { allowed: (0..self.cost.len()).collect(), k: None, ..self }
+    }
+
+    pub fn label(&self) -> String {
         let Self { seed, case, k, most_near, top, gap, above, .. } = self;
         format!("{seed}: k {k:?}, near {most_near}, top {top}, gap {gap}, above {above}, {case:?}")
     }
@@ -129,17 +141,17 @@ impl Attack {
         self.case.model().loss_sum(&offset, 0.0)
     }
 
-    fn least(&self) -> f64 {
+    pub fn least(&self) -> f64 {
         self.allowed.iter().map(|&m| self.cost[m]).fold(f64::INFINITY, f64::min)
     }
 
     /// How far two ways to compute P may be apart.
-    fn slack(&self) -> f64 {
+    pub fn slack(&self) -> f64 {
         1e-11 * self.scale() + 1e-9 * self.least().abs()
     }
 
     /// Whether every feature of the subset matters: one that hardly does may be left at zero, and the subset is then another one.
-    fn is_distinct(&self, m: usize) -> bool {
+    pub fn is_distinct(&self, m: usize) -> bool {
         let scale = self.scale();
         let gain = |j: usize| self.cost[m & !(1 << j)] + price(&self.case.penalty, j) - self.cost[m];
         (0..self.case.p).all(|j| m >> j & 1 == 0 || gain(j) > 1e-7 * scale)
@@ -159,14 +171,29 @@ impl Attack {
         seed
     }
 
+    pub fn options(&self) -> Options {
+        Options { method: Method::Exact, gap: self.gap, top: self.top, ..Options::default() }
+    }
+
+    /// The tree, its answer forgotten.
+    pub fn plant<'p, 'a>(
+        &self,
+        problem: &'p Problem<'a>,
+        options: &'p Options,
+        tuning: Tuning,
+        monitor: &mut Monitor<'_>,
+    ) -> Tree<'p, 'a> {
+        let mut setting = Setting::new(problem, self.k, options, tuning);
+        setting.ceiling = self.ceiling;
+        let seed = self.seed_for(&setting, monitor);
+        Tree::plant(setting, seed, monitor).unwrap()
+    }
+
     fn run(&self, problem: &Problem<'_>, seen: &mut TreeTally) {
-        let (top, gap) = (self.top, self.gap);
-        let (options, mut observer) = (Options { method: Method::Exact, gap, top, ..Options::default() }, ());
+        let (options, mut observer) = (self.options(), ());
         let mut monitor = Monitor::new(&options, &mut observer);
         let tuning = Tuning { most_near: self.most_near, ..tuning() };
-        let setting = Setting::new(problem, self.k, &options, tuning);
-        let seed = self.seed_for(&setting, &mut monitor);
-        let mut tree = Tree::plant(setting, seed, &mut monitor).unwrap();
+        let mut tree = self.plant(problem, &options, tuning, &mut monitor);
         // A search that is cut short ends nodes away from their minimisers, where far features take most from the bound.
         let is_cut = self.seed % 5 == 4;
         if is_cut {
@@ -220,19 +247,6 @@ fn no_node_loses_a_better_subset() {
     }
     let TreeTally { steps, moved, far } = seen;
     assert!(steps > 1000 && moved > 500 && far > 200, "{steps} steps, {moved} moved, {far} far");
-}
-
-/// Lists of nearly all features and of few, with gaps anywhere.
-#[test]
-fn what_a_list_has_is_found() {
-    let lists: [Vec<usize>; 6] =
-        [vec![], vec![0], vec![7], (0..50).collect(), (3..50).filter(|j| j % 9 > 0).collect(), vec![2, 40, 41]];
-    for list in lists {
-        for j in 0..60 {
-            assert_eq!(is_listed(&list, j), list.contains(&j), "{j} of {list:?}");
-        }
-    }
-    assert!(!is_listed(&[1, 2], usize::MAX));
 }
 
 /// What another node has brought near between a node's relaxation and its look far stays open in the node's children.

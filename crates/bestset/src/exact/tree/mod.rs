@@ -26,7 +26,7 @@ mod looks;
 mod plant;
 mod process;
 pub(super) mod region;
-mod remainder;
+pub(super) mod remainder;
 pub mod slices;
 pub mod snapshot;
 

@@ -162,7 +162,7 @@ impl SharedParts {
 
 impl<'p, 'a> Tree<'p, 'a> {
     /// Everything that the next batches depend on.
-    pub(super) fn save(&self, monitor: &Monitor<'_>) -> SavedTree {
+    pub(in crate::exact) fn save(&self, monitor: &Monitor<'_>) -> SavedTree {
         let (links, fars, moves, costs) = (Shared::new(), Shared::new(), Shared::new(), Shared::new());
         let mut parts = SharedParts { links, fars, moves, costs };
         let mut nodes: Vec<&Node> = self.frontier.open().collect();

@@ -1,6 +1,15 @@
 //! Why a computation could not start. How it ended is [`Status`](crate::Status).
 
+mod check;
+mod words;
+
+pub(crate) use check::{check_finite, check_length, check_weights};
+
 use crate::shown::power_of_ten;
+use words::{folds_said, listed, remedy, sizes_up_to};
+
+/// The result of a fallible call of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
 
 /// Bad input, named with the offending value and its place. Rows and columns count from zero.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -415,105 +424,4 @@ pub enum Error {
         /// What it would need.
         reason: &'static str,
     },
-}
-
-impl Error {
-    /// The same of a matrix of which the columns from `first` on were looked at.
-    pub(crate) fn in_columns_from(self, first: usize) -> Self {
-        match self {
-            Self::NonFiniteDesign { row, column, value } => {
-                Self::NonFiniteDesign { row, column: column + first, value }
-            }
-            Self::Overflow { column, value } => Self::Overflow { column: column + first, value },
-            other => other,
-        }
-    }
-
-    /// The columns that it speaks of by number, the first few: those who know their names may say them.
-    pub fn columns(&self) -> Vec<usize> {
-        let mut columns = match self {
-            Self::InFile { cause, .. } | Self::Unprovable { cause, .. } => cause.columns(),
-            Self::NonFiniteDesign { column, .. } | Self::Overflow { column, .. } | Self::Flat { column } => {
-                vec![*column]
-            }
-            Self::Bounds { feature, .. } => vec![*feature],
-            // Prices of groups are counted by group.
-            Self::Factor { name, feature, .. } if *name != "group price" => vec![*feature],
-            Self::PartlyFree { free, other } => vec![*free, *other],
-            Self::Dependent { column, others, .. } => [&[*column], &others[..]].concat(),
-            Self::Dependences { columns, .. } => columns.clone(),
-            _ => Vec::new(),
-        };
-        columns.truncate(SHOWN);
-        columns
-    }
-
-    /// Whether columns could not be read, or not to the end: what there was before still stands.
-    pub fn is_of_reading(&self) -> bool {
-        matches!(self, Self::Read { .. } | Self::Stopped)
-    }
-}
-
-/// The result of a fallible call of this crate.
-pub type Result<T> = std::result::Result<T, Error>;
-
-/// Checks that every entry of a named vector is finite.
-pub(crate) fn check_finite(what: &'static str, values: &[f64]) -> Result<()> {
-    match values.iter().position(|v| !v.is_finite()) {
-        Some(index) => Err(Error::NonFinite { what, index, value: values[index] }),
-        None => Ok(()),
-    }
-}
-
-/// Checks the length of a named vector.
-pub(crate) fn check_length(what: &'static str, found: usize, expected: usize) -> Result<()> {
-    if found == expected { Ok(()) } else { Err(Error::Shape { what, found, expected }) }
-}
-
-/// Checks that sample weights are n finite numbers, none negative and not all zero.
-pub(crate) fn check_weights(weights: &[f64], n: usize) -> Result<()> {
-    check_length("weight", weights.len(), n)?;
-    check_finite("weight", weights)?;
-    if let Some(index) = weights.iter().position(|&w| w < 0.0) {
-        return Err(Error::NegativeWeight { index, value: weights[index] });
-    }
-    if weights.iter().all(|&w| w == 0.0) {
-        return Err(Error::NoWeight { count: weights.len() });
-    }
-    Ok(())
-}
-
-/// What to do about an entry that is not finite, where it is of a sample.
-fn remedy(what: &str) -> &'static str {
-    match what {
-        "y" | "weight" | "offset" | "time" | "entry" => ": correct it, or leave out its sample",
-        _ => "",
-    }
-}
-
-/// How many parts there may be, in words.
-fn folds_said(folds: usize, samples: usize) -> String {
-    match samples {
-        0 | 1 => format!("cross-validation needs two samples at least; there is {samples}"),
-        _ => format!("folds is {folds}; it must be at least 2 and at most {samples}, the number of samples"),
-    }
-}
-
-/// Sizes that a search could serve, in words.
-fn sizes_up_to(most: usize) -> String {
-    if most == 0 { String::new() } else { format!(", ask for at most {most} features") }
-}
-
-/// Columns that are named: a line of a terminal.
-const SHOWN: usize = 8;
-
-/// Columns in words, the first few of them.
-fn listed(columns: &[usize]) -> String {
-    let shown: Vec<String> = columns.iter().take(SHOWN).map(usize::to_string).collect();
-    match columns.len() {
-        0 => "others".to_owned(),
-        1 => format!("column {}", shown[0]),
-        2..=SHOWN => format!("columns {}", shown.join(", ")),
-        count => format!("columns {} and {} more", shown.join(", "), count - SHOWN),
-    }
 }
