@@ -326,12 +326,14 @@ impl std::fmt::Display for Remark {
             Self::LargestSize(size) => {
                 write!(
                     f,
-                    "Models of more than {size} features were not compared: a larger max-size may give a better one."
+                    "Models of more than {} were not compared: a larger max-size may give a better one.",
+                    provable::features(*size)
                 )
             }
             Self::OfItsSize(size) => write!(
                 f,
-                "Subsets larger than was asked for are better at its price: the model is the best found of at most {}.",
+                "Subsets larger than was asked for are better at its price: the model is the best found of at most {}; a larger max-size \
+                 compares them.",
                 provable::features(*size)
             ),
             Self::LargestRidge(lambda2) => {
@@ -404,6 +406,9 @@ impl<'a> Posed<'a> {
     ) -> Result<Selected> {
         options.check(self, Task::of(&options.how))?;
         let run = Run::new(self, options, progress);
+        if matches!(options.how, How::Criterion(_) | How::CrossValidation(_)) {
+            self.know_chance(&run.solve_options())?;
+        }
         let mut found = match &options.how {
             How::Price(lambda0) => run.at_price(*lambda0, run.ridge(), None, observer),
             How::Size(k) => run.at_size(*k, run.ridge(), None, observer),
@@ -422,6 +427,7 @@ impl<'a> Posed<'a> {
     pub fn path(&self, options: &Selection) -> Result<Path> {
         options.check(self, Task::Path)?;
         let run = Run::new(self, options, &|_| ());
+        self.know_chance(&run.solve_options())?;
         run.path(&run.path_options(run.most(crate::criteria::usual_size(&self.problem))?, options.lambda2.clone()))
     }
 
