@@ -202,11 +202,11 @@ pub enum Error {
         upper: f64,
     },
     /// A factor of the penalty that is negative or not finite.
-    #[error("the {name} factor of feature {feature} is {value}; factors must be finite and at least 0")]
+    #[error("{}", factor_said(name, *feature, *value))]
     Factor {
         /// Which factor.
         name: &'static str,
-        /// The feature.
+        /// The feature, or the group of a `group price`.
         feature: usize,
         /// Its factor.
         value: f64,
@@ -488,6 +488,14 @@ fn remedy(what: &str) -> &'static str {
     match what {
         "y" | "weight" | "offset" | "time" | "entry" => ": correct it, or leave out its sample",
         _ => "",
+    }
+}
+
+/// Whose factor is wrong, in words.
+fn factor_said(name: &str, feature: usize, value: f64) -> String {
+    match name {
+        "group price" => format!("the price of group {feature} is {value}; prices must be finite and at least 0"),
+        _ => format!("the {name} factor of feature {feature} is {value}; factors must be finite and at least 0"),
     }
 }
 
