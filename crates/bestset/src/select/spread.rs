@@ -22,14 +22,14 @@ const NEAR: f64 = 0.8;
 /// A spread below this share of the last is rounding: the features interpolate, and the last serves.
 const LEAST: f64 = 1e-8;
 
-/// The spread of residuals, and these, with their weights and n_w/(n_w − K).
-struct Spread {
+/// Residuals with their weights, their spread, and n_w/(n_w − K).
+struct Residuals {
     value: f64,
     residuals: Vec<(f64, f64)>,
     share: f64,
 }
 
-impl Spread {
+impl Residuals {
     /// (n_w/(n_w − K)) Σ w min(r², δ²)/(Σw m(δ/s)) (MATH 10.23); `None` where that is nothing.
     fn chance(&self, delta: f64) -> Option<f64> {
         let sum = |f: &dyn Fn(f64) -> f64| self.residuals.iter().map(|(r, w)| w * f(*r)).sum::<f64>();
@@ -56,7 +56,7 @@ impl Setup {
     }
 
     /// s of (MATH 2.17), with δ = 1.345 s on the way whatever it is to be; `None` for samples of other lengths or without numbers.
-    fn spread(&self, samples: &Samples<'_>, solve: &Options) -> Result<Option<Spread>> {
+    fn spread(&self, samples: &Samples<'_>, solve: &Options) -> Result<Option<Residuals>> {
         let Some(mut spread) = spread_of_targets(samples) else { return Ok(None) };
         let begun = Instant::now();
         for _ in 0..PATHS {
@@ -99,7 +99,7 @@ impl Posed<'_> {
 }
 
 /// 1.4826 med|y − o − med(y − o)| (MATH 2.17); where half of the values are the same, the standard deviation of the others around them.
-fn spread_of_targets(samples: &Samples<'_>) -> Option<Spread> {
+fn spread_of_targets(samples: &Samples<'_>) -> Option<Residuals> {
     let (y, n) = (samples.y, samples.x.nrows());
     let has_length = |v: Option<&[f64]>| v.is_none_or(|v| v.len() == n);
     if y.len() != n || !has_length(samples.weights) || !has_length(samples.offset) {
@@ -116,11 +116,11 @@ fn spread_of_targets(samples: &Samples<'_>) -> Option<Spread> {
         // A target that does not vary has no spread: any will do.
         _ => 1.0,
     };
-    Some(Spread { value, residuals, share: 1.0 }).filter(|found| found.value.is_finite() && centre.is_finite())
+    Some(Residuals { value, residuals, share: 1.0 }).filter(|found| found.value.is_finite() && centre.is_finite())
 }
 
 /// The spread (MATH 2.17) of the residuals of the point that EBIC takes along a path; nothing where they are rounding.
-fn spread_of_residuals(posed: &Posed<'_>, last: f64, solve: Options) -> Result<Option<Spread>> {
+fn spread_of_residuals(posed: &Posed<'_>, last: f64, solve: Options) -> Result<Option<Residuals>> {
     // Cheap where X takes long to read, and no proof where nobody sees it.
     let options = Selection { search: Search::Light, prove: Prove::No, solve, ..Selection::default() };
     let run = Run::new(posed, &options, &|_| ());
@@ -134,7 +134,7 @@ fn spread_of_residuals(posed: &Posed<'_>, last: f64, solve: Options) -> Result<O
     let (fit, residuals) = (Fit::new(problem, chosen)?, residuals(posed, chosen)?);
     let share = fit.samples / (fit.samples - fit.fitted()).max(1.0);
     let value = deviation(&residuals) * share.sqrt();
-    Ok(Some(Spread { value, residuals, share }).filter(|found| found.value > LEAST * last))
+    Ok(Some(Residuals { value, residuals, share }).filter(|found| found.value > LEAST * last))
 }
 
 fn residuals(posed: &Posed<'_>, coefficients: &Coefficients) -> Result<Vec<(f64, f64)>> {
