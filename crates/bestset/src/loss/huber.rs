@@ -55,8 +55,9 @@ impl ScalarLoss for Huber {
 /// average where δ = c, one for squares.
 pub(crate) fn gained_by_chance(c: f64) -> f64 {
     let (within, below) = within(c);
-    // E ψ² = m − 2cφ(c) + c²(1 − m).
-    (below + c * c * (1.0 - within)) / within
+    // E ψ² = m − 2cφ(c) + c²(1 − m), of which c² may be too large for a number where nothing is cut.
+    let cut = 1.0 - within;
+    (below + if cut > 0.0 { c * c * cut } else { 0.0 }) / within
 }
 
 /// m = P(|r| ≤ c) = 2φ(c) Σ_k c^{2k+1}/(1·3⋯(2k+1)) of a normal r (MATH 10.23), and m − 2cφ(c), which is the sum without its first term.
