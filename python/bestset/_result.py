@@ -265,7 +265,7 @@ class Result(Coefficients):
             ("intercept", f"{self.intercept:.6g}" if self.class_intercept is None else f"{np.round(self.class_intercept, 6)}"),
             ("penalty per feature", self._price()),
             ("problem", f"{self.loss} loss, lambda1 = {self.lambda1:.6g}, lambda2 = {self.lambda2:.6g}"),
-            ("objective", f"{self.objective:.7g}, and at least {least(self.lower_bound)} for every subset"),
+            ("objective", f"{self.objective:.7g}, and for every subset at least {lower(self)}"),
             ("certificate", self._statement()),
             ("standing", self.standing),
             ("status", self.status.replace("_", " ")),
@@ -379,7 +379,7 @@ class Certificate:
             verdict = f"best possible within {percent(self.relative_gap)}: at most {most(self.gap)} above it"
         return [
             ("objective", f"{self.objective:.7g}"),
-            ("lower bound", least(self.lower_bound)),
+            ("lower bound", lower(self)),
             ("gap", f"{most(self.gap)} ({percent(self.relative_gap)})"),
             ("verdict", verdict),
             ("standing", self.standing),
@@ -465,9 +465,17 @@ def most(gap: float, digits: int = 4) -> str:
     return _core.shown(gap, digits, True)
 
 
+def lower(answer: Result | Certificate) -> str:
+    """The lower bound, or how far below the objective it is: the digits left out of both could be more than there is between them."""
+    bound = least(answer.lower_bound)
+    if not _core.misleads(f"{answer.objective:.7g}", bound, answer.gap):
+        return bound
+    return f"the objective less {most(answer.gap)}" if answer.gap > 0 else "the objective itself"
+
+
 def percent(share: float) -> str:
     """A gap as a share, rounded up."""
-    return f"{most(100 * share, 3)} %" if np.isfinite(share) else "unknown"
+    return _core.percent(share) if np.isfinite(share) else "unknown"
 
 
 def seconds_text(seconds: float) -> str:

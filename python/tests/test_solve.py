@@ -285,7 +285,7 @@ def test_proof_as_asked():
 
 def test_a_limit_and_an_edge_are_said():
     X, y = regression(noise=1.0)
-    with pytest.warns(UserWarning, match="Models of more than 1 features"):
+    with pytest.warns(UserWarning, match="Models of more than 1 feature were"):
         found = bestset.solve(X, y, max_size=1)
     assert len(found.support) == 1 and "were not compared" in found.remarks[0] and "remark" in repr(found)
     with pytest.warns(UserWarning, match="time limit"):

@@ -1,5 +1,7 @@
 """What is said: bounds that stay true, errors with the name, the place and what to do, and what is odd about the data."""
 
+import dataclasses
+import os
 import re
 import warnings
 
@@ -45,8 +47,28 @@ def test_the_limit_of_r2_is_rounded_up():
             seen += 1
         certified = bestset.certify(X, y, found.coef, found.intercept, lambda0=lambda0, lambda2=0.3, prove=None)
         rows = dict(certified._rows())
-        assert float(rows["lower bound"]) <= certified.lower_bound and float(rows["gap"].split()[0]) >= certified.gap
+        bound = rows["lower bound"]
+        assert "the objective" in bound or float(bound) <= certified.lower_bound
+        assert float(rows["gap"].split()[0]) >= certified.gap
     assert seen > 1
+
+
+def test_an_objective_and_its_bound_do_not_differ_where_nothing_is_between_them():
+    """12.34568 and 12.34567 would be a gap of 1e-5 of an answer whose own is 1e-9."""
+    X, y = regression()
+    found = bestset.solve(X, y, k=2, lambda2=0.3, method="exact")
+    certified = bestset.certify(X, y, found.coef, found.intercept, k=2, lambda2=0.3)
+    for answer in (found, certified):
+        for bound in (answer.objective, np.nextafter(answer.objective, 0), answer.objective - 1e-9, 0.9 * answer.objective):
+            made = dataclasses.replace(answer, lower_bound=bound, gap=max(0.0, answer.objective - bound))
+            rows = dict(made._rows())
+            shown = rows["lower bound"] if "lower bound" in rows else rows["objective"].split(" at least ")[1]
+            if bound < 0.95 * answer.objective:
+                assert float(shown) <= bound
+            elif "less" in shown:
+                assert made.gap <= float(shown.split()[-1]) <= 1.01 * made.gap
+            elif shown != "the objective itself":
+                assert shown == f"{answer.objective:.7g}"
 
 
 def test_errors_name_the_column_and_what_to_do():
@@ -123,6 +145,9 @@ def test_names_beside_an_array(tmp_path):
     (tmp_path / "x.npy.names").write_text("[" + ", ".join(f'"{name}"' for name in names) + "]")
     x = bestset.open(path)
     assert x.names == names and set(bestset.solve(x, y).selected) <= set(names)
+    os.utime(tmp_path / "x.npy.names", (1e9, 1e9))
+    with pytest.warns(UserWarning, match=r"x.npy.names, which is older than x.npy"):
+        assert bestset.open(path).names == names
     (tmp_path / "x.npy.names").write_text('["a"]')
     assert f"it has 1 names for the {X.shape[1]} columns of x.npy" in message(lambda: bestset.open(path))
     broken = X.copy()

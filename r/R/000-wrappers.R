@@ -49,10 +49,22 @@ NULL
   .Call(savvy_call_curves__impl, `baseline`, `u`, `what`, `wanted`)
 }
 
+#' Whether a number and its lower bound, as they are shown, make more of the gap between them than there is.
+#' @noRd
+`call_misleads` <- function(`value`, `bound`, `gap`) {
+  .Call(savvy_call_misleads__impl, `value`, `bound`, `gap`)
+}
+
 #' Rows, columns and kind of numbers of a matrix in files; the names of its columns, where they have some.
 #' @noRd
 `call_open` <- function(`path`) {
   .Call(savvy_call_open__impl, `path`)
+}
+
+#' A share as a percentage, rounded up.
+#' @noRd
+`call_percent` <- function(`share`) {
+  .Call(savvy_call_percent__impl, `share`)
 }
 
 #' The linear predictor.

@@ -23,7 +23,10 @@
 #' @export
 open_npy <- function(path) {
   path <- normalizePath(path, mustWork = TRUE)
-  structure(c(list(path = path), call_open(path)), class = "bestset_file")
+  found <- call_open(path)
+  if (!is.null(found$stale)) warning(found$stale, call. = FALSE)
+  found$stale <- NULL
+  structure(c(list(path = path), found), class = "bestset_file")
 }
 
 #' @rdname open_npy

@@ -8,7 +8,14 @@ bounded <- function(x, digits, above) {
   call_shown(x, max(digits, if (whole <= 15) whole), above)
 }
 
-percent <- function(x) if (!is.finite(x)) "an unknown share" else paste0(bounded(100 * x, 2, TRUE), " %")
+percent <- function(x) if (!is.finite(x)) "an unknown share" else call_percent(x)
+
+# The lower bound, or how far below the objective it is: the digits left out of both could be more than there is between them.
+lower_bound <- function(x, digits) {
+  bound <- bounded(x$lower_bound, digits, FALSE)
+  if (!is.finite(x$gap) || !call_misleads(format(x$objective, digits = digits), bound, x$gap)) return(bound)
+  if (x$gap > 0) paste("the objective less", bounded(x$gap, 4, TRUE)) else "the objective itself"
+}
 
 # What the certificate says, in words.
 statement <- function(object) {
@@ -110,7 +117,7 @@ certificate <- function(object) {
 #' @export
 print.certificate <- function(x, digits = 7, ...) {
   rows <- c(
-    objective = format(x$objective, digits = digits), `lower bound` = bounded(x$lower_bound, digits, FALSE),
+    objective = format(x$objective, digits = digits), `lower bound` = lower_bound(x, digits),
     gap = if (is.finite(x$gap)) paste0(bounded(x$gap, 4, TRUE), " (", percent(x$relative_gap), ")") else "not known",
     verdict = if (is.finite(x$objective)) statement(x) else "not allowed: more features than k, or outside the limits",
     standing = x$standing, status = gsub("_", " ", x$status), `best known` = x$best_known

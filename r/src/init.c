@@ -49,8 +49,18 @@ SEXP savvy_call_curves__impl(SEXP c_arg__baseline, SEXP c_arg__u, SEXP c_arg__wh
     return handle_result(res);
 }
 
+SEXP savvy_call_misleads__impl(SEXP c_arg__value, SEXP c_arg__bound, SEXP c_arg__gap) {
+    SEXP res = savvy_call_misleads__ffi(c_arg__value, c_arg__bound, c_arg__gap);
+    return handle_result(res);
+}
+
 SEXP savvy_call_open__impl(SEXP c_arg__path) {
     SEXP res = savvy_call_open__ffi(c_arg__path);
+    return handle_result(res);
+}
+
+SEXP savvy_call_percent__impl(SEXP c_arg__share) {
+    SEXP res = savvy_call_percent__ffi(c_arg__share);
     return handle_result(res);
 }
 
@@ -104,7 +114,9 @@ SEXP savvy_call_write_model__impl(SEXP c_arg__path, SEXP c_arg__from) {
 static const R_CallMethodDef CallEntries[] = {
     {"savvy_call_certify__impl", (DL_FUNC) &savvy_call_certify__impl, 3},
     {"savvy_call_curves__impl", (DL_FUNC) &savvy_call_curves__impl, 4},
+    {"savvy_call_misleads__impl", (DL_FUNC) &savvy_call_misleads__impl, 3},
     {"savvy_call_open__impl", (DL_FUNC) &savvy_call_open__impl, 1},
+    {"savvy_call_percent__impl", (DL_FUNC) &savvy_call_percent__impl, 1},
     {"savvy_call_predict__impl", (DL_FUNC) &savvy_call_predict__impl, 2},
     {"savvy_call_read_model__impl", (DL_FUNC) &savvy_call_read_model__impl, 1},
     {"savvy_call_report__impl", (DL_FUNC) &savvy_call_report__impl, 3},

@@ -44,23 +44,29 @@ pub fn short(value: f64) -> String {
     if size != 0.0 && !(1e-5..1e15).contains(&size) { format!("{rounded:e}") } else { rounded.to_string() }
 }
 
+/// A lower bound on P: as a number, or, where the digits left out would make more of the gap than there is, as how far below P it is.
+pub fn below_objective(objective: f64, bound: f64, gap: f64) -> String {
+    let text = below(bound);
+    match bestset::shown::misleads(&number(objective), &text, gap) {
+        true if gap > 0.0 => format!("P − {}", above(gap)),
+        true => "P".to_owned(),
+        false => text,
+    }
+}
+
 /// A share as a percentage.
 pub fn percent(share: f64) -> String {
-    rounded_percent(share, None)
-}
-
-/// The same of a gap: not below it.
-pub fn percent_above(share: f64) -> String {
-    rounded_percent(share, Some(Side::Above))
-}
-
-fn rounded_percent(share: f64, side: Option<Side>) -> String {
     if !share.is_finite() {
         return number(share);
     }
     let value = 100.0 * share;
     let text = if value == 0.0 || value >= 0.01 { format!("{value:.2}") } else { format!("{value:.0e}") };
-    format!("{} %", side.map_or(text.clone(), |side| side.keep(text, value)))
+    format!("{text} %")
+}
+
+/// A relative gap: not below it, as all interfaces show it.
+pub fn percent_above(share: f64) -> String {
+    if share.is_finite() { bestset::shown::percent(share, Side::Above) } else { number(share) }
 }
 
 /// A duration.
@@ -102,9 +108,19 @@ mod tests {
             (above(999999.96), below(0.5), above(f64::INFINITY)),
             ("1000000.0".into(), "0.500000".into(), "∞".into())
         );
-        assert_eq!((percent_above(0.123401), percent_above(1.01e-9)), ("12.35 %".into(), "2e-7 %".into()));
-        assert_eq!((percent_above(0.0), percent_above(0.5)), ("0.00 %".into(), "50.00 %".into()));
+        assert_eq!((percent_above(0.123401), percent_above(1.011e-9)), ("12.4 %".into(), "1.02e-07 %".into()));
+        assert_eq!((percent_above(0.0), percent_above(0.5)), ("0 %".into(), "50 %".into()));
         assert_eq!((below(f64::NAN), percent_above(f64::INFINITY)), ("–".into(), "∞".into()));
+    }
+
+    /// 12.345679 and 12.345678 would be a gap of a millionth.
+    #[test]
+    fn a_bound_next_to_the_objective_is_shown_by_its_distance() {
+        let shown = |objective: f64, bound: f64| below_objective(objective, bound, objective - bound);
+        assert_eq!(shown(12.345678901, 12.345678900), "P − 1.001e-9");
+        assert_eq!((shown(12.345678901, 12.345678901), shown(4.0, 4.0)), ("P".into(), "4.000000".into()));
+        assert_eq!((shown(12.345678901, 12.3), shown(2.0, f64::NEG_INFINITY)), ("12.299999".into(), "−∞".into()));
+        assert_eq!(shown(2e12, 2e12 - 0.5), "P − 0.500000");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::file::{Compression, Format, ReadOptions, Source, survey};
 use crate::matrix::{Matrix, Names};
 use crate::table::{Label, Table};
 use crate::write::{check_numbers, is_folder, write_names};
+use bestset::design::remove_column_names;
 use bestset::file::{Place, place, replace};
 use npyz::{Order, WriteOptions, WriterBuilder};
 use std::io::{BufWriter, Write};
@@ -85,7 +86,9 @@ pub fn convert(
     let written = replace(&file, |part| {
         let mut out = BufWriter::with_capacity(1 << 20, part);
         done = task.run(&mut out)?;
-        out.flush()
+        out.flush()?;
+        // What is written takes its place after this.
+        remove_column_names(to)
     })
     .and_then(|()| write_names(to, &names));
     match (task.failed.take(), written) {

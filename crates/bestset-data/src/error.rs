@@ -105,7 +105,7 @@ pub(crate) fn quoted(text: impl AsRef<str>) -> String {
 pub(crate) fn infinite(value: impl fmt::Display) -> String {
     format!(
         "{value} is not finite, as numbers must be; correct it, or make it a missing value (an empty field, NaN in an array) for \
-         --impute mean or --drop-missing"
+         --drop-missing or, in a feature, --impute mean"
     )
 }
 

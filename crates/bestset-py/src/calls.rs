@@ -27,6 +27,18 @@ pub fn shown(value: f64, digits: usize, above: bool) -> String {
     significant(value, digits, if above { Side::Above } else { Side::Below })
 }
 
+/// A share as a percentage, rounded up.
+#[pyfunction]
+pub fn percent(share: f64) -> String {
+    bestset::shown::percent(share, Side::Above)
+}
+
+/// Whether a number and its lower bound, as they are shown, make more of the gap between them than there is.
+#[pyfunction]
+pub fn misleads(value: &str, bound: &str, gap: f64) -> bool {
+    bestset::shown::misleads(value, bound, gap)
+}
+
 /// The model at a price, of a size, or chosen by a criterion or by cross-validation.
 #[pyfunction]
 #[pyo3(signature = (data, setup, choice, control, callback=None))]

@@ -1,14 +1,15 @@
 //! A matrix in files, for Python: columns that stay on disk, genotypes that stay packed.
 
 use crate::errors::Failure;
-use bestset::design::{Column, Design, GenotypeFile, Stored, column_names};
+use bestset::design::{Column, Design, GenotypeFile, Stored, column_names, names_are_older, names_said};
 use bestset::{Error, Result};
 use bestset_data::{CohortFiles, CohortOptions, read_cohort};
 use numpy::npyffi::NPY_ORDER;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::ffi::CString;
 use std::path::PathBuf;
 
 /// What `bestset.open` gives: taken for X by every function and estimator. Columns are read when they are needed.
@@ -88,7 +89,12 @@ impl OnDisk {
     #[new]
     #[pyo3(signature = (path, keep_moments=false))]
     fn new(py: Python<'_>, path: PathBuf, keep_moments: bool) -> PyResult<Self> {
-        py.detach(|| Self::open(path, keep_moments)).map_err(PyValueError::new_err)
+        let found = py.detach(|| Self::open(path, keep_moments)).map_err(PyValueError::new_err)?;
+        if matches!(&found.held, Held::Stored { names: Some(_), .. }) && names_are_older(&found.path) {
+            let said = CString::new(names_said(&found.path))?;
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &said, 1)?;
+        }
+        Ok(found)
     }
 
     #[getter]

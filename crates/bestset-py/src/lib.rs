@@ -39,6 +39,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_function(wrap_pyfunction!(check_command, module)?)?;
     module.add_function(wrap_pyfunction!(calls::shown, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::percent, module)?)?;
+    module.add_function(wrap_pyfunction!(calls::misleads, module)?)?;
     module.add_function(wrap_pyfunction!(calls::select, module)?)?;
     module.add_function(wrap_pyfunction!(calls::certify, module)?)?;
     module.add_function(wrap_pyfunction!(calls::explained, module)?)?;

@@ -6,6 +6,7 @@ use crate::types::LEFT_OUT;
 use crate::types::*;
 use bestset::select::{By, Chosen, Posed, Selected};
 use bestset::{CancelFlag, Coefficients, Method, Options, Problem, Status};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Features kept that folds choose and the model has not.
@@ -74,7 +75,7 @@ pub fn build(posed: &Posed<'_>, selected: &Selected, subject: &Subject<'_>) -> b
         model: model(posed, selected, &problem, subject)?,
         trace: TraceRow::of(&solution.trace),
         screening: Some(Screening::of(&solution.screened, problem.variables(), problem.size(inside))),
-        path: chosen.as_ref().map(|c| path(posed, c, subject)),
+        path: chosen.as_ref().map(|c| path(posed, c, subject)).transpose()?,
         cv: folded(selected).map(|found| cross_validation(posed, found, selected, subject)),
         ranked: ranked(posed, selected, &problem, subject)?,
         diagnostics: Some(diagnostics(posed, &problem, selected, subject)?),
@@ -264,12 +265,23 @@ fn survival(
     Ok(if seen.is_empty() { made } else { made.of_samples(LEFT_OUT) })
 }
 
-fn path(posed: &Posed<'_>, chosen: &Chosen, subject: &Subject<'_>) -> Path {
-    let mut outside = chosen.path.clone();
-    for point in &mut outside.points {
-        point.solution.coefficients = posed.outward(&point.solution.coefficients);
+/// The path with coefficients per standard deviation: those of a column of small numbers would hide all others.
+fn path(posed: &Posed<'_>, chosen: &Chosen, subject: &Subject<'_>) -> bestset::Result<Path> {
+    let mut scaled = chosen.path.clone();
+    let mut known = BTreeMap::new();
+    for point in &mut scaled.points {
+        let inside = &point.solution.coefficients;
+        point.solution.coefficients = match posed.classes() {
+            Some(_) => crate::classes::per_deviation(posed, inside, &mut known)?,
+            None => {
+                let spread = deviations(&posed.problem, &inside.support)?;
+                let values = inside.values.iter().zip(spread).map(|(b, d)| b * d).collect();
+                Coefficients { values, ..inside.clone() }
+            }
+        };
     }
-    let mut made = Path::of(&outside, subject.names, Some(chosen.point)).with_criteria(&posed.problem, &chosen.path);
+    let mut made = Path::of(&scaled, subject.names, Some(chosen.point)).with_criteria(&posed.problem, &chosen.path);
+    made.per_deviation = true;
     if let By::Criterion(criterion, values) = &chosen.by {
         made.criteria.retain(|c| c.name != criterion.title());
         let own = Criterion {
@@ -279,7 +291,7 @@ fn path(posed: &Posed<'_>, chosen: &Chosen, subject: &Subject<'_>) -> Path {
         };
         made.criteria.insert(0, own);
     }
-    made
+    Ok(made)
 }
 
 /// How the number of features was chosen, in words.

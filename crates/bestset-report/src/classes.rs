@@ -6,6 +6,7 @@ use crate::types::{ClassesFit, Diagnostics, LEFT_OUT, Model, Term};
 use bestset::design::Column;
 use bestset::select::{Posed, Selected};
 use bestset::{Bounds, CancelFlag, Coefficients, Method, Options, Penalty, Problem};
+use std::collections::BTreeMap;
 
 /// Coefficients of every class on the scale of the data; a feature has the length of its own as its coefficient.
 pub(crate) fn model(
@@ -35,6 +36,23 @@ pub(crate) fn model(
     let mut model = Model { intercept: None, intercepts, terms };
     count_folds(&mut model, selected, &outside.support);
     Ok(model)
+}
+
+/// The lengths of the coefficients over all classes, per standard deviation of their features; deviations that are known are kept.
+pub(crate) fn per_deviation(
+    posed: &Posed<'_>,
+    inside: &Coefficients,
+    known: &mut BTreeMap<usize, f64>,
+) -> bestset::Result<Coefficients> {
+    let problem = &posed.problem;
+    let mut lengths = bestset::ClassCoefficients::of_columns(inside, vec![0.0; problem.classes()]).lengths();
+    for (value, &j) in lengths.values.iter_mut().zip(&lengths.support) {
+        *value *= match known.get(&j) {
+            Some(known) => *known,
+            None => *known.entry(j).or_insert(deviation(problem, j)?),
+        };
+    }
+    Ok(lengths)
 }
 
 /// The standard deviation of a feature over the samples: its first column has it in the first block of rows.

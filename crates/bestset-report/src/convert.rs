@@ -154,7 +154,8 @@ impl Path {
             coefficients: p.solution.coefficients.iter().map(|(j, b)| (place(j), b)).collect(),
         };
         let points = path.points.iter().map(point).collect();
-        Self { features: used.iter().map(|&j| names(j)).collect(), points, criteria: Vec::new(), chosen }
+        let features = used.iter().map(|&j| names(j)).collect();
+        Self { features, points, criteria: Vec::new(), chosen, per_deviation: false }
     }
 
     /// The same with the usual criteria; those that do not fit the loss are left out.

@@ -1,7 +1,7 @@
 //! One sentence for the methods section of a paper.
 
 use crate::Data;
-use crate::number::{count, number};
+use crate::number::{count, number, plural};
 use crate::types::limit;
 use bestset::cv::Rule;
 use bestset::select::{By, Chosen, Posed, Scale, Selected};
@@ -15,14 +15,15 @@ pub(crate) fn sentence(posed: &Posed<'_>, selected: &Selected, data: &Data, vers
     };
     let software = format!("bestset {version}");
     format!(
-        "{what} were selected by best subset selection ({}), which minimises {} of {} samples{}{} over {subsets} {} candidate \
-         features ({}); {}, and {}.",
+        "{what} were selected by best subset selection ({}), which minimises {} of {}{}{} over {subsets} {} candidate \
+         {} ({}); {}, and {}.",
         software.trim_end(),
         loss(&data.loss),
-        count(data.samples),
+        plural(data.samples, "sample"),
         Some(beside(posed).join(", ")).filter(|b| !b.is_empty()).map_or(String::new(), |b| format!(" ({b})")),
         penalties(selected),
         count(data.features),
+        if data.features == 1 { "feature" } else { "features" },
         scale(posed),
         choice(posed, selected),
         proof(selected)
@@ -46,7 +47,7 @@ pub(crate) fn beside(posed: &Posed<'_>) -> Vec<String> {
 }
 
 fn features(k: usize) -> String {
-    format!("{} {}", count(k), if k == 1 { "feature" } else { "features" })
+    plural(k, "feature")
 }
 
 fn loss(name: &str) -> String {

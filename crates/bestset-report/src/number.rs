@@ -111,6 +111,11 @@ pub fn count(value: usize) -> String {
     grouped(&value.to_string())
 }
 
+/// A number of things.
+pub fn plural(amount: usize, noun: &str) -> String {
+    format!("{} {noun}{}", count(amount), if amount == 1 { "" } else { "s" })
+}
+
 /// A share as a percentage of about two digits that stays on one line; never rounded to nothing.
 pub fn percent(share: f64) -> String {
     if !share.is_finite() {
@@ -119,12 +124,24 @@ pub fn percent(share: f64) -> String {
     format!("{}\u{a0}%", number(100.0 * share, 2))
 }
 
-/// The same of a bound: rounded to the side on which it still is one.
+/// A share of a bound as every interface shows it: rounded to the side on which it still is one.
 pub fn percent_bound(share: f64, side: Side) -> String {
     if !share.is_finite() {
         return number(share, 2);
     }
-    format!("{}\u{a0}%", bound(100.0 * share, 2, side))
+    bestset::shown::percent(share, side).replace(' ', "\u{a0}").replace('-', "−")
+}
+
+/// A lower bound on the objective: as a number, or, where the digits left out would make more of the gap than there is, as how far below it is.
+pub fn below_objective(objective: f64, lower: f64, digits: usize) -> String {
+    let (shown, text, gap) =
+        (number(objective, digits), bound(lower, digits, Side::Below), (objective - lower).max(0.0));
+    let plain = |text: &str| text.replace(',', "").replace('−', "-");
+    match bestset::shown::misleads(&plain(&shown), &plain(&text), gap) {
+        true if gap > 0.0 => format!("the objective less {}", bound(gap, 4, Side::Above)),
+        true => "the objective itself".to_owned(),
+        false => text,
+    }
 }
 
 /// A duration with its unit.
@@ -185,7 +202,12 @@ mod tests {
         assert_eq!(percent(3e-9), "3.0e−7\u{a0}%");
         assert_eq!(
             (percent_bound(0.00312, Side::Above), percent_bound(f64::INFINITY, Side::Above)),
-            ("0.32\u{a0}%".into(), "∞".into())
+            ("0.312\u{a0}%".into(), "∞".into())
+        );
+        assert_eq!(percent_bound(1.231e-9, Side::Above), "1.24e−07\u{a0}%");
+        assert_eq!(
+            (below_objective(1234567.7, 1234567.6, 6), below_objective(1234567.4, 1230000.0, 6)),
+            ("the objective less 0.1".into(), "1,230,000".into())
         );
         assert_eq!(percent(f64::INFINITY), "∞");
         assert_eq!(seconds(0.0123), "12 ms");

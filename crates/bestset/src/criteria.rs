@@ -2,7 +2,7 @@
 //!
 //! With the deviance d(β) = 2 (n/Σw) Σ_i w_i ℓ(u_i, y_i) of the loss, n the number of samples, k the number of non-zero
 //! coefficients, K = k + 1 with an intercept, and v the lack of fit: n log(RSS/n) for the squared loss, −2 log-likelihood for the
-//! other families (with the dispersion d/n for Gamma), d for the squared hinge, d/(δ/1.345)² for Huber's loss:
+//! other families (with the dispersion d/n for Gamma), d for the squared hinge, d over what chance gains of it for Huber's loss:
 //!
 //! | criterion | value |
 //! |---|---|
@@ -25,7 +25,6 @@
 
 use crate::control::Options;
 use crate::error::{Error, Result};
-use crate::loss::Loss;
 use crate::penalty::{Bounds, Penalty};
 use crate::problem::Problem;
 use crate::solution::Coefficients;
@@ -75,8 +74,8 @@ pub struct Fit {
     pub free: usize,
     /// Whether there is an intercept.
     pub intercept: bool,
-    /// n log(RSS/n) for the squared loss, −2 log-likelihood for the other families, d for losses that are no likelihood, of Huber's in units of
-    /// (δ/1.345)².
+    /// n log(RSS/n) for the squared loss, −2 log-likelihood for the other families, d for losses that are no likelihood, of Huber's over what
+    /// chance gains of it.
     pub lack: f64,
 }
 
@@ -179,16 +178,14 @@ impl Counted {
         Self { samples, share: samples / total }
     }
 
-    /// n log(dev/n) for the squared loss, −2 log-likelihood for the other families, dev elsewhere, of Huber's loss in units of (δ/1.345)²
-    /// (MATH 10.11).
+    /// n log(dev/n) for the squared loss, −2 log-likelihood for the other families, dev elsewhere, of Huber's loss over what chance gains
+    /// (MATH 10.11, 10.23).
     pub(crate) fn lack(self, problem: &Problem<'_>, deviance: f64) -> f64 {
         let (n, loss) = (self.samples, problem.loss());
         if loss.is_quadratic() {
             return n * (deviance / n).ln();
         }
-        // δ is what is known of the units of y.
-        let spread = loss.delta().map_or(1.0, |delta| delta / Loss::USUAL_DELTA);
-        self.minus_twice_log_likelihood(problem, deviance).unwrap_or(deviance / (spread * spread))
+        self.minus_twice_log_likelihood(problem, deviance).unwrap_or(deviance / problem.chance().unwrap_or(1.0))
     }
 
     /// −2 log-likelihood (MATH 10.11), `None` where the loss is no likelihood.

@@ -116,6 +116,37 @@ pub fn significant(value: f64, digits: usize, side: Side) -> String {
     trimmed(&plain).to_owned()
 }
 
+/// A share as a percentage of three significant digits, in every interface the same; rounded to a side.
+///
+/// ```
+/// use bestset::shown::{Side, percent};
+///
+/// assert_eq!(percent(0.12341, Side::Above), "12.4 %");
+/// assert_eq!(percent(1.2341e-9, Side::Above), "1.24e-07 %");
+/// assert_eq!(percent(0.0, Side::Above), "0 %");
+/// ```
+pub fn percent(share: f64, side: Side) -> String {
+    format!("{} %", significant(100.0 * share, 3, side))
+}
+
+/// Whether a number and its lower bound, as they are shown, make more of the gap between them than there is, as 12.346 and 12.345 of an answer
+/// whose gap is 10⁻⁹: then the gap is to be shown in place of the bound.
+///
+/// ```
+/// use bestset::shown::misleads;
+///
+/// assert!(misleads("12.346", "12.345", 1e-9));
+/// assert!(!misleads("12.346", "12.301", 0.045));
+/// ```
+pub fn misleads(value: &str, bound: &str, gap: f64) -> bool {
+    // Rounding both may double a gap of a few last digits, which nobody minds.
+    const MORE: f64 = 2.5;
+    match (value.parse::<f64>(), bound.parse::<f64>()) {
+        (Ok(value), Ok(bound)) => value.is_finite() && bound.is_finite() && value - bound > MORE * gap,
+        _ => false,
+    }
+}
+
 /// The power of ten that a number is one to ten times of: what to divide it by to make it one of the usual size.
 ///
 /// ```

@@ -1,6 +1,8 @@
 SEXP savvy_call_certify__ffi(SEXP c_arg__call, SEXP c_arg__given, SEXP c_arg__progress);
 SEXP savvy_call_curves__ffi(SEXP c_arg__baseline, SEXP c_arg__u, SEXP c_arg__what, SEXP c_arg__wanted);
+SEXP savvy_call_misleads__ffi(SEXP c_arg__value, SEXP c_arg__bound, SEXP c_arg__gap);
 SEXP savvy_call_open__ffi(SEXP c_arg__path);
+SEXP savvy_call_percent__ffi(SEXP c_arg__share);
 SEXP savvy_call_predict__ffi(SEXP c_arg__call, SEXP c_arg__given);
 SEXP savvy_call_read_model__ffi(SEXP c_arg__text);
 SEXP savvy_call_report__ffi(SEXP c_arg__call, SEXP c_arg__kept, SEXP c_arg__about);

@@ -144,6 +144,8 @@ test_that("an array on disk is what it is in memory", {
   # Names beside it.
   writeLines(paste0("[", paste0('"', colnames(d$x), '"', collapse = ", "), "]"), paste0(file, ".names"))
   expect_identical(coef(bestset(open_npy(file), d$y)), coef(bestset(d$x, d$y)))
+  Sys.setFileTime(paste0(file, ".names"), as.POSIXct("2001-01-01", tz = "UTC"))
+  expect_warning(open_npy(file), "which is older than")
   writeLines('["a"]', paste0(file, ".names"))
   expect_error(open_npy(file), "it has 1 names for the 12 columns")
 })

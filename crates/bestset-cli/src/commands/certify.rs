@@ -5,7 +5,7 @@ mod given;
 use crate::args::{FittingArgs, InputArgs, LimitArgs, SizeArgs, proof, seconds};
 use crate::exit::{Exit, Failure};
 use crate::output::answer::{DataJson, write_data};
-use crate::output::{self, above, below, number, percent_above};
+use crate::output::{self, above, number, percent_above};
 use crate::work::{Answer, Encoding, Loaded, Posed, Session, answer, encoding};
 use bestset::CancelFlag;
 use bestset::model::Model;
@@ -156,7 +156,7 @@ impl Certify {
         let rows = [
             row("features", size.to_string()),
             row("objective P", number(certificate.objective)),
-            row("lower bound D", below(certificate.lower_bound)),
+            row("lower bound D", output::certificate::lower(certificate)),
             row("gap P − D", format!("{} ({})", above(gap), percent_above(share))),
             row("best P found here", number(best)),
         ];

@@ -189,7 +189,7 @@ impl Run {
         vec![
             self.method.name().to_owned(),
             number(certificate.objective),
-            output::below(certificate.lower_bound),
+            output::certificate::lower(certificate),
             output::above(certificate.gap()),
             output::percent_above(certificate.relative_gap()),
             solution.coefficients.nonzeros().to_string(),

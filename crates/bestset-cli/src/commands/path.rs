@@ -1,6 +1,6 @@
 //! `bestset path`: answers for a descending price of a feature, each with its bound.
 
-use crate::args::{ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs};
+use crate::args::{ChoiceArgs, FittingArgs, InputArgs, LimitArgs, OutputArgs, PathArgs, Terms};
 use crate::exit::{Exit, Failure};
 use crate::output::answer::{DataJson, VariantJson, write_data};
 use crate::output::{self, number, percent_above};
@@ -8,7 +8,7 @@ use crate::work::load::counted;
 use crate::work::{Answer, Encoding, Loaded, Posed, Session, answer, encoding, report};
 use bestset::CancelFlag;
 use bestset::criteria::{Criterion, Fit};
-use bestset::select::{By, Chosen};
+use bestset::select::{By, Chosen, Remark};
 use bestset::{Method, Status};
 use clap::Args;
 use serde::Serialize;
@@ -38,9 +38,15 @@ pub struct Path {
 #[derive(Serialize)]
 struct PathJson<'a> {
     data: DataJson<'a>,
+    /// That of the point chosen, searched for and proved.
+    problem: Terms,
     criterion: &'static str,
     chosen: usize,
     status: Status,
+    remarks: &'a [String],
+    /// Features left out because they are constant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    constant: Vec<String>,
     points: Vec<PointJson>,
     /// The variants that the points have, by name, where features are genotypes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -121,8 +127,18 @@ impl Path {
             let features = chosen.path.points.iter().flat_map(|p| posed.outward(&p.solution.coefficients).support);
             let variants =
                 features.filter_map(|j| Some((posed.data.name(j), VariantJson::new(posed.data, j)?))).collect();
-            let (data, criterion, chosen) = (DataJson::new(posed.data), title, chosen.point);
-            serde_json::to_writer_pretty(&mut *out, &PathJson { data, criterion, chosen, status, points, variants })?;
+            let json = PathJson {
+                data: DataJson::new(posed.data),
+                problem: found.terms,
+                criterion: title,
+                chosen: chosen.point,
+                status,
+                remarks: &found.remarks,
+                constant: posed.constant().into_iter().map(|j| posed.data.name(j)).collect(),
+                points,
+                variants,
+            };
+            serde_json::to_writer_pretty(&mut *out, &json)?;
             writeln!(out)?;
             return Ok(status);
         }
@@ -142,7 +158,10 @@ impl Path {
         )?;
         let own = found.terms.k.map_or(format!("--lambda0 {}", found.terms.lambda0), |k| format!("-k {k}"));
         writeln!(out, "{title} chooses the point marked *: bestset fit with {own}")?;
-        let remarks = posed.remarks().into_iter().map(|remark| remark.to_string());
+        // What would be proved is about one answer, not about the path.
+        let is_of_path = |remark: &Remark| !matches!(remark, Remark::Provable(_) | Remark::Unproved(_));
+        let said = found.selected.remarks.iter().zip(&found.remarks).filter(|r| is_of_path(r.0));
+        let remarks = said.map(|r| r.1.clone());
         remarks.chain(posed.data.left_out(&posed.constant())).try_for_each(|remark| writeln!(out, "{remark}"))?;
         Ok(status)
     }

@@ -212,7 +212,8 @@ pub fn write_tables(
     writeln!(out, "{}", describe(&answer.terms))?;
     if let Some(chosen) = &answer.selected.chosen {
         let (high, low) = chosen.prices;
-        let range = match high > low {
+        // The best of its size need be the best at no price.
+        let range = match high > low && answer.terms.k.is_none() {
             true => format!("; nothing better on the path for lambda0 from {} to {}", short(low), short(high)),
             false => String::new(),
         };

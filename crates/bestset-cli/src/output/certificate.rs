@@ -1,6 +1,6 @@
 //! The certificate in words and numbers: what has been proved about an answer.
 
-use super::{above, below, number, percent_above, seconds};
+use super::{above, below_objective, number, percent_above, seconds};
 use crate::args::Terms;
 use crate::work::{Answer, Posed};
 use bestset::{Certificate, Local, Solution, Status};
@@ -18,7 +18,7 @@ pub fn table(solution: &Solution, verbose: bool) -> String {
     let numbers = [
         Some(row("objective P", number(certificate.objective))),
         relaxation,
-        Some(row("lower bound D", below(certificate.lower_bound))),
+        Some(row("lower bound D", lower(certificate))),
         Some(row("gap P − D", with_share(certificate.gap(), certificate.relative_gap()))),
         relaxation_gap,
     ];
@@ -36,6 +36,11 @@ pub fn table(solution: &Solution, verbose: bool) -> String {
     ];
     let rules = rules.into_iter().filter(|rule| rule.1 > 0).map(|(name, count)| row(name, count.to_string()));
     super::table(&[], numbers.into_iter().flatten().chain(course).chain(cause).chain(effort).chain(rules))
+}
+
+/// The lower bound beside P.
+pub fn lower(certificate: &Certificate) -> String {
+    below_objective(certificate.objective, certificate.lower_bound, certificate.gap())
 }
 
 /// What a certificate proves, in a sentence.
@@ -103,7 +108,7 @@ pub fn line(solution: &Solution) -> String {
     format!(
         "P = {}, D = {}, gap {} ({}), {} non-zeros, {} iterations, {:.1} passes over X, {} s: {}{rule}",
         number(certificate.objective),
-        below(certificate.lower_bound),
+        lower(certificate),
         above(certificate.gap()),
         percent_above(certificate.relative_gap()),
         solution.coefficients.nonzeros(),

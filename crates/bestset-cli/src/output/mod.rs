@@ -7,7 +7,7 @@ pub mod trace;
 
 mod summary;
 
-pub use crate::numbers::{above, below, number, percent, percent_above, seconds, short};
+pub use crate::numbers::{above, below_objective, number, percent, percent_above, seconds, short};
 pub use summary::Summary;
 
 use crate::args::Terms;

@@ -1,6 +1,6 @@
 //! A trace, thinned to what fits on a screen.
 
-use super::{above, below, number, seconds};
+use super::{above, below_objective, number, seconds};
 use bestset::TraceRow;
 
 /// Rows shown at most.
@@ -15,7 +15,7 @@ pub fn table(trace: &[TraceRow]) -> String {
             seconds(row.seconds),
             number(row.objective),
             number(row.relaxation),
-            below(row.lower_bound),
+            below_objective(row.objective, row.lower_bound, row.gap),
             above(row.gap),
             row.active.to_string(),
             row.support.to_string(),

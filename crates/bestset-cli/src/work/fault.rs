@@ -90,6 +90,13 @@ fn of_samples(error: &Error, data: &Loaded) -> Option<String> {
         Error::NonFinite { what: what @ ("y" | "weight" | "offset"), index, value } => {
             Some(data.fault(what, *index, format!("{value} is not finite, as it must be in every row that is used")))
         }
+        Error::TooLarge { what: "y", index, value } if data.scaling.is_some() => {
+            let own = data.scaling.map_or(*value, |scaling| scaling.undo(*value));
+            let problem = format!(
+                "the value is {own:e}, which --scale-target makes {value:e}, and sums of squares overflow; scale it to smaller numbers"
+            );
+            Some(data.fault("y", *index, problem))
+        }
         Error::TooLarge { what: what @ ("y" | "weight" | "offset"), index, value } => {
             let power = power_of_ten(*value);
             let problem = format!("the value is {value:e}, and sums of squares overflow; divide the column by {power:e}");

@@ -24,7 +24,7 @@ pub struct Loaded {
     pub target_file: Option<PathBuf>,
     /// Whether weights and offset, too, are columns of the file of the target.
     pub has_own_table: bool,
-    /// The columns of weights and offset, as they were named.
+    /// The columns of weights and offset, by their names though a number was given.
     pub weights: Option<String>,
     pub offset: Option<String>,
     /// How the target was scaled, if it was.
@@ -76,6 +76,7 @@ impl Loaded {
         let disk = disk.map(|stored| if input.keep_moments { stored.keeping_moments() } else { stored });
         let own = input.target_file.as_ref().map(|file| Own::read(file, input, session)).transpose()?;
         let has_own_table = own.as_ref().is_some_and(|own| own.is_table);
+        let mut beside = (input.weights.clone(), input.offset.clone().or(input.exposure.clone()));
         let roles = |has: &dyn Fn(&str) -> bool| match has_own_table {
             true => Roles { weights: None, offset: None, ..input.roles(has) },
             false => input.roles(has),
@@ -91,11 +92,17 @@ impl Loaded {
             (None, None) => {
                 let table = read(&input.file, &input.read.options(max_memory))?;
                 let roles = roles(&|name| table.has(name));
+                // What is not there is said where the columns get their roles.
+                let named = |name: Option<String>| name.map(|n| table.find(&n).map_or(n, |k| table.name(k)));
+                if !has_own_table {
+                    beside = (named(beside.0), named(beside.1));
+                }
                 table.into_dataset(&roles)?
             }
         };
-        if let Some(Own { target, weights, offset, .. }) = own {
+        if let Some(Own { target, weights, offset, is_table, named }) = own {
             set.target = Some(target);
+            beside = if is_table { named } else { beside };
             (set.weights, set.offset) = (weights.or(set.weights), offset.or(set.offset));
         }
         let Some(target) = set.target.take() else {
@@ -163,8 +170,7 @@ impl Loaded {
             say(&notes);
         }
         let no_groups = input.no_groups;
-        let (target_file, weights, offset) =
-            (input.target_file.clone(), input.weights.clone(), input.offset.clone().or(input.exposure.clone()));
+        let (target_file, (weights, offset)) = (input.target_file.clone(), beside);
         Ok(Self {
             set,
             disk,
@@ -250,7 +256,9 @@ impl Loaded {
         let (rows, columns) =
             (self.rows(), self.disk.as_ref().map_or_else(|| self.set.matrix.columns(), |stored| stored.ncols()));
         let what = match (self.set.variants().len(), columns) {
-            (0, _) => format!("{rows} samples, {columns} features{stored}"),
+            (0, _) => {
+                format!("{}, {}{stored}", counted(rows as u64, "sample"), counted(columns as u64, "feature"))
+            }
             (variants, 0) => format!("{rows} people, {variants} variants{}", self.place_of_variants()),
             (variants, _) => {
                 let covariates = counted(columns as u64, "covariate");
@@ -333,6 +341,8 @@ struct Own {
     weights: Option<Vec<f64>>,
     offset: Option<Vec<f64>>,
     is_table: bool,
+    /// The columns of weights and offset.
+    named: (Option<String>, Option<String>),
 }
 
 impl Own {
@@ -346,7 +356,7 @@ impl Own {
         }
         if let Some(label) = table.label.take() {
             let target = Target::of_numbers(label.name, label.values);
-            return Ok(Self { target, weights: None, offset: None, is_table });
+            return Ok(Self { target, weights: None, offset: None, is_table, named: (None, None) });
         }
         // By name: numbers of columns are those of the table as it was read.
         let name_of = |wanted: &String| table.find(wanted).map(|k| table.name(k));
@@ -360,12 +370,12 @@ impl Own {
             (named, ..) => named.map_or_else(|| name_of(&"y".to_owned()), Ok)?,
         };
         let kept = [Some(&target), weights.as_ref(), offset.as_ref()].into_iter().flatten().cloned().collect();
-        let (target, positive) = (Some(target), input.positive.clone());
+        let (target, positive, names) = (Some(target), input.positive.clone(), (weights.clone(), offset.clone()));
         let roles = Roles { target, weights, offset, positive, needs_features: false, ..Roles::default() };
         table.keep_named(&kept);
         let Dataset { target, weights, offset, .. } = table.into_dataset(&roles)?;
         let target = target.ok_or_else(|| bad("there is no target".to_owned()))?;
-        Ok(Self { target, weights, offset, is_table })
+        Ok(Self { target, weights, offset, is_table, named: names })
     }
 }
 

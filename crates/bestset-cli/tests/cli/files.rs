@@ -14,6 +14,7 @@ fn settings() -> insta::Settings {
     settings.add_filter(r"(iterations +)[0-9]+", "${1}[count]");
     settings.add_filter(r"(gap P − D +)[0-9.e-]+ \([^)]*\)", "${1}[gap]");
     settings.add_filter(r"(gap R − D +)[0-9.e-]+ \([^)]*\)", "${1}[gap]");
+    settings.add_filter(r"(lower bound D +P − )[0-9.e-]+", "${1}[gap]");
     settings.add_filter(r"(-?[0-9]+\.[0-9]{2})[0-9]+", "${1}");
     settings.add_filter(r"[0-9](\.[0-9]+)?e-[0-9]+", "[small]");
     settings.add_filter(r"─+", "─");

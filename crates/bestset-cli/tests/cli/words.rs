@@ -52,6 +52,15 @@ fn errors_name_the_file_the_place_the_value_and_what_to_do() {
             "fit weight.csv --weights b",
             "weight.csv, line 8, column \"b\": the weight is -2; weights must be at least 0, and 0",
         ),
+        ("fit weight.csv --weights 2", "weight.csv, line 8, column \"b\": the weight is -2"),
+        (
+            "fit x.npy --target-file weight.csv --target y --weights 2",
+            "weight.csv, row 7, column \"b\": the weight is -2",
+        ),
+        (
+            "fit zero.csv --scale-target 0,1e300",
+            "which --scale-target makes 1e300, and sums of squares overflow; scale it to smaller numbers",
+        ),
         (
             "fit big.csv",
             "big.csv, column \"b\": its largest value is -2e200, and the sum of its squares overflows; divide it by 1e200, or leave it out (--drop b)",
@@ -64,6 +73,7 @@ fn errors_name_the_file_the_place_the_value_and_what_to_do() {
             "fit inf.csv",
             "inf.csv, line 6, column \"b\": \"inf\" is not finite, as numbers must be; correct it, or make it a missing value",
         ),
+        ("fit inf.csv --target b", "for --drop-missing or, in a feature, --impute mean"),
         (
             "fit twice.csv",
             "twice.csv: columns 1 and 3 are both named \"a\", and it is not clear which is meant: rename one of them",
@@ -88,6 +98,9 @@ fn arrays_that_cannot_be_read_say_their_type_and_what_would_do() {
     let place = Place::new();
     let write = |name: &str, bytes: Vec<u8>| std::fs::write(place.path(name), bytes).unwrap();
     write("half.npy", array("'<f2'", "True", "(4, 2)", &[0; 16]));
+    write("big.npy", array("'>f8'", "True", "(4, 2)", &[0; 64]));
+    write("whole.npy", array("'<i8'", "True", "(4, 2)", &[0; 64]));
+    write("complex.npy", array("'<c16'", "True", "(4, 2)", &[0; 128]));
     write("object.npy", array("'|O'", "False", "(4, 2)", b"\x80\x04"));
     write("texts.npy", array("'<U3'", "False", "(4, 2)", &[0; 96]));
     write("records.npy", array("[('a', '<f8'), ('b', '<f8')]", "False", "(4,)", &[0; 64]));
@@ -100,7 +113,16 @@ fn arrays_that_cannot_be_read_say_their_type_and_what_would_do() {
     let (single, double) = ("x.astype('float32')", "x.astype('float64')");
     for (name, on_disk, said, remedy) in [
         ("half.npy", false, "half.npy: its entries are of dtype float16 (<f2)", single),
-        ("half.npy", true, "half.npy at the header: its numbers are of dtype float16 (<f2)", "dtype='float32'"),
+        ("half.npy", true, "half.npy at the header: its numbers are of dtype float16 (<f2)", single),
+        (
+            "big.npy",
+            true,
+            "its numbers are of dtype big-endian float64 (>f8)",
+            "numpy.asfortranarray(x.astype('float64'))",
+        ),
+        ("whole.npy", true, "its numbers are of dtype int64 (<i8)", double),
+        ("complex.npy", false, "its entries are of dtype complex128 (<c16)", "numpy.save(file, x.real)"),
+        ("complex.npy", true, "its numbers are of dtype complex128 (<c16)", "numpy.asfortranarray(x.real)"),
         ("object.npy", false, "object.npy: its entries are of dtype object (|O)", double),
         ("object.npy", true, "object.npy at the header: its entries are of dtype object (|O)", double),
         ("texts.npy", false, "texts.npy: its entries are of dtype texts (<U3)", double),
@@ -186,6 +208,17 @@ fn names_go_with_an_array() {
         // By name: the file has other columns beside.
         assert!(place.done("predict m.json plain.csv --json").contains("predictions"));
     }
+    // That names are those of another array nothing but their age can tell.
+    for disk in ["", " --on-disk"] {
+        let line = format!("fit x.npy --target-file y.npy{disk}");
+        assert!(place.done(&line).contains("\nThe names of the columns are from x.npy.names.\n"));
+        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+        let file = std::fs::File::options().append(true).open(place.path("x.npy.names")).unwrap();
+        file.set_modified(old).unwrap();
+        let said = place.done(&line);
+        assert!(said.contains("from x.npy.names, which is older than x.npy: if they are"), "{said}");
+        file.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(60)).unwrap();
+    }
     // Some columns at a time, and an array of an array.
     place.done("convert x.npy again.npy --max-memory 1MB");
     assert_eq!(names("again.npy.names"), "[\"a\",\"c\"]\n");
@@ -213,7 +246,12 @@ fn bounds_that_are_printed_hold() {
         let line = format!("fit {FLATS} --lambda0 {lambda0} --lambda2 0.02 --prove 0");
         let (json, text) = (place.json(&format!("{line} --json")), place.done(&line));
         let value = |name: &str| json[name].as_f64().unwrap();
-        assert!(after(&text, "lower bound D") <= value("lower_bound"), "{text}");
+        // One that is next to P is shown by its distance.
+        match text.split_once("lower bound D").unwrap().1.trim_start().strip_prefix('P') {
+            Some(less) if json["gap"] == 0.0 => assert!(less.starts_with('\n'), "{text}"),
+            Some(less) => assert!(after(less, "−") >= value("gap") && value("relative_gap") < 1e-6, "{text}"),
+            None => assert!(after(&text, "lower bound D") <= value("lower_bound"), "{text}"),
+        }
         assert!(after(&text, "gap P − D") >= value("gap"), "{text}");
         let share = text.split_once("gap P − D").unwrap().1.split_once('(').unwrap().1;
         assert!(number(share) >= 100.0 * value("relative_gap"), "{text}");
@@ -227,4 +265,34 @@ fn bounds_that_are_printed_hold() {
         }
     }
     assert!(limits > 2, "none of the answers has a limit");
+}
+
+/// What an answer says of itself in JSON, a path says as well; the best of its size is not said to be the best at its price.
+#[test]
+fn a_path_says_what_its_choice_says() {
+    let place = Place::new();
+    let huge = |i: usize, row: &mut Vec<String>| row[1] = if i > 40 { "2" } else { "3" }.into();
+    place.write("flat.csv", &table(&huge));
+    let json = place.json("path flat.csv --max-size 1 --loss huber --delta 2.5 --json");
+    assert_eq!(json["constant"], serde_json::json!(["b"]));
+    assert_eq!(json["problem"]["loss"], serde_json::json!({"huber": {"delta": 2.5}}), "{}", json["problem"]);
+    assert!(
+        json["remarks"][0].as_str().unwrap().contains("more than 1 feature were not compared"),
+        "{}",
+        json["remarks"]
+    );
+    assert!(place.done("path flat.csv --max-size 1").contains("Models of more than 1 feature were not compared"));
+    // At its price something larger than may be is better.
+    let mut wide: String = (0..40).map(|j| format!("c{j},")).collect::<String>() + "y\n";
+    for i in 0..25 {
+        let x: Vec<f64> = (0..40).map(|j| ((1.7 + 1.3 * f64::from(j)) * f64::from(i * i + j + 1)).sin()).collect();
+        let y = x[0] - x[1] + 0.6 * (7.0 * f64::from(i) + 1.0).cos();
+        wide += &x.iter().chain([&y]).map(f64::to_string).collect::<Vec<_>>().join(",");
+        wide.push('\n');
+    }
+    place.write("wide.csv", &wide);
+    let line = "fit wide.csv --criterion aic --lambda2 1e-4 --prove 0";
+    let (json, text) = (place.json(&format!("{line} --json")), place.done(line));
+    assert!(json["problem"]["k"].is_u64() && !text.contains("nothing better on the path"), "{text}");
+    assert_eq!(json["remarks"].as_array().unwrap().len(), 1, "said once: {}", json["remarks"]);
 }

@@ -6,7 +6,7 @@ use super::{ReadOptions, Survey, check_memory};
 use crate::error::{FileError, Result, infinite};
 use crate::matrix::{Matrix, Names};
 use crate::table::{Gap, Table};
-use bestset::design::{column_names, numpy_type};
+use bestset::design::{column_names, numpy_remedy, numpy_type};
 use npyz::{DType, NpyFile, Order};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Cursor, Read};
@@ -198,10 +198,10 @@ fn kind(head: &[u8]) -> Option<String> {
 
 /// What is wrong with entries of another type, and what to do.
 fn refused(written: &str) -> String {
-    let wanted = if written.contains(['O', 'U', 'S', '[']) { "float64" } else { "float32" };
     format!(
-        "its entries are of dtype {}; read are float64, float32, whole numbers and bool: numpy.save(file, x.astype('{wanted}'))",
-        numpy_type(written)
+        "its entries are of dtype {}; read are float64, float32, whole numbers and bool: numpy.save(file, {})",
+        numpy_type(written),
+        numpy_remedy(written)
     )
 }
 

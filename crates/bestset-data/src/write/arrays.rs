@@ -2,7 +2,7 @@
 
 use crate::matrix::{Matrix, Names};
 use crate::table::Table;
-use bestset::design::{names_file, write_column_names};
+use bestset::design::write_column_names;
 use bestset::file::replace;
 use npyz::{AutoSerialize, DType, Order, Serialize, TypeStr, WriteOptions, WriterBuilder};
 use std::io::{self, BufWriter, Seek, Write};
@@ -21,14 +21,11 @@ pub fn write_npy(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     writer.finish()
 }
 
-/// The names of columns beside their array, where they have some; none of an array that stood there before.
+/// The names of columns beside their array, where they have some. Those of an array that stood there before went before this one came.
 pub fn write_names(array: &Path, names: &Names) -> io::Result<()> {
     match names {
         Names::Listed(names) => write_column_names(array, names),
-        Names::Numbered { .. } => match std::fs::remove_file(names_file(array)) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
-            _ => Ok(()),
-        },
+        Names::Numbered { .. } => Ok(()),
     }
 }
 

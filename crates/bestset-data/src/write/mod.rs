@@ -10,6 +10,7 @@ use crate::error::{FileError, Result};
 use crate::file::{Compression, Format};
 use crate::matrix::Matrix;
 use crate::table::Table;
+use bestset::design::remove_column_names;
 use bestset::file::{Place, place, replace};
 use std::io::{self, BufWriter, Cursor, Seek, Write};
 use std::path::Path;
@@ -56,7 +57,9 @@ pub fn write(table: &Table, path: impl AsRef<Path>, format: Option<Format>) -> R
         Place::Regular(file) => replace(&file, |part| {
             let mut part = BufWriter::with_capacity(1 << 18, part);
             write_to(table, path, &mut part, format, compression)?;
-            part.flush()
+            part.flush()?;
+            // What is written takes its place after this.
+            if format == Format::Npy { remove_column_names(path) } else { Ok(()) }
         })
         .and_then(|()| if format == Format::Npy { write_names(path, &table.names) } else { Ok(()) }),
         // Formats with a table of contents go back to their beginning, which a pipe cannot.

@@ -38,7 +38,7 @@ if (data.path) {
         series[0].markLine = marks([upright(xs[path.chosen], "this model", colour("text"))]);
       return frame({
         x: axis,
-        y: { name: "coefficient" },
+        y: { name: path.unit },
         grid: { bottom: 36, right: narrow() ? 20 : 140 },
         tooltip: {
           formatter: ([p]) => {
@@ -52,7 +52,7 @@ if (data.path) {
       });
     },
     table: () => ({
-      head: ["λ0", "Features", "Coefficients"],
+      head: ["λ0", "Features", path.unit === "coefficient" ? "Coefficients" : "Coefficients per standard deviation"],
       rows: path.lambda0.map((v, k) => [v, path.size[k], listed(k)]),
     }),
   };
@@ -90,7 +90,7 @@ if (data.path) {
           trigger: "item",
           formatter: (p) => {
             const k = columns[p.value[0]];
-            return tip(rows[p.value[1]].name, [["coefficient", show(rows[p.value[1]].values[k])], ["λ0", show(path.lambda0[k], 3)], ["features", show(path.size[k])]]);
+            return tip(rows[p.value[1]].name, [[path.unit, show(rows[p.value[1]].values[k])], ["λ0", show(path.lambda0[k], 3)], ["features", show(path.size[k])]]);
           },
         },
         visualMap: {

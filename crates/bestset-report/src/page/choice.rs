@@ -82,6 +82,7 @@ fn coefficients(path: &PathSeries, many: bool) -> Markup {
         "From left to right the " (term("lambda0", "penalty per feature")) " falls and more of them earn it"
         @if let Some(value) = path.lambda2 { "; λ2 = " (number(value, 3)) ", as in the model" }
         @if many { "; a line is the length of the coefficients of a feature over all classes" }
+        @if path.is_per_deviation() { ". Coefficients are per standard deviation of their features, so that units do not matter" }
         ". Point at a line for its name."
     };
     Figure::new("path", "Coefficients along the path", caption, said).wide().note(note).html()

@@ -1,5 +1,7 @@
 //! Pieces that every section uses.
 
+pub(super) use crate::number::plural;
+
 use maud::{Markup, html};
 
 /// A word with its explanation behind it.
@@ -97,9 +99,4 @@ pub(super) fn tile(label: Markup, value: &str, remark: &str) -> Markup {
 /// "1 feature", "2 features".
 pub(super) fn features(count: usize) -> String {
     plural(count, "feature")
-}
-
-/// "1 row", "2 rows".
-pub(super) fn plural(count: usize, noun: &str) -> String {
-    format!("{} {noun}{}", crate::number::count(count), if count == 1 { "" } else { "s" })
 }

@@ -2,7 +2,7 @@
 
 use super::Section;
 use super::parts::{Figure, features, key, term};
-use crate::number::{bound, count, number, percent, seconds};
+use crate::number::{below_objective, bound, count, number, percent, seconds};
 use crate::series::{Series, TraceSeries};
 use crate::types::{gain, limit, measure};
 use crate::{Report, Screening};
@@ -52,7 +52,10 @@ fn over_time(trace: &TraceSeries) -> Markup {
 fn numbers(report: &Report) -> Markup {
     let c = &report.certificate;
     let line = |label: Markup, value: String| html! { div { dt { (label) } dd { (value) } } };
-    let least = |v: f64| if v.is_finite() { bound(v, 8, Side::Below) } else { "none".to_owned() };
+    let least = match c.lower_bound.is_finite() {
+        true => below_objective(c.objective, c.lower_bound, 8),
+        false => "none".to_owned(),
+    };
     html! {
         dl.numbers {
             @if let Some(standing) = &c.standing {
@@ -65,7 +68,7 @@ fn numbers(report: &Report) -> Markup {
                 }
             }
             (line(term("objective", "Objective"), number(c.objective, 8)))
-            (line(term("bound", "Lower bound"), least(c.lower_bound)))
+            (line(term("bound", "Lower bound"), least))
             @if c.gap.is_finite() { (line(term("gap", "Gap"), bound(c.gap, 4, Side::Above))) }
             (line(term("optimal", "Status"), c.status.clone()))
         }

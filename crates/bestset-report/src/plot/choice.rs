@@ -35,7 +35,7 @@ pub(super) fn coefficients(path: &PathSeries) -> Option<Plot> {
     );
     let label = |x: f64| price(&path.lambda0, x);
     let x = Axis { name: PRICE, range: (0.0, last as f64), label: Some(&label) };
-    let y = Axis { name: "coefficient", range: range(values), label: Some(&plain) };
+    let y = Axis { name: path.unit, range: range(values), label: Some(&plain) };
     let title = "Coefficients along the path";
     let mut frame = Frame::new(title, said.clone(), x, y);
     frame.sides.1 = 190;

@@ -146,7 +146,7 @@ mod tests {
             trace: (1..9)
                 .map(|k| TraceRow { seconds: 0.1 * f64::from(k), objective: 9.0, lower_bound: f64::from(k) })
                 .collect(),
-            path: Some(Path { features, points, criteria, chosen: Some(3) }),
+            path: Some(Path { features, points, criteria, chosen: Some(3), ..Path::default() }),
             cv: Some(cv),
             screening: Some(Screening {
                 features: 99,

@@ -10,6 +10,9 @@ pub(super) const MOST_POINTS: usize = 300;
 /// The most features drawn as lines.
 const MOST_LINES: usize = 40;
 
+/// What lines are where units do not matter.
+const PER_DEVIATION: &str = "coefficient per standard deviation";
+
 /// The points of one λ2, and of them what is drawn.
 #[derive(Debug, Clone, Serialize)]
 pub struct PathSeries {
@@ -31,6 +34,8 @@ pub struct PathSeries {
     pub left_out: usize,
     /// Criteria.
     pub criteria: Vec<Measure>,
+    /// What the numbers of the lines are.
+    pub unit: &'static str,
 }
 
 /// A feature along the path.
@@ -70,6 +75,11 @@ fn drawn(path: &Path) -> Vec<usize> {
 }
 
 impl PathSeries {
+    /// Whether coefficients are per standard deviation of their features.
+    pub(crate) fn is_per_deviation(&self) -> bool {
+        self.unit == PER_DEVIATION
+    }
+
     /// `None` without at least two points.
     pub fn new(path: &Path) -> Option<Self> {
         let kept = drawn(path);
@@ -102,6 +112,7 @@ impl PathSeries {
             lines: order.iter().map(line).collect(),
             left_out,
             criteria: path.criteria.iter().map(|c| Measure::new(c, &kept)).collect(),
+            unit: if path.per_deviation { PER_DEVIATION } else { "coefficient" },
         })
     }
 }
@@ -159,7 +170,7 @@ mod tests {
             ..PathPoint::default()
         };
         let features = (0..features).map(|j| format!("x{j}")).collect();
-        Path { features, points: (0..points).map(point).collect(), criteria: Vec::new(), chosen: None }
+        Path { features, points: (0..points).map(point).collect(), ..Path::default() }
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub struct Path {
     pub criteria: Vec<Criterion>,
     /// The point that is the reported model, if it is one of them.
     pub chosen: Option<usize>,
+    /// Whether coefficients are per standard deviation of their features, and not per unit.
+    pub per_deviation: bool,
 }
 
 /// One answer of a path.

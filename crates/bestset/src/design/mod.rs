@@ -32,7 +32,8 @@ pub use per_class::PerClass;
 pub use reaching::{Reaching, reaching};
 pub use standardized::Standardized;
 pub(crate) use standardized::is_constant;
-pub use stored::{GenotypeFile, Reading, Stored, column_names, names_file, numpy_type, write_column_names};
+pub use stored::{GenotypeFile, Reading, Stored, column_names, names_file, names_said, numpy_remedy, numpy_type};
+pub use stored::{names_are_older, remove_column_names, write_column_names};
 pub use subset::{ColumnSubset, RowSubset};
 pub use vectors::Vectors;
 

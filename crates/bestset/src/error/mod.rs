@@ -6,7 +6,7 @@ mod words;
 pub(crate) use check::{check_finite, check_length, check_weights};
 
 use crate::shown::power_of_ten;
-use words::{folds_said, listed, remedy, sizes_up_to};
+use words::{factor_said, folds_said, listed, remedy, sizes_up_to};
 
 /// The result of a fallible call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -211,11 +211,11 @@ pub enum Error {
         upper: f64,
     },
     /// A factor of the penalty that is negative or not finite.
-    #[error("the {name} factor of feature {feature} is {value}; factors must be finite and at least 0")]
+    #[error("{}", factor_said(name, *feature, *value))]
     Factor {
         /// Which factor.
         name: &'static str,
-        /// The feature.
+        /// The feature, or the group of a `group price`.
         feature: usize,
         /// Its factor.
         value: f64,

@@ -50,6 +50,14 @@ pub(super) fn remedy(what: &str) -> &'static str {
     }
 }
 
+/// Whose factor is wrong, in words.
+pub(super) fn factor_said(name: &str, feature: usize, value: f64) -> String {
+    match name {
+        "group price" => format!("the price of group {feature} is {value}; prices must be finite and at least 0"),
+        _ => format!("the {name} factor of feature {feature} is {value}; factors must be finite and at least 0"),
+    }
+}
+
 /// How many parts there may be, in words.
 pub(super) fn folds_said(folds: usize, samples: usize) -> String {
     match samples {

@@ -21,6 +21,7 @@ pub(crate) use cox::Cox;
 pub use cox::{Baseline, Curve, KaplanMeier, RiskGroup, Survival, Ties, concordance};
 pub use gamma::Gamma;
 pub use huber::Huber;
+pub(crate) use huber::{gained_by_chance, within};
 pub use logistic::Logistic;
 pub(crate) use multinomial::Multinomial;
 pub use negative_binomial::NegativeBinomial;

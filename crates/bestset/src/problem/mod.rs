@@ -47,6 +47,8 @@ pub struct Problem<'a> {
     moments: Arc<OnceLock<Vec<Moments>>>,
     /// Squares of the lengths of the columns for a loss over all samples together (MATH 15.3).
     steepest: Arc<OnceLock<Vec<f64>>>,
+    /// What chance gains of Huber's loss, by which criteria judge (MATH 10.23), once it is known.
+    chance: Arc<OnceLock<f64>>,
 }
 
 impl<'a> Problem<'a> {
@@ -61,7 +63,7 @@ impl<'a> Problem<'a> {
         penalty.validate(design.ncols())?;
         let (loss, weights, offset, intercept, max_size, mu) = (Loss::Squared, None, None, false, None, 1.0);
         let (measured, moments, steepest) = (Arc::default(), Arc::default(), Arc::default());
-        let coupled = None;
+        let (coupled, chance) = (None, Arc::default());
         let problem = Self {
             design,
             y,
@@ -76,6 +78,7 @@ impl<'a> Problem<'a> {
             measured,
             moments,
             steepest,
+            chance,
         };
         problem.check_squares()?;
         Ok(problem)
@@ -96,7 +99,7 @@ impl<'a> Problem<'a> {
             let reason = "is a loss over all samples together, which needs more than y: see Problem::with_survival and with_classes";
             return Err(Error::Unsupported { method: loss.name(), reason });
         }
-        (self.loss, self.coupled) = (loss, None);
+        (self.loss, self.coupled, self.chance) = (loss, None, Arc::default());
         self.mu = self.y.iter().map(|&y| loss.mu(y)).fold(f64::INFINITY, f64::min);
         self.check_targets()?;
         Ok(self)
@@ -183,6 +186,7 @@ impl<'a> Problem<'a> {
         check_weights(&weights, self.nrows())?;
         self.weights = Some(weights);
         (self.measured, self.moments, self.steepest) = (Arc::default(), Arc::default(), Arc::default());
+        self.chance = Arc::default();
         if let Some(coupled) = &self.coupled {
             self.coupled = Some(coupled.weighted(self.weights())?);
         }
@@ -196,7 +200,7 @@ impl<'a> Problem<'a> {
         let offset = offset.into();
         check_length("offset", offset.len(), self.nrows())?;
         check_finite("offset", &offset)?;
-        self.offset = Some(offset);
+        (self.offset, self.chance) = (Some(offset), Arc::default());
         self.check_squares()?;
         Ok(self)
     }
@@ -247,6 +251,7 @@ impl<'a> Problem<'a> {
             measured,
             moments,
             steepest,
+            chance: Arc::default(),
         })
     }
 
@@ -326,6 +331,23 @@ impl<'a> Problem<'a> {
     /// The loss.
     pub fn loss(&self) -> Loss {
         self.loss
+    }
+
+    /// What a feature that says nothing lowers the deviance of Huber's loss by (MATH 10.23): as it was made known, else for normal errors of which
+    /// δ is the usual multiple. `None` for other losses.
+    pub(crate) fn chance(&self) -> Option<f64> {
+        let usual = |delta: f64| (delta / Loss::USUAL_DELTA).powi(2) * crate::loss::gained_by_chance(Loss::USUAL_DELTA);
+        self.loss.delta().map(|delta| self.chance.get().copied().unwrap_or_else(|| usual(delta)))
+    }
+
+    /// Whether criteria want to know what chance gains, and do not.
+    pub(crate) fn wants_chance(&self) -> bool {
+        self.loss.delta().is_some() && self.chance.get().is_none()
+    }
+
+    /// Makes known what chance gains, here and where only the penalty is another; what was known first stays.
+    pub(crate) fn know_chance(&self, chance: f64) {
+        self.chance.get_or_init(|| chance);
     }
 
     /// μ of every sample with weight one: the least over all targets, zero where the curvature of the loss has no bound.

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::groups::Groups;
 use crate::path::{Grid, Path, Point};
 use crate::problem::Problem;
-use crate::solution::{Local, Solution, Status};
+use crate::solution::{Local, Ranked, Solution, Status};
 
 /// How often a better answer at the price chosen may change the choice. Each makes the points of its λ2 better, of which there are some dozens
 /// at the most, and is found by one solve; should they not end, the point chosen last is proved as it is.
@@ -70,13 +70,15 @@ impl<'a> Run<'_, 'a> {
                     return Ok(self.finish(proved, judged, k, most));
                 }
                 if is_larger(&proved.solution) {
-                    met.proved.push(self.of_its_size(&mut judged, &point, observer)?);
+                    let Some(sized) = self.of_its_size(&mut judged, &point, observer)? else { break };
+                    met.proved.push(sized);
                 } else {
                     judged.insert(self, lambda0, &proved.solution, &point)?;
                     met.proved.push(proved);
                 }
             } else if is_larger(&found.solution) {
-                met.proved.push(self.of_its_size(&mut judged, &point, observer)?);
+                let Some(sized) = self.of_its_size(&mut judged, &point, observer)? else { break };
+                met.proved.push(sized);
             } else {
                 judged.insert(self, lambda0, &found.solution, &point)?;
                 met.searched.push(found);
@@ -122,25 +124,32 @@ impl<'a> Run<'_, 'a> {
         Ok(self.selected(&problem, solution, self.options.solve.method, remarks))
     }
 
-    /// The best found of as many features as the point has, with its proof; where sizes count nothing, the point at its own price.
-    fn of_its_size(&self, judged: &mut Judged, point: &Point, observer: &mut dyn Observer) -> Result<Selected> {
+    /// The best found of as many features as the point has, with its proof; where sizes count nothing, the point at its own price. Nothing
+    /// where a limit left it a worse bound than the point has there.
+    fn of_its_size(&self, judged: &mut Judged, point: &Point, observer: &mut dyn Observer) -> Result<Option<Selected>> {
         let size = self.size(&point.solution);
         if size == 0 || self.posed.check_counted().is_err() {
-            return self.own(point, observer);
+            return self.own(point, observer).map(Some);
         }
         let start = point.solution.coefficients.clone();
         let mut found = self.at_size(size, point.lambda2, Some(start), observer)?;
         found.remarks.push(Remark::OfItsSize(size));
-        if self.is_beaten(point, 0.0, &found.solution) {
+        let is_better = self.is_beaten(point, 0.0, &found.solution);
+        if is_better {
             judged.improve(self, &found.solution, point)?;
-        } else if !self.is_same_subset(&found.solution, &point.solution) {
+        }
+        let gap = |solution: &Solution| solution.certificate.relative_gap();
+        if self.was_cut() && gap(&found.solution) > gap(&point.solution) {
+            return Ok(None);
+        }
+        if !is_better && !self.is_same_subset(&found.solution, &point.solution) {
             let limited = self.posed.limited(size, point.lambda2)?;
             let own = self.value_at(point, 0.0);
             take_over(&mut found.solution, &point.solution, own, &limited, &self.options.solve);
             let Solution { coefficients, certificate, status, .. } = &found.solution;
             found.standing = Standing::new(&limited, coefficients, certificate, *status);
         }
-        Ok(found)
+        Ok(Some(found))
     }
 
     /// The point as it is, at its own price: the bound that there is, raised unless the time is over.
@@ -216,7 +225,9 @@ impl<'a> Run<'_, 'a> {
             }
         }
         let size = self.size(&found.solution);
-        if size == most && most < self.posed.problem.variables() && path.status == Status::Converged {
+        // The best of its size says already that larger ones are better.
+        let is_sized = found.k.is_some();
+        if size == most && !is_sized && most < self.posed.problem.variables() && path.status == Status::Converged {
             found.remarks.push(Remark::LargestSize(size));
         }
         let ridges = path.points.iter().map(|p| p.lambda2);
@@ -229,11 +240,19 @@ impl<'a> Run<'_, 'a> {
     }
 }
 
-/// Another answer whose P is `objective`, with the bound that the solution has.
+/// Another answer whose P is `objective`, with the bound that the solution has; the first of its ranks, where it has some.
 fn take_over(solution: &mut Solution, other: &Solution, objective: f64, problem: &Problem<'_>, options: &Options) {
     (solution.coefficients, solution.certificate.objective) = (other.coefficients.clone(), objective);
     solution.local = Local::None;
     solution.status = solution.certificate.status(solution.status, options.absolute(problem), options.gap);
+    let (ranked, classes) = (&mut solution.ranked, problem.classes());
+    let is_own = |r: &Ranked| r.coefficients.features(classes) == other.coefficients.features(classes);
+    // One that the search did not list is as good as the first: the proof of the last, whose place it takes, covers it.
+    let place = ranked.iter().position(is_own).or(ranked.len().checked_sub(1));
+    if let Some(place) = place {
+        let own = ranked.remove(place);
+        ranked.insert(0, Ranked { coefficients: other.coefficients.clone(), objective, ..own });
+    }
 }
 
 /// A path and what judges its points.
@@ -318,5 +337,32 @@ impl Judged {
             By::CrossValidation(found, _) => found.judge_again(self.path.points.clone()),
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::Dense;
+    use crate::{Certificate, Coefficients, Penalty};
+
+    /// What is said first is what is ranked first, and no more ranks than there were.
+    #[test]
+    fn an_answer_that_is_taken_over_is_the_first_of_the_ranks() {
+        let x = Dense::new(2, 4, vec![1.0f64; 8]).unwrap();
+        let problem = Problem::new(&x, vec![1.0, 2.0], Penalty::new(0.1, 0.0, 0.1)).unwrap();
+        let point = |j: usize| Coefficients::from_pairs(vec![(j, 1.0)], 0.0);
+        let rank = |j: usize| Ranked { coefficients: point(j), objective: 1.0 + j as f64, proved: j < 2 };
+        let of = |j: usize| Solution::new(point(j), Certificate::new(1.0, None, 1.0), Status::Optimal, Vec::new());
+        for (other, ranks) in [(1, vec![1, 0, 2]), (3, vec![3, 0, 1])] {
+            let mut solution = Solution { ranked: (0..3).map(rank).collect(), ..of(0) };
+            take_over(&mut solution, &of(other), 1.0, &problem, &Options::default());
+            let found: Vec<usize> = solution.ranked.iter().map(|r| r.coefficients.support[0]).collect();
+            assert_eq!((found, solution.ranked[0].objective), (ranks, 1.0));
+            assert_eq!(solution.coefficients, solution.ranked[0].coefficients);
+        }
+        let mut none = of(0);
+        take_over(&mut none, &of(1), 1.0, &problem, &Options::default());
+        assert!(none.ranked.is_empty());
     }
 }

@@ -150,6 +150,9 @@ impl<'a> Posed<'a> {
     ) -> Result<Selected> {
         options.check(self, Task::of(&options.how))?;
         let run = Run::new(self, options, progress);
+        if matches!(options.how, How::Criterion(_) | How::CrossValidation(_)) {
+            self.know_chance(&run.solve_options())?;
+        }
         let mut found = match &options.how {
             How::Price(lambda0) => run.at_price(*lambda0, run.ridge(), None, observer),
             How::Size(k) => run.at_size(*k, run.ridge(), None, observer),
@@ -168,6 +171,7 @@ impl<'a> Posed<'a> {
     pub fn path(&self, options: &Selection) -> Result<Path> {
         options.check(self, Task::Path)?;
         let run = Run::new(self, options, &|_| ());
+        self.know_chance(&run.solve_options())?;
         run.path(&run.path_options(run.most(crate::criteria::usual_size(&self.problem))?, options.lambda2.clone()))
     }
 

@@ -129,9 +129,19 @@ impl Setup {
         samples: &Samples<'_>,
         body: impl FnOnce(&Posed<'_>) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
-        if let Some(own) = self.in_units(samples)? {
-            return own.pose(samples, body);
+        match self.in_units(samples)? {
+            Some((own, chance)) => own.posed(samples, chance, body),
+            None => self.posed(samples, None, body),
         }
+    }
+
+    /// The same where δ is in the units of y, with what chance gains where that is known.
+    fn posed<T, E: From<Error>>(
+        &self,
+        samples: &Samples<'_>,
+        chance: Option<f64>,
+        body: impl FnOnce(&Posed<'_>) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
         let total: f64 = samples.weights.map_or(samples.x.nrows() as f64, |w| w.iter().sum());
         let norm = match self.scale {
             Scale::Norm => Some(1.0),
@@ -165,6 +175,9 @@ impl Setup {
         };
         let lambda2 = self.lambda2.unwrap_or(USUAL_RIDGE * unit);
         let problem = problem.with_penalty(Penalty { lambda2, ..problem.penalty().clone() })?;
+        if let Some(chance) = chance {
+            problem.know_chance(chance);
+        }
         body(&Posed { problem, setup: self, x: samples.x, view: view.as_ref(), unit, groups })
     }
 

@@ -75,12 +75,14 @@ impl std::fmt::Display for Remark {
             Self::LargestSize(size) => {
                 write!(
                     f,
-                    "Models of more than {size} features were not compared: a larger max-size may give a better one."
+                    "Models of more than {} were not compared: a larger max-size may give a better one.",
+                    features(*size)
                 )
             }
             Self::OfItsSize(size) => write!(
                 f,
-                "Subsets larger than was asked for are better at its price: the model is the best found of at most {}.",
+                "Subsets larger than was asked for are better at its price: the model is the best found of at most {}; a larger max-size \
+                 compares them.",
                 features(*size)
             ),
             Self::LargestRidge(lambda2) => {

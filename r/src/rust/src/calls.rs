@@ -9,7 +9,7 @@ use crate::report::{about, page};
 use crate::run::{run, Caller};
 use crate::value::{count, Record, Value};
 use crate::{model, output, survival};
-use bestset::design::{column_names, Design, Stored};
+use bestset::design::{column_names, names_are_older, names_said, Design, Stored};
 use bestset::select::SUBSET_SIZES;
 use bestset::shown::{significant, Side};
 use bestset::CancelFlag;
@@ -159,6 +159,20 @@ fn call_curves(baseline: ListSexp, u: RealSexp, what: &str, wanted: ListSexp) ->
     OwnedRealSexp::try_from_slice(found)?.into()
 }
 
+/// Whether a number and its lower bound, as they are shown, make more of the gap between them than there is.
+/// @noRd
+#[savvy]
+fn call_misleads(value: &str, bound: &str, gap: f64) -> savvy::Result<Sexp> {
+    Value::from(bestset::shown::misleads(value, bound, gap)).to_r()
+}
+
+/// A share as a percentage, rounded up.
+/// @noRd
+#[savvy]
+fn call_percent(share: f64) -> savvy::Result<Sexp> {
+    Value::from(bestset::shown::percent(share, Side::Above)).to_r()
+}
+
 /// A bound to so many significant digits: not below it, or not above.
 /// @noRd
 #[savvy]
@@ -214,6 +228,7 @@ fn call_open(path: &str) -> savvy::Result<Sexp> {
         all.set("sparse", stored.is_sparse());
         if let Some(names) = column_names(path.as_ref(), stored.ncols()).map_err(said)? {
             all.set("names", Value::Texts(names));
+            all.set("stale", names_are_older(path.as_ref()).then(|| names_said(path.as_ref())));
         }
     }
     Value::from(all).to_r()

@@ -36,7 +36,7 @@ fn path(points: usize, features: Vec<String>) -> Path {
     // Other λ2, one with fewer sizes and one far off.
     let others = |lambda2| points.iter().map(move |p: &PathPoint| PathPoint { lambda2, ..p.clone() });
     let more: Vec<PathPoint> = others(0.3).step_by(2).chain(others(3.0)).collect();
-    Path { features, points: [points, more].concat(), criteria, chosen: Some(5) }
+    Path { features, points: [points, more].concat(), criteria, chosen: Some(5), ..Path::default() }
 }
 
 fn cv(path: &Path) -> CrossValidation {

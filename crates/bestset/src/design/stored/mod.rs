@@ -31,7 +31,8 @@ mod open;
 mod source;
 
 pub use genotype_file::GenotypeFile;
-pub use names::{column_names, names_file, numpy_type, write_column_names};
+pub use names::{column_names, names_are_older, names_file, names_said, numpy_remedy, numpy_type};
+pub use names::{remove_column_names, write_column_names};
 
 use crate::design::{BlockBody, Column, Design, Moments, Vectors};
 use crate::error::{Error, Result};

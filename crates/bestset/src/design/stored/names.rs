@@ -60,12 +60,60 @@ pub fn write_column_names(array: &Path, names: &[String]) -> std::io::Result<()>
     crate::file::write(&names_file(array), (text + "\n").as_bytes())
 }
 
+/// Whether the file of names beside an array is older than the array, and may be of another that stood there before: names are written after
+/// their array.
+pub fn names_are_older(array: &Path) -> bool {
+    let written = |path: &Path| std::fs::metadata(path).and_then(|m| m.modified());
+    matches!((written(&names_file(array)), written(array)), (Ok(names), Ok(own)) if names < own)
+}
+
+/// That names are from the file beside an array, and what to think of where that is older, in a sentence.
+pub fn names_said(array: &Path) -> String {
+    let file = names_file(array);
+    let (names, own) =
+        (file.file_name().unwrap_or_default().display(), array.file_name().unwrap_or_default().display());
+    match names_are_older(array) {
+        true => format!(
+            "The names of the columns are from {names}, which is older than {own}: if they are those of an array that stood there \
+             before, remove it."
+        ),
+        false => format!("The names of the columns are from {names}."),
+    }
+}
+
+/// Removes the file of names beside an array. Who writes another array in its place does so just before, so that an interruption leaves no names
+/// beside an array that they are not of.
+pub fn remove_column_names(array: &Path) -> std::io::Result<()> {
+    match std::fs::remove_file(names_file(array)) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// What makes numbers that can be read of an array x of another type, as NumPy says it, without losing a digit that a double has.
+///
+/// ```
+/// use bestset::design::numpy_remedy;
+///
+/// assert_eq!((numpy_remedy("<f2"), numpy_remedy("<i8")), ("x.astype('float32')", "x.astype('float64')"));
+/// assert_eq!((numpy_remedy(">f8"), numpy_remedy("<c16")), ("x.astype('float64')", "x.real"));
+/// ```
+pub fn numpy_remedy(written: &str) -> &'static str {
+    // Whole numbers of 16 bits have no more digits than float32 does.
+    match written.trim_start_matches(['<', '>', '=', '|']) {
+        "f2" | "f4" | "i1" | "i2" | "u1" | "u2" | "b1" => "x.astype('float32')",
+        kind if kind.starts_with('c') => "x.real",
+        _ => "x.astype('float64')",
+    }
+}
+
 /// A type of NumPy in words, from how a header writes it.
 ///
 /// ```
 /// use bestset::design::numpy_type;
 ///
 /// assert_eq!((numpy_type("<f2"), numpy_type("|O")), ("float16 (<f2)".into(), "object (|O)".into()));
+/// assert_eq!(numpy_type(">f8"), "big-endian float64 (>f8)");
 /// ```
 pub fn numpy_type(written: &str) -> String {
     let mut signs = written.trim_start_matches(['<', '>', '=', '|']).chars();
@@ -82,8 +130,9 @@ pub fn numpy_type(written: &str) -> String {
         Some('M' | 'm') => "dates or times".to_owned(),
         _ => "records".to_owned(),
     };
+    let order = if written.starts_with('>') { "big-endian " } else { "" };
     // Records are a list that may be long.
-    if name == "records" { name } else { format!("{name} ({written})") }
+    if name == "records" { name } else { format!("{order}{name} ({written})") }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What the files of a matrix say of themselves, held against each other before a column is read.
 
 use super::bed::Bed;
-use super::names::numpy_type;
+use super::names::{numpy_remedy, numpy_type};
 use super::npy::{NpyHeader, read_numbers};
 use super::source::{Source, bad};
 use crate::error::Result;
@@ -25,9 +25,10 @@ impl Kind {
             "|i1" | "<i1" => Ok(Self::I8),
             other => {
                 let reason = format!(
-                    "its numbers are of dtype {}; columns on disk are float64, float32 or int8: \
-                     numpy.save(file, numpy.asfortranarray(x, dtype='float32'))",
-                    numpy_type(other)
+                    "its numbers are of dtype {}; columns on disk are float64, float32 or int8, little-endian: \
+                     numpy.save(file, numpy.asfortranarray({}))",
+                    numpy_type(other),
+                    numpy_remedy(other)
                 );
                 Err(bad(source.path(), "the header", reason))
             }

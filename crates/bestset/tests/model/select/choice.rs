@@ -4,8 +4,9 @@ use super::{data, folded, select};
 use bestset::criteria::Criterion;
 use bestset::cv::Rule;
 use bestset::design::Dense;
-use bestset::select::{By, How, Prove, Remark, Selected, Selection, Setup};
+use bestset::select::{By, How, Progress, Prove, Remark, Samples, Selected, Selection, Setup};
 use bestset::{Method, Options};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Correlated columns: paths miss the best subsets of some prices, and have others that are best at none.
 fn hard(seed: u64) -> (Dense<'static>, Vec<f64>, usize) {
@@ -69,4 +70,28 @@ fn the_largest_model_is_the_best_of_its_size() {
     assert!(priced.solution.objective() < at_its_price(&found) && priced.solution.support().len() > size);
     let (sized, ..) = select(&x, &y, &setup, &Selection { how: How::Size(size), ..options });
     assert!(found.solution.objective() <= sized.solution.objective() * (1.0 + 1e-9));
+}
+
+/// The same, cut at each of its solves: what is handed over has no wider gap than the point of the path that it is.
+#[test]
+fn a_cut_hands_over_no_worse_bound_than_the_path_has() {
+    let (values, y) = data(22, 30, 60, 0.6);
+    let (x, setup) = (Dense::new(30, 60, values).unwrap(), Setup { lambda2: Some(1e-4), ..Setup::default() });
+    let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+    // Two searches at prices, and the one of its size.
+    for cut in 0..3 {
+        let options = Selection { how: How::Criterion(Criterion::Aic), prove: Prove::No, ..Selection::default() };
+        let (solves, cancel) = (AtomicUsize::new(0), options.solve.cancel.clone());
+        let progress = |progress: Progress| {
+            if progress == Progress::Solving && solves.fetch_add(1, Ordering::Relaxed) == cut {
+                cancel.cancel();
+            }
+        };
+        let found = setup.pose(&samples, |posed| posed.select_observed(&options, &mut (), &progress)).unwrap();
+        let chosen = found.chosen.as_ref().unwrap();
+        let point = &chosen.path.points[chosen.point].solution;
+        let (own, known) = (found.solution.certificate.relative_gap(), point.certificate.relative_gap());
+        assert!(options.solve.cancel.is_cancelled(), "{cut}");
+        assert!(known < 1.0 && own <= known * (1.0 + 1e-9), "{cut}: {own} {known} {:?}", found.k);
+    }
 }

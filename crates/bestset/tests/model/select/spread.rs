@@ -101,3 +101,40 @@ fn weights_and_targets_without_spread() {
     let bad = Samples { x: &x, y: &y[1..], weights: None, offset: None };
     assert!(usual().pose(&bad, |_| Ok::<_, bestset::Error>(())).is_err());
 }
+
+/// A δ of the user's own, meant as least squares or as the sum of absolute residuals, says nothing of the spread by which criteria judge.
+#[test]
+fn criteria_know_the_spread_whatever_delta_is() {
+    let (n, p, mut rng) = (200, 20, rng(4));
+    let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+    let y: Vec<f64> = (0..n).map(|i| x[3 * n + i] - x[11 * n + i] + 2.0 * normal(&mut rng)).collect();
+    let x = Dense::new(n, p, x).unwrap();
+    for criterion in [Criterion::Ebic { gamma: 1.0 }, Criterion::Bic] {
+        let options =
+            Selection { how: How::Criterion(criterion), prove: bestset::select::Prove::No, ..Selection::default() };
+        for share in [1e6, 100.0, 5.0, 1.0, 0.2] {
+            let given = Setup { loss: Loss::Huber { delta: 2.0 * share }, ..Setup::default() };
+            let (_, found, _) = select(&x, &y, &given, &options);
+            assert_eq!(found.support, [3, 11], "{criterion:?} {share}");
+        }
+    }
+    // Outliers are errors of least squares, to its criterion as well: it takes no more than of y without a word of Huber.
+    let mut wild = y.clone();
+    (0..8).for_each(|i| wild[i] += 60.0);
+    let (_, squared, _) = select(&x, &wild, &Setup::default(), &Selection::default());
+    let given = Setup { loss: Loss::Huber { delta: 1e6 }, ..Setup::default() };
+    let (_, found, _) = select(&x, &wild, &given, &Selection::default());
+    assert!(found.support.len() <= squared.support.len() + 1, "{found:?} {squared:?}");
+    let (_, robust, _) = select(&x, &wild, &usual(), &Selection::default());
+    assert_eq!(robust.support, [3, 11]);
+    // The δ that was estimated, given, is the same problem with the same criteria, to the last digit.
+    let along = |setup: &Setup| {
+        let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+        setup.pose(&samples, |posed| {
+            let path = posed.path(&Selection::default())?;
+            Criterion::Bic.along(&posed.problem, &path)
+        })
+    };
+    let given = Setup { loss: Loss::Huber { delta: delta(&x, &y, &usual()) }, ..Setup::default() };
+    assert_eq!(along(&usual()).unwrap(), along(&given).unwrap());
+}
