@@ -159,6 +159,7 @@ docs: docs-test
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
 	rm -rf target/site-extra && mkdir -p target/site-extra/rust && cp -R target/doc/. target/site-extra/rust
 	target/debug/bestset demo --directory target/site-extra/report > /dev/null
+	cd target/site-extra && PATH="$(CURDIR)/target/debug:$$PATH" sh -c "$$(sed -n 's/^\$$ \(bestset simulate .*\)/\1/p' $(CURDIR)/docs/site/ten-minutes.md)" > /dev/null
 	r/dev/site.sh target/site-extra/r
 	$(DOCS_ENV) BESTSET_SITE_EXTRA=$(CURDIR)/target/site-extra $(DOCS_VENV)/bin/python -m sphinx -W --keep-going -q -b html -d target/site-doctrees docs/site $(SITE)
 	$(DOCS_VENV)/bin/python docs/site/links.py $(SITE)

@@ -48,10 +48,11 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 
-copybutton_prompt_text = r"\$ "
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 copybutton_only_copy_prompt_lines = True
-copybutton_exclude = ".linenos, .gp"
+copybutton_line_continuation_character = "\\"
+copybutton_exclude = ".linenos"  # prompts must be there for the lines below them to be left out
 
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",

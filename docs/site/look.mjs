@@ -56,7 +56,8 @@ for (const name of pages) {
 
 for (const [words, wanted] of [["intercept", "questions"], ["gap", "certificate"], ["missing values", "data"], ["survival", "families"],
   ["Ctrl-C", "proofs"], ["two machines", "clusters"], ["cv.bestset", "reference/r"], ["penalty.factor", "reference/r"], ["bestset-check", "guide/check"],
-  ["strata", "families"], ["exposure", "families"], ["force a variable", "questions"], ["gap of 3", "certificate"], ["proof file", "guide/check"]]) {
+  ["strata", "families"], ["exposure", "families"], ["force a variable", "questions"], ["gap of 3", "certificate"], ["proof file", "guide/check"],
+  ["fixed effects", "questions"], ["odds ratios", "classes"], ["GridSearchCV", "questions"], ["Windows", "install"], ["referee", "questions"], ["collinear", "questions"]]) {
   const { page, context } = await open("search", "desk", "light", `?q=${encodeURIComponent(words)}`);
   await page.waitForSelector("#search-results ul.search li a", { timeout: 20000 }).catch(() => {});
   // Results come one by one: all are there when no more have come for a while.

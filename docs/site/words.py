@@ -21,9 +21,9 @@ ROOT = commands.ROOT
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 OPTION = re.compile(r"(?<![\w(-])(--[a-z][\w-]*|-[a-zA-Z](?![\w.-]))")
 #: Programs of others, whose options are theirs; so is what stands in the same part of a line.
-OTHERS = re.compile(r"^\s*(?:\S*/)?(?:R|Rscript|apt|cargo|dask|grep|head|make|pip|plink|python|sed|tail|ulimit)\b")
+OTHERS = re.compile(r"^\s*(?:\S*/)?(?:R|Rscript|apt|cargo|dask|grep|head|make|pip|plink|py|python|sed|tail|ulimit)\b")
 #: Arguments of other packages that the pages speak of.
-FOREIGN = {"MALLOC_ARENA_MAX", "ic_type", "mmap_mode", "penalty", "type.multinomial"}
+FOREIGN = {"MALLOC_ARENA_MAX", "alpha", "handle_unknown", "ic_type", "mmap_mode", "package", "penalty", "support.size", "type.multinomial"}
 
 
 @functools.cache

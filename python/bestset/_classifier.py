@@ -320,8 +320,8 @@ class BestSubsetClassifier(_Classification):
         y : array of shape (n_samples,)
             Labels of any type.
         sample_weight : array of shape (n_samples,), optional
-            Whole numbers count like so many copies of the sample; others weigh samples against each other, and multiplying all
-        of them and the penalties by a constant changes nothing.
+            Whole numbers count like so many copies of the sample; others weigh samples against each other, and criteria
+            count the rows.
         offset : array of shape (n_samples,), optional
             A fixed part of the linear predictor; for two classes, or with a column for each of several together. That of new
             samples is given to the predictions.

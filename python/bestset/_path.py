@@ -135,11 +135,10 @@ def subsets(
     r"""The best subset of every size 1, …, `max_size`, each proved, with the measures that compare sizes.
 
     The objective of each size is that of `solve` without :math:`\lambda_0`, subject to at most this many features; the
-    parameters that are not listed here are those of `solve`. Least squares (``lambda1 = lambda2 = 0``) is searched by
-    leaps and bounds where there are more samples than features, or as many or a few more features than samples; with
-    ``lambda2=0`` and many more features, small sizes are proved by looking at all subsets (three features of thousands, five
-    of a few hundred); an error names the sizes that can be searched. Everything else needs ``lambda2 > 0`` or bounds on every
-    coefficient. `lambda2` is zero unless given where leaps and bounds will do. With `groups` a size
+    parameters that are not listed here are those of `solve`. `lambda2` is zero unless given for least squares with
+    more samples than features, or a few more features; else 0.01 as everywhere. What can be proved with ``lambda2=0``, small
+    sizes among many features for instance, is listed in the guide under "What can be proved"; an error names the sizes that
+    can be searched. With `groups` a size
     counts the features of the groups that are in; a size that no choice of groups has repeats the answer of the size before.
 
     Parameters

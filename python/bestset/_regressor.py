@@ -103,8 +103,8 @@ class BestSubsetRegressor(_Regression):
         Price of absolute size.
     lambda2 : float, optional
         Price of squared size; None for 0.01 of the sum of squares of a column: it shrinks coefficients of least squares by
-        two percent, keeps fits on dependent columns unique, and makes a lower bound possible. Zero gives least squares on the subset,
-        and a bound only from ``method="exact"``, with more samples than features, a few more features, or small sizes.
+        two percent, keeps fits on dependent columns unique, and makes a lower bound possible. Zero gives least squares on the subset;
+        when that can be proved is listed in the guide under "What can be proved".
     loss : {"squared", "huber", "poisson", "gamma", "negative_binomial"}
         The last three, for counts and positive amounts, have the logarithm of the mean as linear predictor; each is half the
         deviance of its family.
@@ -272,8 +272,8 @@ class BestSubsetRegressor(_Regression):
             Fortran-ordered float64 and float32 arrays and CSC matrices are not copied.
         y : array of shape (n_samples,)
         sample_weight : array of shape (n_samples,), optional
-            Whole numbers count like so many copies of the sample; others weigh samples against each other, and multiplying all
-        of them and the penalties by a constant changes nothing.
+            Whole numbers count like so many copies of the sample; others weigh samples against each other, and criteria
+            count the rows.
         offset : array of shape (n_samples,), optional
             A fixed part of the linear predictor; that of new samples is given to the predictions.
 

@@ -29,8 +29,8 @@ class BestSubsetSelector(SelectorMixin, BestSubsetBase):
         `criterion` is taken.
     k : int, optional
         The largest number of features, in place of a price.
-    loss : {"squared", "huber", "logistic", "squared_hinge", "poisson", "gamma", "negative_binomial"}
-        The last two take labels of any type.
+    loss : {"squared", "huber", "logistic", "squared_hinge", "multinomial", "poisson", "gamma", "negative_binomial"}
+        ``"logistic"``, ``"squared_hinge"`` and ``"multinomial"`` take labels of any type.
     lambda1, lambda2, delta, theta, method, criterion, gamma, max_size, n_lambdas, prove, fit_intercept, standardize, positive, bounds, price, shrinkage, always, never, groups, group_prices, tol, time_limit, checkpoint, n_jobs
         As in `BestSubsetRegressor`.
 

@@ -82,11 +82,12 @@ def solve(
         Price of absolute size.
     lambda2 : float, optional
         Price of squared size; None for 0.01 of the sum of squares of a column: a coefficient alone is shrunk by two
-        percent. A lower bound needs ``lambda2 > 0`` or bounds on every coefficient, or least squares and a size `k` of which
-        ``method="exact"`` can look at all subsets.
+        percent. A lower bound needs ``lambda2 > 0`` or bounds on every coefficient; with ``lambda2=0`` least squares can be proved
+        in some cases, which are listed in the guide under "What can be proved".
     k : int, optional
         The largest number of features, in place of a price.
-    loss : {"squared", "huber", "logistic", "squared_hinge", "poisson", "gamma", "negative_binomial", "cox"}
+    loss : {"squared", "huber", "logistic", "squared_hinge", "multinomial", "poisson", "gamma", "negative_binomial", "cox"}
+        ``"multinomial"`` is for more than two classes, with a row of coefficients for each.
         ``"cox"`` is the partial likelihood of survival times, which y then is: `Times`, a structured array (event, time), or
         columns (time, event) or (entry, time, event); there is no intercept.
         With labels :math:`y = \pm 1`: :math:`\log(1 + e^{-yu})` and :math:`\max(0, 1 - yu)^2`. Huber: ½r² for a residual
@@ -102,8 +103,8 @@ def solve(
         Numbers or arrays of shape (n_features,), on the scale of the columns given; they must contain zero. None stands
         for no bound: ``(0, None)`` is non-negativity.
     sample_weight : array of shape (n_samples,), optional
-        Whole numbers count like so many copies of the sample; others weigh samples against each other, and multiplying all
-        of them and the penalties by a constant changes nothing.
+        Whole numbers count like so many copies of the sample; others weigh samples against each other, and criteria
+        count the rows.
     time_limit : float, optional
         Seconds after which the best answer so far is returned, with a valid bound.
     gap : float

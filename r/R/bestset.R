@@ -18,8 +18,9 @@
 #' @param lambda0 The price of a feature; several for a path at these prices.
 #' @param k The largest number of features, in place of a price.
 #' @param lambda1,lambda2 Prices of absolute and of squared size. `lambda2 = NULL` for 0.01 of the sum of squares of a column: a
-#'   coefficient alone is shrunk by two percent. A lower bound needs `lambda2 > 0` or limits on every coefficient, or least squares
-#'   and a size `k` of which `method = "exact"` can look at all subsets.
+#'   coefficient alone is shrunk by two percent. A lower bound needs `lambda2 > 0` or limits on every coefficient; with
+#'   `lambda2 = 0` least squares can be proved with more samples than features or a few more features, of small sizes, and, where columns
+#'   are nearly independent, of larger ones.
 #' @param criterion,gamma What chooses a point of the path: `"ebic"` (with its `gamma`), `"bic"`, `"aic"`, `"gic"`, `"cp"` or
 #'   `"adjusted_r2"`.
 #' @param max_size,nlambda0 The largest size and the most points of the path.

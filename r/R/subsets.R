@@ -1,8 +1,8 @@
 #' The best subset of every size, each proved
 #'
-#' As `leaps::regsubsets()`, for more features and more losses: the best subset of at most 1, 2, ..., `nvmax` features. Least squares
-#' (`lambda2 = 0`, which is what `NULL` stands for where it will do) is searched by leaps and bounds where there are more samples
-#' than features; everything else needs `lambda2 > 0` or limits on every coefficient.
+#' As `leaps::regsubsets()`, for more features and more losses: the best subset of at most 1, 2, ..., `nvmax` features. For least squares
+#' `lambda2 = NULL` stands for 0 with more samples than features or a few more features, else for 0.01 as in [bestset()], which says what
+#' can be proved with `lambda2 = 0`.
 #'
 #' @inheritParams bestset
 #' @param x A formula, or the features, as in [bestset()]; for `plot()` an answer of `subsets()`.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The pages of the R package, by pkgdown, into the folder given; one page that says how to get them where R lacks pkgdown or the package.
+# The pages of the R package, by pkgdown, into the folder given; none where R lacks pkgdown or the package, and the site then links to none.
 set -euo pipefail
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
@@ -18,6 +18,5 @@ if command -v Rscript >/dev/null && Rscript -e 'library(bestset); library(pkgdow
         -e 's#<link rel="stylesheet" href="https?:[^>]*>##g' -e 's#<script src="[^"]*pkgdown\.js"></script>##g' {} +
 else
     echo "the pages of the R package are not made: R, pkgdown (Debian: r-cran-pkgdown) or the package (make r) is missing" >&2
-    page="<!doctype html><html lang=\"en\"><title>bestset for R</title><p>These pages are made where R has pkgdown and the package is installed (make r)."
-    echo "$page In R, help(package = \"bestset\") has the same.</p></html>" >"$out/index.html"
+    rmdir "$out"
 fi

@@ -43,7 +43,7 @@ pub struct FittingArgs {
     /// Bounds on every coefficient, on the scale of the file; -inf and inf for none.
     #[arg(long, value_name = "LOW,HIGH", value_parser = bounds, allow_hyphen_values = true)]
     pub bounds: Option<(f64, f64)>,
-    /// Features that cost nothing, so that they are in whenever they help, by name or number; a category by the name of its column.
+    /// Features that cost nothing, by name or number: in every model, unless their best coefficient is exactly zero; a category by the name of its column.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', allow_hyphen_values = true)]
     pub always: Vec<String>,
     /// Features kept out, by name or number; a category by the name of its column.
