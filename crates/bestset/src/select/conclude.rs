@@ -230,6 +230,7 @@ impl<'a> Run<'_, 'a> {
         if size == most && !is_sized && most < self.posed.problem.variables() && path.status == Status::Converged {
             found.remarks.push(Remark::LargestSize(size));
         }
+        found.remarks.extend(self.wide_groups(most));
         let ridges = path.points.iter().map(|p| p.lambda2);
         let (least, largest) = ridges.fold((f64::INFINITY, 0.0), |(a, b), l| (f64::min(a, l), f64::max(b, l)));
         if found.lambda2 == largest && least < largest && size > 0 {
@@ -237,6 +238,16 @@ impl<'a> Run<'_, 'a> {
         }
         found.chosen = Some(Chosen { path, point, prices, by });
         found
+    }
+}
+
+impl Run<'_, '_> {
+    /// The groups that no model of at most so many features has.
+    fn wide_groups(&self, most: usize) -> Option<Remark> {
+        let (groups, classes) = (self.posed.groups()?, self.posed.problem.classes());
+        let widths = groups.members.iter().map(|members| members.len() / classes.max(1));
+        let wide: Vec<usize> = widths.filter(|width| *width > most).collect();
+        Some(Remark::WideGroups { groups: wide.len(), widest: wide.iter().copied().max()?, most })
     }
 }
 

@@ -11,6 +11,15 @@ pub enum Remark {
     LargestSize(usize),
     /// At the price chosen what is better is larger than was asked for: the model is the best found of at most so many features.
     OfItsSize(usize),
+    /// Groups that have more columns than any model compared could not be chosen.
+    WideGroups {
+        /// How many there are.
+        groups: usize,
+        /// The columns of the widest.
+        widest: usize,
+        /// The largest size compared.
+        most: usize,
+    },
     /// It has the largest λ2 that was compared.
     LargestRidge(f64),
     /// A limit cut some folds short.
@@ -60,7 +69,7 @@ impl Remark {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Folds { .. } | Self::NoFolds | Self::Path(_) | Self::Ranks { .. } | Self::ReadFailed(_) => "limit",
-            Self::LargestSize(_) | Self::OfItsSize(_) | Self::LargestRidge(_) => "edge",
+            Self::LargestSize(_) | Self::OfItsSize(_) | Self::WideGroups { .. } | Self::LargestRidge(_) => "edge",
             Self::Unproved(_) | Self::DependentRanks { .. } => "unproved",
             Self::Provable(_) => "provable",
             Self::Infinite(_) => "infinite",
@@ -85,6 +94,17 @@ impl std::fmt::Display for Remark {
                  compares them.",
                 features(*size)
             ),
+            Self::WideGroups { groups, widest, most } => {
+                let which = match groups {
+                    1 => format!("A group of {widest} columns"),
+                    _ => format!("{groups} groups, the widest of {widest} columns,"),
+                };
+                write!(
+                    f,
+                    "{which} could not be chosen, as models of more than {} were not compared: a larger max-size compares them, or levels put together.",
+                    features(*most)
+                )
+            }
             Self::LargestRidge(lambda2) => {
                 write!(f, "The model has the largest lambda2 compared, {lambda2}: a larger one may give a better one.")
             }

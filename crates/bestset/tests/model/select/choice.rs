@@ -4,6 +4,7 @@ use super::{data, folded, select};
 use bestset::criteria::Criterion;
 use bestset::cv::Rule;
 use bestset::design::Dense;
+use bestset::groups::Groups;
 use bestset::select::{By, How, Progress, Prove, Remark, Samples, Selected, Selection, Setup};
 use bestset::{Method, Options};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -94,4 +95,24 @@ fn a_cut_hands_over_no_worse_bound_than_the_path_has() {
         assert!(options.solve.cancel.is_cancelled(), "{cut}");
         assert!(known < 1.0 && own <= known * (1.0 + 1e-9), "{cut}: {own} {known} {:?}", found.k);
     }
+}
+
+/// A category with more levels than the largest model that is compared cannot be chosen, and that is said.
+#[test]
+fn groups_that_are_too_wide_to_be_chosen_are_remarked() {
+    let (n, p) = (60, 40);
+    let (values, y) = data(3, n, p, 0.5);
+    let x = Dense::new(n, p, values).unwrap();
+    let labels: Vec<usize> = (0..p).map(|j| if j < 30 { 0 } else { j }).collect();
+    let setup = Setup { groups: Some(Groups::new(&labels)), ..Setup::default() };
+    let wide = |max_size: Option<usize>, how: How| {
+        let (found, ..) = select(&x, &y, &setup, &Selection { how, max_size, ..Selection::default() });
+        found.remarks.iter().any(|r| matches!(r, Remark::WideGroups { groups: 1, widest: 30, most } if *most < 30))
+    };
+    for how in [How::Criterion(Criterion::Bic), folded(Rule::Min)] {
+        assert!(wide(None, how.clone()) && wide(Some(29), how.clone()) && !wide(Some(30), how.clone()), "{how:?}");
+    }
+    // Where nothing is left out nothing is said.
+    let (found, ..) = select(&x, &y, &Setup::default(), &Selection::default());
+    assert!(!found.remarks.iter().any(|r| matches!(r, Remark::WideGroups { .. })));
 }
