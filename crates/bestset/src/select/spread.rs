@@ -2,11 +2,12 @@
 
 use super::run::Run;
 use super::{Posed, Prove, Samples, Selection, Setup};
+use crate::control::{Limits, Options};
 use crate::criteria::{Criterion, Fit, usual_size};
 use crate::error::Result;
 use crate::loss::Loss;
 use crate::path::Search;
-use crate::solution::Coefficients;
+use crate::solution::{Coefficients, Status};
 
 /// Median of |r| over the standard deviation of normal r, inverted: what makes of a median absolute deviation a standard deviation.
 const NORMAL: f64 = 1.4826;
@@ -22,7 +23,7 @@ const LEAST: f64 = 1e-8;
 
 impl Setup {
     /// The same with δ in the units of y, where it is given in spreads of the residuals (MATH 2.17).
-    pub(super) fn in_units(&self, samples: &Samples<'_>) -> Result<Option<Self>> {
+    pub(super) fn in_units(&self, samples: &Samples<'_>, limits: &Limits) -> Result<Option<Self>> {
         let Loss::Huber { delta } = self.loss else { return Ok(None) };
         if !self.delta_in_spreads {
             return Ok(None);
@@ -35,9 +36,10 @@ impl Setup {
         }
         let mut spread = own;
         for _ in 0..PATHS {
-            let Some(found) = of(delta * spread).pose(samples, |posed| spread_of_residuals(posed, spread))? else {
-                break;
-            };
+            let setup = of(delta * spread);
+            let found = setup.pose_within(samples, limits, |posed| spread_of_residuals(posed, spread, limits));
+            // Where a limit strikes the last one serves: what is left to do ends at once.
+            let Some(found) = found? else { break };
             let is_near = found > NEAR * spread;
             spread = found;
             if is_near {
@@ -67,14 +69,17 @@ fn spread_of_targets(samples: &Samples<'_>) -> f64 {
     if sum > 0.0 { (sum / total).sqrt() } else { 1.0 }
 }
 
-/// The spread (MATH 2.17) of the residuals of the point that EBIC takes along a path; nothing where they are rounding.
-fn spread_of_residuals(posed: &Posed<'_>, last: f64) -> Result<Option<f64>> {
+/// The spread (MATH 2.17) of the residuals of the point that EBIC takes along a path; nothing where they are rounding, or where a limit has
+/// cut the path short.
+fn spread_of_residuals(posed: &Posed<'_>, last: f64, limits: &Limits) -> Result<Option<f64>> {
+    let solve = Options { time_limit: limits.left(), cancel: limits.cancel().clone(), ..Options::default() };
     // Cheap where X takes long to read, and no proof where nobody sees it.
-    let options = Selection { search: Search::Light, prove: Prove::No, ..Selection::default() };
+    let options = Selection { search: Search::Light, prove: Prove::No, solve, ..Selection::default() };
+    let options = posed.selection_within(&options);
     let run = Run::new(posed, &options, &|_| ());
     let problem = &posed.problem;
     let path = run.path(&run.path_options(run.most(usual_size(problem))?, Vec::new()))?;
-    if path.points.is_empty() {
+    if path.points.is_empty() || path.status != Status::Converged {
         return Ok(None);
     }
     let best = Criterion::Ebic { gamma: 1.0 }.best(problem, &path)?;
