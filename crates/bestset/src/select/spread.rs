@@ -4,7 +4,7 @@ use super::run::Run;
 use super::{Posed, Prove, Samples, Selection, Setup};
 use crate::control::{Limits, Options};
 use crate::criteria::{Criterion, Fit, usual_size};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::loss::Loss;
 use crate::path::Search;
 use crate::solution::{Coefficients, Status};
@@ -39,7 +39,7 @@ impl Setup {
             let setup = of(delta * spread);
             let found = setup.pose_within(samples, limits, |posed| spread_of_residuals(posed, spread, limits));
             // Where a limit strikes the last one serves: what is left to do ends at once.
-            let Some(found) = found? else { break };
+            let Some(found) = found.or_else(unless_stopped)? else { break };
             let is_near = found > NEAR * spread;
             spread = found;
             if is_near {
@@ -48,6 +48,11 @@ impl Setup {
         }
         Ok(Some(of(delta * spread)))
     }
+}
+
+/// Nothing where a limit struck in a pass over X.
+fn unless_stopped(error: Error) -> Result<Option<f64>> {
+    if error == Error::Stopped { Ok(None) } else { Err(error) }
 }
 
 /// 1.4826 med|y − o − med(y − o)| (MATH 2.17); where half of the values are the same, the standard deviation of the others around them.
