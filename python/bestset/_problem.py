@@ -14,8 +14,8 @@ from . import _input, _times
 from ._input import Floats, Matrix
 from ._times import Times
 
-#: Does parts of a selection: texts, and whether the call is to end, to texts.
-Workers: TypeAlias = Callable[[list[str], Callable[[], bool]], list[str]]
+#: Does parts of a selection: texts, and whether nobody waits any longer, to texts, None for those that are missing then.
+Workers: TypeAlias = Callable[[list[str], Callable[[], bool]], "list[str | None]"]
 
 #: Ways to solve.
 METHODS = ("incremental", "exact", "primal_dual", "primal_dual_plain", "dual_ascent", "dual_iht", "cdss")

@@ -177,7 +177,8 @@ def solve(
         A CSV file for the data as they are used, to check the proof against. Without it: ``bestset-check X.npy FILE --target
         y.npy``, with the arrays saved by ``numpy.save``; weights and offsets need it.
     on_interrupt : {"raise", "return"}
-        What Ctrl-C does: raise KeyboardInterrupt, or return the best answer so far.
+        What Ctrl-C does: raise KeyboardInterrupt, or return the best answer so far; before all of X was seen once, the model without
+        features.
 
     Returns
     -------

@@ -57,7 +57,8 @@ class Elsewhere(Protocol):
     ``trip``
         The most features in one call of `correlate`; between two calls limits and Ctrl-C are looked at. None for all of them.
     ``watch(stopped)``
-        Called once before all other methods with a function that says whether the solve is to end; a long pass may ask it and raise.
+        Called once before all other methods with a function that says whether the solve is to end, by Ctrl-C or by its time limit, of which
+        a pass may take a tenth beyond it; a long pass may ask it and raise. When the call is over it says no.
     """
 
     @property

@@ -336,6 +336,69 @@ def test_results_that_are_lost_with_the_last_worker_are_not_waited_for_for_ever(
             there.run([there.task(_shards.as_it_is, 1)])
 
 
+#: What tasks of a worker in this process wait for, the parts of selections that have begun there, and how many of these may answer.
+RELEASED, BEGUN, ANSWERING = threading.Event(), [], []
+PART = _parts.part
+
+
+def answers_late(value):
+    """The number, at once if it is even."""
+    if value % 2:
+        RELEASED.wait()
+    return value
+
+
+def part_that_may_be_late(x, packed, asked):
+    """As `bestset.dask._parts.part`; tasks go to their workers by name."""
+    BEGUN.append(asked)
+    if len(BEGUN) > ANSWERING[0]:
+        RELEASED.wait()
+    return PART(x, packed, asked)
+
+
+@pytest.fixture
+def near():
+    """A client whose workers are threads of this process."""
+    RELEASED.clear()
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None, processes=False) as made, distributed.Client(made) as client:
+        yield client
+        RELEASED.set()
+
+
+def test_what_nobody_waits_for_is_left_out(near):
+    there, seen = _cluster.Cluster(near), []
+
+    def stopped():
+        # Once the two that answer have had all the time that they need.
+        seen.append(sum(task.state == "memory" for task in near.cluster.scheduler.tasks.values()))
+        return seen[-1] >= 2
+
+    assert there.run_while([there.task(answers_late, k) for k in range(4)], stopped) == [0, None, 2, None]
+    assert len(seen) > 1 and not there.stopped()
+    assert there.run_while([there.task(answers_late, k) for k in range(4)], lambda: True) == [None] * 4
+    # The next call is another.
+    assert there.run([there.task(answers_late, 6)]) == [6]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("answering", [0, 2])
+@pytest.mark.parametrize("what", ["slices", "folds"])
+def test_a_time_limit_does_not_wait_for_workers_that_never_answer(near, monkeypatch, what, answering):
+    monkeypatch.setattr(_parts, "part", part_that_may_be_late)
+    BEGUN.clear()
+    ANSWERING[:] = [answering]
+    if what == "folds":
+        # Those that are done choose, or, where there is none, a criterion.
+        X, y = data()
+        model = bd.cv(X, y, client=near, cv=3, max_size=4, prove=None, time_limit=3.0)
+        assert model.status_ == "time_limit"
+        return
+    X, y = hard(n=60, p=60)
+    given = {"lambda0": 10.0, "lambda2": 4.0, "standardize": False, "method": "exact"}
+    found, whole = bd.solve(X, y, client=near, time_limit=3.0, **given), bestset.solve(X, y, **given)
+    assert found.status == "time_limit" and found.lower_bound <= whole.objective * (1 + 1e-12)
+
+
 class Killer:
     """Kills a worker of the cluster by SIGKILL at random moments, one after the other, `most` of them: each when the last one is back."""
 
@@ -371,6 +434,23 @@ def test_killed_workers_change_no_bit(client, in_parts):
         same(bd.solve(there, y, max_size=4, prove=None, client=client), whole["solve"])
         same(bd.solve(there, y, lambda0=0.05, method="exact", client=client), whole["exact"])
     assert killer.kills > 0
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_design_serves_the_next_call_whatever_became_of_the_last(client, in_parts):
+    X, y = data()
+    there = bd.from_array(da.from_array(X, chunks=(-1, 20)), client)
+    assert bd.solve(there, y, lambda0=0.05, method="exact", time_limit=0.0).status == "time_limit"
+    assert np.array_equal(there.columns(np.array([3, 60])), X[:, [3, 60]])
+    same(bd.solve(there, y, lambda0=0.05), bestset.solve(X, y, lambda0=0.05))
+
+
+def test_folds_have_the_delta_of_the_client(client):
+    X, y = data()
+    y[:5] += 20.0
+    given = {"loss": "huber", "cv": 3, "max_size": 4, "prove": None}
+    one, whole = bd.cv(X, y, client=client, **given), bestset.BestSubsetRegressorCV(**given).fit(X, y)
+    assert np.array_equal(one.coef_, whole.coef_) and np.array_equal(one.cv_mean_, whole.cv_mean_)
 
 
 CHILD = """

@@ -1,5 +1,8 @@
 """Matrices that live elsewhere: the same answers as in memory, rounding that is paid for, failures that end a solve with what it has."""
 
+import os
+import signal
+import time
 import warnings
 
 import numpy as np
@@ -224,6 +227,80 @@ def test_a_failure_ends_a_solve_with_what_it_has(given):
     else:
         raise AssertionError("it reads without end")
     assert errors > 1 and cut > 0, (errors, cut)
+
+
+class Interrupted(Failing):
+    """At some call Ctrl-C, or what takes longer than the limit, which it is told to end by."""
+
+    def __init__(self, x, left, is_signal=True):
+        super().__init__(x, left)
+        self.is_signal = is_signal
+
+    def watch(self, stopped):
+        self.stopped = stopped
+
+    def _read(self):
+        self.left -= 1
+        if self.left == -1:
+            if self.is_signal:
+                os.kill(os.getpid(), signal.SIGINT)
+            while not self.stopped():
+                time.sleep(0.01)
+            raise OSError("given up")
+
+
+@pytest.fixture
+def signals():
+    """What a shell starts in the background ignores the signal, and Python leaves it so."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+CUT = {
+    "price": lambda X, y: bestset.solve(X, y, lambda0=1.0, prove=None, on_interrupt="return"),
+    "exact": lambda X, y: bestset.solve(X, y, lambda0=1.0, method="exact", on_interrupt="return"),
+    "size": lambda X, y: bestset.solve(X, y, k=2, prove=None, on_interrupt="return"),
+    "criterion": lambda X, y: bestset.solve(X, y, prove=None, on_interrupt="return"),
+    "huber": lambda X, y: bestset.solve(X, y, loss="huber", prove=None, on_interrupt="return"),
+    "path": lambda X, y: bestset.path(X, y, on_interrupt="return"),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("what", CUT)
+def test_ctrl_c_at_any_call_returns_an_answer_with_a_bound(what, signals):
+    X, y = regression(n=40, p=12, noise=2.0)
+    for calls in range(10_000):
+        there = Interrupted(X, calls + calls // 4)
+        found = CUT[what](there, y)
+        one = found[0] if what == "path" else found
+        if there.left >= 0:
+            assert calls > 2
+            return
+        # Or the answer was proved before.
+        assert found.status == "interrupted" or (found.status == "optimal" and calls > 0)
+        assert 0.0 <= one.lower_bound <= one.objective * (1 + 1e-12)
+        if calls == 0:
+            # Nothing is known of X: what y alone says.
+            assert len(one.support) == 0
+            if what != "huber":
+                assert np.isclose(one.objective, 0.5 * np.sum((y - y.mean()) ** 2)) and np.isclose(one.intercept, y.mean())
+        # It serves the next call.
+        assert not there.stopped() and there.columns(np.array([3])).shape == (40, 1)
+    raise AssertionError("it reads without end")
+
+
+def test_a_time_limit_ends_the_first_look():
+    X, y = regression(n=40, p=12, noise=2.0)
+    found = bestset.solve(Interrupted(X, 0, is_signal=False), y, lambda0=1.0, method="exact", time_limit=0.01)
+    assert found.status == "time_limit" and len(found.support) == 0 and found.lower_bound == 0.0
+    given = {"lambda0": 1.0, "standardize": False, "time_limit": 0.01}
+    with pytest.warns(ConvergenceWarning):
+        model = BestSubsetRegressorCV(cv=3, prove=None, time_limit=0.01).fit(Interrupted(X, 0, is_signal=False), y)
+    assert model.status_ == "time_limit" and not model.coef_.any() and np.isclose(model.intercept_, y.mean())
+    with pytest.raises(ValueError, match="before there was an answer to return: give it more time"):
+        bestset.solve(Interrupted(X, 0, is_signal=False), y, **given)
 
 
 def test_bad_objects_are_named():

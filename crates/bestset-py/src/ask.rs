@@ -7,7 +7,7 @@ use bestset::criteria::Criterion;
 use bestset::cv::{Rule, Score, Split};
 use bestset::path::Search;
 use bestset::select::{Folded, How, Posed, ProofFile, Prove, Selection, Workers};
-use bestset::{Coefficients, Error, Options};
+use bestset::{Coefficients, Error, Limits, Options};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -88,9 +88,14 @@ fn seconds(name: &'static str, value: f64) -> Result<Option<Duration>, Error> {
 }
 
 impl Control {
-    /// The options, coefficients to start from on the scale inside.
-    pub fn options(&self, posed: &Posed<'_>, cancel: &CancelFlag) -> Result<Options, Failure> {
+    /// When the call ends that begins now.
+    pub fn limits(&self) -> Result<Limits, Failure> {
         let time_limit = self.time_limit.map(|limit| seconds("time_limit", limit)).transpose()?.flatten();
+        Ok(Limits::begin(time_limit, CancelFlag::default()))
+    }
+
+    /// The options of what is left of the call, coefficients to start from on the scale inside.
+    pub fn options(&self, posed: &Posed<'_>, limits: &Limits) -> Result<Options, Failure> {
         let warm_start = self.warm_start.as_ref().map(|(support, values, intercept)| {
             let start = Coefficients { support: support.clone(), values: values.clone(), intercept: *intercept };
             posed.inward(&start)
@@ -103,10 +108,10 @@ impl Control {
             max_memory: self.max_memory,
             top: self.top,
             published: bestset::Published { stop: self.stop.parse()?, ..Default::default() },
-            time_limit,
+            time_limit: limits.left(),
             trace: self.trace,
             warm_start,
-            cancel: cancel.clone(),
+            cancel: limits.cancel().clone(),
             ..Options::default()
         })
     }
@@ -141,7 +146,7 @@ impl Control {
 
 impl Choice {
     /// The settings of the core.
-    pub fn selection(&self, posed: &Posed<'_>, control: &Control, cancel: &CancelFlag) -> Result<Selection, Failure> {
+    pub fn selection(&self, posed: &Posed<'_>, control: &Control, limits: &Limits) -> Result<Selection, Failure> {
         Ok(Selection {
             how: self.how()?,
             grid: Selection::prices(self.lambda0s.as_deref().unwrap_or_default(), self.ratio, self.points),
@@ -150,8 +155,8 @@ impl Choice {
             search: if self.full { Search::Full } else { Search::Neighbours },
             prove: control.prove()?,
             checkpoint: control.checkpoint.clone(),
-            workers: control.workers(cancel),
-            solve: control.options(posed, cancel)?,
+            workers: control.workers(limits.cancel()),
+            solve: control.options(posed, limits)?,
         })
     }
 

@@ -18,7 +18,7 @@ type Dict<'py> = PyResult<Bound<'py, PyDict>>;
 /// How a call with this control is run.
 pub fn caller<'c>(control: &Control, input: &Input<'_>, callback: Option<&'c Bound<'c, PyAny>>) -> Caller<'c> {
     let (threads, keep_answer) = (control.threads, control.keep_answer);
-    Caller { threads, cancel: input.cancel.clone(), keep_answer, callback }
+    Caller { threads, cancel: input.limits.cancel().clone(), keep_answer, callback }
 }
 
 /// A bound to so many significant digits: not below it, or not above.
@@ -50,12 +50,11 @@ pub fn select<'py>(
     control: Control,
     callback: Option<Bound<'py, PyAny>>,
 ) -> Dict<'py> {
-    let input = data.borrow(&setup)?;
+    let input = data.borrow(&setup, control.limits()?)?;
     let caller = caller(&control, &input, callback.as_ref());
-    let cancel = caller.cancel.clone();
     let (found, kept, unfinished) = run(py, &caller, |rows| {
         input.pose(|posed| {
-            let mut options = choice.selection(posed, &control, &cancel)?;
+            let mut options = choice.selection(posed, &control, &input.limits)?;
             if let Some(file) = control.proof() {
                 posed.check_proof()?;
                 file.check()?;
@@ -113,12 +112,11 @@ pub fn certify<'py>(
     control: Control,
     given: Given,
 ) -> Dict<'py> {
-    let input = data.borrow(&setup)?;
+    let input = data.borrow(&setup, control.limits()?)?;
     let caller = caller(&control, &input, None);
-    let cancel = caller.cancel.clone();
     let (judged, found) = run(py, &caller, |_| {
         input.pose(|posed| {
-            let options = choice.selection(posed, &control, &cancel)?;
+            let options = choice.selection(posed, &control, &input.limits)?;
             let judged = match given {
                 Given::One(support, values, intercept) => {
                     let outside = Coefficients { support, values, intercept };
@@ -151,12 +149,11 @@ pub fn path<'py>(
     choice: Choice,
     control: Control,
 ) -> Dict<'py> {
-    let input = data.borrow(&setup)?;
+    let input = data.borrow(&setup, control.limits()?)?;
     let caller = caller(&control, &input, None);
-    let cancel = caller.cancel.clone();
     let (found, remarks) = run(py, &caller, |_| {
         input.pose(|posed| {
-            let found = posed.path(&choice.selection(posed, &control, &cancel)?)?;
+            let found = posed.path(&choice.selection(posed, &control, &input.limits)?)?;
             Ok((output::ShownPath::new(posed, &found, None)?, posed.remarks()))
         })
     })?;
@@ -175,12 +172,11 @@ pub fn subsets<'py>(
     control: Control,
     most: Option<usize>,
 ) -> Dict<'py> {
-    let input = data.borrow(&setup)?;
+    let input = data.borrow(&setup, control.limits()?)?;
     let caller = caller(&control, &input, None);
-    let cancel = caller.cancel.clone();
     let (found, remarks, constant) = run(py, &caller, |_| {
         input.pose(|posed| {
-            let options = control.options(posed, &cancel)?;
+            let options = control.options(posed, &input.limits)?;
             let mut found = posed.subsets(most.unwrap_or(SUBSET_SIZES), &options)?;
             found.sizes.iter_mut().for_each(|s| s.coefficients = posed.outward(&s.coefficients));
             Ok((found, posed.remarks(), posed.constant()))
@@ -204,12 +200,11 @@ pub fn stability<'py>(
     control: Control,
     draws: Draws,
 ) -> Dict<'py> {
-    let input = data.borrow(&setup)?;
+    let input = data.borrow(&setup, control.limits()?)?;
     let caller = caller(&control, &input, None);
-    let cancel = caller.cancel.clone();
     let found = run(py, &caller, |_| {
         input.pose(|posed| {
-            let options = choice.selection(posed, &control, &cancel)?;
+            let options = choice.selection(posed, &control, &input.limits)?;
             Ok(posed.stability(&options, draws.subsamples, draws.share, draws.seed)?)
         })
     })?;

@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use bestset::design::{Csc, Dense, Design};
 use bestset::groups::Groups;
 use bestset::select::{Posed, Samples, Scale, Setup};
-use bestset::{Bounds, CancelFlag, Factors, Loss, Survival, Ties};
+use bestset::{Bounds, Factors, Limits, Loss, Survival, Ties};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -92,8 +92,8 @@ pub struct Input<'a> {
     weights: Option<&'a [f64]>,
     offset: Option<&'a [f64]>,
     setup: Setup,
-    /// Ends the call; a matrix that lives elsewhere looks at it in the middle of a pass.
-    pub cancel: CancelFlag,
+    /// When the call ends; a matrix that lives elsewhere looks at it in the middle of a pass.
+    pub limits: Limits,
 }
 
 fn columns<'a, T: numpy::Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<(usize, usize, &'a [T])> {
@@ -106,7 +106,7 @@ fn columns<'a, T: numpy::Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResul
 
 impl Matrix<'_> {
     /// Borrows the entries: slices may be read on other threads, arrays of numpy may not.
-    fn borrow(&self, cancel: &CancelFlag) -> PyResult<Borrowed<'_>> {
+    fn borrow(&self, limits: &Limits) -> PyResult<Borrowed<'_>> {
         fn later<'a, D: Design + 'a>(make: impl Fn() -> bestset::Result<D> + Send + Sync + 'a) -> MakeDesign<'a> {
             Box::new(move || Ok(Box::new(make()?)))
         }
@@ -123,7 +123,7 @@ impl Matrix<'_> {
                 later(move || Csc::new(n, s, r, v))
             }
             Self::Elsewhere(object) => {
-                let design = Elsewhere::new(object, cancel.clone())?;
+                let design = Elsewhere::new(object, limits)?;
                 later(move || Ok(design.again()))
             }
         }))
@@ -132,15 +132,14 @@ impl Matrix<'_> {
 
 impl<'py> Data<'py> {
     /// Borrows everything; `setup` is copied, it has at most a few numbers per feature.
-    pub fn borrow<'a>(&'a self, setup: &SetupArgument<'py>) -> PyResult<Input<'a>> {
+    pub fn borrow<'a>(&'a self, setup: &SetupArgument<'py>, limits: Limits) -> PyResult<Input<'a>> {
         let weights = self.sample_weight.as_ref().map(|w| w.as_slice()).transpose()?;
         let offset = self.offset.as_ref().map(|o| o.as_slice()).transpose()?;
-        let cancel = CancelFlag::default();
-        let (design, y) = (self.x.borrow(&cancel)?, self.y.as_slice()?);
+        let (design, y) = (self.x.borrow(&limits)?, self.y.as_slice()?);
         // Classes are numbered from 0.
         let last = y.iter().fold(0.0, |most: f64, y| most.max(*y));
         let classes = if setup.loss == "multinomial" { last as usize + 1 } else { 0 };
-        Ok(Input { design, y, weights, offset, setup: setup.own(self.survival.as_ref(), classes)?, cancel })
+        Ok(Input { design, y, weights, offset, setup: setup.own(self.survival.as_ref(), classes)?, limits })
     }
 }
 
@@ -213,6 +212,11 @@ impl SetupArgument<'_> {
 }
 
 impl Input<'_> {
+    /// The same for a part of a selection.
+    pub fn of_part(self, asked: &str) -> Result<Self, Failure> {
+        Ok(Self { setup: self.setup.of_part(asked)?, ..self })
+    }
+
     /// Poses the problem and hands it on.
     pub fn pose<T>(&self, body: impl FnOnce(&Posed<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
         let made: Box<dyn Design + '_>;
@@ -224,6 +228,6 @@ impl Input<'_> {
             }
         };
         let samples = Samples { x, y: self.y, weights: self.weights, offset: self.offset };
-        self.setup.pose(&samples, body)
+        self.setup.pose_within(&samples, &self.limits, body)
     }
 }

@@ -3,6 +3,7 @@
 use crate::errors::Failure;
 use crate::input::{Data, SetupArgument};
 use crate::run::{Caller, run};
+use bestset::Limits;
 use bestset_report::About;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -38,13 +39,15 @@ pub fn report<'py>(
     kept: PyRef<'py, Kept>,
     about: AboutArgument,
 ) -> PyResult<String> {
-    let input = data.borrow(&setup)?;
-    let caller = Caller { threads: None, cancel: input.cancel.clone(), keep_answer: false, callback: None };
+    let input = data.borrow(&setup, Limits::default())?;
+    let caller = Caller { threads: None, cancel: input.limits.cancel().clone(), keep_answer: false, callback: None };
     let (kept, about): (&Kept, About) = (&kept, about.into());
     let page = run(py, &caller, |_| {
         input.pose(|posed| {
             let text = "X is not what was fitted, or has been changed since: the report would not belong to the model";
-            kept.0.page(posed, &about, &input.cancel)?.ok_or_else(|| Failure::Python(PyValueError::new_err(text)))
+            kept.0
+                .page(posed, &about, input.limits.cancel())?
+                .ok_or_else(|| Failure::Python(PyValueError::new_err(text)))
         })
     })?;
     Ok(page)

@@ -2,12 +2,13 @@
 
 use crate::ask::{Choice, Control};
 use crate::calls::caller;
-use crate::elsewhere::Stopped;
+use crate::elsewhere::{Over, Stopped};
 use crate::input::{Data, SetupArgument};
 use crate::run::run;
 use bestset::select::Workers;
 use bestset::{CancelFlag, Error, Result};
 use pyo3::prelude::*;
+use std::time::Instant;
 
 /// The function, and whether anybody still waits for it.
 #[derive(Debug)]
@@ -17,10 +18,11 @@ pub struct Elsewhere {
 }
 
 impl Workers for Elsewhere {
-    fn run(&self, parts: Vec<String>) -> Result<Vec<String>> {
-        let stopped = Stopped(self.cancel.clone());
-        let found = Python::attach(|py| self.function.call1(py, (parts, stopped))?.extract::<Vec<String>>(py));
-        found.map_err(|error| match self.cancel.is_cancelled() {
+    fn run(&self, parts: Vec<String>, until: Option<Instant>) -> Result<Vec<Option<String>>> {
+        let stopped = Over::new(self.cancel.clone(), until);
+        let given = Stopped(stopped.clone());
+        let found = Python::attach(|py| self.function.call1(py, (parts, given))?.extract::<Vec<Option<String>>>(py));
+        found.map_err(|error| match stopped.is_over() {
             true => Error::Stopped,
             false => {
                 Error::Read { what: "the workers".into(), place: "a round of tasks".into(), reason: error.to_string() }
@@ -39,11 +41,10 @@ pub fn part<'py>(
     control: Control,
     asked: String,
 ) -> PyResult<String> {
-    let input = data.borrow(&setup)?;
+    let input = data.borrow(&setup, control.limits()?)?.of_part(&asked)?;
     let caller = caller(&control, &input, None);
-    let cancel = caller.cancel.clone();
     let found = run(py, &caller, |_| {
-        input.pose(|posed| Ok(posed.part(&choice.selection(posed, &control, &cancel)?, &asked)?))
+        input.pose(|posed| Ok(posed.part(&choice.selection(posed, &control, &input.limits)?, &asked)?))
     })?;
     Ok(found)
 }

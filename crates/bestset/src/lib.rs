@@ -98,7 +98,7 @@ mod wide;
 
 pub use certificate::Certificate;
 pub use classes::{ClassCoefficients, class_probabilities, explained_by_classes, likeliest_classes};
-pub use control::{CancelFlag, Method, Observer, Options, Published, Step, Stop};
+pub use control::{CancelFlag, Limits, Method, Observer, Options, Published, Step, Stop};
 pub use error::{Error, Result};
 pub use loss::{Baseline, CoupledConjugate, CoupledCurvature, CoupledLoss, Curve, KaplanMeier, RiskGroup, concordance};
 pub use loss::{

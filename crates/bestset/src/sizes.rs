@@ -136,8 +136,15 @@ impl<'p, 'a> Climb<'p, 'a> {
         let most = if grows { (largest + (largest / 5).max(2)).min(problem.ncols()) } else { largest };
         let mut climb = Self { best: vec![(work.objective(), null); most + 1], work, grows };
         for point in path.map_or(&[][..], |path| &path.points) {
-            climb.work.load(&point.solution.coefficients)?;
-            climb.offer();
+            match climb.work.load(&point.solution.coefficients) {
+                // Columns that a limit keeps from being read again: the path knows P.
+                Err(Error::Stopped) => {
+                    let coefficients = &point.solution.coefficients;
+                    let cost = point.lambda0 * coefficients.nonzeros() as f64;
+                    climb.keep(point.solution.objective() - cost, coefficients);
+                }
+                loaded => loaded.map(|()| climb.offer())?,
+            }
         }
         Ok(climb)
     }
@@ -149,8 +156,11 @@ impl<'p, 'a> Climb<'p, 'a> {
     /// Keeps the workspace's point for its own size and the larger ones that have nothing better.
     fn offer(&mut self) {
         let (objective, coefficients) = (self.work.objective(), self.work.coefficients());
-        let size = coefficients.nonzeros();
-        for known in self.best.iter_mut().skip(size) {
+        self.keep(objective, &coefficients);
+    }
+
+    fn keep(&mut self, objective: f64, coefficients: &Coefficients) {
+        for known in self.best.iter_mut().skip(coefficients.nonzeros()) {
             if objective < known.0 {
                 *known = (objective, coefficients.clone());
             }
@@ -311,7 +321,10 @@ impl<'p, 'a> Climb<'p, 'a> {
         let skipped = if monitor.stop(0).is_some() { path.points.len().saturating_sub(1) } else { 0 };
         for point in &path.points[skipped..] {
             let alpha = &point.solution.dual;
-            let tau = problem.correlations(alpha)?;
+            let tau = match problem.correlations(alpha) {
+                Err(Error::Stopped) => break,
+                tau => tau?,
+            };
             monitor.passes += 1.0;
             for (best, limited) in found.iter_mut().zip(&limited) {
                 let (bound, s) = match limited {
@@ -324,10 +337,30 @@ impl<'p, 'a> Climb<'p, 'a> {
             }
         }
         for (best, limited) in found.iter_mut().zip(&limited).filter(|_| path.points.is_empty()) {
-            let null = limited.as_ref().map(Problem::bound_after_a_stop).transpose()?.flatten();
+            let null = match limited.as_ref().map(Problem::bound_after_a_stop).transpose() {
+                Err(Error::Stopped) => None,
+                null => null?.flatten(),
+            };
             *best = null.unwrap_or_else(|| best.clone());
         }
+        // Conjugates are zero at zero, and so is D.
+        let nothing = || (0.0, vec![0.0; problem.nrows()]);
+        found.iter_mut().filter(|best| best.1.is_empty()).for_each(|best| *best = nothing());
         Ok(found)
+    }
+
+    /// P and coefficients of the best known with at most k features, fitted to the last digits.
+    fn fitted(&mut self, k: usize, monitor: &Monitor<'_>) -> Result<(f64, Coefficients)> {
+        let mut coefficients = self.best[k].1.clone();
+        if self.grows {
+            self.work.load(&coefficients)?;
+            crate::search::fit::refit(&mut self.work, monitor);
+            if self.work.objective() <= self.best[k].0 {
+                coefficients = self.work.coefficients();
+            }
+            coefficients = polished(self.problem(), coefficients, monitor)?;
+        }
+        Ok((self.problem().clone().with_max_size(k)?.value(&coefficients)?, coefficients))
     }
 
     fn solution(
@@ -338,16 +371,11 @@ impl<'p, 'a> Climb<'p, 'a> {
         options: &Options,
         monitor: &Monitor<'_>,
     ) -> Result<Solution> {
-        let mut coefficients = self.best[k].1.clone();
-        if self.grows {
-            self.work.load(&coefficients)?;
-            crate::search::fit::refit(&mut self.work, monitor);
-            if self.work.objective() <= self.best[k].0 {
-                coefficients = self.work.coefficients();
-            }
-            coefficients = polished(self.problem(), coefficients, monitor)?;
-        }
-        let objective = self.problem().clone().with_max_size(k)?.value(&coefficients)?;
+        let (objective, coefficients) = match self.fitted(k, monitor) {
+            // Columns that a limit keeps from being read again.
+            Err(Error::Stopped) => self.best[k].clone(),
+            fitted => fitted?,
+        };
         let certificate = Certificate::new(objective, None, lower_bound);
         let ended = monitor.stop(0).unwrap_or(Status::Converged);
         let status = certificate.status(ended, options.absolute(self.problem()), options.gap);

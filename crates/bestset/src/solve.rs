@@ -172,7 +172,8 @@ pub(crate) fn rescued(problem: &Problem<'_>, monitor: Monitor<'_>, error: Error)
     };
     let (objective, coefficients) = answer.unwrap_or_else(null);
     dual.resize(problem.nrows(), 0.0);
-    let certificate = Certificate::new(objective, None, lower_bound);
+    // Where nothing is proved yet, P is at least 0.
+    let certificate = Certificate::new(objective, None, lower_bound.max(0.0));
     Ok(concluded(Solution { cause, ..Solution::new(coefficients, certificate, status, dual) }, monitor))
 }
 

@@ -20,6 +20,13 @@ RETRIES = 5
 #: Seconds between two looks at whether the work is still wanted.
 LOOK = 0.1
 
+#: Seconds that results which are ready have to come here when the work is no longer wanted: their workers may be lost.
+ON_THEIR_WAY = 1.0
+
+
+class Ended(RuntimeError):
+    """Nobody waits for results any longer."""
+
 
 class Cluster:
     """Runs tasks and gives their results in order.
@@ -51,27 +58,45 @@ class Cluster:
         try:
             if self.client is None:
                 return list(compute(*tasks))
-            return self._futures(list(tasks))
+            results: list[Any] = [None] * len(tasks)
+            self._futures(list(tasks), results, takes_ready=False)
+            return results
         finally:
             self.seconds += time.perf_counter() - begun
             self.sweeps += 1
 
-    def _futures(self, tasks: list[Any]) -> list[Any]:
+    def run_while(self, tasks: Sequence[Any], stopped: Callable[[], bool]) -> list[Any]:
+        """As `run`, by the workers of a client; once `stopped` says so those that are there, and None in the place of the others."""
+        results: list[Any] = [None] * len(tasks)
+        before, self.stopped = self.stopped, stopped
+        try:
+            self._futures(list(tasks), results, takes_ready=True)
+        except Ended:
+            pass
+        finally:
+            # It says so for this call alone.
+            self.stopped = before
+        return results
+
+    def _futures(self, tasks: list[Any], results: list[Any], takes_ready: bool) -> None:
+        """The results into their places; where nobody waits any longer, those that are ready if asked for."""
         self._check()
         check_package(self.client)
         waiting = Waiting(self.client)
-        results: list[Any] = [None] * len(tasks)
         left, lost = list(range(len(tasks))), 0
         while left:
             futures = self.client.compute([tasks[k] for k in left], retries=self.retries)
             try:
                 self._wait(futures, waiting, len(tasks) - len(left))
                 left, lost = self._collect(futures, left, results, lost, waiting)
+            except Ended:
+                if takes_ready:
+                    self._take_ready(futures, left, results)
+                raise
             finally:
                 # Nobody waits for what is not done by now.
                 for future in futures:
                     future.release()
-        return results
 
     def _wait(self, futures: list[Any], waiting: Waiting, done: int) -> None:
         """Until all have ended, or one has failed by itself."""
@@ -89,10 +114,26 @@ class Cluster:
                 return
             checked = sum(future.status == "finished" for future in futures)
 
+    def _coming(self, futures: list[Any]) -> concurrent.futures.Future[Any]:
+        """The results of futures that are done, on their way here."""
+        return asyncio.run_coroutine_threadsafe(self.client.gather(futures, asynchronous=True), self.client.loop.asyncio_loop)
+
+    def _take_ready(self, futures: list[Any], places: list[int], results: list[Any]) -> None:
+        """Takes what is done, if it comes soon."""
+        if self.client.status != "running":
+            return
+        ready = [(k, future) for k, future in zip(places, futures) if future.status == "finished"]
+        values = self._coming([future for _, future in ready])
+        if concurrent.futures.wait([values], timeout=ON_THEIR_WAY).done and values.exception() is None:
+            for (k, _), value in zip(ready, values.result()):
+                results[k] = value
+        else:
+            values.cancel()
+
     def _gather(self, futures: list[Any], waiting: Waiting) -> list[Any]:
         """The results of futures that are done. Those that are lost with their workers meanwhile are computed again, for which
         Dask's `gather` would wait for ever."""
-        values = asyncio.run_coroutine_threadsafe(self.client.gather(futures, asynchronous=True), self.client.loop.asyncio_loop)
+        values = self._coming(futures)
         try:
             while not concurrent.futures.wait([values], timeout=LOOK).done:
                 self._check()
@@ -111,7 +152,7 @@ class Cluster:
         cause: Exception | None = None
         try:
             values = self._gather([future for _, future in done], waiting)
-        except NoWorkers:
+        except (Ended, NoWorkers):
             raise
         except Exception as lost_on_its_way:
             # Or the client is gone.
@@ -143,7 +184,7 @@ class Cluster:
 
     def _check(self) -> None:
         if self.stopped():
-            raise RuntimeError("the solve has ended")
+            raise Ended("the solve has ended")
         if self.client is not None and self.client.status not in ("running", "connecting"):
             raise RuntimeError(
                 f"the client is {self.client.status}: keep it open until the fit has ended "

@@ -40,10 +40,9 @@ def spread(cluster: Cluster, sources: list[Any]) -> Iterator[None]:
         packed = pickle.dumps((data.y, data.sample_weight, data.offset, setup, choice, alone))
         x, rest = cluster.task(whole, *sources), cluster.shared(packed)
 
-        def run(asked: list[str], stopped: Callable[[], bool]) -> list[str]:
-            cluster.stopped = stopped
+        def run(asked: list[str], stopped: Callable[[], bool]) -> list[str | None]:
             try:
-                return cluster.run([cluster.task(part, x, rest, text) for text in asked])
+                return cluster.run_while([cluster.task(part, x, rest, text) for text in asked], stopped)
             except Exception as error:
                 if asked[0].startswith('{"fold"') and not stopped():
                     lost.append(str(error))

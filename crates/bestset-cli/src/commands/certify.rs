@@ -86,7 +86,7 @@ impl Certify {
         }
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&input, &fitting, &session)?;
-        fitting.pose(&data, |posed| {
+        fitting.pose(&data, &session, |posed| {
             // The bound with categories as a whole is not one for the objective of single levels, which is shown.
             if posed.setup.groups.is_some() {
                 answer::refuse_groups(posed, "certify")?;

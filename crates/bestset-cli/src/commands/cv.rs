@@ -42,7 +42,7 @@ impl Cv {
         self.path.check()?;
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
-        self.fitting.pose(&data, |posed| {
+        self.fitting.pose(&data, &session, |posed| {
             let how = self.cv.how();
             let mut options = self.path.selection(how, self.prove, session.options(Method::Incremental));
             if self.output.wants_report() {

@@ -49,7 +49,7 @@ impl Exact {
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
         self.proof.check(&data, &self.input)?;
-        self.fitting.pose(&data, |posed| {
+        self.fitting.pose(&data, &session, |posed| {
             self.proof.check_problem(posed)?;
             let how = self.size.how().unwrap_or_else(|| self.choice.how());
             let mut options = self.path.selection(how, None, session.options(Method::Exact));

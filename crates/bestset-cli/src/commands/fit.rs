@@ -48,7 +48,7 @@ impl Fit {
         self.path.check()?;
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
-        self.fitting.pose(&data, |posed| {
+        self.fitting.pose(&data, &session, |posed| {
             let how = self.size.how().unwrap_or_else(|| self.choice.how());
             let options = self.path.selection(how, self.prove, session.options(Method::Incremental));
             let found = answer::select(posed, &options, &session)?;

@@ -74,7 +74,7 @@ impl Path {
         self.path.check()?;
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
-        self.fitting.pose(&data, |posed| {
+        self.fitting.pose(&data, &session, |posed| {
             let options = self.path.selection(self.choice.how(), None, session.options(Method::Incremental));
             let found = answer::select(posed, &options, &session)?;
             let mut written = Vec::new();

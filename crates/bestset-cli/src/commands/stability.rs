@@ -75,7 +75,7 @@ impl Stability {
     pub fn run(&self, cancel: &CancelFlag, out: &mut dyn Write) -> Result<Exit, Failure> {
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
-        self.fitting.pose(&data, |posed| {
+        self.fitting.pose(&data, &session, |posed| {
             session.progress.start(format!("{} subsamples", self.subsamples));
             let solve = session.options(Method::Incremental);
             let options = Selection { max_size: self.max_size, solve, ..Selection::default() };

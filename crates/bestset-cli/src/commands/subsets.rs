@@ -79,7 +79,7 @@ impl Subsets {
         self.output.check(&self.input.file)?;
         let session = Session::start(&self.limits, cancel);
         let data = Loaded::read(&self.input, &self.fitting, &session)?;
-        self.fitting.pose(&data, |posed| {
+        self.fitting.pose(&data, &session, |posed| {
             let most = self.max_size.unwrap_or(SUBSET_SIZES).min(posed.features());
             session.progress.start(format!("best subsets of 1 to {most} features"));
             let found = posed.subsets(most, &session.options(Method::Exact))?;

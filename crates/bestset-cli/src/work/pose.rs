@@ -1,13 +1,13 @@
 //! The problem posed on the data: the core standardises, errors name columns.
 
-use super::Loaded;
 use super::fault::with_names;
+use super::{Loaded, Session};
 use crate::args::FittingArgs;
 use crate::exit::Failure;
-use bestset::Bounds;
 use bestset::design::Design;
 use bestset::groups::Groups;
 use bestset::select::{Samples, Setup};
+use bestset::{Bounds, Limits};
 use std::ops::Range;
 
 /// The core's problem with the names of the data.
@@ -26,7 +26,12 @@ impl<'a> std::ops::Deref for Posed<'a> {
 
 impl FittingArgs {
     /// Poses the problem and hands it on: views on the data live as long as that takes.
-    pub fn pose<T>(&self, data: &Loaded, body: impl FnOnce(&Posed<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+    pub fn pose<T>(
+        &self,
+        data: &Loaded,
+        session: &Session<'_>,
+        body: impl FnOnce(&Posed<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let own;
         let x: &dyn Design = match &data.disk {
             Some(stored) => stored,
@@ -42,7 +47,9 @@ impl FittingArgs {
             offset: data.set.offset.as_deref(),
         };
         let setup = self.setup(data)?;
-        setup.pose(&samples, |core| body(&Posed { data, core })).map_err(|failure| with_names(failure, data))
+        let limits = Limits::begin(session.clock.left(), session.cancel.clone());
+        let posed = setup.pose_within(&samples, &limits, |core| body(&Posed { data, core }));
+        posed.map_err(|failure| with_names(failure, data))
     }
 
     /// What is asked of the data.

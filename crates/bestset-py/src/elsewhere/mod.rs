@@ -4,12 +4,15 @@
 //! of the active set again and again.
 
 mod largest;
+mod over;
 mod reaching;
 
 use bestset::design::{BlockBody, Column, Dense, Design, LargeProducts, LargestPairs, Moments, PairsAsked, Reaching};
-use bestset::{CancelFlag, Error, Result};
+use bestset::{Error, Limits, Result};
 use numpy::npyffi::NPY_ORDER;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use over::EndOfCall;
+pub use over::{Over, Stopped};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -27,17 +30,6 @@ const FETCHED: usize = 64 << 20;
 /// Features whose numbers one task copies.
 const COPIED: usize = 1 << 12;
 
-/// Whether the call that X belongs to is to end: what an object may ask in the middle of a long pass.
-#[pyclass(frozen)]
-pub struct Stopped(pub CancelFlag);
-
-#[pymethods]
-impl Stopped {
-    fn __call__(&self) -> bool {
-        self.0.is_cancelled()
-    }
-}
-
 /// What the object said of itself.
 pub struct Elsewhere {
     object: Py<PyAny>,
@@ -50,14 +42,16 @@ pub struct Elsewhere {
     has_reaching: bool,
     has_largest: bool,
     has_pairs: bool,
-    cancel: CancelFlag,
+    over: Arc<Over>,
+    /// Of the one that the call began with.
+    _end: Option<EndOfCall>,
     kept: Mutex<HashMap<usize, Arc<Vec<f64>>>>,
     view: Mutex<Option<KeptView>>,
 }
 
 impl Elsewhere {
     /// Asks the object for its shape and its rounding.
-    pub fn new(object: &Bound<'_, PyAny>, cancel: CancelFlag) -> PyResult<Self> {
+    pub fn new(object: &Bound<'_, PyAny>, limits: &Limits) -> PyResult<Self> {
         let name = object.get_type().name()?.to_string();
         for method in ["correlate", "columns"] {
             if !object.hasattr(method)? {
@@ -77,8 +71,9 @@ impl Elsewhere {
             object.hasattr("largest_pairs")?,
         ];
         let rounding = rounding(object, nrows, &name)?;
+        let over = Over::of_passes(limits);
         if object.hasattr("watch")? {
-            object.call_method1("watch", (Bound::new(object.py(), Stopped(cancel.clone()))?,))?;
+            object.call_method1("watch", (Bound::new(object.py(), Stopped(over.clone()))?,))?;
         }
         let (object, trip, kept, view) =
             (object.clone().unbind(), trip.unwrap_or(ncols), Mutex::default(), Mutex::default());
@@ -93,7 +88,8 @@ impl Elsewhere {
             has_reaching,
             has_largest,
             has_pairs,
-            cancel,
+            _end: Some(EndOfCall(over.clone())),
+            over,
             kept,
             view,
         })
@@ -102,8 +98,8 @@ impl Elsewhere {
     /// The same object for another call of the engine; nothing is kept from one to the next, since the data may have changed.
     pub fn again(&self) -> Self {
         let object = Python::attach(|py| self.object.clone_ref(py));
-        let (name, cancel) = (self.name.clone(), self.cancel.clone());
-        Self { object, name, cancel, kept: Mutex::default(), view: Mutex::default(), ..*self }
+        let (name, over) = (self.name.clone(), self.over.clone());
+        Self { object, name, over, _end: None, kept: Mutex::default(), view: Mutex::default(), ..*self }
     }
 
     fn failed(&self, place: String, reason: impl std::fmt::Display) -> Error {
@@ -112,7 +108,7 @@ impl Elsewhere {
 
     /// Why a call has failed, or that nobody waits for what it gave up.
     fn ended(&self, place: &impl Fn() -> String, error: PyErr) -> Error {
-        if self.cancel.is_cancelled() { Error::Stopped } else { self.failed(place(), error) }
+        if self.over.is_over() { Error::Stopped } else { self.failed(place(), error) }
     }
 
     /// Calls a method and hands its array, of this shape, to `read`.

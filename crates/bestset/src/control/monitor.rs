@@ -46,7 +46,7 @@ const RATE: f64 = 1e9;
 /// Multiplications of the shortest sweep whose time says how fast sweeps are: some milliseconds.
 const TELLING: f64 = 1e7;
 
-/// When a solve must end; may be shared between threads.
+/// When a solve, or a call that it is part of, must end; may be shared between threads. By default never.
 #[derive(Debug, Clone)]
 pub struct Limits {
     start: Instant,
@@ -57,14 +57,36 @@ pub struct Limits {
     cancel: CancelFlag,
 }
 
+impl Default for Limits {
+    fn default() -> Self {
+        Self::begin(None, CancelFlag::default())
+    }
+}
+
 impl Limits {
+    /// Those of a call that begins now: so much time, and a flag.
+    pub fn begin(time_limit: Option<Duration>, cancel: CancelFlag) -> Self {
+        Self { start: Instant::now(), time_limit, kept_back: Duration::ZERO, max_iterations: usize::MAX, cancel }
+    }
+
+    /// What ends it at once.
+    pub fn cancel(&self) -> &CancelFlag {
+        &self.cancel
+    }
+
     /// Seconds since the start.
     pub fn seconds(&self) -> f64 {
         self.start.elapsed().as_secs_f64()
     }
 
+    /// When the time is up.
+    pub(crate) fn until(&self) -> Option<Instant> {
+        // Beyond what a clock can say is as good as never.
+        self.left().and_then(|left| Instant::now().checked_add(left))
+    }
+
     /// What is left of the time limit.
-    pub(crate) fn left(&self) -> Option<Duration> {
+    pub fn left(&self) -> Option<Duration> {
         self.time_limit.map(|limit| limit.saturating_sub(self.kept_back).saturating_sub(self.start.elapsed()))
     }
 
@@ -156,11 +178,8 @@ impl<'o> Monitor<'o> {
     pub fn new(options: &Options, observer: &'o mut dyn Observer) -> Self {
         Self {
             limits: Limits {
-                start: Instant::now(),
-                time_limit: options.time_limit,
-                kept_back: Duration::ZERO,
                 max_iterations: options.max_iterations.unwrap_or(usize::MAX),
-                cancel: options.cancel.clone(),
+                ..Limits::begin(options.time_limit, options.cancel.clone())
             },
             keep: options.trace,
             observer,

@@ -16,6 +16,7 @@ mod reaching;
 mod standardized;
 mod stored;
 mod subset;
+mod unread;
 mod vectors;
 
 pub use crate::kernel::Element;
@@ -26,7 +27,9 @@ pub use genotypes::{Counts, Genotypes, People, WholeSums};
 pub(crate) use held::Held;
 pub use pairs::{LargestPairs, PairsAsked};
 pub(crate) use passes::each_column;
-pub use passes::{Check, correlate, correlate_and_square, correlate_many, correlate_roughly, moments, squares};
+pub use passes::{
+    Check, correlate, correlate_and_square, correlate_many, correlate_roughly, moments, moments_while, squares,
+};
 use passes::{farthest, in_blocks, long_part};
 pub use per_class::PerClass;
 pub use reaching::{Reaching, reaching};
@@ -35,6 +38,7 @@ pub(crate) use standardized::is_constant;
 pub use stored::{GenotypeFile, Reading, Stored, column_names, names_file, names_said, numpy_remedy, numpy_type};
 pub use stored::{names_are_older, remove_column_names, write_column_names};
 pub use subset::{ColumnSubset, RowSubset};
+pub(crate) use unread::Unread;
 pub use vectors::Vectors;
 
 use crate::error::Result;

@@ -7,6 +7,11 @@ use rayon::prelude::*;
 
 /// Moments of every column, in parallel.
 pub fn moments(design: &dyn Design, weights: Option<&[f64]>) -> Result<Vec<Moments>> {
+    moments_while(design, weights, &|| Ok(()))
+}
+
+/// As [`moments`], with a question between its parts where it is long.
+pub fn moments_while(design: &dyn Design, weights: Option<&[f64]>, check: Check<'_>) -> Result<Vec<Moments>> {
     if let Some(all) = design.all_moments(weights)? {
         return Ok(all);
     }
@@ -15,7 +20,7 @@ pub fn moments(design: &dyn Design, weights: Option<&[f64]>) -> Result<Vec<Momen
     }
     let n = design.nrows();
     let total = weights.map_or(n as f64, kernel::sum);
-    let all = each_column(design, |design, buffer, j| {
+    let all = each_column_while(design, check, |design, buffer, j| {
         design.column(j, buffer)?;
         Ok(buffer.moments(n, weights, total))
     })?;
@@ -165,6 +170,15 @@ pub(crate) fn each_column<T: Send>(
     design: &dyn Design,
     one: impl Fn(&dyn Design, &mut Column, usize) -> Result<T> + Sync + Send,
 ) -> Result<Vec<T>> {
+    each_column_while(design, &|| Ok(()), one)
+}
+
+/// With a question between two blocks; none before the first, so that what is short is never cut.
+fn each_column_while<T: Send>(
+    design: &dyn Design,
+    check: Check<'_>,
+    one: impl Fn(&dyn Design, &mut Column, usize) -> Result<T> + Sync + Send,
+) -> Result<Vec<T>> {
     let of = |design: &dyn Design, features: &[usize]| -> Result<Vec<T>> {
         if is_small(design.stored()) {
             let mut buffer = Column::default();
@@ -174,11 +188,22 @@ pub(crate) fn each_column<T: Send>(
     };
     let (all, mut made) = ((0..design.ncols()).collect::<Vec<usize>>(), Vec::new());
     let is_done = design.each_block(&all, &mut |places, local, block| {
+        if !made.is_empty() {
+            check()?;
+        }
         made.push((places.start, of(block, local)?));
         Ok(())
     })?;
+    if !is_done {
+        for (k, features) in all.chunks(long_part(design, 1)).enumerate() {
+            if k > 0 {
+                check()?;
+            }
+            made.push((k, of(design, features)?));
+        }
+    }
     made.sort_unstable_by_key(|part| part.0);
-    if is_done { Ok(made.into_iter().flat_map(|part| part.1).collect()) } else { of(design, &all) }
+    Ok(made.into_iter().flat_map(|part| part.1).collect())
 }
 
 /// Work too small to be worth handing to other threads.

@@ -1,7 +1,8 @@
 //! Centring and scaling as a view: nothing is copied, sparse columns stay sparse.
 
 use crate::design::{
-    BlockBody, Column, Design, LargeProducts, LargestPairs, Moments, PairsAsked, Reaching, Vectors, moments,
+    BlockBody, Check, Column, Design, LargeProducts, LargestPairs, Moments, PairsAsked, Reaching, Vectors,
+    moments_while,
 };
 use crate::error::{Error, Result, check_finite, check_length, check_weights};
 use crate::kernel;
@@ -47,13 +48,24 @@ impl<'a> Standardized<'a> {
     /// [constant but for rounding](Standardized::flat), have an infinite scale and are zero; so is a column of zeros, of scale one, that
     /// is not centred.
     pub fn fit(inner: &'a dyn Design, weights: Option<&[f64]>, centre: bool, norm: f64) -> Result<Self> {
+        Self::fit_while(inner, weights, centre, norm, &|| Ok(()))
+    }
+
+    /// As [`Standardized::fit`], with a question between the parts of a long look at all columns.
+    pub fn fit_while(
+        inner: &'a dyn Design,
+        weights: Option<&[f64]>,
+        centre: bool,
+        norm: f64,
+        check: Check<'_>,
+    ) -> Result<Self> {
         if !(norm > 0.0 && norm.is_finite()) {
             return Err(Error::Range { name: "norm", value: norm, range: "finite and above 0" });
         }
         if let Some(weights) = weights {
             check_weights(weights, inner.nrows())?;
         }
-        let all = moments(inner, weights)?;
+        let all = moments_while(inner, weights, check)?;
         let scale = all.iter().map(|m| match (if centre { m.centred } else { m.squares }, centre) {
             (_, true) if is_flat(m) => f64::INFINITY,
             (squares, _) if squares > 0.0 => squares.sqrt() / norm,
@@ -68,8 +80,8 @@ impl<'a> Standardized<'a> {
 
     /// The columns as they are, but for those that are constant or [so but for rounding](Standardized::flat), which are zero: an
     /// intercept has what they say, and far from zero they cost digits. `None` where there is none of these.
-    pub fn flattened(inner: &'a dyn Design, weights: Option<&[f64]>) -> Result<Option<Self>> {
-        let all = moments(inner, weights)?;
+    pub fn flattened(inner: &'a dyn Design, weights: Option<&[f64]>, check: Check<'_>) -> Result<Option<Self>> {
+        let all = moments_while(inner, weights, check)?;
         if !all.iter().any(|m| m.squares > 0.0 && is_flat(m)) {
             return Ok(None);
         }

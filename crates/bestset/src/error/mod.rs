@@ -287,8 +287,10 @@ pub enum Error {
         /// What is wrong, and what to do.
         reason: String,
     },
-    /// A limit struck in the middle of a pass over the columns.
-    #[error("a limit struck in the middle of a pass over X")]
+    /// A limit struck in the middle of a pass over the columns, and before there was an answer where this comes out.
+    #[error(
+        "it was ended, by Ctrl-C or by its time limit, while X was being read and before there was an answer to return: give it more time, or a matrix that is read faster"
+    )]
     Stopped,
     /// A name that no method has.
     #[error("there is no method named {name:?}")]

@@ -158,6 +158,8 @@ pub struct Tuning {
     pub slices: usize,
     /// Nodes that a slice takes before it comes back: a second or so, against the tenth that it takes to be sent and made ready.
     pub slice_nodes: usize,
+    /// The same at the least, where little is left of a time limit: fewer take less long than to be sent. Not tuned.
+    pub least_slice_nodes: usize,
     /// Nodes that are looked at before a tree is divided: most proofs end there.
     pub nodes_before_slices: usize,
 }
@@ -232,6 +234,7 @@ impl Default for Tuning {
             probe_rounds: 6,
             slices: 16,
             slice_nodes: 256,
+            least_slice_nodes: 8,
             nodes_before_slices: 96,
         }
     }

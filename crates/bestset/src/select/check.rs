@@ -32,6 +32,11 @@ impl Task {
         }
     }
 
+    /// Whether points of a path are judged.
+    pub(super) fn is_choice(self) -> bool {
+        matches!(self, Self::Criterion | Self::CrossValidation)
+    }
+
     fn place(self) -> &'static str {
         match self {
             Self::Price => "at a price",

@@ -9,6 +9,7 @@ use crate::cv::{CrossValidation, CvOptions, Division, FoldEnd, Work};
 use crate::error::Result;
 use crate::path::{PathOptions, Point, Search};
 use crate::solution::Status;
+use std::time::Instant;
 
 /// Cross-validation compares so many sizes at least: samples left out judge larger models than a criterion can.
 const FOLDED_SIZE: usize = 20;
@@ -104,26 +105,11 @@ impl<'a> Run<'_, 'a> {
         match (self.path_checkpoint(), &self.options.workers) {
             (Some(file), _) => crate::checkpoint::cross_validate_work(work, file, &show),
             (None, Some(workers)) => {
-                let count = work.parts.splits.len();
-                work.with_folds(&show, || workers::folds(&**workers, count))
+                let (problem, count) = (&self.posed.problem, work.parts.splits.len());
+                let until = options.path.solve.time_limit.and_then(|left| Instant::now().checked_add(left));
+                work.with_folds(&show, || workers::folds(&**workers, problem, count, until))
             }
             (None, None) => work.observed(&show),
         }
-    }
-
-    /// A limit struck before the first point: the null model, which is best at the price that its loss is.
-    fn null(&self, status: Status, observer: &mut dyn Observer) -> Result<Selected> {
-        let problem = &self.posed.problem;
-        let u = problem.null_margins();
-        let lambda0 = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));
-        let mut found = self.at_price(lambda0, self.ridge(), None, observer)?;
-        // Or every answer of the path is larger than the largest size.
-        if status != Status::Converged {
-            found.remarks.push(Remark::Path(status));
-            if found.solution.status != Status::Interrupted {
-                found.solution.status = status;
-            }
-        }
-        Ok(found)
     }
 }

@@ -8,6 +8,7 @@
 //! | `selection` | what is asked of it: [`Selection`], its settings and their defaults |
 //! | `check` | what a selection could not use, which is refused |
 //! | `classes` | many classes: columns inside, coefficients of every class outside |
+//! | `cut` | what is answered where a limit strikes before there is anything |
 //! | `data` | what there is to know about the samples |
 //! | `pose` | the scale inside, λ2 where none is given, coefficients on the scale of the columns given |
 //! | `choose` | what judges the points of a path |
@@ -26,6 +27,7 @@ mod check;
 mod choose;
 mod classes;
 mod conclude;
+mod cut;
 mod data;
 mod pose;
 mod proof;
@@ -149,16 +151,22 @@ impl<'a> Posed<'a> {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Selected> {
         options.check(self, Task::of(&options.how))?;
+        let options = &self.selection_within(options);
         let run = Run::new(self, options, progress);
         if matches!(options.how, How::Criterion(_) | How::CrossValidation(_)) {
             self.know_chance(&run.solve_options())?;
         }
-        let mut found = match &options.how {
+        let found = match &options.how {
             How::Price(lambda0) => run.at_price(*lambda0, run.ridge(), None, observer),
             How::Size(k) => run.at_size(*k, run.ridge(), None, observer),
             How::Criterion(criterion) => run.by_criterion(*criterion, observer),
             How::CrossValidation(folded) => run.by_cross_validation(folded, observer),
-        }?;
+        };
+        let mut found = match found {
+            // Points of a path that can no longer be judged, as their columns would have to be read again.
+            Err(Error::Stopped) if Task::of(&options.how).is_choice() => run.null(run.limit(), observer)?,
+            found => found?,
+        };
         found.remarks.extend(found.solution.cause.clone().map(Remark::ReadFailed));
         // Columns that cannot be read any more take nothing from the answer.
         found.remarks.extend(run.infinite(&found).ok().flatten());
@@ -167,12 +175,19 @@ impl<'a> Posed<'a> {
         Ok(found)
     }
 
-    /// The path alone, with λ2 and the sizes of a selection.
+    /// The path alone, with λ2 and the sizes of a selection; where a limit struck before its first point, the model without features at the
+    /// first price.
     pub fn path(&self, options: &Selection) -> Result<Path> {
         options.check(self, Task::Path)?;
+        let options = &self.selection_within(options);
         let run = Run::new(self, options, &|_| ());
         self.know_chance(&run.solve_options())?;
-        run.path(&run.path_options(run.most(crate::criteria::usual_size(&self.problem))?, options.lambda2.clone()))
+        let settings = run.path_options(run.most(crate::criteria::usual_size(&self.problem))?, options.lambda2.clone());
+        let mut found = run.path(&settings)?;
+        if found.points.is_empty() && found.status != Status::Converged {
+            found.points.push(run.null_point()?);
+        }
+        Ok(found)
     }
 
     /// A bound and gaps for any coefficients on the scale inside, at the price or the size of the selection; and the answer that
@@ -221,6 +236,7 @@ impl<'a> Posed<'a> {
         observer: &mut dyn Observer,
     ) -> Result<(Selected, crate::Problem<'a>)> {
         options.check(self, Task::of(&options.how))?;
+        let options = &self.selection_within(options);
         let run = Run::new(self, options, &|_| ());
         match options.how {
             How::Price(lambda0) => {
@@ -259,9 +275,10 @@ impl<'a> Posed<'a> {
         let most = most.min(self.problem.variables());
         let plain = self.setup.lambda2.is_none() && self.needs_no_ridge(most);
         let problem = self.priced(0.0, if plain { 0.0 } else { self.lambda2() })?;
+        let options = self.solve_within(options);
         let mut found = match self.groups() {
-            Some(groups) => crate::subsets_of_groups(&problem, groups, most, options),
-            None => crate::subsets(&problem, most, options),
+            Some(groups) => crate::subsets_of_groups(&problem, groups, most, &options),
+            None => crate::subsets(&problem, most, &options),
         }?;
         found.dependent.extend(self.flat());
         Ok(found)

@@ -1,12 +1,13 @@
 //! Standardising and back: the problem on the scale it is solved on, coefficients on the scale of the columns given.
 
-use crate::design::{Design, PerClass, Standardized};
+use crate::control::Limits;
+use crate::design::{Check, Design, PerClass, Standardized, Unread};
 use crate::error::{Error, Result, check_length};
 use crate::groups::{Groups, is_single};
 use crate::loss::{Loss, Survival};
 use crate::penalty::{Bounds, Factors, Penalty};
 use crate::problem::Problem;
-use crate::solution::{Coefficients, Solution};
+use crate::solution::{Coefficients, Solution, Status};
 use serde::{Deserialize, Serialize};
 
 /// λ2 unless given, as a share of a column's sum of squares: a coefficient alone is shrunk by two percent.
@@ -120,6 +121,8 @@ pub struct Posed<'a> {
     unit: f64,
     /// Features that are in or out together, or the columns of one of many classes.
     groups: Option<&'a Groups>,
+    /// The limit that struck while X was looked at for the first time.
+    pub(super) cut: Option<Status>,
 }
 
 impl Setup {
@@ -129,9 +132,21 @@ impl Setup {
         samples: &Samples<'_>,
         body: impl FnOnce(&Posed<'_>) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
-        match self.in_units(samples)? {
-            Some((own, chance)) => own.posed(samples, chance, body),
-            None => self.posed(samples, None, body),
+        self.pose_within(samples, &Limits::default(), body)
+    }
+
+    /// As [`Setup::pose`], within the limits of a call that has begun. Where one strikes while X is looked at for the first time, the problem
+    /// handed on has columns that nothing is known of, and whatever is asked of it ends at once: with the model without features, whose P
+    /// does not need them, and the bound 0 (MATH 4.9), or with an error where that is no answer.
+    pub fn pose_within<T, E: From<Error>>(
+        &self,
+        samples: &Samples<'_>,
+        limits: &Limits,
+        body: impl FnOnce(&Posed<'_>) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
+        match self.in_units(samples, limits)? {
+            Some((own, chance)) => own.posed(samples, chance, limits, body),
+            None => self.posed(samples, None, limits, body),
         }
     }
 
@@ -140,23 +155,56 @@ impl Setup {
         &self,
         samples: &Samples<'_>,
         chance: Option<f64>,
+        limits: &Limits,
         body: impl FnOnce(&Posed<'_>) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
+        let limit = || limits.stop(0).unwrap_or(Status::Interrupted);
+        let body = |posed: &Posed<'_>| {
+            chance.iter().for_each(|chance| posed.problem.know_chance(*chance));
+            body(posed)
+        };
+        match self.view(samples, limits) {
+            Err(Error::Stopped) => {
+                let unread = Unread { rows: samples.x.nrows(), columns: samples.x.ncols() };
+                self.pose_view(&Samples { x: &unread, ..*samples }, None, Some(limit()), limit, body)
+            }
+            view => self.pose_view(samples, view?, None, limit, body),
+        }
+    }
+
+    /// The length of every column inside, where they have one.
+    fn norm(&self, samples: &Samples<'_>) -> Option<f64> {
         let total: f64 = samples.weights.map_or(samples.x.nrows() as f64, |w| w.iter().sum());
-        let norm = match self.scale {
+        match self.scale {
             Scale::Norm => Some(1.0),
             // The problem names what is wrong with such weights.
             Scale::Variance => Some(total.sqrt()).filter(|norm| *norm > 0.0 && norm.is_finite()),
             Scale::None => None,
-        };
+        }
+    }
+
+    /// The columns as they are inside, where they are not so already: the first look at all of X.
+    fn view<'d>(&self, samples: &Samples<'d>, limits: &Limits) -> Result<Option<Standardized<'d>>> {
         self.penalty(0.0).validate(samples.x.ncols())?;
         // The partial likelihood does not see constants: without them columns keep their digits.
         let centred = self.intercept || matches!(self.loss, Loss::Cox { .. });
-        let view = match norm {
-            Some(norm) => Some(Standardized::fit(samples.x, samples.weights, centred, norm)?),
-            None if centred => Standardized::flattened(samples.x, samples.weights)?,
-            None => None,
-        };
+        let check: Check<'_> = &|| limits.check();
+        match self.norm(samples) {
+            Some(norm) => Standardized::fit_while(samples.x, samples.weights, centred, norm, check).map(Some),
+            None if centred => Standardized::flattened(samples.x, samples.weights, check),
+            None => Ok(None),
+        }
+    }
+
+    /// Hands the problem on; `cut` is the limit that kept X from being looked at, and `limit` says which one struck meanwhile.
+    fn pose_view<T, E: From<Error>>(
+        &self,
+        samples: &Samples<'_>,
+        view: Option<Standardized<'_>>,
+        cut: Option<Status>,
+        limit: impl FnOnce() -> Status,
+        body: impl FnOnce(&Posed<'_>) -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
         let x: &dyn Design = match &view {
             Some(view) => view,
             None => samples.x,
@@ -169,16 +217,14 @@ impl Setup {
         };
         let columns = self.classes().map(|classes| self.groups_of_classes(x.ncols(), classes));
         let groups = columns.as_ref().or(self.groups.as_ref().filter(|groups| !is_single(groups)));
-        let unit = match norm {
-            Some(norm) => norm * norm,
-            None => mean_square(&problem)?,
+        let (unit, cut) = match self.norm(samples).map(|norm| norm * norm).map_or_else(|| mean_square(&problem), Ok) {
+            // No share of it is taken where λ2 is given.
+            Err(Error::Stopped) if self.lambda2.is_some() => (1.0, cut.or_else(|| Some(limit()))),
+            unit => (unit?, cut),
         };
         let lambda2 = self.lambda2.unwrap_or(USUAL_RIDGE * unit);
         let problem = problem.with_penalty(Penalty { lambda2, ..problem.penalty().clone() })?;
-        if let Some(chance) = chance {
-            problem.know_chance(chance);
-        }
-        body(&Posed { problem, setup: self, x: samples.x, view: view.as_ref(), unit, groups })
+        body(&Posed { problem, setup: self, x: samples.x, view: view.as_ref(), unit, groups, cut })
     }
 
     fn penalty(&self, lambda2: f64) -> Penalty {

@@ -2,13 +2,12 @@
 
 use super::run::Run;
 use super::{Posed, Prove, Samples, Selection, Setup};
-use crate::control::Options;
+use crate::control::{Limits, Options};
 use crate::criteria::{Criterion, Fit, usual_size};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::loss::{Loss, within};
 use crate::path::Search;
-use crate::solution::Coefficients;
-use std::time::Instant;
+use crate::solution::{Coefficients, Status};
 
 /// Median of |r| over the standard deviation of normal r, inverted: what makes of a median absolute deviation a standard deviation.
 const NORMAL: f64 = 1.4826;
@@ -40,13 +39,13 @@ impl Residuals {
 
 impl Setup {
     /// The same with δ in the units of y, where it is given in spreads of the residuals (MATH 2.17), and what chance gains (MATH 10.23).
-    pub(super) fn in_units(&self, samples: &Samples<'_>) -> Result<Option<(Self, Option<f64>)>> {
+    pub(super) fn in_units(&self, samples: &Samples<'_>, limits: &Limits) -> Result<Option<(Self, Option<f64>)>> {
         let Loss::Huber { delta } = self.loss else { return Ok(None) };
         if !self.delta_in_spreads {
             return Ok(None);
         }
         // What is wrong with δ, or with samples of other lengths or without numbers, is said where the problem is posed.
-        let found = if delta > 0.0 { self.spread(samples, &Options::default())? } else { None };
+        let found = if delta > 0.0 { self.spread(samples, &Options::default(), limits)? } else { None };
         let delta = delta * found.as_ref().map_or(1.0, |found| found.value);
         Ok(Some((self.with_delta(delta), found.and_then(|found| found.chance(delta)))))
     }
@@ -56,16 +55,13 @@ impl Setup {
     }
 
     /// s of (MATH 2.17), with δ = 1.345 s on the way whatever it is to be; `None` for samples of other lengths or without numbers.
-    fn spread(&self, samples: &Samples<'_>, solve: &Options) -> Result<Option<Residuals>> {
+    fn spread(&self, samples: &Samples<'_>, solve: &Options, limits: &Limits) -> Result<Option<Residuals>> {
         let Some(mut spread) = spread_of_targets(samples) else { return Ok(None) };
-        let begun = Instant::now();
         for _ in 0..PATHS {
             let with_last = self.with_delta(Loss::USUAL_DELTA * spread.value);
-            let time_limit = solve.time_limit.map(|limit| limit.saturating_sub(begun.elapsed()));
-            let left = Options { time_limit, ..solve.clone() };
-            let Some(found) = with_last.pose(samples, |posed| spread_of_residuals(posed, spread.value, left))? else {
-                break;
-            };
+            let own = |posed: &Posed<'_>| spread_of_residuals(posed, spread.value, solve, limits);
+            // Where a limit strikes the last one serves: what is left to do ends at once.
+            let Some(found) = with_last.pose_within(samples, limits, own).or_else(unless_stopped)? else { break };
             let is_near = found.value > NEAR * spread.value;
             spread = found;
             if is_near {
@@ -80,22 +76,23 @@ impl Posed<'_> {
     /// Makes known to criteria what chance gains (MATH 10.23), where δ of Huber's loss was given and tells nothing of it.
     pub(super) fn know_chance(&self, solve: &Options) -> Result<()> {
         let problem = &self.problem;
-        let Some(delta) = problem.loss().delta().filter(|_| problem.wants_chance()) else { return Ok(()) };
+        let is_wanted = problem.wants_chance() && self.cut.is_none();
+        let Some(delta) = problem.loss().delta().filter(|_| is_wanted) else { return Ok(()) };
         let samples = Samples { x: self.x, y: problem.y(), weights: problem.weights(), offset: problem.offset() };
         // The limits and the cancellation of what it is for, which must have as much time left at least; the rest as ever, so that it is one
         // number for the same samples.
-        let solve = Options {
-            time_limit: solve.time_limit.map(|limit| limit / 2),
-            cancel: solve.cancel.clone(),
-            threads: solve.threads,
-            max_memory: solve.max_memory,
-            ..Options::default()
-        };
-        if let Some(chance) = self.setup.spread(&samples, &solve)?.and_then(|found| found.chance(delta)) {
+        let limits = Limits::begin(solve.time_limit.map(|limit| limit / 2), solve.cancel.clone());
+        let solve = Options { threads: solve.threads, max_memory: solve.max_memory, ..Options::default() };
+        if let Some(chance) = self.setup.spread(&samples, &solve, &limits)?.and_then(|found| found.chance(delta)) {
             problem.know_chance(chance);
         }
         Ok(())
     }
+}
+
+/// Nothing where a limit struck in a pass over X.
+fn unless_stopped(error: Error) -> Result<Option<Residuals>> {
+    if error == Error::Stopped { Ok(None) } else { Err(error) }
 }
 
 /// 1.4826 med|y − o − med(y − o)| (MATH 2.17); where half of the values are the same, the standard deviation of the others around them.
@@ -119,14 +116,17 @@ fn spread_of_targets(samples: &Samples<'_>) -> Option<Residuals> {
     Some(Residuals { value, residuals, share: 1.0 }).filter(|found| found.value.is_finite() && centre.is_finite())
 }
 
-/// The spread (MATH 2.17) of the residuals of the point that EBIC takes along a path; nothing where they are rounding.
-fn spread_of_residuals(posed: &Posed<'_>, last: f64, solve: Options) -> Result<Option<Residuals>> {
+/// The spread (MATH 2.17) of the residuals of the point that EBIC takes along a path; nothing where they are rounding, or where a limit has
+/// cut the path short.
+fn spread_of_residuals(posed: &Posed<'_>, last: f64, solve: &Options, limits: &Limits) -> Result<Option<Residuals>> {
+    let solve = Options { time_limit: limits.left(), cancel: limits.cancel().clone(), ..solve.clone() };
     // Cheap where X takes long to read, and no proof where nobody sees it.
     let options = Selection { search: Search::Light, prove: Prove::No, solve, ..Selection::default() };
+    let options = posed.selection_within(&options);
     let run = Run::new(posed, &options, &|_| ());
     let problem = &posed.problem;
     let path = run.path(&run.path_options(run.most(usual_size(problem))?, Vec::new()))?;
-    if path.points.is_empty() {
+    if path.points.is_empty() || path.status != Status::Converged {
         return Ok(None);
     }
     let best = Criterion::Ebic { gamma: 1.0 }.best(problem, &path)?;

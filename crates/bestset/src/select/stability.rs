@@ -11,6 +11,7 @@ impl Posed<'_> {
     /// Unless a largest size is given, no more than half of the features are selected: with all of them nothing is told.
     pub fn stability(&self, options: &Selection, subsamples: usize, share: f64, seed: u64) -> Result<Stability> {
         options.check(self, Task::Stability)?;
+        let options = &self.selection_within(options);
         let run = Run::new(self, options, &|_| ());
         let path = run.path_options(
             run.most(crate::criteria::usual_size(&self.problem).min(self.problem.variables().div_ceil(2)))?,

@@ -39,7 +39,10 @@ pub(super) fn at_prices(
                 Err(Error::Stopped) => break,
                 relaxed => relaxed?,
             };
-            let tau = problem.correlations(&relaxed.dual)?;
+            let tau = match problem.correlations(&relaxed.dual) {
+                Err(Error::Stopped) => break,
+                tau => tau?,
+            };
             monitor.passes += 1.0;
             let value = limited.dual_value(&relaxed.dual, &features, &tau)?;
             if value > bound.0 {

@@ -7,13 +7,15 @@ use bestset::criteria::Criterion;
 use bestset::cv::{Folds, Rule, Score, Split};
 use bestset::path::Search;
 use bestset::select::{Folded, How, Posed, Prove, Selection};
-use bestset::{CancelFlag, Error, Options};
+use bestset::{CancelFlag, Error, Limits, Options};
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// How it is solved. Coefficients to start from are on the scale of the columns given.
 pub struct Control {
     options: Options,
+    /// When the call ends, which begins where this is read.
+    pub limits: Limits,
     pub threads: Option<usize>,
     prove: Prove,
     checkpoint: Option<PathBuf>,
@@ -65,13 +67,14 @@ impl Control {
         };
         let checkpoint = from.text("checkpoint")?.map(PathBuf::from);
         let warm_start = from.list("warm_start")?.map(|start| Given::read(&start)).transpose()?;
-        Ok(Self { options, threads: from.whole("threads")?, prove, checkpoint, warm_start })
+        let limits = Limits::begin(options.time_limit, cancel.clone());
+        Ok(Self { options, limits, threads: from.whole("threads")?, prove, checkpoint, warm_start })
     }
 
-    /// The options, coefficients to start from on the scale inside.
+    /// The options of what is left of the call, coefficients to start from on the scale inside.
     pub fn options(&self, posed: &Posed<'_>) -> Options {
         let warm_start = self.warm_start.as_ref().map(|start| start.inward(posed));
-        Options { warm_start, ..self.options.clone() }
+        Options { warm_start, time_limit: self.limits.left(), ..self.options.clone() }
     }
 }
 

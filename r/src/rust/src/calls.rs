@@ -55,7 +55,7 @@ fn call_select(call: ListSexp, progress: Option<FunctionSexp>) -> savvy::Result<
     let choice = Choice::read(&call.part("choice")?, input.y)?;
     let control = &call.control;
     let (found, answer) = run(&call.caller, |heard| {
-        input.pose(|posed| {
+        input.pose(&call.control.limits, |posed| {
             let options = choice.selection(posed, control);
             let selected = posed.select_observed(&options, &mut (), &|progress| heard.note(progress))?;
             Ok((output::selected(posed, &selected)?, bestset_report::Kept::new(posed, selected)))
@@ -77,7 +77,7 @@ fn call_certify(call: ListSexp, given: ListSexp, progress: Option<FunctionSexp>)
     let given = Given::read(&Fields(given))?;
     let control = &call.control;
     let judged = run(&call.caller, |_| {
-        input.pose(|posed| {
+        input.pose(&call.control.limits, |posed| {
             let options = choice.selection(posed, control);
             let judged = match &given {
                 Given::Classes(outside) => posed.certify_classes(outside, &options, &mut ())?,
@@ -106,7 +106,9 @@ fn call_subsets(call: ListSexp, most: Option<f64>, progress: Option<FunctionSexp
     let most = most.map_or(SUBSET_SIZES, |most| most as usize);
     let control = &call.control;
     let found = run(&call.caller, |_| {
-        input.pose(|posed| Ok(output::subsets(posed, &posed.subsets(most, &control.options(posed))?)?))
+        input.pose(&call.control.limits, |posed| {
+            Ok(output::subsets(posed, &posed.subsets(most, &control.options(posed))?)?)
+        })
     })?;
     found.to_r()
 }
@@ -120,7 +122,7 @@ fn call_stability(call: ListSexp, subsamples: f64, share: f64, seed: f64) -> sav
     let choice = Choice::read(&call.part("choice")?, input.y)?;
     let control = &call.control;
     let found = run(&call.caller, |_| {
-        input.pose(|posed| {
+        input.pose(&call.control.limits, |posed| {
             let options = choice.selection(posed, control);
             Ok(output::stability(&posed.stability(&options, subsamples as usize, share, seed as u64)?))
         })
@@ -146,7 +148,7 @@ fn call_survival(call: ListSexp, u: RealSexp) -> savvy::Result<Sexp> {
     let call = Call::read(call, None)?;
     let input = call.data.borrow(setup(&call.part("setup")?)?);
     let u = u.as_slice();
-    run(&call.caller, |_| input.pose(|posed| survival::told_at(posed, u)))?.to_r()
+    run(&call.caller, |_| input.pose(&call.control.limits, |posed| survival::told_at(posed, u)))?.to_r()
 }
 
 /// Cumulative hazards or survival at times, row by row, or medians.
@@ -188,7 +190,9 @@ fn call_report(call: ListSexp, kept: &Kept, about: ListSexp) -> savvy::Result<Se
     let call = Call::read(call, None)?;
     let input = call.data.borrow(setup(&call.part("setup")?)?);
     let (about, answer) = (self::about(&Fields(about))?, &kept.answer);
-    let page = run(&call.caller, |_| input.pose(|posed| page(answer, posed, &about, &call.caller.cancel)))?;
+    let page = run(&call.caller, |_| {
+        input.pose(&call.control.limits, |posed| page(answer, posed, &about, &call.caller.cancel))
+    })?;
     Value::from(page).to_r()
 }
 

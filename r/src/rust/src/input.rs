@@ -7,7 +7,7 @@ use crate::survival;
 use bestset::design::{Csc, Dense, Design, GenotypeFile, Stored};
 use bestset::groups::Groups;
 use bestset::select::{Posed, Samples, Scale, Setup};
-use bestset::{Bounds, Factors, Loss, Survival, Ties};
+use bestset::{Bounds, Factors, Limits, Loss, Survival, Ties};
 use bestset_data::{read_cohort, CohortFiles, CohortOptions};
 use savvy::RealSexp;
 
@@ -160,10 +160,10 @@ pub fn setup(from: &Fields) -> Result<Setup, Failure> {
 
 impl Input<'_> {
     /// Poses the problem and hands it on.
-    pub fn pose<T>(&self, body: impl FnOnce(&Posed<'_>) -> Result<T, Stop>) -> Result<T, Failure> {
+    pub fn pose<T>(&self, limits: &Limits, body: impl FnOnce(&Posed<'_>) -> Result<T, Stop>) -> Result<T, Failure> {
         let x = (self.design)().map_err(said)?;
         let samples = Samples { x: &*x, y: self.y, weights: self.weights, offset: self.offset };
-        self.setup.pose(&samples, body).map_err(|stop| stop.0)
+        self.setup.pose_within(&samples, limits, body).map_err(|stop| stop.0)
     }
 
     /// u = Xβ + b.

@@ -4,18 +4,20 @@ use crate::common::{Case, UNIFORM, rng};
 use crate::control::Monitor;
 use crate::error::Error;
 use crate::exact::SavedTree;
-use crate::exact::slices::{GrownSlice, grow_slice, solve};
+use crate::exact::slices::{GrownSlice, Round, grow_slice, solve};
 use crate::exact::tests::tree::{costs, draw};
 use crate::exact::tuning::Tuning;
 use crate::solution::Status;
 use crate::{Method, Options, Problem, Result};
 use std::cell::Cell;
+use std::time::Duration;
 
 /// Divided at once, and few nodes at a time: small problems have small trees.
 fn tuning() -> Tuning {
     Tuning {
         slices: 3,
         slice_nodes: 2,
+        least_slice_nodes: 1,
         nodes_before_slices: 1,
         least_batch: 1,
         most_batch: 2,
@@ -25,12 +27,14 @@ fn tuning() -> Tuning {
 }
 
 /// Each slice through a text and back, as workers get it.
-fn grown(problem: &Problem<'_>, options: &Options, slices: Vec<SavedTree>) -> Result<Vec<GrownSlice>> {
+fn grown(problem: &Problem<'_>, slices: Vec<SavedTree>, round: Round) -> Result<Vec<Option<GrownSlice>>> {
+    let options = &Options::default();
     let one = |slice: SavedTree| {
         let text = serde_json::to_string(&slice).unwrap();
         let mut observer = ();
         let mut monitor = Monitor::new(options, &mut observer);
-        let found = grow_slice(problem, options, &mut monitor, serde_json::from_str(&text).unwrap(), tuning())?;
+        let found =
+            grow_slice(problem, options, &mut monitor, serde_json::from_str(&text).unwrap(), round.nodes, tuning())?;
         Ok(serde_json::from_str(&serde_json::to_string(&found).unwrap()).unwrap())
     };
     slices.into_iter().map(one).collect()
@@ -41,11 +45,12 @@ fn attack(case: &Case, optimum: f64, fails_after: usize) -> usize {
     let (options, rounds) = (Options::default(), Cell::new(0));
     let room = 1e-7 * (optimum.abs() + case.null_loss());
     case.with_problem(|problem| {
-        let grow = |slices: Vec<SavedTree>| {
+        let grow = |slices: Vec<SavedTree>, round: Round| {
+            assert_eq!(round.nodes, tuning().slice_nodes, "without a limit always the same");
             rounds.set(rounds.get() + 1);
             match rounds.get() > fails_after {
                 true => Err(Error::Read { what: "w".into(), place: "p".into(), reason: "lost".into() }),
-                false => grown(problem, &options, slices),
+                false => grown(problem, slices, round),
             }
         };
         let mut observer = ();
@@ -86,6 +91,77 @@ fn slices_prove_what_a_tree_proves_and_lost_ones_make_no_bound_false() {
     assert!(divided > 20 && lost > 30, "{divided} trees were divided, {lost} times slices were lost");
 }
 
+/// Slices that nobody waits for any longer, in a round after so many: the first of every `missing`, as after a limit or a cancellation.
+/// Whether it came to that round.
+fn cut_short(case: &Case, optimum: f64, rounds_before: usize, missing: usize, is_cancelled: bool) -> bool {
+    let time_limit = (!is_cancelled).then_some(Duration::from_secs(3600));
+    let options = Options { time_limit, ..Options::default() };
+    let (rounds, was_cut) = (Cell::new(0), Cell::new(false));
+    let room = 1e-7 * (optimum.abs() + case.null_loss());
+    case.with_problem(|problem| {
+        let grow = |slices: Vec<SavedTree>, round: Round| {
+            assert_eq!(round.until.is_some(), time_limit.is_some());
+            rounds.set(rounds.get() + 1);
+            let mut found = grown(problem, slices, round)?;
+            if rounds.get() > rounds_before {
+                assert!(!was_cut.replace(true), "a round after the wait was over");
+                if is_cancelled {
+                    options.cancel.cancel();
+                }
+                found.iter_mut().step_by(missing).for_each(|slice| *slice = None);
+            }
+            Ok(found)
+        };
+        let mut observer = ();
+        let mut monitor = Monitor::new(&options, &mut observer);
+        let outcome = solve(problem, &options, &mut monitor, &grow, tuning()).unwrap();
+        if was_cut.get() {
+            let expected = if is_cancelled { Status::Interrupted } else { Status::TimeLimit };
+            assert_eq!(outcome.ended, expected);
+        }
+        // What was open when it was handed over bounds what may still be found.
+        assert!(outcome.lower_bound <= optimum + room, "{} above {optimum}", outcome.lower_bound);
+        assert!(problem.value(&outcome.coefficients).unwrap() >= optimum - room);
+        assert!(monitor.so_far.lower_bound <= optimum + room);
+    });
+    was_cut.get()
+}
+
+#[test]
+fn slices_that_nobody_waits_for_count_with_the_bound_of_their_start() {
+    let mut cuts = 0;
+    for seed in 0..150 {
+        let case = draw(&mut rng(7000 + seed), seed % 6, &UNIFORM);
+        let optimum = costs(&case).into_iter().fold(f64::INFINITY, f64::min);
+        for rounds_before in 0..3 {
+            for (missing, is_cancelled) in [(1, false), (2, false), (2, true)] {
+                cuts += usize::from(cut_short(&case, optimum, rounds_before, missing, is_cancelled));
+            }
+        }
+    }
+    assert!(cuts > 100, "{cuts} rounds were cut short");
+}
+
+/// Without a limit none may be missing.
+#[test]
+fn slices_that_are_missing_for_no_reason_are_an_error() {
+    let mut seen = 0;
+    for seed in 0..40 {
+        draw(&mut rng(7000 + seed), seed % 6, &UNIFORM).with_problem(|problem| {
+            let (options, asked, mut observer) = (Options::default(), Cell::new(false), ());
+            let grow = |slices: Vec<SavedTree>, _: Round| {
+                asked.set(true);
+                Ok(slices.iter().map(|_| None).collect())
+            };
+            let mut monitor = Monitor::new(&options, &mut observer);
+            let found = solve(problem, &options, &mut monitor, &grow, tuning());
+            assert_eq!(found.is_err(), asked.get());
+            seen += usize::from(asked.get());
+        });
+    }
+    assert!(seen > 5, "{seen}");
+}
+
 /// Workers do not know where a start is from: that all was looked for from there is said to the slices.
 #[test]
 fn slices_of_a_start_that_was_searched_do_not_search_again() {
@@ -95,11 +171,11 @@ fn slices_of_a_start_that_was_searched_do_not_search_again() {
         case.with_problem(|problem| {
             let best = crate::solve(problem, &Options::with_method(Method::Exact)).unwrap().coefficients;
             let options = Options { warm_start: Some(best), start_is_searched: true, ..Options::default() };
-            let grow = |slices: Vec<SavedTree>| {
+            let grow = |slices: Vec<SavedTree>, round: Round| {
                 let is_searched = |slice| serde_json::to_value(slice).unwrap()["searched"] == true;
                 assert!(slices.iter().all(is_searched), "{seed}");
                 seen.set(seen.get() + slices.len());
-                grown(problem, &Options::default(), slices)
+                grown(problem, slices, round)
             };
             let mut observer = ();
             let mut monitor = Monitor::new(&options, &mut observer);

@@ -16,6 +16,10 @@ use crate::problem::Problem;
 use crate::solution::{Coefficients, Status, TraceRow};
 use crate::solver::Outcome;
 use serde::{Deserialize, Serialize};
+use std::time::{Duration, Instant};
+
+/// The share of what is left of a time limit in which a round is to end: what it proves counts only if it does, and rounds may slow down.
+const ROUND_SHARE: f64 = 0.5;
 
 /// A slice as it comes back.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -25,8 +29,18 @@ pub(crate) struct GrownSlice {
     ended: Status,
 }
 
-/// Grows slices, in any order and anywhere; gives them back in the order in which they came.
-pub(crate) type GrowSlices<'g> = &'g dyn Fn(Vec<SavedTree>) -> Result<Vec<GrownSlice>>;
+/// What slices of a round are told.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Round {
+    /// Nodes that each takes before it comes back.
+    pub(crate) nodes: usize,
+    /// Until when they are waited for.
+    pub(crate) until: Option<Instant>,
+}
+
+/// Grows slices, in any order and anywhere; gives them back in the order in which they came, nothing in the place of those that did not
+/// come back until nobody waited for them any more.
+pub(crate) type GrowSlices<'g> = &'g dyn Fn(Vec<SavedTree>, Round) -> Result<Vec<Option<GrownSlice>>>;
 
 /// The slice with so many nodes more, or with fewer where none is left open.
 pub(crate) fn grow_slice(
@@ -34,10 +48,11 @@ pub(crate) fn grow_slice(
     options: &Options,
     monitor: &mut Monitor<'_>,
     slice: SavedTree,
+    nodes: usize,
     tuning: Tuning,
 ) -> Result<GrownSlice> {
     let unlimited = problem.without_max_size();
-    let options = Options { max_nodes: Some(tuning.slice_nodes), ..options.clone() };
+    let options = Options { max_nodes: Some(nodes), ..options.clone() };
     let setting = Setting::new(&unlimited, problem.max_size(), &options, tuning);
     let mut tree = Tree::restore(setting, slice, monitor)?;
     let ended = tree.grow_on(monitor, None)?;
@@ -87,32 +102,67 @@ impl<'t, 'p, 'a> Sliced<'t, 'p, 'a> {
     /// Rounds of slices until none is open or a limit strikes.
     fn grow(mut self, options: &Options, monitor: &mut Monitor<'_>, grow: GrowSlices<'_>) -> Result<Status> {
         let mut ended = Status::Converged;
+        // Of the nodes before: a round knows nothing of its own yet.
+        let mut rate = self.tree.processed as f64 / monitor.seconds().max(f64::MIN_POSITIVE);
         while !self.open.is_empty() {
             let is_full = options.max_nodes.is_some_and(|most| self.tree.processed >= most);
             let limit = monitor.stop(0).or(is_full.then_some(Status::NodeLimit));
-            if let Some(status) = limit.or((ended == Status::MemoryLimit).then_some(ended)) {
+            let is_over = matches!(ended, Status::MemoryLimit | Status::TimeLimit | Status::Interrupted);
+            if let Some(status) = limit.or(is_over.then_some(ended)) {
                 ended = status;
                 break;
             }
             self.divide();
             self.share();
-            let (count, slices) = (self.open.len(), std::mem::take(&mut self.open));
+            let round = self.round(rate, monitor);
+            let (begun, before, slices) = (monitor.seconds(), self.tree.processed, std::mem::take(&mut self.open));
+            let starts: Vec<f64> = slices.iter().map(SavedTree::least).collect();
             // An error ends with the bound of the rounds before: what was handed over was still open.
-            let grown = grow(slices)?;
-            if grown.len() != count {
-                let reason = format!("{} slices came back of {count}", grown.len());
-                return Err(Error::Read { what: "the workers".into(), place: "branch and bound".into(), reason });
-            }
-            for slice in grown {
-                if !matches!(slice.ended, Status::Converged | Status::NodeLimit) {
-                    ended = slice.ended;
-                }
-                self.take(slice.tree);
-            }
+            let grown = grow(slices, round)?;
+            ended = self.take_all(grown, &starts, monitor.stop(0), round)?.unwrap_or(ended);
+            rate = (self.tree.processed - before) as f64 / (monitor.seconds() - begun).max(f64::MIN_POSITIVE);
             self.record(monitor);
         }
         let left: Vec<f64> = self.open.iter().map(SavedTree::least).collect();
         left.into_iter().for_each(|bound| self.tree.frontier.close(bound, false));
+        Ok(ended)
+    }
+
+    /// What the slices of the next round are told, where so many nodes a second were taken by all: without a limit always the same.
+    fn round(&self, rate: f64, monitor: &Monitor<'_>) -> Round {
+        let tuning = &self.tree.setting.tuning;
+        let within = |left: Duration| (ROUND_SHARE * left.as_secs_f64() * rate / self.open.len() as f64) as usize;
+        let nodes = monitor.left().map_or(usize::MAX, within).max(tuning.least_slice_nodes).min(tuning.slice_nodes);
+        Round { nodes, until: monitor.until() }
+    }
+
+    /// Takes the slices of a round, which began with these bounds; the limit that ended one of them, or the wait for those that are missing:
+    /// these are as open as they were, and nobody goes on with them.
+    fn take_all(
+        &mut self,
+        grown: Vec<Option<GrownSlice>>,
+        starts: &[f64],
+        limit: Option<Status>,
+        round: Round,
+    ) -> Result<Option<Status>> {
+        let (count, came) = (starts.len(), grown.iter().flatten().count());
+        let limit = limit.or(round.until.map(|_| Status::TimeLimit));
+        if grown.len() != count || (came < count && limit.is_none()) {
+            let reason = format!("{came} slices came back of {count}");
+            return Err(Error::Read { what: "the workers".into(), place: "branch and bound".into(), reason });
+        }
+        let mut ended = None;
+        for (slice, start) in grown.into_iter().zip(starts) {
+            let Some(slice) = slice else {
+                self.tree.frontier.close(*start, false);
+                ended = limit;
+                continue;
+            };
+            if !matches!(slice.ended, Status::Converged | Status::NodeLimit) {
+                ended = ended.or(Some(slice.ended));
+            }
+            self.take(slice.tree);
+        }
         Ok(ended)
     }
 

@@ -1,11 +1,13 @@
 //! From samples to a model: the model returned is the one chosen, and what is said of it belongs to it.
 
 mod choice;
+mod cut;
 mod data;
 mod flat;
 mod infinite;
 mod proof;
 mod spread;
+mod workers;
 
 use crate::common::{RngExt, assert_close, normal, rng};
 use bestset::criteria::{Criterion, Fit};
