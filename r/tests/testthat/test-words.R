@@ -8,7 +8,7 @@ test_that("bounds in few digits still are bounds", {
     expect_gte(as.numeric(bounded(x, 4, TRUE)), x)
   }
   expect_identical(c(bounded(0.79673, 4, TRUE), bounded(0.79673, 4, FALSE)), c("0.7968", "0.7967"))
-  expect_identical(c(percent(0.1234), percent(1.234), percent(Inf)), c("13 %", "124 %", "an unknown share"))
+  expect_identical(c(percent(0.1234), percent(1.234), percent(Inf)), c("12.4 %", "124 %", "an unknown share"))
   expect_identical(c(bounded(1234567.8, 4, FALSE), bounded(-Inf, 7, FALSE)), c("1234567", "-Inf"))
   d <- simulated()
   fit <- bestset(d$x, d$y, lambda0 = 0.5, lambda2 = 0.3, prove = 0)

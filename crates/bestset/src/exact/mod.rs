@@ -77,8 +77,10 @@ pub(crate) fn solve(
     let tree = match journal.as_mut().and_then(|j| j.start.take()) {
         Some(saved) => Tree::restore(setting, saved, monitor)?,
         None => {
-            let known = root.filter(|_| setting.size.is_none()).map(|root| Seed { root, multiplier: 0.0 });
-            let seed = known.map_or_else(|| Seed::new(&setting, monitor), Ok)?;
+            let seed = match root.filter(|_| setting.size.is_none()) {
+                Some(root) => Seed::grown(root, &setting, monitor)?,
+                None => Seed::new(&setting, monitor)?,
+            };
             Tree::plant(setting, seed, monitor)?
         }
     };

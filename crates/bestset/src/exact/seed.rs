@@ -9,6 +9,7 @@ use crate::exact::size::{improve, largest};
 use crate::penalty::{Factors, Penalty};
 use crate::problem::screening;
 use crate::relaxation::workspace::Workspace;
+use crate::search::fit::{margin, refit};
 use crate::solution::Coefficients;
 use crate::solver::incremental;
 use crate::solver::incremental::Root;
@@ -31,6 +32,19 @@ impl Seed {
             }
             Some(k) => Self::within(setting, k, monitor),
         }
+    }
+
+    /// A root that is known, its answer fitted once more: P knows half of the digits of a coefficient.
+    pub fn grown(mut root: Root, setting: &Setting<'_, '_>, monitor: &Monitor<'_>) -> Result<Self> {
+        let mut work = setting.workspace();
+        work.load(&root.outcome.coefficients)?;
+        refit(&mut work, monitor);
+        let fitted = work.coefficients();
+        let objective = setting.problem.value(&fitted)?;
+        if objective <= root.objective + margin(root.objective) {
+            (root.outcome.coefficients, root.objective) = (fitted, objective);
+        }
+        Ok(Self { root, multiplier: 0.0 })
     }
 
     /// max_ν { min R_ν − νk } (MATH 11.5): solves the problem with λ0 + ν for prices ν until the relaxation takes about k features, keeps
