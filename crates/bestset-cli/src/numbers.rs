@@ -119,7 +119,7 @@ mod tests {
         let shown = |objective: f64, bound: f64| below_objective(objective, bound, objective - bound);
         assert_eq!(shown(12.345678901, 12.345678900), "P − 1.001e-9");
         assert_eq!((shown(12.345678901, 12.345678901), shown(4.0, 4.0)), ("P".into(), "4.000000".into()));
-        assert_eq!((shown(12.345678901, 12.3), shown(2.0, f64::NEG_INFINITY)), ("12.299999".into(), "−∞".into()));
+        assert_eq!((shown(12.345678901, 12.3), shown(2.0, f64::NEG_INFINITY)), ("12.30000".into(), "−∞".into()));
         assert_eq!(shown(2e12, 2e12 - 0.5), "P − 0.500000");
     }
 
