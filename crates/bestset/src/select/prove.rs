@@ -25,7 +25,7 @@ pub(super) struct Proof<'p, 'a> {
     /// Features that are in or out together.
     pub(super) groups: Option<&'p Groups>,
     pub(super) prove: Prove,
-    /// Whether its relaxation takes long: the usual proof, which begins with that once more, is then not cheap and not made.
+    /// Whether its relaxation takes long: the usual proof, which works on it in every node, is then not cheap and not made.
     pub(super) is_long: bool,
     pub(super) fit: Duration,
     /// What earlier proofs of the same selection took.

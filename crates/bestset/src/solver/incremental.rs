@@ -60,6 +60,8 @@ impl Root {
     /// The same with what the answer was polished to.
     pub fn with_answer(mut self, found: &Solution) -> Self {
         (self.outcome.coefficients, self.objective) = (found.coefficients.clone(), found.certificate.objective);
+        // What is known of changes of the support is known of that one.
+        self.outcome.local = found.local;
         self
     }
 }

@@ -12,7 +12,7 @@ use crate::{model, output, survival};
 use bestset::design::{column_names, names_are_older, names_said, Design, Stored};
 use bestset::select::SUBSET_SIZES;
 use bestset::shown::{significant, Side};
-use bestset::CancelFlag;
+use bestset::{CancelFlag, Limits};
 use bestset_data::CohortFiles;
 use savvy::{savvy, FunctionSexp, IntoExtPtrSexp, ListSexp, OwnedListSexp, OwnedRealSexp, RealSexp, Sexp};
 
@@ -148,7 +148,9 @@ fn call_survival(call: ListSexp, u: RealSexp) -> savvy::Result<Sexp> {
     let call = Call::read(call, None)?;
     let input = call.data.borrow(setup(&call.part("setup")?)?);
     let u = u.as_slice();
-    run(&call.caller, |_| input.pose(&call.control.limits, |posed| survival::told_at(posed, u)))?.to_r()
+    // The limit was that of the fit.
+    let limits = Limits::begin(None, call.caller.cancel.clone());
+    run(&call.caller, |_| input.pose(&limits, |posed| survival::told_at(posed, u)))?.to_r()
 }
 
 /// Cumulative hazards or survival at times, row by row, or medians.
@@ -190,9 +192,9 @@ fn call_report(call: ListSexp, kept: &Kept, about: ListSexp) -> savvy::Result<Se
     let call = Call::read(call, None)?;
     let input = call.data.borrow(setup(&call.part("setup")?)?);
     let (about, answer) = (self::about(&Fields(about))?, &kept.answer);
-    let page = run(&call.caller, |_| {
-        input.pose(&call.control.limits, |posed| page(answer, posed, &about, &call.caller.cancel))
-    })?;
+    // The limit was that of the fit.
+    let limits = Limits::begin(None, call.caller.cancel.clone());
+    let page = run(&call.caller, |_| input.pose(&limits, |posed| page(answer, posed, &about, &call.caller.cancel)))?;
     Value::from(page).to_r()
 }
 

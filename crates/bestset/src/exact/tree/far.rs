@@ -43,6 +43,14 @@ struct FarView {
     unlisted: Unlisted,
 }
 
+impl FarView {
+    /// Of so much that was found.
+    fn new(found: Vec<Reaching>, unlisted: Unlisted) -> Self {
+        let listed = found.iter().map(|r| r.feature as usize).collect();
+        Self { listed, rough: found.iter().map(|r| f64::from(r.value)).collect(), unlisted }
+    }
+}
+
 /// What the far features add to a node's bound.
 struct FarTerms {
     /// Σ Ψ_j(x_jᵀα) over the far features, from below.
@@ -143,16 +151,11 @@ impl Tree<'_, '_> {
         let found = reaching(problem.design(), far, &vectors, &limits, &|| monitor.check())?;
         monitor.swept(self.sweep_work(far.len() * vectors.len()), monitor.seconds() - begun);
         monitor.passes += far.len() as f64 / problem.ncols() as f64;
-        let told = pending.into_par_iter().zip(unlisted).zip(found);
-        let views: Vec<(Pending, FarView)> = told
-            .map(|((one, unlisted), found)| {
-                let view = self.view(&one, far, found, unlisted);
-                (one, view)
-            })
-            .collect();
+        let told = pending.par_iter().zip(found).map(|(one, found)| self.told_of(one, far, found));
+        let told: Vec<Vec<Reaching>> = told.collect();
         let mut unfinished = Vec::new();
-        for (one, view) in views {
-            unfinished.extend(self.finish_with_far(one, view, monitor)?);
+        for ((one, unlisted), found) in pending.into_iter().zip(unlisted).zip(told) {
+            unfinished.extend(self.finish_with_far(one, FarView::new(found, unlisted), monitor)?);
         }
         Ok(unfinished)
     }
@@ -166,12 +169,10 @@ impl Tree<'_, '_> {
     }
 
     /// What a pass has found, without those that were near when the node was relaxed, or are open in other nodes of the pass alone.
-    fn view(&self, one: &Pending, far: &Arc<Vec<usize>>, found: Vec<Reaching>, unlisted: Unlisted) -> FarView {
+    fn told_of(&self, one: &Pending, far: &Arc<Vec<usize>>, found: Vec<Reaching>) -> Vec<Reaching> {
         let is_own = |j: usize| Arc::ptr_eq(far, &one.node.far) || is_listed(&one.node.far, j);
         let is_far = |j: usize| self.near.position(j).is_none_or(|k| k >= one.known) && is_own(j);
-        let found: Vec<Reaching> = found.into_iter().filter(|r| is_far(r.feature as usize)).collect();
-        let listed = found.iter().map(|r| r.feature as usize).collect();
-        FarView { listed, rough: found.iter().map(|r| f64::from(r.value)).collect(), unlisted }
+        found.into_iter().filter(|r| is_far(r.feature as usize)).collect()
     }
 
     /// Puts nodes back for which no time is left: what is known of them is what was of the node they come from.
@@ -185,7 +186,10 @@ impl Tree<'_, '_> {
         let context = self.context();
         let mut products = LatestProducts::after(before);
         let relaxed = relax_after(&context, start(&context, &node), &mut products, &self.goal(), limits);
-        let products = Some(products.into_own()).filter(|own| own.len() <= MOST_KEPT).unwrap_or_default();
+        let (waiting, share) =
+            (self.at_a_time(self.setting.tuning.nodes_per_pass), self.setting.tuning.memory_for_nodes);
+        let most = self.memory.most(share, (0, MOST_KEPT), |columns| 8.0 * columns * columns * waiting as f64);
+        let products = Some(products.into_own()).filter(|own| own.len() <= most).unwrap_or_default();
         Pending { node, relaxed, known: self.near.active.len(), products }
     }
 

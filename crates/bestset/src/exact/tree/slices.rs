@@ -2,7 +2,7 @@
 //! what was closed out.
 //!
 //! How it is divided, and how many nodes a slice may take, does not depend on how many workers there are or how fast they are: the steps
-//! are the same for any number of them, and for a slice that was lost and grown again.
+//! are the same for any number of them, and for a slice that was lost and grown again. Only as a time limit nears do slices take fewer nodes.
 
 use crate::control::{Monitor, Options};
 use crate::error::{Error, Result};
