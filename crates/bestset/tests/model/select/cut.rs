@@ -42,7 +42,7 @@ fn at_every_reading<T>(
         if !cancel.is_cancelled() {
             return all;
         }
-        readings += 1 + readings / 3;
+        readings += 1 + readings / 6;
     }
 }
 
