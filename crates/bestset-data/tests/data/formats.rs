@@ -96,7 +96,7 @@ fn errors_name_file_line_column_and_value() {
     );
     assert_eq!(
         error("d.csv", "a,y\n1,inf\n"),
-        "d.csv, line 2, column \"y\": \"inf\" is not finite, as numbers must be; correct it, or make it a missing value (an empty field, NaN in an array) for --impute mean or --drop-missing"
+        "d.csv, line 2, column \"y\": \"inf\" is not finite, as numbers must be; correct it, or make it a missing value (an empty field, NaN in an array) for --drop-missing or, in a feature, --impute mean"
     );
     assert_eq!(error("d.csv", "a,y\n"), "d.csv: there are no rows");
     for nothing in ["", "\n\n", " \n"] {
