@@ -107,6 +107,7 @@ def test_a_tree_in_slices_proves_what_one_process_proves(client):
         same(bd.solve(X, y, **given), alone)
 
 
+@pytest.mark.long
 def test_designs_of_files_and_of_blocks(client, tmp_path, in_parts):
     X, y = data(n=50, p=40)
     for kind in (np.float64, np.float32, np.int8):
@@ -383,6 +384,7 @@ def test_what_nobody_waits_for_is_left_out(near):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("answering", [0, 2])
 @pytest.mark.parametrize("what", ["slices", "folds"])
+@pytest.mark.long
 def test_a_time_limit_does_not_wait_for_workers_that_never_answer(near, monkeypatch, what, answering):
     monkeypatch.setattr(_parts, "part", part_that_may_be_late)
     BEGUN.clear()
@@ -426,6 +428,7 @@ class Killer:
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.long
 def test_killed_workers_change_no_bit(client, in_parts):
     X, y = data()
     there = da.from_array(X, chunks=(-1, 8))
@@ -484,6 +487,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 def test_ctrl_c_returns_the_best_answer_with_a_bound(tmp_path):
     script = tmp_path / "child.py"
     script.write_text(CHILD)

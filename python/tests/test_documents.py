@@ -21,7 +21,7 @@ def test_there_are_examples():
     assert len(EXAMPLES) >= 8
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("example", [pytest.param(e, marks=[pytest.mark.long] if e.stem == "cluster" else [], id=e.stem) for e in EXAMPLES])
 def test_example(example, capsys):
     runpy.run_path(str(example), run_name="__main__")
     assert capsys.readouterr().out

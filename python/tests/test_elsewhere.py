@@ -268,7 +268,7 @@ CUT = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("what", CUT)
+@pytest.mark.parametrize("what", [pytest.param(what, marks=pytest.mark.long) if what == "huber" else what for what in CUT])
 def test_ctrl_c_at_any_call_returns_an_answer_with_a_bound(what, signals):
     X, y = regression(n=40, p=12, noise=2.0)
     for calls in range(10_000):

@@ -82,6 +82,7 @@ def test_scale_of_columns_does_not_matter():
         np.testing.assert_allclose(plain.coef_, scaled.coef_ * scale, rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.long
 def test_grid_search_and_parallel_jobs():
     X, y = regression()
     grid = GridSearchCV(BestSubsetRegressor(), {"k": [1, 2, 3], "lambda2": [0.1, 1.0]}, cv=3, n_jobs=2).fit(X, y)

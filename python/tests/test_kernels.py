@@ -150,6 +150,7 @@ def test_packed_genotypes(kernels, monkeypatch, people):
     assert people < 1000 or max(grid[1] for _, grid in made[0].launched) > 1
 
 
+@pytest.mark.long
 def test_largest_sums_fit(kernels):
     """As many people as a part may have, of the same code, with digits that are as large as can be."""
     kernels()

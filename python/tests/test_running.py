@@ -155,6 +155,7 @@ print((peak() - before) * 1024 / X.nbytes)
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 @pytest.mark.parametrize("dtype, what", [("float64", "solve"), ("float32", "solve"), ("float64", "fit")])
+@pytest.mark.long
 def test_no_copy_is_made_anywhere(dtype, what):
     done = subprocess.run([sys.executable, "-c", MEMORY, dtype, what], capture_output=True, text=True, check=True)
     assert float(done.stdout) < 0.5, "peak memory over that of X"

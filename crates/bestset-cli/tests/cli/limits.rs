@@ -41,23 +41,27 @@ fn too_little_time_for_a_proof_is_no_failure() {
     }
 }
 
-/// With no fold done in time the criterion chooses, and with no point the null model is left; the answer says so.
-#[test]
-fn a_cross_validation_cut_short_says_what_chose() {
-    let place = Place::new();
-    place.done("simulate wide.npz --n 200 --p 3000 --true-features 30 --snr 2");
-    for limit in ["0.02", "0.05", "0.1", "0.2", "0.4", "0.8"] {
-        let output = place.run(&format!("cv wide.npz --folds 10 --repeats 20 --time-limit {limit}"));
-        let (shown, errors) = (text(&output), errors(&output));
-        match code(&output) {
-            0 => assert!(!shown.contains("folds were done"), "{limit}: {shown}"),
-            3 => assert!(
-                ["before a fold was done", "folds were done", "The path was cut short"]
-                    .iter()
-                    .any(|t| shown.contains(t)),
-                "{limit}: {shown}"
-            ),
-            other => panic!("{limit}: exit code {other}: {errors}"),
+mod long {
+    use super::*;
+
+    /// With no fold done in time the criterion chooses, and with no point the null model is left; the answer says so.
+    #[test]
+    fn a_cross_validation_cut_short_says_what_chose() {
+        let place = Place::new();
+        place.done("simulate wide.npz --n 200 --p 3000 --true-features 30 --snr 2");
+        for limit in ["0.02", "0.05", "0.1", "0.2", "0.4", "0.8"] {
+            let output = place.run(&format!("cv wide.npz --folds 10 --repeats 20 --time-limit {limit}"));
+            let (shown, errors) = (text(&output), errors(&output));
+            match code(&output) {
+                0 => assert!(!shown.contains("folds were done"), "{limit}: {shown}"),
+                3 => assert!(
+                    ["before a fold was done", "folds were done", "The path was cut short"]
+                        .iter()
+                        .any(|t| shown.contains(t)),
+                    "{limit}: {shown}"
+                ),
+                other => panic!("{limit}: exit code {other}: {errors}"),
+            }
         }
     }
 }

@@ -111,32 +111,6 @@ fn same(memory: &dyn Design, stored: &dyn Design, n: usize, p: usize) {
     assert_eq!(a, b);
 }
 
-/// Dense and sparse, each number type, plain and through every view, with one thread and two, blocks many and one.
-#[test]
-fn files_give_the_bits_of_memory() {
-    for (n, p) in [(7, 40), (300, 9000)] {
-        let (folder, x) = (tempdir().unwrap(), numbers(3, n * p));
-        for (memory, stored) in stores(folder.path(), n, p, &x) {
-            for threads in [1, 2] {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| {
-                    same(&*memory, &stored, n, p);
-                    let views =
-                        [&*memory as &dyn Design, &stored].map(|d| Standardized::fit(d, None, true, 1.0).unwrap());
-                    same(&views[0], &views[1], n, p);
-                    let rows: Vec<usize> = (0..n).filter(|i| i % 3 != 1).collect();
-                    let cut = views.each_ref().map(|d| RowSubset::new(d, rows.clone()).unwrap());
-                    same(&cut[0], &cut[1], rows.len(), p);
-                    let columns: Vec<usize> = (0..p).rev().step_by(2).collect();
-                    let chosen = cut.each_ref().map(|d| ColumnSubset::new(d, columns.clone()).unwrap());
-                    same(&chosen[0], &chosen[1], rows.len(), columns.len());
-                });
-            }
-            assert!(stored.reading().bytes > stored.bytes());
-        }
-    }
-}
-
 fn without_time(solution: Solution) -> Solution {
     Solution { seconds: 0.0, trace: Vec::new(), ..solution }
 }
@@ -362,5 +336,35 @@ fn files_that_change_are_told() {
         let error = solve(&problem, &Options::default()).unwrap_err();
         assert!(matches!(&error, Error::Read { what, .. } if what.ends_with("x.npy")), "{error}");
         assert!(error.to_string().contains("open"), "{error}");
+    }
+}
+
+mod long {
+    use super::*;
+
+    /// Dense and sparse, each number type, plain and through every view, with one thread and two, blocks many and one.
+    #[test]
+    fn files_give_the_bits_of_memory() {
+        for (n, p) in [(7, 40), (300, 9000)] {
+            let (folder, x) = (tempdir().unwrap(), numbers(3, n * p));
+            for (memory, stored) in stores(folder.path(), n, p, &x) {
+                for threads in [1, 2] {
+                    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                    pool.install(|| {
+                        same(&*memory, &stored, n, p);
+                        let views =
+                            [&*memory as &dyn Design, &stored].map(|d| Standardized::fit(d, None, true, 1.0).unwrap());
+                        same(&views[0], &views[1], n, p);
+                        let rows: Vec<usize> = (0..n).filter(|i| i % 3 != 1).collect();
+                        let cut = views.each_ref().map(|d| RowSubset::new(d, rows.clone()).unwrap());
+                        same(&cut[0], &cut[1], rows.len(), p);
+                        let columns: Vec<usize> = (0..p).rev().step_by(2).collect();
+                        let chosen = cut.each_ref().map(|d| ColumnSubset::new(d, columns.clone()).unwrap());
+                        same(&chosen[0], &chosen[1], rows.len(), columns.len());
+                    });
+                }
+                assert!(stored.reading().bytes > stored.bytes());
+            }
+        }
     }
 }

@@ -120,42 +120,6 @@ fn folds_are_fits_on_the_rows_kept() {
     assert!(shares.iter().filter(|s| [0, 3, 7].contains(&s.0)).all(|s| s.1 == 1.0), "{shares:?}");
 }
 
-/// The score at a price is the same wherever the path ends: at every size, each with half of the problems.
-#[test]
-fn scores_do_not_depend_on_where_the_path_ends() {
-    for seed in 0..12 {
-        let (n, loss) = (30 + 3 * seed as usize, if seed % 4 == 3 { Loss::Logistic } else { Loss::Squared });
-        let mut rng = rng(100 + seed);
-        let p = if seed % 2 == 0 { 12 } else { 60 };
-        let rho = [0.0, 0.5, 0.9][seed as usize % 3];
-        let mut x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
-        (n..n * p).for_each(|k| x[k] += rho * x[k - n]);
-        let mut y: Vec<f64> = (0..n).map(|i| x[i] - x[3 * n + i] + x[7 * n + i] + 2.0 * normal(&mut rng)).collect();
-        if loss.is_classification() {
-            y.iter_mut().for_each(|y| *y = if *y > 0.0 { 1.0 } else { -1.0 });
-        }
-        let x = Dense::new(n, p, x).unwrap();
-        let problem = Problem::new(&x, y, Penalty::new(0.0, 0.0, 0.3)).unwrap().with_intercept(true);
-        let problem = problem.with_loss(loss).unwrap();
-        let run = |most: usize| {
-            let mut options = settings(60, Folds::Random { folds: 4, repeats: 1 });
-            (options.path.max_size, options.path.lambda2) = (Some(most), vec![0.1, 2.0]);
-            cross_validate(&problem, &options).unwrap()
-        };
-        let long = run(11);
-        for most in (1..11).filter(|most| (*most as u64 + seed / 2).is_multiple_of(2)) {
-            let short = run(most);
-            for (point, score) in short.path.points.iter().zip(&short.scores) {
-                let same = |p: &&Point| (p.lambda0, p.lambda2) == (point.lambda0, point.lambda2);
-                let k = long.path.points.iter().position(|p| same(&p)).unwrap();
-                let other = &long.path.points[k].solution;
-                assert_eq!(other.coefficients, point.solution.coefficients, "{seed} {most} {}", point.lambda0);
-                assert_eq!(&long.scores[k], score, "{seed} {most} {}", point.lambda0);
-            }
-        }
-    }
-}
-
 #[test]
 fn given_splits_score_what_they_list() {
     let (x, y) = data(9, 40, Loss::Squared);
@@ -278,4 +242,44 @@ fn clear_problems_are_not_given_more_features() {
         right += usize::from(found.one_se_point().solution.support() == [0, 3]);
     }
     assert!(right >= 7, "{right} of 8");
+}
+
+mod long {
+    use super::*;
+
+    /// The score at a price is the same wherever the path ends: at every size, each with half of the problems.
+    #[test]
+    fn scores_do_not_depend_on_where_the_path_ends() {
+        for seed in 0..12 {
+            let (n, loss) = (30 + 3 * seed as usize, if seed % 4 == 3 { Loss::Logistic } else { Loss::Squared });
+            let mut rng = rng(100 + seed);
+            let p = if seed % 2 == 0 { 12 } else { 60 };
+            let rho = [0.0, 0.5, 0.9][seed as usize % 3];
+            let mut x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+            (n..n * p).for_each(|k| x[k] += rho * x[k - n]);
+            let mut y: Vec<f64> = (0..n).map(|i| x[i] - x[3 * n + i] + x[7 * n + i] + 2.0 * normal(&mut rng)).collect();
+            if loss.is_classification() {
+                y.iter_mut().for_each(|y| *y = if *y > 0.0 { 1.0 } else { -1.0 });
+            }
+            let x = Dense::new(n, p, x).unwrap();
+            let problem = Problem::new(&x, y, Penalty::new(0.0, 0.0, 0.3)).unwrap().with_intercept(true);
+            let problem = problem.with_loss(loss).unwrap();
+            let run = |most: usize| {
+                let mut options = settings(60, Folds::Random { folds: 4, repeats: 1 });
+                (options.path.max_size, options.path.lambda2) = (Some(most), vec![0.1, 2.0]);
+                cross_validate(&problem, &options).unwrap()
+            };
+            let long = run(11);
+            for most in (1..11).filter(|most| (*most as u64 + seed / 2).is_multiple_of(2)) {
+                let short = run(most);
+                for (point, score) in short.path.points.iter().zip(&short.scores) {
+                    let same = |p: &&Point| (p.lambda0, p.lambda2) == (point.lambda0, point.lambda2);
+                    let k = long.path.points.iter().position(|p| same(&p)).unwrap();
+                    let other = &long.path.points[k].solution;
+                    assert_eq!(other.coefficients, point.solution.coefficients, "{seed} {most} {}", point.lambda0);
+                    assert_eq!(&long.scores[k], score, "{seed} {most} {}", point.lambda0);
+                }
+            }
+        }
+    }
 }

@@ -117,25 +117,6 @@ fn answers_are_fitted_to_the_last_digit() {
     assert!(fitted > 1000, "{fitted}");
 }
 
-/// The same of survival times with ties, strata, entries and weights.
-#[test]
-fn answers_of_survival_times_are_fitted_to_the_last_digit() {
-    let (mut rng, mut fitted) = (rng(4711), 0);
-    for trial in 0..60 {
-        let case = survival_case(&mut rng, 40 + trial, 4, false);
-        let design = case.design();
-        let problem = case.problem(&design);
-        let unpriced = problem.with_penalty(Penalty { lambda0: 0.0, ..problem.penalty().clone() }).unwrap();
-        for problem in [&problem, &unpriced] {
-            let found = solve(problem, &Options::default()).unwrap().coefficients;
-            let slope = steepest(problem, &found);
-            assert!(slope < 1e-12, "{trial}: {slope:e} at {found:?}");
-            fitted += found.nonzeros();
-        }
-    }
-    assert!(fitted > 200, "{fitted}");
-}
-
 /// A count of a million beside zeros, and columns of very different lengths, from a far start.
 #[test]
 fn hard_starts_end_at_the_same_fit() {
@@ -297,4 +278,27 @@ fn certificates_hold_wherever_a_tree_is_cut() {
         ("negative_binomial", 200, "fits"),
     ];
     tally.conclude("families", &seeds, &least);
+}
+
+mod long {
+    use super::*;
+
+    /// The same of survival times with ties, strata, entries and weights.
+    #[test]
+    fn answers_of_survival_times_are_fitted_to_the_last_digit() {
+        let (mut rng, mut fitted) = (rng(4711), 0);
+        for trial in 0..60 {
+            let case = survival_case(&mut rng, 40 + trial, 4, false);
+            let design = case.design();
+            let problem = case.problem(&design);
+            let unpriced = problem.with_penalty(Penalty { lambda0: 0.0, ..problem.penalty().clone() }).unwrap();
+            for problem in [&problem, &unpriced] {
+                let found = solve(problem, &Options::default()).unwrap().coefficients;
+                let slope = steepest(problem, &found);
+                assert!(slope < 1e-12, "{trial}: {slope:e} at {found:?}");
+                fitted += found.nonzeros();
+            }
+        }
+        assert!(fitted > 200, "{fitted}");
+    }
 }

@@ -162,29 +162,6 @@ fn cross_validation_counts_the_folds_it_has() {
 }
 
 #[test]
-fn subsets_of_every_size_end_with_what_they_have() {
-    let (mut errors, mut cut) = (0, 0);
-    for mut case in cases(906, 6, true) {
-        case.penalty = bestset::Penalty { lambda0: 0.0, price: bestset::Factors::One, ..case.penalty };
-        let (all, most) = (enumerate(&case), case.p.min(2));
-        let counts = fail_everywhere(&case, |problem| {
-            let found = subsets(problem, most, &Options::default())?;
-            assert_eq!(found.sizes.len(), most);
-            for subset in &found.sizes {
-                let room = 1e-9 * (all.sized[subset.size].abs() + case.null_loss());
-                assert!(subset.certificate.lower_bound <= all.sized[subset.size] + room);
-                assert!(subset.coefficients.nonzeros() <= subset.size);
-                assert!((case.objective(&subset.coefficients) - subset.certificate.objective).abs() <= room);
-            }
-            let is_cut = found.sizes.iter().any(|s| s.status == Status::ReadFailed);
-            Ok(is_cut.then(|| "byte 7: the disk failed".to_owned()))
-        });
-        (errors, cut) = (errors + counts.0, cut + counts.1);
-    }
-    assert!(errors > 5 && cut > 5, "{errors} errors, {cut} cut short");
-}
-
-#[test]
 fn groups_end_with_what_they_have() {
     for method in [Method::Incremental, Method::Exact] {
         let (mut errors, mut cut) = (0, 0);
@@ -207,5 +184,32 @@ fn groups_end_with_what_they_have() {
             (errors, cut) = (errors + counts.0, cut + counts.1);
         }
         assert!(errors > 5, "{method:?}: {errors} errors, {cut} cut short");
+    }
+}
+
+mod long {
+    use super::*;
+
+    #[test]
+    fn subsets_of_every_size_end_with_what_they_have() {
+        let (mut errors, mut cut) = (0, 0);
+        for mut case in cases(906, 6, true) {
+            case.penalty = bestset::Penalty { lambda0: 0.0, price: bestset::Factors::One, ..case.penalty };
+            let (all, most) = (enumerate(&case), case.p.min(2));
+            let counts = fail_everywhere(&case, |problem| {
+                let found = subsets(problem, most, &Options::default())?;
+                assert_eq!(found.sizes.len(), most);
+                for subset in &found.sizes {
+                    let room = 1e-9 * (all.sized[subset.size].abs() + case.null_loss());
+                    assert!(subset.certificate.lower_bound <= all.sized[subset.size] + room);
+                    assert!(subset.coefficients.nonzeros() <= subset.size);
+                    assert!((case.objective(&subset.coefficients) - subset.certificate.objective).abs() <= room);
+                }
+                let is_cut = found.sizes.iter().any(|s| s.status == Status::ReadFailed);
+                Ok(is_cut.then(|| "byte 7: the disk failed".to_owned()))
+            });
+            (errors, cut) = (errors + counts.0, cut + counts.1);
+        }
+        assert!(errors > 5 && cut > 5, "{errors} errors, {cut} cut short");
     }
 }

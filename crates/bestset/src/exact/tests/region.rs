@@ -96,64 +96,6 @@ fn no_subset_is_below_the_bound_of_a_look_after_the_first_nodes() {
     assert!(looked >= 25 && ended >= 20, "{looked} looked, {ended} ended by it");
 }
 
-/// Every subset that no closed node holds and that is better than the answer has the features that are left, and all that are in every open
-/// node; P of it is that of the problem that is left and what is paid.
-#[test]
-fn subsets_that_are_left_are_in_the_remainder() {
-    let (mut left, mut fewer, mut decided) = (0, 0, 0);
-    for seed in 0..1000 {
-        let mut rng = rng(95_000 + seed);
-        let kind = pick(&mut rng, &[0, 1, 2, 5]);
-        let case = if seed % 2 == 0 { clear(&mut rng) } else { draw(&mut rng, kind, &[Loss::Squared]) };
-        let (cost, design) = (costs(&case), Dense::new(case.n, case.p, case.x.clone()).unwrap());
-        let problem = case.problem(&design);
-        let nodes = rng.random_range(1..=12);
-        // Where many subsets are asked for, many are better than the last of them, and open.
-        let top = pick(&mut rng, &[1, 2, 4, 20]);
-        let options = Options { gap: 1e-6, top, max_nodes: Some(nodes), ..Options::with_method(Method::Exact) };
-        let (mut silent, most_near) = ((), pick(&mut rng, &[2, 4000]));
-        let mut monitor = Monitor::new(&options, &mut silent);
-        let setting = Setting::new(&problem, None, &options, Tuning { most_near, least_batch: 1, ..tuning() });
-        let seed_of_tree = Seed::new(&setting, &mut monitor).unwrap();
-        let mut tree = Tree::plant(setting, seed_of_tree, &mut monitor).unwrap();
-        tree.grow_as_part(&mut monitor).unwrap();
-        let answer = tree.pool.entries()[0].1.clone();
-        let remainder = tree.remainder(&answer);
-        if remainder.features.is_empty() {
-            continue;
-        }
-        let [features, inside] =
-            [&remainder.features, &remainder.inside].map(|list| list.iter().map(|j| 1usize << j).sum::<usize>());
-        let columns = Held::new(&design, &remainder.features, &|| Ok(())).unwrap();
-        let (among, paid) = remainder.problem(&problem, &columns).unwrap();
-        let below = tree.frontier.closed.min(tree.pool.limit());
-        let found: Vec<usize> =
-            tree.pool.entries().iter().map(|(_, answer)| answer.support.iter().map(|j| 1usize << j).sum()).collect();
-        let is_left = |m: &usize| cost[*m] < below - 1e-7 * below.abs() && !found.contains(m);
-        for mask in (0..cost.len()).filter(is_left) {
-            assert_eq!(mask & !features, 0, "{seed}: {mask:b} has more than is left, {features:b}, {case:?}");
-            assert_eq!(inside & !mask, 0, "{seed}: {mask:b} has not all of {inside:b}, {case:?}");
-            let subset: Vec<usize> = (0..case.p).filter(|j| mask >> j & 1 == 1).collect();
-            let penalties: Vec<Convex> = subset.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
-            let fit = case.model().minimise(&subset, &penalties);
-            let point = Coefficients::from_pairs(subset.iter().copied().zip(fit.beta).collect(), fit.intercept);
-            let (own, whole) =
-                (among.objective(&remainder.placed(&point)).unwrap(), problem.objective(&point).unwrap());
-            assert!(
-                (own + paid - whole).abs() <= 1e-11 * (whole.abs() + cost[0].abs()),
-                "{seed}: {own} {paid} {whole}"
-            );
-            left += 1;
-        }
-        fewer += usize::from(remainder.features.len() < case.p);
-        decided += usize::from(inside != 0 && tree.frontier.len() > 0);
-    }
-    assert!(
-        left > 200 && fewer > 100 && decided > 50,
-        "{left} left, {fewer} of fewer features, {decided} with some in"
-    );
-}
-
 /// Trees that look at coherence among what is left again and again: no subset is below their bound.
 #[test]
 fn no_subset_is_below_the_bound_of_looks_at_what_is_left() {
@@ -242,4 +184,70 @@ fn looks_at_what_is_left(first: u64, design_of: fn(Dense<'static>) -> Box<dyn De
         ended += usize::from(tree.looked_among.is_some() && tree.floor > least * (1.0 - 1e-5));
     }
     (among_fewer, ended)
+}
+
+mod long {
+    use super::*;
+
+    /// Every subset that no closed node holds and that is better than the answer has the features that are left, and all that are in every open
+    /// node; P of it is that of the problem that is left and what is paid.
+    #[test]
+    fn subsets_that_are_left_are_in_the_remainder() {
+        let (mut left, mut fewer, mut decided) = (0, 0, 0);
+        for seed in 0..1000 {
+            let mut rng = rng(95_000 + seed);
+            let kind = pick(&mut rng, &[0, 1, 2, 5]);
+            let case = if seed % 2 == 0 { clear(&mut rng) } else { draw(&mut rng, kind, &[Loss::Squared]) };
+            let (cost, design) = (costs(&case), Dense::new(case.n, case.p, case.x.clone()).unwrap());
+            let problem = case.problem(&design);
+            let nodes = rng.random_range(1..=12);
+            // Where many subsets are asked for, many are better than the last of them, and open.
+            let top = pick(&mut rng, &[1, 2, 4, 20]);
+            let options = Options { gap: 1e-6, top, max_nodes: Some(nodes), ..Options::with_method(Method::Exact) };
+            let (mut silent, most_near) = ((), pick(&mut rng, &[2, 4000]));
+            let mut monitor = Monitor::new(&options, &mut silent);
+            let setting = Setting::new(&problem, None, &options, Tuning { most_near, least_batch: 1, ..tuning() });
+            let seed_of_tree = Seed::new(&setting, &mut monitor).unwrap();
+            let mut tree = Tree::plant(setting, seed_of_tree, &mut monitor).unwrap();
+            tree.grow_as_part(&mut monitor).unwrap();
+            let answer = tree.pool.entries()[0].1.clone();
+            let remainder = tree.remainder(&answer);
+            if remainder.features.is_empty() {
+                continue;
+            }
+            let [features, inside] =
+                [&remainder.features, &remainder.inside].map(|list| list.iter().map(|j| 1usize << j).sum::<usize>());
+            let columns = Held::new(&design, &remainder.features, &|| Ok(())).unwrap();
+            let (among, paid) = remainder.problem(&problem, &columns).unwrap();
+            let below = tree.frontier.closed.min(tree.pool.limit());
+            let found: Vec<usize> = tree
+                .pool
+                .entries()
+                .iter()
+                .map(|(_, answer)| answer.support.iter().map(|j| 1usize << j).sum())
+                .collect();
+            let is_left = |m: &usize| cost[*m] < below - 1e-7 * below.abs() && !found.contains(m);
+            for mask in (0..cost.len()).filter(is_left) {
+                assert_eq!(mask & !features, 0, "{seed}: {mask:b} has more than is left, {features:b}, {case:?}");
+                assert_eq!(inside & !mask, 0, "{seed}: {mask:b} has not all of {inside:b}, {case:?}");
+                let subset: Vec<usize> = (0..case.p).filter(|j| mask >> j & 1 == 1).collect();
+                let penalties: Vec<Convex> = subset.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
+                let fit = case.model().minimise(&subset, &penalties);
+                let point = Coefficients::from_pairs(subset.iter().copied().zip(fit.beta).collect(), fit.intercept);
+                let (own, whole) =
+                    (among.objective(&remainder.placed(&point)).unwrap(), problem.objective(&point).unwrap());
+                assert!(
+                    (own + paid - whole).abs() <= 1e-11 * (whole.abs() + cost[0].abs()),
+                    "{seed}: {own} {paid} {whole}"
+                );
+                left += 1;
+            }
+            fewer += usize::from(remainder.features.len() < case.p);
+            decided += usize::from(inside != 0 && tree.frontier.len() > 0);
+        }
+        assert!(
+            left > 200 && fewer > 100 && decided > 50,
+            "{left} left, {fewer} of fewer features, {decided} with some in"
+        );
+    }
 }

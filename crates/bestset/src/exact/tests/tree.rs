@@ -234,21 +234,6 @@ impl Attack {
     }
 }
 
-#[test]
-fn no_node_loses_a_better_subset() {
-    let mut seen = TreeTally::default();
-    for seed in 0..2000 {
-        let attack = Attack::new(seed);
-        attack.case.with_problem(|problem| {
-            if !crate::leaps::is_needed(problem) {
-                attack.run(problem, &mut seen);
-            }
-        });
-    }
-    let TreeTally { steps, moved, far } = seen;
-    assert!(steps > 1000 && moved > 500 && far > 200, "{steps} steps, {moved} moved, {far} far");
-}
-
 /// What another node has brought near between a node's relaxation and its look far stays open in the node's children.
 #[test]
 fn features_that_came_near_meanwhile_stay_open() {
@@ -388,4 +373,23 @@ fn trees_that_start_with_nothing_end_with_the_enumerated_optimum() {
         proved += usize::from(closed);
     }
     assert!(split > 60 && proved > 150, "{split} {proved}");
+}
+
+mod long {
+    use super::*;
+
+    #[test]
+    fn no_node_loses_a_better_subset() {
+        let mut seen = TreeTally::default();
+        for seed in 0..2000 {
+            let attack = Attack::new(seed);
+            attack.case.with_problem(|problem| {
+                if !crate::leaps::is_needed(problem) {
+                    attack.run(problem, &mut seen);
+                }
+            });
+        }
+        let TreeTally { steps, moved, far } = seen;
+        assert!(steps > 1000 && moved > 500 && far > 200, "{steps} steps, {moved} moved, {far} far");
+    }
 }

@@ -53,24 +53,6 @@ fn flips_of_part_of_a_tableau_cost_what_fits_say() {
     assert!(compared > 10_000);
 }
 
-/// Exchanges alone leave answers here that the walk betters: with it nearly all are the best there are, for every loss.
-#[test]
-fn the_default_answer_is_the_best_subset_of_tangled_columns() {
-    let mut rng = rng(612);
-    for loss in LOSSES {
-        let (mut best, total) = (0, 60);
-        for trial in 0..total {
-            let case = tangled(&mut rng, 14, 10, loss);
-            let all = enumerate(&case);
-            let found = case.with_problem(|problem| solve(problem, &Options::default()).unwrap().objective());
-            assert!(found >= all.best * (1.0 - 1e-9), "{trial}: better than best");
-            best += usize::from(found <= all.best * (1.0 + 1e-6));
-        }
-        // Of 600 such problems 600, 591, 583 and 599 were, in the order of the losses.
-        assert!(best >= total - 2, "{loss:?}: {best} of {total}");
-    }
-}
-
 /// The same over the whole product of designs, bounds, weights and intercepts.
 #[test]
 fn the_default_answer_is_nearly_always_the_best_subset() {
@@ -85,4 +67,26 @@ fn the_default_answer_is_nearly_always_the_best_subset() {
         total += 1;
     }
     assert!(best >= total - 3, "{best} of {total}");
+}
+
+mod long {
+    use super::*;
+
+    /// Exchanges alone leave answers here that the walk betters: with it nearly all are the best there are, for every loss.
+    #[test]
+    fn the_default_answer_is_the_best_subset_of_tangled_columns() {
+        let mut rng = rng(612);
+        for loss in LOSSES {
+            let (mut best, total) = (0, 60);
+            for trial in 0..total {
+                let case = tangled(&mut rng, 14, 10, loss);
+                let all = enumerate(&case);
+                let found = case.with_problem(|problem| solve(problem, &Options::default()).unwrap().objective());
+                assert!(found >= all.best * (1.0 - 1e-9), "{trial}: better than best");
+                best += usize::from(found <= all.best * (1.0 + 1e-6));
+            }
+            // Of 600 such problems 600, 591, 583 and 599 were, in the order of the losses.
+            assert!(best >= total - 2, "{loss:?}: {best} of {total}");
+        }
+    }
 }

@@ -125,36 +125,6 @@ fn leaps_and_bounds_are_the_same_in_any_unit() {
     }
 }
 
-#[test]
-fn subsets_and_paths_are_the_same_in_any_unit() {
-    for seed in 0..16 {
-        let mut case = varied(seed);
-        if seed % 2 == 1 {
-            (case.loss, case.penalty) = (Loss::Squared, Penalty::new(0.0, 0.0, 0.0));
-        }
-        let sizes = |case: &Case| case.with_problem(|p| subsets(p, 4, &Options::default()).unwrap());
-        let settings = PathOptions { grid: Grid::Dynamic { points: 8, shrink: 0.98 }, ..PathOptions::default() };
-        let points = |case: &Case| case.with_problem(|p| path(p, &settings).unwrap().points);
-        let (plain, line) = (sizes(&case), points(&case));
-        for unit in UNITS {
-            let c = 2f64.powi(unit);
-            let what = format!("{seed}, targets times 2^{unit}");
-            let scaled = in_units(&case, c);
-            for (a, b) in sizes(&scaled).sizes.iter().zip(&plain.sizes) {
-                assert_eq!((&a.coefficients.support, a.status), (&b.coefficients.support, b.status), "{what}");
-                near(a.certificate.objective / (c * c), b.certificate.objective, 1e-12, &what);
-                near(a.criteria.r2, b.criteria.r2, 1e-12, &what);
-            }
-            let found = points(&scaled);
-            assert_eq!(found.len(), line.len(), "{what}");
-            for (a, b) in found.iter().zip(&line) {
-                near(a.lambda0 / (c * c), b.lambda0, 1e-12, &what);
-                same(&a.solution, &b.solution, c, &what);
-            }
-        }
-    }
-}
-
 /// The same columns in units of their own: β_j is 1/s_j times as large, and the factor of λ2 s_j².
 #[test]
 fn columns_may_have_any_unit() {
@@ -258,5 +228,39 @@ fn fewer_ranks_than_asked_for_are_not_optimal() {
         let found = case.with_problem(|p: &Problem<'_>| solve(p, &options).unwrap());
         let complete = found.ranked.len() == 2 && found.ranked.iter().all(|r| r.proved);
         assert!(complete || found.status == Status::NodeLimit, "{seed}: {} of {:?}", found.status, found.ranked);
+    }
+}
+
+mod long {
+    use super::*;
+
+    #[test]
+    fn subsets_and_paths_are_the_same_in_any_unit() {
+        for seed in 0..16 {
+            let mut case = varied(seed);
+            if seed % 2 == 1 {
+                (case.loss, case.penalty) = (Loss::Squared, Penalty::new(0.0, 0.0, 0.0));
+            }
+            let sizes = |case: &Case| case.with_problem(|p| subsets(p, 4, &Options::default()).unwrap());
+            let settings = PathOptions { grid: Grid::Dynamic { points: 8, shrink: 0.98 }, ..PathOptions::default() };
+            let points = |case: &Case| case.with_problem(|p| path(p, &settings).unwrap().points);
+            let (plain, line) = (sizes(&case), points(&case));
+            for unit in UNITS {
+                let c = 2f64.powi(unit);
+                let what = format!("{seed}, targets times 2^{unit}");
+                let scaled = in_units(&case, c);
+                for (a, b) in sizes(&scaled).sizes.iter().zip(&plain.sizes) {
+                    assert_eq!((&a.coefficients.support, a.status), (&b.coefficients.support, b.status), "{what}");
+                    near(a.certificate.objective / (c * c), b.certificate.objective, 1e-12, &what);
+                    near(a.criteria.r2, b.criteria.r2, 1e-12, &what);
+                }
+                let found = points(&scaled);
+                assert_eq!(found.len(), line.len(), "{what}");
+                for (a, b) in found.iter().zip(&line) {
+                    near(a.lambda0 / (c * c), b.lambda0, 1e-12, &what);
+                    same(&a.solution, &b.solution, c, &what);
+                }
+            }
+        }
     }
 }

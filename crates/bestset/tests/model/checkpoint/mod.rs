@@ -59,42 +59,6 @@ fn options(points: usize) -> PathOptions {
     PathOptions { grid: Grid::Dynamic { points, shrink: 0.97 }, lambda2: vec![0.5, 2.0], ..PathOptions::default() }
 }
 
-#[test]
-fn interrupted_paths_go_on_where_they_were() {
-    for loss in [Loss::Squared, Loss::Logistic] {
-        let (x, y) = data(60, 90, loss);
-        let problem = Problem::new(&x, y, Penalty::new(0.0, 0.05, 1.0)).unwrap().with_loss(loss).unwrap();
-        let (place, mut options) = (Place::new(loss.name()), options(60));
-        options.max_size = Some(40);
-        let whole = path(&problem, &options).unwrap();
-        assert!(whole.points.len() > 30 && whole.status == Status::Converged, "{}", whole.points.len());
-        let file = place.file("path.json");
-        let mut runs = 0;
-        let found = loop {
-            let cancel = CancelFlag::default();
-            let mut part = options.clone();
-            part.solve.cancel = cancel.clone();
-            // Cancelled from another thread at any moment; later by a third each time, so that it ends on a slow machine, too.
-            let stop = std::thread::spawn(move || {
-                std::thread::sleep(Duration::from_millis(5).mul_f64(1.33f64.powi(runs)));
-                cancel.cancel();
-            });
-            let found = checkpoint::path(&problem, &part, &file).unwrap();
-            stop.join().unwrap();
-            runs += 1;
-            if found.status == Status::Converged {
-                break found;
-            }
-        };
-        assert_eq!(bits(&found), bits(&whole), "{loss:?} after {runs} runs");
-        assert_eq!(
-            bits(&checkpoint::path(&problem, &options, &file).unwrap()),
-            bits(&whole),
-            "once more, from the end"
-        );
-    }
-}
-
 fn cv_problem<'a>(x: &'a Dense<'static>, y: &'a [f64]) -> (Problem<'a>, CvOptions) {
     let problem = Problem::new(x, y, Penalty::new(0.0, 0.0, 1.0)).unwrap().with_intercept(true);
     let path = PathOptions { max_size: Some(30), ..options(30) };
@@ -206,21 +170,6 @@ fn long_search() -> (Dense<'static>, Vec<f64>) {
     (Dense::new(n, p, x).unwrap(), y)
 }
 
-/// Kill −9 at ten random moments of branch and bound.
-#[test]
-fn killed_searches_end_with_the_same_bits() {
-    let place = Place::new("killed_search");
-    let file = place.file("exact.json");
-    let (x, y) = long_search();
-    let problem = Problem::new(&x, y, Penalty::new(0.6, 0.05, 0.4)).unwrap();
-    let whole = solve(&problem, &long_options()).unwrap();
-    assert_eq!(whole.status, Status::NodeLimit);
-    let mut child = Command::new(std::env::current_exe().unwrap());
-    child.env("BESTSET_EXACT", "1");
-    let (result, killed) = killed_ten_times(child, &file, (1e3 * whole.seconds) as u64 + 10);
-    assert_eq!(result, exact_bits(&whole), "killed {killed} times");
-}
-
 /// Searches of every kind, ended again and again by a limit on the nodes that grows: each goes on where it was.
 #[test]
 fn searches_go_on_after_a_limit() {
@@ -328,5 +277,60 @@ fn searches_of_data_that_differ_where_y_does_not_are_refused() {
         run(&x).unwrap();
         assert!(file.exists() && run(&x).is_ok());
         assert!(run(&other).unwrap_err().to_string().contains("other data or settings"), "{lambda2}");
+    }
+}
+
+mod long {
+    use super::*;
+
+    #[test]
+    fn interrupted_paths_go_on_where_they_were() {
+        for loss in [Loss::Squared, Loss::Logistic] {
+            let (x, y) = data(60, 90, loss);
+            let problem = Problem::new(&x, y, Penalty::new(0.0, 0.05, 1.0)).unwrap().with_loss(loss).unwrap();
+            let (place, mut options) = (Place::new(loss.name()), options(60));
+            options.max_size = Some(40);
+            let whole = path(&problem, &options).unwrap();
+            assert!(whole.points.len() > 30 && whole.status == Status::Converged, "{}", whole.points.len());
+            let file = place.file("path.json");
+            let mut runs = 0;
+            let found = loop {
+                let cancel = CancelFlag::default();
+                let mut part = options.clone();
+                part.solve.cancel = cancel.clone();
+                // Cancelled from another thread at any moment; later by a third each time, so that it ends on a slow machine, too.
+                let stop = std::thread::spawn(move || {
+                    std::thread::sleep(Duration::from_millis(5).mul_f64(1.33f64.powi(runs)));
+                    cancel.cancel();
+                });
+                let found = checkpoint::path(&problem, &part, &file).unwrap();
+                stop.join().unwrap();
+                runs += 1;
+                if found.status == Status::Converged {
+                    break found;
+                }
+            };
+            assert_eq!(bits(&found), bits(&whole), "{loss:?} after {runs} runs");
+            assert_eq!(
+                bits(&checkpoint::path(&problem, &options, &file).unwrap()),
+                bits(&whole),
+                "once more, from the end"
+            );
+        }
+    }
+
+    /// Kill −9 at ten random moments of branch and bound.
+    #[test]
+    fn killed_searches_end_with_the_same_bits() {
+        let place = Place::new("killed_search");
+        let file = place.file("exact.json");
+        let (x, y) = long_search();
+        let problem = Problem::new(&x, y, Penalty::new(0.6, 0.05, 0.4)).unwrap();
+        let whole = solve(&problem, &long_options()).unwrap();
+        assert_eq!(whole.status, Status::NodeLimit);
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.env("BESTSET_EXACT", "1");
+        let (result, killed) = killed_ten_times(child, &file, (1e3 * whole.seconds) as u64 + 10);
+        assert_eq!(result, exact_bits(&whole), "killed {killed} times");
     }
 }

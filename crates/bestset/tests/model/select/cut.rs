@@ -76,46 +76,6 @@ fn setups() -> Vec<Setup> {
     ]
 }
 
-#[test]
-fn a_limit_at_any_reading_leaves_an_answer_with_a_bound() {
-    let hows = [How::Price(3.0), How::Size(3), How::Criterion(Criterion::Bic), folded(Rule::Min)];
-    for setup in setups() {
-        for (how, method) in hows.iter().flat_map(|how| [(how, Method::Incremental), (how, Method::Exact)]) {
-            let found = at_every_reading(&format!("{how:?} {method:?} {:?}", setup.loss), &setup, |posed, limits| {
-                let found = posed.select(&selection(how, method, limits), &mut ())?;
-                let problem = match found.k {
-                    Some(k) => posed.limited(k, found.lambda2)?,
-                    None => posed.priced(found.lambda0, found.lambda2)?,
-                };
-                Ok((found, problem.loss().delta()))
-            });
-            let ((whole, _), cuts) = (&found[found.len() - 1].0, found.len() - 1);
-            assert!(cuts > 10, "{how:?} {cuts}");
-            for (number, ((one, delta), _)) in found[..cuts].iter().enumerate() {
-                let label = format!("{how:?} {method:?} {:?} {number}", setup.loss);
-                // Some readings come after the answer, for what is said of it.
-                if one.solution.status == whole.solution.status {
-                    assert_eq!(one.solution.support(), whole.solution.support(), "{label}");
-                    let best = whole.solution.objective();
-                    assert_close(one.solution.objective(), best, 1e-6 * best, &label);
-                    continue;
-                }
-                judge(one, &label);
-                // The same problem: what is proved of the best subset is not above the best known.
-                if one.lambda0 == whole.lambda0 && one.lambda2 == whole.lambda2 && *delta == found[cuts].0.1 {
-                    let (bound, best) = (one.solution.certificate.lower_bound, whole.solution.objective());
-                    assert!(bound <= best * (1.0 + 1e-9), "{label}: {bound} above {best}");
-                }
-                if number == 0 {
-                    assert!(one.solution.support().is_empty(), "{label}");
-                    let loss = delta.map_or(Loss::Squared, |delta| Loss::Huber { delta });
-                    assert_close(one.solution.objective(), null(loss), 1e-9 * null(loss), &label);
-                }
-            }
-        }
-    }
-}
-
 fn judge(one: &Selected, label: &str) {
     assert_eq!(one.solution.status, Status::Interrupted, "{label}");
     let (bound, objective) = (one.solution.certificate.lower_bound, one.solution.objective());
@@ -237,4 +197,49 @@ fn a_long_look_at_columns_in_memory_can_be_ended() {
     assert_eq!(asked.into_inner(), SHAPE.1.div_ceil(3) - 1);
     let ended = bestset::design::moments_while(&InParts(&x), None, &|| Err(Error::Stopped));
     assert_eq!(ended, Err(Error::Stopped));
+}
+
+mod long {
+    use super::*;
+
+    #[test]
+    fn a_limit_at_any_reading_leaves_an_answer_with_a_bound() {
+        let hows = [How::Price(3.0), How::Size(3), How::Criterion(Criterion::Bic), folded(Rule::Min)];
+        for setup in setups() {
+            for (how, method) in hows.iter().flat_map(|how| [(how, Method::Incremental), (how, Method::Exact)]) {
+                let found =
+                    at_every_reading(&format!("{how:?} {method:?} {:?}", setup.loss), &setup, |posed, limits| {
+                        let found = posed.select(&selection(how, method, limits), &mut ())?;
+                        let problem = match found.k {
+                            Some(k) => posed.limited(k, found.lambda2)?,
+                            None => posed.priced(found.lambda0, found.lambda2)?,
+                        };
+                        Ok((found, problem.loss().delta()))
+                    });
+                let ((whole, _), cuts) = (&found[found.len() - 1].0, found.len() - 1);
+                assert!(cuts > 10, "{how:?} {cuts}");
+                for (number, ((one, delta), _)) in found[..cuts].iter().enumerate() {
+                    let label = format!("{how:?} {method:?} {:?} {number}", setup.loss);
+                    // Some readings come after the answer, for what is said of it.
+                    if one.solution.status == whole.solution.status {
+                        assert_eq!(one.solution.support(), whole.solution.support(), "{label}");
+                        let best = whole.solution.objective();
+                        assert_close(one.solution.objective(), best, 1e-6 * best, &label);
+                        continue;
+                    }
+                    judge(one, &label);
+                    // The same problem: what is proved of the best subset is not above the best known.
+                    if one.lambda0 == whole.lambda0 && one.lambda2 == whole.lambda2 && *delta == found[cuts].0.1 {
+                        let (bound, best) = (one.solution.certificate.lower_bound, whole.solution.objective());
+                        assert!(bound <= best * (1.0 + 1e-9), "{label}: {bound} above {best}");
+                    }
+                    if number == 0 {
+                        assert!(one.solution.support().is_empty(), "{label}");
+                        let loss = delta.map_or(Loss::Squared, |delta| Loss::Huber { delta });
+                        assert_close(one.solution.objective(), null(loss), 1e-9 * null(loss), &label);
+                    }
+                }
+            }
+        }
+    }
 }

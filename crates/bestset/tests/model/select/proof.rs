@@ -253,50 +253,6 @@ fn nothing_is_proved_twice() {
     }
 }
 
-/// n < p and hardly a ridge: one node proves nothing; with the λ2 and the bound that are said a proof is made, and no subset of the size
-/// that is said is better.
-#[test]
-fn what_would_be_proved_is_said_and_true() {
-    let (mut ridges, mut bounds, mut sizes) = (0, 0, 0);
-    for seed in 0..16 {
-        let (n, p) = if seed % 2 == 0 { (40, 60) } else { (60, 12) };
-        let (x, y) = data(100 + seed, n, p, 0.3);
-        let x = Dense::new(n, p, x).unwrap();
-        let setup = Setup { lambda2: Some(1e-4), ..Setup::default() };
-        let limited = |most: usize| Options { max_nodes: Some(most), ..Options::with_method(Method::Exact) };
-        let price = if seed % 2 == 0 { 0.5 } else { 0.05 };
-        let cut = Selection { how: How::Price(price), solve: limited(1), ..Selection::default() };
-        let (found, ..) = select(&x, &y, &setup, &cut);
-        let Some(remark @ Remark::Provable(provable)) = found.remarks.first() else { continue };
-        assert_ne!(found.solution.status, Status::Optimal);
-        assert!(remark.to_string().contains(&provable.to_string()) && remark.kind() == "provable");
-        if let Some(lambda2) = provable.lambda2 {
-            assert!(lambda2 > 1e-4 && provable.is_tried);
-            let larger = Selection { lambda2: vec![lambda2], solve: limited(50), ..cut.clone() };
-            let (proved, ..) = select(&x, &y, &setup, &larger);
-            assert_eq!((proved.solution.status, proved.remarks.len()), (Status::Optimal, 0));
-            ridges += 1;
-        }
-        if let Some(bound) = provable.bound {
-            let bounded = Setup { bounds: bestset::Bounds::All(-bound, bound), ..setup.clone() };
-            let (proved, coefficients, _) = select(&x, &y, &bounded, &Selection { solve: limited(50), ..cut.clone() });
-            assert_eq!(proved.solution.status, Status::Optimal);
-            assert!(coefficients.values.iter().all(|b| b.abs() <= bound));
-            bounds += 1;
-        }
-        if let Some(k) = provable.within {
-            let samples = Samples { x: &x, y: &y, weights: None, offset: None };
-            let least = setup.pose(&samples, |posed| {
-                let problem = posed.priced(price, 1e-4)?.with_max_size(k)?;
-                Ok::<_, Error>(bestset::solve(&problem, &limited(200))?.objective())
-            });
-            assert!(least.unwrap() >= found.solution.objective() * (1.0 - 1e-5), "{seed}: {k}");
-            sizes += 1;
-        }
-    }
-    assert!(ridges >= 3 && bounds >= 2 && sizes >= 1, "{ridges} ridges, {bounds} bounds, {sizes} sizes");
-}
-
 /// A fit that its short proof leaves open says which λ2 lets a proof be expected: most of these are made, by the same short proof.
 #[test]
 fn what_may_be_expected_is_proved_as_a_rule() {
@@ -452,4 +408,53 @@ fn groups_have_no_proof_file() {
     let refused = setup.pose(&samples, |posed| posed.check_proof());
     assert!(refused.unwrap_err().to_string().contains("groups of features"));
     Setup::default().pose(&samples, |posed| posed.check_proof()).unwrap();
+}
+
+mod long {
+    use super::*;
+
+    /// n < p and hardly a ridge: one node proves nothing; with the λ2 and the bound that are said a proof is made, and no subset of the size
+    /// that is said is better.
+    #[test]
+    fn what_would_be_proved_is_said_and_true() {
+        let (mut ridges, mut bounds, mut sizes) = (0, 0, 0);
+        for seed in 0..16 {
+            let (n, p) = if seed % 2 == 0 { (40, 60) } else { (60, 12) };
+            let (x, y) = data(100 + seed, n, p, 0.3);
+            let x = Dense::new(n, p, x).unwrap();
+            let setup = Setup { lambda2: Some(1e-4), ..Setup::default() };
+            let limited = |most: usize| Options { max_nodes: Some(most), ..Options::with_method(Method::Exact) };
+            let price = if seed % 2 == 0 { 0.5 } else { 0.05 };
+            let cut = Selection { how: How::Price(price), solve: limited(1), ..Selection::default() };
+            let (found, ..) = select(&x, &y, &setup, &cut);
+            let Some(remark @ Remark::Provable(provable)) = found.remarks.first() else { continue };
+            assert_ne!(found.solution.status, Status::Optimal);
+            assert!(remark.to_string().contains(&provable.to_string()) && remark.kind() == "provable");
+            if let Some(lambda2) = provable.lambda2 {
+                assert!(lambda2 > 1e-4 && provable.is_tried);
+                let larger = Selection { lambda2: vec![lambda2], solve: limited(50), ..cut.clone() };
+                let (proved, ..) = select(&x, &y, &setup, &larger);
+                assert_eq!((proved.solution.status, proved.remarks.len()), (Status::Optimal, 0));
+                ridges += 1;
+            }
+            if let Some(bound) = provable.bound {
+                let bounded = Setup { bounds: bestset::Bounds::All(-bound, bound), ..setup.clone() };
+                let (proved, coefficients, _) =
+                    select(&x, &y, &bounded, &Selection { solve: limited(50), ..cut.clone() });
+                assert_eq!(proved.solution.status, Status::Optimal);
+                assert!(coefficients.values.iter().all(|b| b.abs() <= bound));
+                bounds += 1;
+            }
+            if let Some(k) = provable.within {
+                let samples = Samples { x: &x, y: &y, weights: None, offset: None };
+                let least = setup.pose(&samples, |posed| {
+                    let problem = posed.priced(price, 1e-4)?.with_max_size(k)?;
+                    Ok::<_, Error>(bestset::solve(&problem, &limited(200))?.objective())
+                });
+                assert!(least.unwrap() >= found.solution.objective() * (1.0 - 1e-5), "{seed}: {k}");
+                sizes += 1;
+            }
+        }
+        assert!(ridges >= 3 && bounds >= 2 && sizes >= 1, "{ridges} ridges, {bounds} bounds, {sizes} sizes");
+    }
 }

@@ -39,24 +39,6 @@ fn answers_equal_enumeration() {
     assert!(proved >= total * 98 / 100, "{proved} of {total}");
 }
 
-/// As above with up to 14 features, where trees are deeper; 2^14 reference fits each, so fewer of them.
-#[test]
-fn answers_equal_enumeration_with_more_features() {
-    let mut rng = rng(87);
-    let mut proved = 0;
-    for trial in 0..100 {
-        let p = 11 + trial % 4;
-        let shape = Shape { wild: false, attained: true, certified: true, ..Shape::new(10..=25, p..=p) };
-        let case = case(&mut rng, &shape);
-        let all = enumerate(&case);
-        case.with_problem(|problem| {
-            proved +=
-                usize::from(check(&case, &all, &exact(problem, Options::default()), &format!("{trial}, p = {p}")));
-        });
-    }
-    assert!(proved >= 97, "{proved} of 100");
-}
-
 #[test]
 fn interrupts_and_limits_return_valid_bounds() {
     let mut rng = rng(82);
@@ -194,4 +176,26 @@ fn counts_of_excluded_features_are_those_of_the_size() {
         });
     }
     assert!(counted > 100, "{counted}");
+}
+
+mod long {
+    use super::*;
+
+    /// As above with up to 14 features, where trees are deeper; 2^14 reference fits each, so fewer of them.
+    #[test]
+    fn answers_equal_enumeration_with_more_features() {
+        let mut rng = rng(87);
+        let mut proved = 0;
+        for trial in 0..100 {
+            let p = 11 + trial % 4;
+            let shape = Shape { wild: false, attained: true, certified: true, ..Shape::new(10..=25, p..=p) };
+            let case = case(&mut rng, &shape);
+            let all = enumerate(&case);
+            case.with_problem(|problem| {
+                proved +=
+                    usize::from(check(&case, &all, &exact(problem, Options::default()), &format!("{trial}, p = {p}")));
+            });
+        }
+        assert!(proved >= 97, "{proved} of 100");
+    }
 }

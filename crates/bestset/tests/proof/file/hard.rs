@@ -40,24 +40,6 @@ impl Fate {
     }
 }
 
-/// Several answers of a size: a bound may show that more features are in than the size allows, and the family is empty.
-#[test]
-fn families_with_more_features_in_than_allowed_are_empty() {
-    let (mut fate, mut rng) = (Fate::default(), rng(310));
-    for trial in 0..400 {
-        let (n, p, k) = (12 + trial % 9, 4 + trial % 6, 1 + trial % 3);
-        let common: Vec<f64> = (0..n).map(|_| normal(&mut rng)).collect();
-        let share = [0.0, 0.5, 0.9][trial / 7 % 3];
-        let x: Vec<f64> = (0..n * p).map(|i| share * common[i % n] + normal(&mut rng)).collect();
-        let y = (0..n).map(|i| (0..k + 2).map(|j| x[j % p * n + i]).sum::<f64>() + 0.1 * normal(&mut rng)).collect();
-        let mut case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, power(&mut rng, -4.0, 0.0)));
-        case.intercept = trial % 2 == 0;
-        fate.meet(&case, Some(k), &Options { top: 2 + trial % 3, ..exact() }, &trial);
-    }
-    println!("{fate:?}");
-    assert!(fate.accepted > 300 && fate.refused + fate.rejected == 0, "{fate:?}");
-}
-
 /// Columns that are copies of others but for little.
 #[test]
 fn near_copies_are_told_apart_or_split() {
@@ -81,26 +63,6 @@ fn near_copies_are_told_apart_or_split() {
     }
     println!("{fate:?}");
     assert!(fate.accepted > 180 && fate.rejected == 0 && fate.refused == 0, "{fate:?}");
-}
-
-/// More features than samples, an answer whose features correlate strongly.
-#[test]
-fn problems_around_correlated_answers_are_proved() {
-    let (mut fate, mut rng) = (Fate::default(), rng(312));
-    for trial in 0..96 {
-        let (n, p) = (60 + trial % 30, 90 + trial % 40);
-        let near = [0.3, 0.15, 0.1, 0.07][trial % 4];
-        let mut x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
-        (0..n).for_each(|i| x[n + i] = x[i] + near * x[n + i]);
-        let noise = [0.03, 0.1, 0.3][trial / 4 % 3];
-        let y = (0..n).map(|i| x[i] - x[n + i] + noise * near * normal(&mut rng)).collect();
-        let mut case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));
-        case.intercept = trial % 2 == 0;
-        let gap = [1e-6, 1e-2, 0.1][trial % 3];
-        fate.meet(&case, Some(2), &Options { gap, ..exact() }, &(trial, near, noise, gap));
-    }
-    println!("{fate:?}");
-    assert!(fate.accepted > 80 && fate.refused + fate.rejected == 0, "{fate:?}");
 }
 
 /// Nothing is left of the targets, or what rounding leaves.
@@ -159,4 +121,47 @@ fn large_counts_are_proved() {
     }
     println!("{fate:?}");
     assert!(fate.accepted > 50 && fate.refused + fate.rejected == 0, "{fate:?}");
+}
+
+mod long {
+    use super::*;
+
+    /// Several answers of a size: a bound may show that more features are in than the size allows, and the family is empty.
+    #[test]
+    fn families_with_more_features_in_than_allowed_are_empty() {
+        let (mut fate, mut rng) = (Fate::default(), rng(310));
+        for trial in 0..400 {
+            let (n, p, k) = (12 + trial % 9, 4 + trial % 6, 1 + trial % 3);
+            let common: Vec<f64> = (0..n).map(|_| normal(&mut rng)).collect();
+            let share = [0.0, 0.5, 0.9][trial / 7 % 3];
+            let x: Vec<f64> = (0..n * p).map(|i| share * common[i % n] + normal(&mut rng)).collect();
+            let y =
+                (0..n).map(|i| (0..k + 2).map(|j| x[j % p * n + i]).sum::<f64>() + 0.1 * normal(&mut rng)).collect();
+            let mut case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, power(&mut rng, -4.0, 0.0)));
+            case.intercept = trial % 2 == 0;
+            fate.meet(&case, Some(k), &Options { top: 2 + trial % 3, ..exact() }, &trial);
+        }
+        println!("{fate:?}");
+        assert!(fate.accepted > 300 && fate.refused + fate.rejected == 0, "{fate:?}");
+    }
+
+    /// More features than samples, an answer whose features correlate strongly.
+    #[test]
+    fn problems_around_correlated_answers_are_proved() {
+        let (mut fate, mut rng) = (Fate::default(), rng(312));
+        for trial in 0..96 {
+            let (n, p) = (60 + trial % 30, 90 + trial % 40);
+            let near = [0.3, 0.15, 0.1, 0.07][trial % 4];
+            let mut x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+            (0..n).for_each(|i| x[n + i] = x[i] + near * x[n + i]);
+            let noise = [0.03, 0.1, 0.3][trial / 4 % 3];
+            let y = (0..n).map(|i| x[i] - x[n + i] + noise * near * normal(&mut rng)).collect();
+            let mut case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));
+            case.intercept = trial % 2 == 0;
+            let gap = [1e-6, 1e-2, 0.1][trial % 3];
+            fate.meet(&case, Some(2), &Options { gap, ..exact() }, &(trial, near, noise, gap));
+        }
+        println!("{fate:?}");
+        assert!(fate.accepted > 80 && fate.refused + fate.rejected == 0, "{fate:?}");
+    }
 }
