@@ -22,7 +22,7 @@ help:
 	@echo "make demo     the built-in example from file to report: a table, its certificate, a page"
 	@echo "make python   build the Python package and install it into .venv"
 	@echo "make r        build the R package and install it; make r-source makes its source package, into target/r-source"
-	@echo "make test     the tests, of Rust, of Python and, where R is, of R; documentation examples included; with CHECK=yes the long ones, too"
+	@echo "make test     the tests, of Rust, of Python and, where R is, of R; documentation examples included; CHECK=yes: unit tests and long ones, too"
 	@echo "make test-rust, make test-python, make test-r  one part of them"
 	@echo "make attack   hostile random problems against enumeration, in release (ATTACK=first..last of seeds); prints the counts"
 	@echo "make pictures draw the pictures of the documentation"
@@ -76,18 +76,20 @@ BESIDE = $(MAKE) -j 3 $(if $(filter output-sync,$(.FEATURES)),--output-sync=targ
 HAS_PYTHON = { [ -x $(VENV)/bin/python ] || $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; }
 PYTHON_WANTED = $(PYTHON), 3.10 or newer, is wanted, and its venv (Debian, Ubuntu: apt install python3-venv)
 
-# Half of the time of all tests is that of a few that draw many problems, kill processes again and again or start clusters: those of
-# modules called long or attack, and in Python of the mark long. They are of what a change must pass (CHECK=yes, in .ci/run), not of what one waits
-# for after every step.
+# What one waits for after every step is half of what a change must pass (CHECK=yes, in .ci/run). Left out are tests that draw many problems,
+# kill processes again and again or start clusters, in modules called long or attack and in Python of the mark long; and the unit tests inside of
+# libraries, for which the core would be compiled a second time. The examples are compiled by `make lint`, with all other targets; here nothing is compiled that is not run:
+# the modules of Python and R have no tests.
 ifeq ($(CHECK),)
-SHORT_RUST := -- --skip long:: --skip attack::
-SHORT_PYTHON := -m 'not long'
+TESTS := --bins --test '*'
+LEFT_OUT := -- --skip long:: --skip attack::
+SHORT := -m 'not long'
+else
+TESTS := --tests
 endif
 
-# The examples are compiled by `make lint`, with all other targets; here nothing is compiled that is not run: `--lib` would make test
-# programs of the modules of Python and R, which have no tests.
 test-rust: compiled
-	$(ALONE) $(CARGO) test --workspace --tests $(SHORT_RUST)
+	$(ALONE) $(CARGO) test --workspace $(TESTS) $(LEFT_OUT)
 	$(ALONE) $(CARGO) test --workspace --doc
 
 # Cargo has jobs of its own: what make says of its ones is no more than a warning of every example that is compiled.
@@ -114,7 +116,7 @@ packages: $(VENV)/bin/python
 
 # A process for every core; tests of one group (xdist_group) stay together in one.
 test-python: module
-	PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadgroup $(SHORT_PYTHON)
+	PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadgroup $(SHORT)
 
 # The engine is compiled in target/r, so that the next time only what has changed is; stripped as in the source package, where the
 # workspace keeps line tables.
