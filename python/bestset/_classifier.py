@@ -197,7 +197,8 @@ class BestSubsetClassifier(_Classification):
         Price of absolute size.
     lambda2 : float, optional
         Price of squared size; None for 0.01 of the sum of squares of a column: it keeps coefficients finite where the
-        classes can be separated, and makes a lower bound possible.
+        classes can be separated, and makes a lower bound possible. It shrinks a coefficient alone by 7 % where classes are a half each,
+        and by two thirds where one has 1 % of the samples.
     loss : {"logistic", "squared_hinge"}
     method : {"incremental", "exact", ...}
         See `bestset.solve`; ``"exact"`` proves the answer at the price chosen.

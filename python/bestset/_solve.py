@@ -81,8 +81,9 @@ def solve(
     lambda1 : float
         Price of absolute size.
     lambda2 : float, optional
-        Price of squared size; None for 0.01 of the sum of squares of a column: a coefficient alone is shrunk by two
-        percent. A lower bound needs ``lambda2 > 0`` or bounds on every coefficient; with ``lambda2=0`` least squares can be proved
+        Price of squared size; None for 0.01 of the sum of squares of a column: a coefficient alone of least
+        squares is shrunk by two percent, of other losses by more where samples say little (rare classes, small counts, few
+        events). A lower bound needs ``lambda2 > 0`` or bounds on every coefficient; with ``lambda2=0`` least squares can be proved
         in some cases, which are listed in the guide under "What can be proved".
     k : int, optional
         The largest number of features, in place of a price.

@@ -18,7 +18,8 @@
 #' @param lambda0 The price of a feature; several for a path at these prices.
 #' @param k The largest number of features, in place of a price.
 #' @param lambda1,lambda2 Prices of absolute and of squared size. `lambda2 = NULL` for 0.01 of the sum of squares of a column: a
-#'   coefficient alone is shrunk by two percent. A lower bound needs `lambda2 > 0` or limits on every coefficient; with
+#'   coefficient alone of least squares is shrunk by two percent, of other families by more where samples say little (rare classes, small
+#'   counts, few events). A lower bound needs `lambda2 > 0` or limits on every coefficient; with
 #'   `lambda2 = 0` least squares can be proved with more samples than features or a few more features, of small sizes, and, where columns
 #'   are nearly independent, of larger ones.
 #' @param criterion,gamma What chooses a point of the path: `"ebic"` (with its `gamma`), `"bic"`, `"aic"`, `"gic"`, `"cp"` or

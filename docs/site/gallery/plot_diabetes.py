@@ -22,7 +22,7 @@ made = pd.DataFrame(terms.transform(X), columns=terms.get_feature_names_out())
 made = made.drop(columns="sex^2")
 
 # %%
-# The path shows in what order features are worth their price. Those that come first and stay are the ones to trust.
+# The path shows in what order features are worth their price, and which of them stay when others come.
 
 path = bestset.path(made, y, max_size=12)
 plots.coefficient_path(path, named=6)
@@ -42,7 +42,7 @@ for place, subset in enumerate(ranked.ranked, 1):
     print(f"{place}. {subset.objective:.0f}  {', '.join(subset.selected)}")
 
 # %%
-# And on random halves of the patients? What is chosen nearly always is not an accident of the sample.
+# And on random halves of the patients? What nearly all halves choose does not hang on a few patients.
 
 stable = bestset.stability(made, y, 6, subsamples=50)
 order = np.argsort(-stable.largest)[:12]
