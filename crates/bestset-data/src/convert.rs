@@ -32,7 +32,7 @@ pub struct Converted {
 }
 
 /// Columns of a file into a NumPy array in Fortran order, with a file of their names beside it ([`bestset::design::column_names`]), so many
-/// at a time as `options.max_memory` has room for: the file is read as often as that takes. So are sparse columns of LIBSVM and Matrix Market
+/// at a time as `options.max_memory`, or half of what the machine has to spare, has room for: the file is read as often as that takes. So are sparse columns of LIBSVM and Matrix Market
 /// into a folder of their parts, where there is a limit on memory.
 /// `None` where this is no such conversion: CSV, Parquet and NPY are read so, and written to a regular file that is not compressed.
 ///
@@ -72,7 +72,8 @@ pub fn convert(
     gone.sort_unstable();
     gone.dedup();
     // Half for the columns, half for what reading and writing them takes besides.
-    let room = options.max_memory.map_or(usize::MAX, |bytes| (bytes / 2).max(LEAST));
+    let limits = bestset::Options { max_memory: options.max_memory, ..bestset::Options::default() };
+    let room = (limits.memory_limit() / 2).max(LEAST);
     let width = (room as u64 / (8 * found.rows.max(1))).clamp(1, found.columns.max(1) as u64) as usize;
     let names = match &all.names {
         Names::Listed(names) => {

@@ -80,7 +80,7 @@ def npy_columns(path: str | os.PathLike[str]) -> tuple[int, int, int, str]:
         raise ValueError(f"{path} has an array of shape {shape}; it must have two dimensions, samples and features")
     if not by_columns and min(shape) > 1:
         raise ValueError(
-            f"{path} is in C order, row after row; save it by columns: numpy.save(file, numpy.asfortranarray(X))"
+            f"{path} is in C order, row after row; save it by columns: bestset convert, or numpy.save(file, numpy.asfortranarray(X))"
         )
     if kind not in [np.dtype(known) for known in PLAIN]:
         raise ValueError(f"{path} has numbers of type {kind}; float64, float32 and int8 are read by workers")

@@ -39,7 +39,7 @@ pub struct Convert {
     /// Columns to leave out, by name or number.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Data", allow_hyphen_values = true)]
     drop: Vec<String>,
-    /// Most memory for the data.
+    /// Most memory for the data [default: for tables into NPY half of what the machine has to spare, else what it takes].
     #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Limits")]
     max_memory: Option<usize>,
 }

@@ -51,6 +51,9 @@ pub fn statement(certificate: &Certificate, status: Status, terms: &Terms) -> St
         Some(k) => format!("no subset of at most {k} features"),
     };
     let (gap, share) = (certificate.gap(), certificate.relative_gap());
+    if certificate.objective.is_infinite() {
+        return "Not allowed: the coefficients are more than k, or outside of the bounds.".to_owned();
+    }
     if status == Status::Optimal {
         return format!("Proved: {subset} has a lower objective, within the tolerance.");
     }

@@ -69,7 +69,7 @@ pub(super) fn open_dense(path: &Path) -> Result<(usize, usize, Layout)> {
     let [n, p] = header.shape[..] else { return wrong("the array has not two dimensions: samples and features") };
     if !header.by_columns && n > 1 && p > 1 {
         return wrong(
-            "the array is in C order, row after row; save it by columns: numpy.save(file, numpy.asfortranarray(X))",
+            "the array is in C order, row after row; save it by columns: bestset convert, or numpy.save(file, numpy.asfortranarray(X))",
         );
     }
     let kind = Kind::of(&header, &file)?;
