@@ -10,7 +10,7 @@
 //! | BIC | v + K log n |
 //! | EBIC | v + K log n + 2γ log C(p, k), γ = 1 unless given; p and k count features with a price that may be in |
 //! | GIC | v + K log(p) log(log n), p the number of features with a price that may be in |
-//! | Cp | RSS/σ² − n + 2K, σ² of the largest model of the path (squared loss) |
+//! | Cp | RSS/σ² − n + 2K, σ² of the largest model of the path's least λ2 (squared loss) |
 //! | R², adjusted R² | 1 − d/d₀, 1 − (d/d₀)(n − K₀)/(n − K), null model: K₀ = 1 with an intercept, else 0 |
 //!
 //! For the squared loss RSS = d. What n is depends on what the weights are:

@@ -12,7 +12,7 @@ fn fits(problem: &Problem<'_>, path: &Path) -> Result<Vec<Fit>> {
 }
 
 impl Criterion {
-    /// The criterion at every point; for Cp the variance is that of the largest model with K < n (MATH 10.15).
+    /// The criterion at every point; for Cp the variance is that of the largest model with K < n of the least λ2 (MATH 10.15).
     ///
     /// ```
     /// use bestset::criteria::Criterion;
@@ -29,7 +29,7 @@ impl Criterion {
     /// ```
     pub fn along(self, problem: &Problem<'_>, path: &Path) -> Result<Vec<f64>> {
         self.check(problem.loss())?;
-        Ok(self.over(&fits(problem, path)?))
+        Ok(self.over(path, &fits(problem, path)?))
     }
 
     /// Every criterion at every point, NaN where it is not defined for the loss; `own` stands in the place of its kind.
@@ -40,15 +40,17 @@ impl Criterion {
         let of = |known: Self| {
             let own = own.filter(|own| own.name() == known.name()).unwrap_or(known);
             let is_defined = own.check(problem.loss()).is_ok();
-            (own, if is_defined { own.over(&fits) } else { vec![f64::NAN; fits.len()] })
+            (own, if is_defined { own.over(path, &fits) } else { vec![f64::NAN; fits.len()] })
         };
         Ok(Self::ALL.into_iter().map(of).collect())
     }
 
-    fn over(self, fits: &[Fit]) -> Vec<f64> {
-        // σ² of the largest model that leaves degrees of freedom.
+    fn over(self, path: &Path, fits: &[Fit]) -> Vec<f64> {
+        // σ² of the largest model that leaves degrees of freedom; what a larger ridge shrinks it leaves in the residuals.
+        let least = path.points.iter().map(|point| point.lambda2).fold(f64::INFINITY, f64::min);
         let free = |fit: &&Fit| fit.fitted() < fit.samples;
-        let largest = fits.iter().filter(free).max_by_key(|fit| fit.size);
+        let unshrunk = fits.iter().zip(&path.points).filter(|(_, point)| point.lambda2 == least).map(|(fit, _)| fit);
+        let largest = unshrunk.filter(free).max_by_key(|fit| fit.size);
         let variance = largest.map_or(f64::NAN, |fit| fit.deviance / (fit.samples - fit.fitted()));
         fits.iter().map(|fit| fit.value(self, variance)).collect()
     }

@@ -61,6 +61,14 @@ fn criteria_choose_along_a_path() {
     let cp = Criterion::Cp.along(&problem, &found).unwrap();
     let free = found.points.last().unwrap().solution.support().len() + 1;
     assert_close(*cp.last().unwrap(), free as f64, 1e-9, &"Cp of the largest model is K");
+    // A ridge that shrinks says nothing of the noise: Cp of the largest model without much of it is K beside one, too.
+    let ridges = PathOptions { lambda2: vec![0.1, 1e3], max_size: Some(8), ..PathOptions::default() };
+    let both = path(&problem, &ridges).unwrap();
+    let cp = Criterion::Cp.along(&problem, &both).unwrap();
+    let size = |k: usize| both.points[k].solution.support().len();
+    let largest = (0..cp.len()).filter(|&k| both.points[k].lambda2 == 0.1).max_by_key(|&k| size(k)).unwrap();
+    assert_close(cp[largest], (size(largest) + 1) as f64, 1e-9, &"Cp of the largest model is K");
+    assert!(cp.iter().all(|&cp| cp > 0.0), "{cp:?}");
     assert!(Criterion::Ebic { gamma: -1.0 }.along(&problem, &found).is_err());
     let robust = problem.clone().with_loss(Loss::Huber { delta: 1.0 }).unwrap();
     assert!(matches!(Criterion::Cp.along(&robust, &found), Err(Error::Unsupported { method: "Cp", .. })));
