@@ -159,3 +159,10 @@ print((peak() - before) * 1024 / X.nbytes)
 def test_no_copy_is_made_anywhere(dtype, what):
     done = subprocess.run([sys.executable, "-c", MEMORY, dtype, what], capture_output=True, text=True, check=True)
     assert float(done.stdout) < 0.5, "peak memory over that of X"
+
+
+def test_the_command_of_the_interpreter(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,y\n1,2,1\n2,1,2\n3,5,3.1\n4,3,3.9\n5,2,5\n")
+    command = [sys.executable, "-m", "bestset", "fit", str(tmp_path / "t.csv"), "--target", "y"]
+    assert subprocess.run([*command, "-k", "1", "--json"], capture_output=True, text=True, check=True).stdout.startswith("{")
+    assert subprocess.run([*command, "-k", "many"], capture_output=True).returncode == 2
