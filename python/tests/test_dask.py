@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,7 @@ distributed = pytest.importorskip("distributed", reason="Dask's distributed sche
 da = pytest.importorskip("dask.array")
 
 import bestset.dask as bd  # noqa: E402
+from bestset import _core, _problem  # noqa: E402
 from bestset.dask import _cluster, _parts, _shards, _workers  # noqa: E402
 from bestset.testing import check_design  # noqa: E402
 
@@ -65,6 +68,61 @@ def test_sweeps_have_the_bits_of_one_process(client, in_parts):
     given = {"cv": 2, "max_size": 3, "lambda2": 0.1, "prove": None}
     one, other = bd.cv(there, y, **given), bestset.BestSubsetRegressorCV(**given).fit(X, y)
     assert np.array_equal(one.coef_, other.coef_) and np.array_equal(one.cv_mean_, other.cv_mean_)
+
+
+def _until_unwanted(begun, ended):
+    """A task that goes on until nobody waits for it."""
+    begun, ended = distributed.Event(begun), distributed.Event(ended)
+    check = _parts.still_wanted()
+    check()
+    begun.set()
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline:
+        try:
+            check()
+        except _parts.Unwanted:
+            ended.set()
+            raise
+        time.sleep(0.01)
+
+
+def test_a_task_knows_that_nobody_waits_for_it(client):
+    assert _parts.still_wanted() is None
+    begun, ended = distributed.Event("begun", client=client), distributed.Event("ended", client=client)
+    future = client.submit(_until_unwanted, "begun", "ended", pure=False)
+    assert begun.wait(timeout=300)
+    future.release()
+    assert ended.wait(timeout=300)
+
+
+def test_a_slice_that_nobody_waits_for_ends():
+    X, y = hard()
+    asked = []
+
+    def make(*problem):
+        def run(texts, stopped):
+            asked.append((problem, texts))
+            raise RuntimeError("that is enough")
+
+        return run
+
+    token = _problem.SPREAD.set(make)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            bestset.solve(X, y, lambda0=2.0, lambda2=1.0, standardize=False, method="exact")
+    finally:
+        _problem.SPREAD.reset(token)
+    (call, texts), calls = asked[0], []
+
+    def check():
+        calls.append(None)
+        if len(calls) == 2:
+            raise _parts.Unwanted("nobody waits")
+
+    with pytest.raises(_parts.Unwanted):
+        _core.part(*call, texts[0], check)
+    assert len(calls) == 2
 
 
 def test_folds_have_the_bits_of_one_process(client):

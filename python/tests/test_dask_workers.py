@@ -1,7 +1,9 @@
 """How long tasks wait for workers that are late, lost, paused or die again and again; clocks and workers are made up."""
 
+import concurrent.futures
 import subprocess
 import sys
+import threading
 import warnings
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 distributed = pytest.importorskip("distributed", reason="Dask's distributed scheduler is not installed")
 
 import bestset  # noqa: E402
+from bestset.dask import _cluster, _workers  # noqa: E402
 from bestset.dask._workers import LOSSES, PATIENCE, VERSION, NoWorkers, Waiting, check_package  # noqa: E402
 
 
@@ -95,6 +98,70 @@ class Answering:
         assert function() == bestset.__version__ and on_error == "return"
         self.calls += 1
         return {f"tcp://{k}": answer for k, answer in enumerate(self.answers)}
+
+
+class Silent(Answering):
+    """One whose workers answer once they are let."""
+
+    def __init__(self, *answers):
+        super().__init__(*answers)
+        self.let, self.has_answered = threading.Event(), threading.Event()
+
+    def run(self, function, on_error):
+        assert self.let.wait(300)
+        try:
+            return super().run(function, on_error)
+        finally:
+            self.has_answered.set()
+
+
+def test_a_worker_that_does_not_answer_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(_workers, "ANSWER", 0.0)
+    client = Silent("0.0.0")
+    # Once it is late; the tasks go to those that work.
+    check_package(client)
+    check_package(client)
+    client.let.set()
+    assert client.has_answered.wait(300)
+    concurrent.futures.wait([_workers._answers[client]], timeout=300)
+    # What it says at last counts for the tasks that come then.
+    with pytest.raises(RuntimeError, match=r"has bestset 0\.0\.0"):
+        check_package(client)
+    assert client.calls == 1
+
+
+def test_nobody_waits_for_an_answer_after_the_end(monkeypatch):
+    monkeypatch.setattr(_workers, "ANSWER", 1e9)
+    client, looks = Silent(bestset.__version__), []
+
+    def check():
+        looks.append(None)
+        if len(looks) == 3:
+            raise _cluster.Ended("the solve has ended")
+
+    with pytest.raises(_cluster.Ended):
+        check_package(client, check)
+    client.let.set()
+
+
+@pytest.mark.parametrize("end", ["cancelled", "failed", "late", "done"])
+def test_results_that_are_lost_on_their_way_leave_nothing(monkeypatch, end):
+    monkeypatch.setattr(_cluster, "ON_THEIR_WAY", 0.05)
+    coming = concurrent.futures.Future()
+    if end == "cancelled":
+        # As asyncio tells of a task that was cancelled.
+        assert coming.cancel() and not coming.set_running_or_notify_cancel()
+    elif end == "failed":
+        coming.set_exception(OSError("closed"))
+    elif end == "done":
+        coming.set_result(["a"])
+    cluster = object.__new__(_cluster.Cluster)
+    cluster.client = type("Running", (), {"status": "running"})()
+    monkeypatch.setattr(cluster, "_coming", lambda futures: coming, raising=False)
+    future = type("Future", (), {"status": "finished"})()
+    results = [None, None]
+    cluster._take_ready([future], [1], results)
+    assert results == ([None, "a"] if end == "done" else [None, None])
 
 
 def test_workers_without_the_package_or_with_another_version_are_named():

@@ -183,6 +183,16 @@ def test_sizes_that_a_limit_did_not_reach_are_not_compared():
         assert found.best("bic").reached
 
 
+def test_criteria_count_choices_of_groups():
+    X, y = regression(n=80, p=9)
+    groups = np.array([0, 0, 1, 2, 2, 2, 3, 4, 4])
+    for given, free in (({}, []), ({"always": [2]}, [1]), ({"never": [3, 4, 5]}, [2])):
+        path = bestset.path(X, y, groups=groups, **given)
+        for point, ebic, bic in zip(path, path.criteria["ebic"], path.criteria["bic"], strict=True):
+            chosen = set(groups[point.support]) - set(free)
+            assert ebic - bic == pytest.approx(2 * math.log(math.comb(5 - len(free), len(chosen)))), (given, point)
+
+
 def test_features_always_never_priced_and_grouped():
     pandas = pytest.importorskip("pandas")
     X, y = regression()

@@ -4,7 +4,7 @@
 #' answer that was found on the way.
 #'
 #' @param object Coefficients: a vector with one entry for each column of `x`, or with names; a fit with a method of [coef()] such as
-#'   `lm`, `glm`, `coxph`, `glmnet` (with `s`) or `regsubsets` (with `id`). A coefficient named `(Intercept)` is the intercept.
+#'   `lm`, `glm`, `coxph`, `glmnet` (with `s`) or `regsubsets` (with `id`). A coefficient named `(Intercept)`, or `(intercept)` as the command writes it, is the intercept.
 #'   Of many classes a matrix with a row for each feature and a column for each class, a `glmnet` of family multinomial, or a fit of
 #'   `nnet::multinom()`, whose coefficients are taken in the middle of the classes, where they are shrunk least.
 #' @param x,y The samples, with all features that a subset could have. For a model with a formula the columns of its model matrix.
@@ -67,7 +67,7 @@ given_coefficients <- function(object, asked, intercept, s, id, what) {
   if (is.matrix(values) || is(values, "Matrix")) values <- one_line(values, what)
   if (!is.numeric(values)) stop("no coefficients were found in ", what, ", of class ", class(object)[[1]], call. = FALSE)
   if (is.null(names(values)) || is.null(asked$names)) {
-    known <- names(values) == "(Intercept)"
+    known <- is_intercept(names(values))
     if (length(known) && any(known)) {
       intercept <- values[[which(known)]]
       values <- values[!known]
@@ -79,9 +79,9 @@ given_coefficients <- function(object, asked, intercept, s, id, what) {
     support <- which(values != 0)
     return(list(support = support, values = as.double(values[support]), intercept = intercept))
   }
-  is_intercept <- names(values) == "(Intercept)"
-  if (any(is_intercept)) intercept <- values[[which(is_intercept)]]
-  values <- values[!is_intercept]
+  known <- is_intercept(names(values))
+  if (any(known)) intercept <- values[[which(known)]]
+  values <- values[!known]
   # lm() has NA for what others determine.
   values <- values[!is.na(values) & values != 0]
   found <- match(names(values), asked$names)
@@ -89,6 +89,9 @@ given_coefficients <- function(object, asked, intercept, s, id, what) {
   order <- order(found)
   list(support = found[order], values = as.double(values[order]), intercept = intercept)
 }
+
+# Which names are that of the intercept, as coef() or the command write it.
+is_intercept <- function(names) names %in% c("(Intercept)", "(intercept)")
 
 # The one row or column of a matrix, by the names along it.
 one_line <- function(values, what) {

@@ -119,10 +119,10 @@ given_classes <- function(object, asked, intercept, s, what) {
     values <- values[, labels, drop = FALSE]
   }
   values[is.na(values)] <- 0
-  is_intercept <- if (is.null(rownames(values))) rep(FALSE, nrow(values)) else rownames(values) == "(Intercept)"
-  if (is.null(rownames(values)) && nrow(values) == asked$p + 1) is_intercept[[1]] <- TRUE
-  intercept <- if (any(is_intercept)) values[is_intercept, ] else class_intercepts(intercept, labels)
-  values <- values[!is_intercept, , drop = FALSE]
+  known <- if (is.null(rownames(values))) rep(FALSE, nrow(values)) else is_intercept(rownames(values))
+  if (is.null(rownames(values)) && nrow(values) == asked$p + 1) known[[1]] <- TRUE
+  intercept <- if (any(known)) values[known, ] else class_intercepts(intercept, labels)
+  values <- values[!known, , drop = FALSE]
   if (is.null(rownames(values)) || is.null(asked$names)) {
     if (nrow(values) != asked$p) stop(what, " has coefficients of ", nrow(values), " features for ", asked$p, " features", call. = FALSE)
     places <- seq_len(asked$p)

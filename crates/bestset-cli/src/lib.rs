@@ -34,7 +34,8 @@ static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();
 /// it answers Ctrl-C from then on.
 pub fn run(words: Vec<OsString>) -> u8 {
     let words = WORDS.get_or_init(|| words);
-    let parsed = commands::command().try_get_matches_from(words).and_then(|found| Cli::from_arg_matches(&found));
+    let parsed =
+        commands::command().try_get_matches_from(args::joined(words)).and_then(|found| Cli::from_arg_matches(&found));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {

@@ -18,7 +18,7 @@ type Dict<'py> = PyResult<Bound<'py, PyDict>>;
 /// How a call with this control is run.
 pub fn caller<'c>(control: &Control, input: &Input<'_>, callback: Option<&'c Bound<'c, PyAny>>) -> Caller<'c> {
     let (threads, keep_answer) = (control.threads, control.keep_answer);
-    Caller { threads, cancel: input.limits.cancel().clone(), keep_answer, callback }
+    Caller { threads, cancel: input.limits.cancel().clone(), keep_answer, callback, check: None }
 }
 
 /// A bound to so many significant digits: not below it, or not above.

@@ -23,9 +23,11 @@ impl ShownPath {
     pub fn new(posed: &Posed<'_>, inside: &Path, chose: Option<Criterion>) -> bestset::Result<Self> {
         let problem = &posed.problem;
         let criteria = Criterion::all_along(problem, inside, chose)?;
-        let standing =
-            |p: &Point| Standing::new(problem, &p.solution.coefficients, &p.solution.certificate, p.solution.status);
-        let standings = inside.points.iter().map(standing).collect();
+        let standing = |p: &Point| {
+            let (problem, found) = (posed.priced(p.lambda0, p.lambda2)?, &p.solution);
+            Ok(Standing::new(&problem, &found.coefficients, &found.certificate, found.status))
+        };
+        let standings = inside.points.iter().map(standing).collect::<bestset::Result<_>>()?;
         let mut path = inside.clone();
         path.points.iter_mut().for_each(|p| p.solution = posed.outward_solution(&p.solution));
         Ok(Self { path, standings, criteria, delta: problem.loss().delta() })

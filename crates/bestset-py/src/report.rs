@@ -40,7 +40,13 @@ pub fn report<'py>(
     about: AboutArgument,
 ) -> PyResult<String> {
     let input = data.borrow(&setup, Limits::default())?;
-    let caller = Caller { threads: None, cancel: input.limits.cancel().clone(), keep_answer: false, callback: None };
+    let caller = Caller {
+        threads: None,
+        cancel: input.limits.cancel().clone(),
+        keep_answer: false,
+        callback: None,
+        check: None,
+    };
     let (kept, about): (&Kept, About) = (&kept, about.into());
     let page = run(py, &caller, |_| {
         input.pose(|posed| {

@@ -25,6 +25,8 @@ pub struct Caller<'c> {
     pub keep_answer: bool,
     /// Called with every row of the trace, on the calling thread; stops the solve by returning true.
     pub callback: Option<&'c Bound<'c, PyAny>>,
+    /// Called as often as signals are looked at, on the calling thread; ends the call by raising something, which is raised.
+    pub check: Option<&'c Bound<'c, PyAny>>,
 }
 
 enum Message<T> {
@@ -52,6 +54,7 @@ where
 {
     let pool = pool(caller.threads)?;
     let callback: Option<Py<PyAny>> = caller.callback.map(|c| c.clone().unbind());
+    let check: Option<Py<PyAny>> = caller.check.map(|c| c.clone().unbind());
     let (cancel, keep_answer, wants_rows) = (caller.cancel.clone(), caller.keep_answer, callback.is_some());
     py.detach(|| {
         let (sender, receiver) = channel();
@@ -68,7 +71,10 @@ where
                     Ok(Message::Done(outcome)) => return raised.map_or(outcome, |error| Err(Failure::Python(error))),
                     Ok(Message::Row(row)) if raised.is_none() => call(callback.as_ref(), &row, &cancel),
                     Ok(Message::Row(_)) => Ok(()),
-                    Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals()),
+                    Err(RecvTimeoutError::Timeout) => Python::attach(|py| {
+                        py.check_signals()?;
+                        check.as_ref().filter(|_| raised.is_none()).map_or(Ok(()), |c| c.call0(py).map(|_| ()))
+                    }),
                     Err(RecvTimeoutError::Disconnected) => {
                         return Err(Failure::Panic("the solver ended without an answer".to_owned()));
                     }

@@ -4,7 +4,7 @@ use crate::ask::{Choice, Control};
 use crate::calls::caller;
 use crate::elsewhere::{Over, Stopped};
 use crate::input::{Data, SetupArgument};
-use crate::run::run;
+use crate::run::{Caller, run};
 use bestset::select::Workers;
 use bestset::{CancelFlag, Error, Result};
 use pyo3::prelude::*;
@@ -31,8 +31,9 @@ impl Workers for Elsewhere {
     }
 }
 
-/// One part of a selection with the same samples and settings.
+/// One part of a selection with the same samples and settings; `check` raises something where nobody waits for it any longer.
 #[pyfunction]
+#[pyo3(signature = (data, setup, choice, control, asked, check=None))]
 pub fn part<'py>(
     py: Python<'py>,
     data: Data<'py>,
@@ -40,9 +41,10 @@ pub fn part<'py>(
     choice: Choice,
     control: Control,
     asked: String,
+    check: Option<Bound<'py, PyAny>>,
 ) -> PyResult<String> {
     let input = data.borrow(&setup, control.limits()?)?.of_part(&asked)?;
-    let caller = caller(&control, &input, None);
+    let caller = Caller { check: check.as_ref(), ..caller(&control, &input, None) };
     let found = run(py, &caller, |_| {
         input.pose(|posed| Ok(posed.part(&choice.selection(posed, &control, &input.limits)?, &asked)?))
     })?;

@@ -45,7 +45,10 @@ impl Kept {
                 found.path.points.iter_mut().for_each(|p| p.solution.dual = Vec::new());
             }
         }
-        let loss = posed.problem.loss_of(&selected.solution.coefficients, selected.solution.objective());
+        // Where its columns cannot be read any more it is what P leaves of it.
+        let priced = posed.priced(selected.lambda0, selected.lambda2);
+        let problem = priced.as_ref().unwrap_or(&posed.problem);
+        let loss = problem.loss_of(&selected.solution.coefficients, selected.solution.objective());
         Self { selected, loss }
     }
 

@@ -8,8 +8,8 @@
 //! |---|---|
 //! | AIC | v + 2K |
 //! | BIC | v + K log n |
-//! | EBIC | v + K log n + 2γ log C(p, k), γ = 1 unless given; p and k count features with a price that may be in |
-//! | GIC | v + K log(p) log(log n), p the number of features with a price that may be in |
+//! | EBIC | v + K log n + 2γ log C(p, k), γ = 1 unless given; p and k count features with a price that may be in, or groups of them |
+//! | GIC | v + K log(p) log(log n), p the number of features with a price that may be in, or of groups of them |
 //! | Cp | RSS/σ² − n + 2K, σ² of the largest model of the path's least λ2 (squared loss) |
 //! | R², adjusted R² | 1 − d/d₀, 1 − (d/d₀)(n − K₀)/(n − K), null model: K₀ = 1 with an intercept, else 0 |
 //!
@@ -25,6 +25,7 @@
 
 use crate::control::Options;
 use crate::error::{Error, Result};
+use crate::groups::{Grouped, Groups};
 use crate::penalty::{Bounds, Penalty};
 use crate::problem::Problem;
 use crate::solution::Coefficients;
@@ -40,7 +41,7 @@ pub enum Criterion {
     Aic,
     /// Schwarz's.
     Bic,
-    /// BIC that pays for the number of subsets of the size as well, with weight γ ≥ 0.
+    /// BIC that pays for the number of subsets of as many features, or groups, as well, with weight γ ≥ 0.
     Ebic {
         /// γ.
         gamma: f64,
@@ -64,8 +65,10 @@ pub struct Fit {
     pub null_deviance: f64,
     /// n: Σw where weights are counts, else the number of samples with one above zero.
     pub samples: f64,
-    /// Features to choose from: those that have a price and may be in.
+    /// What there is to choose from: the features, or groups of them, that have a price and may be in.
     pub features: usize,
+    /// How many of these are in.
+    pub chosen: usize,
     /// Features with a coefficient that is not zero.
     pub size: usize,
     /// Coefficients fitted for each of them: one, or for K classes the K − 1 that are not determined by the others.
@@ -80,20 +83,26 @@ pub struct Fit {
 }
 
 impl Fit {
-    /// The fit of these coefficients.
+    /// The fit of these coefficients, of features that are chosen one by one.
     pub fn new(problem: &Problem<'_>, coefficients: &Coefficients) -> Result<Self> {
-        Self::null(problem).with(problem, coefficients)
+        Self::of_groups(problem, None, coefficients)
+    }
+
+    /// The fit of these coefficients, of groups of features if they come in some.
+    pub fn of_groups(problem: &Problem<'_>, groups: Option<&Groups>, coefficients: &Coefficients) -> Result<Self> {
+        Ok(Self::null(problem, groups).with(problem, groups, coefficients, problem.loss_at(coefficients)?))
     }
 
     /// The fit without features: what is the same for all fits of a problem is found once.
-    pub(crate) fn null(problem: &Problem<'_>) -> Self {
+    pub(crate) fn null(problem: &Problem<'_>, groups: Option<&Groups>) -> Self {
         let counted = Counted::new(problem);
         let deviance = 2.0 * counted.share * problem.null_objective();
         Self {
             deviance,
             null_deviance: deviance,
             samples: counted.samples,
-            features: candidates(problem),
+            features: candidates(problem, groups),
+            chosen: 0,
             size: 0,
             each: each(problem),
             free: 0,
@@ -102,18 +111,27 @@ impl Fit {
         }
     }
 
-    /// The same problem with these coefficients.
-    pub(crate) fn with(self, problem: &Problem<'_>, coefficients: &Coefficients) -> Result<Self> {
-        let (loss, size) = (problem.loss_at(coefficients)?, problem.size(coefficients));
+    /// The same problem with these coefficients, whose loss this is.
+    pub(crate) fn with(
+        self,
+        problem: &Problem<'_>,
+        groups: Option<&Groups>,
+        coefficients: &Coefficients,
+        loss: f64,
+    ) -> Self {
         let free = problem.size_of(coefficients, |j| problem.penalty().price.at(j) == 0.0);
-        Ok(self.of(problem, loss, size, free))
+        let fit = self.of(problem, loss, problem.size(coefficients), free);
+        match groups {
+            Some(groups) => Self { chosen: chosen(&Grouped { problem, groups }, coefficients), ..fit },
+            None => fit,
+        }
     }
 
-    /// The same problem with this loss and these sizes.
+    /// The same problem with this loss and these sizes, of features that are chosen one by one.
     pub(crate) fn of(self, problem: &Problem<'_>, loss: f64, size: usize, free: usize) -> Self {
         let counted = Counted::new(problem);
-        let deviance = 2.0 * counted.share * loss;
-        Self { deviance, size, free, lack: counted.lack(problem, deviance), ..self }
+        let (deviance, chosen) = (2.0 * counted.share * loss, size.saturating_sub(free));
+        Self { deviance, size, free, chosen, lack: counted.lack(problem, deviance), ..self }
     }
 
     /// K, the coefficients fitted.
@@ -121,15 +139,13 @@ impl Fit {
         self.each as f64 * (self.size as f64 + f64::from(u8::from(self.intercept)))
     }
 
-    /// The value of a criterion (MATH 10.12–10.16); `variance` is σ² for Cp.
+    /// The value of a criterion (MATH 10.12–10.16, 10.24); `variance` is σ² for Cp.
     pub fn value(&self, criterion: Criterion, variance: f64) -> f64 {
         let (k, n, p) = (self.fitted(), self.samples, self.features as f64);
         match criterion {
             Criterion::Aic => self.lack + 2.0 * k,
             Criterion::Bic => self.lack + k * n.ln(),
-            Criterion::Ebic { gamma } => {
-                self.lack + k * n.ln() + 2.0 * gamma * log_choose(self.features, self.size.saturating_sub(self.free))
-            }
+            Criterion::Ebic { gamma } => self.lack + k * n.ln() + 2.0 * gamma * log_choose(self.features, self.chosen),
             Criterion::Gic => self.lack + k * p.ln() * n.ln().ln(),
             Criterion::Cp => self.deviance / variance - n + 2.0 * k,
             Criterion::R2 => 1.0 - self.deviance / self.null_deviance,
@@ -238,16 +254,27 @@ pub fn explained(
     Ok(1.0 - problem.loss_sum(margins, 0.0) / problem.null_objective())
 }
 
-/// Features that have a price and may be in: what is chosen from.
-pub(crate) fn candidates(problem: &Problem<'_>) -> usize {
+/// Features that have a price and may be in, or groups with a price of which a feature may be in: what is chosen from (MATH 10.24).
+pub(crate) fn candidates(problem: &Problem<'_>, groups: Option<&Groups>) -> usize {
     let penalty = problem.penalty();
-    let is_open = |j: usize| penalty.price.at(j) > 0.0 && penalty.bounds.at(j) != (0.0, 0.0);
+    let may_be_in = |j: usize| penalty.bounds.at(j) != (0.0, 0.0);
+    if let Some(groups) = groups {
+        let grouped = Grouped { problem, groups };
+        let is_open = |g: &usize| grouped.factor(*g) > 0.0 && groups.members[*g].iter().any(|&j| may_be_in(j));
+        return (0..groups.len()).filter(is_open).count();
+    }
+    let is_open = |j: usize| penalty.price.at(j) > 0.0 && may_be_in(j);
     let columns =
         if penalty.is_uniform() { problem.ncols() } else { (0..problem.ncols()).filter(|&j| is_open(j)).count() };
     columns / problem.classes()
 }
 
-/// log C(p, k) (MATH 10.13).
+/// The groups with a price that are in.
+fn chosen(grouped: &Grouped<'_, '_>, coefficients: &Coefficients) -> usize {
+    grouped.chosen(coefficients).into_iter().filter(|&g| grouped.factor(g) > 0.0).count()
+}
+
+/// log C(p, k) (MATH 10.24).
 fn log_choose(p: usize, k: usize) -> f64 {
     let k = k.min(p.saturating_sub(k));
     (1..=k).map(|i| ((p - k + i) as f64 / i as f64).ln()).sum()

@@ -75,6 +75,7 @@ mod error;
 mod exact;
 pub mod file;
 pub mod groups;
+mod kept_out;
 #[doc(hidden)]
 pub mod kernel;
 mod leaps;

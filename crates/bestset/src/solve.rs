@@ -3,6 +3,7 @@
 use crate::certificate::Certificate;
 use crate::control::{Method, Monitor, Observer, Options, SoFar, on_threads};
 use crate::error::{Error, Result};
+use crate::kept_out::Rest;
 use crate::problem::Problem;
 use crate::relaxation::workspace::Workspace;
 use crate::snapshot::{Journal, misfit};
@@ -31,6 +32,9 @@ pub(crate) fn solve_rooted(
     observer: &mut dyn Observer,
     root: &mut Option<Root>,
 ) -> Result<Solution> {
+    if let Some(rest) = rest(problem, options)? {
+        return rest.solved(problem, options, |rest, options| solve_kept(rest, options, observer, None));
+    }
     let mut monitor = Monitor::new(options, observer);
     let found = run(problem, options, &mut monitor, None, Some(root));
     ended(problem, monitor, found.and_then(|outcome| outcome.certified(problem, options)))
@@ -82,10 +86,18 @@ pub(crate) fn solve_kept(
     observer: &mut dyn Observer,
     journal: Option<&mut Journal<'_, Saved>>,
 ) -> Result<Solution> {
+    if let Some(rest) = rest(problem, options)? {
+        return rest.solved(problem, options, |rest, options| solve_kept(rest, options, observer, journal));
+    }
     let mut monitor = Monitor::new(options, observer);
     let found =
         run(problem, options, &mut monitor, journal, None).and_then(|outcome| outcome.certified(problem, options));
     ended(problem, monitor, found)
+}
+
+/// The features that may be in, where a proof is asked for which others are in the way of.
+fn rest<'r>(problem: &'r Problem<'_>, options: &Options) -> Result<Option<Rest<'r>>> {
+    if options.method == Method::Exact { Rest::new(problem) } else { Ok(None) }
 }
 
 fn run(

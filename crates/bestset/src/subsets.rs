@@ -5,6 +5,7 @@ use crate::control::{Method, Monitor, Options, on_threads};
 use crate::criteria::{Counted, Criterion, Fit};
 use crate::error::{Error, Result};
 use crate::groups::{Grouped, Groups, is_single, of_features, solve_groups_observed};
+use crate::kept_out::Rest;
 use crate::loss::Loss;
 use crate::penalty::Penalty;
 use crate::problem::Problem;
@@ -109,6 +110,9 @@ pub fn subsets(problem: &Problem<'_>, most: usize, options: &Options) -> Result<
     }
     let start = Instant::now();
     let (problem, options) = unpriced(problem, options)?;
+    if let Some(rest) = Rest::new(&problem)? {
+        return of_rest(&problem, &rest, most, &options);
+    }
     let without_bound = !problem.penalty().has_certificate(problem.ncols());
     let (sizes, nodes, dependent) = if leaps::applies(&problem, most) {
         on_threads(options.threads, || by_leaps(&problem, most, &options))?
@@ -119,6 +123,18 @@ pub fn subsets(problem: &Problem<'_>, most: usize, options: &Options) -> Result<
     };
     let (seconds, lambda2) = (start.elapsed().as_secs_f64(), problem.penalty().lambda2);
     Ok(Subsets { sizes, nodes, seconds, lambda2, dependent })
+}
+
+/// As [`subsets`], of the features that are not kept out (MATH 11.42); of sizes that they do not reach the answer of the largest.
+fn of_rest(whole: &Problem<'_>, rest: &Rest<'_>, most: usize, options: &Options) -> Result<Subsets> {
+    let problem = rest.problem(whole)?;
+    let mut found = subsets(&problem, most.min(problem.ncols()), &rest.options(options))?;
+    found.sizes.iter_mut().for_each(|s| s.coefficients = rest.outward(&s.coefficients));
+    found.dependent.iter_mut().for_each(|list| rest.rename(list));
+    let last = found.sizes.last().cloned();
+    let beyond = last.iter().flat_map(|last| (problem.ncols() + 1..=most).map(|size| Subset { size, ..last.clone() }));
+    found.sizes.extend(beyond);
+    Ok(found)
 }
 
 /// As [`subsets`], by looking at all of them, whatever else could prove them and however many there are.
@@ -302,7 +318,11 @@ fn fill(
 /// features, or not many more features, or few of them are asked for.
 pub fn needs_no_ridge(problem: &Problem<'_>, most: usize) -> bool {
     let penalty = Penalty { lambda0: 0.0, lambda2: 0.0, ..problem.penalty().clone() };
-    problem.with_penalty(penalty).is_ok_and(|plain| leaps::applies(&plain, most))
+    let applies = |plain: &Problem<'_>| match Rest::new(plain)? {
+        Some(rest) => rest.problem(plain).map(|rest| leaps::applies(&rest, most.min(rest.ncols()))),
+        None => Ok(leaps::applies(plain, most)),
+    };
+    problem.with_penalty(penalty).and_then(|plain| applies(&plain)).unwrap_or(false)
 }
 
 /// What the criteria need to know of the problem.
@@ -350,7 +370,8 @@ impl<'m, 'a> Measure<'m, 'a> {
             deviance,
             null_deviance: 2.0 * share * self.null,
             samples: n,
-            features: crate::criteria::candidates(self.problem),
+            features: crate::criteria::candidates(self.problem, None),
+            chosen: features,
             size: features,
             each,
             free: 0,

@@ -81,7 +81,7 @@ class Cluster:
     def _futures(self, tasks: list[Any], results: list[Any], takes_ready: bool) -> None:
         """The results into their places; where nobody waits any longer, those that are ready if asked for."""
         self._check()
-        check_package(self.client)
+        check_package(self.client, self._check)
         waiting = Waiting(self.client)
         left, lost = list(range(len(tasks))), 0
         while left:
@@ -124,7 +124,9 @@ class Cluster:
             return
         ready = [(k, future) for k, future in zip(places, futures) if future.status == "finished"]
         values = self._coming([future for _, future in ready])
-        if concurrent.futures.wait([values], timeout=ON_THEIR_WAY).done and values.exception() is None:
+        is_done = bool(concurrent.futures.wait([values], timeout=ON_THEIR_WAY).done)
+        # Dask cancels what was lost on its way.
+        if is_done and not values.cancelled() and values.exception() is None:
             for (k, _), value in zip(ready, values.result()):
                 results[k] = value
         else:

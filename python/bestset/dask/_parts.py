@@ -25,10 +25,35 @@ def whole(*sources: Any) -> Any:
     return blocks[0] if len(blocks) == 1 else np.asfortranarray(np.concatenate(blocks, axis=1))
 
 
+class Unwanted(RuntimeError):
+    """Nobody waits any longer for a part."""
+
+
 def part(x: Any, packed: bytes, asked: str) -> str:
     """One part of a selection."""
     y, weights, offset, setup, choice, control = pickle.loads(packed)
-    return _core.part(_problem.Data(ready(x), y, weights, offset), setup, choice, control, asked)
+    return _core.part(_problem.Data(ready(x), y, weights, offset), setup, choice, control, asked, still_wanted())
+
+
+def still_wanted() -> Callable[[], None] | None:
+    """What raises `Unwanted` once nobody waits for the task that this is called in: Dask tells a worker so, but does not end what has begun,
+    and a slice of a tree would keep it from other work for many seconds. None outside of a worker."""
+    try:
+        from distributed import get_worker
+
+        worker = get_worker()
+        key = worker.get_current_task()
+        tasks = worker.state.tasks
+    except (ImportError, ValueError, KeyError, AttributeError):
+        return None
+
+    def check() -> None:
+        task = tasks.get(key)
+        # One that is wanted again, elsewhere, goes on.
+        if task is None or task.state == "cancelled":
+            raise Unwanted(f"nobody waits any longer for {key}")
+
+    return check
 
 
 @contextlib.contextmanager

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import threading
 import time
 import warnings
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 #: Seconds without any worker that works after which those that were lost are not waited for any longer, unless the cluster starts others
@@ -22,8 +24,18 @@ LOSSES = 25
 #: Clients that have had a worker: where there is none now, they were lost.
 _served: weakref.WeakSet[Any] = weakref.WeakSet()
 
-#: Clients whose workers were asked for their package.
+#: Seconds in which workers answer that are there. One that does not, as a machine that hangs, is not waited for: the scheduler gives its
+#: tasks to others once it has given it up.
+ANSWER = 5.0
+
+#: Seconds between two looks at whether the answer is still wanted.
+LOOK_FOR_ANSWER = 0.1
+
+#: Clients whose workers have said which package they have.
 _asked: weakref.WeakSet[Any] = weakref.WeakSet()
+
+#: What they say, of clients whose workers were asked.
+_answers: weakref.WeakKeyDictionary[Any, concurrent.futures.Future[Any]] = weakref.WeakKeyDictionary()
 
 #: The version that a worker has. A lambda goes to workers as what it is, anything with a name as that name, in a package that a worker may
 #: not have.
@@ -34,9 +46,10 @@ class NoWorkers(RuntimeError):
     """There are none that tasks could wait for."""
 
 
-def check_package(client: Any) -> None:
+def check_package(client: Any, check: Callable[[], None] = lambda: None) -> None:
     """Asks the workers that a client begins with for their version of the package. One without it dies of the first task and says why only
-    in its own log.
+    in its own log. Where one of them does not answer for some seconds, what they say is looked at before the next tasks; `check` raises
+    where nobody waits any longer.
 
     Raises
     ------
@@ -45,7 +58,15 @@ def check_package(client: Any) -> None:
     """
     if client in _asked:
         return
-    own, found = VERSION(), client.run(VERSION, on_error="return")
+    if client not in _answers:
+        _answers[client] = _ask(client)
+        until = time.monotonic() + ANSWER
+        while not _answers[client].done() and time.monotonic() < until:
+            check()
+            concurrent.futures.wait([_answers[client]], timeout=LOOK_FOR_ANSWER)
+    if not _answers[client].done():
+        return
+    own, found = VERSION(), _answers.pop(client).result()
     for worker, version in sorted(found.items()):
         if isinstance(version, ImportError):
             raise RuntimeError(f"the worker {worker} cannot import bestset ({version}): install bestset[dask] {own} on every machine of the cluster")
@@ -54,6 +75,21 @@ def check_package(client: Any) -> None:
             raise RuntimeError(f"the worker {worker} has bestset {version}, and here it is {own}: install the same version everywhere")
     if found:
         _asked.add(client)
+
+
+def _ask(client: Any) -> concurrent.futures.Future[Any]:
+    """The versions of all workers, which come once the last of them has answered."""
+    answer: concurrent.futures.Future[Any] = concurrent.futures.Future()
+
+    def ask() -> None:
+        try:
+            answer.set_result(client.run(VERSION, on_error="return"))
+        except BaseException as error:
+            answer.set_exception(error)
+
+    # Ends with the program, whether they answer or not.
+    threading.Thread(target=ask, name="bestset-versions", daemon=True).start()
+    return answer
 
 
 class Waiting:

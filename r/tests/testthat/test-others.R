@@ -20,6 +20,9 @@ test_that("coefficients of other packages are judged", {
   # A row is as good as a column; more of both is neither.
   expect_identical(certify(t(vector), x, y, lambda0 = 1, intercept = 37)$objective, judged$objective)
   expect_identical(certify(t(c(wt = -5, `(Intercept)` = 37)), x, y, lambda0 = 1)$objective, judged$objective)
+  # As the command writes it, too, with the names of features and without.
+  expect_identical(certify(c(`(intercept)` = 37, wt = -5), x, y, lambda0 = 1)$objective, judged$objective)
+  expect_identical(certify(c(`(intercept)` = 37, setNames(vector, colnames(x))), unname(x), y, lambda0 = 1)$objective, judged$objective)
   expect_error(certify(diag(10), x, y, lambda0 = 1), "object is a matrix of 10 x 10; one row or one column")
   # An answer whose features have no names.
   plain <- bestset(unname(x), y, k = 2)

@@ -5,6 +5,7 @@ use crate::exit::Failure;
 use bestset_data::{CohortFiles, Format, Header, Impute, ReadOptions, Roles};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// How a file is read.
@@ -94,7 +95,7 @@ pub struct InputArgs {
     #[arg(long, conflicts_with_all = ["target_file", "impute"])]
     pub drop_missing: bool,
     /// What takes the place of missing values of features; without it they are an error that names their place.
-    #[arg(long, value_enum, value_name = "HOW")]
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "mean")]
     pub impute: Option<ImputeName>,
     /// Class of the target that is predicted as positive, against all others where there are more than two [default: the later one
     /// of two in the alphabet, or the larger number].
@@ -123,6 +124,18 @@ pub enum TiesName {
 pub enum ImputeName {
     /// The mean of the column; the most frequent text of a category.
     Mean,
+}
+
+/// The words with `--impute mean` as one: the value may be left out, and what follows the option may then be a file.
+pub fn joined(words: &[OsString]) -> Vec<OsString> {
+    let mut all: Vec<OsString> = Vec::with_capacity(words.len());
+    for word in words {
+        match all.last_mut() {
+            Some(last) if last == "--impute" && word == "mean" => last.push("=mean"),
+            _ => all.push(word.clone()),
+        }
+    }
+    all
 }
 
 impl ReadArgs {

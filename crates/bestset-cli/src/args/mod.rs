@@ -12,7 +12,7 @@ mod simulated;
 pub use choice::{ChoiceArgs, CvArgs, PathArgs, only_without_size, proof};
 pub use cohort::{CohortArgs, TraitArgs};
 pub use fitting::{FittingArgs, SizeArgs};
-pub use input::{InputArgs, ReadArgs, TiesName, event, format_parser};
+pub use input::{ImputeName, InputArgs, ReadArgs, TiesName, event, format_parser, joined};
 pub use limits::{Clock, LimitArgs};
 pub use proof_file::ProofArgs;
 pub use result::{OutputArgs, check_apart};

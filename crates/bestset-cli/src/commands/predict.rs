@@ -4,7 +4,7 @@ mod survival;
 mod values;
 mod written;
 
-use crate::args::{ReadArgs, TraitArgs, bytes, check_apart};
+use crate::args::{ImputeName, ReadArgs, TraitArgs, bytes, check_apart};
 use crate::exit::{Exit, Failure};
 use crate::output::number;
 use crate::work::load::{counted, say, without_columns};
@@ -54,8 +54,16 @@ pub struct Predict {
     #[arg(long, value_name = "COLUMN", help_heading = "Data")]
     strata: Option<String>,
     /// Put what was usual in the data of the fit in the place of missing values: the mean, or the most frequent text.
-    #[arg(long, help_heading = "Data")]
-    impute: bool,
+    #[arg(
+        long,
+        value_enum,
+        value_name = "HOW",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "mean",
+        help_heading = "Data"
+    )]
+    impute: Option<ImputeName>,
     /// Write the predictions as CSV to this file, and a summary to the terminal.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -163,7 +171,7 @@ impl Predict {
         say(&table.notes);
         let mut roles = known
             .map_or_else(|| Roles { needs_target: false, needs_features: false, ..Roles::default() }, Encoding::roles);
-        if self.impute {
+        if self.impute.is_some() {
             roles.impute = Impute::Known;
         }
         if let Some(known) = known {

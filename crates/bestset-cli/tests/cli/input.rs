@@ -82,6 +82,31 @@ fn missing_values_of_new_data_become_what_was_usual_in_the_fit() {
     place.done("predict m.json new.csv --impute");
 }
 
+/// What fills missing values is said alike by every command.
+#[test]
+fn impute_has_its_value_or_none_everywhere() {
+    let place = Place::new();
+    place.write("train.csv", &format!("a,kind,b,y\n{}", rows(0..33)));
+    place.json(FIT);
+    place.write("new.csv", "a,kind\n,u\n");
+    let predicted: Vec<String> = ["--impute", "--impute=mean", "--impute mean"]
+        .iter()
+        .flat_map(|how| [format!("predict m.json new.csv {how}"), format!("predict m.json {how} new.csv")])
+        .map(|words| place.json(&format!("{words} --json"))["predictions"].to_string())
+        .collect();
+    assert!(predicted.windows(2).all(|two| two[0] == two[1]), "{predicted:?}");
+    place.write("gaps.csv", &format!("a,kind,b,y\n,u,1,2\n{}", rows(0..33)));
+    let fitted: Vec<String> = ["--impute", "--impute=mean", "--impute mean"]
+        .iter()
+        .flat_map(|how| [format!("fit gaps.csv --lambda0 0.1 {how}"), format!("fit {how} gaps.csv --lambda0 0.1")])
+        .map(|words| place.json(&format!("{words} --json"))["objective"].to_string())
+        .collect();
+    assert!(fitted.windows(2).all(|two| two[0] == two[1]), "{fitted:?}");
+    for refused in ["predict m.json new.csv --impute=median", "fit gaps.csv --impute=median"] {
+        assert!(place.refused(refused).contains("[possible values: mean]"));
+    }
+}
+
 #[test]
 fn levels_are_found_by_value_and_one_row_is_enough() {
     let place = Place::new();

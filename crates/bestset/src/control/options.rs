@@ -3,7 +3,7 @@
 use crate::control::{CancelFlag, Memory};
 use crate::error::{Error, Result};
 use crate::problem::Problem;
-use crate::solution::Coefficients;
+use crate::solution::{Coefficients, Status};
 use std::time::Duration;
 
 /// Which algorithm runs.
@@ -262,6 +262,11 @@ impl Options {
     /// Bytes that may be taken besides the data: `max_memory`, or half of what the machine has to spare.
     pub fn memory_limit(&self) -> usize {
         self.memory().limit()
+    }
+
+    /// Which limit it was, where one has struck: a cancellation, or the time.
+    pub(crate) fn limit(&self) -> Status {
+        if self.cancel.is_cancelled() { Status::Interrupted } else { Status::TimeLimit }
     }
 
     /// The limit on memory.

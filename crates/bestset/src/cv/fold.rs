@@ -1,8 +1,9 @@
 //! What one fold finds: its answer for every λ2 and every size.
 
+use crate::control::Options;
 use crate::cv::score::{held_out, of_classes};
 use crate::cv::{Score, SizeScore, Split};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::path::{Grid, PathOptions, Point, cost, path};
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Status};
@@ -26,6 +27,33 @@ impl FoldFit {
     pub(super) fn answer(&self, strand: usize, size: usize) -> &Coefficients {
         let sizes = &self.answers[strand];
         &sizes[size.min(sizes.len() - 1)]
+    }
+
+    /// The scores of the answers on the samples that it has not seen, by strand and size, and what these samples weigh.
+    pub(super) fn scores(
+        &self,
+        problem: &Problem<'_>,
+        strands: usize,
+        most: usize,
+        score: Score,
+    ) -> Result<Vec<Vec<(f64, f64)>>> {
+        let of_strand = |strand| (0..=most).map(|size| self.score(problem, strand, size, score)).collect();
+        (0..strands).map(of_strand).collect()
+    }
+
+    fn score(&self, problem: &Problem<'_>, strand: usize, size: usize, score: Score) -> Result<(f64, f64)> {
+        let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
+        let all = self.test.iter().map(|&i| weight(i)).sum::<f64>();
+        if problem.classes() > 1 {
+            return Ok((of_classes(problem, score, &self.class_margins(problem, strand, size)?, &self.test), all));
+        }
+        let coefficients = self.answer(strand, size);
+        let u = problem.margins(coefficients)?;
+        if let Some(own) = held_out(problem, score, &u, &self.test)? {
+            return Ok(own);
+        }
+        let sample = |&i: &usize| (u[i] + coefficients.intercept, problem.y()[i], weight(i));
+        Ok((score.value(problem.loss(), &self.test.iter().map(sample).collect::<Vec<_>>()), all))
     }
 
     /// u_ki with the intercepts of the fit for every row of the problem, classes one after the other.
@@ -69,6 +97,28 @@ pub(super) fn fit(
     most: usize,
     start: Instant,
 ) -> Result<FoldEnd> {
+    answers(problem, options, split, most, start).or_else(|error| {
+        let (status, cause) = cut(error, &options.solve)?;
+        Ok(FoldEnd::Cut { status, cause })
+    })
+}
+
+/// How work on a fold ended whose columns could not be read: by a limit of the options, or for the cause that is given.
+fn cut(error: Error, options: &Options) -> Result<(Status, Option<String>)> {
+    match error {
+        Error::Stopped => Ok((options.limit(), None)),
+        error if error.is_of_reading() => Ok((Status::ReadFailed, Some(error.to_string()))),
+        error => Err(error),
+    }
+}
+
+fn answers(
+    problem: &Problem<'_>,
+    options: &PathOptions,
+    split: &Split,
+    most: usize,
+    start: Instant,
+) -> Result<FoldEnd> {
     let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
     let mut kept = vec![0.0; problem.samples()];
     split.train.iter().for_each(|&i| kept[i] += weight(i));
@@ -87,12 +137,7 @@ pub(super) fn fit(
         let left = |limit: std::time::Duration| limit.saturating_sub(start.elapsed());
         settings.solve.time_limit = settings.solve.time_limit.map(left);
         let training = training.with_penalty(penalty)?;
-        let found = match path(&training, &settings) {
-            Err(error) if error.is_of_reading() => {
-                return Ok(FoldEnd::Cut { status: Status::ReadFailed, cause: Some(error.to_string()) });
-            }
-            found => found?,
-        };
+        let found = path(&training, &settings)?;
         if found.status != Status::Converged {
             return Ok(FoldEnd::Cut { status: found.status, cause: found.cause });
         }
@@ -130,36 +175,40 @@ fn by_size(problem: &Problem<'_>, points: &[Point], options: &PathOptions, most:
     answers
 }
 
-/// Σ w_fold score_fold / Σ w_fold and its standard error (MATH 10.7, 10.8): the score of `size` features with a λ2, over the
-/// folds whose score is a number.
-pub(super) fn score(
-    problem: &Problem<'_>,
-    fits: &[FoldFit],
-    strand: usize,
-    size: usize,
-    score: Score,
-) -> Result<SizeScore> {
-    let weight = |i: usize| problem.weights().map_or(1.0, |w| w[i]);
-    let value = |fit: &FoldFit| {
-        let all = fit.test.iter().map(|&i| weight(i)).sum::<f64>();
-        if problem.classes() > 1 {
-            return Ok((of_classes(problem, score, &fit.class_margins(problem, strand, size)?, &fit.test), all));
+/// The fits with their scores, and what kept the first of the others from having one.
+pub(super) struct JudgedFits<T> {
+    pub(super) done: Vec<(FoldFit, T)>,
+    pub(super) cut: Option<(Status, Option<String>)>,
+}
+
+/// What `scores` makes of each fit, within the limits of the options. One whose columns cannot be read is not done.
+pub(super) fn judge<T>(
+    fits: Vec<FoldFit>,
+    scores: impl Fn(&FoldFit) -> Result<T>,
+    options: &Options,
+) -> Result<JudgedFits<T>> {
+    let mut judged = JudgedFits { done: Vec::new(), cut: None };
+    for fit in fits {
+        match scores(&fit) {
+            Ok(own) => judged.done.push((fit, own)),
+            Err(error) => {
+                let why = cut(error, options)?;
+                judged.cut.get_or_insert(why);
+            }
         }
-        let coefficients = fit.answer(strand, size);
-        let u = problem.margins(coefficients)?;
-        if let Some(own) = held_out(problem, score, &u, &fit.test)? {
-            return Ok(own);
-        }
-        let sample = |&i: &usize| (u[i] + coefficients.intercept, problem.y()[i], weight(i));
-        Ok((score.value(problem.loss(), &fit.test.iter().map(sample).collect::<Vec<_>>()), all))
-    };
-    let (folds, weights): (Vec<f64>, Vec<f64>) =
-        fits.iter().map(value).collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    }
+    Ok(judged)
+}
+
+/// Σ w_fold score_fold / Σ w_fold and its standard error (MATH 10.7, 10.8), of the scores and weights of the folds, over those whose
+/// score is a number.
+pub(super) fn mean(folds: impl Iterator<Item = (f64, f64)>) -> SizeScore {
+    let (folds, weights): (Vec<f64>, Vec<f64>) = folds.unzip();
     let counted: Vec<(f64, f64)> =
         weights.iter().zip(&folds).map(|(&w, &s)| (w, s)).filter(|(w, s)| *w > 0.0 && !s.is_nan()).collect();
     let total: f64 = counted.iter().map(|c| c.0).sum();
     let mean = counted.iter().map(|(w, s)| w * s).sum::<f64>() / total;
     let spread = counted.iter().map(|(w, s)| w * (s - mean).powi(2)).sum::<f64>() / total;
     let standard_error = (spread / (counted.len() as f64 - 1.0)).sqrt();
-    Ok(SizeScore { mean, standard_error, folds })
+    SizeScore { mean, standard_error, folds }
 }

@@ -390,26 +390,15 @@ impl Work<'_, '_> {
         let splits = if whole.points.is_empty() { &[][..] } else { &self.parts.splits };
         let ends: Result<Vec<_>> =
             crate::control::on_threads(settings.solve.threads, || splits.par_iter().enumerate().map(fold).collect());
-        let (mut fits, mut cut) = fold::done(ends?);
+        let (fits, cut) = fold::done(ends?);
         let own = [problem.penalty().lambda2];
         let ridges = if settings.lambda2.is_empty() { &own[..] } else { &settings.lambda2 };
-        let sizes = |fits: &[FoldFit], strand: usize| {
-            (0..=most).map(|k| fold::score(problem, fits, strand, k, score)).collect::<Result<Vec<_>>>()
-        };
-        let all = |fits: &[FoldFit]| {
-            let strands = ridges.iter().enumerate();
-            strands.map(|(strand, &lambda2)| Ok((lambda2, sizes(fits, strand)?))).collect::<Result<Vec<_>>>()
-        };
-        // A fold whose score could not be read is not done.
-        let by_size = match all(&fits) {
-            Err(error) if error.is_of_reading() => {
-                cut = Some((Status::ReadFailed, Some(error.to_string())));
-                fits.clear();
-                all(&fits)?
-            }
-            by_size => by_size?,
-        };
-        let (status, cause) = cut.unwrap_or_else(|| (whole.status, whole.cause.clone()));
+        let judged = fold::judge(fits, |fit| fit.scores(problem, ridges.len(), most, score), &settings.solve)?;
+        let (fits, scores) = judged.done.into_iter().unzip::<_, _, Vec<_>, Vec<_>>();
+        let of_size = |strand: usize, size: usize| fold::mean(scores.iter().map(|own| own[strand][size]));
+        let sizes = |strand: usize| (0..=most).map(|size| of_size(strand, size)).collect::<Vec<SizeScore>>();
+        let by_size = ridges.iter().enumerate().map(|(strand, &lambda2)| (lambda2, sizes(strand))).collect();
+        let (status, cause) = cut.or(judged.cut).unwrap_or_else(|| (whole.status, whole.cause.clone()));
         let (scores, parts, classes) = (Vec::new(), self.parts.parts, problem.classes());
         let (best, one_se) = (0, 0);
         let mut found =

@@ -33,7 +33,7 @@ pub(crate) fn path(
             return Ok(ended);
         }
     }
-    Ok(Path { points, status: Status::Converged, cause: None })
+    Ok(Path { points, status: Status::Converged, cause: None, groups: None })
 }
 
 /// The points with one λ2.

@@ -2,13 +2,32 @@
 
 use crate::criteria::{Criterion, Fit};
 use crate::error::{Error, Result};
-use crate::path::{Path, Point};
+use crate::groups::Groups;
+use crate::path::{Path, Point, cost};
+use crate::penalty::Penalty;
 use crate::problem::Problem;
 
 /// The fits of a path.
 fn fits(problem: &Problem<'_>, path: &Path) -> Result<Vec<Fit>> {
-    let null = Fit::null(problem);
-    path.points.iter().map(|p| null.with(problem, &p.solution.coefficients)).collect()
+    let groups = path.groups.as_ref();
+    let null = Fit::null(problem, groups);
+    let fit = |p: &Point| Ok(null.with(problem, groups, &p.solution.coefficients, loss(problem, groups, p)?));
+    path.points.iter().map(fit).collect()
+}
+
+/// L of a point or, where its columns can no longer be read, what is left of its P without the penalties (MATH 10.1): a limit or a failure
+/// after the path has found its answers takes none of them away.
+fn loss(problem: &Problem<'_>, groups: Option<&Groups>, point: &Point) -> Result<f64> {
+    let coefficients = &point.solution.coefficients;
+    match problem.loss_at(coefficients) {
+        Err(error) if error.is_of_reading() => {
+            let (lambda1, lambda2) = (point.lambda1, point.lambda2);
+            let unpriced = Penalty { lambda0: 0.0, lambda1, lambda2, ..problem.penalty().clone() };
+            let shrunk = problem.with_penalty(unpriced)?.penalty_sum(coefficients);
+            Ok(point.solution.objective() - point.lambda0 * cost(problem, groups, coefficients) - shrunk)
+        }
+        loss => loss,
+    }
 }
 
 impl Criterion {
@@ -33,8 +52,6 @@ impl Criterion {
     }
 
     /// Every criterion at every point, NaN where it is not defined for the loss; `own` stands in the place of its kind.
-    ///
-    /// Fails where the columns cannot be read.
     pub fn all_along(problem: &Problem<'_>, path: &Path, own: Option<Self>) -> Result<Vec<(Self, Vec<f64>)>> {
         let fits = fits(problem, path)?;
         let of = |known: Self| {
@@ -72,7 +89,7 @@ impl Criterion {
         let price = &problem.penalty().price;
         let is_counted = (0..problem.ncols()).all(|j| price.at(j) == 0.0 || price.at(j) == 1.0);
         let (true, Some(last)) = (self.adds_prices() && is_counted, points.last()) else { return Ok(false) };
-        let null = Fit::null(problem);
+        let null = Fit::null(problem, None);
         // P and its terms are at hand; the loss itself would read the columns of every answer once more.
         let of = |point: &Point| {
             let coefficients = &point.solution.coefficients;

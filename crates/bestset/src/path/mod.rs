@@ -136,6 +136,8 @@ pub struct Path {
     pub status: Status,
     /// Why it ended, in words, where the status is [`Status::ReadFailed`].
     pub cause: Option<String>,
+    /// The groups of features that were in or out together.
+    pub groups: Option<Groups>,
 }
 
 impl Path {
@@ -148,7 +150,7 @@ impl Path {
             Err(error) => return Err(error),
         };
         let status = cause.as_ref().map(|_| Status::ReadFailed).or(limits.stop(0));
-        Ok(status.map(|status| Self { points: std::mem::take(points), status, cause }))
+        Ok(status.map(|status| Self { points: std::mem::take(points), status, cause, groups: None }))
     }
 
     /// The points with each λ2 in turn.
@@ -197,8 +199,9 @@ pub(crate) fn path_from(
     keeper: run::Keeper<'_>,
 ) -> Result<Path> {
     options.validate(problem)?;
-    crate::control::on_threads(options.solve.threads, || match &options.groups {
+    let found = crate::control::on_threads(options.solve.threads, || match &options.groups {
         Some(groups) => grouped::path(problem, groups, options, observer),
         None => run::run(problem, options, known, observer, keeper),
-    })
+    })?;
+    Ok(Path { groups: options.groups.clone(), ..found })
 }

@@ -40,7 +40,7 @@ pub(super) fn run(
             return Ok(ended);
         }
     }
-    Ok(Path { points, status: Status::Converged, cause: None })
+    Ok(Path { points, status: Status::Converged, cause: None, groups: None })
 }
 
 /// A path with one λ2.

@@ -39,6 +39,16 @@ impl<'a> Met<'a> {
     }
 }
 
+/// How a round of the choice ended.
+enum Round {
+    /// This is the model, of that point.
+    Chosen(Box<Selected>, usize),
+    /// A better answer joined the points, among which it is chosen again.
+    Again,
+    /// No more is to be had than the point chosen, with the bound that it has.
+    Over,
+}
+
 impl<'a> Run<'_, 'a> {
     /// The point chosen, searched for at its price. An answer that is better there takes its place among the points, the choice is made
     /// again, and what stays chosen is proved: the model returned is the best known at its price, and the best in its table by what
@@ -47,46 +57,63 @@ impl<'a> Run<'_, 'a> {
     pub(super) fn conclude(&self, mut judged: Judged, most: usize, observer: &mut dyn Observer) -> Result<Selected> {
         let mut met = Met::default();
         for _ in 0..ROUNDS {
-            let (k, point) = judged.best(&self.posed.problem)?;
-            if let Some(known) = met.proved.iter().find(|s| self.is_of(s, &point)) {
-                return Ok(self.finish(known.clone(), judged, k, most));
-            }
-            if self.was_cut() {
-                break;
-            }
-            let found = match met.waiting(self, &point) {
-                Some(known) => known,
-                None => self.searched(&judged, (k, &point), most, observer)?,
-            };
-            let gap = |solution: &Solution| solution.certificate.relative_gap();
-            if self.was_cut() && gap(&found.solution) > gap(&point.solution) {
-                break;
-            }
-            let lambda0 = found.problem.penalty().lambda0;
-            let is_larger = |solution: &Solution| self.size(solution) > most;
-            if !self.is_beaten(&point, lambda0, &found.solution) {
-                let proved = self.proved_at(found, &point, observer)?;
-                if !self.is_beaten(&point, lambda0, &proved.solution) {
-                    return Ok(self.finish(proved, judged, k, most));
-                }
-                if is_larger(&proved.solution) {
-                    let Some(sized) = self.of_its_size(&mut judged, &point, observer)? else { break };
-                    met.proved.push(sized);
-                } else {
-                    judged.insert(self, lambda0, &proved.solution, &point)?;
-                    met.proved.push(proved);
-                }
-            } else if is_larger(&found.solution) {
-                let Some(sized) = self.of_its_size(&mut judged, &point, observer)? else { break };
-                met.proved.push(sized);
-            } else {
-                judged.insert(self, lambda0, &found.solution, &point)?;
-                met.searched.push(found);
+            match self.round(&mut judged, &mut met, most, observer) {
+                Ok(Round::Chosen(found, k)) => return Ok(self.finish(*found, judged, k, most)),
+                Ok(Round::Again) => {}
+                Ok(Round::Over) => break,
+                // Columns that cannot be read any more, or not in time, take nothing from the points.
+                Err(error) if error.is_of_reading() => break,
+                Err(error) => return Err(error),
             }
         }
         let (k, point) = judged.best(&self.posed.problem)?;
         let own = self.own(&point, observer)?;
         Ok(self.finish(own, judged, k, most))
+    }
+
+    /// The point chosen now, searched for and proved; what is better comes to the points.
+    fn round(&self, judged: &mut Judged, met: &mut Met<'a>, most: usize, observer: &mut dyn Observer) -> Result<Round> {
+        let (k, point) = judged.best(&self.posed.problem)?;
+        if let Some(known) = met.proved.iter().find(|s| self.is_of(s, &point)) {
+            return Ok(Round::Chosen(Box::new(known.clone()), k));
+        }
+        if self.was_cut() {
+            return Ok(Round::Over);
+        }
+        let found = match met.waiting(self, &point) {
+            Some(known) => known,
+            None => self.searched(judged, (k, &point), most, observer)?,
+        };
+        let gap = |solution: &Solution| solution.certificate.relative_gap();
+        if self.was_cut() && gap(&found.solution) > gap(&point.solution) {
+            return Ok(Round::Over);
+        }
+        let lambda0 = found.problem.penalty().lambda0;
+        let is_larger = |solution: &Solution| self.size(solution) > most;
+        let proved = match self.is_beaten(&point, lambda0, &found.solution) {
+            true if is_larger(&found.solution) => None,
+            true => {
+                judged.insert(self, lambda0, &found.solution, &point)?;
+                met.searched.push(found);
+                return Ok(Round::Again);
+            }
+            false => Some(self.proved_at(found, &point, observer)?),
+        };
+        match proved {
+            Some(proved) if !self.is_beaten(&point, lambda0, &proved.solution) => {
+                return Ok(Round::Chosen(Box::new(proved), k));
+            }
+            Some(proved) if !is_larger(&proved.solution) => {
+                judged.insert(self, lambda0, &proved.solution, &point)?;
+                met.proved.push(proved);
+            }
+            // What is better is larger than was asked for.
+            _ => match self.of_its_size(judged, &point, observer)? {
+                Some(sized) => met.proved.push(sized),
+                None => return Ok(Round::Over),
+            },
+        }
+        Ok(Round::Again)
     }
 
     /// The answer at the price of point k; where one that is too large is better in the middle of its prices, at the point's own.
@@ -157,8 +184,7 @@ impl<'a> Run<'_, 'a> {
         let problem = self.posed.priced(point.lambda0, point.lambda2)?;
         let (mut solution, solve) = (point.solution.clone(), &self.options.solve);
         if self.was_cut() {
-            let limit = if solve.cancel.is_cancelled() { Status::Interrupted } else { Status::TimeLimit };
-            solution.status = solution.certificate.status(limit, solve.absolute(&problem), solve.gap);
+            solution.status = solution.certificate.status(self.limit(), solve.absolute(&problem), solve.gap);
             return Ok(self.selected(&problem, solution, crate::Method::Incremental, Vec::new()));
         }
         let remarks = self.prove(&problem, &mut solution, self.methods().1, false, None, observer)?;

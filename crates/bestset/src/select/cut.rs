@@ -36,7 +36,7 @@ impl Posed<'_> {
 impl Run<'_, '_> {
     /// The limit that has struck.
     pub(super) fn limit(&self) -> Status {
-        if self.options.solve.cancel.is_cancelled() { Status::Interrupted } else { Status::TimeLimit }
+        self.options.solve.limit()
     }
 
     /// The price at which the null model is best: its loss.

@@ -286,7 +286,8 @@ impl<'a> Posed<'a> {
 
     /// Whether least squares of this shape can be searched without λ2; by groups, where there are more samples than features.
     fn needs_no_ridge(&self, most: usize) -> bool {
-        let is_narrow = self.groups().is_none() || crate::leaps::determined(&self.problem) > self.problem.ncols();
+        let has_rest = || self.setup.never.is_empty() && crate::leaps::determined(&self.problem) > self.problem.ncols();
+        let is_narrow = self.groups().is_none() || has_rest();
         is_narrow && crate::subsets::needs_no_ridge(&self.problem, most)
     }
 }

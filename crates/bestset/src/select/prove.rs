@@ -60,9 +60,12 @@ impl Proof<'_, '_> {
                 Ok(None) => {
                     // A proof that was demanded and could not begin has been cut short, however well the fit ended.
                     if self.prove == Prove::Fully {
-                        let cancelled = self.options.cancel.is_cancelled();
-                        first.status = if cancelled { Status::Interrupted } else { Status::TimeLimit };
+                        first.status = self.options.limit();
                     }
+                    return Ok(None);
+                }
+                Err(Error::Stopped) => {
+                    first.status = self.options.limit();
                     return Ok(None);
                 }
                 // Where branch and bound cannot start, the answer has the bound it has.

@@ -209,7 +209,7 @@ mod tests {
                     let problem = plain.clone().with_loss(Loss::Huber { delta: 3.0 * c }).unwrap();
                     problem.know_chance(spread.chance(3.0 * c).unwrap());
                     let found = solve(&problem, &Options::default()).unwrap();
-                    *gained += Fit::null(&problem).lack - Fit::new(&problem, &found.coefficients).unwrap().lack;
+                    *gained += Fit::null(&problem, None).lack - Fit::new(&problem, &found.coefficients).unwrap().lack;
                 }
             }
             // √2 is the deviation of one draw.

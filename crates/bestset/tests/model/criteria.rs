@@ -3,7 +3,9 @@
 use crate::common::{Shape, assert_close, case, normal, rng};
 use bestset::criteria::{Criterion, Fit, refit};
 use bestset::design::Dense;
+use bestset::groups::Groups;
 use bestset::path::{Grid, PathOptions, path};
+use bestset::select::{Posed, Samples, Selection, Setup};
 use bestset::{Bounds, Error, Loss, Options, Penalty, Problem};
 
 /// The criteria by hand: n = 4, p = 3, one feature and an intercept, RSS = 2, null 10.
@@ -14,6 +16,7 @@ fn criteria_by_hand() {
         null_deviance: 10.0,
         samples: 4.0,
         features: 3,
+        chosen: 1,
         each: 1,
         size: 1,
         free: 0,
@@ -88,6 +91,73 @@ fn criteria_choose_along_a_path() {
         let bic: Vec<f64> = found.points.iter().map(|p| fit(p).value(Criterion::Bic, f64::NAN)).collect();
         assert_eq!(Criterion::Bic.along(problem, &found).unwrap(), bic);
     }
+}
+
+/// The group of each of nine features.
+const LABELS: [usize; 9] = [0, 0, 1, 2, 2, 2, 3, 4, 4];
+
+/// The subsets that have as many priced groups as this one, by looking at all subsets of columns: those that are whole groups, as far as
+/// their features may be in, with all that are always in and none that is never.
+fn as_many_choices(subset: &[usize], always: &[usize], never: &[usize]) -> usize {
+    let of_group = |g: usize| (0..LABELS.len()).filter(move |&j| LABELS[j] == g && !never.contains(&j));
+    let has = |mask: usize, j: usize| mask >> j & 1 == 1;
+    let is_free = |g: usize| of_group(g).any(|j| always.contains(&j));
+    let priced = |mask: usize| (0..5).filter(|&g| !is_free(g) && of_group(g).any(|j| has(mask, j))).count();
+    let is_compared = |mask: usize| {
+        let is_whole = (0..5).all(|g| of_group(g).all(|j| has(mask, j)) || !of_group(g).any(|j| has(mask, j)));
+        is_whole && always.iter().all(|&j| has(mask, j)) && !never.iter().any(|&j| has(mask, j))
+    };
+    let own = priced(subset.iter().map(|j| 1 << j).sum());
+    (0..1usize << LABELS.len()).filter(|&mask| is_compared(mask) && priced(mask) == own).count()
+}
+
+/// EBIC pays for the number of choices of groups, GIC for how many there are, whatever their sizes; features that are always or never in are
+/// no choice (MATH 10.13, 10.14, 10.24).
+#[test]
+fn criteria_count_choices_of_groups() {
+    let (n, p) = (80, LABELS.len());
+    let gamma = 0.7;
+    let mut seen = std::collections::HashSet::new();
+    for trial in 0..24 {
+        let mut rng = rng(741 + trial as u64);
+        let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+        let mut y: Vec<f64> =
+            (0..n).map(|i| x[i] + 0.7 * x[n + i] - x[3 * n + i] + x[6 * n + i] + 0.5 * normal(&mut rng)).collect();
+        let loss = if trial % 2 == 0 { Loss::Squared } else { Loss::Multinomial { classes: 3 } };
+        if trial % 2 == 1 {
+            y.iter_mut().for_each(|y| *y = if *y < -0.7 { 0.0 } else { f64::from(u8::from(*y > 0.7)) + 1.0 });
+        }
+        let always = [vec![], vec![2], vec![7, 8]][trial / 2 % 3].clone();
+        let never = [vec![], vec![6], vec![3], vec![3, 4, 5]][trial / 6].clone();
+        let groups = Some(Groups::new(&LABELS));
+        let setup = Setup { loss, groups, always: always.clone(), never: never.clone(), ..Setup::default() };
+        let x = Dense::new(n, p, x).unwrap();
+        let judge = |posed: &Posed<'_>| {
+            let path = posed.path(&Selection::default())?;
+            let along = |criterion: Criterion| criterion.along(&posed.problem, &path);
+            let (ebic, bic) = (along(Criterion::Ebic { gamma })?, along(Criterion::Bic)?);
+            let (gic, aic) = (along(Criterion::Gic)?, along(Criterion::Aic)?);
+            let one_choice: Vec<usize> =
+                (0..p).filter(|j| !always.contains(j) && !never.contains(j)).map(|j| LABELS[j]).collect();
+            let open = one_choice.iter().collect::<std::collections::HashSet<_>>().len() as f64;
+            for (k, point) in path.points.iter().enumerate() {
+                let classes = posed.problem.classes();
+                let mut own: Vec<usize> = point.solution.support().iter().map(|column| column / classes).collect();
+                // A coefficient of a feature that is always in may be zero.
+                own.extend(&always);
+                own.sort_unstable();
+                own.dedup();
+                let ways = as_many_choices(&own, &always, &never);
+                assert_close(ebic[k] - bic[k], 2.0 * gamma * (ways as f64).ln(), 1e-9, &(trial, k, ways));
+                let ratio = (open.ln() * (n as f64).ln().ln() - 2.0) / ((n as f64).ln() - 2.0);
+                assert_close((gic[k] - aic[k]) / (bic[k] - aic[k]), ratio, 1e-9, &(trial, k));
+                seen.insert(ways);
+            }
+            Ok::<(), Error>(())
+        };
+        setup.pose(&Samples { x: &x, y: &y, weights: None, offset: None }, judge).unwrap();
+    }
+    assert!(seen.is_superset(&[1, 4, 5, 6, 10].into()), "{seen:?}");
 }
 
 /// A refit has no shrinkage: the residuals are orthogonal to the selected columns.

@@ -1,13 +1,14 @@
 //! Cross-validation and stability selection: by their definition, with weights, with any number of threads.
 
-use crate::common::{RngExt, assert_close, normal, rng};
+use crate::common::{RngExt, Watched, assert_close, normal, rng};
 use bestset::cv::{
     CrossValidation, CvOptions, Folds, Score, Split, StabilityOptions, cross_validate, cross_validate_observed,
     cross_validate_splits, stability,
 };
 use bestset::design::{Dense, RowSubset};
 use bestset::path::{Grid, PathOptions, Point, path};
-use bestset::{Coefficients, Error, Loss, Penalty, Problem, Status};
+use bestset::{CancelFlag, Coefficients, Error, Loss, Options, Penalty, Problem, Status};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Ten features, three of which matter.
 fn data(seed: u64, n: usize, loss: Loss) -> (Vec<f64>, Vec<f64>) {
@@ -24,6 +25,45 @@ fn data(seed: u64, n: usize, loss: Loss) -> (Vec<f64>, Vec<f64>) {
 fn settings(points: usize, folds: Folds) -> CvOptions {
     let path = PathOptions { grid: Grid::Dynamic { points, shrink: 0.99 }, ..PathOptions::default() };
     CvOptions { path, folds, ..CvOptions::default() }
+}
+
+/// A limit that strikes while folds are scored, which come last, is what is said, and the folds that have their scores count.
+#[test]
+fn a_limit_while_folds_are_scored_leaves_those_that_are() {
+    let n = 40;
+    let (x, y) = data(5, n, Loss::Squared);
+    let x = Dense::new(n, 10, x).unwrap();
+    let found = |most: usize, is_limit: bool| {
+        let (readings, cancel) = (AtomicUsize::new(0), CancelFlag::default());
+        let before = |_: usize| match readings.fetch_add(1, Ordering::Relaxed) < most {
+            true => Ok(()),
+            false if is_limit => {
+                cancel.cancel();
+                Err(Error::Stopped)
+            }
+            false => Err(Error::Read { what: "X".into(), place: "here".into(), reason: "it is gone".into() }),
+        };
+        let watched = Watched { inner: &x, before: &before };
+        let problem = Problem::new(&watched, y.clone(), Penalty::new(0.0, 0.0, 0.1)).unwrap().with_intercept(true);
+        let mut options = settings(12, Folds::Random { folds: 4, repeats: 1 });
+        options.path.solve = Options { cancel: cancel.clone(), threads: Some(1), ..options.path.solve };
+        (cross_validate(&problem, &options).unwrap(), readings.load(Ordering::Relaxed))
+    };
+    let (whole, readings) = found(usize::MAX, true);
+    assert_eq!((whole.status, whole.folds()), (Status::Converged, 4));
+    let mut counts = std::collections::BTreeSet::new();
+    for most in readings - 120..readings {
+        for (is_limit, status) in [(true, Status::Interrupted), (false, Status::ReadFailed)] {
+            let (cut, _) = found(most, is_limit);
+            assert_eq!((cut.status, cut.cause.is_some()), (status, !is_limit), "{most}");
+            // The folds that are there have the scores that they have among all.
+            for (own, all) in cut.scores.iter().zip(&whole.scores) {
+                assert_eq!(own.folds[..], all.folds[..cut.folds()], "{most}");
+            }
+            counts.insert(cut.folds());
+        }
+    }
+    assert!(counts.contains(&3) && counts.len() > 1, "{counts:?}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::exact::tuning::Tuning;
 use crate::solution::Status;
 use crate::{Method, Options, Problem, Result};
 use std::cell::Cell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Divided at once, and few nodes at a time: small problems have small trees.
 fn tuning() -> Tuning {
@@ -94,7 +94,7 @@ fn slices_prove_what_a_tree_proves_and_lost_ones_make_no_bound_false() {
 /// Slices that nobody waits for any longer, in a round after so many: the first of every `missing`, as after a limit or a cancellation.
 /// Whether it came to that round.
 fn cut_short(case: &Case, optimum: f64, rounds_before: usize, missing: usize, is_cancelled: bool) -> bool {
-    let time_limit = (!is_cancelled).then_some(Duration::from_secs(3600));
+    let time_limit = (!is_cancelled).then_some(Duration::from_millis(50));
     let options = Options { time_limit, ..Options::default() };
     let (rounds, was_cut) = (Cell::new(0), Cell::new(false));
     let room = 1e-7 * (optimum.abs() + case.null_loss());
@@ -107,6 +107,9 @@ fn cut_short(case: &Case, optimum: f64, rounds_before: usize, missing: usize, is
                 assert!(!was_cut.replace(true), "a round after the wait was over");
                 if is_cancelled {
                     options.cancel.cancel();
+                }
+                while round.until.is_some_and(|until| Instant::now() < until) {
+                    std::thread::sleep(Duration::from_millis(1));
                 }
                 found.iter_mut().step_by(missing).for_each(|slice| *slice = None);
             }
@@ -134,32 +137,54 @@ fn slices_that_nobody_waits_for_count_with_the_bound_of_their_start() {
         let case = draw(&mut rng(7000 + seed), seed % 6, &UNIFORM);
         let optimum = costs(&case).into_iter().fold(f64::INFINITY, f64::min);
         for rounds_before in 0..3 {
-            for (missing, is_cancelled) in [(1, false), (2, false), (2, true)] {
-                cuts += usize::from(cut_short(&case, optimum, rounds_before, missing, is_cancelled));
+            for missing in [1, 2, 3] {
+                cuts += usize::from(cut_short(&case, optimum, rounds_before, missing, true));
+            }
+            // A limit is waited for.
+            if seed % 10 == 0 {
+                cut_short(&case, optimum, rounds_before, 2, false);
             }
         }
     }
     assert!(cuts > 100, "{cuts} rounds were cut short");
 }
 
-/// Without a limit none may be missing.
+/// Where no limit has struck none may be missing, all, some, or one too many: an error that says so, and a bound that holds.
 #[test]
 fn slices_that_are_missing_for_no_reason_are_an_error() {
     let mut seen = 0;
-    for seed in 0..40 {
-        draw(&mut rng(7000 + seed), seed % 6, &UNIFORM).with_problem(|problem| {
-            let (options, asked, mut observer) = (Options::default(), Cell::new(false), ());
-            let grow = |slices: Vec<SavedTree>, _: Round| {
-                asked.set(true);
-                Ok(slices.iter().map(|_| None).collect())
+    for seed in 0..80 {
+        let case = draw(&mut rng(7000 + seed), seed % 6, &UNIFORM);
+        let optimum = costs(&case).into_iter().fold(f64::INFINITY, f64::min);
+        let room = 1e-7 * (optimum.abs() + case.null_loss());
+        // A limit that is far off is none that has struck.
+        let time_limit = (seed % 2 == 0).then_some(Duration::from_secs(3600));
+        case.with_problem(|problem| {
+            let (options, asked, mut observer) = (Options { time_limit, ..Options::default() }, Cell::new(0), ());
+            let grow = |slices: Vec<SavedTree>, round: Round| {
+                asked.set(asked.get() + 1);
+                let mut found = grown(problem, slices, round)?;
+                if asked.get() > seed as usize % 3 {
+                    match seed % 4 {
+                        0 => found.iter_mut().for_each(|slice| *slice = None),
+                        1 => found.push(None),
+                        _ => found[0] = None,
+                    }
+                }
+                Ok(found)
             };
             let mut monitor = Monitor::new(&options, &mut observer);
             let found = solve(problem, &options, &mut monitor, &grow, tuning());
-            assert_eq!(found.is_err(), asked.get());
-            seen += usize::from(asked.get());
+            let is_missing = asked.get() > seed as usize % 3;
+            assert_eq!(found.is_err(), is_missing, "{seed}");
+            if let Err(error) = found {
+                assert!(matches!(&error, Error::Read { .. }) && error.to_string().contains("slices came back of"));
+            }
+            assert!(monitor.so_far.lower_bound <= optimum + room, "{} above {optimum}", monitor.so_far.lower_bound);
+            seen += usize::from(is_missing);
         });
     }
-    assert!(seen > 5, "{seen}");
+    assert!(seen > 10, "{seen}");
 }
 
 /// Workers do not know where a start is from: that all was looked for from there is said to the slices.

@@ -119,9 +119,10 @@ impl<'t, 'p, 'a> Sliced<'t, 'p, 'a> {
             let starts: Vec<f64> = slices.iter().map(SavedTree::least).collect();
             // An error ends with the bound of the rounds before: what was handed over was still open.
             let grown = grow(slices, round)?;
-            ended = self.take_all(grown, &starts, monitor.stop(0), round)?.unwrap_or(ended);
+            let taken = self.take_all(grown, &starts, monitor.stop(0));
             rate = (self.tree.processed - before) as f64 / (monitor.seconds() - begun).max(f64::MIN_POSITIVE);
             self.record(monitor);
+            ended = taken?.unwrap_or(ended);
         }
         let left: Vec<f64> = self.open.iter().map(SavedTree::least).collect();
         left.into_iter().for_each(|bound| self.tree.frontier.close(bound, false));
@@ -137,25 +138,23 @@ impl<'t, 'p, 'a> Sliced<'t, 'p, 'a> {
     }
 
     /// Takes the slices of a round, which began with these bounds; the limit that ended one of them, or the wait for those that are missing:
-    /// these are as open as they were, and nobody goes on with them.
+    /// these are as open as they were, and nobody goes on with them. An error where some are missing and no limit has struck.
     fn take_all(
         &mut self,
-        grown: Vec<Option<GrownSlice>>,
+        mut grown: Vec<Option<GrownSlice>>,
         starts: &[f64],
         limit: Option<Status>,
-        round: Round,
     ) -> Result<Option<Status>> {
         let (count, came) = (starts.len(), grown.iter().flatten().count());
-        let limit = limit.or(round.until.map(|_| Status::TimeLimit));
-        if grown.len() != count || (came < count && limit.is_none()) {
-            let reason = format!("{came} slices came back of {count}");
-            return Err(Error::Read { what: "the workers".into(), place: "branch and bound".into(), reason });
+        let is_odd = grown.len() != count;
+        if is_odd {
+            // Nobody can tell which of them came.
+            grown = starts.iter().map(|_| None).collect();
         }
         let mut ended = None;
         for (slice, start) in grown.into_iter().zip(starts) {
             let Some(slice) = slice else {
                 self.tree.frontier.close(*start, false);
-                ended = limit;
                 continue;
             };
             if !matches!(slice.ended, Status::Converged | Status::NodeLimit) {
@@ -163,7 +162,11 @@ impl<'t, 'p, 'a> Sliced<'t, 'p, 'a> {
             }
             self.take(slice.tree);
         }
-        Ok(ended)
+        if is_odd || (came < count && limit.is_none()) {
+            let reason = format!("{came} slices came back of {count}");
+            return Err(Error::Read { what: "the workers".into(), place: "branch and bound".into(), reason });
+        }
+        Ok(if came < count { limit } else { ended })
     }
 
     /// As many slices as are grown at the same time, the largest divided first.

@@ -5,7 +5,8 @@ use crate::common::{Watched, assert_close};
 use bestset::criteria::Criterion;
 use bestset::cv::Rule;
 use bestset::design::{Dense, Design};
-use bestset::select::{How, Posed, Prove, Samples, Scale, Selected, Selection, Setup};
+use bestset::groups::Groups;
+use bestset::select::{How, Posed, Progress, Prove, Samples, Scale, Selected, Selection, Setup};
 use bestset::{CancelFlag, Coefficients, Error, Limits, Loss, Method, Options, Status};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -74,6 +75,60 @@ fn setups() -> Vec<Setup> {
         Setup { loss: Loss::Huber { delta: 1.345 }, delta_in_spreads: true, ..Setup::default() },
         Setup { loss: Loss::Huber { delta: 2.0 }, ..Setup::default() },
     ]
+}
+
+/// Once the path has an answer with features, or a fold is done, no limit takes it away: the choice reads columns again, but what they would
+/// say is known.
+#[test]
+fn a_limit_after_the_path_keeps_its_answers() {
+    for how in [How::Criterion(Criterion::Bic), How::Criterion(Criterion::Cp), folded(Rule::Min), folded(Rule::OneSe)] {
+        for method in [Method::Incremental, Method::Exact] {
+            let found = at_every_reading(&format!("{how:?} {method:?}"), &Setup::default(), |posed, limits| {
+                let had = AtomicUsize::new(0);
+                let seen = |progress: Progress| {
+                    let has_answer = matches!(progress, Progress::Path(1..) | Progress::Folds(1.., _));
+                    had.fetch_add(usize::from(has_answer), Ordering::Relaxed);
+                };
+                let found = posed.select_observed(&selection(&how, method, limits), &mut (), &seen)?;
+                Ok((found, had.into_inner() > 0))
+            });
+            let kept: Vec<&Selected> = found.iter().filter(|((_, had), _)| *had).map(|((one, _), _)| one).collect();
+            assert!(kept.len() > 10, "{how:?} {method:?}: {}", kept.len());
+            for one in kept {
+                assert!(one.chosen.is_some() && !one.solution.support().is_empty(), "{how:?} {method:?} {one:?}");
+                assert!(one.solution.certificate.lower_bound > 0.0, "{how:?} {method:?}");
+            }
+        }
+    }
+}
+
+/// The criterion of a point whose columns cannot be read is that of its P and its penalties.
+#[test]
+fn criteria_of_what_cannot_be_read_are_those_of_its_terms() {
+    let (values, y) = data(7, SHAPE.0, SHAPE.1, 0.5);
+    let x = Dense::new(SHAPE.0, SHAPE.1, values).unwrap();
+    let groups = [None, Some(Groups::new(&[0, 0, 1, 1, 2, 3, 3, 4]))];
+    let losses = [Loss::Squared, Loss::Huber { delta: 1.0 }];
+    for (groups, loss) in groups.iter().flat_map(|groups| losses.map(|loss| (groups, loss))) {
+        let is_gone = AtomicUsize::new(0);
+        let before = |_: usize| if is_gone.load(Ordering::Relaxed) > 0 { Err(Error::Stopped) } else { Ok(()) };
+        let watched = Watched { inner: &x, before: &before };
+        let samples = Samples { x: &watched, y: &y, weights: None, offset: None };
+        let setup = Setup { loss, lambda1: 0.05, groups: groups.clone(), ..Setup::default() };
+        let judged = setup.pose(&samples, |posed| {
+            let path = posed.path(&Selection { lambda2: vec![0.01, 0.1], ..Selection::default() })?;
+            let all = || Criterion::all_along(&posed.problem, &path, None);
+            let read = all()?;
+            is_gone.fetch_add(1, Ordering::Relaxed);
+            Ok::<_, Error>((read, all()?))
+        });
+        let (read, known) = judged.unwrap();
+        for ((criterion, read), (_, known)) in read.iter().zip(&known) {
+            for (a, b) in read.iter().zip(known) {
+                assert!(a.is_nan() && b.is_nan() || (a - b).abs() < 1e-6 * (1.0 + a.abs()), "{criterion:?}: {a} {b}");
+            }
+        }
+    }
 }
 
 fn judge(one: &Selected, label: &str) {

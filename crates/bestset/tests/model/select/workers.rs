@@ -90,6 +90,43 @@ fn folds_have_the_delta_of_all_samples_and_the_bits_of_one_process() {
     }
 }
 
+/// Gives no part back, though there is time.
+#[derive(Debug, Default)]
+struct Lost(AtomicUsize);
+
+impl Workers for Lost {
+    fn run(&self, parts: Vec<String>, _: Option<Instant>) -> Result<Vec<Option<String>>> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(vec![None; parts.len()])
+    }
+}
+
+/// What is lost while there is time is no limit: slices of a tree are said to be lost, folds are done here.
+#[test]
+fn parts_that_are_lost_are_not_said_to_be_out_of_time() {
+    let setup = Setup { lambda2: Some(0.005), ..Setup::default() };
+    let mut asked = 0;
+    let limits = [None, Some(Duration::from_secs(3600))];
+    for (limit, price) in limits.iter().flat_map(|limit| [0.3, 0.1, 0.03].map(|price| (*limit, price))) {
+        let solve = Options { method: Method::Exact, time_limit: limit, max_nodes: Some(400), ..Options::default() };
+        let options = Selection { how: How::Price(price), prove: Prove::No, solve, ..Selection::default() };
+        let (whole, lost) = (selected(&setup, &options), Arc::new(Lost::default()));
+        let found = selected(&setup, &Selection { workers: Some(lost.clone()), ..options });
+        let rounds = lost.0.load(Ordering::Relaxed);
+        asked += rounds;
+        // Small trees are not divided.
+        if rounds == 0 {
+            continue;
+        }
+        assert_eq!((found.solution.status, rounds), (Status::ReadFailed, 1));
+        let cause = found.solution.cause.clone().unwrap();
+        assert!(cause.contains("0 slices came back of"), "{cause}");
+        let (bound, best) = (found.solution.certificate.lower_bound, whole.solution.objective());
+        assert!(bound > 0.0 && bound <= best * (1.0 + 1e-9), "{bound} above {best}");
+    }
+    assert!(asked >= 2, "{asked} trees were divided");
+}
+
 /// Whatever does not answer until the limit strikes: an answer, and a bound that holds.
 #[test]
 fn parts_that_never_answer_are_not_waited_for_beyond_the_limit() {

@@ -2,6 +2,7 @@
 
 mod attack;
 mod columns;
+mod kept_out;
 mod wide;
 
 use crate::common::{
