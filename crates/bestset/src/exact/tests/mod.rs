@@ -10,10 +10,12 @@
 //! | `listing` | a design whose columns stay where X is, for `region` and `apart` |
 //! | `apart` | features that no better subset has together |
 //! | `slices` | trees in slices, which come back, or do not |
+//! | `grown` | trees that grow from a root that is known |
 //! | `rough` | correlations in single precision, and carried from another dual point |
 
 mod apart;
 mod curvature;
+mod grown;
 mod listing;
 mod probe;
 mod region;
