@@ -11,6 +11,7 @@
 //! | `apart` | features that no better subset has together |
 //! | `slices` | trees in slices, which come back, or do not |
 //! | `grown` | trees that grow from a root that is known |
+//! | `products` | inner products that nodes hand down |
 //! | `rough` | correlations in single precision, and carried from another dual point |
 
 mod apart;
@@ -18,6 +19,7 @@ mod curvature;
 mod grown;
 mod listing;
 mod probe;
+mod products;
 mod region;
 mod rough;
 mod slices;
