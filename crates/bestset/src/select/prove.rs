@@ -5,6 +5,7 @@ use crate::control::{Method, Observer, Options};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, solve_groups_observed};
 use crate::problem::Problem;
+use crate::search::fit::margin;
 use crate::select::proof::set_aside;
 use crate::select::{Prove, Workers, workers};
 use crate::solution::{Local, Ranked, Solution, Status, TraceRow};
@@ -164,9 +165,16 @@ fn take(problem: &Problem<'_>, first: &mut Solution, mut proved: Solution, optio
     // What is better by the last digits of columns that were taken for combinations of each other is made of rounding.
     let holds = |list: &Vec<usize>| list.iter().all(|j| first.coefficients.support.binary_search(j).is_ok());
     let is_rounding = proved.dependent.iter().any(holds);
-    if first.certificate.objective < proved.certificate.objective && !is_rounding {
+    // A subset that the search has fitted once more keeps that fit: P, which is flat there, may have risen by its last digit.
+    let is_same = proved.coefficients.support == first.coefficients.support;
+    let room = if is_same { margin(first.certificate.objective) } else { 0.0 };
+    if first.certificate.objective < proved.certificate.objective - room && !is_rounding {
         proved.coefficients = first.coefficients.clone();
         proved.certificate.objective = first.certificate.objective;
+        if !is_same {
+            // What the search knows of exchanges it knows of another subset.
+            proved.local = Local::None;
+        }
     }
     let known = &first.certificate;
     if known.lower_bound > proved.certificate.lower_bound {
@@ -211,6 +219,8 @@ fn rank_answer(found: &mut Solution) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Penalty;
+    use crate::design::Dense;
     use crate::solution::Coefficients;
 
     fn point(features: &[usize], value: f64) -> Coefficients {
@@ -223,6 +233,40 @@ mod tests {
         let rank = |r: &(&[usize], f64)| Ranked { coefficients: point(r.0, 2.0), objective: r.1, proved: true };
         found.ranked = ranks.iter().map(rank).collect();
         found
+    }
+
+    /// The fit of the same subset that the search has made anew stays where P differs by rounding; what is truly better does, whoever found it.
+    #[test]
+    fn a_fit_made_anew_gives_way_to_better_ones_alone() {
+        let x = Dense::new(2, 3, vec![1.0, 2.0, 2.0, 0.5, -1.0, 0.3]).unwrap();
+        let problem = Problem::new(&x, vec![1.0, 2.0], Penalty::new(0.1, 0.0, 0.1)).unwrap();
+        let (ulp, worse) = (1.0 + f64::EPSILON, 1.0 + 1e-6);
+        // The subset and P that the search has beside a first answer of {0} and 1, and whether it stays.
+        let cases: [(&[usize], f64, bool); 7] = [
+            (&[0], 1.0, true),
+            (&[0], 1.0 / ulp, true),
+            (&[0], ulp, true),
+            (&[0], worse, false),
+            (&[1], 1.0 / worse, true),
+            (&[1], 1.0 / ulp, true),
+            (&[1], ulp, false),
+        ];
+        for ((features, objective, stays), is_ranked) in cases.into_iter().flat_map(|c| [(c, false), (c, true)]) {
+            let mut first = found(&[0], 1.0, &[]);
+            let rank = [(features, objective)];
+            let mut proved = found(features, objective, if is_ranked { &rank } else { &[] });
+            (proved.coefficients, proved.local) = (point(features, 2.0), Local::Swap);
+            take(&problem, &mut first, proved, &Options::default(), 1);
+            let (expected, least) = if stays { (point(features, 2.0), objective) } else { (point(&[0], 1.0), 1.0) };
+            assert_eq!(
+                (first.coefficients, first.certificate.objective),
+                (expected, least),
+                "{features:?} {objective}"
+            );
+            let is_of_another = !stays && features != [0];
+            assert_eq!(first.local == Local::Swap, !is_of_another, "{features:?} {objective}");
+            assert_eq!(first.ranked.len(), usize::from(is_ranked));
+        }
     }
 
     /// Fits that end at other digits, and answers that the search did not meet: what is said first is what is ranked first.

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::select::provable::{Provable, features};
 use crate::solution::Status;
+use std::fmt::{Display, Formatter, Result};
 
 /// What the user should know about a choice.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,8 +79,8 @@ impl Remark {
     }
 }
 
-impl std::fmt::Display for Remark {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Display for Remark {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Self::LargestSize(size) => {
                 write!(
@@ -94,17 +95,7 @@ impl std::fmt::Display for Remark {
                  compares them.",
                 features(*size)
             ),
-            Self::WideGroups { groups, widest, most } => {
-                let which = match groups {
-                    1 => format!("A group of {widest} columns"),
-                    _ => format!("{groups} groups, the widest of {widest} columns,"),
-                };
-                write!(
-                    f,
-                    "{which} could not be chosen, as models of more than {} were not compared: a larger max-size compares them, or levels put together.",
-                    features(*most)
-                )
-            }
+            Self::WideGroups { groups, widest, most } => write_wide_groups(f, *groups, *widest, *most),
             Self::LargestRidge(lambda2) => {
                 write!(f, "The model has the largest lambda2 compared, {lambda2}: a larger one may give a better one.")
             }
@@ -129,16 +120,32 @@ impl std::fmt::Display for Remark {
                 f,
                 "The target is {value} in every sample: the intercept explains all of it, and no feature is worth its price."
             ),
-            Self::Infinite(features) => {
-                let (what, they) =
-                    if features.len() == 1 { ("One coefficient", "it") } else { ("Some coefficients", "they") };
-                write!(
-                    f,
-                    "{what} may be infinite: the likelihood still rises as {they} grow{}, as where features tell the outcomes apart perfectly; lambda2 > 0 or bounds keep {} finite.",
-                    if features.len() == 1 { "s" } else { "" },
-                    if features.len() == 1 { "it" } else { "them" }
-                )
-            }
+            Self::Infinite(features) => write_infinite(f, features.len()),
         }
     }
+}
+
+/// That so many groups, the widest of so many columns, are in no model of the sizes compared.
+fn write_wide_groups(f: &mut Formatter<'_>, groups: usize, widest: usize, most: usize) -> Result {
+    let which = match groups {
+        1 => format!("A group of {widest} columns"),
+        _ => format!("{groups} groups, the widest of {widest} columns,"),
+    };
+    write!(
+        f,
+        "{which} could not be chosen, as models of more than {} were not compared: a larger max-size compares them, or levels put together.",
+        features(most)
+    )
+}
+
+/// That so many coefficients have no end.
+fn write_infinite(f: &mut Formatter<'_>, count: usize) -> Result {
+    let (what, they, grow, them) = match count {
+        1 => ("One coefficient", "it", "grows", "it"),
+        _ => ("Some coefficients", "they", "grow", "them"),
+    };
+    write!(
+        f,
+        "{what} may be infinite: the likelihood still rises as {they} {grow}, as where features tell the outcomes apart perfectly; lambda2 > 0 or bounds keep {them} finite."
+    )
 }

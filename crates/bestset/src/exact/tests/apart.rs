@@ -1,8 +1,7 @@
 //! Features that no better subset has together (MATH 13.10), where columns stay where X is, against enumeration.
 //!
 //! Where nothing is better than the answer, nothing can be ruled out wrongly: here all subsets up to some prices above the best are of interest,
-//! whatever was found, or the answer is forgotten as in `tree`. On other seeds, as `make attack` has them:
-//! `BESTSET_ATTACK=first..last cargo test --release -p bestset --lib exact::tests::apart -- --show-output`.
+//! whatever was found, or the answer is forgotten as in `tree`. `make attack` has them on other seeds.
 
 use super::listing::Listing;
 use super::tree::{Attack, holds};

@@ -10,12 +10,18 @@
 //! | `listing` | a design whose columns stay where X is, for `region` and `apart` |
 //! | `apart` | features that no better subset has together |
 //! | `slices` | trees in slices, which come back, or do not |
+//! | `grown` | trees that grow from a root that is known |
+//! | `products` | inner products that nodes hand down |
+//! | `far` | what a pass leaves of far features |
 //! | `rough` | correlations in single precision, and carried from another dual point |
 
 mod apart;
 mod curvature;
+mod far;
+mod grown;
 mod listing;
 mod probe;
+mod products;
 mod region;
 mod rough;
 mod slices;

@@ -36,7 +36,7 @@ pub(in crate::exact) struct Pending {
 }
 
 /// What a pass tells of a node's far features.
-struct FarView {
+pub(in crate::exact) struct FarView {
     /// Those that it lists, ascending, with their rough correlations.
     listed: Vec<usize>,
     rough: Vec<f64>,
@@ -45,7 +45,7 @@ struct FarView {
 
 impl FarView {
     /// Of so much that was found.
-    fn new(found: Vec<Reaching>, unlisted: Unlisted) -> Self {
+    pub(in crate::exact) fn new(found: Vec<Reaching>, unlisted: Unlisted) -> Self {
         let listed = found.iter().map(|r| r.feature as usize).collect();
         Self { listed, rough: found.iter().map(|r| f64::from(r.value)).collect(), unlisted }
     }
@@ -252,7 +252,13 @@ impl Tree<'_, '_> {
     /// Leaves the far features that the optimality rule does not exclude (MATH 5.4) with the node's D and the ends of their rough
     /// correlations. Where the ends disagree the correlation itself decides, so that single precision decides nothing. All stay open where
     /// the pass has not told enough.
-    fn leave_out(&self, node: &mut Node, relaxed: &NodeRelaxation, view: FarView, dual: f64) -> Result<()> {
+    pub(in crate::exact) fn leave_out(
+        &self,
+        node: &mut Node,
+        relaxed: &NodeRelaxation,
+        view: FarView,
+        dual: f64,
+    ) -> Result<()> {
         if dual < view.unlisted.excluded_from {
             return Ok(());
         }

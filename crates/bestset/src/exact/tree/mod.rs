@@ -19,7 +19,7 @@
 mod answer_pool;
 mod answers;
 mod dive;
-mod far;
+pub(super) mod far;
 mod frontier;
 mod harvest;
 mod looks;

@@ -3,6 +3,7 @@
 mod choice;
 mod cut;
 mod data;
+mod digits;
 mod flat;
 mod infinite;
 mod proof;
