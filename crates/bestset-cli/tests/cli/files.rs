@@ -230,7 +230,7 @@ fn certify_refuses_what_the_problem_does_not_have() {
     place.write("mine.json", r#"{"x": -1}"#);
     let outside = place.json(&format!("{line} --no-groups --nonnegative --json"));
     assert_eq!((&outside["objective"], &outside["proved"]), (&Value::Null, &Value::Bool(false)));
-    let said = place.done(&format!("{line} --no-groups --nonnegative"));
+    let said = text(&place.run(&format!("{line} --no-groups --nonnegative")));
     assert!(said.contains("Not allowed: the coefficients are more than k, or outside of the bounds."), "{said}");
 }
 
