@@ -35,7 +35,10 @@ impl Curvatures {
             OutsideColumns::Here(Copies { columns, rests }) => {
                 let made = match multiplied_elsewhere(problem.design(), &rests, &columns)? {
                     Some(made) => Some(made),
-                    None => largest_entries(rests.as_ref(), columns.as_ref(), limits),
+                    None => largest_entries(rests.as_ref(), columns.as_ref(), limits).map(|listed| {
+                        error += listed.error;
+                        listed.rows
+                    }),
                 };
                 (made, Some(Copies { columns, rests }))
             }

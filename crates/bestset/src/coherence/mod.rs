@@ -121,10 +121,13 @@ pub(crate) fn cost(problem: &Problem<'_>) -> f64 {
     cost_of(problem, (problem.ncols() as f64).powi(2))
 }
 
-/// As [`cost`], of so many pairs, counted from both sides.
+/// As [`cost`], of so many pairs, counted from both sides: of all looks where nothing interrupts one, else of the first, for others come where that closes next
+/// to nothing, and a limit ends them.
 pub(crate) fn cost_of(problem: &Problem<'_>, pairs: f64) -> f64 {
+    let is_elsewhere = problem.design().lists_pairs() || problem.design().multiplies_pairs();
+    let (looks, rate) = if is_elsewhere { (SHARES.len(), pairs::rate(0.0)) } else { (1, pairs::rate(pairs.sqrt())) };
     // The processor multiplies each pair once.
-    SHARES.len() as f64 * 0.5 * work_of(problem, pairs) / rows::RATE
+    looks as f64 * 0.5 * work_of(problem, pairs) / rate
 }
 
 /// The multiplications of one look at so many pairs of features, counted from both sides, or as many as take the processor as long where the place of X does them.

@@ -3,9 +3,11 @@
 use crate::control::Limits;
 use crate::design::{Design, LargeProducts, PairsAsked};
 use crate::error::Result;
+use crate::kernel::integers::{self, IntegerColumns};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Largest entries of a row that are kept: a subset with more features outside Â is out of reach.
 pub(super) const LARGEST: usize = 31;
@@ -19,6 +21,18 @@ const BLOCK: usize = 128;
 /// Rows made together at first, when every entry may be among the largest of its row: about as many as are kept.
 const FIRST: usize = 32;
 
+/// Columns multiplied together with a block of rows: their products stay near the processor until they are looked at.
+const WIDTH: usize = 2048;
+
+/// Features from which on columns are rounded to integers: n = 1000, 10⁴ of them take 0.5 s in single precision. Fewer keep their digits.
+const MANY: usize = 8192;
+
+/// Multiplications of single precision, and of integers, that take as long as one of double precision: 20 and 60 · 10⁹ a second.
+const RATES: (f64, f64) = (20.0, 60.0);
+
+/// What rounding to integers may cost an entry of Q̃: a hundredth of what its largest ones are at n = 1000. It grows with √n.
+const MOST_LOST: f64 = 1e-3;
+
 /// Rows after which the lists are brought up to date at the latest: what is found in between waits in memory.
 const BAND: usize = 4096;
 
@@ -27,6 +41,12 @@ const LANES: usize = 16;
 
 /// Entries of a row after which the lesser ones are forgotten.
 const FULL: usize = 4 * LARGEST;
+
+/// Multiplications among so many features that take as long as one of double precision.
+pub(super) fn rate(features: f64) -> f64 {
+    let (single, integers) = RATES;
+    if features >= MANY as f64 && integers::are_fast() { integers } else { single }
+}
 
 /// An entry of a row of Q̃.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,16 +62,68 @@ struct FoundEntry {
     entry: LargeEntry,
 }
 
+/// What entries of Q̃ are multiplied from.
+enum Factors<'m> {
+    Single { rests: MatRef<'m, f32>, columns: MatRef<'m, f32> },
+    Integers { rests: IntegerColumns, columns: IntegerColumns },
+}
+
+impl<'m> Factors<'m> {
+    /// In integers where that is worth it and costs few digits, with what it may cost an entry.
+    fn new(rests: MatRef<'m, f32>, columns: MatRef<'m, f32>) -> (Self, f64) {
+        let integers = |m: MatRef<'m, f32>| {
+            IntegerColumns::new(
+                m.nrows(),
+                (0..m.ncols()).map(|k| m.col(k).try_as_col_major().expect("columns").as_slice()),
+            )
+        };
+        let made = if columns.ncols() >= MANY { integers(rests).zip(integers(columns)) } else { None };
+        let made = made.map(|(rests, columns)| (rests.error(&columns), Self::Integers { rests, columns }));
+        match made.filter(|made| made.0 <= MOST_LOST) {
+            Some((error, factors)) => (factors, error),
+            None => (Self::Single { rests, columns }, 0.0),
+        }
+    }
+
+    fn count(&self) -> usize {
+        match self {
+            Self::Single { columns, .. } => columns.ncols(),
+            Self::Integers { columns, .. } => columns.count(),
+        }
+    }
+
+    /// The entries of some rows with some columns, those of a row side by side.
+    fn entries(&self, rows: Range<usize>, columns: Range<usize>) -> Vec<f32> {
+        match self {
+            Self::Single { rests, columns: all } => {
+                let found = products(rests.subcols(rows.start, rows.len()), all.subcols(columns.start, columns.len()));
+                (0..rows.len()).flat_map(|a| found.col_as_slice(a).iter().copied()).collect()
+            }
+            Self::Integers { rests, columns: all } => {
+                let mut found = vec![0.0; rows.len() * columns.len()];
+                integers::products(rests, rows, all, columns, &mut found);
+                found
+            }
+        }
+    }
+}
+
+/// The largest entries of every row, and what rounding to integers may have done to each beside that to single precision.
+pub(super) struct Listed {
+    pub rows: Vec<Vec<LargeEntry>>,
+    pub error: f64,
+}
+
 /// The [`LARGEST`] largest |Q̃_jk|, k ≠ j, of each row j, largest first, with Q̃_jk = (rest of j)ᵀ(column k) for j < k; `None` where the
 /// limits end it.
-///
-/// After every band of rows it is known what an entry must exceed to be among the largest of its row: few do.
-pub(super) fn largest_entries(
-    rests: MatRef<'_, f32>,
-    columns: MatRef<'_, f32>,
-    limits: &Limits,
-) -> Option<Vec<Vec<LargeEntry>>> {
-    let count = columns.ncols();
+pub(super) fn largest_entries(rests: MatRef<'_, f32>, columns: MatRef<'_, f32>, limits: &Limits) -> Option<Listed> {
+    let (factors, error) = Factors::new(rests, columns);
+    Some(Listed { rows: largest_of(&factors, limits)?, error })
+}
+
+/// As [`largest_entries`]. After every band of rows it is known what an entry must exceed to be among the largest of its row: few do.
+fn largest_of(factors: &Factors<'_>, limits: &Limits) -> Option<Vec<Vec<LargeEntry>>> {
+    let count = factors.count();
     let (mut lists, mut least): (Vec<Vec<LargeEntry>>, Vec<f32>) = (vec![Vec::new(); count], vec![-1.0; count]);
     let mut first = 0;
     while first < count {
@@ -59,7 +131,7 @@ pub(super) fn largest_entries(
         let height = (end - first).min(BLOCK);
         let block = |from: usize| {
             let rows = (from, height.min(end - from));
-            limits.stop(0).is_none().then(|| found_entries(rests, columns, rows, &least))
+            limits.stop(0).is_none().then(|| found_entries(factors, rows, &least))
         };
         let blocks: Vec<usize> = (first..end).step_by(height).collect();
         let found: Option<Vec<Vec<FoundEntry>>> = blocks.into_par_iter().map(block).collect();
@@ -132,40 +204,60 @@ fn keep_largest(list: &mut Vec<LargeEntry>) -> f32 {
 }
 
 /// The entries of a block of rows with all later columns that may be among the largest of their row, or of the other.
-fn found_entries(
-    rests: MatRef<'_, f32>,
-    columns: MatRef<'_, f32>,
-    (from, height): (usize, usize),
-    least: &[f32],
-) -> Vec<FoundEntry> {
-    let products = products(rests.subcols(from, height), columns.subcols(from, columns.ncols() - from));
+fn found_entries(factors: &Factors<'_>, (from, height): (usize, usize), least: &[f32]) -> Vec<FoundEntry> {
     let mut found = Vec::new();
-    for a in 0..height {
-        let row = from + a;
-        let (mut own, mut own_least) = (Vec::new(), least[row]);
-        let values = products.col_as_slice(a)[a + 1..].chunks(LANES);
-        for (block, (values, least)) in values.zip(least[row + 1..].chunks(LANES)).enumerate() {
-            // What is no number is not small.
-            let is_small = |v: &f32, than: f32| v.abs() <= than;
-            if values.iter().zip(least).fold(true, |all, (v, l)| all & is_small(v, *l) & is_small(v, own_least)) {
+    let mut rows: Vec<OwnEntries> = (from..from + height).map(|row| OwnEntries::new(row, least[row])).collect();
+    for first in (from..factors.count()).step_by(WIDTH) {
+        let columns = first..(first + WIDTH).min(factors.count());
+        let width = columns.len();
+        let entries = factors.entries(from..from + height, columns.clone());
+        for (own, values) in rows.iter_mut().zip(entries.chunks(width)) {
+            // Of its own block a row has the later ones alone.
+            let later = (own.row + 1).clamp(columns.start, columns.end);
+            own.look_at(later, &values[later - first..], &least[later..columns.end], &mut found);
+        }
+    }
+    for OwnEntries { row, entries, .. } in rows {
+        found.extend(entries.into_iter().map(|entry| FoundEntry { row: row as u32, entry }));
+    }
+    found
+}
+
+/// What a row has found for itself.
+struct OwnEntries {
+    row: usize,
+    entries: Vec<LargeEntry>,
+    /// What an entry must exceed.
+    least: f32,
+}
+
+impl OwnEntries {
+    fn new(row: usize, least: f32) -> Self {
+        Self { row, entries: Vec::new(), least }
+    }
+
+    /// The entries with the columns from `first` on: those that may be among its largest, or among those of the other.
+    fn look_at(&mut self, first: usize, values: &[f32], least: &[f32], found: &mut Vec<FoundEntry>) {
+        // What is no number is not small.
+        let is_small = |v: &f32, than: f32| v.abs() <= than;
+        for (block, (values, least)) in values.chunks(LANES).zip(least.chunks(LANES)).enumerate() {
+            if values.iter().zip(least).fold(true, |all, (v, l)| all & is_small(v, *l) & is_small(v, self.least)) {
                 continue;
             }
             for (e, (&value, &least)) in values.iter().zip(least).enumerate() {
-                let other = (row + 1 + block * LANES + e) as u32;
+                let other = (first + block * LANES + e) as u32;
                 if !is_small(&value, least) {
-                    found.push(FoundEntry { row: other, entry: LargeEntry { value, place: row as u32 } });
+                    found.push(FoundEntry { row: other, entry: LargeEntry { value, place: self.row as u32 } });
                 }
-                if !is_small(&value, own_least) {
-                    own.push(LargeEntry { value, place: other });
+                if !is_small(&value, self.least) {
+                    self.entries.push(LargeEntry { value, place: other });
                 }
             }
-            if own.len() > FULL {
-                own_least = keep_largest(&mut own);
+            if self.entries.len() > FULL {
+                self.least = keep_largest(&mut self.entries);
             }
         }
-        found.extend(own.into_iter().map(|entry| FoundEntry { row: row as u32, entry }));
     }
-    found
 }
 
 /// Q̃ᵀ of the features of a block, whose rests are given, with some columns: a column for each of the block.
@@ -187,6 +279,38 @@ mod tests {
     use crate::common::{normal, rng};
     use crate::control::Monitor;
 
+    /// In integers every product that is listed is within the error that is stated of the one in double precision, no list lacks one that
+    /// exceeds its last by more, and the error is not zero.
+    #[test]
+    fn lists_of_integers_have_the_largest_within_their_error() {
+        let (mut rng, n, count) = (rng(7), 12, MANY + 3);
+        let columns = Mat::<f32>::from_fn(n, count, |_, _| (normal(&mut rng) / (n as f64).sqrt()) as f32);
+        let (mut silent, options) = ((), Options::default());
+        let monitor = Monitor::new(&options, &mut silent);
+        let listed = largest_entries(columns.as_ref(), columns.as_ref(), &monitor).unwrap();
+        assert_eq!(listed.error > 0.0, integers::are_fast());
+        assert!(listed.error < MOST_LOST, "{}", listed.error);
+        let double = |j: usize| columns.col_as_slice(j).iter().map(|x| f64::from(*x)).collect::<Vec<f64>>();
+        let wide: Vec<Vec<f64>> = (0..count).map(double).collect();
+        let (error, mut off) = (listed.error + 1e-5, 0.0f64);
+        for j in (0..count).step_by(257) {
+            let row = &listed.rows[j];
+            let exact = |k: usize| wide[j].iter().zip(&wide[k]).map(|(x, y)| x * y).sum::<f64>();
+            assert_eq!(row.len(), LARGEST);
+            for entry in row {
+                let difference = (f64::from(entry.value) - exact(entry.place as usize)).abs();
+                assert!(difference <= error, "{j}, {entry:?}: off by {difference}");
+                off = off.max(difference);
+            }
+            let (last, places): (_, Vec<usize>) =
+                (f64::from(row[LARGEST - 1].value.abs()), row.iter().map(|e| e.place as usize).collect());
+            let others = (0..count).filter(|k| *k != j && !places.contains(k)).map(|k| exact(k).abs());
+            assert!(others.fold(0.0, f64::max) <= last + error, "{j} lacks an entry");
+        }
+        // Single precision alone is off by a hundredth of that.
+        assert!(!integers::are_fast() || off > 1e-6, "{off}");
+    }
+
     /// The same lists as by a look at every row on its own; what is no number is among the largest.
     #[test]
     fn every_row_has_its_largest_entries() {
@@ -198,7 +322,7 @@ mod tests {
             }
             let (mut silent, options) = ((), Options::default());
             let monitor = Monitor::new(&options, &mut silent);
-            let found = largest_entries(columns.as_ref(), columns.as_ref(), &monitor).unwrap();
+            let found = largest_entries(columns.as_ref(), columns.as_ref(), &monitor).unwrap().rows;
             let all = products(columns.as_ref(), columns.as_ref());
             for (j, list) in found.iter().enumerate() {
                 let mut sizes: Vec<f32> = (0..count).filter(|k| *k != j).map(|k| all[(k, j)].abs()).collect();

@@ -21,9 +21,6 @@ const EXPECTED: usize = 8192;
 /// of these while they are made.
 pub(super) const BYTES: f64 = 24.0;
 
-/// Multiplications of single precision for one of double.
-pub(super) const RATE: f64 = 20.0;
-
 /// How many times as fast pairs are multiplied where the place of X does it: a device of two TFLOP/s and a processor of 20 GFLOP/s.
 pub(super) const DEVICE_RATE: f64 = 100.0;
 

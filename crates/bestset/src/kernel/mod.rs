@@ -5,6 +5,7 @@
 
 pub(crate) mod compensated;
 pub(crate) mod each;
+pub(crate) mod integers;
 pub(crate) mod rough;
 
 use pulp::{Arch, NullaryFnOnce};

@@ -86,6 +86,12 @@ impl Coordinate {
         }
     }
 
+    /// τ₀ of the side where it is less (MATH 3.3).
+    #[inline]
+    pub fn least_slope(self) -> f64 {
+        self.slope(true).min(self.slope(false))
+    }
+
     /// τ₀ on the side that a correlation τ pulls to (MATH 3.3): the coefficient has the sign of −τ.
     #[inline]
     pub fn threshold(self, tau: f64) -> f64 {

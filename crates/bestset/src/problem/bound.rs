@@ -162,19 +162,20 @@ impl LowerBounds<'_, '_> {
         if bound.is_nan() { f64::NEG_INFINITY } else { bound }
     }
 
-    /// Σ Ψ_j (MATH 11.23) over the features with the given penalties, none of which charges less than the problem's own, each the
+    /// Σ Ψ_j (MATH 11.23) over the features with the given penalties, none of which has a threshold below `least_threshold`, each the
     /// least that rounding allows; −∞ outside the dual domain.
     pub(crate) fn least_psi_sum(
         &self,
         alpha: &[f64],
         features: &[usize],
         tau: &[f64],
+        least_threshold: f64,
         coordinate: impl Fn(usize) -> Coordinate + Sync,
     ) -> f64 {
         let Some(point) = self.measure(alpha) else {
             return f64::NEG_INFINITY;
         };
-        let zero_below = self.least_threshold() - self.largest_error(&point);
+        let zero_below = least_threshold - self.largest_error(&point);
         let terms = chosen(features.len(), |k| match tau[k].abs() * (1.0 + 16.0 * f64::EPSILON) < zero_below {
             true => None,
             false => Some(self.least_psi(coordinate(k), features[k], tau[k], &point)),
@@ -199,18 +200,19 @@ impl LowerBounds<'_, '_> {
     }
 
     /// The places of the features whose Ψ_j may be below zero, for all that `rough` tells (MATH 11.25), their correlations by
-    /// [`correlate_roughly`](crate::design::Design::correlate_roughly); no penalty charges less than the problem's own.
+    /// [`correlate_roughly`](crate::design::Design::correlate_roughly); no penalty has a threshold below `least_threshold`.
     pub(crate) fn unsure(
         &self,
         alpha: &[f64],
         features: &[usize],
         rough: &[f64],
+        least_threshold: f64,
         coordinate: impl Fn(usize) -> Coordinate + Sync,
     ) -> Vec<usize> {
         let Some(point) = self.measure(alpha) else {
             return (0..features.len()).collect();
         };
-        let zero_below = self.least_threshold() - self.largest_rough_error(&point);
+        let zero_below = least_threshold - self.largest_rough_error(&point);
         let is_zero = |k: usize, t: f64| {
             let error = self.rough_error(self.square(features[k]).sqrt(), &point);
             zero_in_relaxation(coordinate(k), t, 1.0, error + self.correlation_error(features[k], t, &point))
@@ -338,7 +340,7 @@ impl Problem<'_> {
     /// A τ₀ that none is below (MATH 3.3): Ψ_j(τ) = 0 for |τ| under it. Zero where penalties differ between features.
     pub(crate) fn least_threshold(&self) -> f64 {
         match self.penalty.is_uniform() {
-            true => self.coordinate(0).slope(true).min(self.coordinate(0).slope(false)),
+            true => self.coordinate(0).least_slope(),
             false => 0.0,
         }
     }

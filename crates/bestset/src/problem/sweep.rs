@@ -21,12 +21,18 @@ pub(crate) struct Unlisted {
 
 impl LowerBounds<'_, '_> {
     /// L with |r_j| < L ⇒ Ψ_j(x_jᵀα) = 0 for rough correlations r (MATH 11.25), and also ⇒ D + max(0, φ_j(x_jᵀα)) > P̂ where that holds at r = 0 (MATH
-    /// 5.4), for D ≥ `dual` and the price ν. Nothing is passed by where penalties differ between features.
-    pub(crate) fn unlisted(&self, alpha: &[f64], nu: f64, dual: f64, best: f64) -> Unlisted {
+    /// 5.4), for D ≥ `dual`. Each of these features has the penalty `one`, and no threshold below `least_threshold`; nothing is passed by where
+    /// penalties differ between features.
+    pub(crate) fn unlisted(
+        &self,
+        alpha: &[f64],
+        (one, least_threshold): (Coordinate, f64),
+        dual: f64,
+        best: f64,
+    ) -> Unlisted {
         let listed = Unlisted { below: f64::NEG_INFINITY, excluded_from: f64::NEG_INFINITY };
         let Some(point) = self.measure(alpha).filter(|_| self.penalty().is_uniform()) else { return listed };
-        let zero = self.least_threshold() - self.largest_rough_error(&point);
-        let one = self.coordinate(0).priced(nu);
+        let zero = least_threshold - self.largest_rough_error(&point);
         let excludes = |t: f64| screening::in_no_optimal_subset(one, t, dual, best);
         if !(excludes(0.0) && excludes(-0.0)) {
             return Unlisted { below: zero * (1.0 - ROOM), excluded_from: f64::INFINITY };
@@ -37,7 +43,7 @@ impl LowerBounds<'_, '_> {
 
     /// The largest |r_j| found whose true correlation, at either end of its rounding, still excludes: φ is concave, so that all in between do.
     fn excluded_within(&self, one: Coordinate, point: &MeasuredPoint, excludes: impl Fn(f64) -> bool) -> f64 {
-        let (mut low, mut high) = (0.0, one.slope(true).min(one.slope(false)));
+        let (mut low, mut high) = (0.0, one.least_slope());
         if !high.is_finite() {
             return 0.0;
         }

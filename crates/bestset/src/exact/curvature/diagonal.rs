@@ -249,7 +249,7 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
 /// it would begin to be charged.
 fn gift(context: &NodeContext<'_, '_, '_>, guide: &NodeRelaxation, a: usize) -> f64 {
     let (members, tuning) = (&guide.members, context.tuning);
-    let alone = context.near.coordinates[members.positions[a]].priced(guide.multiplier);
+    let alone = context.priced(members.positions[a], guide.multiplier);
     let (b, tau) = (members.beta[a], members.tau[a].abs());
     let needed = match members.choices[a] {
         Choice::In => 0.0,

@@ -5,6 +5,7 @@
 //! bound is computed at α = w ∘ ℓ′(u + β₀) from the columns themselves, so that nothing in a proof depends on how β was found.
 
 use crate::exact::node::{Choice, NodeContext, NodeRelaxation};
+use crate::exact::setting::Added;
 
 /// R_node(β) = L(β) − ½Σd_jβ_j² + Σ_U ρ′_j(β_j) + Σ_I (λ0_j + λ1|β_j| + λ2′β_j²) (MATH 11.2), with the best intercept and the dual
 /// point of the coefficients.
@@ -48,11 +49,19 @@ struct Rounded {
     rounding: f64,
 }
 
-/// Σ_I λ0_j + ν(|I| − k) (MATH 11.1, 11.5): what those in the model pay for sure, less what is paid back.
+/// Σ_I λ0_j + ν(|I| − k) (MATH 11.1, 11.5): what those in the model pay for sure, less what is paid back; or, among subsets that add some,
+/// what they pay with ψ, and what so many must pay besides (MATH 13.11).
 fn price(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> Rounded {
     let inside = node.members.positions.iter().zip(&node.members.choices).filter(|p| *p.1 == Choice::In);
-    let (sum, count) = inside.fold((0.0, 0.0), |(s, c), (&k, _)| (s + context.near.coordinates[k].l0, c + 1.0));
-    let back = context.size.map_or(0.0, |k| node.multiplier * (count - k as f64));
+    let own = |k: usize| match context.added {
+        Some(_) => context.priced(k, node.multiplier).l0,
+        None => context.near.coordinates[k].l0,
+    };
+    let (sum, count) = inside.fold((0.0, 0.0), |(s, c), (&k, _)| (s + own(k), c + 1.0));
+    let back = match context.added {
+        Some(added) => added.saved(node.multiplier),
+        None => context.size.map_or(0.0, |k| node.multiplier * (count - k as f64)),
+    };
     Rounded { sum: sum + back, rounding: f64::EPSILON * (count + 4.0) * (sum + back.abs()) }
 }
 
@@ -80,13 +89,14 @@ fn owed(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> f64 {
     charged.map(|a| -context.coordinate(node, a).psi(members.tau[a])).sum()
 }
 
-/// Σ_I 1 + Σ_U min(1, |β_j|/knee_j) (MATH 11.5): features that the relaxation takes.
+/// Σ_I 1 + Σ_U min(1, |β_j|/knee_j) (MATH 11.5): features that the relaxation takes; where some are to be added, what those outside the answer
+/// cost with their own prices (MATH 13.11).
 pub fn count(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> f64 {
     let members = &node.members;
     let one = |a: usize| match (members.choices[a], members.beta[a]) {
-        (Choice::In, _) => 1.0,
+        (Choice::In, _) => context.weight(members.positions[a]),
         (_, 0.0) => 0.0,
-        (_, b) => context.coordinate(node, a).fraction(b),
+        (_, b) => context.weight(members.positions[a]) * context.coordinate(node, a).fraction(b),
     };
     (0..members.len()).map(one).sum()
 }
@@ -108,5 +118,6 @@ pub fn solves(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, room: f6
         let left = k as f64 - count(context, node);
         left >= 0.0 && node.multiplier * left <= room
     };
-    !has_fractional(context, node) && context.size.is_none_or(fits)
+    let pays = |added: Added| (1.0 - node.multiplier) * (added.paid - count(context, node)).abs() <= room;
+    !has_fractional(context, node) && context.size.is_none_or(fits) && context.added.is_none_or(pays)
 }

@@ -1,8 +1,10 @@
 //! What all nodes look at: the columns in memory, inner products of some of them, and limits.
 
 use crate::control::Memory;
+use crate::exact::multiplier::Multiplier;
 use crate::exact::node::members::Choice;
 use crate::exact::node::relaxation::NodeRelaxation;
+use crate::exact::setting::{Added, priced};
 use crate::exact::tuning::Tuning;
 use crate::penalty::Coordinate;
 use crate::problem::{LowerBounds, Problem};
@@ -31,8 +33,10 @@ pub struct NodeContext<'g, 'p, 'a> {
     pub memory: &'g Memory,
     /// What steers the search.
     pub tuning: &'g Tuning,
-    /// Features that nodes are split on before any other, ascending.
+    /// Features that nodes are split on before any other, ascending: those of the answer.
     pub first: &'g [usize],
+    /// Where it is about subsets that add some to those.
+    pub added: Option<Added>,
 }
 
 impl<'p, 'a> NodeContext<'_, 'p, 'a> {
@@ -41,22 +45,55 @@ impl<'p, 'a> NodeContext<'_, 'p, 'a> {
         self.near.problem
     }
 
-    /// The penalty of a member in the node: π less its λ0 if it is in, with λ0 + ν if it is free (MATH 11.1, 11.5), and with
+    /// The penalty of a member in the node: π less its λ0 if it is in, with the node's price if it is free (MATH 11.1, 11.5, 13.11), and with
     /// λ2 + d_j/2 in place of λ2 (MATH 11.6).
     pub fn coordinate(&self, node: &NodeRelaxation, a: usize) -> Coordinate {
         let members = &node.members;
-        let alone = self.near.coordinates[members.positions[a]];
         match members.choices[a] {
-            Choice::In => alone.selected().curved(members.moved[a]),
-            _ => alone.priced(node.multiplier).curved(members.moved[a]),
+            Choice::In => self.near.coordinates[members.positions[a]].selected().curved(members.moved[a]),
+            _ => self.priced(members.positions[a], node.multiplier).curved(members.moved[a]),
         }
+    }
+
+    /// The penalty of the feature at a position in a node with the multiplier.
+    pub fn priced(&self, position: usize, multiplier: f64) -> Coordinate {
+        let is_first = || self.is_first(position);
+        priced(self.near.coordinates[position], multiplier, self.added, is_first)
+    }
+
+    /// The search for the multiplier of a node: for the price that makes the relaxation take so many (MATH 11.5, 13.11).
+    pub fn multipliers(&self) -> Multiplier {
+        let (tries, worth) = (self.tuning.prices, self.tuning.price_worth);
+        match self.added {
+            Some(added) => Multiplier::between((added.least, Added::MOST), added.paid, tries, worth),
+            None => Multiplier::new(self.size, tries, worth),
+        }
+    }
+
+    /// The price of most features in a node with the multiplier.
+    pub fn price(&self, multiplier: f64) -> f64 {
+        let lambda0 = self.problem().penalty().lambda0;
+        if self.added.is_some() { multiplier * lambda0 } else { lambda0 + multiplier }
+    }
+
+    /// What the feature at a position counts where the relaxation takes it: one, or its price outside the answer (MATH 11.5, 13.11).
+    pub fn weight(&self, position: usize) -> f64 {
+        match self.added {
+            None => 1.0,
+            Some(_) if self.is_first(position) => 0.0,
+            Some(_) => self.near.coordinates[position].l0,
+        }
+    }
+
+    /// Whether nodes are split on the feature at a position before any other.
+    pub fn is_first(&self, position: usize) -> bool {
+        self.first.binary_search(&self.near.active.features()[position]).is_ok()
     }
 
     /// The free members that are split on before any other.
     pub fn first_free(&self, node: &NodeRelaxation) -> Vec<usize> {
-        let is_first = |a: &usize| {
-            node.members.choices[*a] == Choice::Free && self.first.binary_search(&self.feature(node, *a)).is_ok()
-        };
+        let is_first =
+            |a: &usize| node.members.choices[*a] == Choice::Free && self.is_first(node.members.positions[*a]);
         if self.first.is_empty() { Vec::new() } else { (0..node.members.len()).filter(is_first).collect() }
     }
 

@@ -35,9 +35,9 @@ pub fn decide(context: &NodeContext<'_, '_, '_>, node: &mut NodeRelaxation, best
 fn undecided(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, best: f64) -> Vec<usize> {
     let (members, gap) = (&node.members, best - node.dual);
     let may_be_decided = |a: &usize| {
-        let alone = context.near.coordinates[members.positions[*a]];
+        let price = context.priced(members.positions[*a], node.multiplier).l0;
         let used = members.beta[*a] != 0.0 || members.share[*a] > 0.0;
-        members.choices[*a] == Choice::Free && (alone.l0 + node.multiplier > gap || used)
+        members.choices[*a] == Choice::Free && (price > gap || used)
     };
     (0..members.len()).filter(may_be_decided).collect()
 }

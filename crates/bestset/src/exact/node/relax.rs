@@ -2,7 +2,6 @@
 //! or to answer with it.
 
 use crate::control::Limits;
-use crate::exact::multiplier::Multiplier;
 use crate::exact::node::bound::{count, has_fractional, measure};
 use crate::exact::node::members::BUDGET_ROUNDING;
 use crate::exact::node::minimise::minimise;
@@ -43,7 +42,7 @@ pub fn relax_after(
         node.bound = f64::INFINITY;
         return node;
     }
-    let mut prices = Multiplier::new(context.size, context.tuning.prices, context.tuning.price_worth);
+    let mut prices = context.multipliers();
     let mut best: Option<NodeRelaxation> = None;
     let mut precision = Precision::new(context, &node, goal);
     loop {
@@ -82,7 +81,7 @@ impl Precision {
     /// A small part of a feature's price, or of P, is enough for most nodes.
     fn new(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, goal: &Goal) -> Self {
         let scale = if goal.cutoff.is_finite() { goal.cutoff.abs() } else { context.scale }.max(f64::MIN_POSITIVE);
-        let price = context.problem().penalty().lambda0 + node.multiplier;
+        let price = context.price(node.multiplier);
         // Where it is known what to split on, a part of what that brings is enough.
         let part = if context.first_free(node).is_empty() { 0.05 } else { 0.5 };
         let tolerance = part * if price > 0.0 { price.min(1e-2 * scale) } else { 1e-2 * scale };

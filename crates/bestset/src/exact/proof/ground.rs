@@ -41,6 +41,7 @@ impl<'p, 'a> Ground<'p, 'a> {
             memory,
             tuning,
             first: &self.setting.first,
+            added: self.setting.added,
         }
     }
 

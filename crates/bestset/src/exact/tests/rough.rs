@@ -65,7 +65,12 @@ fn what_a_sweep_does_not_list_changes_nothing() {
         let problem = Problem::new(&design, vec![1.0; n], Penalty::new(0.1, 0.01, 0.4)).unwrap();
         let found = Correlations::new(&problem, alpha);
         let (bounds, dual) = (problem.lower_bounds().unwrap(), pick(&mut rng, &[0.0, 3.0]));
-        let unlisted = bounds.unlisted(&found.alpha, nu, dual, dual + gap);
+        let unlisted = bounds.unlisted(
+            &found.alpha,
+            (problem.coordinate(0).priced(nu), problem.least_threshold()),
+            dual,
+            dual + gap,
+        );
         let all: Vec<usize> = (0..p).collect();
         let ends = bounds.rough_ends(&found.alpha, &all, &found.rough, |j| problem.coordinate(j).priced(nu));
         for j in 0..p {
@@ -107,7 +112,7 @@ impl Correlations {
         problem.design().correlate(&all, &alpha, &mut exact).unwrap();
         let bounds = problem.lower_bounds().unwrap();
         let rough: Vec<f64> = rough.into_iter().map(f64::from).collect();
-        let unsure = bounds.unsure(&alpha, &all, &rough, |j| problem.coordinate(j));
+        let unsure = bounds.unsure(&alpha, &all, &rough, problem.least_threshold(), |j| problem.coordinate(j));
         let ends = bounds.rough_ends(&alpha, &all, &rough, |j| problem.coordinate(j));
         let outer = bounds.outer_correlations(&alpha, &all, &exact, |j| problem.coordinate(j));
         Self { alpha, rough, exact, unsure, ends, outer }

@@ -12,6 +12,7 @@ use crate::exact::seed::Seed;
 use crate::exact::setting::Setting;
 use crate::exact::tests::{Small, numbers, planted, tuning};
 use crate::exact::tree::Tree;
+use crate::exact::tree::region::{Cheap, adding, part_seed};
 use crate::exact::tuning::Tuning;
 use crate::relaxation::workspace::Workspace;
 use crate::solver::incremental::Root;
@@ -87,6 +88,8 @@ pub(super) struct Attack {
     /// Those of at most k features.
     allowed: Vec<usize>,
     k: Option<usize>,
+    /// An answer, how many features outside of it those subsets have at least, and the ψ of the root (MATH 13.11).
+    added: Option<(Vec<usize>, usize, f64)>,
     most_near: usize,
     pub top: usize,
     gap: f64,
@@ -99,10 +102,10 @@ pub(super) struct Attack {
 
 /// How many steps the trees took, and nodes in them with curvature moved and with far features.
 #[derive(Default)]
-struct TreeTally {
-    steps: usize,
-    moved: usize,
-    far: usize,
+pub(super) struct TreeTally {
+    pub steps: usize,
+    pub moved: usize,
+    pub far: usize,
 }
 
 impl Attack {
@@ -122,7 +125,7 @@ impl Attack {
         let above = pick(rng, &[1e-4, 1e-2, 0.3, 1e9]);
         let bare = rng.random_bool(0.5);
         let allowed = (0..cost.len()).filter(|m| k.is_none_or(|k| m.count_ones() as usize <= k)).collect();
-        Self { seed, case, cost, allowed, k, most_near, top, gap, above, ceiling: f64::INFINITY, bare }
+        Self { seed, case, cost, allowed, k, added: None, most_near, top, gap, above, ceiling: f64::INFINITY, bare }
     }
 
     /// The same without a limited size.
@@ -130,9 +133,16 @@ impl Attack {
         Self { allowed: (0..self.cost.len()).collect(), k: None, ..self }
     }
 
+    /// The same for the subsets that add so many features at least to some.
+    pub fn adding(self, answer: Vec<usize>, added: usize, psi: f64) -> Self {
+        let outside = |m: usize| (0..self.case.p).filter(|j| m >> j & 1 == 1 && !answer.contains(j)).count();
+        let allowed = (0..self.cost.len()).filter(|m| outside(*m) >= added).collect();
+        Self { allowed, k: None, top: 1, added: Some((answer, added, psi)), ..self }
+    }
+
     pub fn label(&self) -> String {
-        let Self { seed, case, k, most_near, top, gap, above, .. } = self;
-        format!("{seed}: k {k:?}, near {most_near}, top {top}, gap {gap}, above {above}, {case:?}")
+        let Self { seed, case, k, added, most_near, top, gap, above, .. } = self;
+        format!("{seed}: k {k:?}, added {added:?}, near {most_near}, top {top}, gap {gap}, above {above}, {case:?}")
     }
 
     /// About the size of P.
@@ -158,12 +168,18 @@ impl Attack {
     }
 
     fn seed_for(&self, setting: &Setting<'_, '_>, monitor: &mut Monitor<'_>) -> Seed {
-        let mut seed = match self.k {
-            None => {
+        let mut seed = match (self.k, &self.added) {
+            (_, Some((answer, added, psi))) => {
+                let answer = Coefficients::from_pairs(answer.iter().map(|j| (*j, 1.0)).collect(), 0.0);
+                let cheap = Cheap::new(setting.problem, &answer.support, *added, *psi).unwrap();
+                let (root, _) = cheap.root(&answer, setting.options, monitor).unwrap().unwrap();
+                part_seed(setting.problem, root, *psi, setting.added.unwrap()).unwrap()
+            }
+            (None, _) => {
                 let root = incremental::root(&mut Workspace::new(setting.problem), setting.options, monitor).unwrap();
                 Seed { root, multiplier: 0.0 }
             }
-            Some(_) => Seed::new(setting, monitor).unwrap(),
+            (Some(_), _) => Seed::new(setting, monitor).unwrap(),
         };
         let (least, null) = (self.least(), self.cost[0] * (1.0 + 1e-9) + 1e-9);
         let objective = (least + self.above * least.abs().max(1e-12 * self.scale())).min(null);
@@ -185,11 +201,14 @@ impl Attack {
     ) -> Tree<'p, 'a> {
         let mut setting = Setting::new(problem, self.k, options, tuning);
         setting.ceiling = self.ceiling;
+        if let Some((answer, added, _)) = &self.added {
+            (setting.added, setting.first) = (adding(problem, answer, *added), answer.clone());
+        }
         let seed = self.seed_for(&setting, monitor);
         Tree::plant(setting, seed, monitor).unwrap()
     }
 
-    fn run(&self, problem: &Problem<'_>, seen: &mut TreeTally) {
+    pub fn run(&self, problem: &Problem<'_>, seen: &mut TreeTally) {
         let (options, mut observer) = (self.options(), ());
         let mut monitor = Monitor::new(&options, &mut observer);
         let tuning = Tuning { most_near: self.most_near, ..tuning() };

@@ -165,7 +165,9 @@ impl Tree<'_, '_> {
     fn unlisted(&self, relaxed: &NodeRelaxation) -> Unlisted {
         let best = self.pool.limit();
         let gap = (best - relaxed.dual).max(0.0) / (1.0 - self.setting.tuning.far_gap_share);
-        self.bounds.unlisted(&relaxed.alpha, relaxed.multiplier, best - gap, best)
+        let penalty = self.setting.priced_outside(relaxed.multiplier);
+        let outside = (penalty, self.setting.least_threshold(relaxed.multiplier));
+        self.bounds.unlisted(&relaxed.alpha, outside, best - gap, best)
     }
 
     /// What a pass has found, without those that were near when the node was relaxed, or are open in other nodes of the pass alone.
@@ -238,13 +240,14 @@ impl Tree<'_, '_> {
     /// Σ_{j far} Ψ_j(x_jᵀα) (MATH 11.23), those that may be beyond their threshold computed anew in double precision (MATH 11.25).
     fn far_terms(&self, relaxed: &NodeRelaxation, view: &FarView, monitor: &mut Monitor<'_>) -> Result<FarTerms> {
         let (problem, listed) = (self.setting.problem, &view.listed);
-        let coordinate = |k: usize| problem.coordinate(listed[k]).priced(relaxed.multiplier);
-        let places = self.bounds.unsure(&relaxed.alpha, listed, &view.rough, coordinate);
+        let coordinate = |k: usize| self.setting.priced(listed[k], relaxed.multiplier);
+        let least = self.setting.least_threshold(relaxed.multiplier);
+        let places = self.bounds.unsure(&relaxed.alpha, listed, &view.rough, least, coordinate);
         let beyond: Vec<usize> = places.iter().map(|&k| listed[k]).collect();
         let mut tau = vec![0.0; beyond.len()];
         problem.design().correlate(&beyond, &relaxed.alpha, &mut tau)?;
         monitor.passes += beyond.len() as f64 / problem.ncols() as f64;
-        let sum = self.bounds.least_psi_sum(&relaxed.alpha, &beyond, &tau, |m| coordinate(places[m]));
+        let sum = self.bounds.least_psi_sum(&relaxed.alpha, &beyond, &tau, least, |m| coordinate(places[m]));
         let excess = |(m, t): (usize, &f64)| (t.abs() - coordinate(places[m]).threshold(*t), beyond[m]);
         Ok(FarTerms { sum, violating: tau.iter().enumerate().map(excess).filter(|v| v.0 > 0.0).collect() })
     }
@@ -262,8 +265,8 @@ impl Tree<'_, '_> {
         if dual < view.unlisted.excluded_from {
             return Ok(());
         }
-        let (problem, best, listed) = (self.setting.problem, self.pool.limit(), &view.listed);
-        let coordinate = |k: usize| problem.coordinate(listed[k]).priced(relaxed.multiplier);
+        let (best, listed) = (self.pool.limit(), &view.listed);
+        let coordinate = |k: usize| self.setting.priced(listed[k], relaxed.multiplier);
         let excludes = |k: usize, t: f64| screening::in_no_optimal_subset(coordinate(k), t, dual, best);
         let mut ends = self.bounds.rough_ends(&relaxed.alpha, listed, &view.rough, coordinate);
         // All of them in one trip, wherever the columns are.
@@ -284,7 +287,12 @@ impl Tree<'_, '_> {
     /// The features that violate most come into memory, as many as were near at most.
     fn bring_near(&mut self, mut violating: Vec<(f64, usize)>, vacancies: usize) -> Result<()> {
         violating.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let most = self.near.active.len().max(self.setting.tuning.least_brought);
+        // At a lower price of their own nodes ask for tens of thousands, of which those that come first leave few.
+        let most = match self.setting.added {
+            Some(_) => self.setting.problem.nrows(),
+            None => self.near.active.len(),
+        };
+        let most = most.max(self.setting.tuning.least_brought);
         violating.truncate(most.min(vacancies));
         self.near.include_all(&violating.iter().map(|v| v.1).collect::<Vec<_>>())
     }
@@ -295,7 +303,7 @@ impl Tree<'_, '_> {
         let features: Vec<usize> = places.iter().map(|&k| far[k]).collect();
         let (problem, mut tau) = (self.setting.problem, vec![0.0; features.len()]);
         problem.design().correlate(&features, &relaxed.alpha, &mut tau)?;
-        let coordinate = |k: usize| problem.coordinate(features[k]).priced(relaxed.multiplier);
+        let coordinate = |k: usize| self.setting.priced(features[k], relaxed.multiplier);
         Ok(self.bounds.outer_correlations(&relaxed.alpha, &features, &tau, coordinate))
     }
 

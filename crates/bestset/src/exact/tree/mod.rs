@@ -248,6 +248,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             memory,
             tuning,
             first: &self.setting.first,
+            added: self.setting.added,
         }
     }
 

@@ -29,14 +29,12 @@ impl<'p, 'a> Tree<'p, 'a> {
         tree.pool.offer(objective, tree.outcome.coefficients.clone());
         tree.core.include_all(&minimiser.support)?;
         tree.core.include_all(&tree.outcome.coefficients.support)?;
-        let (problem, bound, best) = (tree.setting.problem, tree.root_bound(), tree.pool.limit());
+        let (bound, best) = (tree.root_bound(), tree.pool.limit());
         // τ of the root is the end of its rounding interval where a term is least.
-        let is_open = |j: usize| {
-            let coordinate = problem.coordinate(j).priced(multiplier);
-            !screening::in_no_optimal_subset(coordinate, tau[j], bound, best)
-        };
+        let is_open =
+            |j: usize| !screening::in_no_optimal_subset(tree.setting.priced(j, multiplier), tau[j], bound, best);
         let open = chosen(tau.len(), |j| is_open(j).then_some(j));
-        let pull = |j: usize| tau[j].abs() / problem.coordinate(j).priced(multiplier).threshold(tau[j]);
+        let pull = |j: usize| tau[j].abs() / tree.setting.priced(j, multiplier).threshold(tau[j]);
         let OpenFeatures { near, far } = tree.divide(open, visited, pull);
         tree.near.include_all(&near)?;
         tree.near.intercept = minimiser.intercept;

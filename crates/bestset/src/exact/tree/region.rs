@@ -5,7 +5,7 @@ use crate::coherence::Coherent;
 use crate::control::{Monitor, Options};
 use crate::error::Result;
 use crate::exact::seed::Seed;
-use crate::exact::setting::Setting;
+use crate::exact::setting::{Added, Setting};
 use crate::exact::tree::Tree;
 use crate::penalty::{Factors, Penalty};
 use crate::problem::Problem;
@@ -19,10 +19,12 @@ use crate::solver::incremental::Root;
 /// 1000, p = 10⁴, λ2 = .01 takes 41 nodes and 5.9 s with 0.4, 55 nodes and 4.2 s with 0.6.
 pub(in crate::exact) const PRICES: [f64; 4] = [0.6, 0.4, 0.2, 0.1];
 
-/// Prices that are tried at the most, the first of [`PRICES`] and then each in the middle of what is left: a price below the one that closes
-/// subsets with none of the answer's features is too low, one above that which closes those with all of them too high. n = 1000, p =
-/// 10⁴, λ2 = .005 needs one between 0.4 and 0.6. Each costs a root.
-const TRIES: usize = 4;
+/// The prices that a tree's root is made with: the first, then the lower one where that does not close the subsets with all of the answer's features, and the
+/// higher one where it does not close those with none. Nodes go on from there with prices of their own. Each costs a root.
+const ROOTS: [f64; 3] = [0.6, 0.3, 0.8];
+
+/// The least price of a node: below it the relaxation takes in more and more features. Not tuned.
+pub(in crate::exact) const LEAST: f64 = 0.25;
 
 /// Features of Â that may stay undecided in a node with the others in it for no other price to be tried: as many times what one gains by being
 /// decided is to be spared. n = 1000: with p = 10⁴, λ2 = .01 the first price leaves 2.8, and lower ones take in more features; with p = 10³,
@@ -75,6 +77,11 @@ struct Promises {
 impl Promises {
     fn least(&self) -> f64 {
         self.inside.min(self.outside)
+    }
+
+    /// The same of P, where so much is paid once.
+    fn paying(&self, saved: f64) -> Self {
+        Self { inside: self.inside + saved, outside: self.outside + saved, rise: self.rise }
     }
 }
 
@@ -146,13 +153,29 @@ impl<'a> Cheap<'a> {
     }
 }
 
+/// What m₀ features outside of the answer cost at least; nothing where there are not so many.
+pub(in crate::exact) fn adding(problem: &Problem<'_>, inside: &[usize], added: usize) -> Option<Added> {
+    let is_outside = |j: &usize| inside.binary_search(j).is_err();
+    let mut prices: Vec<f64> = (0..problem.ncols()).filter(is_outside).map(|j| problem.coordinate(j).l0).collect();
+    prices.sort_unstable_by(f64::total_cmp);
+    let paid = prices.get(..added)?.iter().sum::<f64>() * (1.0 - ROUNDING);
+    Some(Added { paid, least: LEAST })
+}
+
+/// The root of P_ψ as one of the subsets that add some, with ψ for its multiplier (MATH 13.11).
+pub(in crate::exact) fn part_seed(problem: &Problem<'_>, mut root: Root, share: f64, added: Added) -> Result<Seed> {
+    let (bound, saved) = (root.outcome.lower_bound, added.saved(share));
+    root.outcome.lower_bound = bound + saved - 2.0 * f64::EPSILON * (bound.abs() + saved);
+    root.objective = problem.value(&root.outcome.coefficients)?;
+    Ok(Seed { root, multiplier: share })
+}
+
 /// The root of P_ψ.
 pub(in crate::exact) struct RegionRoot {
     /// ψ.
     share: f64,
     root: Root,
-    /// What the bounds of nodes will come to when all of Â is decided.
-    promise: f64,
+    promises: Promises,
 }
 
 impl<'p, 'a> Tree<'p, 'a> {
@@ -176,18 +199,19 @@ impl<'p, 'a> Tree<'p, 'a> {
         }
         let Some(at) = self.most_promising(part, added, &roots) else { return Ok(true) };
         let RegionRoot { share, root, .. } = roots.swap_remove(at);
-        let Some(cheap) = Cheap::new(part.problem, &part.answer.support, added, share) else { return Ok(true) };
+        let Some(adding) = adding(part.problem, &part.answer.support, added) else { return Ok(true) };
         let most = self.processed + self.setting.tuning.region_nodes;
         let options = Options { max_nodes: Some(options.max_nodes.map_or(most, |m| m.min(most))), ..options.clone() };
-        let mut setting = Setting::new(&cheap.problem, None, &options, self.setting.tuning.clone());
+        let mut setting = Setting::new(part.problem, None, &options, self.setting.tuning.clone());
         // A room above what closes the part: half of it is left below.
-        let ceiling = cutoff - part.paid - cheap.saved + self.room();
-        (setting.ceiling, setting.first) = (ceiling, part.answer.support.clone());
+        setting.ceiling = cutoff - part.paid + self.room();
+        (setting.first, setting.added) = (part.answer.support.clone(), Some(adding));
+        let seed = part_seed(part.problem, root, share, adding)?;
         let others = coherent.by_added[..added].iter().copied().fold(f64::INFINITY, f64::min) + part.paid;
         let (bound, support) = (self.lower_bound(), part.answer.support.len());
-        let (others, saved) = (others.min(self.frontier.closed), cheap.saved + part.paid);
-        let outer = Outer { bound, others, saved, objective: self.pool.best(), support };
-        let mut tree = Tree::of_part(setting, root, outer, monitor)?;
+        let others = others.min(self.frontier.closed);
+        let outer = Outer { bound, others, saved: part.paid, objective: self.pool.best(), support };
+        let mut tree = Tree::of_part(setting, seed, outer, monitor)?;
         tree.processed = self.processed;
         let (bound, ended) = tree.grow_as_part(monitor)?;
         (self.floor, self.processed) = (self.floor.max(bound), tree.processed);
@@ -209,21 +233,18 @@ impl<'p, 'a> Tree<'p, 'a> {
             return Ok(roots);
         }
         let was_muted = std::mem::replace(&mut monitor.muted, true);
-        let (mut low, mut high, mut share) = (0.0, 1.0, PRICES[0]);
-        for _ in 0..TRIES {
+        for (at, share) in ROOTS.into_iter().enumerate() {
+            if let Some(first) = roots.first() {
+                let Some(adding) = adding(problem, support, added) else { break };
+                let Promises { inside, outside, rise } = first.promises.paying(adding.saved(first.share) + part.paid);
+                let promise = if at == 1 { inside } else { outside };
+                if promise - self.cutoff() > UNDECIDED * rise {
+                    continue;
+                }
+            }
             let Some(cheap) = Cheap::new(problem, support, added, share) else { break };
             let Some((root, promises)) = cheap.promises(part.answer, options, monitor)? else { break };
-            let promise = promises.least();
-            roots.push(RegionRoot { share, root, promise });
-            if promise + cheap.saved + part.paid - self.cutoff() > UNDECIDED * promises.rise {
-                break;
-            }
-            if promises.inside < promises.outside {
-                high = share
-            } else {
-                low = share
-            }
-            share = 0.5 * (low + high);
+            roots.push(RegionRoot { share, root, promises });
         }
         monitor.muted = was_muted;
         if monitor.stop(0).is_some() {
@@ -232,31 +253,33 @@ impl<'p, 'a> Tree<'p, 'a> {
         Ok(roots)
     }
 
-    /// The root that promises most for m₀ added features, `None` where none promises to close what is left.
+    /// The root that promises most for m₀ added features, `None` where all of them, one for the subsets with all of Â and one for those with
+    /// none, do not promise to close what is left.
     pub(super) fn most_promising(
         &self,
         part: &PartOfSubsets<'_, '_>,
         added: usize,
         roots: &[RegionRoot],
     ) -> Option<usize> {
-        let promise = |root: &RegionRoot| {
-            let cheap = Cheap::new(part.problem, &part.answer.support, added, root.share)?;
-            Some(root.promise + cheap.saved + part.paid - self.cutoff())
-        };
-        let promises = roots.iter().enumerate().filter_map(|(at, root)| Some((promise(root)?, at)));
-        promises.filter(|p| p.0 > 0.0).max_by(|a, b| a.0.total_cmp(&b.0)).map(|p| p.1)
+        let adding = adding(part.problem, &part.answer.support, added)?;
+        let promises: Vec<Promises> =
+            roots.iter().map(|root| root.promises.paying(adding.saved(root.share) + part.paid)).collect();
+        let most = |of: fn(&Promises) -> f64| promises.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
+        let closes = most(|p| p.inside).min(most(|p| p.outside)) > self.cutoff();
+        let best = || (0..promises.len()).max_by(|a, b| promises[*a].least().total_cmp(&promises[*b].least()));
+        if closes { best() } else { None }
     }
 
     /// A tree for a part of the subsets: it looks for no answers outside of its nodes, and has no part of its own.
     pub(in crate::exact) fn of_part(
         setting: Setting<'p, 'a>,
-        root: Root,
+        seed: Seed,
         outer: Outer,
         monitor: &mut Monitor<'_>,
     ) -> Result<Self> {
         // Its answers and bounds are of another problem.
         let was_muted = std::mem::replace(&mut monitor.muted, true);
-        let mut tree = Tree::plant(setting, Seed { root, multiplier: 0.0 }, monitor)?;
+        let mut tree = Tree::plant(setting, seed, monitor)?;
         monitor.muted = was_muted;
         (tree.searched, tree.looked_among, tree.outer) = (true, Some(0), Some(outer));
         Ok(tree)
