@@ -52,11 +52,11 @@ impl FarView {
 }
 
 /// What the far features add to a node's bound.
-struct FarTerms {
+pub(in crate::exact) struct FarTerms {
     /// Σ Ψ_j(x_jᵀα) over the far features, from below.
-    sum: f64,
+    pub sum: f64,
     /// Those beyond their thresholds, by how far they are.
-    violating: Vec<(f64, usize)>,
+    pub violating: Vec<(f64, usize)>,
 }
 
 impl Tree<'_, '_> {
@@ -162,7 +162,7 @@ impl Tree<'_, '_> {
 
     /// D + max(0, φ_j) > P̂ (MATH 5.4) for D ≥ P̂ − (P̂ − D_near)/(1 − 0.01): what a pass need not tell of a node that is looked at again
     /// only where the far features take no more than 0.01 of its gap.
-    fn unlisted(&self, relaxed: &NodeRelaxation) -> Unlisted {
+    pub(in crate::exact) fn unlisted(&self, relaxed: &NodeRelaxation) -> Unlisted {
         let best = self.pool.limit();
         let gap = (best - relaxed.dual).max(0.0) / (1.0 - self.setting.tuning.far_gap_share);
         let penalty = self.setting.priced_outside(relaxed.multiplier);
@@ -238,7 +238,12 @@ impl Tree<'_, '_> {
     }
 
     /// Σ_{j far} Ψ_j(x_jᵀα) (MATH 11.23), those that may be beyond their threshold computed anew in double precision (MATH 11.25).
-    fn far_terms(&self, relaxed: &NodeRelaxation, view: &FarView, monitor: &mut Monitor<'_>) -> Result<FarTerms> {
+    pub(in crate::exact) fn far_terms(
+        &self,
+        relaxed: &NodeRelaxation,
+        view: &FarView,
+        monitor: &mut Monitor<'_>,
+    ) -> Result<FarTerms> {
         let (problem, listed) = (self.setting.problem, &view.listed);
         let coordinate = |k: usize| self.setting.priced(listed[k], relaxed.multiplier);
         let least = self.setting.least_threshold(relaxed.multiplier);
