@@ -130,9 +130,9 @@ r-source: rust
 test-r: compiled $(R_AFTER)
 	PYTHON=$(CURDIR)/$(VENV)/bin/python PYTHONPATH=$(CURDIR)/python r/dev/test.sh
 
-# Every test of a module called attack, and of `apart` inside the library, on other seeds than `make test`; what fails names its seed.
+# Every test of a module called attack, and those of trees and of coherence inside the library that take seeds, on other seeds than `make test`; what fails names its seed.
 attack: rust
-	BESTSET_ATTACK=$(ATTACK) $(CARGO) test --release -p bestset --lib --test proof --test model -- attack:: tests::apart:: --show-output
+	BESTSET_ATTACK=$(ATTACK) $(CARGO) test --release -p bestset --lib --test proof --test model -- attack:: tests::apart:: tests::region::no_better coherence::tests::no_subset --show-output
 
 pictures: python
 	$(VENV)/bin/python docs/pictures.py

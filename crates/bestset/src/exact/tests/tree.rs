@@ -106,6 +106,8 @@ pub(super) struct TreeTally {
     pub steps: usize,
     pub moved: usize,
     pub far: usize,
+    /// Better subsets that were looked for, and bounds that were compared.
+    pub claims: usize,
 }
 
 impl Attack {
@@ -224,7 +226,7 @@ impl Attack {
             tree.process(batch, &mut monitor).unwrap();
             seen.steps += 1;
             seen.moved += tree.frontier.open().filter(|n| n.moved.is_some()).count();
-            self.check(&tree);
+            seen.claims += self.check(&tree);
         }
         let (best, least, slack) = (tree.pool.entries()[0].0, self.least(), self.slack());
         let found = best <= least + tree.room().max(2e-9) + 10.0 * slack;
@@ -232,8 +234,9 @@ impl Attack {
         assert!(found || admitted, "{best} {least}: {}", self.label());
     }
 
-    /// No better subset is lost, and no bound is above a subset of its node.
-    fn check(&self, tree: &Tree<'_, '_>) {
+    /// No better subset is lost, and no bound is above a subset of its node; how many there were.
+    fn check(&self, tree: &Tree<'_, '_>) -> usize {
+        let mut claims = tree.frontier.len();
         let (cost, slack) = (&self.cost, self.slack());
         let goal = tree.pool.limit() - tree.room() - slack;
         let entries = tree.pool.entries();
@@ -243,6 +246,7 @@ impl Attack {
             // A node that was given up says so.
             let is_admitted = tree.frontier.closed.max(tree.frontier.unseen) <= cost[m] + slack;
             let is_kept = is_held || is_admitted || !self.is_distinct(m);
+            claims += 1;
             assert!(is_kept, "{m:b} of cost {} was lost below {goal}: {}", cost[m], self.label());
         }
         for node in tree.frontier.open() {
@@ -250,6 +254,7 @@ impl Attack {
             let least = subsets.map(|&m| cost[m]).fold(f64::INFINITY, f64::min);
             assert!(node.bound <= least + slack, "{} is above {least}: {}", node.bound, self.label());
         }
+        claims
     }
 }
 
@@ -408,7 +413,7 @@ mod long {
                 }
             });
         }
-        let TreeTally { steps, moved, far } = seen;
+        let TreeTally { steps, moved, far, .. } = seen;
         assert!(steps > 1000 && moved > 500 && far > 200, "{steps} steps, {moved} moved, {far} far");
     }
 }
