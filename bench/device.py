@@ -5,7 +5,7 @@
     python bench/device.py pairs     [--samples 1000] [--features 100000] ...     the largest products of all pairs of columns
 
 Needs the package, numpy, and PyTorch or CuPy (``--library array_api_strict`` tries it out without a device, with small sizes). Data are
-drawn on the device: unit columns, ten coefficients +-1, SNR 5, lambda0 0.1, lambda2 0.05 (bench/exact.py has the same at p = 10^5).
+drawn on the device: unit columns, ten coefficients +-1, SNR 5, lambda0 0.1, lambda2 0.05 unless given (bench/exact.py has the same at p = 10^5).
 Prints the seconds of a pass beside what the memory of the device allows, of the default solve, and of a proof.
 """
 
@@ -193,7 +193,7 @@ def dense(library: Any, n: int, p: int, found: dict[str, Any], everything: bool)
     support = np.sort(rng.choice(p, 10, replace=False))
     signal = design.columns(support) @ rng.choice([-1.0, 1.0], 10)
     y = signal + np.sqrt(signal @ signal / n / 5.0) * rng.standard_normal(n)
-    given: dict[str, Any] = {"lambda0": 0.1, "lambda2": 0.05, "standardize": False, "fit_intercept": False}
+    given: dict[str, Any] = {"lambda0": 0.1, "lambda2": found["lambda2"], "standardize": False, "fit_intercept": False}
     shown("solve", timed("solve", lambda: bestset.solve(design, y, prove=None, **given), found, design), found, support)
     proof = timed("proof", lambda: bestset.solve(design, y, method="exact", gap=1e-4, time_limit=found["limit"], **given), found, design)
     shown("proof", proof, found, support)
@@ -226,6 +226,7 @@ def main() -> None:
     parser.add_argument("--features", type=int)
     parser.add_argument("--library", default="torch", help="torch, or a library of the array API")
     parser.add_argument("--device", default="cuda", help="of PyTorch")
+    parser.add_argument("--lambda2", type=float, default=0.05, help="of dense")
     parser.add_argument("--limit", type=float, default=100.0, help="seconds for the proof")
     parser.add_argument("--everything", action="store_true", help="a solve with all defaults as well: a path, and EBIC chooses")
     parser.add_argument("--json", help="file for the figures")
@@ -234,7 +235,7 @@ def main() -> None:
     usual = {"dense": (1000, 10_000_000), "genotypes": (487_409, 805_426), "pairs": (1000, 100_000)}[given.what]
     n, p = given.samples or usual[0], given.features or usual[1]
     found: dict[str, Any] = {"what": given.what, "samples": n, "features": p, "library": given.library, "device": given.device}
-    found["limit"] = given.limit
+    found["limit"], found["lambda2"] = given.limit, given.lambda2
     {"dense": dense, "genotypes": genotypes, "pairs": pairs}[given.what](library, n, p, found, given.everything)
     found["host memory, GB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"host memory: {found['host memory, GB']:.1f} GB", flush=True)

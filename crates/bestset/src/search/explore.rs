@@ -9,6 +9,10 @@ const REST: (usize, u64) = (4, 10);
 /// Steps without a lower P after which a walk ends, for each position; it may be told to end sooner.
 const PATIENCE: usize = 20;
 
+/// Steps of a walk at the most, as so many times its patience: where columns depend on each other but for their last digits, a tableau loses its own, and finds
+/// values lower and lower that no fit has. Nine features took minutes.
+const LONGEST: usize = 16;
+
 /// A support next to the last one.
 pub struct Neighbour {
     /// The tableau there.
@@ -22,7 +26,7 @@ pub struct Neighbour {
 /// At each step the flip of one feature that lowers P most, or raises it least, among those not moved lately. Returns the
 /// coefficients with the lowest P met, if that is below the start by more than `margin`.
 ///
-/// `flip` takes a position in or out, or ends the walk; so do at most `patience` steps without a lower P. What moved rests
+/// `flip` takes a position in or out, or ends the walk; so do at most `patience` steps without a lower P, or many times as many in all. What moved rests
 /// for a number of steps from a fixed sequence: the walk is the same every time and does not run in circles.
 pub fn walk(
     start: (Tableau, f64),
@@ -35,7 +39,7 @@ pub fn walk(
     let mut resting = vec![0; tableau.len()];
     let (mut step, mut improved, mut random) = (0, 0, 1);
     let patience = patience.min(PATIENCE * tableau.len());
-    while step < improved + patience {
+    while step < (improved + patience).min(LONGEST * patience) {
         step += 1;
         let free = |k: usize, change: f64| resting[k] < step || value + change < lowest - margin;
         let Some(k) = best_flip(&tableau, free) else { continue };
@@ -63,4 +67,31 @@ fn draw(state: &mut u64) -> u64 {
     *state ^= *state >> 7;
     *state ^= *state << 17;
     *state >> 33
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::design::Dense;
+    use crate::relaxation::workspace::Workspace;
+    use crate::{Penalty, Problem};
+
+    /// Values that fall for ever are those of a tableau that has lost its digits: the walk ends all the same.
+    #[test]
+    fn a_walk_whose_values_keep_falling_ends() {
+        let design = Dense::new(4, 3, vec![1.0, 0.0, 0.5, 2.0, 0.0, 1.0, 1.0, -1.0, 1.0, 1.0, -1.0, 0.3]).unwrap();
+        let problem = Problem::new(&design, vec![1.0, 2.0, -1.0, 0.5], Penalty::new(0.1, 0.0, 0.1)).unwrap();
+        let mut work = Workspace::new(&problem);
+        work.include_all(&[0, 1, 2]).unwrap();
+        let (gradients, beta, coordinates) = (work.gradients(), work.beta.clone(), work.coordinates.clone());
+        let tableau = Tableau::new(&work.gram(), &coordinates, &beta, &gradients).unwrap();
+        let (mut steps, mut value, patience) = (0, 0.0, 5);
+        let flip = |mut tableau: Tableau, k: usize| {
+            tableau.pivot(k);
+            (steps, value) = (steps + 1, value - 1.0);
+            Some(Neighbour { tableau, value, moved: vec![k] })
+        };
+        assert!(walk((tableau, 0.0), 1e-9, patience, flip).is_some());
+        assert!(steps > patience && steps <= LONGEST * patience, "{steps} steps");
+    }
 }
