@@ -129,7 +129,7 @@ fn cancelled_from_another_thread() {
 fn bounds_are_true_where_every_problem_is_taken_for_large() {
     let mut rng = rng(72);
     let large = Thresholds { long: 0, costly: 0, ..Thresholds::default() };
-    let (mut passes, mut looser, total) = ([[0.0; 2]; 2], 0, share(400));
+    let (mut passes, mut looser, total) = ([[0.0; 2]; 2], 0, 400);
     for trial in 0..total {
         let case = case(&mut rng, &Shape { attained: true, certified: true, ..Shape::new(3..=16, 2..=8) });
         let (all, singles) = (enumerate(&case), (0..case.p).map(|j| vec![j]).collect::<Vec<_>>());
