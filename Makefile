@@ -76,8 +76,9 @@ BESIDE = $(MAKE) -j 3 $(if $(filter output-sync,$(.FEATURES)),--output-sync=targ
 HAS_PYTHON = { [ -x $(VENV)/bin/python ] || $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; }
 PYTHON_WANTED = $(PYTHON), 3.10 or newer, is wanted, and its venv (Debian, Ubuntu: apt install python3-venv)
 
-# What one waits for after every step is half of what a change must pass (CHECK=yes, in .ci/run). Left out are tests that draw many problems,
-# kill processes again and again or start clusters, in modules called long or attack and in Python of the mark long; and the unit tests inside of
+# What one waits for after every step is a part of what a change must pass (CHECK=yes, in .ci/run). Left out are tests that draw many problems,
+# kill processes again and again or start clusters, in modules called long or attack and in Python of the mark long; four fifths of the problems
+# of those that ask `share` how many they draw, which reads CHECK; R CMD check, for testthat; and the unit tests inside of
 # libraries, for which the core would be compiled a second time. The examples are compiled by `make lint`, with all other targets; here nothing is compiled that is not run:
 # the modules of Python and R have no tests.
 ifeq ($(CHECK),)

@@ -145,7 +145,8 @@ def test_functions_and_certificates():
     assert all(point.lower_bound <= point.objective for point in along)
 
 
-def test_files_and_the_command_line(tmp_path):
+@pytest.mark.parametrize("word", ["fit", pytest.param("exact", marks=pytest.mark.long), pytest.param("cv", marks=pytest.mark.long)])
+def test_files_and_the_command_line(tmp_path, word):
     pandas = pytest.importorskip("pandas")
     X, y = drawn()
     frame = pandas.DataFrame(X, columns=list("abcdefghijkl")).assign(tree=y)
@@ -153,20 +154,20 @@ def test_files_and_the_command_line(tmp_path):
     frame = pandas.read_csv(tmp_path / "trees.csv", float_precision="round_trip")
     features = frame.drop(columns="tree")
     made = {"fit": BestSubsetClassifier(), "exact": BestSubsetClassifier(method="exact"), "cv": BestSubsetClassifierCV()}
-    for word, model in made.items():
-        words = [command(), word, tmp_path / "trees.csv", "-t", "tree", "-o", tmp_path / "there.json", "--json"]
-        done = subprocess.run([str(w) for w in words], capture_output=True, text=True)
-        assert done.stdout, done.stderr
-        told = json.loads(done.stdout)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model.fit(features, frame["tree"])
-        assert told["data"]["class_names"] == list(model.classes_)
-        own = {name: model.coef_[:, j] for name, j in zip(model.results_[0].selected, model.support_)}
-        assert sorted(own) == sorted(f["name"] for f in told["features"])
-        for feature in told["features"]:
-            np.testing.assert_allclose(feature["coefficients"], own[feature["name"]], rtol=1e-12, atol=1e-300)
-        np.testing.assert_allclose(told["intercepts"], model.intercept_, rtol=1e-12)
+    model = made[word]
+    words = [command(), word, tmp_path / "trees.csv", "-t", "tree", "-o", tmp_path / "there.json", "--json"]
+    done = subprocess.run([str(w) for w in words], capture_output=True, text=True)
+    assert done.stdout, done.stderr
+    told = json.loads(done.stdout)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(features, frame["tree"])
+    assert told["data"]["class_names"] == list(model.classes_)
+    own = {name: model.coef_[:, j] for name, j in zip(model.results_[0].selected, model.support_)}
+    assert sorted(own) == sorted(f["name"] for f in told["features"])
+    for feature in told["features"]:
+        np.testing.assert_allclose(feature["coefficients"], own[feature["name"]], rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(told["intercepts"], model.intercept_, rtol=1e-12)
     model.save(tmp_path / "here.json")
     for file in ("here.json", "there.json"):
         loaded = bestset.load(tmp_path / file)

@@ -57,6 +57,15 @@ def data(n=90, p=70, kind=np.float64):
 
 def test_sweeps_have_the_bits_of_one_process(client, in_parts):
     X, y = data(kind=np.float32)
+    there = da.from_array(X, chunks=(-1, 35)).persist()
+    same(bd.solve(there, y, client=client, k=2, prove=None), bestset.solve(X, y, k=2, prove=None))
+    one, other = bd.subsets(there, y, 1), bestset.subsets(X, y, 1)
+    assert np.array_equal(one[0].support, other[0].support) and one[0].objective == other[0].objective
+
+
+@pytest.mark.long
+def test_all_sweeps_have_the_bits_of_one_process(client, in_parts):
+    X, y = data(kind=np.float32)
     there = da.from_array(X, chunks=(-1, 16)).persist()
     # Without proofs that the clock would end.
     for given in ({"prove": None, "max_size": 5}, {"lambda0": 0.6, "method": "exact"}, {"k": 3, "prove": None}):
@@ -209,13 +218,15 @@ def test_genotypes_are_read_by_the_workers(client, tmp_path):
     assert abs(found.objective - other.objective) <= 1e-10 * other.objective
 
 
-def test_estimators(client, in_parts):
+@pytest.mark.parametrize("classifies", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_estimators(client, in_parts, classifies):
     X, y = data()
     there = da.from_array(X, chunks=(-1, 20)).persist()
-    for kind, plain, target in (
+    kinds = (
         (bd.DaskBestSubsetRegressor, bestset.BestSubsetRegressor, y),
         (bd.DaskBestSubsetClassifier, bestset.BestSubsetClassifier, y > 1),
-    ):
+    )
+    for kind, plain, target in kinds[classifies : classifies + 1]:
         model, local = kind(client=client, max_size=4, prove=None).fit(there, da.from_array(target)), plain(max_size=4, prove=None).fit(X, target)
         assert np.array_equal(model.coef_, local.coef_) and model.dual_gap_ == local.dual_gap_
         assert np.array_equal(model.predict(there), local.predict(X))

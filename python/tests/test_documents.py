@@ -21,7 +21,11 @@ def test_there_are_examples():
     assert len(EXAMPLES) >= 8
 
 
-@pytest.mark.parametrize("example", [pytest.param(e, marks=[pytest.mark.long] if e.stem == "cluster" else [], id=e.stem) for e in EXAMPLES])
+#: Those that take seconds.
+LONG = ("against_lasso", "classification", "cluster", "sparse_text")
+
+
+@pytest.mark.parametrize("example", [pytest.param(e, marks=[pytest.mark.long] if e.stem in LONG else [], id=e.stem) for e in EXAMPLES])
 def test_example(example, capsys):
     runpy.run_path(str(example), run_name="__main__")
     assert capsys.readouterr().out
@@ -37,6 +41,7 @@ def test_readme(name, tmp_path, monkeypatch):
         exec(compile(block, name, "exec"), space)
 
 
+@pytest.mark.long
 def test_types():
     pytest.importorskip("mypy")
     done = subprocess.run([sys.executable, "-m", "mypy"], cwd=ROOT, capture_output=True, text=True)

@@ -268,10 +268,22 @@ CUT = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("what", [pytest.param(what, marks=pytest.mark.long) if what == "huber" else what for what in CUT])
+@pytest.mark.parametrize("what, step", [("price", 1), ("exact", 1), *((what, 7) for what in CUT if what not in ("price", "exact"))])
+def test_ctrl_c_at_some_calls_returns_an_answer_with_a_bound(what, step, signals):
+    cut_at(what, step)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("what", [what for what in CUT if what not in ("price", "exact")])
+@pytest.mark.long
 def test_ctrl_c_at_any_call_returns_an_answer_with_a_bound(what, signals):
+    cut_at(what, 1)
+
+
+def cut_at(what, step):
+    """Calls that are so many apart, until there are no more."""
     X, y = regression(n=40, p=12, noise=2.0)
-    for calls in range(10_000):
+    for calls in range(0, 10_000, step):
         there = Interrupted(X, calls + calls // 4)
         found = CUT[what](there, y)
         one = found[0] if what == "path" else found

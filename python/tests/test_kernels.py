@@ -175,15 +175,15 @@ def test_groups_begin_alike():
     ("source", "fault"),
     [
         ("dense", ("(double)now[r][c]", "(double)(float)now[r][c]")),
-        ("dense", ("fma((double)now[r][c], a[m], sum[c][m])", "(double)(float)fma((double)now[r][c], a[m], sum[c][m])")),
-        ("dense", ("step >>= 1) x +=", "step >>= 2) x +=")),
-        ("dense", ("if (row >= end) break;", "")),
+        pytest.param("dense", ("fma((double)now[r][c], a[m], sum[c][m])", "(double)(float)fma((double)now[r][c], a[m], sum[c][m])"), marks=pytest.mark.long),
+        pytest.param("dense", ("step >>= 1) x +=", "step >>= 2) x +="), marks=pytest.mark.long),
+        pytest.param("dense", ("if (row >= end) break;", ""), marks=pytest.mark.long),
         ("genotypes", ("left = (left - digit) >> 8", "left = left >> 8")),
-        ("genotypes", ("4 - (shift >> 2)", "4")),
-        ("genotypes", ("(shift & 3) * words", "0 * words")),
+        pytest.param("genotypes", ("4 - (shift >> 2)", "4"), marks=pytest.mark.long),
+        pytest.param("genotypes", ("(shift & 3) * words", "0 * words"), marks=pytest.mark.long),
         ("genotypes", ("if (!ones) sum[0] -= sum[1];", "")),
-        ("genotypes", (">> (2 * k)) << (8 * d)", ">> k) << (8 * d)")),
-        ("genotypes", ("fma(upper, 4294967296.0, pair)", "pair")),
+        pytest.param("genotypes", (">> (2 * k)) << (8 * d)", ">> k) << (8 * d)"), marks=pytest.mark.long),
+        pytest.param("genotypes", ("fma(upper, 4294967296.0, pair)", "pair"), marks=pytest.mark.long),
     ],
 )
 def test_faults_are_found(kernels, source, fault):

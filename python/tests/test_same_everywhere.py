@@ -62,9 +62,20 @@ def answer(found):
     return {feature["name"]: feature["coefficient"] for feature in found["features"]}, found["intercept"]
 
 
-@pytest.mark.parametrize("file, target, reading, most", FILES, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize("file, target, reading, most", FILES[:2], ids=lambda value: value if isinstance(value, str) else "")
 @pytest.mark.parametrize("word", ["fit", "cv", "exact"])
 def test_the_same_model(file, target, reading, most, word):
+    model_is_the_same(file, target, reading, most, word)
+
+
+@pytest.mark.parametrize("file, target, reading, most", FILES[2:], ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize("word", ["fit", "cv", "exact"])
+@pytest.mark.long
+def test_the_same_model_of_many_features(file, target, reading, most, word):
+    model_is_the_same(file, target, reading, most, word)
+
+
+def model_is_the_same(file, target, reading, most, word):
     X, y = read(file, target)
     classes = y.dtype == object or y.dtype.kind not in "fi"
     estimators = {

@@ -13,17 +13,21 @@ from bestset import (
     BestSubsetSelector,
 )
 
+#: Every rule of scikit-learn's, on one estimator of each kind; cross-validation of classes is that of numbers in classes that are fitted here.
 ESTIMATORS = [
     BestSubsetRegressor(),
+    BestSubsetClassifier(),
+    BestSubsetRegressorCV(),
+    BestSubsetSelector(),
+]
+#: The same estimators on other ways through them.
+OTHERS = [
     BestSubsetRegressor(k=2),
     BestSubsetRegressor(loss="huber"),
     BestSubsetRegressor(loss="poisson"),
-    BestSubsetClassifier(),
     BestSubsetClassifier(multi_class="ovr"),
     BestSubsetClassifier(loss="squared_hinge"),
-    BestSubsetRegressorCV(),
     BestSubsetClassifierCV(cv=3),
-    BestSubsetSelector(),
 ]
 #: Of these no check is skipped either.
 UNSKIPPED = (BestSubsetRegressor, BestSubsetSelector, BestSubsetRegressorCV)
@@ -32,6 +36,17 @@ UNSKIPPED = (BestSubsetRegressor, BestSubsetSelector, BestSubsetRegressorCV)
 @parametrize_with_checks(ESTIMATORS)
 @pytest.mark.filterwarnings("ignore:No features were selected")
 def test_check(estimator, check):
+    passes(estimator, check)
+
+
+@parametrize_with_checks(OTHERS)
+@pytest.mark.filterwarnings("ignore:No features were selected")
+@pytest.mark.long
+def test_check_of_others(estimator, check):
+    passes(estimator, check)
+
+
+def passes(estimator, check):
     try:
         check(estimator)
     except SkipTest as reason:

@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
-# The tests of the R package: R CMD check --as-cran of the source package, which runs testthat, and the session of its README.
+# The tests of the R package: testthat of what is installed of this folder as it is, and the session of its README. CHECK=yes has the same of
+# the source package, by R CMD check --as-cran, which runs its examples as well and looks at all that is in it, and runs its vignettes.
 # Skipped, with a message, where R or a package is missing; PYTHON names an interpreter with the package bestset to compare with.
 # What is linked and tested is the engine as `make test-r` has compiled it with the workspace. CHECK=yes makes that of the source package by
 # its own rules, of the crates in it alone, as far as the compiler checks it; WHOLE=yes to the end, with all optimisation.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-debian="r-base-core r-cran-matrix r-cran-testthat r-cran-knitr r-cran-rmarkdown r-cran-survival pandoc"
+whole=${CHECK:-}${WHOLE:-}
+debian="r-base-core r-cran-matrix r-cran-testthat r-cran-survival${whole:+ r-cran-knitr r-cran-rmarkdown pandoc xz-utils}"
 if ! command -v R >/dev/null; then
     echo "make test-r: skipped, there is no R (Debian: apt install $debian)"
     exit 0
 fi
-if ! command -v python3 >/dev/null; then
-    echo "make test-r: skipped, there is no python3, which makes the source package (Debian: apt install python3)"
-    exit 0
-fi
-missing=$(Rscript -e 'wanted <- c("Matrix", "testthat", "knitr", "rmarkdown", "survival"); cat(wanted[!wanted %in% rownames(installed.packages())])')
-if [ -n "$missing" ] || ! command -v pandoc >/dev/null || ! command -v xz >/dev/null; then
-    echo "make test-r: skipped, R has no ${missing:-pandoc or xz} (Debian: apt install $debian xz-utils)"
+missing=$(Rscript -e 'wanted <- commandArgs(TRUE); cat(wanted[!wanted %in% rownames(installed.packages())])' \
+    Matrix testthat survival ${whole:+knitr rmarkdown})
+for program in ${whole:+pandoc python3 xz}; do
+    command -v "$program" >/dev/null || missing="$missing $program"
+done
+if [ -n "$missing" ]; then
+    echo "make test-r: skipped, R has no $missing (Debian: apt install $debian)"
     exit 0
 fi
 
@@ -37,6 +39,17 @@ if [ -d ../shared/data ]; then BESTSET_DATA=$(cd ../shared/data && pwd) && expor
 if [ -x target/debug/bestset ]; then export BESTSET_COMMAND=$PWD/target/debug/bestset; fi
 if [ -n "${PYTHON:-}" ] && "$PYTHON" -c 'import bestset' 2>/dev/null; then
     BESTSET_PYTHON=$(command -v "$PYTHON") && export BESTSET_PYTHON
+fi
+
+if [ -z "$whole" ]; then
+    quick=$PWD/target/r-quick
+    rm -rf "$quick" && mkdir -p "$quick/library" && cp -R r "$quick/bestset"
+    BESTSET_LIBRARY=$engine R CMD INSTALL --no-lock --no-byte-compile --no-docs --no-test-load --library="$quick/library" "$quick/bestset"
+    export R_LIBS=$quick/library
+    (cd "$quick/bestset/tests" && Rscript testthat.R)
+    cd r && Rscript dev/readme.R
+    echo "make test-r: passed"
+    exit 0
 fi
 
 rm -f "$out"/bestset_*.tar.gz

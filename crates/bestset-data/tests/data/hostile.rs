@@ -153,7 +153,7 @@ fn apply(bytes: &mut Vec<u8>, damage: &Damage) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::share(150) as u32, ..ProptestConfig::default() })]
 
     #[test]
     fn damaged_files_are_refused_or_read(damages in prop::collection::vec(damage(), 1..5)) {

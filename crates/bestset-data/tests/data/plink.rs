@@ -249,7 +249,8 @@ fn damaged_cohorts_end_in_an_error_that_names_a_file_or_in_whole_data() {
     let all = [&files.bed, &files.bim, &files.fam, &traits, &covariates];
     let whole: Vec<Vec<u8>> = all.iter().map(|path| std::fs::read(path).unwrap()).collect();
     let (mut rng, mut good) = (ChaCha8Rng::seed_from_u64(18), 0);
-    let rounds = std::env::var("BESTSET_DAMAGED").map_or(2_000, |text| all.len() * text.parse::<usize>().unwrap());
+    let rounds = std::env::var("BESTSET_DAMAGED")
+        .map_or_else(|_| crate::share(2_000), |text| all.len() * text.parse::<usize>().unwrap());
     for round in 0..rounds {
         let options = CohortOptions { on_disk: round % 2 == 1, ..options.clone() };
         let file = round % all.len();

@@ -43,7 +43,7 @@ fn columns(table: &Table) -> Vec<Vec<u64>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::share(64) as u32, ..ProptestConfig::default() })]
 
     #[test]
     fn every_bit_of_numbers_comes_back(table in dense()) {

@@ -13,6 +13,7 @@
 //! | `real_data` | [`data_file`], [`table`]: files beside the project | answers that are known |
 //! | `claims` | [`holds`]: bound ≤ P* ≤ objective, and `optimal` only if it is | every answer |
 //! |  | [`sizes_hold`]: the same of the best subset of every size | leaps and bounds, enumeration |
+//! |  | [`share`]: how many problems are drawn | tests that draw many |
 //! |  | [`seeds`], [`Tally`]: which seeds an attack draws, what came of them | the `attack` modules, `make attack` |
 //!
 //! | generator | what it draws |
@@ -44,7 +45,7 @@ mod twofold;
 mod watched;
 
 pub use case::{Case, Store, compress, plain, sized};
-pub use claims::{Tally, holds, holds_between, seeds, sizes_hold};
+pub use claims::{Tally, holds, holds_between, seeds, share, sizes_hold};
 pub use classes::ClassCase;
 pub use enumerate::{
     Enumeration, brackets, cost, enumerate, fit, least_of, members, refit, relaxed, subset_costs, subset_fits,

@@ -1,6 +1,6 @@
 //! The partial likelihood (MATH 15.5–15.11) against its definition: value, slopes, curvature, conjugate, bounds and answers.
 
-use crate::common::{assert_close, normal, rng, survival_case};
+use crate::common::{assert_close, normal, rng, share, survival_case};
 use bestset::design::Dense;
 use bestset::{
     Coefficients, CoupledLoss, Error, KaplanMeier, Method, Options, Penalty, Problem, Status, Survival, Ties, solve,
@@ -120,8 +120,8 @@ fn the_conjugate_is_the_supremum() {
 #[test]
 fn weak_duality_at_random_dual_points() {
     let mut rng = rng(2104);
-    let mut finite = 0;
-    for trial in 0..300 {
+    let (mut finite, total) = (0, share(300));
+    for trial in 0..total {
         let case = survival_case(&mut rng, 3 + trial % 25, 3, trial % 2 == 0);
         let design = case.design();
         let problem = case.problem(&design);
@@ -133,14 +133,14 @@ fn weak_duality_at_random_dual_points() {
             finite += usize::from(bound.is_finite());
         }
     }
-    assert!(finite > 1100, "{finite}");
+    assert!(12 * finite > 44 * total, "{finite}");
 }
 
 #[test]
 fn answers_equal_enumeration() {
     let mut rng = rng(2105);
-    let mut proved = 0;
-    for trial in 0..200 {
+    let (mut proved, total) = (0, share(200));
+    for trial in 0..total {
         let case = survival_case(&mut rng, 6 + trial % 25, 1 + trial % 6, trial % 3 == 0);
         let design = case.design();
         let (problem, best) = (case.problem(&design), case.best());
@@ -156,7 +156,7 @@ fn answers_equal_enumeration() {
             }
         }
     }
-    assert!(proved >= 195, "{proved}");
+    assert!(proved >= total - total / 40, "{proved}");
 }
 
 #[test]

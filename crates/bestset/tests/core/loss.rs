@@ -1,6 +1,6 @@
 //! Losses and conjugates of MATH §2 against their definitions.
 
-use crate::common::{LOSSES, UNIFORM, assert_close, normal, respond, rng};
+use crate::common::{LOSSES, UNIFORM, assert_close, normal, respond, rng, share};
 use bestset::Loss;
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, RngSeed};
@@ -259,7 +259,7 @@ fn losses_of_far_targets_keep_their_digits() {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 4000,
+        cases: share(4000) as u32,
         rng_seed: RngSeed::Fixed(3),
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("proptest-regressions"))),
         ..ProptestConfig::default()

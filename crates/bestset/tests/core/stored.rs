@@ -1,7 +1,7 @@
 //! Columns in files: the bits of the same matrix in memory, whatever is asked of them; files that are damaged, change or shrink are errors
 //! that name the place.
 
-use super::common::{Shape, case, compress, normal, rng};
+use super::common::{Shape, case, compress, normal, rng, share};
 use bestset::cv::{CvOptions, Folds, cross_validate};
 use bestset::design::{self, Column, ColumnSubset, Csc, Dense, Design, RowSubset, Standardized, Stored};
 use bestset::path::{Grid, PathOptions, path};
@@ -258,7 +258,7 @@ fn moments_are_kept_beside_the_file_when_asked_for() {
 
 /// How many damaged files of each kind: `BESTSET_DAMAGED`, or so many.
 fn damaged(usual: usize) -> usize {
-    std::env::var("BESTSET_DAMAGED").map_or(usual, |text| text.parse().unwrap())
+    std::env::var("BESTSET_DAMAGED").map_or_else(|_| share(usual), |text| text.parse().unwrap())
 }
 
 /// Parts of a sparse matrix, each damaged in turn: an error that names the folder or a part, or sums of the numbers that there are.

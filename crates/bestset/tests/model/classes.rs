@@ -1,7 +1,7 @@
 //! Many classes from samples to a model: answers against the enumeration of all subsets, coefficients against a fit of their own, folds
 //! by hand, files, and what is refused.
 
-use crate::common::{ClassCase, assert_close, normal, rng};
+use crate::common::{ClassCase, assert_close, normal, rng, share};
 use bestset::criteria::Criterion;
 use bestset::cv::{Rule, Score};
 use bestset::design::{Dense, Design};
@@ -391,8 +391,8 @@ fn paths_of_classes_leave_out_few_sizes() {
 /// within reach, and a bound is not above it.
 #[test]
 fn sizes_of_classes_grow_from_nothing() {
-    let mut best = 0;
-    for seed in 0..8 {
+    let (mut best, total) = (0, share(8));
+    for seed in 0..total as u64 {
         let mut case = plain(4500 + seed, 60, 8, 3);
         case.penalty.lambda2 = 1e-3;
         let k = 1 + seed as usize % 4;
@@ -410,7 +410,7 @@ fn sizes_of_classes_grow_from_nothing() {
         assert!(found.solution.certificate.lower_bound <= own, "{seed}");
         best += usize::from(own <= least * (1.0 + 1e-9));
     }
-    assert!(best >= 7, "{best} of 8 are the best");
+    assert!(best + 1 >= total, "{best} of {total} are the best");
 }
 
 /// A near copy of a feature in the model has nothing to gain beside it: exchanging the two is looked at all the same. Of neighbours correlated
@@ -418,7 +418,7 @@ fn sizes_of_classes_grow_from_nothing() {
 #[test]
 fn near_copies_are_exchanged() {
     let (n, p, classes, k) = (80, 300, 3, 6);
-    for seed in 0..6 {
+    for seed in 0..share(6) as u64 {
         let mut rng = rng(4700 + seed);
         let mut case = plain(4700 + seed, n, p, classes);
         (1..p).for_each(|j| {

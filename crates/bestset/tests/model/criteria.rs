@@ -1,6 +1,6 @@
 //! Criteria by their definitions, along a path, and the refits they are taken at.
 
-use crate::common::{Shape, assert_close, case, normal, rng};
+use crate::common::{Shape, assert_close, case, normal, rng, share};
 use bestset::criteria::{Criterion, Fit, refit};
 use bestset::design::Dense;
 use bestset::groups::Groups;
@@ -190,7 +190,7 @@ fn a_path_for_a_criterion_ends_where_it_has_chosen() {
     let mut rng = rng(733);
     let ebic = Criterion::Ebic { gamma: 1.0 };
     let (mut all, mut made) = (0, 0);
-    for trial in 0..24 {
+    for trial in 0..share(24) {
         let (n, p) = (120, 40);
         let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
         let true_ones = trial % 5;

@@ -1,7 +1,7 @@
 //! Best subsets of every size: real data with known answers, the criteria by their definitions, and every kind of problem
 //! against enumeration.
 
-use crate::common::{Shape, Table, assert_close, case, data_file, enumerate, holds, normal, rng, table};
+use crate::common::{Shape, Table, assert_close, case, data_file, enumerate, holds, normal, rng, share, table};
 use bestset::design::Dense;
 use bestset::groups::Groups;
 use bestset::{Loss, Options, Penalty, Problem, Status, Subsets, subsets, subsets_of_groups};
@@ -132,7 +132,7 @@ fn criteria_follow_their_definitions() {
 fn every_kind_of_problem_equals_enumeration() {
     let mut rng = rng(411);
     let (mut proved, mut total) = (0, 0);
-    for trial in 0..200 {
+    for trial in 0..share(200) {
         let shape = Shape { wild: false, attained: true, certified: true, ..Shape::new(3..=16, 1..=6) };
         let mut case = case(&mut rng, &shape);
         case.penalty.lambda0 = 0.0;

@@ -1,6 +1,6 @@
 //! The penalty at its limits, where it must become a model that everyone knows, and at any scale.
 
-use crate::common::assert_close;
+use crate::common::{assert_close, share};
 use bestset::{Bounds, Coordinate, Penalty};
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, RngSeed};
@@ -145,7 +145,7 @@ fn scale(zero: bool, u: f64) -> f64 {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 20_000,
+        cases: share(20_000) as u32,
         rng_seed: RngSeed::Fixed(5),
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("proptest-regressions"))),
         ..ProptestConfig::default()

@@ -1,6 +1,6 @@
 //! The walk past local minima: its prices against fits, its answers against enumeration of all subsets.
 
-use crate::common::{LOSSES, RngExt, Shape, case, cost, enumerate, fit, rng, tangled};
+use crate::common::{LOSSES, RngExt, Shape, case, cost, enumerate, fit, rng, share, tangled};
 use bestset::internals::{ActiveSet, Gram, Metric, Tableau};
 use bestset::{Loss, Options, solve};
 
@@ -58,7 +58,7 @@ fn flips_of_part_of_a_tableau_cost_what_fits_say() {
 fn the_default_answer_is_nearly_always_the_best_subset() {
     let mut rng = rng(613);
     let (mut best, mut total) = (0, 0);
-    for _ in 0..600 {
+    for _ in 0..share(600) {
         let case =
             case(&mut rng, &Shape { attained: true, wild: false, certified: true, ..Shape::new(4..=20, 2..=10) });
         let all = enumerate(&case);

@@ -3,7 +3,7 @@
 
 use crate::common::{
     RngExt, Shape, brackets, case, dependent, enumerate, holds, holds_between, least_of, members, pick, power, price,
-    rng,
+    rng, share,
 };
 use crate::search::moves::check_swap;
 use bestset::internals::Thresholds;
@@ -14,7 +14,7 @@ use bestset::{CancelFlag, Loss, Method, Options, Penalty, Status, solve};
 fn bounds_answers_and_claims_of_the_default_solver_are_true() {
     let mut rng = rng(71);
     let (mut optimal, mut exact, mut total) = (0, 0, 0);
-    for trial in 0..1200 {
+    for trial in 0..share(1200) {
         let case = case(&mut rng, &Shape { attained: true, ..Shape::new(3..=16, 1..=8) });
         let all = enumerate(&case);
         case.with_problem(|problem| {
@@ -129,8 +129,8 @@ fn cancelled_from_another_thread() {
 fn bounds_are_true_where_every_problem_is_taken_for_large() {
     let mut rng = rng(72);
     let large = Thresholds { long: 0, costly: 0, ..Thresholds::default() };
-    let (mut passes, mut looser) = ([[0.0; 2]; 2], 0);
-    for trial in 0..400 {
+    let (mut passes, mut looser, total) = ([[0.0; 2]; 2], 0, 400);
+    for trial in 0..total {
         let case = case(&mut rng, &Shape { attained: true, certified: true, ..Shape::new(3..=16, 2..=8) });
         let (all, singles) = (enumerate(&case), (0..case.p).map(|j| vec![j]).collect::<Vec<_>>());
         let fits = brackets(&case, &singles);
@@ -158,5 +158,5 @@ fn bounds_are_true_where_every_problem_is_taken_for_large() {
         });
     }
     let [solves, paths] = passes;
-    assert!(solves[1] < solves[0] && paths[1] < paths[0] && looser > 20, "{passes:?} {looser}");
+    assert!(solves[1] < solves[0] && paths[1] < paths[0] && looser > total / 20, "{passes:?} {looser}");
 }

@@ -2,7 +2,7 @@
 
 use crate::common::{
     Case, ChaCha8Rng, LOSSES, RngExt, Shape, Tally, awkward_columns, brackets, case, dependent, holds_between, hostile,
-    least_of, members, near_copies, nearly_dependent, normal, pick, power, respond, rng, sized, twofold_fits,
+    least_of, members, near_copies, nearly_dependent, normal, pick, power, respond, rng, share, sized, twofold_fits,
 };
 use bestset::design::Dense;
 use bestset::groups::{GroupSolution, Groups, solve_groups};
@@ -158,8 +158,9 @@ fn whole(found: &GroupSolution, groups: &Groups, k: Option<usize>, seed: u64) {
 #[test]
 fn branch_and_bound_equals_enumeration() {
     let mut tally = Tally::default();
-    (0..400).for_each(|seed| attack(seed, &mut tally));
-    tally.conclude("trees of groups", &(0..400), &[("answers", 1500, "problems"), ("proved", 970, "answers")]);
+    let seeds = 0..share(400) as u64;
+    seeds.clone().for_each(|seed| attack(seed, &mut tally));
+    tally.conclude("trees of groups", &seeds, &[("answers", 1500, "problems"), ("proved", 970, "answers")]);
 }
 
 /// Plain data for ranks and sizes: n samples of p features in groups.
@@ -177,7 +178,7 @@ fn plain(rng: &mut ChaCha8Rng, loss: Loss, lambda2: f64) -> (Case, Groups) {
 #[test]
 fn ranks_are_those_of_all_choices() {
     let mut rng = rng(712);
-    for trial in 0..60 {
+    for trial in 0..share(60) {
         let lambda2 = pick(&mut rng, &[0.3, 3.0]);
         let (case, groups) = plain(&mut rng, LOSSES[trial % LOSSES.len()], lambda2);
         let truth = Truth::new(&case, &groups);

@@ -1,6 +1,7 @@
 //! What is chosen from a path is the best at its price, or of its size, as a fit that was asked for that alone would find it.
 
 use super::{data, folded, select};
+use crate::common::share;
 use bestset::criteria::Criterion;
 use bestset::cv::Rule;
 use bestset::design::Dense;
@@ -36,7 +37,7 @@ fn check(found: &Selected, (x, y): (&Dense<'_>, &[f64]), label: &str) {
 
 #[test]
 fn the_model_is_the_best_at_its_price() {
-    for seed in 0..12 {
+    for seed in 0..share(12) as u64 {
         let (x, y, _) = hard(seed);
         for how in [folded(Rule::Min), folded(Rule::OneSe), How::Criterion(Criterion::Bic)] {
             let label = format!("{seed} {how:?}");

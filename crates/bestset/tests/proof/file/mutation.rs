@@ -1,7 +1,7 @@
 //! No false acceptance: proofs of small problems with one thing changed are rejected, or what they claim is true all the same.
 
 use super::{counts, exact, proof, squared, table, unridged, wide};
-use crate::common::{ChaCha8Rng, RngExt, Shape, case, loss_at, pick, rng, seeds, sized};
+use crate::common::{ChaCha8Rng, RngExt, Shape, case, loss_at, pick, rng, seeds, share, sized};
 use bestset::{Error, Loss, Options, Problem, Status, solve};
 use bestset_check::{Header, Penalty, Proved, Table, check};
 use std::collections::HashMap;
@@ -508,7 +508,7 @@ fn attack(seeds: std::ops::Range<u64>, each: u64, change: fn(&Written, &mut ChaC
 
 #[test]
 fn mutated_proofs_are_rejected_or_true() {
-    let outcome = attack(seeds(60), 200, mutated);
+    let outcome = attack(seeds(share(60) as u64), 200, mutated);
     let Outcome { mutated, accepted, of_others, .. } = outcome;
     assert!(accepted * 2 < mutated && accepted > 0 && of_others > 0, "{accepted} accepted, {of_others} of other data");
 }
