@@ -24,7 +24,7 @@ impl Curvatures {
     /// d_j^m = Q̃_jj − (the m − 1 largest |Q̃_jk|) (MATH 13.1): one look at all pairs; nothing where the limits end it, or the
     /// place of X that was to list them has none.
     pub fn new(problem: &Problem<'_>, outside: Outside, limits: &Limits) -> Result<Option<Self>> {
-        let Outside { pulled, own, mut error, columns, .. } = outside;
+        let Outside { pulled, own, mut error, columns, is_for_proof, .. } = outside;
         let (made, copies) = match columns {
             OutsideColumns::There(basis) => {
                 let vectors: Vec<&[f64]> = basis.vectors.iter().map(Vec::as_slice).collect();
@@ -35,7 +35,7 @@ impl Curvatures {
             OutsideColumns::Here(Copies { columns, rests }) => {
                 let made = match multiplied_elsewhere(problem.design(), &rests, &columns)? {
                     Some(made) => Some(made),
-                    None => largest_entries(rests.as_ref(), columns.as_ref(), limits).map(|listed| {
+                    None => largest_entries(rests.as_ref(), columns.as_ref(), !is_for_proof, limits).map(|listed| {
                         error += listed.error;
                         listed.rows
                     }),

@@ -116,7 +116,7 @@ pub(crate) fn applies_elsewhere(problem: &Problem<'_>, features: usize, memory: 
     problem.loss().is_quadratic() && memory.allows(rows::BYTES_OF_ROW * features as f64, 2)
 }
 
-/// Multiplications of double precision that take as long as [`bounds`] may.
+/// Multiplications of double precision that take as long as the first look of [`bounds`].
 pub(crate) fn cost(problem: &Problem<'_>) -> f64 {
     cost_of(problem, (problem.ncols() as f64).powi(2))
 }
@@ -125,7 +125,11 @@ pub(crate) fn cost(problem: &Problem<'_>) -> f64 {
 /// to nothing, and a limit ends them.
 pub(crate) fn cost_of(problem: &Problem<'_>, pairs: f64) -> f64 {
     let is_elsewhere = problem.design().lists_pairs() || problem.design().multiplies_pairs();
-    let (looks, rate) = if is_elsewhere { (SHARES.len(), pairs::rate(0.0)) } else { (1, pairs::rate(pairs.sqrt())) };
+    let (looks, rate) = if is_elsewhere {
+        (SHARES.len(), pairs::rate(0, 0.0))
+    } else {
+        (1, pairs::rate(problem.nrows(), pairs.sqrt()))
+    };
     // The processor multiplies each pair once.
     looks as f64 * 0.5 * work_of(problem, pairs) / rate
 }

@@ -27,8 +27,11 @@ const WIDTH: usize = 2048;
 /// Features from which on columns are rounded to integers: n = 1000, 10⁴ of them take 0.5 s in single precision. Fewer keep their digits.
 const MANY: usize = 8192;
 
-/// Multiplications of single precision, and of integers, that take as long as one of double precision: 20 and 60 · 10⁹ a second.
+/// Multiplications of single precision, and of integers, that take as long as one of double precision where nothing is gained from memory that is near.
 const RATES: (f64, f64) = (20.0, 60.0);
+
+/// Samples up to which integers cost less than [`MOST_LOST`], as a rule.
+const FEW_LOST: usize = 6000;
 
 /// What rounding to integers may cost an entry of Q̃: a hundredth of what its largest ones are at n = 1000. It grows with √n.
 const MOST_LOST: f64 = 1e-3;
@@ -42,10 +45,10 @@ const LANES: usize = 16;
 /// Entries of a row after which the lesser ones are forgotten.
 const FULL: usize = 4 * LARGEST;
 
-/// Multiplications among so many features that take as long as one of double precision.
-pub(super) fn rate(features: f64) -> f64 {
+/// Multiplications among so many features of so many samples that take as long as one of double precision.
+pub(super) fn rate(samples: usize, features: f64) -> f64 {
     let (single, integers) = RATES;
-    if features >= MANY as f64 && integers::are_fast() { integers } else { single }
+    if features >= MANY as f64 && samples <= FEW_LOST && integers::are_fast() { integers } else { single }
 }
 
 /// An entry of a row of Q̃.
@@ -69,15 +72,15 @@ enum Factors<'m> {
 }
 
 impl<'m> Factors<'m> {
-    /// In integers where that is worth it and costs few digits, with what it may cost an entry.
-    fn new(rests: MatRef<'m, f32>, columns: MatRef<'m, f32>) -> (Self, f64) {
+    /// In integers where they may be rounded to these, where that is worth it and costs few digits, with what it may cost an entry.
+    fn new(rests: MatRef<'m, f32>, columns: MatRef<'m, f32>, may_round: bool) -> (Self, f64) {
         let integers = |m: MatRef<'m, f32>| {
             IntegerColumns::new(
                 m.nrows(),
                 (0..m.ncols()).map(|k| m.col(k).try_as_col_major().expect("columns").as_slice()),
             )
         };
-        let made = if columns.ncols() >= MANY { integers(rests).zip(integers(columns)) } else { None };
+        let made = if may_round && columns.ncols() >= MANY { integers(rests).zip(integers(columns)) } else { None };
         let made = made.map(|(rests, columns)| (rests.error(&columns), Self::Integers { rests, columns }));
         match made.filter(|made| made.0 <= MOST_LOST) {
             Some((error, factors)) => (factors, error),
@@ -116,8 +119,13 @@ pub(super) struct Listed {
 
 /// The [`LARGEST`] largest |Q̃_jk|, k ≠ j, of each row j, largest first, with Q̃_jk = (rest of j)ᵀ(column k) for j < k; `None` where the
 /// limits end it.
-pub(super) fn largest_entries(rests: MatRef<'_, f32>, columns: MatRef<'_, f32>, limits: &Limits) -> Option<Listed> {
-    let (factors, error) = Factors::new(rests, columns);
+pub(super) fn largest_entries(
+    rests: MatRef<'_, f32>,
+    columns: MatRef<'_, f32>,
+    may_round: bool,
+    limits: &Limits,
+) -> Option<Listed> {
+    let (factors, error) = Factors::new(rests, columns, may_round);
     Some(Listed { rows: largest_of(&factors, limits)?, error })
 }
 
@@ -287,7 +295,7 @@ mod tests {
         let columns = Mat::<f32>::from_fn(n, count, |_, _| (normal(&mut rng) / (n as f64).sqrt()) as f32);
         let (mut silent, options) = ((), Options::default());
         let monitor = Monitor::new(&options, &mut silent);
-        let listed = largest_entries(columns.as_ref(), columns.as_ref(), &monitor).unwrap();
+        let listed = largest_entries(columns.as_ref(), columns.as_ref(), true, &monitor).unwrap();
         assert_eq!(listed.error > 0.0, integers::are_fast());
         assert!(listed.error < MOST_LOST, "{}", listed.error);
         let double = |j: usize| columns.col_as_slice(j).iter().map(|x| f64::from(*x)).collect::<Vec<f64>>();
@@ -322,7 +330,7 @@ mod tests {
             }
             let (mut silent, options) = ((), Options::default());
             let monitor = Monitor::new(&options, &mut silent);
-            let found = largest_entries(columns.as_ref(), columns.as_ref(), &monitor).unwrap().rows;
+            let found = largest_entries(columns.as_ref(), columns.as_ref(), true, &monitor).unwrap().rows;
             let all = products(columns.as_ref(), columns.as_ref());
             for (j, list) in found.iter().enumerate() {
                 let mut sizes: Vec<f32> = (0..count).filter(|k| *k != j).map(|k| all[(k, j)].abs()).collect();

@@ -90,6 +90,8 @@ pub(super) struct Outside {
     pub error: f64,
     /// At least what the checker of a proof allows for in each entry.
     proof_error: f64,
+    /// Whether a checker makes the entries itself, with an error of its own: ours is not to be larger for speed.
+    pub is_for_proof: bool,
     pub columns: OutsideColumns,
 }
 
@@ -121,7 +123,7 @@ pub(super) struct Copies {
 impl Outside {
     /// With the rounding that the checker of a proof allows for.
     pub fn for_proof(self) -> Self {
-        Self { error: self.error.max(self.proof_error), ..self }
+        Self { error: self.error.max(self.proof_error), is_for_proof: true, ..self }
     }
 
     /// Nothing where columns have too few digits.
@@ -157,7 +159,7 @@ impl Outside {
         let pulled = Pulled { features, scales, pulls: made.iter().map(|(_, m)| m.pull).collect() };
         let own = made.iter().map(|(_, m)| m.own).collect();
         let columns = OutsideColumns::Here(Copies { columns, rests });
-        Ok(Some(Self { pulled, own, error, proof_error, columns }))
+        Ok(Some(Self { pulled, own, error, proof_error, is_for_proof: false, columns }))
     }
 
     /// The same of columns that stay where X is: from their products with those of Â. Nothing where they have too few digits, or samples have
@@ -204,7 +206,14 @@ impl Outside {
         let basis = Basis { vectors, inverse, is_centred: problem.has_intercept(), apart };
         let pulled = Pulled { features, scales, pulls: made.iter().map(|m| m.2).collect() };
         let own = made.iter().map(|m| m.0).collect();
-        Ok(Some(Self { pulled, own, error, proof_error: f64::INFINITY, columns: OutsideColumns::There(basis) }))
+        Ok(Some(Self {
+            pulled,
+            own,
+            error,
+            proof_error: f64::INFINITY,
+            is_for_proof: false,
+            columns: OutsideColumns::There(basis),
+        }))
     }
 
     /// The rows of the features that pull most.

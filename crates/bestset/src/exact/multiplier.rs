@@ -1,6 +1,9 @@
 //! The price ν of one feature that makes the relaxation take k of them (MATH 11.5): the maximum over ν of min R_ν − νk, which is
 //! concave with slope (features taken) − k.
 
+/// A price from this share of the largest on is the largest: next to it what is saved would be lost to rounding, and there nothing is.
+const ALL: f64 = 0.95;
+
 /// A step from a price that is too low or too high to the next. Not tuned.
 const STEP: f64 = 1.5;
 
@@ -35,7 +38,7 @@ impl Multiplier {
         Self { size, range, near: 0.0, low: None, high: None, prices, worth, first: None }
     }
 
-    /// The same for a price within a range, where about so much is to be taken.
+    /// ψ with Σ λ0_j z_j = λ0(m₀) over the features outside an answer (MATH 13.11): the same for a price within a range, where about so much is to be taken.
     pub fn between(range: (f64, f64), size: f64, prices: usize, worth: f64) -> Self {
         Self { range, near: NEAR, size: Some(size), ..Self::new(None, prices, worth) }
     }
@@ -78,6 +81,7 @@ impl Multiplier {
             (None, Some((high, _))) if high > 1e-12 * first => high / STEP,
             _ => 0.0,
         };
+        let next = if self.near > 0.0 && next > ALL * most { most } else { next };
         Some(next.clamp(least, most)).filter(|next| next.is_finite())
     }
 }

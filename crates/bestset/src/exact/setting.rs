@@ -12,14 +12,11 @@ use crate::relaxation::workspace::Workspace;
 pub struct Added {
     /// The sum of the m₀ least prices outside the answer, at the most.
     pub paid: f64,
-    /// The least ψ.
+    /// The least ψ; the largest is one, for nodes that have added enough already.
     pub least: f64,
 }
 
 impl Added {
-    /// The largest ψ: next to 1 what is saved would be lost to rounding.
-    pub const MOST: f64 = 0.95;
-
     /// (1 − ψ) times what m₀ features cost at least.
     pub fn saved(self, psi: f64) -> f64 {
         (1.0 - psi) * self.paid

@@ -21,7 +21,7 @@ pub(crate) struct Unlisted {
 
 impl LowerBounds<'_, '_> {
     /// L with |r_j| < L ⇒ Ψ_j(x_jᵀα) = 0 for rough correlations r (MATH 11.25), and also ⇒ D + max(0, φ_j(x_jᵀα)) > P̂ where that holds at r = 0 (MATH
-    /// 5.4), for D ≥ `dual`. Each of these features has the penalty `one`, and no threshold below `least_threshold`; nothing is passed by where
+    /// 5.4), for D ≥ `dual`. Each of these features has the penalty `one`, or one with a larger λ0, for which φ and τ₀ are larger, and no threshold below `least_threshold`; nothing is passed by where
     /// penalties differ between features.
     pub(crate) fn unlisted(
         &self,

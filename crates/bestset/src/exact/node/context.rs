@@ -65,7 +65,7 @@ impl<'p, 'a> NodeContext<'_, 'p, 'a> {
     pub fn multipliers(&self) -> Multiplier {
         let (tries, worth) = (self.tuning.prices, self.tuning.price_worth);
         match self.added {
-            Some(added) => Multiplier::between((added.least, Added::MOST), added.paid, tries, worth),
+            Some(added) => Multiplier::between((added.least, 1.0), added.paid, tries, worth),
             None => Multiplier::new(self.size, tries, worth),
         }
     }

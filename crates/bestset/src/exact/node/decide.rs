@@ -30,7 +30,7 @@ pub fn decide(context: &NodeContext<'_, '_, '_>, node: &mut NodeRelaxation, best
     node.members.drop_out();
 }
 
-/// The free members that a rule can say anything about. φ ≤ λ0 + ν: a wider gap excludes nothing, and where Ψ = 0 nothing is
+/// The free members that a rule can say anything about. φ is at most the price in the node: a wider gap excludes nothing, and where Ψ = 0 nothing is
 /// included either.
 fn undecided(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, best: f64) -> Vec<usize> {
     let (members, gap) = (&node.members, best - node.dual);

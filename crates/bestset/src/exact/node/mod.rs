@@ -64,7 +64,7 @@ pub struct Node {
     pub far: Arc<Vec<usize>>,
     /// How many columns were in memory when the node was made: positions added since are open only if `far` lists them.
     pub known: usize,
-    /// Price ν of one feature on top of λ0, for a limited size (MATH 11.5).
+    /// Price ν of one feature on top of λ0, for a limited size (MATH 11.5), or the share ψ of λ0 outside the answer, among subsets that add some (MATH 13.11).
     pub multiplier: f64,
     /// Curvature moved between loss and penalty.
     pub moved: Option<Arc<MovedCurvature>>,

@@ -13,7 +13,7 @@ pub struct NodeRelaxation {
     pub intercept: f64,
     /// The dual point of the minimiser.
     pub alpha: Vec<f64>,
-    /// The price ν on top of λ0 (MATH 11.5).
+    /// The price ν on top of λ0 (MATH 11.5), or the share ψ of it outside the answer, among subsets that add some (MATH 13.11).
     pub multiplier: f64,
     /// The members' curvature, as nodes below inherit it.
     pub inherited: Option<Arc<MovedCurvature>>,

@@ -44,8 +44,8 @@ fn no_subset_that_adds_many_is_below_the_bound() {
         setting.ceiling = reach * least;
         (setting.first, setting.added) = (answer.support.clone(), Some(adding));
         let no_limit = f64::INFINITY;
-        let outer = Outer { bound: -no_limit, others: no_limit, saved: 0.0, objective: no_limit, support: 0 };
-        let seed_of_part = part_seed(&problem, root, share, adding).unwrap();
+        let outer = Outer { bound: -no_limit, others: no_limit, paid: 0.0, objective: no_limit, support: 0 };
+        let seed_of_part = part_seed(&problem, root, (share, adding), &answer).unwrap();
         let mut tree = Tree::of_part(setting, seed_of_part, outer, &mut monitor).unwrap();
         let (bound, _) = tree.grow_as_part(&mut monitor).unwrap();
         let slack = 1e-9 * (least.abs() + cost[0].abs());
@@ -72,7 +72,7 @@ fn keeps_what_adds_some(seeds: std::ops::Range<u64>) {
         }
         let answer: Vec<usize> = (0..case.p).filter(|_| rng.random_bool(0.4)).collect();
         let added = rng.random_range(0..=case.p - answer.len());
-        let psi = pick(&mut rng, &[0.9, 0.6, 0.3]);
+        let psi = pick(&mut rng, &[1.0, 0.9, 0.6, 0.3]);
         let attack = Attack::on(case, seed, &mut rng).adding(answer, added, psi);
         let design = Dense::new(attack.case.n, attack.case.p, attack.case.x.clone()).unwrap();
         attack.run(&attack.case.problem(&design), &mut seen);

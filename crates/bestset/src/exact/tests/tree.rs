@@ -175,7 +175,7 @@ impl Attack {
                 let answer = Coefficients::from_pairs(answer.iter().map(|j| (*j, 1.0)).collect(), 0.0);
                 let cheap = Cheap::new(setting.problem, &answer.support, *added, *psi).unwrap();
                 let (root, _) = cheap.root(&answer, setting.options, monitor).unwrap().unwrap();
-                part_seed(setting.problem, root, *psi, setting.added.unwrap()).unwrap()
+                part_seed(setting.problem, root, (*psi, setting.added.unwrap()), &answer).unwrap()
             }
             (None, _) => {
                 let root = incremental::root(&mut Workspace::new(setting.problem), setting.options, monitor).unwrap();

@@ -289,7 +289,7 @@ impl Tree<'_, '_> {
         Ok(())
     }
 
-    /// The features that violate most come into memory, as many as were near at most.
+    /// The features that violate most come into memory, as many as were near at most, or as there are samples among subsets that add some.
     fn bring_near(&mut self, mut violating: Vec<(f64, usize)>, vacancies: usize) -> Result<()> {
         violating.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         // At a lower price of their own nodes ask for tens of thousands, of which those that come first leave few.

@@ -15,12 +15,12 @@ use crate::solution::{Coefficients, Status};
 use crate::solver::incremental;
 use crate::solver::incremental::Root;
 
-/// Prices outside the answer that a proof file tries, as shares of their own; a tree begins with the first. The higher they are, the fewer features the relaxation takes: n =
+/// Prices outside the answer that a proof file tries, as shares of their own. The higher they are, the fewer features the relaxation takes: n =
 /// 1000, p = 10⁴, λ2 = .01 takes 41 nodes and 5.9 s with 0.4, 55 nodes and 4.2 s with 0.6.
 pub(in crate::exact) const PRICES: [f64; 4] = [0.6, 0.4, 0.2, 0.1];
 
-/// The prices that a tree's root is made with: the first, then the lower one where that does not close the subsets with all of the answer's features, and the
-/// higher one where it does not close those with none. Nodes go on from there with prices of their own. Each costs a root.
+/// The prices that a tree's root is made with: the first, then the lower one where that has little to spare for the subsets with all of the answer's features, and the
+/// higher one where it has for those with none. Nodes go on from there with prices of their own. Each costs a root.
 const ROOTS: [f64; 3] = [0.6, 0.3, 0.8];
 
 /// The least price of a node: below it the relaxation takes in more and more features. Not tuned.
@@ -40,8 +40,8 @@ pub(in crate::exact) struct Outer {
     pub bound: f64,
     /// That of the subsets outside the part.
     pub others: f64,
-    /// What P exceeds the problem of the part by.
-    pub saved: f64,
+    /// What features cost that all of the part's subsets have, and that have no price in its problem.
+    pub paid: f64,
     /// P of the best answer, and how many features it has.
     pub objective: f64,
     pub support: usize,
@@ -50,7 +50,7 @@ pub(in crate::exact) struct Outer {
 impl Outer {
     /// A bound of all subsets, from one of the part.
     pub fn bound(&self, part: f64) -> f64 {
-        (part + self.saved - ROUNDING * self.saved).min(self.others).min(self.objective).max(self.bound)
+        (part + self.paid - ROUNDING * self.paid).min(self.others).min(self.objective).max(self.bound)
     }
 }
 
@@ -157,16 +157,28 @@ impl<'a> Cheap<'a> {
 pub(in crate::exact) fn adding(problem: &Problem<'_>, inside: &[usize], added: usize) -> Option<Added> {
     let is_outside = |j: &usize| inside.binary_search(j).is_err();
     let mut prices: Vec<f64> = (0..problem.ncols()).filter(is_outside).map(|j| problem.coordinate(j).l0).collect();
-    prices.sort_unstable_by(f64::total_cmp);
-    let paid = prices.get(..added)?.iter().sum::<f64>() * (1.0 - ROUNDING);
+    if added < prices.len() {
+        prices.select_nth_unstable_by(added, f64::total_cmp);
+    }
+    let paid = prices.get(..added)?.iter().fold(0.0, |sum, price| sum + price) * (1.0 - ROUNDING);
     Some(Added { paid, least: LEAST })
 }
 
-/// The root of P_ψ as one of the subsets that add some, with ψ for its multiplier (MATH 13.11).
-pub(in crate::exact) fn part_seed(problem: &Problem<'_>, mut root: Root, share: f64, added: Added) -> Result<Seed> {
+/// The root of P_ψ as one of the subsets that add some, with ψ for its multiplier (MATH 13.11). Its answer is the one that these add to, unless it has a
+/// better one.
+pub(in crate::exact) fn part_seed(
+    problem: &Problem<'_>,
+    mut root: Root,
+    (share, added): (f64, Added),
+    answer: &Coefficients,
+) -> Result<Seed> {
     let (bound, saved) = (root.outcome.lower_bound, added.saved(share));
     root.outcome.lower_bound = bound + saved - 2.0 * f64::EPSILON * (bound.abs() + saved);
     root.objective = problem.value(&root.outcome.coefficients)?;
+    let known = problem.value(answer)?;
+    if known <= root.objective {
+        (root.objective, root.outcome.coefficients) = (known, answer.clone());
+    }
     Ok(Seed { root, multiplier: share })
 }
 
@@ -203,14 +215,14 @@ impl<'p, 'a> Tree<'p, 'a> {
         let most = self.processed + self.setting.tuning.region_nodes;
         let options = Options { max_nodes: Some(options.max_nodes.map_or(most, |m| m.min(most))), ..options.clone() };
         let mut setting = Setting::new(part.problem, None, &options, self.setting.tuning.clone());
-        // A room above what closes the part: half of it is left below.
+        // The answer is below that: it says what closes the part, as in the tree of all.
         setting.ceiling = cutoff - part.paid + self.room();
         (setting.first, setting.added) = (part.answer.support.clone(), Some(adding));
-        let seed = part_seed(part.problem, root, share, adding)?;
+        let seed = part_seed(part.problem, root, (share, adding), part.answer)?;
         let others = coherent.by_added[..added].iter().copied().fold(f64::INFINITY, f64::min) + part.paid;
         let (bound, support) = (self.lower_bound(), part.answer.support.len());
         let others = others.min(self.frontier.closed);
-        let outer = Outer { bound, others, saved: part.paid, objective: self.pool.best(), support };
+        let outer = Outer { bound, others, paid: part.paid, objective: self.pool.best(), support };
         let mut tree = Tree::of_part(setting, seed, outer, monitor)?;
         tree.processed = self.processed;
         let (bound, ended) = tree.grow_as_part(monitor)?;
@@ -277,7 +289,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         outer: Outer,
         monitor: &mut Monitor<'_>,
     ) -> Result<Self> {
-        // Its answers and bounds are of another problem.
+        // Its answers and bounds are of a part of the subsets, by other places.
         let was_muted = std::mem::replace(&mut monitor.muted, true);
         let mut tree = Tree::plant(setting, seed, monitor)?;
         monitor.muted = was_muted;
