@@ -140,6 +140,7 @@ mod x86 {
     /// Numbers in a register.
     trait Pairs: Copy {
         type Register: Copy;
+        /// How many there are: as wide as the instruction set's registers.
         const COUNT: usize;
         fn zero(self) -> Self::Register;
         fn load(self, numbers: &[i16]) -> Self::Register;
@@ -150,6 +151,7 @@ mod x86 {
 
     impl Pairs for V4 {
         type Register = __m512i;
+        /// Of 512 bits.
         const COUNT: usize = 32;
         #[inline(always)]
         fn zero(self) -> __m512i {
@@ -173,6 +175,7 @@ mod x86 {
 
     impl Pairs for V3 {
         type Register = __m256i;
+        /// Of 256 bits.
         const COUNT: usize = 16;
         #[inline(always)]
         fn zero(self) -> __m256i {
