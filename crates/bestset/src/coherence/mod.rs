@@ -116,22 +116,17 @@ pub(crate) fn applies_elsewhere(problem: &Problem<'_>, features: usize, memory: 
     problem.loss().is_quadratic() && memory.allows(rows::BYTES_OF_ROW * features as f64, 2)
 }
 
-/// Multiplications of double precision that take as long as the first look of [`bounds`].
+/// Multiplications of double precision that take as long as [`bounds`] may.
 pub(crate) fn cost(problem: &Problem<'_>) -> f64 {
     cost_of(problem, (problem.ncols() as f64).powi(2))
 }
 
-/// As [`cost`], of so many pairs, counted from both sides: of all looks where nothing interrupts one, else of the first, for others come where that closes next
-/// to nothing, and a limit ends them.
+/// As [`cost`], of so many pairs, counted from both sides.
 pub(crate) fn cost_of(problem: &Problem<'_>, pairs: f64) -> f64 {
     let is_elsewhere = problem.design().lists_pairs() || problem.design().multiplies_pairs();
-    let (looks, rate) = if is_elsewhere {
-        (SHARES.len(), pairs::rate(0, 0.0))
-    } else {
-        (1, pairs::rate(problem.nrows(), pairs.sqrt()))
-    };
+    let rate = pairs::rate(problem.nrows(), if is_elsewhere { 0.0 } else { pairs.sqrt() });
     // The processor multiplies each pair once.
-    looks as f64 * 0.5 * work_of(problem, pairs) / rate
+    SHARES.len() as f64 * 0.5 * work_of(problem, pairs) / rate
 }
 
 /// The multiplications of one look at so many pairs of features, counted from both sides, or as many as take the processor as long where the place of X does them.

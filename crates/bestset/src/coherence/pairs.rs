@@ -66,12 +66,12 @@ struct FoundEntry {
 }
 
 /// What entries of Q̃ are multiplied from.
-enum Factors<'m> {
+enum PairFactors<'m> {
     Single { rests: MatRef<'m, f32>, columns: MatRef<'m, f32> },
     Integers { rests: IntegerColumns, columns: IntegerColumns },
 }
 
-impl<'m> Factors<'m> {
+impl<'m> PairFactors<'m> {
     /// In integers where they may be rounded to these, where that is worth it and costs few digits, with what it may cost an entry.
     fn new(rests: MatRef<'m, f32>, columns: MatRef<'m, f32>, may_round: bool) -> (Self, f64) {
         let integers = |m: MatRef<'m, f32>| {
@@ -125,12 +125,12 @@ pub(super) fn largest_entries(
     may_round: bool,
     limits: &Limits,
 ) -> Option<Listed> {
-    let (factors, error) = Factors::new(rests, columns, may_round);
+    let (factors, error) = PairFactors::new(rests, columns, may_round);
     Some(Listed { rows: largest_of(&factors, limits)?, error })
 }
 
 /// As [`largest_entries`]. After every band of rows it is known what an entry must exceed to be among the largest of its row: few do.
-fn largest_of(factors: &Factors<'_>, limits: &Limits) -> Option<Vec<Vec<LargeEntry>>> {
+fn largest_of(factors: &PairFactors<'_>, limits: &Limits) -> Option<Vec<Vec<LargeEntry>>> {
     let count = factors.count();
     let (mut lists, mut least): (Vec<Vec<LargeEntry>>, Vec<f32>) = (vec![Vec::new(); count], vec![-1.0; count]);
     let mut first = 0;
@@ -212,7 +212,7 @@ fn keep_largest(list: &mut Vec<LargeEntry>) -> f32 {
 }
 
 /// The entries of a block of rows with all later columns that may be among the largest of their row, or of the other.
-fn found_entries(factors: &Factors<'_>, (from, height): (usize, usize), least: &[f32]) -> Vec<FoundEntry> {
+fn found_entries(factors: &PairFactors<'_>, (from, height): (usize, usize), least: &[f32]) -> Vec<FoundEntry> {
     let mut found = Vec::new();
     let mut rows: Vec<OwnEntries> = (from..from + height).map(|row| OwnEntries::new(row, least[row])).collect();
     for first in (from..factors.count()).step_by(WIDTH) {

@@ -92,14 +92,14 @@ pub fn products(
     columns: Range<usize>,
     out: &mut [f32],
 ) {
-    let task = Products { left, rows, right, columns, out };
+    let task = ProductsAsked { left, rows, right, columns, out };
     #[cfg(target_arch = "x86_64")]
     x86::run(task);
     #[cfg(not(target_arch = "x86_64"))]
     unreachable!("{} integers are made where they are multiplied alone", task.rows.len());
 }
 
-struct Products<'a> {
+struct ProductsAsked<'a> {
     left: &'a IntegerColumns,
     rows: Range<usize>,
     right: &'a IntegerColumns,
@@ -117,7 +117,7 @@ pub fn are_fast() -> bool {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{LANES, Products};
+    use super::{LANES, ProductsAsked};
     use core::arch::x86_64::{__m256i, __m512i};
     use pulp::NullaryFnOnce;
     use pulp::x86::{V3, V4};
@@ -127,7 +127,7 @@ mod x86 {
     }
 
     /// The best there is; `are_fast` has said that there is one.
-    pub fn run(task: Products<'_>) {
+    pub fn run(task: ProductsAsked<'_>) {
         if let Some(simd) = V4::try_new() {
             simd.vectorize(Tiles::<V4, 4, 6>(simd, task));
         } else if let Some(simd) = V3::try_new() {
@@ -216,13 +216,13 @@ mod x86 {
         sums.map(|sums| sums.map(|sum| pairs.sum(sum)))
     }
 
-    struct Tiles<'a, P, const A: usize, const B: usize>(P, Products<'a>);
+    struct Tiles<'a, P, const A: usize, const B: usize>(P, ProductsAsked<'a>);
 
     impl<P: Pairs, const A: usize, const B: usize> NullaryFnOnce for Tiles<'_, P, A, B> {
         type Output = ();
         #[inline(always)]
         fn call(self) {
-            let Self(pairs, Products { left, rows, right, columns, out }) = self;
+            let Self(pairs, ProductsAsked { left, rows, right, columns, out }) = self;
             let width = columns.len();
             // The last ones go again where their number does not divide.
             for k in columns.clone().step_by(B) {
