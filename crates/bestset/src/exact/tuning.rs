@@ -111,11 +111,10 @@ pub struct Tuning {
     pub curvature_looks: usize,
     /// Gap over the rise of the last look above which the next is not worth its cost. Not tuned.
     pub looks_left: f64,
-    /// The most members among which curvature is moved without a pool. A pool is worth most where many are open; without one the rules
-    /// have curvature left for each member alone, and exclude more where fewer are. Not tuned: for 3000 members the best diagonal gains
-    /// 0.007 of a gap of 0.178, one with a pool 0.04 (NOTES, a budget).
+    /// The most members among which curvature is moved without a pool: those have curvature left for each member alone, with which the
+    /// rules exclude more. 1500 before (11.22) let its members give less: SNR 20, n=400, seed 3 was not proved in 60 s with it (NOTES, a budget).
     pub most_unpooled: usize,
-    /// The fewest members among which some are pooled. Not tuned; with numbers between the two both moves are made.
+    /// The fewest members among which some are pooled; with numbers between the two both moves would be made. 1000 before, as above.
     pub least_pooled: usize,
     /// Share of the members left since the last look at which another is worth its cost; 0.95 before, see
     /// `batch_share` for what was measured.
@@ -131,10 +130,15 @@ pub struct Tuning {
     pub kept_ridge: f64,
     /// The least gift, relative to the ridge: a little from everyone keeps Q regular. Not tuned.
     pub least_gift: f64,
-    /// Shares of what they could take that the takers do where members are pooled, which have to give the less the more is left: at the
-    /// first attempt and at those that follow, without the members that could not give so much. Not tuned. Without a pool all is taken:
-    /// 15,400 nodes instead of 18,000 (NOTES, one member alone).
-    pub pooled_takings: [f64; 4],
+    /// Share of what they could take that the takers do where members are pooled, which have to give the less the more is left.
+    /// Not tuned. Without a pool all is taken: 15,400 nodes instead of 18,000 (NOTES, one member alone).
+    pub pooled_taking: f64,
+    /// Shares of the members which cannot give what is asked of them that the next attempt does without: those that lack most, for the
+    /// others may do without them (NOTES, a budget).
+    pub poor_left_out: [f64; 6],
+    /// Where there are no more than so many they are all left out: 1.7 instead of 2.2 s for SNR 20, n=500, seed 3, 2.8 instead of 3.2 s for
+    /// n=400, seed 1, with as many nodes; with 8 as much, and 3.1 s.
+    pub few_poor: usize,
     /// Least share of the budget with which a member is pooled (MATH 11.21): what it has to give grows with the inverse. Not tuned.
     pub least_share: f64,
     /// Steps of the search for a share: to 1/4096. Not tuned.
@@ -215,16 +219,18 @@ impl Default for Tuning {
             curvature_work_nodes: 64.0,
             curvature_looks: 10,
             looks_left: 12.0,
-            most_unpooled: 1500,
-            least_pooled: 1000,
+            most_unpooled: 300,
+            least_pooled: 300,
             shrunk_share: 0.98,
             decided_inside: 2,
             owed_share: 0.2,
             kept_distance: 0.2,
             kept_ridge: 0.1,
             least_gift: 0.02,
-            pooled_takings: [0.8, 0.8, 0.6, 0.3],
-            least_share: 0.125,
+            pooled_taking: 0.8,
+            poor_left_out: [0.3, 0.3, 0.3, 0.5, 0.5, 1.0],
+            few_poor: 32,
+            least_share: 0.08,
             share_halvings: 12,
             barrier_steps: 9,
             barrier_left: 0.2,

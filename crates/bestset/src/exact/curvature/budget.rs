@@ -1,19 +1,15 @@
-//! How many of the weak features a better subset can hold, and the curvature that they need not give therefore (MATH 11.20–11.22).
+//! How many of the weak features a better subset can hold (MATH 11.20, 11.21).
 //!
 //! At any α every subset S of a node has P ≥ D + Σ_{j∈S∩U} max(0, φ_j). So a subset better than P̂ has Σ_{j∈S∩U} θ_j ≤ 1 with
 //! θ_j = max(0, φ_j)/(P̂ − D): of those with θ_j > ½ at most one, of those with θ_j > ⅓ at most two. Below a node it holds as well.
 //!
-//! M = Q − diag(d) must be semidefinite then for such subsets only, not for all members at once, and each of the pooled members W has
-//! to give no more than (11.22), whatever the number of the others. They stay at zero in the relaxation, which is convex without
-//! them; D′ has their Ψ′.
+//! M = Q − diag(d) must be semidefinite then for such subsets only, not for all members at once: what that asks of the pooled members is
+//! in [`crate::exact::curvature::pool`].
 
-use crate::exact::curvature::split::CurvatureSplit;
 use crate::exact::node::{Choice, NodeContext, NodeRelaxation};
 use crate::exact::tuning::Tuning;
 use crate::penalty::Coordinate;
 use crate::problem::screening::MARGIN;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par};
 
 /// θ_j = max { θ ≤ 1 : φ_j^{+(d_j+θσ_j)}(τ_j) ≥ θ (P̂ − D′) } (MATH 11.20, 11.21) of the free members at zero that have one worth
 /// pooling, zero for the others; `best` is P̂.
@@ -49,48 +45,6 @@ fn share(coordinate: Coordinate, tau: f64, spare: f64, gap: f64, tuning: &Tuning
         if rise(middle) >= 0.0 { low = middle } else { high = middle }
     }
     (1.0 - MARGIN) * low
-}
-
-/// The pooled members' columns x̂, and their lengths as stored.
-pub struct Pooled {
-    /// X̂_W.
-    pub columns: Mat<f64>,
-    /// The lengths, which rounding is relative to.
-    pub lengths: Vec<f64>,
-}
-
-/// Inverses of the takers' curvature, each of a matrix moved to the safe side by more than its rounding.
-pub struct Inverses {
-    /// Π_d⁻¹, of a matrix lowered.
-    pub lowered: Mat<f64>,
-    /// Π⁻¹, of one raised.
-    pub raised: Mat<f64>,
-}
-
-/// ζ_jᵀ(Π_d⁻¹ − Π⁻¹)ζ_j with ζ_j = X̂_VᵀC⁻¹x̂_j (MATH 11.14, 11.22), from above. `noise` is what rounding can have done to an entry of ζ_j
-/// for columns of length one.
-pub fn pull(split: &CurvatureSplit, pooled: &Pooled, inverses: &Inverses, noise: f64) -> Vec<f64> {
-    let count = pooled.lengths.len();
-    let Some(residuals) = &split.residuals else { return vec![f64::INFINITY; count] };
-    let Inverses { lowered, raised } = inverses;
-    let takers = residuals.ncols();
-    let mut zeta = Mat::zeros(takers, count);
-    matmul(zeta.as_mut(), Accum::Replace, residuals.transpose(), pooled.columns.as_ref(), 1.0, Par::Seq);
-    let between = Mat::from_fn(takers, takers, |a, b| lowered[(a, b)] - raised[(a, b)]);
-    let mut answered = Mat::zeros(takers, count);
-    matmul(answered.as_mut(), Accum::Replace, between.as_ref(), zeta.as_ref(), 1.0, Par::Seq);
-    let trace: f64 = (0..takers).map(|a| lowered[(a, a)] + raised[(a, a)]).sum();
-    let size: f64 = (0..takers).map(|a| split.rest[(a, a)]).sum();
-    // Inverses carry a relative rounding of their condition, here from above.
-    let lost = 16.0 * f64::EPSILON * takers as f64 * (1.0 + trace * size) * trace;
-    let one = |e: usize| {
-        let (zeta, answered) = (zeta.col_as_slice(e), answered.col_as_slice(e));
-        let square: f64 = zeta.iter().map(|x| x * x).sum();
-        let (noise, sum) = (noise * pooled.lengths[e], answered.iter().map(|x| x.abs()).sum::<f64>());
-        let value: f64 = zeta.iter().zip(answered).map(|(z, a)| z * a).sum();
-        value.max(0.0) * (1.0 + 1e-9) + lost * square + 2.0 * noise * sum + trace * takers as f64 * noise * noise
-    };
-    (0..count).map(one).collect()
 }
 
 #[cfg(test)]

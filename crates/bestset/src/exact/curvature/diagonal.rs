@@ -12,7 +12,8 @@
 
 use crate::control::Limits;
 use crate::exact::curvature::barrier::largest_diagonal;
-use crate::exact::curvature::budget::{Inverses, Pooled, pull, shares};
+use crate::exact::curvature::budget::shares;
+use crate::exact::curvature::pool::{Others, Pooled, ROWS, needs};
 use crate::exact::curvature::split::CurvatureSplit;
 use crate::exact::node::context::MEMBER_PAIR_BYTES;
 use crate::exact::node::moved::MemberCurvature;
@@ -42,7 +43,7 @@ pub fn unmoved(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, limits:
 /// curvature as pays for these; whether any was.
 ///
 /// `guide` has the same members with other curvature moved or none. Where `pool_below` names P̂, the members that a subset better
-/// than that cannot hold many of give only what [`crate::exact::curvature::budget`] asks of them.
+/// than that cannot hold many of give only what [`crate::exact::curvature::pool`] asks of them.
 pub fn move_curvature(
     context: &NodeContext<'_, '_, '_>,
     node: &mut NodeRelaxation,
@@ -63,18 +64,22 @@ pub fn move_curvature(
         let mut shares = shares(context, node, best);
         // A taker is not kept at zero.
         shares.iter_mut().zip(&weights).filter(|p| *p.1 > 0.0).for_each(|(share, _)| *share = 0.0);
-        for part in context.tuning.pooled_takings {
-            let attempt = CurvatureMove::new(context, node, guide, &weights, &shares).attempt(part, limits);
+        for left_out in context.tuning.poor_left_out {
+            let attempt = CurvatureMove::new(context, node, guide, &weights, &shares).attempt(limits);
             match attempt {
                 Attempt::Impossible => return false,
                 Attempt::Done(curvature) => return apply(node, curvature),
-                // What would have to give more than it can gives as the others do.
-                Attempt::Poor(members) => members.into_iter().for_each(|a| shares[a] = 0.0),
+                // Those that would have to give much more than they can give as the others do; the rest may be able to without them.
+                Attempt::Poor(members) => {
+                    let worst =
+                        ((left_out * members.len() as f64) as usize).max(context.tuning.few_poor).min(members.len());
+                    members[..worst].iter().for_each(|&a| shares[a] = 0.0);
+                }
             }
         }
     }
     let nobody = vec![0.0; weights.len()];
-    let attempt = CurvatureMove::new(context, node, guide, &weights, &nobody).attempt(1.0, limits);
+    let attempt = CurvatureMove::new(context, node, guide, &weights, &nobody).attempt(limits);
     match attempt {
         Attempt::Done(curvature) => apply(node, curvature),
         Attempt::Impossible | Attempt::Poor(_) => false,
@@ -87,7 +92,7 @@ enum Attempt {
     Done(Vec<MemberCurvature>),
     /// A factorisation failed, or there is no memory or time for it.
     Impossible,
-    /// Pooled members that cannot give what (11.22) asks of them.
+    /// Pooled members that cannot give what (11.22) asks of them, those that lack most first.
     Poor(Vec<usize>),
 }
 
@@ -138,7 +143,8 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
         let select = |is: &dyn Fn(usize) -> bool| -> Vec<usize> { (0..weights.len()).filter(|&a| is(a)).collect() };
         let takers = select(&|a| weights[a] > 0.0);
         let givers = select(&|a| weights[a] <= 0.0 && shares[a] <= 0.0);
-        let pooled = select(&|a| shares[a] > 0.0);
+        let mut pooled = select(&|a| shares[a] > 0.0);
+        pooled.sort_by(|&a, &b| shares[a].total_cmp(&shares[b]));
         let gifts: Vec<f64> = givers.iter().map(|&a| gift(context, guide, a)).collect();
         let (m, n) = ((givers.len() + takers.len()) as f64, context.problem().nrows() as f64);
         let margin = 8.0 * f64::EPSILON * m * (m + n) + 1e-12;
@@ -149,27 +155,28 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
         Self { context, node, guide, weights, shares, takers, givers, pooled, gifts, sure, order, squares, margin }
     }
 
-    /// Π_d = Π − diag(d_V) ≻ 0 with the largest Σv_jd_j (MATH 11.10); the takers take the `part` of it where members are pooled.
-    fn attempt(&self, part: f64, limits: &Limits) -> Attempt {
+    /// Π_d = Π − diag(d_V) ≻ 0 with the largest Σv_jd_j (MATH 11.10); the takers take a part of it where members are pooled.
+    fn attempt(&self, limits: &Limits) -> Attempt {
         let Some(split) = self.split(limits) else { return Attempt::Impossible };
-        let taken = self.takings(&split, if self.pooled.is_empty() { 1.0 } else { part }, limits);
         let longest = self.squares.iter().copied().fold(0.0, f64::max);
-        let unsure = |a: usize| split.rounding * longest + self.margin * self.squares[a];
-        let Some(lowered) = shifted_inverse(&split.rest, |a| -taken[a] - unsure(a)) else {
-            return Attempt::Impossible;
-        };
+        let unsure = |t: usize| split.rounding * longest + self.margin * self.squares[t];
         if self.pooled.is_empty() {
-            let spare = spare(&lowered, &split.answers, &self.sure, &self.squares);
+            let taken = self.takings(&split, 1.0, limits);
+            let Some(inverse) = shifted_inverse(&split.rest, |t| -taken[t] - unsure(t)) else {
+                return Attempt::Impossible;
+            };
+            let spare = spare(&inverse, &split.answers, &self.sure, &self.squares);
             return Attempt::Done(self.curvature(&taken, &spare, &[]));
         }
-        let Some(raised) = shifted_inverse(&split.rest, unsure) else { return Attempt::Impossible };
-        let Some(needs) = self.needs(split, &Inverses { lowered, raised }, longest) else {
-            return Attempt::Impossible;
-        };
-        let can = |e: &usize| needs[*e] <= gift(self.context, self.guide, self.pooled[*e]);
-        let poor: Vec<usize> = (0..self.pooled.len()).filter(|e| !can(e)).map(|e| self.pooled[e]).collect();
+        let taken = self.takings(&split, self.context.tuning.pooled_taking, limits);
+        let Some(needs) = self.needs(|t| taken[t] + unsure(t), limits) else { return Attempt::Impossible };
+        let lacking = |e: usize| needs[e] - gift(self.context, self.guide, self.pooled[e]);
+        let mut poor: Vec<(f64, usize)> = (0..needs.len()).map(|e| (lacking(e), self.pooled[e])).collect();
+        // What is no number lacks all.
+        poor.retain(|(lacks, _)| lacks.is_nan() || *lacks > 0.0);
         if !poor.is_empty() {
-            return Attempt::Poor(poor);
+            poor.sort_by(|(x, _), (y, _)| y.total_cmp(x));
+            return Attempt::Poor(poor.into_iter().map(|(_, a)| a).collect());
         }
         let nothing = Spare { takers: vec![0.0; self.takers.len()], givers: vec![0.0; self.givers.len()] };
         Attempt::Done(self.curvature(&taken, &nothing, &needs))
@@ -203,26 +210,35 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
         d.iter().map(|d| part * d).collect()
     }
 
-    /// η_j = ζ_jᵀ(Π_d⁻¹ − Π⁻¹)ζ_j / θ_j (MATH 11.22): what the pooled members have to give; `None` where memory has no room for them.
-    fn needs(&self, split: CurvatureSplit, inverses: &Inverses, longest: f64) -> Option<Vec<f64>> {
-        let (context, node) = (self.context, self.node);
-        let split = match split.residuals {
-            Some(_) => split,
-            None => split.with_residuals(&context.whitened(&self.order)),
-        };
-        // What rounding does to the givers' answers is the larger the less they give.
-        let least = self.givers.iter().zip(&self.sure).map(|(&a, g)| g.max(0.0) / context.stored_square(node, a));
-        let frail = 1.0 / least.fold(1.0, f64::min).sqrt();
-        let noise = 2.0 * frail * (split.rounding + self.margin) * longest.sqrt();
-        let rows = context.problem().nrows() + 3 * self.takers.len();
-        if !context.fits(8.0 * self.pooled.len() as f64 * rows as f64) {
+    /// η (MATH 11.22): what the pooled members have to give where a taker takes so much; `None` where M_BB has no inverse, or memory or time
+    /// no room for it.
+    fn needs(&self, taken: impl Fn(usize) -> f64, limits: &Limits) -> Option<Vec<f64>> {
+        let (context, node, givers) = (self.context, self.node, self.givers.len());
+        let (n, m, w) = (context.problem().nrows() as f64, self.order.len() as f64, self.pooled.len() as f64);
+        let rows = n + 2.0 * m + (ROWS * rayon::current_num_threads()) as f64;
+        let work = m * m * m + w * (n + m) * (m + w);
+        if !context.fits(8.0 * (w * rows + m * (n + 3.0 * m))) || !limits.has_time_for(work) {
             return None;
         }
+        let gram = context.inner_products(&self.order);
+        let more = |a: usize| if a < givers { self.sure[a] } else { -taken(a - givers) };
+        let matrix = Mat::from_fn(gram.len(), gram.len(), |a, b| gram.at(a, b) + if a == b { more(a) } else { 0.0 });
+        let factor = Llt::new(matrix.as_ref(), Side::Lower).ok()?;
+        let (trace, inverse) = (|of: &Mat<f64>| (0..of.ncols()).map(|a| of[(a, a)]).sum(), factor.inverse());
+        let others = Others {
+            columns: context.whitened(&self.order),
+            factor,
+            size: trace(&matrix),
+            inverse: trace(&inverse),
+            squares: self.givers.iter().chain(&self.takers).map(|&a| context.stored_square(node, a)).sum(),
+        };
         let positions: Vec<usize> = self.pooled.iter().map(|&a| node.members.positions[a]).collect();
-        let lengths = self.pooled.iter().map(|&a| context.stored_square(node, a).sqrt()).collect();
-        let pooled = Pooled { columns: context.whitened(&positions), lengths };
-        let pulls = pull(&split, &pooled, inverses, noise);
-        Some(self.pooled.iter().zip(&pulls).map(|(&a, pull)| pull / self.shares[a]).collect())
+        let pooled = Pooled {
+            columns: context.whitened(&positions),
+            lengths: self.pooled.iter().map(|&a| context.stored_square(node, a).sqrt()).collect(),
+            shares: self.pooled.iter().map(|&a| self.shares[a]).collect(),
+        };
+        Some(needs(&others, &pooled))
     }
 
     /// The curvature of every member: d and σ of the takers, of the givers and, by `needs`, of the pooled.

@@ -5,11 +5,13 @@
 //! | `diagonal` | who gives, who takes, and how much | 11.9–11.14 |
 //! | `split` | the curvature left for the takers once the givers have answered | 11.10 |
 //! | `barrier` | the largest diagonal below a matrix | 11.9, 11.10 |
-//! | `budget` | how many of the weak features a better subset can hold, and what these need not give therefore | 11.20–11.22 |
+//! | `budget` | how many of the weak features a better subset can hold | 11.20, 11.21 |
+//! | `pool` | what these have to give, as few of them come together | 11.22 |
 
 mod barrier;
 mod budget;
 mod diagonal;
+mod pool;
 mod split;
 
 pub use barrier::largest_diagonal;

@@ -12,8 +12,6 @@ pub struct CurvatureSplit {
     pub rest: Mat<f64>,
     /// (Q_GG + diag η)⁻¹Q_GV, with rows ζ_jᵀ/η_j (MATH 11.14): the answer of each giver to each taker.
     pub answers: Mat<f64>,
-    /// C⁻¹X̂_V = X̂_V − X̂_G(Q_GG + diag η)⁻¹Q_GV, where it was asked for.
-    pub residuals: Option<Mat<f64>>,
     /// Rounding in `rest`, for takers of length one.
     pub rounding: f64,
 }
@@ -35,25 +33,7 @@ impl CurvatureSplit {
             gram.solve(&all, |g| gifts[g], answers.as_mut())?;
             matmul(rest.as_mut(), Accum::Add, cross.transpose(), answers.as_ref(), -1.0, Par::Seq);
         }
-        Some(Self { rest, answers, residuals: None, rounding })
-    }
-
-    /// C⁻¹X̂_V (MATH 11.14) from the columns, where the products alone were looked at.
-    pub fn with_residuals(mut self, columns: &Mat<f64>) -> Self {
-        if self.residuals.is_none() {
-            let (givers, takers) = (self.answers.nrows(), self.rest.ncols());
-            let mut left = columns.as_ref().subcols(givers, takers).to_owned();
-            matmul(
-                left.as_mut(),
-                Accum::Add,
-                columns.as_ref().subcols(0, givers),
-                self.answers.as_ref(),
-                -1.0,
-                Par::Seq,
-            );
-            self.residuals = Some(left);
-        }
-        self
+        Some(Self { rest, answers, rounding })
     }
 
     /// Π = X̂_VᵀC⁻¹X̂_V (MATH 11.10), from the columns x̂ of (1.4), the givers first: with more of them than samples it is cheaper to
@@ -83,6 +63,6 @@ impl CurvatureSplit {
         }
         // Backward error of the factorisation and of C itself, relative to the norm of C, in each of the takers.
         let rounding = 8.0 * f64::EPSILON * (n * (n + givers) * takers) as f64 * largest;
-        Some(Self { rest, answers, residuals: Some(solved), rounding })
+        Some(Self { rest, answers, rounding })
     }
 }
