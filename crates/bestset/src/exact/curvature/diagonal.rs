@@ -64,18 +64,18 @@ pub fn move_curvature(
         let mut shares = shares(context, node, best);
         // A taker is not kept at zero.
         shares.iter_mut().zip(&weights).filter(|p| *p.1 > 0.0).for_each(|(share, _)| *share = 0.0);
-        for left_out in context.tuning.poor_left_out {
+        let mut left_out = context.tuning.poor_left_out.into_iter();
+        loop {
             let attempt = CurvatureMove::new(context, node, guide, &weights, &shares).attempt(limits);
-            match attempt {
+            let poor = match attempt {
                 Attempt::Impossible => return false,
                 Attempt::Done(curvature) => return apply(node, curvature),
-                // Those that would have to give much more than they can give as the others do; the rest may be able to without them.
-                Attempt::Poor(members) => {
-                    let worst =
-                        ((left_out * members.len() as f64) as usize).max(context.tuning.few_poor).min(members.len());
-                    members[..worst].iter().for_each(|&a| shares[a] = 0.0);
-                }
-            }
+                Attempt::Poor(members) => members,
+            };
+            let Some(part) = left_out.next() else { break };
+            // Those that would have to give much more than they can give as the others do; the rest may be able to without them.
+            let worst = ((part * poor.len() as f64) as usize).max(context.tuning.few_poor);
+            poor.iter().take(worst).for_each(|&a| shares[a] = 0.0);
         }
     }
     let nobody = vec![0.0; weights.len()];

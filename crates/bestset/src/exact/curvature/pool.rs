@@ -54,16 +54,16 @@ pub const ROWS: usize = 64;
 
 /// η_j = max_J Σ_{l∈J∖j} |(Q_{W|B})_jl| − (Q_{W|B})_jj over all J ∋ j with Σ_Jθ ≤ 1, or more (MATH 11.22); less than nothing where j can take.
 pub fn needs(others: &Others, pooled: &Pooled) -> Vec<f64> {
-    let left = Left::new(others, pooled);
-    if !left.unsure.is_finite() {
+    let complement = Complement::new(others, pooled);
+    if !complement.unsure.is_finite() {
         return vec![f64::INFINITY; pooled.shares.len()];
     }
     let blocks: Vec<usize> = (0..pooled.shares.len()).step_by(ROWS).collect();
-    blocks.into_par_iter().map(|first| left.needs(first)).collect::<Vec<_>>().concat()
+    blocks.into_par_iter().map(|first| complement.needs(first)).collect::<Vec<_>>().concat()
 }
 
 /// Q_{W|B} = X̂_Wᵀ(X̂_W − X̂_B M_BB⁻¹ Q_BW) in parts.
-struct Left<'p> {
+struct Complement<'p> {
     pooled: &'p Pooled,
     /// X̂_W − X̂_B M_BB⁻¹ Q_BW: what the others leave of each column.
     residuals: Mat<f64>,
@@ -71,7 +71,7 @@ struct Left<'p> {
     unsure: f64,
 }
 
-impl<'p> Left<'p> {
+impl<'p> Complement<'p> {
     fn new(others: &Others, pooled: &'p Pooled) -> Self {
         let mut answers = Mat::zeros(others.columns.ncols(), pooled.shares.len());
         let (columns, targets) = (others.columns.as_ref(), pooled.columns.as_ref());
