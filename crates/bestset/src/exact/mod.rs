@@ -13,13 +13,14 @@
 //! | — `plant`, `process`, `frontier` | the root; what happens to a node; the open nodes and what the closed ones prove | |
 //! | — `far`, `dive` | nodes with open features whose columns are not in memory | 11.23–11.25 |
 //! | — `answers`, `answer_pool`, `harvest` | answers on the way; the best of them; what is handed over | 11.26, 11.27 |
+//! | — `looks`, `remainder`, `region` | a floor for all subsets around the best answer; what it leaves; subsets that add some | 13.3, 13.5, 13.9, 13.11 |
+//! | — `slices` | parts of the tree for others to grow | |
 //! | — `snapshot` | the tree in a file, to go on from | |
 //! | `node/` | `Node`: its decisions; `NodeContext`: what all nodes look at; `Members`, `NodeRelaxation` | |
 //! | — `start`, `relax`, `minimise`, `bound` | the relaxation solved; its minimiser; R_node and D_node of a point | 11.1, 11.2, 11.8 |
 //! | — `decide`, `branch`, `round` | what the rules decide; the feature to split on; answers out of a node | 5.4, 5.5, 11.4 |
-//! | `curvature/` | curvature moved from the loss to the penalty: `diagonal`, `split`, `barrier`, `budget` | 11.6–11.14, 11.20–11.22 |
+//! | `curvature/` | curvature moved from the loss to the penalty: `diagonal`, `split`, `barrier`, `budget`, `pool` | 11.6–11.14, 11.20–11.22 |
 //! | `probe/` | a member put in and out while the others answer: `reduced`, `members` | 11.15–11.19 |
-//! | — `look_at_coherence` | once, a floor for all subsets around the best answer | 13.3 |
 //! | `strengthen` | moves of curvature, rules and probes by turns | |
 //! | `recheck` | the certificate once more, from the design | 11.27 |
 //! | `proof/` | a proof as a file that others can check | PROOF |

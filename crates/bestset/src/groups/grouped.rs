@@ -112,24 +112,24 @@ impl Grouped<'_, '_> {
         let mut places = vec![usize::MAX; problem.ncols()];
         features.iter().enumerate().for_each(|(k, &j)| places[j] = k);
         let charge = |g: usize| if nu > 0.0 { self.price(g) + nu * self.size(g) as f64 } else { self.price(g) };
-        let worth = |g: usize| groups.members[g].iter().map(|&j| self.selected(j).phi(outer[places[j]])).sum::<f64>();
+        let phi_sum = |g: usize| groups.members[g].iter().map(|&j| self.selected(j).phi(outer[places[j]])).sum::<f64>();
         let is_out = |g: usize| part.choices[g] == Decision::Out;
-        let worths: Vec<f64> = (0..groups.len()).map(|g| if is_out(g) { 0.0 } else { worth(g) }).collect();
+        let phi_sums: Vec<f64> = (0..groups.len()).map(|g| if is_out(g) { 0.0 } else { phi_sum(g) }).collect();
         let is_in = |g: usize| part.choices[g] == Decision::In;
-        let is_paid = |&g: &usize| !is_out(g) && (is_in(g) || charge(g) + worths[g] < 0.0);
+        let is_paid = |&g: &usize| !is_out(g) && (is_in(g) || charge(g) + phi_sums[g] < 0.0);
         let paid: Vec<usize> = (0..groups.len()).filter(is_paid).collect();
         let inside: Vec<usize> = paid.iter().flat_map(|&g| groups.members[g].iter().copied()).collect();
         let inside_tau: Vec<f64> = inside.iter().map(|&j| tau[places[j]]).collect();
         let bound = bounds.dual_value_with(alpha, &inside, &inside_tau, |k| self.selected(inside[k]));
         let prices: f64 = paid.iter().map(|&g| charge(g)).sum();
         // Rounding may have put a group on the wrong side of zero: by no more than that of its sum.
-        let close = |&g: &usize| worths[g] < -0.5 * charge(g);
+        let close = |&g: &usize| phi_sums[g] < -0.5 * charge(g);
         let size: f64 = (0..groups.len()).filter(close).map(charge).sum();
         let back = nu * most;
         let slack = f64::EPSILON * (problem.ncols() as f64 + 16.0) * (bound.abs() + prices + size + back);
         let value = if bound.is_finite() { bound + prices - back - slack } else { bound };
         let is_open = |g: usize| part.choices[g] == Decision::Open;
-        let worths = (0..groups.len()).map(|g| if is_open(g) { charge(g) + worths[g] } else { 0.0 }).collect();
+        let worths = (0..groups.len()).map(|g| if is_open(g) { charge(g) + phi_sums[g] } else { 0.0 }).collect();
         Ok(GroupBound { value, worths })
     }
 }

@@ -403,7 +403,7 @@ impl<'a> Problem<'a> {
         self.weights.as_ref().map_or(1.0, |w| w[i])
     }
 
-    /// Σ_j π_j(β_j) (MATH 1.2), the penalty in P; +∞ outside the bounds or the allowed size.
+    /// Σ_j π_j(β_j) (MATH 1.2), the penalty in P; +∞ outside the bounds or the allowed size (MATH 1.6).
     pub fn penalty_sum(&self, coefficients: &Coefficients) -> f64 {
         if self.max_size.is_some_and(|k| self.size(coefficients) > k) {
             return f64::INFINITY;

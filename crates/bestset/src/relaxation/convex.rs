@@ -59,7 +59,7 @@ pub fn solve(work: &mut Workspace<'_, '_>, options: &Options, monitor: &mut Moni
     Ok(state)
 }
 
-/// Goes on with [`solve`], until `is_enough` at the latest; whether it was that which ended it.
+/// Goes on with [`solve`] until R − D ≤ `relaxation_gap` · |R| (MATH 7.1) or `is_enough`; whether it was that which ended it.
 pub fn refine(
     state: &mut Relaxed,
     work: &mut Workspace<'_, '_>,

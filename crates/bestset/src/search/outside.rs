@@ -80,7 +80,7 @@ fn squares_of(problem: &Problem<'_>, model: Option<&Curvature>, features: &[usiz
 
 /// What the moves of a feature outside are priced with: A_SS = LLᵀ.
 struct Prices {
-    /// HX̂_S L⁻ᵀ, whose products with x_j are z_j = L⁻¹A_Sj; H = W for the squared loss.
+    /// diag(√w) X̂_S L⁻ᵀ, for other losses HX_S L⁻ᵀ: their products with x_j are z_j = L⁻¹A_Sj.
     vectors: Vec<Vec<f64>>,
     drops: Vec<Drop>,
     /// H of any other loss.

@@ -1,7 +1,7 @@
 //! The conjugate of the partial likelihood (MATH 15.8–15.11), as a number that rounding cannot have lowered.
 //!
 //! With c = α + δ, L*(α) is the least Σ_k d_k (negative entropy of p_k) over c = Σ_k d_kp_k, p_k in the simplex over the risk set of
-//! term k. Any hazards h_k > 0 share every c_i out among its terms, q_ki = c_ih_ka_ki/H_i; scaled to the sums d_k they are such a
+//! term k. Any hazards h_k > 0 share every c_i out among its terms, q_ki = c_ih_kâ_ki/H_i with â_ki = a_ki/w_i; scaled to the sums d_k they are such a
 //! decomposition of a c′ next to c. How h was found does not matter for that: it is right when c′ = c.
 
 use crate::loss::CoupledConjugate;
@@ -32,7 +32,7 @@ enum Back {
 
 /// c shared out among the terms by hazards h.
 struct SharedOut {
-    /// H_i = Σ_k a_kih_k.
+    /// H_i = Σ_k â_ki h_k.
     cumulated: Vec<f64>,
     /// s_k = Σ_i q_ki.
     sums: Vec<f64>,
@@ -106,7 +106,7 @@ impl Cox {
         }
     }
 
-    /// q_ki = c_ih_ka_ki/H_i (MATH 15.9).
+    /// q_ki = c_ih_kâ_ki/H_i (MATH 15.9).
     fn share(&self, c: &[f64], hazards: &[f64]) -> SharedOut {
         let cumulated = self.of_samples(hazards, None);
         let ratios: Vec<f64> = c.iter().zip(&cumulated).map(|(c, h)| if *c > 0.0 { c / h } else { 0.0 }).collect();
@@ -186,7 +186,7 @@ impl Cox {
         hazards.iter().all(|h| h.is_finite() && *h > 0.0).then_some(hazards)
     }
 
-    /// Newton's method for max_g Σ_k d_kg_k − Σ_i c_i log Σ_k a_kie^{g_k} (MATH 15.11), h = e^g, which is concave: its slope is d − s.
+    /// Newton's method for max_g Σ_k d_kg_k − Σ_i c_i log Σ_k â_ki e^{g_k} (MATH 15.11), h = e^g, which is concave: its slope is d − s.
     fn improved(&self, c: &[f64], mut hazards: Vec<f64>) -> Vec<f64> {
         let weights: Vec<f64> = self.each_term().map(|(k, _, _)| self.tied[k].weight).collect();
         let value = |h: &[f64], cumulated: &[f64]| -> f64 {
@@ -221,7 +221,7 @@ impl Cox {
         hazards
     }
 
-    /// (diag(s) − Σ_i c_iπ_iπ_iᵀ) g = d − s by conjugate gradients, π_ki = a_kih_k/H_i.
+    /// (diag(s) − Σ_i c_iπ_iπ_iᵀ) g = d − s by conjugate gradients, π_ki = â_ki h_k/H_i.
     fn newton_step(&self, c: &[f64], hazards: &[f64], shared: &SharedOut, slope: &[f64]) -> Vec<f64> {
         let product = |g: &[f64]| -> Vec<f64> {
             let terms: Vec<f64> = hazards.iter().zip(g).map(|(h, g)| h * g).collect();

@@ -49,7 +49,7 @@ impl Multinomial {
         if self.intercept {
             for (k, block) in alpha.chunks(n).enumerate() {
                 let sum = accurate_sum(block.iter().copied()).abs() + off[k];
-                blend = blend.max(1.1 * sum / self.shares[k]);
+                blend = blend.max(1.1 * sum / self.class_weights[k]);
             }
         }
         if blend.is_nan() || blend > 1e-6 {
@@ -68,13 +68,13 @@ impl Multinomial {
         let n = self.samples();
         let off: Vec<f64> = alpha.chunks(n).map(|block| accurate_sum(block.iter().copied())).collect();
         // Σ_k off_k = 0, as every sample's sum is: the largest off_k/n_k is no less than zero.
-        let ratio = off.iter().zip(&self.shares).map(|(d, s)| d / s).fold(0.0, f64::max);
+        let ratio = off.iter().zip(&self.class_weights).map(|(d, s)| d / s).fold(0.0, f64::max);
         let theta = ratio / (1.0 + ratio);
         if !theta.is_finite() {
             return;
         }
         for (k, block) in alpha.chunks_mut(n).enumerate() {
-            let share = self.shares[k] / self.total;
+            let share = self.class_weights[k] / self.total;
             for (i, a) in block.iter_mut().enumerate().filter(|(i, _)| self.weights[*i] > 0.0) {
                 let w = self.weights[i];
                 *a = (1.0 - theta) * *a

@@ -27,9 +27,10 @@ pub(crate) struct Multinomial {
     intercept: bool,
     /// w_i, one each where there are none.
     weights: Vec<f64>,
-    /// Σ_i w_i, and Σ over the samples of each class.
+    /// Σ_i w_i.
     total: f64,
-    shares: Vec<f64>,
+    /// n_k, Σ_i w_i over the samples of each class.
+    class_weights: Vec<f64>,
 }
 
 /// The probabilities at a point, its intercepts and its loss.
@@ -58,13 +59,13 @@ impl Multinomial {
             }
             None => vec![1.0; n],
         };
-        let mut shares = vec![0.0; classes];
-        labels.iter().zip(&weights).for_each(|(&y, w)| shares[y] += w);
-        if let Some(class) = shares.iter().position(|s| *s <= 0.0) {
+        let mut class_weights = vec![0.0; classes];
+        labels.iter().zip(&weights).for_each(|(&y, w)| class_weights[y] += w);
+        if let Some(class) = class_weights.iter().position(|s| *s <= 0.0) {
             return Err(Error::EmptyClass { class });
         }
         let total = weights.iter().sum();
-        Ok(Self { labels: Arc::new(labels), classes, intercept, weights, total, shares })
+        Ok(Self { labels: Arc::new(labels), classes, intercept, weights, total, class_weights })
     }
 
     fn samples(&self) -> usize {
@@ -131,15 +132,15 @@ impl Multinomial {
 
     /// max_k |Σ_i w_i(p_ki − y_ki)|.
     fn imbalance(&self, p: &[f64]) -> f64 {
-        self.expected(p).iter().zip(&self.shares).map(|(m, s)| (m - s).abs()).fold(0.0, f64::max)
+        self.expected(p).iter().zip(&self.class_weights).map(|(m, s)| (m - s).abs()).fold(0.0, f64::max)
     }
 
     fn scaling(&self, p: &[f64]) -> Vec<f64> {
-        self.expected(p).iter().zip(&self.shares).map(|(m, s)| (s / m.max(f64::MIN_POSITIVE)).ln()).collect()
+        self.expected(p).iter().zip(&self.class_weights).map(|(m, s)| (s / m.max(f64::MIN_POSITIVE)).ln()).collect()
     }
 
     fn newton(&self, p: &[f64]) -> Option<Vec<f64>> {
-        let right: Vec<f64> = self.expected(p).iter().zip(&self.shares).map(|(m, s)| s - m).collect();
+        let right: Vec<f64> = self.expected(p).iter().zip(&self.class_weights).map(|(m, s)| s - m).collect();
         let lower = factor(self.between(p), self.classes)?;
         Some(backward(&lower, self.classes, &forward(&lower, self.classes, &right)))
     }
@@ -249,7 +250,7 @@ struct MultinomialCurvature {
     diagonal: Vec<f64>,
     p: Vec<f64>,
     roots: Vec<f64>,
-    /// The Cholesky factor of ZᵀHZ, where intercepts answer.
+    /// The Cholesky factor of ZᵀHZ + (Σw/K)11ᵀ, with a little on its diagonal, where intercepts answer.
     lower: Option<Vec<f64>>,
     classes: usize,
 }

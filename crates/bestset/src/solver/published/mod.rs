@@ -6,6 +6,8 @@
 //! | `dynamic` | Algorithms 2 and 3 around it |
 //! | `dual_iht` | D-IHT for the k-sparse problem |
 //! | `cdss` | coordinate descent with spacer steps and PSI(1) swaps |
+//! | `ascent`, `primal`, `swap` | what they share: Algorithm 1 as a loop, a point on copied columns, swaps |
+//! | `gaps`, `halt`, `ledger` | when they end, by which rule or limit; the best that they have met |
 //!
 //! All of them keep the best primal point and the best bound they meet, whatever the current iterate does. One
 //! iteration is one dual step, or for CDSS one pass of T over all features. Passes count every sweep by the share of
