@@ -139,7 +139,8 @@ pub struct Tuning {
     /// Where there are no more than so many they are all left out: 1.7 instead of 2.2 s for SNR 20, n=500, seed 3, 2.8 instead of 3.2 s for
     /// n=400, seed 1, with as many nodes; with 8 as much, and 3.1 s.
     pub few_poor: usize,
-    /// Least share of the budget with which a member is pooled (MATH 11.21): what it has to give grows with the inverse. Not tuned.
+    /// Least share of the budget with which a member is pooled (MATH 11.21): what every pooled member has to give grows with
+    /// the number of those of the least share that fit beside it. Not tuned.
     pub least_share: f64,
     /// Steps of the search for a share: to 1/4096. Not tuned.
     pub share_halvings: usize,

@@ -215,23 +215,25 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
     fn needs(&self, taken: impl Fn(usize) -> f64, limits: &Limits) -> Option<Vec<f64>> {
         let (context, node, givers) = (self.context, self.node, self.givers.len());
         let (n, m, w) = (context.problem().nrows() as f64, self.order.len() as f64, self.pooled.len() as f64);
-        let rows = n + 2.0 * m + (ROWS * rayon::current_num_threads()) as f64;
+        let rows = 2.0 * n + m + (ROWS * rayon::current_num_threads()) as f64;
         let work = m * m * m + w * (n + m) * (m + w);
         if !context.fits(8.0 * (w * rows + m * (n + 3.0 * m))) || !limits.has_time_for(work) {
             return None;
         }
         let gram = context.inner_products(&self.order);
         let more = |a: usize| if a < givers { self.sure[a] } else { -taken(a - givers) };
-        let matrix = Mat::from_fn(gram.len(), gram.len(), |a, b| gram.at(a, b) + if a == b { more(a) } else { 0.0 });
+        let length = |&a: &usize| match context.stored_square(node, a).sqrt() {
+            0.0 => 1.0,
+            length => length,
+        };
+        let lengths: Vec<f64> = self.givers.iter().chain(&self.takers).map(length).collect();
+        let own = |a: usize, b: usize| gram.at(a, b) + if a == b { more(a) } else { 0.0 };
+        let matrix = Mat::from_fn(gram.len(), gram.len(), |a, b| own(a, b) / lengths[a] / lengths[b]);
         let factor = Llt::new(matrix.as_ref(), Side::Lower).ok()?;
         let (trace, inverse) = (|of: &Mat<f64>| (0..of.ncols()).map(|a| of[(a, a)]).sum(), factor.inverse());
-        let others = Others {
-            columns: context.whitened(&self.order),
-            factor,
-            size: trace(&matrix),
-            inverse: trace(&inverse),
-            squares: self.givers.iter().chain(&self.takers).map(|&a| context.stored_square(node, a)).sum(),
-        };
+        let mut columns = context.whitened(&self.order);
+        columns.col_iter_mut().zip(&lengths).for_each(|(x, length)| x.iter_mut().for_each(|x| *x /= length));
+        let others = Others { columns, factor, size: trace(&matrix), inverse: trace(&inverse) };
         let positions: Vec<usize> = self.pooled.iter().map(|&a| node.members.positions[a]).collect();
         let pooled = Pooled {
             columns: context.whitened(&positions),

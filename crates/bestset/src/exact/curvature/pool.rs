@@ -21,24 +21,23 @@ pub struct Pooled {
     pub shares: Vec<f64>,
 }
 
-/// Those that give and take on their own, B = G ∪ V.
+/// Those that give and take on their own, B = G ∪ V, in units of their columns' lengths as stored.
 pub struct Others {
     /// X̂_B.
     pub columns: Mat<f64>,
-    /// M_BB, lowered by more than the rounding of its entries.
+    /// Of M_BB, lowered by more than the rounding of its entries.
     pub factor: Llt<f64>,
     /// Trace of M_BB.
     pub size: f64,
     /// Trace of M_BB⁻¹.
     pub inverse: f64,
-    /// Σ_B‖x_j‖², of columns as stored.
-    pub squares: f64,
 }
 
 impl Others {
     /// What rounding can have done to an entry of Q_{W|B} for columns of length one, `asked` being the largest ‖M_BB⁻¹Q_Bj‖ (MATH 11.22, Rounding).
     fn rounding(&self, n: usize, asked: f64) -> f64 {
-        let (n, m, length) = (n as f64, self.columns.ncols() as f64, self.squares.sqrt());
+        let (n, m) = (n as f64, self.columns.ncols() as f64);
+        let length = m.sqrt();
         let fault = 4.0 * f64::EPSILON * (m + 1.0) * self.size;
         let noise = 4.0 * f64::EPSILON * n * length;
         let sums = 4.0 * f64::EPSILON * (n + m) * (1.0 + length * asked);
@@ -122,6 +121,9 @@ fn heaviest(value: impl Fn(usize) -> f64, shares: &[f64], room: f64) -> f64 {
     let mut least = 0.0;
     for l in 0..some {
         let rate = value(l) / shares[l];
+        if rate.is_nan() {
+            return f64::INFINITY;
+        }
         if rate > least {
             let at = dearest.partition_point(|d| d.0 >= rate);
             dearest.insert(at, (rate, l));
@@ -203,9 +205,10 @@ mod tests {
             let common: Vec<f64> = (0..n).map(|_| draw()).collect();
             let mut columns =
                 |p: usize| Mat::from_fn(n, p, |i, j| scale * (1.0 + (j % 3) as f64) * (draw() + 0.3 * common[i]));
-            let (mine, columns) = (columns(m), columns(count));
+            let (mut mine, columns) = (columns(m), columns(count));
+            (0..m).for_each(|a| mine.col_as_slice_mut(a).iter_mut().for_each(|x| *x /= scale * 10.0));
             let gram = mine.transpose() * &mine;
-            let shift = |a: usize| if a % 2 == 0 { scale * scale } else { -1e-3 * scale * scale };
+            let shift = |a: usize| if a % 2 == 0 { 0.01 } else { -1e-5 };
             let matrix = Mat::from_fn(m, m, |a, b| gram[(a, b)] + if a == b { shift(a) } else { 0.0 });
             let factor = Llt::new(matrix.as_ref(), faer::Side::Lower).unwrap();
             let inverse = factor.inverse();
@@ -213,10 +216,10 @@ mod tests {
             let left = columns.transpose() * &columns - cross.transpose() * &inverse * &cross;
 
             let trace = |of: &Mat<f64>| (0..m).map(|a| of[(a, a)]).sum::<f64>();
-            let (size, squares, inverse) = (trace(&matrix), trace(&gram), trace(&inverse));
+            let (size, inverse) = (trace(&matrix), trace(&inverse));
             let lengths: Vec<f64> = (0..count).map(|j| columns.col(j).norm_l2()).collect();
             let pooled = Pooled { columns, lengths, shares: ascending(count, least, &mut draw) };
-            let given = needs(&Others { columns: mine, factor, size, inverse, squares }, &pooled);
+            let given = needs(&Others { columns: mine, factor, size, inverse }, &pooled);
             let mut asked: Vec<f64> = (0..count).map(|j| -left[(j, j)]).collect();
             for_each_subset(&pooled.shares, 1.0, &mut |set| {
                 for &j in set {

@@ -5,6 +5,7 @@
 //! | here | small problems, what each of their subsets costs, and nodes of random decisions in them |
 //! | `tree` | every node of a tree against the subsets that it holds |
 //! | `curvature` | moved curvature, the bounds for one member alone, the budget |
+//! | `pools` | trees whose nodes have pooled members, on problems that are hard for them |
 //! | `probe` | probes |
 //! | `region` | the tree for subsets that add many features |
 //! | `listing` | a design whose columns stay where X is, for `region` and `apart` |
@@ -20,6 +21,7 @@ mod curvature;
 mod far;
 mod grown;
 mod listing;
+mod pools;
 mod probe;
 mod products;
 mod region;

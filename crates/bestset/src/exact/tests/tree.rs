@@ -121,6 +121,11 @@ impl Attack {
     /// A problem whose tree is grown in any way.
     pub fn on(case: Case, seed: u64, rng: &mut ChaCha8Rng) -> Self {
         let cost = costs(&case);
+        Self::with_costs(case, cost, seed, rng)
+    }
+
+    /// The same where P of every subset is known.
+    pub fn with_costs(case: Case, cost: Vec<f64>, seed: u64, rng: &mut ChaCha8Rng) -> Self {
         let k = pick(rng, &[None, None, None, Some(1), Some(2), Some(case.p / 2 + 1)]);
         let most_near = pick(rng, &[1, 2, 3, 4000, 4000, 4000]);
         let (top, gap) = (pick(rng, &[1, 1, 1, 3]), pick(rng, &[1e-6, 1e-6, 1e-4]));
@@ -210,10 +215,45 @@ impl Attack {
         Tree::plant(setting, seed, monitor).unwrap()
     }
 
+    /// How many subsets in which every feature matters cost less.
+    pub fn below(&self, value: f64) -> usize {
+        self.allowed.iter().filter(|&&m| self.cost[m] < value && self.is_distinct(m)).count()
+    }
+
+    /// The tree with the answer that there is.
+    pub fn plant_as_it_is<'p, 'a>(
+        &self,
+        problem: &'p Problem<'a>,
+        options: &'p Options,
+        tuning: Tuning,
+        monitor: &mut Monitor<'_>,
+    ) -> Tree<'p, 'a> {
+        let setting = Setting::new(problem, self.k, options, tuning);
+        let seed = match self.k {
+            None => {
+                let root = incremental::root(&mut Workspace::new(problem), options, monitor).unwrap();
+                Seed { root, multiplier: 0.0 }
+            }
+            Some(_) => Seed::new(&setting, monitor).unwrap(),
+        };
+        Tree::plant(setting, seed, monitor).unwrap()
+    }
+
     pub fn run(&self, problem: &Problem<'_>, seen: &mut TreeTally) {
+        self.run_with(problem, tuning(), seen, |_| ());
+    }
+
+    /// As [`Attack::run`], steered in another way; every step of the tree is shown.
+    pub fn run_with(
+        &self,
+        problem: &Problem<'_>,
+        tuning: Tuning,
+        seen: &mut TreeTally,
+        mut visit: impl FnMut(&Tree<'_, '_>),
+    ) {
         let (options, mut observer) = (self.options(), ());
         let mut monitor = Monitor::new(&options, &mut observer);
-        let tuning = Tuning { most_near: self.most_near, ..tuning() };
+        let tuning = Tuning { most_near: self.most_near, ..tuning };
         let mut tree = self.plant(problem, &options, tuning, &mut monitor);
         // A search that is cut short ends nodes away from their minimisers, where far features take most from the bound.
         let is_cut = self.seed % 5 == 4;
@@ -227,6 +267,7 @@ impl Attack {
             seen.steps += 1;
             seen.moved += tree.frontier.open().filter(|n| n.moved.is_some()).count();
             seen.claims += self.check(&tree);
+            visit(&tree);
         }
         let (best, least, slack) = (tree.pool.entries()[0].0, self.least(), self.slack());
         let found = best <= least + tree.room().max(2e-9) + 10.0 * slack;
