@@ -115,9 +115,10 @@ module: compiled packages
 packages: $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --no-compile $$($(VENV)/bin/python python/requirements.py test)
 
-# A process for every core; tests of one group (xdist_group) stay together in one.
+# A process for every core; tests of one group (xdist_group) stay together in one. Many processes import scikit-learn, SciPy or Dask:
+# where the environment forbids Python to keep what it has compiled, each would compile them again.
 test-python: module
-	PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadgroup $(SHORT)
+	PYTHONDONTWRITEBYTECODE= PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadgroup $(SHORT)
 
 # The engine is compiled in target/r, so that the next time only what has changed is; stripped as in the source package, where the
 # workspace keeps line tables.

@@ -101,17 +101,17 @@ fn a_cut_hands_over_no_worse_bound_than_the_path_has() {
 /// A category with more levels than the largest model that is compared cannot be chosen, and that is said.
 #[test]
 fn groups_that_are_too_wide_to_be_chosen_are_remarked() {
-    let (n, p) = (60, 40);
+    let (n, p) = (30, 25);
     let (values, y) = data(3, n, p, 0.5);
     let x = Dense::new(n, p, values).unwrap();
-    let labels: Vec<usize> = (0..p).map(|j| if j < 30 { 0 } else { j }).collect();
+    let labels: Vec<usize> = (0..p).map(|j| if j < 20 { 0 } else { j }).collect();
     let setup = Setup { groups: Some(Groups::new(&labels)), ..Setup::default() };
     let wide = |max_size: Option<usize>, how: How| {
         let (found, ..) = select(&x, &y, &setup, &Selection { how, max_size, ..Selection::default() });
-        found.remarks.iter().any(|r| matches!(r, Remark::WideGroups { groups: 1, widest: 30, most } if *most < 30))
+        found.remarks.iter().any(|r| matches!(r, Remark::WideGroups { groups: 1, widest: 20, most } if *most < 20))
     };
     for how in [How::Criterion(Criterion::Bic), folded(Rule::Min)] {
-        assert!(wide(None, how.clone()) && wide(Some(29), how.clone()) && !wide(Some(30), how.clone()), "{how:?}");
+        assert!(wide(None, how.clone()) && wide(Some(19), how.clone()) && !wide(Some(20), how.clone()), "{how:?}");
     }
     // Where nothing is left out nothing is said.
     let (found, ..) = select(&x, &y, &Setup::default(), &Selection::default());

@@ -32,8 +32,8 @@ impl Workers for Here {
             let take = |left: usize| left.checked_sub(1);
             if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
                 // One that never answers, as the limit strikes.
-                while until.is_some_and(|until| Instant::now() < until) {
-                    std::thread::yield_now();
+                if let Some(until) = until {
+                    std::thread::sleep(until.saturating_duration_since(Instant::now()));
                 }
                 return Ok(None);
             }
