@@ -111,10 +111,11 @@ pub struct Tuning {
     pub curvature_looks: usize,
     /// Gap over the rise of the last look above which the next is not worth its cost. Not tuned.
     pub looks_left: f64,
-    /// The most members among which curvature is moved without a pool: those have curvature left for each member alone, with which the
-    /// rules exclude more. 1500 before (11.22) let its members give less: SNR 20, n=400, seed 3 was not proved in 60 s with it (NOTES, a budget).
+    /// The most members among which curvature is moved without a pool. Such a move leaves some along each member alone, with which the rules
+    /// exclude more. With 1500, as before (11.22) went by partners, SNR 20, n=500, seed 3 took 1261 nodes for 275 (NOTES, a budget).
     pub most_unpooled: usize,
-    /// The fewest members among which some are pooled; with numbers between the two both moves would be made. 1000 before, as above.
+    /// The fewest members among which some are pooled; 1000 before, as above. Nodes with no fewer than this and no more than `most_unpooled`
+    /// make both moves: those of 300, and of tests.
     pub least_pooled: usize,
     /// Share of the members left since the last look at which another is worth its cost; 0.95 before, see
     /// `batch_share` for what was measured.
@@ -133,14 +134,14 @@ pub struct Tuning {
     /// Share of what they could take that the takers do where members are pooled, which have to give the less the more is left.
     /// Not tuned. Without a pool all is taken: 15,400 nodes instead of 18,000 (NOTES, one member alone).
     pub pooled_taking: f64,
-    /// Shares of the members which cannot give what is asked of them that the next attempt does without: those that lack most, for the
-    /// others may do without them (NOTES, a budget).
+    /// Of the members that cannot give what is asked of them, the parts that leave the pool before the next attempts, those that lack most
+    /// first: without them the others may have enough (NOTES, a budget). After the last there is no pool.
     pub poor_left_out: [f64; 6],
-    /// Where there are no more than so many they are all left out: 1.7 instead of 2.2 s for SNR 20, n=500, seed 3, 2.8 instead of 3.2 s for
-    /// n=400, seed 1, with as many nodes; with 8 as much, and 3.1 s.
+    /// The fewest that leave at once. With none: 2.2 s for 1.7 (SNR 20, n=500, seed 3) and 3.2 for 2.8 (n=400, seed 1), with as many nodes; with
+    /// 8, 1.7 and 3.1 s.
     pub few_poor: usize,
-    /// Least share of the budget with which a member is pooled (MATH 11.21): what every pooled member has to give grows with
-    /// the number of those of the least share that fit beside it. Not tuned.
+    /// Least share of the budget with which a member is pooled (MATH 11.21): the smaller it is, the more partners fit beside each, and the more
+    /// each has to give. Not tuned.
     pub least_share: f64,
     /// Steps of the search for a share: to 1/4096. Not tuned.
     pub share_halvings: usize,
@@ -170,22 +171,7 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// The most members m among which curvature is moved after so many nodes, of n samples: min(n, m)² m multiplications must be worth
-    /// it, and in a tree that may end soon few are.
-    pub fn most_curved(&self, n: usize, nodes: usize) -> usize {
-        let n = n as f64;
-        let work = self.curvature_work * (1.0 + nodes as f64 / self.curvature_work_nodes);
-        self.least_curved.max((work / (n * n)).max(work.cbrt().min(n)) as usize)
-    }
-}
-
-impl Default for Tuning {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
-impl Tuning {
+    /// A constant, as a function of so many lines would be none to read.
     const DEFAULT: Self = Self {
         batch_share: 8,
         least_batch: 8,
@@ -249,4 +235,19 @@ impl Tuning {
         least_slice_nodes: 8,
         nodes_before_slices: 96,
     };
+
+    /// The most members m among which curvature is moved after so many nodes, of n samples: min(n, m)² m multiplications must be worth
+    /// it, and in a tree that may end soon few are. What a pool takes besides, n times the square of its members for each attempt, is not
+    /// counted.
+    pub fn most_curved(&self, n: usize, nodes: usize) -> usize {
+        let n = n as f64;
+        let work = self.curvature_work * (1.0 + nodes as f64 / self.curvature_work_nodes);
+        self.least_curved.max((work / (n * n)).max(work.cbrt().min(n)) as usize)
+    }
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
 }

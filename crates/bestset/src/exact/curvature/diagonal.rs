@@ -60,29 +60,29 @@ pub fn move_curvature(
     if weights.iter().all(|v| *v <= 0.0) || !context.problem().loss().is_quadratic() {
         return false;
     }
-    if let Some(best) = pool_below {
-        let mut shares = shares(context, node, best);
-        // A taker is not kept at zero.
-        shares.iter_mut().zip(&weights).filter(|p| *p.1 > 0.0).for_each(|(share, _)| *share = 0.0);
-        let mut left_out = context.tuning.poor_left_out.into_iter();
-        loop {
-            let attempt = CurvatureMove::new(context, node, guide, &weights, &shares).attempt(limits);
-            let poor = match attempt {
-                Attempt::Impossible => return false,
-                Attempt::Done(curvature) => return apply(node, curvature),
-                Attempt::Poor(members) => members,
-            };
-            let Some(part) = left_out.next() else { break };
-            // Those that would have to give much more than they can give as the others do; the rest may be able to without them.
-            let worst = ((part * poor.len() as f64) as usize).max(context.tuning.few_poor);
-            poor.iter().take(worst).for_each(|&a| shares[a] = 0.0);
+    let mut shares = pool_below.map_or_else(|| vec![0.0; weights.len()], |best| shares(context, node, best));
+    // A taker is not kept at zero.
+    shares.iter_mut().zip(&weights).filter(|p| *p.1 > 0.0).for_each(|(share, _)| *share = 0.0);
+    let mut left_out = context.tuning.poor_left_out.into_iter();
+    loop {
+        let poor = match CurvatureMove::new(context, node, guide, &weights, &shares).attempt(limits) {
+            Attempt::Impossible => return false,
+            Attempt::Done(curvature) => {
+                apply(node, curvature);
+                return true;
+            }
+            Attempt::Poor(members) => members,
+        };
+        let pooled = shares.iter().filter(|s| **s > 0.0).count();
+        match left_out.next() {
+            // Those that lack most give as the others do; without them the rest may have enough.
+            Some(part) if poor.len() < pooled => {
+                let count = ((part * poor.len() as f64) as usize).max(context.tuning.few_poor);
+                poor.iter().take(count).for_each(|&a| shares[a] = 0.0);
+            }
+            // Where all are poor the factor says too little of them. Nobody is where nobody is pooled.
+            _ => shares.fill(0.0),
         }
-    }
-    let nobody = vec![0.0; weights.len()];
-    let attempt = CurvatureMove::new(context, node, guide, &weights, &nobody).attempt(limits);
-    match attempt {
-        Attempt::Done(curvature) => apply(node, curvature),
-        Attempt::Impossible | Attempt::Poor(_) => false,
     }
 }
 
@@ -96,15 +96,14 @@ enum Attempt {
     Poor(Vec<usize>),
 }
 
-/// Gives the members their new curvature, which nodes below inherit; always true.
-fn apply(node: &mut NodeRelaxation, curvature: Vec<MemberCurvature>) -> bool {
+/// Gives the members their new curvature, which nodes below inherit.
+fn apply(node: &mut NodeRelaxation, curvature: Vec<MemberCurvature>) {
     let members = &mut node.members;
     for (a, one) in curvature.iter().enumerate() {
         (members.moved[a], members.spare[a], members.share[a]) = (one.moved, one.spare, one.share);
     }
     let (count, inside) = (members.len(), members.inside());
     node.inherited = Some(Arc::new(MovedCurvature { by_position: curvature, members: count, inside }));
-    true
 }
 
 /// Who takes (V), who gives (G) and who is pooled (W), by member, and what is certain of the gifts.
@@ -118,6 +117,7 @@ struct CurvatureMove<'m, 'g, 'p, 'a> {
     shares: &'m [f64],
     takers: Vec<usize>,
     givers: Vec<usize>,
+    /// By ascending share, as [`Pooled`] has them.
     pooled: Vec<usize>,
     /// η of the givers.
     gifts: Vec<f64>,
@@ -169,10 +169,10 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
             return Attempt::Done(self.curvature(&taken, &spare, &[]));
         }
         let taken = self.takings(&split, self.context.tuning.pooled_taking, limits);
-        let Some(needs) = self.needs(|t| taken[t] + unsure(t), limits) else { return Attempt::Impossible };
+        let Some(needs) = self.asked_of_pooled(|t| taken[t] + unsure(t), limits) else { return Attempt::Impossible };
         let lacking = |e: usize| needs[e] - gift(self.context, self.guide, self.pooled[e]);
         let mut poor: Vec<(f64, usize)> = (0..needs.len()).map(|e| (lacking(e), self.pooled[e])).collect();
-        // What is no number lacks all.
+        // A NaN counts as lacking.
         poor.retain(|(lacks, _)| lacks.is_nan() || *lacks > 0.0);
         if !poor.is_empty() {
             poor.sort_by(|(x, _), (y, _)| y.total_cmp(x));
@@ -210,14 +210,17 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
         d.iter().map(|d| part * d).collect()
     }
 
-    /// η (MATH 11.22): what the pooled members have to give where a taker takes so much; `None` where M_BB has no inverse, or memory or time
-    /// no room for it.
-    fn needs(&self, taken: impl Fn(usize) -> f64, limits: &Limits) -> Option<Vec<f64>> {
+    /// η (MATH 11.22): what the pooled members have to give. `taken` is what a taker takes, with what rounding can have added to its curvature;
+    /// `None` where M_BB has no factor, or there is no memory or time for it.
+    fn asked_of_pooled(&self, taken: impl Fn(usize) -> f64, limits: &Limits) -> Option<Vec<f64>> {
         let (context, node, givers) = (self.context, self.node, self.givers.len());
         let (n, m, w) = (context.problem().nrows() as f64, self.order.len() as f64, self.pooled.len() as f64);
-        let rows = 2.0 * n + m + (ROWS * rayon::current_num_threads()) as f64;
+        // Of each pooled member its column, what is left of it, its answers and its entries in a block of rows.
+        let each = 2.0 * n + m + ROWS as f64;
+        // Beside the products with their copies: M_BB, its factor and its inverse.
+        let pairs = (MEMBER_PAIR_BYTES + 24.0) * m * m;
         let work = m * m * m + w * (n + m) * (m + w);
-        if !context.fits(8.0 * (w * rows + m * (n + 3.0 * m))) || !limits.has_time_for(work) {
+        if !context.fits(8.0 * (w * each + m * n) + pairs) || !limits.has_time_for(work) {
             return None;
         }
         let gram = context.inner_products(&self.order);
@@ -229,11 +232,9 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
         let lengths: Vec<f64> = self.givers.iter().chain(&self.takers).map(length).collect();
         let own = |a: usize, b: usize| gram.at(a, b) + if a == b { more(a) } else { 0.0 };
         let matrix = Mat::from_fn(gram.len(), gram.len(), |a, b| own(a, b) / lengths[a] / lengths[b]);
-        let factor = Llt::new(matrix.as_ref(), Side::Lower).ok()?;
-        let (trace, inverse) = (|of: &Mat<f64>| (0..of.ncols()).map(|a| of[(a, a)]).sum(), factor.inverse());
         let mut columns = context.whitened(&self.order);
         columns.col_iter_mut().zip(&lengths).for_each(|(x, length)| x.iter_mut().for_each(|x| *x /= length));
-        let others = Others { columns, factor, size: trace(&matrix), inverse: trace(&inverse) };
+        let others = Others::new(columns, &matrix)?;
         let positions: Vec<usize> = self.pooled.iter().map(|&a| node.members.positions[a]).collect();
         let pooled = Pooled {
             columns: context.whitened(&positions),

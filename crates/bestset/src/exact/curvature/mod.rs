@@ -2,11 +2,11 @@
 //!
 //! | file | what | MATH |
 //! |---|---|---|
-//! | `diagonal` | who gives, who takes, and how much | 11.9–11.14 |
+//! | `diagonal` | who gives, who takes, and how much | 11.9–11.14, 11.22 |
 //! | `split` | the curvature left for the takers once the givers have answered | 11.10 |
 //! | `barrier` | the largest diagonal below a matrix | 11.9, 11.10 |
 //! | `budget` | how many of the weak features a better subset can hold | 11.20, 11.21 |
-//! | `pool` | what these have to give, as few of them come together | 11.22 |
+//! | `pool` | what pooled members have to give, as a better subset holds few of them | 11.22 |
 
 mod barrier;
 mod budget;

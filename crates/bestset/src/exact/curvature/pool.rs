@@ -1,15 +1,14 @@
 //! What pooled members have to give, of whom a better subset holds few at a time (MATH 11.22).
 //!
-//! Where the others answer, the pooled members W are left with Q_{W|B} = Q_WW − Q_WB M_BB⁻¹ Q_BW, and Q_{W|B} + diag(η) must be semidefinite on
-//! those J ⊆ W alone that the budget allows: a row of it may be short of what its dearest partners within the budget have, however many
-//! others there are. The pooled stay at zero in the relaxation, which is convex without them; D′ has their Ψ′.
+//! With B answering, the pooled members W are left with Q_{W|B} = Q_WW − Q_WB M_BB⁻¹ Q_BW. Q_{W|B} + diag(η) must be semidefinite on those
+//! J ⊆ W alone that the budget allows: the diagonal of a row has to outweigh no more than its dearest partners within the budget, however
+//! many others there are. The pooled stay at zero in the relaxation, which is convex without them; D′ has their Ψ′.
 
 use crate::exact::node::members::BUDGET_ROUNDING;
 use crate::kernel::dot;
 use faer::linalg::matmul::matmul;
-use faer::linalg::solvers::{Llt, Solve};
-use faer::{Accum, Mat, Par};
-use rayon::prelude::*;
+use faer::linalg::solvers::{DenseSolveCore, Llt, Solve};
+use faer::{Accum, Mat, Par, Side};
 
 /// The pooled members W, those with the least shares first.
 pub struct Pooled {
@@ -30,10 +29,18 @@ pub struct Others {
     /// Trace of M_BB.
     pub size: f64,
     /// Trace of M_BB⁻¹.
-    pub inverse: f64,
+    pub inverse_size: f64,
 }
 
 impl Others {
+    /// From X̂_B and M_BB, both in units of the columns' lengths; `None` where M_BB has no Cholesky factor.
+    pub fn new(columns: Mat<f64>, matrix: &Mat<f64>) -> Option<Self> {
+        let factor = Llt::new(matrix.as_ref(), Side::Lower).ok()?;
+        let trace = |of: &Mat<f64>| (0..of.ncols()).map(|a| of[(a, a)]).sum();
+        let inverse_size = trace(&factor.inverse());
+        Some(Self { columns, factor, size: trace(matrix), inverse_size })
+    }
+
     /// What rounding can have done to an entry of Q_{W|B} for columns of length one, `asked` being the largest ‖M_BB⁻¹Q_Bj‖ (MATH 11.22, Rounding).
     fn rounding(&self, n: usize, asked: f64) -> f64 {
         let (n, m) = (n as f64, self.columns.ncols() as f64);
@@ -42,13 +49,13 @@ impl Others {
         let noise = 4.0 * f64::EPSILON * n * length;
         let sums = 4.0 * f64::EPSILON * (n + m) * (1.0 + length * asked);
         // With more than this the factor says nothing of M_BB.
-        let sure = fault * self.inverse <= 0.5;
-        let sum = 2.0 * fault * asked * asked + noise * (2.0 * asked + self.inverse * noise) + sums;
+        let sure = fault * self.inverse_size <= 0.5;
+        let sum = 2.0 * fault * asked * asked + noise * (2.0 * asked + self.inverse_size * noise) + sums;
         if sure { sum } else { f64::INFINITY }
     }
 }
 
-/// Rows of Q_{W|B} that are made at a time.
+/// Rows of Q_{W|B} that are made at a time: many enough for a product of matrices, few enough that no thread holds the square of the pool.
 pub const ROWS: usize = 64;
 
 /// η_j = max_J Σ_{l∈J∖j} |(Q_{W|B})_jl| − (Q_{W|B})_jj over all J ∋ j with Σ_Jθ ≤ 1, or more (MATH 11.22); less than nothing where j can take.
@@ -57,8 +64,8 @@ pub fn needs(others: &Others, pooled: &Pooled) -> Vec<f64> {
     if !complement.unsure.is_finite() {
         return vec![f64::INFINITY; pooled.shares.len()];
     }
-    let blocks: Vec<usize> = (0..pooled.shares.len()).step_by(ROWS).collect();
-    blocks.into_par_iter().map(|first| complement.needs(first)).collect::<Vec<_>>().concat()
+    // One after the other: nodes are looked at side by side, and one that waited for its blocks would make room for another's columns.
+    (0..pooled.shares.len()).step_by(ROWS).flat_map(|first| complement.needs_of(first)).collect()
 }
 
 /// Q_{W|B} = X̂_Wᵀ(X̂_W − X̂_B M_BB⁻¹ Q_BW) in parts.
@@ -66,7 +73,7 @@ struct Complement<'p> {
     pooled: &'p Pooled,
     /// X̂_W − X̂_B M_BB⁻¹ Q_BW: what the others leave of each column.
     residuals: Mat<f64>,
-    /// What rounding can have done to an entry of it, for columns of length one.
+    /// What rounding can have done to an entry of Q_{W|B}, for columns of length one.
     unsure: f64,
 }
 
@@ -82,14 +89,14 @@ impl<'p> Complement<'p> {
         let norm = |e: usize| dot(answers.col_as_slice(e), answers.col_as_slice(e)).sqrt();
         let count = pooled.shares.len();
         let asked = (0..count).filter(|&e| pooled.lengths[e] > 0.0).map(|e| norm(e) / pooled.lengths[e]);
-        // What is no number stays the largest.
+        // A NaN stays the largest.
         let most = asked.fold(0.0, |most: f64, one| if one > most || one.is_nan() { one } else { most });
         let unsure = others.rounding(pooled.columns.nrows(), most);
         Self { pooled, residuals, unsure }
     }
 
     /// η of the block of rows that begins with the `first`.
-    fn needs(&self, first: usize) -> Vec<f64> {
+    fn needs_of(&self, first: usize) -> Vec<f64> {
         let Pooled { columns, lengths, shares } = self.pooled;
         let end = shares.len().min(first + ROWS);
         let room = |j: usize| 1.0 + BUDGET_ROUNDING - shares[j];
@@ -108,14 +115,14 @@ impl<'p> Complement<'p> {
     }
 }
 
-/// max Σ v_lz_l over 0 ≤ z ≤ 1 with Σθ_lz_l ≤ `room`, of those with θ_l ≤ `room`, the first of the ascending `shares`: no less than the
-/// most that some of them have which fit together.
+/// max Σ v_lz_l over 0 ≤ z ≤ 1 with Σθ_lz_l ≤ `room`, over those with θ_l ≤ `room`; `shares` ascend. No set of them that fits into the room is
+/// worth more.
 fn heaviest(value: impl Fn(usize) -> f64, shares: &[f64], room: f64) -> f64 {
     let some = shares.partition_point(|s| *s <= room);
     if some == 0 {
         return 0.0;
     }
-    // The least share says how many there can be at most, with the one of which a part is counted.
+    // No more than these fit in whole with the least share; one more counts in part.
     let most = (room / shares[0]) as usize + 1;
     let mut dearest: Vec<(f64, usize)> = Vec::with_capacity(most + 1);
     let mut least = 0.0;
@@ -208,18 +215,15 @@ mod tests {
             let (mut mine, columns) = (columns(m), columns(count));
             (0..m).for_each(|a| mine.col_as_slice_mut(a).iter_mut().for_each(|x| *x /= scale * 10.0));
             let gram = mine.transpose() * &mine;
-            let shift = |a: usize| if a % 2 == 0 { 0.01 } else { -1e-5 };
+            let shift = |a: usize| if a.is_multiple_of(2) { 0.01 } else { -1e-5 };
             let matrix = Mat::from_fn(m, m, |a, b| gram[(a, b)] + if a == b { shift(a) } else { 0.0 });
-            let factor = Llt::new(matrix.as_ref(), faer::Side::Lower).unwrap();
-            let inverse = factor.inverse();
+            let inverse = Llt::new(matrix.as_ref(), faer::Side::Lower).unwrap().inverse();
             let cross = mine.transpose() * &columns;
             let left = columns.transpose() * &columns - cross.transpose() * &inverse * &cross;
 
-            let trace = |of: &Mat<f64>| (0..m).map(|a| of[(a, a)]).sum::<f64>();
-            let (size, inverse) = (trace(&matrix), trace(&inverse));
             let lengths: Vec<f64> = (0..count).map(|j| columns.col(j).norm_l2()).collect();
             let pooled = Pooled { columns, lengths, shares: ascending(count, least, &mut draw) };
-            let given = needs(&Others { columns: mine, factor, size, inverse }, &pooled);
+            let given = needs(&Others::new(mine, &matrix).unwrap(), &pooled);
             let mut asked: Vec<f64> = (0..count).map(|j| -left[(j, j)]).collect();
             for_each_subset(&pooled.shares, 1.0, &mut |set| {
                 for &j in set {

@@ -3,8 +3,8 @@
 //! Where nothing is better than the answer, nothing can be ruled out wrongly: here all subsets up to some prices above the best are of interest,
 //! whatever was found, or the answer is forgotten as in `tree`. `make attack` has them on other seeds.
 
+use super::attack::{Attack, holds};
 use super::listing::Listing;
-use super::tree::{Attack, holds};
 use crate::coherence::Look;
 use crate::common::{Tally, pick, rng, seeds};
 use crate::control::Monitor;

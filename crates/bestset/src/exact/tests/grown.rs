@@ -5,7 +5,7 @@ use crate::common::{Case, UNIFORM, rng};
 use crate::control::Monitor;
 use crate::exact::seed::Seed;
 use crate::exact::setting::Setting;
-use crate::exact::tests::tree::{costs, draw};
+use crate::exact::tests::attack::{costs, draw};
 use crate::exact::tuning::Tuning;
 use crate::relaxation::workspace::Workspace;
 use crate::search::fit::margin;

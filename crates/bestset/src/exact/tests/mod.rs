@@ -3,7 +3,8 @@
 //! | file | what |
 //! |---|---|
 //! | here | small problems, what each of their subsets costs, and nodes of random decisions in them |
-//! | `tree` | every node of a tree against the subsets that it holds |
+//! | `attack` | a hostile problem and how its tree is grown, every node of which is looked at |
+//! | `tree` | trees against the subsets that their nodes hold |
 //! | `curvature` | moved curvature, the bounds for one member alone, the budget |
 //! | `pools` | trees whose nodes have pooled members, on problems that are hard for them |
 //! | `probe` | probes |
@@ -17,6 +18,7 @@
 //! | `rough` | correlations in single precision, and carried from another dual point |
 
 mod apart;
+mod attack;
 mod curvature;
 mod far;
 mod grown;

@@ -1,7 +1,7 @@
 //! The tree for subsets that add many features to an answer (MATH 13.5), against the fit on every subset.
 
+use super::attack::{Attack, TreeTally, costs, draw};
 use super::listing::Listing;
-use super::tree::{Attack, TreeTally, costs, draw};
 use crate::coherence::Look;
 use crate::common::{Case, ChaCha8Rng, Convex, RngExt, Tally, normal, pick, power, rng, seeds};
 use crate::control::Monitor;

@@ -5,7 +5,7 @@ use crate::control::Monitor;
 use crate::error::Error;
 use crate::exact::SavedTree;
 use crate::exact::slices::{GrownSlice, Round, grow_slice, solve};
-use crate::exact::tests::tree::{costs, draw};
+use crate::exact::tests::attack::{costs, draw};
 use crate::exact::tuning::Tuning;
 use crate::solution::Status;
 use crate::{Method, Options, Problem, Result};
