@@ -60,10 +60,17 @@ fn hard(rng: &mut ChaCha8Rng) -> Case {
         w[..2].iter_mut().for_each(|w| *w = w.max(0.5));
         case.weights = Some(w);
     }
-    let half = 0.5 * (0..n).map(|i| case.weight(i) * case.y[i] * case.y[i]).sum::<f64>();
+    case.penalty = hard_penalty(rng, &case, all, &scales);
+    case
+}
+
+/// A penalty in the units of the columns, which are `all` long but for their `scales`: with and without prices, boxes and a shrinkage of each
+/// feature's own.
+fn hard_penalty(rng: &mut ChaCha8Rng, case: &Case, all: f64, scales: &[f64]) -> Penalty {
+    let half = 0.5 * (0..case.n).map(|i| case.weight(i) * case.y[i] * case.y[i]).sum::<f64>();
     let lambda0 = if rng.random_bool(0.05) { 0.0 } else { half * power(rng, -3.0, -0.5) };
-    let is_scaled = spread > 0.0 && rng.random_bool(0.7);
-    let typical = n as f64 * if is_scaled { 1.0 } else { all * all };
+    let is_scaled = scales.iter().any(|s| *s != all) && rng.random_bool(0.7);
+    let typical = case.n as f64 * if is_scaled { 1.0 } else { all * all };
     let (is_l1, is_boxed) = (rng.random_bool(0.15), rng.random_bool(0.12));
     let lambda1 = if is_l1 { half.sqrt() * typical.sqrt() * power(rng, -2.5, -0.5) } else { 0.0 };
     let lambda2 = typical * power(rng, -3.0, 0.7) * if rng.random_bool(0.15) { power(rng, -8.0, 0.0) } else { 1.0 };
@@ -74,13 +81,12 @@ fn hard(rng: &mut ChaCha8Rng) -> Case {
         penalty = penalty.with_bounds(Bounds::Each(reach.iter().enumerate().map(low).collect(), reach));
     }
     if rng.random_bool(0.4) {
-        penalty = penalty.with_price((0..p).map(|_| pick(rng, &[0.0, 0.3, 1.0, 1.0, 4.0, 1e4])).collect());
+        penalty = penalty.with_price((0..case.p).map(|_| pick(rng, &[0.0, 0.3, 1.0, 1.0, 4.0, 1e4])).collect());
     }
     if is_scaled {
         penalty = penalty.with_shrinkage(scales.iter().map(|s| s * s * pick(rng, &[0.5, 1.0, 1.0, 3.0])).collect());
     }
-    case.penalty = penalty;
-    case
+    penalty
 }
 
 /// Many members whose shares fit together: a price that few features pay for, a ridge that has something to give, and an answer that is close.
