@@ -60,6 +60,9 @@ pub struct Header {
     /// Seconds after which a solve ends with what it has.
     #[serde(default)]
     pub time_limit: Option<f64>,
+    /// Nodes of branch and bound after which it ends with what it has.
+    #[serde(default)]
+    pub max_nodes: Option<usize>,
 }
 
 /// How X is stored on disk.

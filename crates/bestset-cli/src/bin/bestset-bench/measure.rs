@@ -165,6 +165,7 @@ fn answer(input: &Input, phase: Phase) -> bestset::Result<Measured> {
         relaxation_gap: header.gap,
         gap: header.optimality_gap,
         time_limit: header.time_limit.map(Duration::from_secs_f64),
+        max_nodes: header.max_nodes,
         warm_start: input.start.clone(),
         ..Options::with_method(header.method)
     };
