@@ -5,7 +5,7 @@ use crate::common::{
     RngExt, Shape, brackets, case, dependent, enumerate, holds, holds_between, least_of, members, pick, power, price,
     rng, share,
 };
-use crate::search::moves::check_swap;
+use crate::core::search::moves::check_swap;
 use bestset::internals::Thresholds;
 use bestset::path::{Grid, PathOptions, path};
 use bestset::{CancelFlag, Loss, Method, Options, Penalty, Status, solve};

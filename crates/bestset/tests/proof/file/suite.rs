@@ -1,13 +1,13 @@
 //! The problems that the other tests of proofs draw: each that is proved has a proof in a file, which the checker accepts.
 //!
-//! One in so many here, all of them with `BESTSET_PROOFS=1 cargo test --test proof suite -- --nocapture`.
+//! One in so many here, all of them with `BESTSET_PROOFS=1 cargo test --test all suite -- --nocapture`.
 
 use super::{proof, table};
 use crate::common::{
     Case, RngExt, Shape, Tally, UNIFORM, awkward_columns, case, few_samples, hostile, members, near_copies, pick,
     power, rng, twofold_fits, twofold_sizes,
 };
-use crate::enumerate::attack::problem;
+use crate::proof::enumerate::attack::problem;
 use bestset::{Error, Loss, Method, Options, Problem, Solution, Status, solve};
 use bestset_check::check;
 

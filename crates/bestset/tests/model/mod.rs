@@ -2,8 +2,6 @@
 
 mod checkpoint;
 mod classes;
-#[path = "../common/mod.rs"]
-mod common;
 mod criteria;
 mod cv;
 mod families;
