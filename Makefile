@@ -84,7 +84,7 @@ PYTHON_WANTED = $(PYTHON), 3.10 or newer, is wanted, and its venv (Debian, Ubunt
 ifeq ($(CHECK),)
 TESTS := --bins --test '*'
 LEFT_OUT := -- --skip long:: --skip attack::
-FEWER := PROCESSES=$$(( ($$(getconf _NPROCESSORS_ONLN) + 1) / 2 ))
+FEWER := PYTEST_PROCESSES=$$(( ($$(getconf _NPROCESSORS_ONLN) + 1) / 2 ))
 SHORT := -m 'not long'
 else
 TESTS := --tests
@@ -119,10 +119,10 @@ packages: $(VENV)/bin/python
 # A process for every core, and for every second one in `make test` without the long ones: those of Rust take the others, and each process
 # loads scikit-learn, SciPy and Dask for itself, 6 s of the processor. Tests of one group (xdist_group) stay together in one. Many processes import scikit-learn, SciPy or Dask:
 # where the environment forbids Python to keep what it has compiled, each would compile them again.
-PROCESSES := logical
+PYTEST_PROCESSES := logical
 
 test-python: module
-	PYTHONDONTWRITEBYTECODE= PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest --numprocesses $(PROCESSES) --maxprocesses 8 --dist loadgroup $(SHORT)
+	PYTHONDONTWRITEBYTECODE= PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest --numprocesses $(PYTEST_PROCESSES) --maxprocesses 8 --dist loadgroup $(SHORT)
 
 # The engine is compiled in target/r, so that the next time only what has changed is; stripped as in the source package, where the
 # workspace keeps line tables.
