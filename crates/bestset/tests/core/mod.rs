@@ -7,7 +7,7 @@
 //! | relaxation | `problem/screening`, `search` and `solver` by what they claim; its parts beside their code |
 //! | control | limits and interrupts in `solver/claims`, `solver/published/limits` and the modules that use them; memory in `memory.rs`, a binary of its own because it counts what all threads take |
 //! | exact, leaps, sizes, subsets | `proof` |
-//! | path, cv, criteria, select, groups, model, checkpoint | `model` |
+//! | path, cv, criteria, select, groups, checkpoint, model | `model`, the last in `model/models` |
 //! | the oracle of all of them (`tests/common`) | `oracle` |
 
 mod certificate;

@@ -6,6 +6,6 @@ mod criteria;
 mod cv;
 mod families;
 mod groups;
-mod model;
+mod models;
 mod path;
 mod select;
