@@ -117,8 +117,8 @@ packages: $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --no-compile $$($(VENV)/bin/python python/requirements.py test)
 
 # A process for every core, and for every second one in `make test` without the long ones: those of Rust take the others, and each process
-# loads scikit-learn, SciPy and Dask for itself, 6 s of the processor. Tests of one group (xdist_group) stay together in one. Many processes import scikit-learn, SciPy or Dask:
-# where the environment forbids Python to keep what it has compiled, each would compile them again.
+# loads scikit-learn, SciPy and Dask for itself, 9 s of the processor for two. Tests of one group (xdist_group) stay together
+# in one. Where the environment forbids Python to keep what it has compiled, each would compile all of it again.
 PYTEST_PROCESSES := logical
 
 test-python: module
