@@ -67,7 +67,7 @@ python: rust $(VENV)/bin/python
 test: rust
 	@echo "make test: those of Rust, Python and R beside each other; each prints when it has ended"
 	+@if $(HAS_PYTHON); then \
-		$(BESIDE) R_AFTER=module test-python test-r test-rust && echo "make test: all tests passed"; \
+		$(BESIDE) R_AFTER=module $(FEWER) test-python test-r test-rust && echo "make test: all tests passed"; \
 	else \
 		$(BESIDE) test-r test-rust && echo "make test: passed, without the tests of Python: $(PYTHON_WANTED)"; \
 	fi
@@ -84,6 +84,7 @@ PYTHON_WANTED = $(PYTHON), 3.10 or newer, is wanted, and its venv (Debian, Ubunt
 ifeq ($(CHECK),)
 TESTS := --bins --test '*'
 LEFT_OUT := -- --skip long:: --skip attack::
+FEWER := PYTEST_PROCESSES=$$(( ($$(getconf _NPROCESSORS_ONLN) + 1) / 2 ))
 SHORT := -m 'not long'
 else
 TESTS := --tests
@@ -115,10 +116,13 @@ module: compiled packages
 packages: $(VENV)/bin/python
 	$(VENV)/bin/python -m pip install --quiet --no-compile $$($(VENV)/bin/python python/requirements.py test)
 
-# A process for every core; tests of one group (xdist_group) stay together in one. Many processes import scikit-learn, SciPy or Dask:
-# where the environment forbids Python to keep what it has compiled, each would compile them again.
+# A process for every core, and for every second one in `make test` without the long ones: those of Rust take the others, and each process
+# loads scikit-learn, SciPy and Dask for itself, 9 s of the processor for two. Tests of one group (xdist_group) stay together
+# in one. Where the environment forbids Python to keep what it has compiled, each would compile all of it again.
+PYTEST_PROCESSES := logical
+
 test-python: module
-	PYTHONDONTWRITEBYTECODE= PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadgroup $(SHORT)
+	PYTHONDONTWRITEBYTECODE= PYTHONPATH=$(CURDIR)/python $(VENV)/bin/python -m pytest --numprocesses $(PYTEST_PROCESSES) --maxprocesses 8 --dist loadgroup $(SHORT)
 
 # The engine is compiled in target/r, so that the next time only what has changed is; stripped as in the source package, where the
 # workspace keeps line tables.
@@ -134,7 +138,7 @@ test-r: compiled $(R_AFTER)
 
 # Every test of a module called attack, and those of trees and of coherence inside the library that take seeds, on other seeds than `make test`; what fails names its seed.
 attack: rust
-	BESTSET_ATTACK=$(ATTACK) $(CARGO) test --release -p bestset --lib --test proof --test model -- attack:: tests::apart:: tests::region::no_better coherence::tests::no_subset --show-output
+	BESTSET_ATTACK=$(ATTACK) $(CARGO) test --release -p bestset --lib --test all -- attack:: tests::apart:: tests::region::no_better coherence::tests::no_subset --show-output
 
 pictures: python
 	$(VENV)/bin/python docs/pictures.py

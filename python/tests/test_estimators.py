@@ -7,7 +7,7 @@ import joblib
 import numpy as np
 import pytest
 import sklearn
-from common import hard, regression
+from common import hard, regression, share
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -340,10 +340,10 @@ def test_bad_parameters(model, text):
 def test_cross_validation_recovers_a_clear_model():
     # At the price where a feature has just entered, folds often lack it: the prices must lie inside the intervals.
     found = []
-    for seed in range(8):
+    for seed in range(share(8)):
         X, y = regression(noise=1.0, seed=seed)
         found.append(BestSubsetRegressorCV().fit(X, y).support_.tolist())
-    assert sum(support == [3, 7] for support in found) >= 7, found
+    assert sum(support == [3, 7] for support in found) >= len(found) - 1, found
 
 
 def test_offsets_are_a_fixed_part_of_the_predictor():

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from common import share
 
 import bestset
 
@@ -26,7 +27,7 @@ def cut(X, y, **more):
 
 def test_a_proof_is_made_where_it_is_said_to_be():
     ridges = bounds = 0
-    for seed in range(6):
+    for seed in range(share(6)):
         X, y = data(seed, 40, 60)
         found = cut(X, y, lambda0=4.0, lambda2=1e-4)
         if not found.provable:
@@ -43,7 +44,7 @@ def test_a_proof_is_made_where_it_is_said_to_be():
             bounded = bestset.solve(X, y, lambda0=4.0, lambda2=1e-4, bounds=(-b, b), method="exact", max_nodes=50)
             assert bounded.status == "optimal" and np.abs(bounded.values).max() <= b
             bounds += 1
-    assert ridges >= 2, (ridges, bounds)
+    assert ridges >= share(2), (ridges, bounds)
 
 
 def test_a_refusal_says_what_would_be_proved():

@@ -14,6 +14,11 @@ const COHERENCE: u8 = 9;
 const DEPENDENT: u8 = 10;
 const COVERED: u8 = 11;
 
+/// A fifth of so many problems, and all with CHECK=yes, as in the core's tests.
+fn share(all: usize) -> usize {
+    if std::env::var_os("CHECK").is_some_and(|text| !text.is_empty()) { all } else { all.div_ceil(5) }
+}
+
 /// A file in the making; the data are columns by name, the last of them the target.
 #[derive(Clone)]
 struct Forged {
@@ -384,8 +389,8 @@ fn numbers_of_any_size_prove_nothing_false() {
         state ^= state << 17;
         (state >> 11) as f64 / (1u64 << 53) as f64
     };
-    let mut proved = 0;
-    for trial in 0..600 {
+    let (mut proved, total) = (0, share(600));
+    for trial in 0..total {
         let reach = if trial % 3 == 0 { 2.0 } else { 59.0 };
         let mut size = || 10f64.powf((2.0 * random() - 1.0) * reach);
         let (of_x, of_y, l0, l2) = (size(), size(), size(), size());
@@ -431,7 +436,7 @@ fn numbers_of_any_size_prove_nothing_false() {
             proved += usize::from(bound > least * (1.0 - 1e-4));
         }
     }
-    assert!(proved > 60, "{proved}");
+    assert!(10 * proved > total, "{proved}");
 }
 
 /// Least squares of the targets on some columns by Gram–Schmidt, twice over: what is left of ‖y‖²/2.
@@ -480,9 +485,9 @@ fn fits_prove_nothing_false() {
         state ^= state << 17;
         (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
     };
-    let (mut tight, mut plain) = (0, 0);
+    let (mut tight, mut plain, total) = (0, 0, share(400));
     let names = ["a", "b", "c"];
-    for trial in 0..400 {
+    for trial in 0..total {
         let n = 2 + trial % 9;
         let (of_x, of_y) = (10f64.powf(40.0 * random()), 10f64.powf(40.0 * random()));
         let alike = [0.0, 0.0, 1e-3, 1e-7, 1e-12, 1.0][trial % 6];
@@ -526,7 +531,7 @@ fn fits_prove_nothing_false() {
         plain += usize::from(is_plain);
         tight += usize::from(is_plain && bound >= least * (1.0 - 1e-9));
     }
-    assert!(plain > 40 && tight * 100 >= plain * 95, "{tight} of {plain}");
+    assert!(10 * plain > total && tight * 100 >= plain * 95, "{tight} of {plain}");
     let small = Forged { penalty: [0.5, 0.0, 0.0, f64::NEG_INFINITY, f64::INFINITY], bound: 0.4, ..honest() };
     refused(&small.with(&[vec![FIT, 0, 1, 1, END]]), "nothing shows that feature 1 is in");
     // The first column is the target: it costs 0.5, and nothing is below that.
@@ -609,8 +614,8 @@ fn other_losses_prove_nothing_false() {
         state ^= state << 17;
         (state >> 11) as f64 / (1u64 << 53) as f64
     };
-    let (mut tight, mut near) = (0, 0);
-    for trial in 0..600 {
+    let (mut tight, mut near, total) = (0, 0, share(600));
+    for trial in 0..total {
         let (loss, n) = ((1 + trial % 6) as u8, 4 + trial % 13);
         let delta = 0.5 + random();
         let x: Vec<f64> = (0..n).map(|_| 3.0 * (random() - 0.4)).collect();
@@ -667,7 +672,7 @@ fn other_losses_prove_nothing_false() {
         tight += usize::from(trial % 4 != 0 && bound >= least * (1.0 - 1e-9) - 1e-10);
         near += usize::from(trial % 4 != 0);
     }
-    assert!(near > 300 && tight * 100 >= near * 95, "{tight} of {near}");
+    assert!(2 * near > total && tight * 100 >= near * 95, "{tight} of {near}");
     let wrong = Forged { loss: (1, None), ..honest() };
     refused(&wrong, "the loss wants -1 and 1");
     refused(&Forged { loss: (3, Some(-1.0)), ..honest() }, "of -1");
@@ -795,7 +800,8 @@ fn coherence_proves_nothing_false() {
         (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
     };
     let (names, mut proved, mut near, mut cheaper) = (["a", "b", "c", "d"], 0, 0, 0);
-    for trial in 0..600 {
+    let total = share(600);
+    for trial in 0..total {
         let n = 3 + trial % 17;
         let (of_x, of_y) = (10f64.powf(20.0 * random()), 10f64.powf(20.0 * random()));
         let mut columns: Vec<Vec<f64>> = (0..4).map(|_| (0..n).map(|_| of_x * random()).collect()).collect();
@@ -820,8 +826,8 @@ fn coherence_proves_nothing_false() {
             beta.iter_mut().for_each(|c| c.1 *= 1.0 + 0.2 * random());
         }
         let square = |j: usize| columns[j].iter().map(|x| x * x).sum::<f64>();
-        let share = [0.5, 0.9, 0.25, 0.0, 0.99][trial % 5];
-        let rho: Vec<f64> = beta.iter().map(|c| share * square(c.0) * (0.7 + 0.3 * random())).collect();
+        let part = [0.5, 0.9, 0.25, 0.0, 0.99][trial % 5];
+        let rho: Vec<f64> = beta.iter().map(|c| part * square(c.0) * (0.7 + 0.3 * random())).collect();
         let is_walk = trial % 7 == 3 && price > 0.0;
         let records = match is_walk {
             false => [coherence(&beta, &rho, 5, 0.0), vec![END]].concat(),
@@ -842,5 +848,5 @@ fn coherence_proves_nothing_false() {
         cheaper += usize::from(is_walk && bound > 0.5 * least);
     }
     println!("{proved} proved, {near} nearly the least P, {cheaper} at lower prices");
-    assert!(proved > 100 && near > 20 && cheaper > 5, "{proved} {near} {cheaper}");
+    assert!(6 * proved > total && 30 * near > total && 120 * cheaper >= total, "{proved} {near} {cheaper}");
 }

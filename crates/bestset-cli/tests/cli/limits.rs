@@ -23,7 +23,7 @@ fn a_checkpoint_gives_the_same_answer() {
 fn a_time_limit_exits_3_with_a_result_or_0() {
     let place = Place::new();
     place.done("simulate big.npz --n 300 --p 4000 --true-features 60 --snr 1");
-    let output = place.run("exact big.npz --lambda0 0.001 --lambda2 0.05 --time-limit 1 --json");
+    let output = place.run("exact big.npz --lambda0 0.001 --lambda2 0.05 --time-limit 0.3 --json");
     let result = json(&output);
     assert_certified(&result);
     assert_eq!(code(&output) == 3, result["status"] == "time_limit", "{}", result["status"]);

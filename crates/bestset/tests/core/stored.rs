@@ -1,7 +1,7 @@
 //! Columns in files: the bits of the same matrix in memory, whatever is asked of them; files that are damaged, change or shrink are errors
 //! that name the place.
 
-use super::common::{Shape, case, compress, normal, rng, share};
+use crate::common::{Shape, case, compress, normal, rng, share};
 use bestset::cv::{CvOptions, Folds, cross_validate};
 use bestset::design::{self, Column, ColumnSubset, Csc, Dense, Design, RowSubset, Standardized, Stored};
 use bestset::path::{Grid, PathOptions, path};
@@ -172,7 +172,7 @@ fn damaged_files_are_errors() {
     assert!(error.to_string().contains("[6, 5], 1 bytes less than the file has"), "{error}");
     let mut rng = rng(5);
     for _ in 0..damaged(3000) {
-        use super::common::RngExt;
+        use crate::common::RngExt;
         let mut bytes = whole.clone();
         for _ in 0..rng.random_range(1..4) {
             let at = rng.random_range(0..bytes.len());
@@ -264,7 +264,7 @@ fn damaged(usual: usize) -> usize {
 /// Parts of a sparse matrix, each damaged in turn: an error that names the folder or a part, or sums of the numbers that there are.
 #[test]
 fn damaged_parts_are_errors() {
-    use super::common::RngExt;
+    use crate::common::RngExt;
     let (folder, x) = (tempdir().unwrap(), numbers(9, 7 * 6));
     drop(stores(folder.path(), 7, 6, &x));
     let parts = folder.path().join("parts");

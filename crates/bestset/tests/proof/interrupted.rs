@@ -1,6 +1,6 @@
 //! Cancelled in the middle of a pass over X, at every one of them: what comes back has a bound that holds and, with a ridge, says something.
 
-use super::common::{Case, Shape, Watched, case, enumerate, rng};
+use crate::common::{Case, Shape, Watched, case, enumerate, rng};
 use bestset::criteria::Criterion;
 use bestset::design::Design;
 use bestset::select::{How, Samples, Scale, Selected, Selection, Setup};

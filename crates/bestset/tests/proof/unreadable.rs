@@ -1,7 +1,7 @@
 //! Designs that fail in the middle of a solve: what comes back is an error before there is an answer, the best answer and the last valid
 //! bound after.
 
-use super::common::{Case, Shape, Watched, case, enumerate, rng};
+use crate::common::{Case, Shape, Watched, case, enumerate, rng};
 use bestset::cv::{CvOptions, Folds, cross_validate};
 use bestset::groups::{Groups, solve_groups};
 use bestset::path::{Grid, PathOptions, Search, path};

@@ -5,7 +5,7 @@ use crate::common::{
     RngExt, Shape, brackets, case, dependent, enumerate, holds, holds_between, least_of, members, pick, power, price,
     rng, share,
 };
-use crate::search::moves::check_swap;
+use crate::core::search::moves::check_swap;
 use bestset::internals::Thresholds;
 use bestset::path::{Grid, PathOptions, path};
 use bestset::{CancelFlag, Loss, Method, Options, Penalty, Status, solve};
@@ -83,7 +83,7 @@ fn counts_of_excluded_and_included_features_are_true_under_ties() {
 fn cancelled_from_another_thread() {
     let mut rng = rng(511);
     let mut interrupted = 0;
-    for trial in 0..120u64 {
+    for trial in 0..share(120) as u64 {
         let shape = Shape { attained: true, certified: true, ..Shape::new(10..=25, 9..=12) };
         let case = case(&mut rng, &shape);
         if trial % 4 > 0 && case.loss != Loss::Squared {

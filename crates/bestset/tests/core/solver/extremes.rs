@@ -2,7 +2,7 @@
 
 use crate::common::{
     Case, RngExt, Shape, Store, UNIFORM, case, compress, enumerate, normal, pick, plain, power, random_coefficients,
-    rng,
+    rng, share,
 };
 use bestset::design::{Csc, Dense, Design, Standardized};
 use bestset::{Bounds, CancelFlag, Coefficients, Error, Method, Options, Penalty, Problem, Solution, Status, solve};
@@ -98,7 +98,7 @@ fn all_finite(solution: &Solution, context: &str) {
 fn the_ends_of_the_range() {
     let mut rng = rng(506);
     let (mut asked, mut solved, mut refused, mut recheck) = (0, 0, 0, 0);
-    for trial in 0..1500 {
+    for trial in 0..share(1500) {
         let (n, p) = (rng.random_range(1..=6), rng.random_range(1..=5));
         let size = pick(&mut rng, &[1.0, 1.0, 1e-150, 1e150, 1e-8, 1e8, 1e-170, 0.0]);
         let mut x: Vec<f64> = (0..n * p).map(|_| pick(&mut rng, &[1.0, 1.0, 0.0]) * normal(&mut rng)).collect();
@@ -192,7 +192,10 @@ fn the_ends_of_the_range() {
         }
     }
     assert_eq!(solved + refused + recheck, asked);
-    assert!(solved > 2500 && refused < 120 && recheck < 3, "{solved} solved, {refused} refused, {recheck} of {asked}");
+    assert!(
+        6 * solved > 5 * asked && 25 * refused < asked && recheck < 3,
+        "{solved} solved, {refused} refused, {recheck} of {asked}"
+    );
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn in_all_units(case: &Case, what: &str, options: &Options, limit: Option<usize>
 /// `proved` only of them.
 #[test]
 fn what_is_called_optimal_is_so_in_any_unit() {
-    for seed in 0..12 {
+    for seed in 0..share(12) as u64 {
         let case = chain(&mut rng(seed), 30, 12);
         let Enumeration { best, costs, .. } = enumerate(&case);
         for unit in [0, -15, -19, -30, 25] {

@@ -128,7 +128,10 @@ fn killed_cross_validations_end_with_the_same_bits() {
 /// Runs [`child`] ten times for a random moment of at most so many milliseconds, then to its end; what it wrote then, and how
 /// often it was killed before it had.
 fn killed_ten_times(mut child: Command, file: &std::path::Path, longest: u64) -> (String, u32) {
-    child.args(["--exact", "checkpoint::child", "--ignored"]).env("BESTSET_CHECKPOINT", file).stdout(Stdio::null());
+    child
+        .args(["--exact", "model::checkpoint::child", "--ignored"])
+        .env("BESTSET_CHECKPOINT", file)
+        .stdout(Stdio::null());
     let mut rng = rng(602);
     let mut killed = 0;
     for _ in 0..10 {

@@ -10,7 +10,7 @@ mod proof;
 mod spread;
 mod workers;
 
-use crate::common::{RngExt, assert_close, normal, rng};
+use crate::common::{RngExt, assert_close, normal, rng, share};
 use bestset::criteria::{Criterion, Fit};
 use bestset::cv::Rule;
 use bestset::design::Dense;
@@ -55,7 +55,7 @@ pub(super) fn folded(rule: Rule) -> How {
 /// Never a model worse by its criterion than one in the table beside it, never a number beside a model it does not belong to.
 #[test]
 fn the_model_has_the_least_criterion_in_its_table() {
-    for seed in 0..30 {
+    for seed in 0..share(40) as u64 {
         let (n, p) = [(40, 8), (60, 30), (30, 60), (100, 12)][seed as usize % 4];
         let (x, y) = data(seed, n, p, [0.0, 0.6, 0.95][seed as usize % 3]);
         let x = Dense::new(n, p, x).unwrap();
@@ -90,7 +90,7 @@ fn the_model_has_the_least_criterion_in_its_table() {
 
 #[test]
 fn cross_validation_returns_the_point_that_it_chose() {
-    for seed in 0..8 {
+    for seed in 0..share(8) as u64 {
         let (n, p) = [(50, 10), (40, 50)][seed as usize % 2];
         let (x, y) = data(seed, n, p, 0.5);
         let x = Dense::new(n, p, x).unwrap();

@@ -1,7 +1,7 @@
 //! What a selection proves of its answer, and what it says where it cannot.
 
 use super::{data, select};
-use crate::common::assert_close;
+use crate::common::{assert_close, share};
 use bestset::criteria::{Criterion, Fit};
 use bestset::design::Dense;
 use bestset::groups::Groups;
@@ -256,8 +256,8 @@ fn nothing_is_proved_twice() {
 /// A fit that its short proof leaves open says which λ2 lets a proof be expected: most of these are made, by the same short proof.
 #[test]
 fn what_may_be_expected_is_proved_as_a_rule() {
-    let (mut said, mut proved) = (0, 0);
-    for seed in 0..24 {
+    let (mut said, mut proved, total) = (0, 0, share(24));
+    for seed in 0..total as u64 {
         let (x, y) = data(300 + seed, 40, 80, [0.0, 0.5, 0.9][seed as usize % 3]);
         let x = Dense::new(40, 80, x).unwrap();
         let setup = Setup { lambda2: Some(1e-3), ..Setup::default() };
@@ -273,7 +273,7 @@ fn what_may_be_expected_is_proved_as_a_rule() {
         proved += usize::from(select(&x, &y, &setup, &larger).0.solution.status == Status::Optimal);
     }
     println!("{proved} of {said} proved");
-    assert!(said >= 12 && 4 * proved >= 3 * said, "{proved} of {said} proved");
+    assert!(2 * said >= total && 4 * proved >= 3 * said, "{proved} of {said} proved");
 }
 
 /// A limit that strikes while a proof is written leaves what there is, says where, and the next call goes on from it; an answer that is not

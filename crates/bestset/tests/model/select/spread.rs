@@ -1,7 +1,7 @@
 //! Huber's loss and the units of y.
 
 use super::{data, folded, select};
-use crate::common::{assert_close, normal, rng};
+use crate::common::{assert_close, normal, rng, share};
 use bestset::criteria::Criterion;
 use bestset::cv::Rule;
 use bestset::design::Dense;
@@ -33,7 +33,7 @@ fn assert_scaled(plain: &Coefficients, other: &Coefficients, factor: f64, label:
 /// y in other units: the same features, and coefficients in these units.
 #[test]
 fn the_units_of_y_do_not_matter() {
-    for seed in 0..4 {
+    for seed in 0..share(4) as u64 {
         let (n, p) = [(60, 20), (40, 30)][seed as usize % 2];
         let (values, mut y) = data(seed, n, p, 0.5);
         (0..n / 15).for_each(|i| y[i] += 40.0);

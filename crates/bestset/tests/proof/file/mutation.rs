@@ -540,7 +540,7 @@ fn random_damages_prove_nothing_false() {
     assert!(accepted * 4 < mutated, "{accepted} of {mutated} accepted");
 }
 
-/// The counts of bench/PROOFS.md: `BESTSET_MUTATIONS=1000 cargo test --test proof a_million -- --ignored`.
+/// The counts of bench/PROOFS.md: `BESTSET_MUTATIONS=1000 cargo test --test all a_million -- --ignored`.
 #[test]
 #[ignore = "minutes; a thousand mutations of each of a thousand proofs"]
 fn a_million_mutated_proofs() {

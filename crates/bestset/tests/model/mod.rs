@@ -2,12 +2,10 @@
 
 mod checkpoint;
 mod classes;
-#[path = "../common/mod.rs"]
-mod common;
 mod criteria;
 mod cv;
 mod families;
 mod groups;
-mod model;
+mod models;
 mod path;
 mod select;

@@ -1,7 +1,5 @@
 //! Proofs: branch and bound, leaps and bounds, all subsets of small sizes, given sizes and the best subset of every size.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod enumerate;
 mod exact;
 mod file;
