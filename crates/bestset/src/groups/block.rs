@@ -58,7 +58,7 @@ impl Block {
         free.max(least).min(1.0)
     }
 
-    /// (a, k) with the slope aβ_g + λ1 sign β_g and the curvature a Id + kβ_gβ_gᵀ of ρ_g at β_g (MATH 9.13); none at zero, and where
+    /// (a, κ) with the slope aβ_g + λ1 sign β_g and the curvature a Id + κβ_gβ_gᵀ of ρ_g at β_g (MATH 9.13); none at zero, and where
     /// the penalties of the features differ.
     pub(crate) fn bend(&self, beta: &[f64]) -> Option<(f64, f64)> {
         let (radial, size) = (self.radial?, length(beta));
@@ -100,7 +100,7 @@ impl Block {
         self.coordinates.iter().zip(&pulls).map(one).collect()
     }
 
-    /// The root t of Σ_j w_j(t) = λ0_g (MATH 9.11) within [0, 1]: the left side falls with t.
+    /// The root t of Σ_j s_j(|q_j| − λ1_j − (ct + λ2_j)s_j) = λ0_g (MATH 9.11) within [0, 1]: the left side falls with t.
     fn best_share(&self, curvature: f64, pulls: &[f64]) -> f64 {
         let gain = |share: f64| -> f64 {
             let one = |(c, q): (&Coordinate, &f64)| {

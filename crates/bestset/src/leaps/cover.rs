@@ -1,6 +1,6 @@
 //! More columns than samples determine (MATH 11.33).
 //!
-//! With n′ = samples − 1 (an intercept) or n′ = samples, any n′ independent columns fit perfectly: families of n′ and more have
+//! With n′ = samples of positive weight, less one with an intercept, any n′ independent columns fit perfectly: families of n′ and more have
 //! no fit to bound their subsets with but 0, and normal equations that are singular. So the subsets of at most k ≤ n′ − 1
 //! features are divided into families of at most n′ − 1 columns, by what is in and out of the first few columns:
 //!

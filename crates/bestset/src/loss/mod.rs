@@ -88,7 +88,7 @@ fn shifted_target(u: f64, b: f64, y: f64) -> (f64, f64) {
 /// The largest exponent whose power the derivatives take: beyond it they are cut, so that products of them are numbers.
 const LARGEST_EXPONENT: f64 = 230.0;
 
-/// e^u, cut at a number whose square is one.
+/// e^u, cut at a number whose square is still finite.
 #[inline(always)]
 fn exp(u: f64) -> f64 {
     u.min(LARGEST_EXPONENT).exp()

@@ -94,7 +94,7 @@ impl Strand<'_, '_> {
     }
 }
 
-/// D of the dual point of the last look, best scaled (MATH 3.9); that point, and x_jᵀα of every feature there.
+/// max_{0≤s≤1} D_{λ0}(sα) of the dual point of the last look (MATH 10.22); that point, and x_jᵀα of every feature there.
 fn bounded(problem: &Problem<'_>, looked: Option<&Looked>) -> Result<(f64, Vec<f64>, Vec<f64>)> {
     let Some(Looked { alpha, tau }) = looked else {
         return Ok((f64::NEG_INFINITY, Vec::new(), Vec::new()));

@@ -10,7 +10,7 @@
 //! Its dual is smooth and concave. A dual point is a vector of gradients τ = ∇L̃(z), not necessarily of any coefficients; the
 //! best b for it is b_k = argmin ρ_k(b) + τ_k b + (b − b°_k)²/(2ϖ_k), the gradient of the dual is the move b − z, and the Newton
 //! direction is Δ = (Id + diag(−∂b/∂τ) Q)⁻¹(b − z) (MATH 7.3): −∂b_k/∂τ_k is ϖ_k on the linear piece of ρ, ϖ_k/(1 + 2ϖ_kλ2) on
-//! the quadratic, 0 where b_k = 0. The gap of b and τ for the problem without the proximal term is ½(b − z)ᵀQ(b − z) + Σ gap
+//! the quadratic, 0 where b_k = 0 or at a bound. The gap of b and τ for the problem without the proximal term is ½(b − z)ᵀQ(b − z) + Σ gap
 //! shares (b_k, τ_k).
 
 use crate::control::Limits;

@@ -1,4 +1,4 @@
-//! A proof as a file (docs/PROOF.md): a tree in which every node is closed, every feature decided, by the one bound that the checker
+//! A proof as a file (docs/PROOF.md): a tree in which every node is closed, every feature decided, by bounds that the checker
 //! computes anew.
 //!
 //! The answer and what is to be proved of it are known. What is left is to close every node, in any order: depth first, so that the

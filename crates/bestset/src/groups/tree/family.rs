@@ -230,7 +230,7 @@ impl<'f, 'p, 'a> Families<'f, 'p, 'a> {
     }
 }
 
-/// ½ q_Sᵀ A_{S|I}⁻¹ q_S (MATH 11.41) over the listed positions; none where there is no factor.
+/// ½ q_Jᵀ A_{JJ|I}⁻¹ q_J (MATH 11.41), J the listed positions; none where there is no factor.
 fn gain(form: &Form, columns: &[usize]) -> Option<f64> {
     let right = columns.iter().map(|&k| form.vector()[k]).collect();
     half_square(columns.len(), |i, j| form.at(columns[i], columns[j]), right)

@@ -99,7 +99,7 @@ impl Quadratic for GramModel<'_> {
         kernel::dot(&self.direction, &self.image)
     }
 
-    /// δ = e − (Θ⁻¹ + Q_MM)⁻¹(Qe)_M.
+    /// δ = (Id + Θ_MQ)⁻¹e (MATH 7.3) as e − (Θ⁻¹ + Q_MM)⁻¹(Qe)_M.
     fn damp(&mut self, members: &[usize], inverses: &[f64]) -> Option<(f64, f64)> {
         let rhs: Vec<f64> = members.iter().map(|&k| self.image[k]).collect();
         let w = self.solve(members, inverses, &rhs)?;

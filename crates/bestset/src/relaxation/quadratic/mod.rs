@@ -52,7 +52,7 @@ pub trait Quadratic {
     /// returns eᵀQe.
     fn head(&mut self, members: &[usize], d: &[f64]) -> f64;
 
-    /// Shortens the move e of the last [`Quadratic::head`] to δ = (I + Θ_MQ)⁻¹e, approximately, with Θ⁻¹ = `inverses` on
+    /// Shortens the move e of the last [`Quadratic::head`] to δ = (Id + Θ_MQ)⁻¹e (MATH 7.3), approximately, with Θ⁻¹ = `inverses` on
     /// the positions M = `members` and Θ = 0 elsewhere; returns eᵀQδ and δᵀQδ.
     fn damp(&mut self, members: &[usize], inverses: &[f64]) -> Option<(f64, f64)>;
 

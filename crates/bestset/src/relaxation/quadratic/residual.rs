@@ -84,7 +84,7 @@ impl<'a> ResidualModel<'a> {
         diagonal
     }
 
-    /// d = (I + H X̃ΘX̃ᵀ)⁻¹ g by conjugate gradients in the inner product of [`ResidualModel::inner`], with the diagonal as
+    /// d = (Id + H X̃ΘX̃ᵀ)⁻¹ g by conjugate gradients in the inner product of [`ResidualModel::inner`], with the diagonal as
     /// preconditioner, until the square of the residual is below `share` of what it was. Over the samples, not over the
     /// coefficients, where a rough solution would not do: there d is a small difference of large terms.
     fn damped(&self, members: &[usize], theta: &[f64], g: &[f64], share: f64) -> Vec<f64> {
@@ -260,7 +260,7 @@ impl Quadratic for ResidualModel<'_> {
         self.inner(&self.image, &self.image)
     }
 
-    /// The image d of δ: (I + H X̃_MΘX̃_Mᵀ) d = image of e.
+    /// The image d of δ of (MATH 7.3): (Id + H X̃_MΘX̃_Mᵀ) d = image of e.
     fn damp(&mut self, members: &[usize], inverses: &[f64]) -> Option<(f64, f64)> {
         let theta: Vec<f64> = inverses.iter().map(|i| 1.0 / i).collect();
         // To a tenth: the caller searches along the result.
