@@ -22,7 +22,6 @@
 //! | `curvature/` | curvature moved from the loss to the penalty: `diagonal`, `split`, `barrier`, `budget`, `pool` | 11.6–11.14, 11.20–11.22 |
 //! | `probe/` | a member put in and out while the others answer: `reduced`, `members` | 11.15–11.19 |
 //! | `strengthen` | moves of curvature, rules and probes by turns | |
-//! | `signed/` | products of coefficients whose signs are known, taken out of the loss | 11.42–11.46 |
 //! | `recheck` | the certificate once more, from the design | 11.27 |
 //! | `proof/` | a proof as a file that others can check | PROOF |
 //!
@@ -36,7 +35,6 @@ pub mod proof;
 mod recheck;
 mod seed;
 mod setting;
-mod signed;
 mod size;
 mod strengthen;
 #[cfg(test)]

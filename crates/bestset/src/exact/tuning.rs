@@ -154,27 +154,6 @@ pub struct Tuning {
     /// Part of its own curvature that a coefficient starts from which took nothing before. Not tuned: small enough to be inside.
     pub barrier_fresh: f64,
 
-    // Products of coefficients of known signs.
-    /// Nodes after which all subsets are bounded once with products taken, where a tree is that long: a look takes a second or a few.
-    pub nodes_before_products: usize,
-    /// Parts of d and Ω that are taken in one stage after another: with less, pooled members have less to give, and the shares that this shows
-    /// let fewer of them stand beside each other in the next.
-    pub products_taken: [f64; 8],
-    /// The part from which on a stage that gains next to nothing is the last.
-    pub products_taken_most: f64,
-    /// Attempts in one stage, each with those in B that lacked something in the one before.
-    pub products_attempts: usize,
-    /// The most members that products are taken of: a spectral decomposition of 400 takes 17 ms.
-    pub most_products: usize,
-    /// Share of the budget below which members at zero are worked on.
-    pub least_product_share: f64,
-    /// Share that a member must use with the other sign for its products to be taken.
-    pub least_wrong_share: f64,
-    /// Steps of the splitting at first.
-    pub product_steps: usize,
-    /// The same from where another has ended.
-    pub more_product_steps: usize,
-
     // Probes.
     /// Share of the members that may fall from which on they are probed: each look costs the inner products of all. Not tuned.
     pub falling_share: f64,
@@ -249,15 +228,6 @@ impl Tuning {
         barrier_left: 0.2,
         barrier_away: 4.0,
         barrier_fresh: 0.01,
-        nodes_before_products: 512,
-        products_taken: [0.5, 0.7, 0.8, 0.9, 0.95, 0.95, 0.95, 0.95],
-        products_taken_most: 0.9,
-        products_attempts: 6,
-        most_products: 400,
-        least_product_share: 0.1,
-        least_wrong_share: 0.3,
-        product_steps: 120,
-        more_product_steps: 60,
         falling_share: 0.1,
         probe_rounds: 6,
         slices: 16,

@@ -16,4 +16,3 @@ mod split;
 
 pub use barrier::largest_diagonal;
 pub use diagonal::{move_curvature, unmoved};
-pub use pool::{Others, Pooled, needs};

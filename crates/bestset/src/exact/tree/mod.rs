@@ -11,7 +11,6 @@
 //! | `answers`, `answer_pool` | answers that the tree comes by, and the best of them |
 //! | `harvest` | what a tree shows on its way and hands over at its end |
 //! | `looks` | looks at coherence, of all features or of those that are left, here or where X is |
-//! | `replant` | all subsets bounded once with products of coefficients taken, and the tree begun again |
 //! | `remainder` | the features that the open nodes leave to better subsets |
 //! | `region` | a tree of its own for the subsets that coherence leaves open |
 //! | `snapshot` | the tree in a form that a file holds |
@@ -28,7 +27,6 @@ mod plant;
 mod process;
 pub(super) mod region;
 pub(super) mod remainder;
-mod replant;
 pub mod slices;
 pub mod snapshot;
 
@@ -78,8 +76,6 @@ pub struct Tree<'p, 'a> {
     pub(super) floor: f64,
     /// How many features were left at the last look at it.
     pub(super) looked_among: Option<usize>,
-    /// Whether all subsets are to be bounded once with products of coefficients taken (MATH 11.46), should the tree be long.
-    products_due: bool,
     /// The tree of all subsets, where this is one for a part of them.
     outer: Option<Outer>,
     /// Whether memory had no room for features that a node needed.
@@ -113,7 +109,6 @@ impl<'p, 'a> Tree<'p, 'a> {
             searched: false,
             floor: f64::NEG_INFINITY,
             looked_among: None,
-            products_due: false,
             outer: None,
             starved: false,
             out_of_time: false,
@@ -148,7 +143,7 @@ impl<'p, 'a> Tree<'p, 'a> {
             if self.processed >= self.setting.tuning.search_from {
                 self.search(monitor)?;
             }
-            let is_whole = self.look_at_coherence(before, monitor)? && self.look_at_products(monitor);
+            let is_whole = self.look_at_coherence(before, monitor)?;
             self.record(monitor);
             if let Some(journal) = &mut journal
                 && is_whole

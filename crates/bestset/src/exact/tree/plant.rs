@@ -40,7 +40,6 @@ impl<'p, 'a> Tree<'p, 'a> {
         tree.near.intercept = minimiser.intercept;
         let known = tree.near.active.len();
         let beta = minimiser.iter().filter_map(|(j, b)| tree.near.position(j).map(|k| (k as u32, b))).collect();
-        tree.products_due = tree.may_take_products() && far.is_empty();
         let far = Arc::new(far);
         tree.frontier.push(Node { bound, id: 0, link: None, beta, far, known, multiplier, moved: None, costs: None });
         tree.made = 1;

@@ -294,7 +294,6 @@ impl<'p, 'a> Tree<'p, 'a> {
         let mut tree = Tree::plant(setting, seed, monitor)?;
         monitor.muted = was_muted;
         (tree.searched, tree.looked_among, tree.outer) = (true, Some(0), Some(outer));
-        tree.products_due = false;
         Ok(tree)
     }
 

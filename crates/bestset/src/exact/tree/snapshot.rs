@@ -43,8 +43,6 @@ pub(crate) struct SavedTree {
     #[serde(with = "float")]
     floor: f64,
     looked_among: Option<usize>,
-    #[serde(default)]
-    products_due: bool,
     root: SavedRoot,
 }
 
@@ -189,7 +187,6 @@ impl<'p, 'a> Tree<'p, 'a> {
             searched: self.searched,
             floor: self.floor,
             looked_among: self.looked_among,
-            products_due: self.products_due,
             root: self.outcome.clone().into(),
         }
     }
@@ -211,7 +208,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         open_nodes((links, fars, moves, costs), open).into_iter().for_each(|node| tree.frontier.push(node));
         (tree.frontier.closed, tree.frontier.unseen) = (saved.closed, saved.unseen);
         (tree.processed, tree.made, tree.searched) = (saved.processed, saved.made, saved.searched);
-        (tree.floor, tree.looked_among, tree.products_due) = (saved.floor, saved.looked_among, saved.products_due);
+        (tree.floor, tree.looked_among) = (saved.floor, saved.looked_among);
         Ok(tree)
     }
 }
@@ -311,7 +308,7 @@ impl SavedTree {
     /// The open nodes alone: what was closed is known elsewhere. Coherence is looked at before a tree is divided, or not at all.
     pub(super) fn opened(mut self) -> Self {
         (self.closed, self.unseen) = (f64::INFINITY, f64::INFINITY);
-        (self.processed, self.looked_among, self.products_due) = (0, Some(0), false);
+        (self.processed, self.looked_among) = (0, Some(0));
         self
     }
 
