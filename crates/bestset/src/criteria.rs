@@ -1,23 +1,23 @@
 //! Criteria that choose a point of a path without further data (MATH 10.11–10.16).
 //!
-//! With the deviance d(β) = 2 (n/Σw) Σ_i w_i ℓ(u_i, y_i) of the loss, n the number of samples, k the number of non-zero
-//! coefficients, K = k + 1 with an intercept, and v the lack of fit: n log(RSS/n) for the squared loss, −2 log-likelihood for the
-//! other families (with the dispersion d/n for Gamma), d for the squared hinge, d over what chance gains of it for Huber's loss:
+//! With dev = 2 (n_w/Σw) Σ_i w_i ℓ(u_i, y_i), n_w the number of samples, K the number of coefficients fitted, |S| of non-zero ones and one more with an
+//! intercept (of many classes for all but one of them), and lack the lack of fit: n_w log(RSS/n_w) for the squared loss, −2 log-likelihood for the
+//! other families (with the dispersion dev/n_w for Gamma), dev for the squared hinge, dev over what chance gains of it for Huber's loss:
 //!
 //! | criterion | value |
 //! |---|---|
-//! | AIC | v + 2K |
-//! | BIC | v + K log n |
-//! | EBIC | v + K log n + 2γ log C(p, k), γ = 1 unless given; p and k count features with a price that may be in, or groups of them |
-//! | GIC | v + K log(p) log(log n), p the number of features with a price that may be in, or of groups of them |
-//! | Cp | RSS/σ² − n + 2K, σ² of the largest model of the path's least λ2 (squared loss) |
-//! | R², adjusted R² | 1 − d/d₀, 1 − (d/d₀)(n − K₀)/(n − K), null model: K₀ = 1 with an intercept, else 0 |
+//! | AIC | lack + 2K |
+//! | BIC | lack + K log n_w |
+//! | EBIC | lack + K log n_w + 2γ log C(p_f, \|S\|_f), γ = 1 unless given; p_f and \|S\|_f count features with a price that may be in and that are, or groups of them |
+//! | GIC | lack + K log(p_f) log(log n_w) |
+//! | Cp | RSS/σ² − n_w + 2K, σ² of the largest model of the path's least λ2 (squared loss) |
+//! | R², adjusted R² | 1 − dev/dev_∅, 1 − (dev/dev_∅)(n_w − K_∅)/(n_w − K), K_∅ that of the null model |
 //!
-//! For the squared loss RSS = d. What n is depends on what the weights are:
+//! For the squared loss RSS = dev. What n_w is depends on what the weights are:
 //!
-//! - Whole numbers are counts: n = Σw, and a weighted problem is the problem with repeated rows.
-//! - Others say how much samples count beside each other, and are known up to a factor only: n is the number of samples with a weight
-//!   above zero, as in `lm` and `BIC` of R, and the weights are scaled to the sum n. Multiplying all weights and all penalties by a
+//! - Whole numbers are counts: n_w = Σw, and a weighted problem is the problem with repeated rows.
+//! - Others say how much samples count beside each other, and are known up to a factor only: n_w is the number of samples with a weight
+//!   above zero, as in `lm` and `BIC` of R, and the weights are scaled to the sum n_w. Multiplying all weights and all penalties by a
 //!   constant then changes no criterion.
 //!
 //! A huge λ shrinks coefficients, and the criteria then judge the shrunk fit; [`refit`] gives
@@ -139,7 +139,7 @@ impl Fit {
         self.each as f64 * (self.size as f64 + f64::from(u8::from(self.intercept)))
     }
 
-    /// The value of a criterion (MATH 10.12–10.16, 10.24); `variance` is σ² for Cp.
+    /// The value of a criterion by the table above (MATH 10.12–10.16, 10.24), with K of (10.11) for k; `variance` is σ² for Cp.
     pub fn value(&self, criterion: Criterion, variance: f64) -> f64 {
         let (k, n, p) = (self.fitted(), self.samples, self.features as f64);
         match criterion {
@@ -161,7 +161,7 @@ impl Fit {
     }
 }
 
-/// Coefficients fitted for a feature: those of one of K classes are determined by the others.
+/// Coefficients fitted for a feature: those of one of the classes are determined by the others.
 pub(crate) fn each(problem: &Problem<'_>) -> usize {
     (problem.classes() - 1).max(1)
 }

@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 
 /// An answer against the null model, and against what any subset could reach (MATH 10.18, 10.19).
 ///
-/// With L the loss of the answer, L₀ that without features and the gap P − D of its certificate:
+/// With L the loss of the answer, L_∅ and P_∅ those without features and the gap P − D of its certificate:
 ///
-/// - R² = 1 − L/L₀, the share of the deviance explained;
-/// - every b of at most the same penalty has P(b) ≥ D, so L(b) ≥ L − gap: its R² is at most R² + gap/L₀;
-/// - the answer lowers P of the null model by P₀ − P, no subset by more than P₀ − D.
+/// - R² = 1 − L/L_∅, the share of the deviance explained;
+/// - every β of at most the same penalty has P(β) ≥ D, so L(β) ≥ L − gap: its R² is at most R² + gap/L_∅;
+/// - the answer lowers P of the null model by P_∅ − P, no subset by more than P_∅ − D.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
     /// R² of the answer: for other losses than the squared one the share of the deviance explained.
     pub r2: f64,
     /// What R² of no subset of at most the same penalty exceeds; at most one.
     pub r2_limit: f64,
-    /// (P₀ − P)/(P₀ − D): the share of the largest possible gain over the null model that is certain to be reached.
+    /// (P_∅ − P)/(P_∅ − D): the share of the largest possible gain over the null model that is certain to be reached.
     pub gain: f64,
     /// Whether the answer is proved best.
     pub is_best: bool,
@@ -31,7 +31,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// The standing of an answer (MATH 10.18, 10.19).
+    /// R², the least of 1 and R² + (P − D)/L_∅ (MATH 10.18), and (P_∅ − P)/(P_∅ − D) (MATH 10.19), no less than 0 and 1 where P_∅ ≤ D.
     pub fn new(problem: &Problem<'_>, coefficients: &Coefficients, certificate: &Certificate, status: Status) -> Self {
         let u = problem.null_margins();
         let null = problem.loss_sum(&u, problem.best_intercept(&u, 0.0));

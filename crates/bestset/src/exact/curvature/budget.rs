@@ -11,7 +11,7 @@ use crate::exact::tuning::Tuning;
 use crate::penalty::Coordinate;
 use crate::problem::screening::MARGIN;
 
-/// θ_j = max { θ ≤ 1 : φ_j^{+(d_j+θσ_j)}(τ_j) ≥ θ (P̂ − D′) } (MATH 11.20, 11.21) of the free members at zero that have one worth
+/// θ_j = max { θ ≤ 1 : φ_j^{+(d_j+θσ_j)}(τ_j) ≥ θ (P̂ − D′) } (MATH 11.21; with σ = 0 the least of one and θ_j of 11.20) of the free members at zero that have one worth
 /// pooling, zero for the others; `best` is P̂.
 pub fn shares(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, best: f64) -> Vec<f64> {
     let members = &node.members;

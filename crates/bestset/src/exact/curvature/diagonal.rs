@@ -128,7 +128,7 @@ struct CurvatureMove<'m, 'g, 'p, 'a> {
     /// Squares of the takers' columns as stored.
     squares: Vec<f64>,
     /// Q carries the rounding of its sums and its factorisation that of its own: what is given and taken is believed only if it
-    /// holds with that share of the squares less given and more taken.
+    /// holds with that share of the squares less given and more taken. What (11.11) takes off is far less: nothing computes it (MATH 11.11).
     margin: f64,
 }
 

@@ -41,16 +41,16 @@ impl Others {
         Some(Self { columns, factor, size: trace(matrix), inverse_size })
     }
 
-    /// What rounding can have done to an entry of Q_{W|B} for columns of length one, `asked` being the largest ‖M_BB⁻¹Q_Bj‖ (MATH 11.22, Rounding).
-    fn rounding(&self, n: usize, asked: f64) -> f64 {
+    /// What rounding can have done to an entry of Q_{W|B} for columns of length one, `answer` being the largest ‖M_BB⁻¹Q_Bj‖ (MATH 11.22, Rounding).
+    fn rounding(&self, n: usize, answer: f64) -> f64 {
         let (n, m) = (n as f64, self.columns.ncols() as f64);
         let length = m.sqrt();
         let fault = 4.0 * f64::EPSILON * (m + 1.0) * self.size;
         let noise = 4.0 * f64::EPSILON * n * length;
-        let sums = 4.0 * f64::EPSILON * (n + m) * (1.0 + length * asked);
+        let sums = 4.0 * f64::EPSILON * (n + m) * (1.0 + length * answer);
         // With more than this the factor says nothing of M_BB.
         let sure = fault * self.inverse_size <= 0.5;
-        let sum = 2.0 * fault * asked * asked + noise * (2.0 * asked + self.inverse_size * noise) + sums;
+        let sum = 2.0 * fault * answer * answer + noise * (2.0 * answer + self.inverse_size * noise) + sums;
         if sure { sum } else { f64::INFINITY }
     }
 }

@@ -5,7 +5,7 @@ use crate::exact::node::{Choice, NodeContext, NodeRelaxation};
 use crate::penalty::Coordinate;
 use crate::problem::screening;
 
-/// j is out where D′ − Ψ′_j + φ_j^{+(d_j+σ_j)}(τ_j) > P̂ (φ′_j where β_j ≠ 0), and in where D′ − Ψ′_j + ½σ_jβ_j² > P̂ (MATH 5.4, 5.5, 11.13); out as well
+/// j is out where D′ + max(0, φ_j^{+(d_j+σ_j)}(τ_j)) > P̂ (φ′_j where β_j ≠ 0), which is below (11.13) by no more than Ψ′_j ≤ 0, and in where D′ − Ψ′_j + ½σ_jβ_j² > P̂ (MATH 5.4, 5.5, 11.13); out as well
 /// where it does not fit into the budget, Σ_Iθ + θ_j > 1 (MATH 11.20). `best` is P̂; what is out is no member any more.
 ///
 /// D and τ must belong to one dual point: the parent's bound, though better, says nothing together with the τ of this one.

@@ -29,7 +29,7 @@ pub struct Members {
     pub moved: Vec<f64>,
     /// σ_j: curvature left in the loss along the member alone (MATH 11.12).
     pub spare: Vec<f64>,
-    /// θ_j: share of the budget that it uses (MATH 11.20). Free members with a share stay at zero.
+    /// θ_j: share of the budget that it uses (MATH 11.21). Free members with a share stay at zero.
     pub share: Vec<f64>,
 }
 

@@ -30,7 +30,7 @@ pub fn relax(context: &NodeContext<'_, '_, '_>, node: NodeRelaxation, goal: &Goa
     relax_after(context, node, &mut LatestProducts::after(&Products::default()), goal, limits)
 }
 
-/// As [`relax`], with inner products that are known.
+/// As [`relax`], with inner products that are known. Σ_I θ_j > 1 closes the node (MATH 11.20).
 pub fn relax_after(
     context: &NodeContext<'_, '_, '_>,
     mut node: NodeRelaxation,

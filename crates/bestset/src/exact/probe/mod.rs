@@ -252,7 +252,7 @@ impl<'t> MemberProbe<'t> {
         Charge { sum, new }
     }
 
-    /// Σ_N { Ψ′_l(τ_l + ξ_l) − Ψ′_l(τ_l) − (β_l + ½Δ_l)ξ_l } with ξ_l = −κ_lΔ_l (MATH 11.15, 11.17), and the most that rounding can have
+    /// Σ_N { Ψ′_e(τ_e + ξ_e) − Ψ′_e(τ_e) − (β_e + ½Δ_e)ξ_e } with ξ_e = −κ_eΔ_e (MATH 11.15, 11.17), but for the member probed, and the most that rounding can have
     /// added to the whole sum (MATH 11.19).
     pub fn answered(&self, state: &ProbeState, slope: f64, new: &[usize]) -> Answer {
         let (reduced, members, mut sum) = (self.reduced, &self.reduced.node.members, 0.0);
@@ -268,13 +268,13 @@ impl<'t> MemberProbe<'t> {
             }
         }
         // Ψ′ changes by at most the coefficient it asks for, which for those that answer is about what they have.
-        let asked = |k: usize, tau: f64| reduced.penalties[reduced.still[k]].selected().link(tau).abs() * length(k);
-        let more: f64 = state.answering.iter().chain(new).map(|&k| asked(k, state.slopes[k])).sum();
-        let of_probed = reduced.penalties[self.member].selected().link(slope).abs() * reduced.lengths[self.member];
-        Answer { sum, lost: reduced.lost(moved, more + of_probed) }
+        let asked = |a: usize, tau: f64| (a, reduced.penalties[a].selected().link(tau).abs());
+        let answering = state.answering.iter().chain(new).map(|&k| asked(reduced.still[k], state.slopes[k]));
+        let more: Vec<(usize, f64)> = answering.chain([asked(self.member, slope)]).collect();
+        Answer { sum, lost: reduced.lost(moved, &more) }
     }
 
-    /// Δ_l = (−H⁻¹M_NZΔ_Z + H⁻¹e_jχ)_l (MATH 11.17, 11.18) of the e-th member l of N.
+    /// (−H⁻¹M_NZΔ_Z + H⁻¹e_lχ)_e (MATH 11.17, 11.18): what the e-th member of N changes by.
     pub fn answer_of(&self, e: usize, state: &ProbeState) -> f64 {
         let column = self.reduced.answers.col_as_slice(e);
         let of_probed = match self.place {

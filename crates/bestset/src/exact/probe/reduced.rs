@@ -102,17 +102,19 @@ impl<'r> Reduced<'r> {
         &self.left.column(first + k)[first..]
     }
 
-    /// The most that rounding adds to the sum (MATH 11.19) where Σ ‖x_l‖ |Δ_l| is `moved` and Ψ′ asks for coefficients of `asked` in
-    /// all, besides those of the thresholds. Ψ′_j changes by the coefficient it asks for, which grows by err/2λ2′ over an error in its
-    /// slope.
-    pub fn lost(&self, moved: f64, asked: f64) -> f64 {
+    /// moved·(rounding·(Σ‖x_j‖asked_j + moved) + ‖ι‖) + Σ 2·err(τ_j)·asked_j + Σ err_j·min(err_j/(2λ2′_j), reach_j) (MATH 11.19), the most that
+    /// rounding adds to the sum where Σ ‖x_l‖ |Δ_l| is `moved` and the members of `more` have slopes that ask for so large coefficients, besides
+    /// what is asked at the minimiser. Ψ′_j changes by the coefficient it asks for, which grows by err/2λ2′ over an error in its slope.
+    pub fn lost(&self, moved: f64, more: &[(usize, f64)]) -> f64 {
         let Rounding { slopes, asked: before, errors, unsure, drift } = &self.rounding;
+        let asked: f64 = more.iter().map(|&(a, asked)| asked * self.lengths[a]).sum();
+        let unsure_more: f64 = more.iter().map(|&(a, asked)| 2.0 * errors[a] * asked).sum();
         let grown = |(a, c): (usize, &Coordinate)| {
             let error = self.lengths[a] * (slopes * moved + drift) + errors[a];
             error * (error / (2.0 * c.l2)).min(c.upper.max(-c.lower))
         };
         let second: f64 = self.penalties.iter().enumerate().map(grown).sum();
-        moved * (slopes * (before + moved + asked) + drift) + unsure + second
+        moved * (slopes * (before + moved + asked) + drift) + unsure + unsure_more + second
     }
 }
 

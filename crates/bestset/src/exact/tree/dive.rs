@@ -61,9 +61,9 @@ impl Tree<'_, '_> {
         open.into_iter().map(|(a, member)| (pending.remove(a), member)).collect()
     }
 
-    /// α = (1 − ϑ)α_parent + ϑα_own, the least ϑ found with D_near ≥ cutoff + 0.3(cutoff − D_parent) (MATH 11.24): moves the dual point of
+    /// α = (1 − ϑ)α_parent + ϑα_own, the least ϑ found with D_near > cutoff + 0.3(cutoff − D_parent) (MATH 11.24): moves the dual point of
     /// a node that seems closed back towards its parent's, where far features hardly violate anything, as far as it still seems closed
-    /// there, with room for those that do. Any dual point gives a bound.
+    /// there, with room for those that do. Any dual point gives a bound where no curvature is moved.
     fn blend_with_parent(&self, child: &mut NodeRelaxation, parent: &NodeRelaxation) {
         let (cutoff, tuning) = (self.cutoff(), &self.setting.tuning);
         let wanted = cutoff + tuning.spare_share * (cutoff - parent.dual);

@@ -197,7 +197,7 @@ impl<'p, 'a> Tree<'p, 'a> {
         monitor.stop(0).or(of_tree).or(late)
     }
 
-    /// Room that the tolerances leave below the value to beat.
+    /// max(absolute, relative · |P|) of (11.3), P of the last answer in the pool: room that the tolerances leave below the value to beat.
     pub(super) fn room(&self) -> f64 {
         let last = self.pool.entries().last().map_or(0.0, |e| e.0.abs());
         self.absolute.max(self.setting.options.gap * last)
