@@ -138,7 +138,7 @@ test-r: compiled $(R_AFTER)
 
 # Every test of a module called attack, and those of trees and of coherence inside the library that take seeds, on other seeds than `make test`; what fails names its seed.
 attack: rust
-	BESTSET_ATTACK=$(ATTACK) $(CARGO) test --release -p bestset --lib --test all -- attack:: tests::apart:: tests::region::no_better coherence::tests::no_subset --show-output
+	BESTSET_ATTACK=$(ATTACK) $(CARGO) test --release -p bestset -p bestset-tests --lib --test all -- attack:: tests::apart:: tests::region::no_better coherence::tests::no_subset --show-output
 
 pictures: python
 	$(VENV)/bin/python docs/pictures.py
