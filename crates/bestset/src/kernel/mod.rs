@@ -140,6 +140,7 @@ impl<T: Element> NullaryFnOnce for Dot<'_, T> {
 }
 
 /// Σ_i x_i v_i.
+#[inline]
 pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
     T::dot(x, v)
 }
@@ -212,6 +213,7 @@ impl<T: Element> NullaryFnOnce for DotColumnsMany<'_, T> {
 }
 
 /// out_{k, v} = x_jᵀ vector_v with j = columns_k, all vectors of a column side by side: one reading of X for all of them.
+#[inline]
 pub fn dot_columns_many<T: Element>(data: &[T], n: usize, columns: &[usize], vectors: &[&[f64]], out: &mut [f64]) {
     T::dot_columns_many(data, n, columns, vectors, out);
 }
@@ -230,6 +232,7 @@ impl<T: Element> NullaryFnOnce for DotColumns<'_, T> {
 }
 
 /// out_k = x_jᵀ v with j = columns_k, for a matrix stored by columns of length `n`.
+#[inline]
 pub fn dot_columns<T: Element>(data: &[T], n: usize, columns: &[usize], v: &[f64], out: &mut [f64]) {
     T::dot_columns(data, n, columns, v, out);
 }
@@ -247,6 +250,7 @@ impl<T: Element> NullaryFnOnce for Axpy<'_, T> {
 }
 
 /// out += a x.
+#[inline]
 pub fn axpy<T: Element>(a: f64, x: &[T], out: &mut [f64]) {
     T::axpy(a, x, out);
 }
@@ -338,6 +342,7 @@ impl<T: Element> NullaryFnOnce for Squares<'_, T> {
 }
 
 /// Σ_i x_i².
+#[inline]
 pub fn squares<T: Element>(x: &[T]) -> f64 {
     T::squares(x)
 }

@@ -84,6 +84,7 @@ impl<T: Element> WithSimd for RoughColumns<'_, T> {
 }
 
 /// out_{k, v} = x_jᵀ vector_v in single precision with j = columns_k, all vectors of a column side by side.
+#[inline]
 pub fn dot_columns<T: Element>(data: &[T], n: usize, columns: &[usize], vectors: &[Vec<f32>], out: &mut [f32]) {
     T::dot_columns_roughly(data, n, columns, vectors, out);
 }
