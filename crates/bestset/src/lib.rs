@@ -59,7 +59,7 @@
 extern crate self as bestset;
 #[cfg(test)]
 #[path = "../tests/common/mod.rs"]
-#[allow(missing_docs, unreachable_patterns, reason = "shared with the tests outside, where losses may grow")]
+#[allow(unreachable_patterns, reason = "shared with the tests outside, where losses may grow")]
 mod common;
 
 mod certificate;

@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "an allocator that counts must be one")]
 
-mod common;
+use bestset_oracle as common;
 
 use bestset::design::Dense;
 use bestset::{Loss, Method, Options, Penalty, Problem, Status, solve, subsets};

@@ -105,19 +105,14 @@ impl<T: Element> Design for Csc<'_, T> {
     fn correlate(&self, features: &[usize], v: &[f64], out: &mut [f64]) -> Result<()> {
         let operations = self.values.len() * features.len() / self.ncols();
         in_blocks(features, out, operations, |features, out| {
-            for (&j, o) in features.iter().zip(out) {
-                let (rows, values) = self.col(j);
-                *o = rows.iter().zip(values).map(|(&i, x)| x.wide() * v[i as usize]).sum();
-            }
+            T::dot_sparse((&self.starts, &self.rows, &self.values), features, v, out);
         });
         Ok(())
     }
 
     fn axpy(&self, j: usize, a: f64, out: &mut [f64]) -> Result<()> {
         let (rows, values) = self.col(j);
-        for (&i, x) in rows.iter().zip(values) {
-            out[i as usize] += a * x.wide();
-        }
+        T::axpy_sparse(a, rows, values, out);
         Ok(())
     }
 
@@ -127,8 +122,7 @@ impl<T: Element> Design for Csc<'_, T> {
         out.shift = 0.0;
         out.rows.clear();
         out.rows.extend_from_slice(rows);
-        out.values.clear();
-        out.values.extend(values.iter().map(|x| x.wide()));
+        T::widen(values, &mut out.values);
         // Inner products of sparse columns are centred afterwards: of one that is far from zero they would keep no digits.
         let far = out.anchor(self.nrows(), None);
         if far != 0.0 {

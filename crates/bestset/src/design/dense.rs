@@ -123,8 +123,7 @@ impl<T: Element> Design for Dense<'_, T> {
         out.sparse = false;
         out.shift = 0.0;
         out.rows.clear();
-        out.values.clear();
-        out.values.extend(self.col(j).iter().map(|x| x.wide()));
+        T::widen(self.col(j), &mut out.values);
         Ok(())
     }
 

@@ -11,31 +11,95 @@ pub(crate) mod rough;
 use pulp::{Arch, NullaryFnOnce};
 
 /// A number that X may be stored in; arithmetic is always `f64`.
-pub trait Element: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
+pub trait Element: Kernels + Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
     /// The stored value as `f64`, exactly.
     fn wide(self) -> f64;
 }
 
-impl Element for f64 {
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        self
-    }
+/// What is done with many numbers of one kind. For every kind it is compiled here, once, and as this crate is optimised: a generic function
+/// is compiled again with every crate that uses it, as that one is.
+pub trait Kernels: Sized {
+    /// [`dot`].
+    fn dot(x: &[Self], v: &[f64]) -> f64;
+    /// [`dot_columns`].
+    fn dot_columns(data: &[Self], n: usize, columns: &[usize], v: &[f64], out: &mut [f64]);
+    /// [`dot_columns_many`].
+    fn dot_columns_many(data: &[Self], n: usize, columns: &[usize], vectors: &[&[f64]], out: &mut [f64]);
+    /// `rough::dot_columns`.
+    fn dot_columns_roughly(data: &[Self], n: usize, columns: &[usize], vectors: &[Vec<f32>], out: &mut [f32]);
+    /// out_k = x_jᵀ v with j = columns_k, `entries` the starts of all columns, rows and values.
+    fn dot_sparse(entries: (&[usize], &[u32], &[Self]), columns: &[usize], v: &[f64], out: &mut [f64]);
+    /// [`axpy`].
+    fn axpy(a: f64, x: &[Self], out: &mut [f64]);
+    /// out += a x for a column of which `values` are in the given rows and all others are zero.
+    fn axpy_sparse(a: f64, rows: &[u32], values: &[Self], out: &mut [f64]);
+    /// [`squares`].
+    fn squares(x: &[Self]) -> f64;
+    /// The values, exactly, in place of what `out` had.
+    fn widen(x: &[Self], out: &mut Vec<f64>);
 }
 
-impl Element for f32 {
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        f64::from(self)
-    }
+macro_rules! elements {
+    ($($number:ty),*) => {$(
+        impl Element for $number {
+            #[inline(always)]
+            fn wide(self) -> f64 {
+                f64::from(self)
+            }
+        }
+
+        impl Kernels for $number {
+            fn dot(x: &[Self], v: &[f64]) -> f64 {
+                Arch::new().dispatch(Dot(x, v))
+            }
+
+            fn dot_columns(data: &[Self], n: usize, columns: &[usize], v: &[f64], out: &mut [f64]) {
+                Arch::new().dispatch(DotColumns(data, n, columns, v, out));
+            }
+
+            fn dot_columns_many(data: &[Self], n: usize, columns: &[usize], vectors: &[&[f64]], out: &mut [f64]) {
+                Arch::new().dispatch(DotColumnsMany(data, n, columns, vectors, out));
+            }
+
+            fn dot_columns_roughly(data: &[Self], n: usize, columns: &[usize], vectors: &[Vec<f32>], out: &mut [f32]) {
+                Arch::new().dispatch(rough::RoughColumns(data, n, columns, vectors, out));
+            }
+
+            fn dot_sparse(
+                (starts, rows, values): (&[usize], &[u32], &[Self]),
+                columns: &[usize],
+                v: &[f64],
+                out: &mut [f64],
+            ) {
+                for (&j, o) in columns.iter().zip(out) {
+                    let own = starts[j]..starts[j + 1];
+                    *o = rows[own.clone()].iter().zip(&values[own]).map(|(&i, x)| x.wide() * v[i as usize]).sum();
+                }
+            }
+
+            fn axpy(a: f64, x: &[Self], out: &mut [f64]) {
+                Arch::new().dispatch(Axpy(a, x, out));
+            }
+
+            fn axpy_sparse(a: f64, rows: &[u32], values: &[Self], out: &mut [f64]) {
+                for (&i, x) in rows.iter().zip(values) {
+                    out[i as usize] += a * x.wide();
+                }
+            }
+
+            fn squares(x: &[Self]) -> f64 {
+                Arch::new().dispatch(Squares(x))
+            }
+
+            fn widen(x: &[Self], out: &mut Vec<f64>) {
+                out.clear();
+                out.extend(x.iter().map(|x| x.wide()));
+            }
+        }
+    )*};
 }
 
-impl Element for i8 {
-    #[inline(always)]
-    fn wide(self) -> f64 {
-        f64::from(self)
-    }
-}
+elements!(f64, f32, i8);
 
 /// Partial sums of a dot product: two registers of eight numbers, as wide as processors have; sums are the same on all of them.
 const LANES: usize = 16;
@@ -76,8 +140,9 @@ impl<T: Element> NullaryFnOnce for Dot<'_, T> {
 }
 
 /// Σ_i x_i v_i.
+#[inline]
 pub fn dot<T: Element>(x: &[T], v: &[f64]) -> f64 {
-    Arch::new().dispatch(Dot(x, v))
+    T::dot(x, v)
 }
 
 /// Two columns with two vectors: each number that is loaded serves two products.
@@ -148,8 +213,9 @@ impl<T: Element> NullaryFnOnce for DotColumnsMany<'_, T> {
 }
 
 /// out_{k, v} = x_jᵀ vector_v with j = columns_k, all vectors of a column side by side: one reading of X for all of them.
+#[inline]
 pub fn dot_columns_many<T: Element>(data: &[T], n: usize, columns: &[usize], vectors: &[&[f64]], out: &mut [f64]) {
-    Arch::new().dispatch(DotColumnsMany(data, n, columns, vectors, out));
+    T::dot_columns_many(data, n, columns, vectors, out);
 }
 
 struct DotColumns<'a, T>(&'a [T], usize, &'a [usize], &'a [f64], &'a mut [f64]);
@@ -166,8 +232,9 @@ impl<T: Element> NullaryFnOnce for DotColumns<'_, T> {
 }
 
 /// out_k = x_jᵀ v with j = columns_k, for a matrix stored by columns of length `n`.
+#[inline]
 pub fn dot_columns<T: Element>(data: &[T], n: usize, columns: &[usize], v: &[f64], out: &mut [f64]) {
-    Arch::new().dispatch(DotColumns(data, n, columns, v, out));
+    T::dot_columns(data, n, columns, v, out);
 }
 
 struct Axpy<'a, T>(f64, &'a [T], &'a mut [f64]);
@@ -183,8 +250,9 @@ impl<T: Element> NullaryFnOnce for Axpy<'_, T> {
 }
 
 /// out += a x.
+#[inline]
 pub fn axpy<T: Element>(a: f64, x: &[T], out: &mut [f64]) {
-    Arch::new().dispatch(Axpy(a, x, out));
+    T::axpy(a, x, out);
 }
 
 struct RankOne<'a>(f64, &'a [f64], &'a mut [f64]);
@@ -274,8 +342,9 @@ impl<T: Element> NullaryFnOnce for Squares<'_, T> {
 }
 
 /// Σ_i x_i².
+#[inline]
 pub fn squares<T: Element>(x: &[T]) -> f64 {
-    Arch::new().dispatch(Squares(x))
+    T::squares(x)
 }
 
 struct Spread<'a>(&'a [f64], Option<&'a [f64]>, f64, f64);

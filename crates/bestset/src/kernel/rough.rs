@@ -1,7 +1,7 @@
 //! Inner products in single precision, of many columns with several vectors: half the work, for what its rounding does not change.
 
 use crate::kernel::Element;
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
 
 /// Columns are narrowed and filled up with zeros to a multiple of this: as many as any instruction takes.
 const LANES: usize = 16;
@@ -48,7 +48,13 @@ fn tile<S: Simd>(simd: S, columns: [&[f32]; 2], vectors: [&[f32]; 4]) -> [[f64; 
     sums
 }
 
-struct RoughColumns<'a, T>(&'a [T], usize, &'a [usize], &'a [Vec<f32>], &'a mut [f32]);
+pub(super) struct RoughColumns<'a, T>(
+    pub(super) &'a [T],
+    pub(super) usize,
+    pub(super) &'a [usize],
+    pub(super) &'a [Vec<f32>],
+    pub(super) &'a mut [f32],
+);
 
 impl<T: Element> WithSimd for RoughColumns<'_, T> {
     type Output = ();
@@ -78,8 +84,9 @@ impl<T: Element> WithSimd for RoughColumns<'_, T> {
 }
 
 /// out_{k, v} = x_jᵀ vector_v in single precision with j = columns_k, all vectors of a column side by side.
+#[inline]
 pub fn dot_columns<T: Element>(data: &[T], n: usize, columns: &[usize], vectors: &[Vec<f32>], out: &mut [f32]) {
-    Arch::new().dispatch(RoughColumns(data, n, columns, vectors, out));
+    T::dot_columns_roughly(data, n, columns, vectors, out);
 }
 
 /// The vectors as [`dot_columns`] takes them.

@@ -9,6 +9,7 @@
 //! | `least_squares` | [`twofold_fits`], [`twofold_sizes`]: all subsets in twice the precision | leaps and bounds, whose claims hold to the last digit |
 //! | `classes` | [`ClassCase`]: many classes, the loss from its definition, a fit of its own | multinomial |
 //! | `survival` | [`CoxCase`]: survival times, and the partial likelihood from its definition | Cox |
+//! | `loops` | [`minimum`], [`by_loops`], [`descend`], [`genotypes`]: what tests would take long for | penalties, enumeration, exchanges, genotypes |
 //! | `twofold` | [`Twofold`]: numbers of 32 digits | what rounding does to a bound |
 //! | `real_data` | [`data_file`], [`table`]: files beside the project | answers that are known |
 //! | `claims` | [`holds`]: bound ≤ P* ≤ objective, and `optimal` only if it is | every answer |
@@ -29,7 +30,7 @@
 //!
 //! A generator draws from the seed it is given and nothing else: a failure names its seed or trial and comes back with it.
 
-#![allow(dead_code, unused_imports, reason = "each test binary uses its own part")]
+#![allow(dead_code, unused_imports, missing_docs, reason = "each program of tests uses its own part, and nobody else")]
 
 mod case;
 mod claims;
@@ -38,6 +39,7 @@ mod enumerate;
 mod generate;
 mod hostile;
 mod least_squares;
+mod loops;
 mod real_data;
 mod reference;
 mod survival;
@@ -56,6 +58,7 @@ pub use least_squares::{
     awkward_columns, few_samples, least_of_sizes, near_copies, noise, twofold_fits, twofold_fits_beyond, twofold_sizes,
     wide_columns,
 };
+pub use loops::{by_loops, descend, envelope, genotypes, minimum, pi, smooth};
 pub use real_data::{Table, data_file, table};
 pub use reference::{Convex, Fit, Model, dual_value, loss_at, price};
 pub use survival::{CoxCase, survival_case};

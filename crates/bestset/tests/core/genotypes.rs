@@ -1,35 +1,11 @@
 //! Packed genotypes against the dense matrix they stand for; bit for bit where sums are exact.
 
-use crate::common::{ChaCha8Rng, RngExt, normal, rng};
+use crate::common::{ChaCha8Rng, RngExt, genotypes, normal, rng};
 use bestset::design::{
     self, Beside, Column, ColumnSubset, Counts, Dense, Design, GenotypeFile, Genotypes, Moments, People, RowSubset,
     Standardized, WholeSums,
 };
 use bestset::{Options, Penalty, Problem, solve};
-
-/// Packed codes, garbage behind the last person, and the dense matrix.
-fn simulated(n: usize, p: usize, rng: &mut ChaCha8Rng) -> (Vec<u8>, Vec<f64>) {
-    let stride = n.div_ceil(4);
-    let mut packed: Vec<u8> = (0..stride * p).map(|_| rng.random_range(0..=255)).collect();
-    let mut dense = vec![0.0; n * p];
-    for j in 0..p {
-        // None missing, few, many, all; variants of one genotype alone.
-        let missing = [0.0, 0.003, 0.3, 1.0][j % 4];
-        let only = (j % 5 == 4).then_some([0, 2, 3][j % 3]);
-        for i in 0..n {
-            let code = only.unwrap_or([0, 2, 3][rng.random_range(0..3usize)]);
-            let code: u8 = if rng.random_bool(missing) { 1 } else { code };
-            let byte = &mut packed[j * stride + i / 4];
-            *byte = *byte & !(3 << (2 * (i % 4))) | code << (2 * (i % 4));
-            dense[j * n + i] = [2.0, f64::NAN, 1.0, 0.0][code as usize];
-        }
-        let own = &mut dense[j * n..(j + 1) * n];
-        let known: Vec<f64> = own.iter().copied().filter(|x| !x.is_nan()).collect();
-        let mean = if known.is_empty() { 0.0 } else { known.iter().sum::<f64>() / known.len() as f64 };
-        own.iter_mut().filter(|x| x.is_nan()).for_each(|x| *x = mean);
-    }
-    (packed, dense)
-}
 
 const SIZES: [usize; 12] = [1, 2, 3, 4, 5, 31, 33, 64, 257, 1000, 3841, 5003];
 
@@ -37,7 +13,7 @@ const SIZES: [usize; 12] = [1, 2, 3, 4, 5, 31, 33, 64, 257, 1000, 3841, 5003];
 fn entries_are_those_of_the_dense_matrix() {
     let (mut rng, p) = (rng(1), 23);
     for n in SIZES {
-        let (packed, dense) = simulated(n, p, &mut rng);
+        let (packed, dense) = genotypes(n, p, &mut rng);
         let x = Genotypes::new(n, p, packed).unwrap();
         let (mut column, v) = (Column::default(), (0..n).map(|_| normal(&mut rng)).collect::<Vec<_>>());
         for j in 0..p {
@@ -70,7 +46,7 @@ fn sums(x: &[f64], v: &[f64]) -> (f64, f64) {
 fn sums_are_off_by_no_more_than_a_bound_pays_for() {
     let (mut rng, p) = (rng(2), 23);
     for n in SIZES {
-        let (packed, dense) = simulated(n, p, &mut rng);
+        let (packed, dense) = genotypes(n, p, &mut rng);
         let x = Genotypes::new(n, p, packed).unwrap();
         let features: Vec<usize> = (0..p).rev().chain([0, 0, 5]).collect();
         let vectors: Vec<Vec<f64>> = vec![
@@ -102,7 +78,7 @@ fn sums_are_off_by_no_more_than_a_bound_pays_for() {
 fn whole_numbers_have_the_bits_of_the_dense_matrix_and_of_exact_sums() {
     let (mut rng, p) = (rng(3), 40);
     for n in SIZES {
-        let (packed, dense) = simulated(n, p, &mut rng);
+        let (packed, dense) = genotypes(n, p, &mut rng);
         let (x, features) = (Genotypes::new(n, p, packed).unwrap(), (0..p).collect::<Vec<_>>());
         let a: Vec<i64> = (0..n).map(|_| rng.random_range(-1_000_000..1_000_000)).collect();
         let v: Vec<f64> = a.iter().map(|a| *a as f64).collect();
@@ -154,7 +130,7 @@ fn close(found: &[Moments], expected: &[Moments], total: f64, what: &str) {
 fn moments_are_those_of_the_dense_matrix_without_copies_of_columns() {
     let (mut rng, p) = (rng(4), 23);
     for n in [5, 33, 1000] {
-        let (packed, dense) = simulated(n, p, &mut rng);
+        let (packed, dense) = genotypes(n, p, &mut rng);
         let (x, full) = (Genotypes::new(n, p, packed).unwrap(), Dense::new(n, p, dense).unwrap());
         let kept: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i == 0 || rng.random_bool(0.8)))).collect();
         let any: Vec<f64> =
@@ -193,7 +169,7 @@ fn moments_are_those_of_the_dense_matrix_without_copies_of_columns() {
 fn people_are_counted_and_kept() {
     let (mut rng, p) = (rng(5), 8);
     for n in SIZES {
-        let (packed, dense) = simulated(n, p, &mut rng);
+        let (packed, dense) = genotypes(n, p, &mut rng);
         let x = Genotypes::new(n, p, packed).unwrap();
         for share in [0.5, 0.97, 1.0] {
             let keep: Vec<bool> = (0..n).map(|i| i == 0 || rng.random_bool(share)).collect();
@@ -217,7 +193,7 @@ fn people_are_counted_and_kept() {
 #[test]
 fn the_same_bits_with_any_number_of_threads() {
     let (mut rng, n, p) = (rng(6), 3000, 200);
-    let (packed, _) = simulated(n, p, &mut rng);
+    let (packed, _) = genotypes(n, p, &mut rng);
     let (x, v) = (Genotypes::new(n, p, packed).unwrap(), (0..n).map(|_| normal(&mut rng)).collect::<Vec<_>>());
     let ask = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -234,7 +210,7 @@ fn the_same_bits_with_any_number_of_threads() {
 fn an_answer_is_that_of_the_dense_matrix() {
     for seed in 0..4 {
         let (mut rng, n, p) = (rng(100 + seed), 200, 60);
-        let (packed, dense) = simulated(n, p, &mut rng);
+        let (packed, dense) = genotypes(n, p, &mut rng);
         let (x, full) = (Genotypes::new(n, p, packed).unwrap(), Dense::new(n, p, dense).unwrap());
         let mut y: Vec<f64> = (0..n).map(|_| normal(&mut rng)).collect();
         [0, 1, 6].iter().for_each(|&j| full.axpy(j, 1.0, &mut y).unwrap());
@@ -259,7 +235,7 @@ fn an_answer_is_that_of_the_dense_matrix() {
 #[test]
 fn two_designs_side_by_side_are_one() {
     let (mut rng, n, p) = (rng(7), 300, 30);
-    let (packed, mut dense) = simulated(n, p, &mut rng);
+    let (packed, mut dense) = genotypes(n, p, &mut rng);
     let covariates: Vec<f64> = (0..3 * n).map(|_| normal(&mut rng)).collect();
     dense.extend_from_slice(&covariates);
     let full = Dense::new(n, p + 3, dense).unwrap();
@@ -296,7 +272,7 @@ fn genotypes_in_their_file_have_the_bits_of_those_in_memory() {
     let (mut rng, folder) = (rng(71), tempfile::tempdir().unwrap());
     // The last has blocks of several sizes.
     for (round, (n, p)) in [(1, 3), (5, 40), (131, 300), (4003, 5003)].into_iter().enumerate() {
-        let (packed, _) = simulated(n, p, &mut rng);
+        let (packed, _) = genotypes(n, p, &mut rng);
         let file = folder.path().join(format!("{n}.bed"));
         std::fs::write(&file, [&[0x6c, 0x1b, 0x01], &packed[..]].concat()).unwrap();
         let choices = [People::new(n, |_| true), People::new(n, |i| i % 7 != 3), People::new(n, |i| i % 5 == 0)];
@@ -373,7 +349,7 @@ fn same_of_both(a: &dyn Design, b: &dyn Design, n: usize, p: usize, rng: &mut Ch
 fn genotype_files_that_change_or_are_cut_off_are_errors() {
     let (mut rng, folder) = (rng(72), tempfile::tempdir().unwrap());
     let (n, p) = (90, 30);
-    let (packed, _) = simulated(n, p, &mut rng);
+    let (packed, _) = genotypes(n, p, &mut rng);
     let (file, whole) = (folder.path().join("c.bed"), [&[0x6c, 0x1b, 0x01], &packed[..]].concat());
     std::fs::write(&file, &whole).unwrap();
     let people = People::new(n, |_| true);

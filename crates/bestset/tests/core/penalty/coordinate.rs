@@ -1,6 +1,6 @@
 //! The penalty of one coefficient against its definitions: every closed form by brute force.
 
-use crate::common::{assert_close, share};
+use crate::common::{assert_close, envelope, minimum, pi, share, smooth};
 use bestset::Coordinate;
 
 const FREE: f64 = f64::INFINITY;
@@ -33,34 +33,9 @@ fn coordinates() -> Vec<Coordinate> {
     all
 }
 
-/// π(b) written out.
-fn pi(c: Coordinate, b: f64) -> f64 {
-    f64::from(b != 0.0) * c.l0 + c.l1 * b.abs() + c.l2 * b * b
-}
-
 /// Whether |b| can grow without end at no quadratic cost.
 fn is_open(c: Coordinate) -> bool {
     c.l2 == 0.0 && (c.lower.is_infinite() || c.upper.is_infinite())
-}
-
-/// min over the bounds (and [−`far`, `far`]) of f, by a grid refined around its best points; also the minimiser.
-fn minimum(c: Coordinate, far: f64, f: impl Fn(f64) -> f64) -> (f64, f64) {
-    let (lower, upper) = (c.lower.max(-far), c.upper.min(far));
-    let mut best = (f(0.0), 0.0);
-    for (mut low, mut high) in [(lower, 0.0), (0.0, upper)] {
-        for _ in 0..12 {
-            let step = (high - low) / 60.0;
-            let points = (0..=60).map(|k| if k == 60 { high } else { low + f64::from(k) * step });
-            // The open half-line: a jump at zero must not hide the points beside it.
-            let side = points.filter(|b| *b != 0.0).map(|b| (f(b), b)).min_by(|a, b| a.0.total_cmp(&b.0));
-            let Some(side) = side else { break };
-            if side.0 < best.0 {
-                best = side;
-            }
-            (low, high) = ((side.1 - step).max(low), (side.1 + step).min(high));
-        }
-    }
-    best
 }
 
 const TAUS: [f64; 19] =
@@ -91,9 +66,9 @@ fn phi_psi_and_link_are_the_minimum_over_b() {
                 assert_eq!(c.psi(tau), f64::NEG_INFINITY);
                 continue;
             }
-            let (inside, _) = minimum(c, 40.0, |b| tau * b + c.l1 * b.abs() + c.l2 * b * b);
+            let (inside, _) = minimum(c, 40.0, (0.0, -tau), smooth);
             assert_close(c.phi(tau), c.l0 + inside, 1e-9, &(c, tau));
-            let (least, _) = minimum(c, 40.0, |b| tau * b + pi(c, b));
+            let (least, _) = minimum(c, 40.0, (0.0, -tau), pi);
             assert_close(c.psi(tau), least, 1e-9, &(c, tau));
             let b = c.link(tau);
             assert!(b == 0.0 || (b >= c.lower && b <= c.upper), "{c:?} {tau}: link {b}");
@@ -131,7 +106,7 @@ fn envelope_is_the_biconjugate_and_psi_its_conjugate() {
     for c in coordinates().into_iter().step_by(5 / share(5)) {
         let far = 6.0;
         let open = is_open(c);
-        let conjugate = |t: f64| -minimum(c, far, |b| pi(c, b) - t * b).0;
+        let conjugate = |t: f64| -minimum(c, far, (0.0, t), pi).0;
         // Subgradients on [−far, far] are at most this steep; λ0 over the shortest reach dominates.
         let steep = [c.slope(true), c.slope(false)].into_iter().filter(|s| s.is_finite()).fold(0.0, f64::max);
         let steep = steep + 2.0 * c.l2 * far + 1.0;
@@ -154,7 +129,7 @@ fn envelope_is_the_biconjugate_and_psi_its_conjugate() {
         if !open {
             for tau in TAUS {
                 // Ψ(τ) = −ρ*(−τ), with the sup taken over the envelope this time.
-                let (least, _) = minimum(c, 40.0, |b| tau * b + c.envelope(b));
+                let (least, _) = minimum(c, 40.0, (0.0, -tau), envelope);
                 assert_close(c.psi(tau), least, 1e-9, &(c, tau));
             }
         }
@@ -195,18 +170,17 @@ fn prox_steps_are_minimisers() {
                 if curvature == 0.0 && is_open(c) {
                     continue;
                 }
-                let smooth = |b: f64| (0.5 * curvature * b - q) * b;
-                let check = |b: f64, f: &dyn Fn(f64) -> f64, name: &str| {
+                let check = |b: f64, part: fn(Coordinate, f64) -> f64, name: &str| {
                     assert!(b == 0.0 || (b >= c.lower && b <= c.upper), "{name} {c:?} {curvature} {q}: {b}");
-                    let (least, at) = minimum(c, 100.0, |b| smooth(b) + f(b));
-                    let found = smooth(b) + f(b);
+                    let (least, at) = minimum(c, 100.0, (curvature, q), part);
+                    let found = (0.5 * curvature * b - q) * b + part(c, b);
                     assert!(found <= least + 1e-9, "{name} {c:?} {curvature} {q}: {b} ({found}), {at} ({least})");
                     assert!(found >= least - 1e-6, "the brute force is no brute force: {name} {c:?} {curvature} {q}");
                     usize::from(b != 0.0)
                 };
-                moved[0] += check(c.prox_envelope(curvature, q), &|b| c.envelope(b), "prox_envelope");
-                moved[1] += check(c.threshold_operator(curvature, q), &|b| pi(c, b), "threshold_operator");
-                moved[2] += check(c.prox_selected(curvature, q), &|b| c.l1 * b.abs() + c.l2 * b * b, "prox_selected");
+                moved[0] += check(c.prox_envelope(curvature, q), envelope, "prox_envelope");
+                moved[1] += check(c.threshold_operator(curvature, q), pi, "threshold_operator");
+                moved[2] += check(c.prox_selected(curvature, q), smooth, "prox_selected");
             }
         }
     }
@@ -238,7 +212,7 @@ fn envelope_violation_is_the_distance_to_the_subgradient() {
                 if is_open(c) {
                     continue;
                 }
-                let (least, _) = minimum(c, 40.0, |b| gradient * b + c.envelope(b));
+                let (least, _) = minimum(c, 40.0, (0.0, -gradient), envelope);
                 let gap = gradient * b + c.envelope(b) - least;
                 if c.envelope_violation(b, gradient) == 0.0 {
                     assert!(gap < 1e-9, "{c:?} {b} {gradient}: {gap}");

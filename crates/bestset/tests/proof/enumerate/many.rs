@@ -1,7 +1,7 @@
 //! More columns than enumeration in twice the precision has time for: against plain loops, whatever the memory and the threads; limits;
 //! real data; what is refused.
 
-use crate::common::{Case, data_file, normal, rng, table};
+use crate::common::{Case, by_loops, data_file, normal, rng, table};
 use bestset::design::Dense;
 use bestset::internals::{enumerated, solve_by_enumeration};
 use bestset::{CancelFlag, Error, Method, Options, Penalty, Problem, Status, checkpoint, solve, subsets};
@@ -16,36 +16,6 @@ fn many(n: usize, p: usize, seed: u64) -> Case {
     let mut case = Case::dense(n, p, x, y, Penalty::new(0.0, 0.0, 0.0));
     case.intercept = true;
     case
-}
-
-/// The least residual sum of squares of pairs, triples and quadruples, halved: features projected out one after the other.
-fn by_loops(case: &Case, size: usize) -> f64 {
-    let centred = |v: &[f64]| {
-        let mean = v.iter().sum::<f64>() / v.len() as f64;
-        v.iter().map(|x| x - mean).collect::<Vec<f64>>()
-    };
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let columns: Vec<Vec<f64>> = (0..case.p).map(|j| centred(case.col(j))).collect();
-    let y = centred(&case.y);
-    let q: Vec<f64> = columns.iter().map(|c| dot(c, &y)).collect();
-    let a: Vec<Vec<f64>> = columns.iter().map(|c| columns.iter().map(|d| dot(c, d)).collect()).collect();
-    fn gain(a: &[Vec<f64>], q: &[f64], size: usize) -> f64 {
-        let m = q.len();
-        if size == 1 {
-            return (0..m).filter(|&j| a[j][j] > 1e-9).map(|j| q[j] * q[j] / a[j][j]).fold(0.0, f64::max);
-        }
-        let mut best = 0.0f64;
-        // A copy of what is in leaves nothing.
-        for i in (0..m).filter(|&i| a[i][i] > 1e-9) {
-            let left: Vec<usize> = (i + 1..m).collect();
-            let b: Vec<Vec<f64>> =
-                left.iter().map(|&j| left.iter().map(|&k| a[j][k] - a[j][i] * a[i][k] / a[i][i]).collect()).collect();
-            let r: Vec<f64> = left.iter().map(|&j| q[j] - a[j][i] * q[i] / a[i][i]).collect();
-            best = best.max(q[i] * q[i] / a[i][i] + gain(&b, &r, size - 1));
-        }
-        best
-    }
-    0.5 * (dot(&y, &y) - gain(&a, &q, size))
 }
 
 /// Several blocks of columns, with copies among them.
