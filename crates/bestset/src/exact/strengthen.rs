@@ -8,7 +8,7 @@
 //! ([`crate::exact::probe`]): the two take turns.
 
 use crate::control::Limits;
-use crate::exact::curvature::{move_curvature, unmoved};
+use crate::exact::curvature::move_curvature;
 use crate::exact::node::decide::decide;
 use crate::exact::node::relax::{Goal, relax};
 use crate::exact::node::{Choice, NodeContext, NodeRelaxation};
@@ -23,7 +23,7 @@ pub fn strengthen(
     limits: &Limits,
 ) -> NodeRelaxation {
     let tuning = context.tuning;
-    let mut moves = Moves { context, goal, limits, best: None, guide: None };
+    let mut moves = Moves { context, goal, limits, best: None };
     let mut last = f64::NEG_INFINITY;
     for look in 0..tuning.curvature_looks {
         let rises = node.dual - last;
@@ -60,18 +60,20 @@ struct Moves<'s, 'g, 'p, 'a> {
     limits: &'s Limits,
     /// The node before the move that it was strongest before.
     best: Option<NodeRelaxation>,
-    /// The node with no curvature moved.
-    guide: Option<NodeRelaxation>,
 }
 
 impl Moves<'_, '_, '_, '_> {
     /// One move, with or without a pool; relaxes, decides and probes after it.
     fn make(&mut self, mut node: NodeRelaxation, pool: bool) -> NodeRelaxation {
         let Self { context, goal, limits, .. } = *self;
-        let guide = self.guide.take().map_or_else(|| unmoved(context, &node, limits), |guide| guide.follow(&node));
+        if node.stale {
+            node = relax(context, node, goal, limits);
+            if node.bound > goal.cutoff {
+                return node;
+            }
+        }
         let before = node.clone();
-        let is_moved = move_curvature(context, &mut node, &guide, pool.then_some(goal.best), limits);
-        self.guide = Some(guide);
+        let is_moved = move_curvature(context, &mut node, pool.then_some(goal.best), limits);
         if !is_moved {
             return node;
         }

@@ -1,5 +1,6 @@
 //! The largest diagonal below a matrix: max Σ v_jd_j over d ≥ 0 with Π − diag(d) ⪰ 0 (MATH 11.9, 11.10).
 
+use crate::exact::curvature::worth::Worth;
 use crate::exact::tuning::Tuning;
 use faer::linalg::solvers::{DenseSolveCore, Llt, Solve};
 use faer::{Mat, Side};
@@ -9,25 +10,23 @@ use faer::{Mat, Side};
 /// another Π, where most of that is known and inside.
 pub fn largest_diagonal(
     rest: &Mat<f64>,
-    weights: &[f64],
+    worth: &Worth,
     before: &[f64],
     tuning: &Tuning,
     stop: impl Fn() -> bool,
 ) -> Vec<f64> {
-    let m = weights.len();
-    let worth = |d: &[f64]| weights.iter().zip(d).map(|(v, d)| v * d).sum::<f64>() / m as f64;
     let Some((mut inner, away)) = from_before(rest, before, tuning).or_else(|| from_inverse(rest)) else {
-        return vec![0.0; m];
+        return vec![0.0; rest.ncols()];
     };
-    let mut mu = away * worth(&inner.d);
+    let mut mu = away * worth.mean(&inner.d);
     for _ in 0..tuning.barrier_steps {
         if stop() {
             break;
         }
-        let Some(step) = inner.newton_step(weights, mu) else { break };
+        let Some(step) = inner.newton_step(worth, mu) else { break };
         let Some((next, length)) = inner.along(rest, &step) else { break };
         inner = next;
-        let least = tuning.barrier_left * worth(&inner.d);
+        let least = tuning.barrier_left * worth.mean(&inner.d);
         if length == 1.0 && mu <= 1.01 * least {
             break;
         }
@@ -50,14 +49,16 @@ impl Inner {
     }
 
     /// The Newton step of the barrier: with the inverse N, gradient v − μ N_jj + μ/d, curvature μ (N∘N + 1/d²).
-    fn newton_step(&self, weights: &[f64], mu: f64) -> Option<Mat<f64>> {
+    fn newton_step(&self, worth: &Worth, mu: f64) -> Option<Mat<f64>> {
         let Self { d, inverse } = self;
-        let mut step = Mat::from_fn(d.len(), 1, |a, _| weights[a] / mu - inverse[(a, a)] + 1.0 / d[a]);
+        let rises = worth.rises(d);
+        let mut step = Mat::from_fn(d.len(), 1, |a, _| rises[a] / mu - inverse[(a, a)] + 1.0 / d[a]);
         let mut hessian = inverse.clone();
         for (a, d) in d.iter().enumerate() {
             hessian.col_as_slice_mut(a).iter_mut().for_each(|x| *x *= *x);
             hessian[(a, a)] += 1.0 / (d * d);
         }
+        worth.add_falls(&mut hessian, mu);
         Llt::new(hessian.as_ref(), Side::Lower).ok()?.solve_in_place(step.as_mut());
         Some(step)
     }
@@ -123,11 +124,11 @@ mod tests {
             let x = Mat::from_fn(n, m, |_, _| draw());
             let rest = x.transpose() * &x;
             let weights: Vec<f64> = (0..m).map(|_| 0.02 + draw().abs()).collect();
-            let cold = largest_diagonal(&rest, &weights, &vec![0.0; m], &tuning, || false);
+            let cold = largest_diagonal(&rest, &Worth::linear(weights.clone()), &vec![0.0; m], &tuning, || false);
             let shrunk: Vec<f64> = cold.iter().map(|d| 0.9 * d).collect();
             let beyond: Vec<f64> = cold.iter().map(|d| 3.0 * d + 1.0).collect();
             for before in [vec![0.0; m], shrunk, beyond] {
-                let d = largest_diagonal(&rest, &weights, &before, &tuning, || false);
+                let d = largest_diagonal(&rest, &Worth::linear(weights.clone()), &before, &tuning, || false);
                 warm += usize::from(from_before(&rest, &before, &tuning).is_some());
                 assert!(d.iter().all(|d| *d > 0.0), "{trial}: {d:?}");
                 let mut z = inverse_below(&rest, &d).expect("inside");

@@ -15,9 +15,9 @@ use crate::exact::curvature::barrier::largest_diagonal;
 use crate::exact::curvature::budget::shares;
 use crate::exact::curvature::pool::{Others, Pooled, ROWS, needs};
 use crate::exact::curvature::split::CurvatureSplit;
+use crate::exact::curvature::worth::{Taker, Worth, taker};
 use crate::exact::node::context::MEMBER_PAIR_BYTES;
 use crate::exact::node::moved::MemberCurvature;
-use crate::exact::node::relax::{Goal, relax};
 use crate::exact::node::{Choice, MovedCurvature, NodeContext, NodeRelaxation};
 use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::{DenseSolveCore, Llt};
@@ -30,42 +30,27 @@ const SURE: f64 = 0.98;
 /// See [`SURE`].
 const WORST: f64 = 1e5;
 
-/// The node with no curvature moved, as its minimiser is after one descent: where the weights v of MATH 11.9 are taken. Bounds
-/// nothing.
-pub fn unmoved(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, limits: &Limits) -> NodeRelaxation {
-    if node.inherited.is_none() {
-        return node.clone();
-    }
-    relax(context, node.without_curvature(), &Goal::ONE_DESCENT, limits)
-}
-
-/// v_j = ½|β_j|(knee′_j − |β_j|) for a free fractional coefficient of the guide, 0 for every other member (MATH 11.9): moves as much
-/// curvature as pays for these; whether any was.
+/// Moves as much curvature as pays for those of its members that can take (MATH 11.9), by the minimiser that the node has with what was moved before;
+/// whether any was.
 ///
-/// `guide` has the same members with other curvature moved or none. Where `pool_below` names P̂, the members that a subset better
-/// than that cannot hold many of give only what [`crate::exact::curvature::pool`] asks of them.
+/// Where `pool_below` names P̂, the members that a subset better than that cannot hold many of give only what
+/// [`crate::exact::curvature::pool`] asks of them.
 pub fn move_curvature(
     context: &NodeContext<'_, '_, '_>,
     node: &mut NodeRelaxation,
-    guide: &NodeRelaxation,
     pool_below: Option<f64>,
     limits: &Limits,
 ) -> bool {
-    let weight = |a: usize| {
-        let (c, b) = (context.coordinate(guide, a), guide.members.beta[a]);
-        let fractional = node.members.choices[a] == Choice::Free && c.fraction(b) < 1.0;
-        if fractional { 0.5 * b.abs() * (c.knee(b > 0.0) - b.abs()) } else { 0.0 }
-    };
-    let weights: Vec<f64> = (0..node.members.len()).map(weight).collect();
-    if weights.iter().all(|v| *v <= 0.0) || !context.problem().loss().is_quadratic() {
+    let takers: Vec<Option<Taker>> = (0..node.members.len()).map(|a| taker(context, node, a)).collect();
+    if !takers.iter().flatten().any(|t| t.slope > 0.0) || !context.problem().loss().is_quadratic() {
         return false;
     }
-    let mut shares = pool_below.map_or_else(|| vec![0.0; weights.len()], |best| shares(context, node, best));
+    let mut shares = pool_below.map_or_else(|| vec![0.0; takers.len()], |best| shares(context, node, best));
     // A taker is not kept at zero.
-    shares.iter_mut().zip(&weights).filter(|p| *p.1 > 0.0).for_each(|(share, _)| *share = 0.0);
+    shares.iter_mut().zip(&takers).filter(|p| p.1.is_some()).for_each(|(share, _)| *share = 0.0);
     let mut left_out = context.tuning.poor_left_out.into_iter();
     loop {
-        let poor = match CurvatureMove::new(context, node, guide, &weights, &shares).attempt(limits) {
+        let poor = match CurvatureMove::new(context, node, &takers, &shares).attempt(limits) {
             Attempt::Impossible => return false,
             Attempt::Done(curvature) => {
                 apply(node, curvature);
@@ -110,12 +95,9 @@ fn apply(node: &mut NodeRelaxation, curvature: Vec<MemberCurvature>) {
 struct CurvatureMove<'m, 'g, 'p, 'a> {
     context: &'m NodeContext<'g, 'p, 'a>,
     node: &'m NodeRelaxation,
-    guide: &'m NodeRelaxation,
-    /// v (MATH 11.9), by member.
-    weights: &'m [f64],
     /// θ (MATH 11.21), by member.
     shares: &'m [f64],
-    takers: Vec<usize>,
+    takers: Vec<(usize, Taker)>,
     givers: Vec<usize>,
     /// By ascending share, as [`Pooled`] has them.
     pooled: Vec<usize>,
@@ -136,23 +118,22 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
     fn new(
         context: &'m NodeContext<'g, 'p, 'a>,
         node: &'m NodeRelaxation,
-        guide: &'m NodeRelaxation,
-        weights: &'m [f64],
+        takes: &[Option<Taker>],
         shares: &'m [f64],
     ) -> Self {
-        let select = |is: &dyn Fn(usize) -> bool| -> Vec<usize> { (0..weights.len()).filter(|&a| is(a)).collect() };
-        let takers = select(&|a| weights[a] > 0.0);
-        let givers = select(&|a| weights[a] <= 0.0 && shares[a] <= 0.0);
+        let select = |is: &dyn Fn(usize) -> bool| -> Vec<usize> { (0..takes.len()).filter(|&a| is(a)).collect() };
+        let takers: Vec<(usize, Taker)> = takes.iter().enumerate().filter_map(|(a, t)| Some((a, (*t)?))).collect();
+        let givers = select(&|a| takes[a].is_none() && shares[a] <= 0.0);
         let mut pooled = select(&|a| shares[a] > 0.0);
         pooled.sort_by(|&a, &b| shares[a].total_cmp(&shares[b]));
-        let gifts: Vec<f64> = givers.iter().map(|&a| gift(context, guide, a)).collect();
+        let gifts: Vec<f64> = givers.iter().map(|&a| gift(context, node, a)).collect();
         let (m, n) = ((givers.len() + takers.len()) as f64, context.problem().nrows() as f64);
         let margin = 8.0 * f64::EPSILON * m * (m + n) + 1e-12;
         let square = |a: usize| context.stored_square(node, a);
         let sure = givers.iter().zip(&gifts).map(|(&a, gift)| gift - margin * square(a)).collect();
-        let order = givers.iter().chain(&takers).map(|&a| node.members.positions[a]).collect();
-        let squares = takers.iter().map(|&a| square(a)).collect();
-        Self { context, node, guide, weights, shares, takers, givers, pooled, gifts, sure, order, squares, margin }
+        let order = givers.iter().copied().chain(takers.iter().map(|t| t.0)).map(|a| node.members.positions[a]).collect();
+        let squares = takers.iter().map(|t| square(t.0)).collect();
+        Self { context, node, shares, takers, givers, pooled, gifts, sure, order, squares, margin }
     }
 
     /// Π_d = Π − diag(d_V) ≻ 0 with the largest Σv_jd_j (MATH 11.10); the takers take a part of it where members are pooled.
@@ -170,7 +151,7 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
         }
         let taken = self.takings(&split, self.context.tuning.pooled_taking, limits);
         let Some(needs) = self.asked_of_pooled(|t| taken[t] + unsure(t), limits) else { return Attempt::Impossible };
-        let lacking = |e: usize| needs[e] - gift(self.context, self.guide, self.pooled[e]);
+        let lacking = |e: usize| needs[e] - gift(self.context, self.node, self.pooled[e]);
         let mut poor: Vec<(f64, usize)> = (0..needs.len()).map(|e| (lacking(e), self.pooled[e])).collect();
         // A NaN counts as lacking.
         poor.retain(|(lacks, _)| lacks.is_nan() || *lacks > 0.0);
@@ -203,10 +184,10 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
 
     /// The `part` of the largest d_V, from what the takers have now.
     fn takings(&self, split: &CurvatureSplit, part: f64, limits: &Limits) -> Vec<f64> {
-        let wanted: Vec<f64> = self.takers.iter().map(|&a| self.weights[a]).collect();
-        let before: Vec<f64> = self.takers.iter().map(|&a| self.node.members.moved[a]).collect();
+        let worth = Worth::of(self.context, self.node, &self.takers, part);
+        let before: Vec<f64> = self.takers.iter().map(|t| self.node.members.moved[t.0]).collect();
         let stop = || limits.stop(0).is_some();
-        let d = largest_diagonal(&split.rest, &wanted, &before, self.context.tuning, stop);
+        let d = largest_diagonal(&split.rest, &worth, &before, self.context.tuning, stop);
         d.iter().map(|d| part * d).collect()
     }
 
@@ -225,11 +206,11 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
         }
         let gram = context.inner_products(&self.order);
         let more = |a: usize| if a < givers { self.sure[a] } else { -taken(a - givers) };
-        let length = |&a: &usize| match context.stored_square(node, a).sqrt() {
+        let length = |a: usize| match context.stored_square(node, a).sqrt() {
             0.0 => 1.0,
             length => length,
         };
-        let lengths: Vec<f64> = self.givers.iter().chain(&self.takers).map(length).collect();
+        let lengths: Vec<f64> = self.givers.iter().copied().chain(self.takers.iter().map(|t| t.0)).map(length).collect();
         let own = |a: usize, b: usize| gram.at(a, b) + if a == b { more(a) } else { 0.0 };
         let matrix = Mat::from_fn(gram.len(), gram.len(), |a, b| own(a, b) / lengths[a] / lengths[b]);
         let mut columns = context.whitened(&self.order);
@@ -253,7 +234,7 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
             share: self.shares[a],
         };
         let mut all: Vec<MemberCurvature> = (0..self.shares.len()).map(one).collect();
-        for (e, &a) in self.takers.iter().enumerate() {
+        for (e, &(a, _)) in self.takers.iter().enumerate() {
             (all[a].moved, all[a].spare) = (taken[e], spare.takers[e]);
         }
         for (e, &a) in self.givers.iter().enumerate() {
@@ -266,9 +247,9 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
 
 /// η_j = 2(λ2 − what is needed of it), and at least a little (MATH 11.10): the ridge of a coefficient may fall to the value at which
 /// it would begin to be charged.
-fn gift(context: &NodeContext<'_, '_, '_>, guide: &NodeRelaxation, a: usize) -> f64 {
-    let (members, tuning) = (&guide.members, context.tuning);
-    let alone = context.priced(members.positions[a], guide.multiplier);
+fn gift(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, a: usize) -> f64 {
+    let (members, tuning) = (&node.members, context.tuning);
+    let alone = context.priced(members.positions[a], node.multiplier);
     let (b, tau) = (members.beta[a], members.tau[a].abs());
     let needed = match members.choices[a] {
         Choice::In => 0.0,

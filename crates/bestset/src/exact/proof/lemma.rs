@@ -3,7 +3,7 @@
 
 use super::rules::U;
 use crate::control::Limits;
-use crate::exact::curvature::{largest_diagonal, move_curvature};
+use crate::exact::curvature::{Worth, largest_diagonal, move_curvature};
 use crate::exact::node::moved::MemberCurvature;
 use crate::exact::node::{Choice, MovedCurvature, NodeContext, NodeRelaxation};
 use faer::Mat;
@@ -19,12 +19,11 @@ const KEPT: f64 = 0.01;
 pub fn make(
     context: &NodeContext<'_, '_, '_>,
     node: &mut NodeRelaxation,
-    guide: &NodeRelaxation,
     fault: f64,
     limits: &Limits,
 ) -> bool {
     let before = node.clone();
-    if !move_curvature(context, node, guide, None, limits) || !lower(context, node, fault) {
+    if !move_curvature(context, node, None, limits) || !lower(context, node, fault) {
         *node = before;
         return false;
     }
@@ -47,7 +46,7 @@ pub fn make_ridge(context: &NodeContext<'_, '_, '_>, node: &mut NodeRelaxation, 
     weights.iter_mut().for_each(|v| *v = if v.is_finite() { *v + little } else { little });
     let matrix = Mat::from_fn(m, m, |a, b| gram.at(a, b));
     let nothing = vec![0.0; m];
-    let d = largest_diagonal(&matrix, &weights, &nothing, context.tuning, || limits.stop(0).is_some());
+    let d = largest_diagonal(&matrix, &Worth::linear(weights), &nothing, context.tuning, || limits.stop(0).is_some());
     if d.iter().all(|d| *d <= 0.0) {
         return false;
     }

@@ -9,7 +9,6 @@ use super::stream::Record;
 use super::{check, lemma, rounding};
 use crate::control::{Limits, Monitor};
 use crate::error::{Error, Result};
-use crate::exact::curvature::unmoved;
 use crate::exact::node::bound::{correlate, measure, refresh};
 use crate::exact::node::branch::branch;
 use crate::exact::node::relax::relax;
@@ -173,12 +172,7 @@ impl ProofTree<'_, '_, '_> {
         let before = node.clone();
         let is_moved = match self.has_ridge() {
             false => lemma::make_ridge(&context, node, self.faults.curvature, limits),
-            true => {
-                let guide = looks.guide.take().map_or_else(|| unmoved(&context, node, limits), |g| g.follow(node));
-                let is_moved = lemma::make(&context, node, &guide, self.faults.curvature, limits);
-                looks.guide = Some(guide);
-                is_moved
-            }
+            true => lemma::make(&context, node, self.faults.curvature, limits),
         };
         looks.may_probe = is_moved;
         if is_moved && looks.before.as_ref().is_none_or(|best| best.dual < before.dual) {
