@@ -21,9 +21,10 @@ use std::time::{Duration, Instant};
 
 /// The first words of a file.
 const FORMAT: &str = "bestset checkpoint";
-/// Raised whenever a file of before could not be gone on from: 6 has how many features were looked at by coherence.
-const VERSION: u32 = 6;
-/// Paths and folds of this version are the same.
+/// Raised whenever a file of before could not be gone on from: 7 moves curvature by another rule, so that a search of
+/// before would go on as none does.
+const VERSION: u32 = 7;
+/// Paths and folds of this version and those after it are the same.
 const WITHOUT_SEARCH: u32 = 5;
 
 /// Branch and bound writes no more often than this, and spends a twentieth of its time on it at most.
@@ -69,7 +70,8 @@ impl<'f> Keeper<'f> {
             let text = crate::file::read(file, "checkpoint")?;
             let (json, sum) = text.trim_end().rsplit_once('\n').unwrap_or((&text, ""));
             let known: StoredWork = serde_json::from_str(json).map_err(|e| bad(format!("it is damaged: {e}")))?;
-            let is_known = known.version == VERSION || known.version == WITHOUT_SEARCH && known.search.is_none();
+            let is_known = known.version == VERSION
+                || (WITHOUT_SEARCH..VERSION).contains(&known.version) && known.search.is_none();
             if known.format != FORMAT || !is_known {
                 let what = format!("it is {:?} version {}", known.format, known.version);
                 return Err(bad(format!("{what}; remove it, or name another file")));

@@ -1,8 +1,8 @@
 //! A node made stronger by curvature moved between loss and penalty, again as long as that pays.
 //!
-//! The bound is concave in d, so that where coefficients are fractional tells to first order what is worth moving. That is looked up
-//! where no curvature is moved: with it those that took are fractional no more, the next move would take back what the last gave, and
-//! from one to the other the bound goes up and down (bench/NOTES.md, section 11).
+//! The bound is concave in d. Where coefficients are fractional tells to first order what is worth moving, and how they answer to second
+//! order ([`crate::exact::curvature`]): a move goes on from what the node inherits, and a second one is worth its cost only as long as the
+//! first gains.
 //!
 //! With fewer members more curvature can be moved, and with more of it moved fewer members hold out when they are probed
 //! ([`crate::exact::probe`]): the two take turns.
@@ -29,7 +29,7 @@ pub fn strengthen(
         let rises = node.dual - last;
         if node.bound > goal.cutoff
             || limits.stop(0).is_some()
-            || !should_move(context, &node, goal.best)
+            || !should_move(context, &node)
             || goal.best - node.dual > tuning.looks_left * rises
         {
             break;
@@ -120,17 +120,7 @@ pub fn may_fall(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, best: 
     count as f64 >= context.tuning.falling_share * members.len() as f64
 }
 
-/// Whether another look at the curvature is worth its cost: there are few members, and since the last some have left or were
-/// decided to be in, or what pooled members owe is much.
-pub fn should_move(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, best: f64) -> bool {
-    let (members, tuning) = (&node.members, context.tuning);
-    if !context.problem().loss().is_quadratic() || members.len() > context.most_curved {
-        return false;
-    }
-    if node.owed > tuning.owed_share * (best - node.dual) {
-        return true;
-    }
-    let Some(before) = &node.inherited else { return true };
-    let has_shrunk = (members.len() as f64) < tuning.shrunk_share * before.members as f64;
-    has_shrunk || members.inside() >= before.inside + tuning.decided_inside
+/// Whether the curvature can be looked at: there are few enough members.
+pub fn should_move(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation) -> bool {
+    context.problem().loss().is_quadratic() && node.members.len() <= context.most_curved
 }

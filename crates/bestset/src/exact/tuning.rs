@@ -117,13 +117,6 @@ pub struct Tuning {
     /// The fewest members among which some are pooled; 1000 before, as above. Nodes with no fewer than this and no more than `most_unpooled`
     /// make both moves: those of 300, and of tests.
     pub least_pooled: usize,
-    /// Share of the members left since the last look at which another is worth its cost; 0.95 before, see
-    /// `batch_share` for what was measured.
-    pub shrunk_share: f64,
-    /// Members decided to be in since then at which it is as well; 4 before, see `batch_share`.
-    pub decided_inside: usize,
-    /// Share of the gap which, owed by pooled members, is worth another look. Not tuned.
-    pub owed_share: f64,
     /// Share of its distance from the threshold that a giver at zero keeps: with none it would be charged as soon as α moves. 0.5 before;
     /// what was measured is not recorded.
     pub kept_distance: f64,
@@ -210,12 +203,9 @@ impl Tuning {
         curvature_work: 2e9,
         curvature_work_nodes: 64.0,
         curvature_looks: 10,
-        looks_left: 12.0,
+        looks_left: 30.0,
         most_unpooled: 300,
         least_pooled: 300,
-        shrunk_share: 0.98,
-        decided_inside: 2,
-        owed_share: 0.2,
         kept_distance: 0.2,
         kept_ridge: 0.1,
         least_gift: 0.02,
@@ -225,10 +215,10 @@ impl Tuning {
         least_share: 0.08,
         share_halvings: 12,
         barrier_steps: 9,
-        barrier_left: 0.2,
+        barrier_left: 0.3,
         barrier_away: 4.0,
         barrier_fresh: 0.01,
-        falling_share: 0.1,
+        falling_share: 0.05,
         probe_rounds: 6,
         slices: 16,
         slice_nodes: 256,

@@ -87,8 +87,7 @@ fn apply(node: &mut NodeRelaxation, curvature: Vec<MemberCurvature>) {
     for (a, one) in curvature.iter().enumerate() {
         (members.moved[a], members.spare[a], members.share[a]) = (one.moved, one.spare, one.share);
     }
-    let (count, inside) = (members.len(), members.inside());
-    node.inherited = Some(Arc::new(MovedCurvature { by_position: curvature, members: count, inside }));
+    node.inherited = Some(Arc::new(MovedCurvature { by_position: curvature }));
 }
 
 /// Who takes (V), who gives (G) and who is pooled (W), by member, and what is certain of the gifts.

@@ -69,13 +69,6 @@ impl Members {
         }
     }
 
-    /// No curvature moved, hence none known to be left and no share of a budget.
-    pub fn forget_curvature(&mut self) {
-        for values in [&mut self.moved, &mut self.spare, &mut self.share] {
-            values.fill(0.0);
-        }
-    }
-
     /// |I|: how many are in the model.
     pub fn inside(&self) -> usize {
         self.choices.iter().filter(|c| **c == Choice::In).count()

@@ -5,14 +5,9 @@ use serde::{Deserialize, Serialize};
 
 /// What was moved for a node.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct MovedCurvature {
     /// Of each member of the node it was made for; none where a position is not listed.
     pub by_position: Vec<MemberCurvature>,
-    /// How many members that node had.
-    pub members: usize,
-    /// How many of them were in the model.
-    pub inside: usize,
 }
 
 /// The curvature of one member; a file holds it as four numbers.

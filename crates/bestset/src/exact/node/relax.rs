@@ -19,11 +19,6 @@ pub struct Goal {
     pub room: f64,
 }
 
-impl Goal {
-    /// One descent, whatever it comes to.
-    pub const ONE_DESCENT: Self = Self { best: f64::INFINITY, cutoff: f64::NEG_INFINITY, room: f64::INFINITY };
-}
-
 /// min R_node = max D_node (MATH 11.2) until the node is pruned (bound > cutoff), is tight enough to branch on or, when there is
 /// nothing to branch on, until its gap is below the room.
 pub fn relax(context: &NodeContext<'_, '_, '_>, node: NodeRelaxation, goal: &Goal, limits: &Limits) -> NodeRelaxation {

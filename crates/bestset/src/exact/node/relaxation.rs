@@ -32,13 +32,6 @@ pub struct NodeRelaxation {
 }
 
 impl NodeRelaxation {
-    /// The same node, where nothing is known of any curvature that was moved.
-    pub fn without_curvature(&self) -> Self {
-        let mut plain = Self { inherited: None, ..self.clone() };
-        plain.members.forget_curvature();
-        plain
-    }
-
     /// Decides about a member; its minimiser is another one then, if its coefficient was not zero.
     pub fn set(&mut self, a: usize, choice: Choice) {
         self.members.choices[a] = choice;

@@ -52,9 +52,8 @@ pub fn make_ridge(context: &NodeContext<'_, '_, '_>, node: &mut NodeRelaxation, 
     }
     let one = |a: usize| MemberCurvature { position: members.positions[a] as u32, moved: d[a], spare: 0.0, share: 0.0 };
     let by_position = (0..m).map(one).collect();
-    let inside = members.inside();
     node.members.moved.copy_from_slice(&d);
-    node.inherited = Some(Arc::new(MovedCurvature { by_position, members: m, inside }));
+    node.inherited = Some(Arc::new(MovedCurvature { by_position }));
     if !lower(context, node, fault) {
         *node = before;
         return false;
@@ -83,6 +82,6 @@ fn lower(context: &NodeContext<'_, '_, '_>, node: &mut NodeRelaxation, fault: f6
     let own =
         |(a, one): (usize, &MemberCurvature)| MemberCurvature { moved: node.members.moved[a], spare: 0.0, ..*one };
     let by_position = inherited.by_position.iter().enumerate().map(own).collect();
-    node.inherited = Some(Arc::new(MovedCurvature { by_position, ..**inherited }));
+    node.inherited = Some(Arc::new(MovedCurvature { by_position }));
     true
 }

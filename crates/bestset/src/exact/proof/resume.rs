@@ -196,8 +196,7 @@ impl ProofTree<'_, '_, '_> {
                 MemberCurvature { position, moved, spare: 0.0, share: 0.0 }
             };
             let by_position = (0..members.len()).map(one).collect();
-            let (count, inside) = (lemma.len(), members.inside());
-            node.inherited = Some(Arc::new(MovedCurvature { by_position, members: count, inside }));
+            node.inherited = Some(Arc::new(MovedCurvature { by_position }));
         }
         let lemma = node.inherited.clone();
         Ok(OpenNode { node, lemma })

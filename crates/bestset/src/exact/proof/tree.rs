@@ -165,7 +165,7 @@ impl ProofTree<'_, '_, '_> {
         }
         let rises = node.dual - looks.last;
         let is_worth = looks.count < tuning.curvature_looks && goal.best - node.dual <= tuning.looks_left * rises;
-        if !is_worth || !should_move(&context, node, goal.best) {
+        if !is_worth || !should_move(&context, node) {
             return false;
         }
         (looks.last, looks.count) = (node.dual, looks.count + 1);
@@ -238,8 +238,6 @@ struct Looks {
     last: f64,
     /// The node before the move that it was strongest before.
     before: Option<NodeRelaxation>,
-    /// The node with no curvature moved.
-    guide: Option<NodeRelaxation>,
     /// Whether curvature was moved since members were probed.
     may_probe: bool,
     /// Whether fits have not been tried.
@@ -248,7 +246,7 @@ struct Looks {
 
 impl Default for Looks {
     fn default() -> Self {
-        Self { count: 0, last: f64::NEG_INFINITY, before: None, guide: None, may_probe: false, may_fit: true }
+        Self { count: 0, last: f64::NEG_INFINITY, before: None, may_probe: false, may_fit: true }
     }
 }
 

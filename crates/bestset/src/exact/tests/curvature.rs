@@ -2,7 +2,7 @@
 
 use crate::control::Limits;
 use crate::design::Dense;
-use crate::exact::curvature::{move_curvature, unmoved};
+use crate::exact::curvature::move_curvature;
 use crate::exact::node::branch::branch;
 use crate::exact::node::decide::decide;
 use crate::exact::node::relax::relax;
@@ -151,8 +151,7 @@ impl WayDown<'_, '_, '_, '_> {
 
     fn with_curvature(&self, mut node: NodeRelaxation, pool: bool) -> NodeRelaxation {
         let (context, limits) = (self.context, self.limits);
-        let guide = if self.trial.is_multiple_of(3) { node.clone() } else { unmoved(context, &node, limits) };
-        let is_moved = move_curvature(context, &mut node, &guide, pool.then_some(self.best), limits);
+        let is_moved = move_curvature(context, &mut node, pool.then_some(self.best), limits);
         if is_moved { relax(context, node, &TIGHT, limits) } else { node }
     }
 

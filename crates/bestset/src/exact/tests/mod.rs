@@ -34,7 +34,7 @@ mod tree;
 use crate::common::{Model, subset_costs};
 use crate::control::{Limits, Monitor};
 use crate::design::{Dense, Design};
-use crate::exact::curvature::{move_curvature, unmoved};
+use crate::exact::curvature::move_curvature;
 use crate::exact::node::branch::branch;
 use crate::exact::node::relax::{Goal, relax};
 use crate::exact::node::start::start;
@@ -188,8 +188,7 @@ fn for_each_node(trials: u64, mut visit: impl FnMut(&NodeContext<'_, '_, '_>, &N
             assert_eq!(node.members.len(), 7, "with room in the pool nothing is excluded");
             for depth in 0..5 {
                 let plain = node.dual;
-                let guide = if trial % 2 == 0 { node.clone() } else { unmoved(context, &node, limits) };
-                let is_moved = depth % 2 == 0 && move_curvature(context, &mut node, &guide, None, limits);
+                let is_moved = depth % 2 == 0 && move_curvature(context, &mut node, None, limits);
                 if is_moved {
                     node = relax(context, node, &TIGHT, limits);
                 }

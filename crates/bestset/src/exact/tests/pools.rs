@@ -178,8 +178,6 @@ fn pooling(rng: &mut ChaCha8Rng) -> Tuning {
         kept_ridge: pick(rng, &[0.0, 0.1, 0.1]),
         kept_distance: pick(rng, &[0.0, 0.2, 0.8]),
         looks_left: pick(rng, &[12.0, 1e9]),
-        shrunk_share: pick(rng, &[0.98, 1.0]),
-        decided_inside: pick(rng, &[1, 2, 5]),
         least_batch: pick(rng, &[1, 8]),
         ..tuning()
     }

@@ -71,8 +71,7 @@ fn a_probe_is_the_bound_at_its_point() {
         wide(seed).on_root(|context, mut node, limits| {
             node.members.choices[(seed % 40) as usize] = Choice::In;
             node = relax(context, node, &TIGHT, limits);
-            let guide = node.clone();
-            if seed % 5 > 0 && move_curvature(context, &mut node, &guide, None, limits) {
+            if seed % 5 > 0 && move_curvature(context, &mut node, None, limits) {
                 let room = if seed % 2 == 0 { 1e-10 } else { 1.0 };
                 node = relax(context, node, &Goal { room, ..TIGHT }, limits);
             }

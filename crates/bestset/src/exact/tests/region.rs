@@ -100,6 +100,11 @@ fn clear(rng: &mut ChaCha8Rng) -> Case {
     Case::dense(n, p, x, y, Penalty::new(n as f64 * power(rng, -1.5, -0.8), 0.0, lambda2))
 }
 
+/// Most of these trees end too soon to look at anything where curvature is moved.
+fn often_unmoved(seed: u64) -> Tuning {
+    if seed.is_multiple_of(3) { tuning() } else { Tuning { least_curved: 0, curvature_work: 0.0, ..tuning() } }
+}
+
 /// Trees that look at coherence after their first nodes, whenever it promises anything: no subset is below their bound, and most of those
 /// that looked ended by it.
 #[test]
@@ -115,7 +120,7 @@ fn no_subset_is_below_the_bound_of_a_look_after_the_first_nodes() {
         let mut monitor = Monitor::new(&options, &mut silent);
         // Never due by the work of its nodes, and always far from P.
         let most_near = pick(&mut rng, &[2, 4000]);
-        let tuning = Tuning { coherence_work_per_node: 0.0, coherence_gap: -1.0, most_near, ..tuning() };
+        let tuning = Tuning { coherence_work_per_node: 0.0, coherence_gap: -1.0, most_near, ..often_unmoved(seed) };
         let setting = Setting::new(&problem, None, &options, tuning);
         let root = Seed::new(&setting, &mut monitor).unwrap();
         let mut tree = Tree::plant(setting, root, &mut monitor).unwrap();
@@ -204,7 +209,7 @@ fn looks_at_what_is_left(first: u64, design_of: fn(Dense<'static>) -> Box<dyn De
             nodes_before_coherence: 0,
             least_batch: 1,
             most_near,
-            ..tuning()
+            ..often_unmoved(seed)
         };
         let setting = Setting::new(&problem, size, &options, tuning);
         let root = Seed::new(&setting, &mut monitor).unwrap();
