@@ -90,6 +90,7 @@ mod search;
 pub mod select;
 pub mod shown;
 pub mod sizes;
+mod slight;
 mod snapshot;
 mod solution;
 mod solve;

@@ -10,7 +10,7 @@ use crate::snapshot::{Journal, misfit};
 use crate::solution::{Coefficients, Solution, Status};
 use crate::solver::incremental::Root;
 use crate::solver::{Outcome, incremental, published};
-use crate::{enumerate, exact, leaps, wide};
+use crate::{enumerate, exact, leaps, slight, wide};
 use serde::{Deserialize, Serialize};
 
 /// Solves the problem with the method of the options.
@@ -229,7 +229,7 @@ fn prove(
     }
     let Some(Journal { start, keep }) = journal else {
         return match is_least_squares {
-            true => wide::better_of(problem, leaps::solve(problem, options, monitor, None)?, seen),
+            true => wide::better_of(problem, slight::solve(problem, options, monitor)?, seen),
             false => prove_size(problem, options, monitor, root),
         };
     };

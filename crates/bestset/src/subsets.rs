@@ -11,7 +11,7 @@ use crate::penalty::Penalty;
 use crate::problem::Problem;
 use crate::solution::{Coefficients, Solution, Status};
 use crate::solve::{check_searchable, solve};
-use crate::{enumerate, leaps};
+use crate::{enumerate, leaps, slight};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -207,8 +207,49 @@ fn by_leaps(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Sea
     Options { method: Method::Incremental, ..options.clone() }.validate(problem)?;
     let mut observer = ();
     let mut monitor = Monitor::new(options, &mut observer);
-    let (bests, full, dependent) = leaps::sizes(problem, most, options, &mut monitor)?;
-    measured(&Measure::new(problem, Some(full)), bests, dependent, options)
+    let before = slight::leaps_before(problem, most, options, &monitor)?;
+    let first = Options { max_nodes: before.or(options.max_nodes), ..options.clone() };
+    let (bests, full, dependent) = leaps::sizes(problem, most, &first, &mut monitor)?;
+    let measure = Measure::new(problem, Some(full));
+    let mut found = measured(&measure, bests, dependent, options)?;
+    if before.is_some() {
+        close(&measure, &mut found, options, &monitor)?;
+    }
+    Ok(found)
+}
+
+/// The sizes that leaps and bounds has left open, each by a search of its own, from its answer.
+fn close(measure: &Measure<'_, '_>, found: &mut Searched, options: &Options, monitor: &Monitor<'_>) -> Result<()> {
+    let (sizes, nodes, _) = found;
+    for at in 0..sizes.len() {
+        let left = monitor.left();
+        let max_nodes = options.max_nodes.map(|most| most.saturating_sub(*nodes));
+        let is_over = monitor.stop(0).is_some() || max_nodes == Some(0);
+        if sizes[at].status != Status::NodeLimit || is_over {
+            continue;
+        }
+        let own = &sizes[at];
+        let smaller = at.checked_sub(1).map(|before| &sizes[before]);
+        let start = smaller.filter(|s| s.certificate.objective < own.certificate.objective).unwrap_or(own);
+        let warm_start = Some(start.coefficients.clone());
+        let options = Options { time_limit: left, max_nodes, warm_start, ..options.clone() };
+        let solution = match solve(&measure.problem.clone().with_max_size(own.size)?, &options) {
+            // What there is stays.
+            Err(error) if error.is_of_reading() => return Ok(()),
+            solution => solution?,
+        };
+        *nodes += solution.iterations;
+        let is_better = solution.certificate.objective < own.certificate.objective;
+        let coefficients = if is_better { solution.coefficients } else { own.coefficients.clone() };
+        let objective = solution.certificate.objective.min(own.certificate.objective);
+        let bound = solution.certificate.lower_bound.max(own.certificate.lower_bound);
+        let certificate = Certificate::new(objective, None, bound);
+        sizes[at] = measure.subset(own.size, coefficients, certificate, solution.status, &options);
+    }
+    let ended = monitor.stop(0);
+    let open = sizes.iter_mut().filter(|s| s.status == Status::NodeLimit);
+    open.for_each(|s| s.status = ended.unwrap_or(s.status));
+    Ok(())
 }
 
 fn by_enumeration(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Searched> {

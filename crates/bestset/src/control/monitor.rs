@@ -126,6 +126,8 @@ pub struct SoFar {
     pub dual: Vec<f64>,
     /// The most features that an answer may have.
     pub most: usize,
+    /// What is to be taken off bounds that are handed in, where what is worked on is the problem as posed with a little on top of P.
+    pub owed: f64,
 }
 
 impl SoFar {
@@ -137,8 +139,9 @@ impl SoFar {
         }
     }
 
-    /// Takes a bound on the problem as posed if it is higher, with its dual point.
+    /// Takes a bound on the problem as posed, but for what is owed, if it is higher, with its dual point.
     pub fn offer_bound(&mut self, bound: f64, dual: &[f64]) {
+        let bound = bound - self.owed;
         if bound > self.lower_bound || self.dual.is_empty() {
             self.lower_bound = self.lower_bound.max(bound);
             self.dual = dual.to_vec();
@@ -185,7 +188,13 @@ impl<'o> Monitor<'o> {
             observer,
             last: None,
             muted: false,
-            so_far: SoFar { answer: None, lower_bound: f64::NEG_INFINITY, dual: Vec::new(), most: usize::MAX },
+            so_far: SoFar {
+                answer: None,
+                lower_bound: f64::NEG_INFINITY,
+                dual: Vec::new(),
+                most: usize::MAX,
+                owed: 0.0,
+            },
             trace: Vec::new(),
             passes: 0.0,
             rule: None,
@@ -238,7 +247,7 @@ impl<'o> Monitor<'o> {
             return;
         }
         row.seconds = self.seconds();
-        row.lower_bound = at_least_zero(row.lower_bound);
+        row.lower_bound = at_least_zero(row.lower_bound - self.so_far.owed);
         self.so_far.lower_bound = self.so_far.lower_bound.max(row.lower_bound);
         row.gap = row.objective - row.lower_bound;
         if let Some(last) = &self.last {

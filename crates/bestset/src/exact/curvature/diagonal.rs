@@ -130,7 +130,8 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
         let margin = 8.0 * f64::EPSILON * m * (m + n) + 1e-12;
         let square = |a: usize| context.stored_square(node, a);
         let sure = givers.iter().zip(&gifts).map(|(&a, gift)| gift - margin * square(a)).collect();
-        let order = givers.iter().copied().chain(takers.iter().map(|t| t.0)).map(|a| node.members.positions[a]).collect();
+        let order =
+            givers.iter().copied().chain(takers.iter().map(|t| t.0)).map(|a| node.members.positions[a]).collect();
         let squares = takers.iter().map(|t| square(t.0)).collect();
         Self { context, node, shares, takers, givers, pooled, gifts, sure, order, squares, margin }
     }
@@ -209,7 +210,8 @@ impl<'m, 'g, 'p, 'a> CurvatureMove<'m, 'g, 'p, 'a> {
             0.0 => 1.0,
             length => length,
         };
-        let lengths: Vec<f64> = self.givers.iter().copied().chain(self.takers.iter().map(|t| t.0)).map(length).collect();
+        let lengths: Vec<f64> =
+            self.givers.iter().copied().chain(self.takers.iter().map(|t| t.0)).map(length).collect();
         let own = |a: usize, b: usize| gram.at(a, b) + if a == b { more(a) } else { 0.0 };
         let matrix = Mat::from_fn(gram.len(), gram.len(), |a, b| own(a, b) / lengths[a] / lengths[b]);
         let mut columns = context.whitened(&self.order);

@@ -16,12 +16,7 @@ const SHARE: f64 = 1.0 / (1 << 24) as f64;
 const KEPT: f64 = 0.01;
 
 /// Moves curvature for the node, by what its relaxation without any says; whether some was.
-pub fn make(
-    context: &NodeContext<'_, '_, '_>,
-    node: &mut NodeRelaxation,
-    fault: f64,
-    limits: &Limits,
-) -> bool {
+pub fn make(context: &NodeContext<'_, '_, '_>, node: &mut NodeRelaxation, fault: f64, limits: &Limits) -> bool {
     let before = node.clone();
     if !move_curvature(context, node, None, limits) || !lower(context, node, fault) {
         *node = before;
