@@ -35,7 +35,11 @@ const MOST: f64 = 1e-3;
 
 /// As [`leaps::solve`] without a checkpoint, for what [`leaps::is_needed`].
 pub(crate) fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
-    let nodes = if problem.ncols() <= FEW { LEAPS_OF_FEW } else { LEAPS };
+    solve_after(if problem.ncols() <= FEW { LEAPS_OF_FEW } else { LEAPS }, problem, options, monitor)
+}
+
+/// As [`solve`], after so many nodes of leaps and bounds.
+fn solve_after(nodes: usize, problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
     let is_enough = options.top > 1 || options.max_nodes.is_some_and(|most| most <= nodes);
     if is_enough || !has_room(problem, options, monitor) {
         return leaps::solve(problem, options, monitor, None);
@@ -139,4 +143,118 @@ fn ranked(problem: &Problem<'_>, options: &Options, mut outcome: Outcome) -> Res
     let proved = certificate.status(outcome.ended, options.absolute(problem), options.gap) == Status::Optimal;
     outcome.ranked = vec![Ranked { coefficients: outcome.coefficients.clone(), objective, proved }];
     Ok(outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Method;
+    use crate::common::{Case, ChaCha8Rng, Convex, RngExt, normal, power, rng};
+    use crate::design::Dense;
+
+    /// More samples than features, columns of any scale, some of them much alike, weights, an intercept or none, a price or a size or both.
+    fn draw(rng: &mut ChaCha8Rng) -> (Case, Option<usize>) {
+        let p = rng.random_range(3..=8);
+        let n = p + rng.random_range(2..=30);
+        let scale: Vec<f64> = (0..p).map(|_| power(rng, -6.0, 6.0)).collect();
+        let apart = [1.0, 1.0, 0.3, 0.05][rng.random_range(0..4)];
+        let common: Vec<f64> = (0..n).map(|_| normal(rng)).collect();
+        let x: Vec<f64> =
+            (0..n * p).map(|i| scale[i / n] * (common[i % n] * (1.0 - apart) + apart * normal(rng))).collect();
+        let noise = power(rng, -2.0, 0.5);
+        let y = (0..n).map(|i| x[i] / scale[0] - x[2 * n + i] / scale[2] + noise * normal(rng)).collect();
+        let size = rng.random_bool(0.5).then(|| rng.random_range(1..=p));
+        let is_priced = size.is_none() || rng.random_bool(0.3);
+        let lambda0 = if is_priced { n as f64 * power(rng, -4.0, -0.5) } else { 0.0 };
+        let mut case = Case::dense(n, p, x, y, Penalty::new(lambda0, 0.0, 0.0));
+        case.intercept = rng.random_bool(0.5);
+        if rng.random_bool(0.3) {
+            case.weights = Some((0..n).map(|_| rng.random_range(0.1..3.0)).collect());
+        }
+        (case, size)
+    }
+
+    /// Every fit, by the features it is on, as (P, β).
+    fn fits(case: &Case) -> Vec<(f64, Vec<f64>)> {
+        let model = case.model();
+        let fit = |mask: usize| {
+            let subset: Vec<usize> = (0..case.p).filter(|j| mask >> j & 1 == 1).collect();
+            let penalties: Vec<Convex> = subset.iter().map(|&j| Convex::selected(&case.penalty, j)).collect();
+            let found = model.minimise(&subset, &penalties);
+            let mut beta = vec![0.0; case.p];
+            subset.iter().zip(&found.beta).for_each(|(&j, b)| beta[j] = *b);
+            (found.value + case.penalty.lambda0 * subset.len() as f64, beta)
+        };
+        (0..1 << case.p).map(fit).collect()
+    }
+
+    /// ε Σ‖x̂_j‖²β_j² of every fit is at most what is owed (MATH 11.43), and no bound is above the optimum.
+    #[test]
+    fn no_fit_owes_more_and_no_bound_is_above_the_optimum() {
+        let (mut with, mut proved, mut close) = (0, 0, 0);
+        for seed in 0..300 {
+            let mut rng = rng(61_000 + seed);
+            let (case, size) = draw(&mut rng);
+            let design = Dense::new(case.n, case.p, case.x.clone()).unwrap();
+            let problem = case.problem(&design);
+            let problem = match size {
+                Some(k) => problem.with_max_size(k).unwrap(),
+                None => problem,
+            };
+            let options = Options { gap: [1e-4, 1e-6][seed as usize % 2], ..Options::with_method(Method::Exact) };
+            let fits = fits(&case);
+            let may = |m: &usize| size.is_none_or(|k| m.count_ones() as usize <= k);
+            let optimum = (0..fits.len()).filter(may).map(|m| fits[m].0).fold(f64::INFINITY, f64::min);
+            let equations = Equations::new(&problem, case.p).unwrap();
+            if let Some((ridge, owed)) = ridge(&equations, &options, optimum) {
+                for (_, beta) in &fits {
+                    let shrinkage =
+                        beta.iter().zip(&equations.scales).map(|(b, s)| ridge * (b / s).powi(2)).sum::<f64>();
+                    assert!(shrinkage <= owed * (1.0 + 1e-6), "{seed}: {shrinkage} of {owed}, {case:?}");
+                    close += usize::from(shrinkage > 0.2 * owed);
+                }
+                with += 1;
+            }
+            let mut silent = ();
+            let mut monitor = Monitor::new(&options, &mut silent);
+            let found = solve_after(1, &problem, &options, &mut monitor).unwrap();
+            let slack = 1e-9 * fits[0].0;
+            assert!(found.lower_bound <= optimum + slack, "{seed}: {} above {optimum}, {case:?}", found.lower_bound);
+            assert!(monitor.so_far.lower_bound <= optimum + slack, "{seed}, on the way");
+            if found.ended == Status::Converged {
+                let value = problem.value(&found.coefficients).unwrap();
+                let room = options.absolute(&problem).max(options.gap * value);
+                assert!(value - found.lower_bound <= room + slack, "{seed}: {value}, {}", found.lower_bound);
+                assert!(value <= optimum + room + slack, "{seed}: {value} for {optimum}");
+                proved += 1;
+            }
+        }
+        assert!(with > 150 && proved > 290 && close > 50, "{with} with a ridge, {proved} proved, {close} close");
+    }
+
+    /// What leaps and bounds proves to the end is proved with the ridge.
+    #[test]
+    fn the_answer_is_that_of_leaps_and_bounds() {
+        let mut rng = rng(4);
+        let (n, p) = (120, 45);
+        let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+        let y: Vec<f64> =
+            (0..n).map(|i| (0..12).map(|j| x[j * n + i] / (j + 1) as f64).sum::<f64>() + normal(&mut rng)).collect();
+        let design = Dense::new(n, p, x).unwrap();
+        let problem = Problem::new(&design, y, Penalty::new(2.0, 0.0, 0.0)).unwrap();
+        let options = Options { gap: 1e-8, ..Options::with_method(Method::Exact) };
+        let mut silent = ();
+        let mut run = |nodes| {
+            let found = solve_after(nodes, &problem, &options, &mut Monitor::new(&options, &mut silent)).unwrap();
+            (problem.value(&found.coefficients).unwrap(), found)
+        };
+        let ((value, slight), (leapt, leaps)) = (run(1), run(usize::MAX));
+        assert_eq!(slight.coefficients.support, leaps.coefficients.support);
+        assert!((value - leapt).abs() <= 1e-12 * leapt && slight.lower_bound <= leapt, "{value}, {leapt}");
+        assert!(
+            value - slight.lower_bound <= 1e-8 * value && slight.iterations < leaps.iterations,
+            "{}",
+            slight.iterations
+        );
+    }
 }

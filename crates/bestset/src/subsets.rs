@@ -208,12 +208,23 @@ fn by_leaps(problem: &Problem<'_>, most: usize, options: &Options) -> Result<Sea
     let mut observer = ();
     let mut monitor = Monitor::new(options, &mut observer);
     let before = slight::leaps_before(problem, most, options, &monitor)?;
+    by_leaps_after(before, problem, most, options, &mut monitor)
+}
+
+/// By leaps and bounds, all sizes to the end or, after so many nodes, those that are left by searches of their own.
+fn by_leaps_after(
+    before: Option<usize>,
+    problem: &Problem<'_>,
+    most: usize,
+    options: &Options,
+    monitor: &mut Monitor<'_>,
+) -> Result<Searched> {
     let first = Options { max_nodes: before.or(options.max_nodes), ..options.clone() };
-    let (bests, full, dependent) = leaps::sizes(problem, most, &first, &mut monitor)?;
+    let (bests, full, dependent) = leaps::sizes(problem, most, &first, monitor)?;
     let measure = Measure::new(problem, Some(full));
     let mut found = measured(&measure, bests, dependent, options)?;
     if before.is_some() {
-        close(&measure, &mut found, options, &monitor)?;
+        close(&measure, &mut found, options, monitor)?;
     }
     Ok(found)
 }
@@ -443,5 +454,37 @@ impl<'m, 'a> Measure<'m, 'a> {
             false => (None, None),
         };
         Criteria { r2, adjusted_r2, cp, aic, bic }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::common::{normal, rng};
+    use crate::design::Dense;
+
+    /// Sizes that leaps and bounds leaves open are closed by searches of their own, with a ridge and without.
+    #[test]
+    fn sizes_that_are_left_are_closed() {
+        let mut rng = rng(8);
+        let (n, p, most) = (90, 42, 9);
+        let x: Vec<f64> = (0..n * p).map(|_| normal(&mut rng)).collect();
+        let y: Vec<f64> =
+            (0..n).map(|i| (0..10).map(|j| x[j * n + i] / (j + 2) as f64).sum::<f64>() + normal(&mut rng)).collect();
+        let design = Dense::new(n, p, x).unwrap();
+        for lambda2 in [0.0, 0.5] {
+            let problem = Problem::new(&design, &y, Penalty::new(0.0, 0.0, lambda2)).unwrap();
+            let options = Options { gap: 1e-7, ..Options::with_method(Method::Exact) };
+            let mut silent = ();
+            let mut run = |before| {
+                by_leaps_after(before, &problem, most, &options, &mut Monitor::new(&options, &mut silent)).unwrap().0
+            };
+            for (own, leapt) in run(Some(50)).iter().zip(run(None)) {
+                assert_eq!((own.status, leapt.status), (Status::Optimal, Status::Optimal), "{}", own.size);
+                assert_eq!(own.coefficients.support, leapt.coefficients.support, "{}", own.size);
+                assert!(own.certificate.lower_bound <= leapt.certificate.objective * (1.0 + 1e-12), "{}", own.size);
+                assert_eq!(own.criteria.cp.is_some(), leapt.criteria.cp.is_some());
+            }
+        }
     }
 }

@@ -2,9 +2,12 @@
 
 use crate::control::Limits;
 use crate::design::Dense;
-use crate::exact::curvature::move_curvature;
+use crate::exact::curvature::{Taker, Worth, move_curvature, taker};
+use crate::exact::node::bound::measure;
 use crate::exact::node::branch::branch;
 use crate::exact::node::decide::decide;
+use crate::exact::node::minimise::minimise;
+use crate::exact::node::products::{LatestProducts, Products};
 use crate::exact::node::relax::relax;
 use crate::exact::node::{Choice, NodeContext, NodeRelaxation};
 use crate::exact::tests::{NodeSubsets, Small, TIGHT, allows, decided, for_each_node, numbers};
@@ -28,6 +31,69 @@ fn moved_curvature_leaves_the_loss_convex_and_the_bound_below_every_subset() {
         alone += check_alone(context, node, subsets);
     });
     assert!(moved > 60 && 4 * better > 3 * moved && alone > 200, "{better} of {moved}, {alone}");
+}
+
+/// v is the slope of min R′ along d and K how it falls (MATH 11.9), against differences; where no member comes to a threshold or a knee between.
+#[test]
+fn worth_is_how_the_bound_changes_with_what_is_moved() {
+    let (mut slopes, mut falls) = (0, 0);
+    for trial in 0..60u64 {
+        let mut draw = numbers(trial + 1);
+        let small =
+            Small { penalty: Penalty::new(0.3, 0.05, 0.2), intercept: true, ..with_common_part(trial, &mut draw) };
+        small.on_root(|context, mut node, limits| {
+            let tight = |mut node: NodeRelaxation| {
+                minimise(context, &mut node, &mut LatestProducts::after(&Products::default()), 1e-13, limits);
+                measure(context, &mut node);
+                node
+            };
+            for _ in 0..2 {
+                move_curvature(context, &mut node, None, limits);
+                node = tight(node);
+            }
+            let takers = |node: &NodeRelaxation| -> Vec<(usize, Taker)> {
+                (0..node.members.len()).filter_map(|a| Some((a, taker(context, node, a)?))).collect()
+            };
+            let who = takers(&node);
+            let worth = Worth::of(context, &node, &who, 1.0);
+            let is_fractional = |node: &NodeRelaxation, a: usize| {
+                let (b, c) = (node.members.beta[a], context.coordinate(node, a));
+                (b != 0.0, b != 0.0 && c.fraction(b) < 1.0)
+            };
+            for (e, &(a, _)) in who.iter().enumerate().filter(|w| is_fractional(&node, w.1.0).1) {
+                let h = 1e-3 * node.members.moved[a];
+                let at = |step: f64| {
+                    let mut other = node.clone();
+                    other.members.moved[a] += step;
+                    tight(other)
+                };
+                let (less, more) = (at(-h), at(h));
+                let same =
+                    |b: usize| [&less, &more].into_iter().all(|o| is_fractional(o, b) == is_fractional(&node, b));
+                if h == 0.0 || !(0..node.members.len()).all(same) {
+                    continue;
+                }
+                let slope = (more.dual - less.dual) / (2.0 * h);
+                assert!(
+                    (slope - worth.slopes[e]).abs() <= 1e-3 * worth.slopes[e] + 1e-7,
+                    "{trial}: {slope}, {}",
+                    worth.slopes[e]
+                );
+                slopes += 1;
+                let mut d: Vec<f64> = who.iter().map(|w| node.members.moved[w.0]).collect();
+                d[e] += h;
+                let told = worth.rises(&d);
+                for (f, &(b, _)) in who.iter().enumerate().filter(|w| is_fractional(&node, w.1.0).1) {
+                    let of = |node: &NodeRelaxation| taker(context, node, b).map_or(0.0, |t| t.slope);
+                    let (found, claimed) = ((of(&more) - of(&less)) / (2.0 * h), (told[f] - worth.slopes[f]) / h);
+                    let size = worth.slopes[e].max(worth.slopes[f]) / node.members.moved[a];
+                    assert!((found - claimed).abs() <= 0.02 * size.max(claimed.abs()), "{trial}: {found}, {claimed}");
+                    falls += usize::from(claimed.abs() > 0.1 * size);
+                }
+            }
+        });
+    }
+    assert!(slopes > 40 && falls > 60, "{slopes}, {falls}");
 }
 
 /// Whether Q − diag(less) has a factor on some of the members.
