@@ -10,7 +10,7 @@ pub struct Tuning {
     // The tree.
     /// A batch of nodes, relaxed side by side, is one of so many parts of the open ones, so that few threads wait for the last in a
     /// large tree and little is done in vain in a small one. The tree does not depend on the number of threads. One of four changes
-    /// (batches of 8 before, `shrunk_share`, `decided_inside`, takers that take all) that together took SNR 2, n=200, seed 1 from 18,200
+    /// (batches of 8 before, fewer looks at the curvature, takers that take all) that together took SNR 2, n=200, seed 1 from 18,200
     /// to 12,450 nodes (NOTES, members tried); not measured alone.
     pub batch_share: usize,
     /// The fewest nodes of a batch, where so many are open. Not tuned: enough for a few threads.
@@ -109,7 +109,8 @@ pub struct Tuning {
     /// Moves of curvature in one node: members that the first excludes make the next better. 3 before `looks_left` ended them where
     /// they do not pay; not tuned since.
     pub curvature_looks: usize,
-    /// Gap over the rise of the last look above which the next is not worth its cost. Not tuned.
+    /// Gap over the rise of the last look above which the next is not worth its cost: 12, 30 and 100 take as long where proofs end, fewer looks
+    /// get further where much is left (NOTES, to second order).
     pub looks_left: f64,
     /// The most members among which curvature is moved without a pool. Such a move leaves some along each member alone, with which the rules
     /// exclude more. With 1500, as before (11.22) went by partners, SNR 20, n=500, seed 3 took 1261 nodes for 275 (NOTES, a budget).
@@ -140,7 +141,8 @@ pub struct Tuning {
     pub share_halvings: usize,
     /// Newton steps on the barrier, each after the barrier shrank. 8 and 7 before; what was measured is not recorded.
     pub barrier_steps: usize,
-    /// Part of Σv_jd_j that the barrier may still cost at the end: what is left inside the boundary is of use to the rules. Not tuned.
+    /// Part of Σv_jd_j that the barrier may still cost at the end: what is left inside the boundary is of use to the rules, and to nodes below (NOTES,
+    /// to second order).
     pub barrier_left: f64,
     /// The same at the start from a diagonal that is known, in units of the last. Not tuned.
     pub barrier_away: f64,

@@ -18,6 +18,6 @@ mod worth;
 
 pub use barrier::largest_diagonal;
 pub use diagonal::move_curvature;
+pub use worth::Worth;
 #[cfg(test)]
-pub use worth::taker;
-pub use worth::{Taker, Worth};
+pub use worth::{Taker, taker};
