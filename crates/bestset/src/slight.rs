@@ -6,7 +6,7 @@
 
 use crate::certificate::Certificate;
 use crate::control::{Monitor, Options};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exact;
 use crate::leaps::{self, Equations};
 use crate::penalty::{Factors, Penalty};
@@ -15,10 +15,13 @@ use crate::solution::{Ranked, Status};
 use crate::solver::Outcome;
 use crate::wide;
 
-/// Nodes of leaps and bounds that come first: those of up to so many features mostly end within them. n = 500, p = 100 takes 43 nodes with the ridge where
-/// eleven million do not do, p = 20 some hundreds of a microsecond.
+/// Features up to which leaps and bounds mostly ends by itself. Not tuned.
 const FEW: usize = 40;
+
+/// Nodes of leaps and bounds that come first among so few: seconds. Not tuned.
 const LEAPS_OF_FEW: usize = 2_000_000;
+
+/// Nodes of it that come first among more, a tenth of a second: n = 500, p = 100 takes 43 nodes with the ridge where eleven million do not do. Not tuned.
 const LEAPS: usize = 20_000;
 
 /// Part of the tolerance that the ridge may cost.
@@ -27,11 +30,11 @@ const PART: f64 = 0.25;
 /// The least ridge, for columns of length one: with less the relaxation has no digits left.
 const LEAST: f64 = 1e-11;
 
-/// What is left of ‖A⁻¹‖ for the rounding of an inverse that equations allow, which is far smaller.
-const SURE: f64 = 1.01;
-
 /// The largest, which is large enough for any purpose.
 const MOST: f64 = 1e-3;
+
+/// By how much ‖A⁻¹‖ is raised for its rounding, which is far less with the least ridge.
+const SURE: f64 = 1.01;
 
 /// As [`leaps::solve`] without a checkpoint, for what [`leaps::is_needed`].
 pub(crate) fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
@@ -41,22 +44,35 @@ pub(crate) fn solve(problem: &Problem<'_>, options: &Options, monitor: &mut Moni
 /// As [`solve`], after so many nodes of leaps and bounds.
 fn solve_after(nodes: usize, problem: &Problem<'_>, options: &Options, monitor: &mut Monitor<'_>) -> Result<Outcome> {
     let is_enough = options.top > 1 || options.max_nodes.is_some_and(|most| most <= nodes);
-    if is_enough || !has_room(problem, options, monitor) {
+    if is_enough || !can_have_ridge(problem, options, monitor)? {
         return leaps::solve(problem, options, monitor, None);
     }
     let leapt = leaps::solve(problem, &Options { max_nodes: Some(nodes), ..options.clone() }, monitor, None)?;
     if leapt.ended != Status::NodeLimit {
         return Ok(leapt);
     }
+    // What is not read, or stopped, from here on takes nothing away from this answer.
+    monitor.offer(problem.value(&leapt.coefficients)?, || leapt.coefficients.clone());
     let max_nodes = options.max_nodes.map(|most| most.saturating_sub(nodes).max(1));
     let rest = Options { max_nodes, warm_start: Some(leapt.coefficients.clone()), ..options.clone() };
-    match with_ridge(problem, &rest, monitor, &leapt)? {
-        Some(found) => {
-            let iterations = found.iterations.saturating_add(leapt.iterations);
-            ranked(problem, options, Outcome { iterations, ..wide::better_of(problem, found, Some(leapt))? })
-        }
-        None => leaps::solve(problem, options, monitor, None),
+    let found = with_ridge(problem, &rest, monitor, &leapt)?;
+    let is_limit = |found: &Outcome| !matches!(found.ended, Status::Converged | Status::Stalled | Status::Optimal);
+    let iterations = leapt.iterations.saturating_add(found.as_ref().map_or(0, |f| f.iterations));
+    let best = match found {
+        Some(found) => wide::better_of(problem, found, Some(leapt))?,
+        None => leapt,
+    };
+    if is_limit(&best) && best.ended != Status::NodeLimit || wide::is_proved(problem, options, &best)? {
+        return ranked(problem, options, Outcome { iterations, ..best });
     }
+    let left = options.max_nodes.map(|most| most.saturating_sub(iterations));
+    if left == Some(0) {
+        return ranked(problem, options, Outcome { iterations, ..best });
+    }
+    // Digits were not enough, as where the mean of a column is far from zero: leaps and bounds has them.
+    let last = leaps::solve(problem, &Options { max_nodes: left, ..options.clone() }, monitor, None)?;
+    let iterations = iterations.saturating_add(last.iterations);
+    Ok(Outcome { iterations, ..wide::better_of(problem, last, Some(best))? })
 }
 
 /// Nodes of leaps and bounds before sizes that are not proved by then are searched one by one; `None` where they go on to the end, as nothing else would be
@@ -69,15 +85,22 @@ pub(crate) fn leaps_before(
 ) -> Result<Option<usize>> {
     let nodes = LEAPS.saturating_mul(sizes);
     let is_enough = problem.ncols() <= FEW || options.max_nodes.is_some_and(|most| most <= nodes);
-    if is_enough || !has_room(problem, options, monitor) {
+    if is_enough {
         return Ok(None);
     }
-    if problem.penalty().has_certificate(problem.ncols()) {
-        return Ok(Some(nodes));
+    let is_sooner = problem.penalty().has_certificate(problem.ncols()) || can_have_ridge(problem, options, monitor)?;
+    Ok(is_sooner.then_some(nodes))
+}
+
+/// Whether any answer can be proved with a slight ridge, as far as memory, time and the columns go: no answer is less than the fit on all features.
+fn can_have_ridge(problem: &Problem<'_>, options: &Options, monitor: &Monitor<'_>) -> Result<bool> {
+    let (n, p) = (problem.nrows() as f64, problem.ncols() as f64);
+    if !options.memory().allows(64.0 * p * p, 1) || !monitor.has_time_for(n * p * p + p * p * p) {
+        return Ok(false);
     }
     let equations = Equations::new(problem, problem.ncols())?;
-    let all = equations.cells.first().map(|cell| equations.fit(&cell.members())).unwrap_or_default();
-    Ok(ridge(&equations, options, all).map(|_| nodes))
+    let least = equations.cells.first().map_or(equations.total, |cell| equations.fit(&cell.members()));
+    Ok(ridge(&equations, options, least).is_some())
 }
 
 /// The ridge of columns of length one that costs no answer of at least this value more than [`PART`] of the tolerance, and what it may cost (MATH 11.43).
@@ -85,17 +108,11 @@ fn ridge(equations: &Equations<'_, '_>, options: &Options, value: f64) -> Option
     if equations.is_wide() || !equations.is_complete() {
         return None;
     }
-    let most = 2.0 * SURE * equations.inverse * equations.total;
+    let cost = 2.0 * SURE * equations.inverse * equations.total;
     let room = options.absolute(equations.problem).max(options.gap * value.abs());
-    let ridge = (PART * room / most).min(MOST);
+    let epsilon = (PART * room / cost).min(MOST);
     // A NaN is none.
-    (ridge >= LEAST).then_some((ridge, ridge * most))
-}
-
-/// Whether there is memory and time for the inner products of all features.
-fn has_room(problem: &Problem<'_>, options: &Options, monitor: &Monitor<'_>) -> bool {
-    let (n, p) = (problem.nrows() as f64, problem.ncols() as f64);
-    options.memory().allows(64.0 * p * p, 1) && monitor.has_time_for(n * p * p + p * p * p)
+    (epsilon >= LEAST).then_some((epsilon, epsilon * cost))
 }
 
 /// min P_ε ≤ P + ε Σ‖x̂_j‖²β_j² at every fit, hence P ≥ min P_ε − 2ε ‖A⁻¹‖ fit(∅) (MATH 11.43): the best subset with the ridge, fitted without; `None` where
@@ -108,7 +125,9 @@ fn with_ridge(
 ) -> Result<Option<Outcome>> {
     let equations = Equations::new(problem, problem.ncols())?;
     let Some((ridge, owed)) = ridge(&equations, options, problem.value(&known.coefficients)?) else { return Ok(None) };
+    // λ1 of a plain problem has factors of zero, which are the ridge's here.
     let penalty = Penalty {
+        lambda1: 0.0,
         lambda2: ridge,
         shrinkage: Factors::Each(equations.scales.iter().map(|s| 1.0 / (s * s)).collect()),
         ..problem.penalty().clone()
@@ -121,19 +140,15 @@ fn with_ridge(
     let found = found?;
     let position = |j: &usize| equations.features.binary_search(j).ok().map(|k| k as u32);
     let members: Vec<u32> = found.coefficients.support.iter().filter_map(position).collect();
-    let coefficients = match equations.refit(&members, equations.fit(&members)) {
-        Err(error) if error.is_of_reading() || matches!(error, Error::Stopped) => return Err(error),
-        // The answer with the ridge is one without.
-        fit => fit.unwrap_or_else(|_| found.coefficients.clone()),
-    };
-    Ok(Some(Outcome {
-        coefficients,
-        lower_bound: (found.lower_bound - owed).max(0.0),
-        relaxation: None,
-        dependent: Vec::new(),
-        ranked: Vec::new(),
-        ..found
-    }))
+    // The answer with the ridge is one without, but a little worse.
+    let fit = equations.refit(&members, equations.fit(&members));
+    let coefficients = fit.unwrap_or_else(|_| found.coefficients.clone());
+    let mut dual = vec![0.0; problem.nrows()];
+    let (u, b) = problem.predictor(&coefficients)?;
+    problem.dual_point(&u, b, &mut dual);
+    // What else was found is of the problem with the ridge.
+    let known = Outcome::new(coefficients, (found.lower_bound - owed).max(0.0), dual, found.ended);
+    Ok(Some(Outcome { iterations: found.iterations, ..known }))
 }
 
 /// With the answer as the only one that is ranked.
@@ -168,6 +183,10 @@ mod tests {
         let lambda0 = if is_priced { n as f64 * power(rng, -4.0, -0.5) } else { 0.0 };
         let mut case = Case::dense(n, p, x, y, Penalty::new(lambda0, 0.0, 0.0));
         case.intercept = rng.random_bool(0.5);
+        if rng.random_bool(0.2) {
+            // As plain as without λ1.
+            case.penalty = Penalty::new(lambda0, normal(rng).abs(), 0.0).with_shrinkage(vec![0.0; p]);
+        }
         if rng.random_bool(0.3) {
             case.weights = Some((0..n).map(|_| rng.random_range(0.1..3.0)).collect());
         }

@@ -232,10 +232,10 @@ fn by_leaps_after(
 /// The sizes that leaps and bounds has left open, each by a search of its own, from its answer.
 fn close(measure: &Measure<'_, '_>, found: &mut Searched, options: &Options, monitor: &Monitor<'_>) -> Result<()> {
     let (sizes, nodes, _) = found;
+    let (mut failed, problem) = (None, measure.problem);
     for at in 0..sizes.len() {
-        let left = monitor.left();
         let max_nodes = options.max_nodes.map(|most| most.saturating_sub(*nodes));
-        let is_over = monitor.stop(0).is_some() || max_nodes == Some(0);
+        let is_over = failed.is_some() || monitor.stop(0).is_some() || max_nodes == Some(0);
         if sizes[at].status != Status::NodeLimit || is_over {
             continue;
         }
@@ -243,10 +243,12 @@ fn close(measure: &Measure<'_, '_>, found: &mut Searched, options: &Options, mon
         let smaller = at.checked_sub(1).map(|before| &sizes[before]);
         let start = smaller.filter(|s| s.certificate.objective < own.certificate.objective).unwrap_or(own);
         let warm_start = Some(start.coefficients.clone());
-        let options = Options { time_limit: left, max_nodes, warm_start, ..options.clone() };
-        let solution = match solve(&measure.problem.clone().with_max_size(own.size)?, &options) {
-            // What there is stays.
-            Err(error) if error.is_of_reading() => return Ok(()),
+        let limited = Options { time_limit: monitor.left(), max_nodes, warm_start, ..options.clone() };
+        let solution = match solve(&problem.clone().with_max_size(own.size)?, &limited) {
+            Err(error) if error.is_of_reading() => {
+                failed = Some(Status::ReadFailed);
+                continue;
+            }
             solution => solution?,
         };
         *nodes += solution.iterations;
@@ -255,10 +257,10 @@ fn close(measure: &Measure<'_, '_>, found: &mut Searched, options: &Options, mon
         let objective = solution.certificate.objective.min(own.certificate.objective);
         let bound = solution.certificate.lower_bound.max(own.certificate.lower_bound);
         let certificate = Certificate::new(objective, None, bound);
-        sizes[at] = measure.subset(own.size, coefficients, certificate, solution.status, &options);
+        sizes[at] = measure.subset(own.size, coefficients, certificate, solution.status, options);
     }
-    let ended = monitor.stop(0);
     let open = sizes.iter_mut().filter(|s| s.status == Status::NodeLimit);
+    let ended = failed.or(monitor.stop(0));
     open.for_each(|s| s.status = ended.unwrap_or(s.status));
     Ok(())
 }

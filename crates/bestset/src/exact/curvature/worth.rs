@@ -4,6 +4,7 @@
 //! the next step what it took. The slopes change with d as the minimiser answers, and with that known a step stops where they are used up:
 //! two or three come to the best diagonal, from the parent's mostly one.
 
+use crate::exact::node::context::MEMBER_PAIR_BYTES;
 use crate::exact::node::{Choice, NodeContext, NodeRelaxation};
 use faer::linalg::solvers::{DenseSolveCore, Llt};
 use faer::{Mat, Side};
@@ -27,6 +28,20 @@ struct Bend {
 }
 
 impl Worth {
+    /// v and K = diag(own) + uuᵀ ∘ G of the takers, G = (M_NN + diag κ)⁻¹ of the members that move with the minimiser (MATH 11.9, 11.16), where curvature was
+    /// moved before and memory allows.
+    pub fn of(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, who: &[(usize, Taker)], part: f64) -> Self {
+        let slopes: Vec<f64> = who.iter().map(|(_, t)| t.slope).collect();
+        let Some(answer) = node.inherited.as_ref().and_then(|_| answers(context, node, who)) else {
+            return Self::linear(slopes.into_iter().map(|v| v.max(0.0)).collect());
+        };
+        let falls = Mat::from_fn(who.len(), who.len(), |e, f| {
+            who[e].1.lever * answer[(e, f)] * who[f].1.lever + if e == f { who[e].1.own } else { 0.0 }
+        });
+        let at = who.iter().map(|(a, _)| node.members.moved[*a]).collect();
+        Self { slopes, bend: Some(Bend { at, falls, part }) }
+    }
+
     /// By the slopes alone.
     pub fn linear(slopes: Vec<f64>) -> Self {
         Self { slopes, bend: None }
@@ -60,7 +75,7 @@ impl Worth {
 }
 
 /// One member's part in what d is worth.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct Taker {
     /// v_j.
     pub slope: f64,
@@ -91,32 +106,17 @@ pub fn taker(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, a: usize)
     if !(d > 0.0 && back > own_ridge) {
         return None;
     }
+    // As K has it just inside the fraction, with the column's own curvature for H⁻¹: |β|knee′/(8λ2′) at the knee, and (½knee′)²/Q_jj.
     let (reach, square) = (b.max(knee), context.bounds.square(context.feature(node, a)));
     let own = reach * reach / 8.0 / back.max(f64::MIN_POSITIVE) + 0.25 * reach * reach / square.max(f64::MIN_POSITIVE);
     Some(Taker { slope: -own * (d - 2.0 * (back - own_ridge)).max(0.0), own, lever: 0.0 })
-}
-
-impl Worth {
-    /// v and K = diag(own) + uuᵀ ∘ G of the takers, G = (M_NN + diag κ)⁻¹ of the members that move with the minimiser (MATH 11.9, 11.16), where curvature was
-    /// moved before and memory allows.
-    pub fn of(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, who: &[(usize, Taker)], part: f64) -> Self {
-        let slopes: Vec<f64> = who.iter().map(|(_, t)| t.slope).collect();
-        let Some(answer) = node.inherited.as_ref().and_then(|_| answers(context, node, who)) else {
-            return Self::linear(slopes.into_iter().map(|v| v.max(0.0)).collect());
-        };
-        let falls = Mat::from_fn(who.len(), who.len(), |e, f| {
-            who[e].1.lever * answer[(e, f)] * who[f].1.lever + if e == f { who[e].1.own } else { 0.0 }
-        });
-        let at = who.iter().map(|(a, _)| node.members.moved[*a]).collect();
-        Self { slopes, bend: Some(Bend { at, falls, part }) }
-    }
 }
 
 /// G over the takers, zero for those that do not move.
 fn answers(context: &NodeContext<'_, '_, '_>, node: &NodeRelaxation, who: &[(usize, Taker)]) -> Option<Mat<f64>> {
     let members = &node.members;
     let moving: Vec<usize> = (0..members.len()).filter(|&a| members.beta[a] != 0.0).collect();
-    if !context.fits(crate::exact::node::context::MEMBER_PAIR_BYTES * (moving.len() as f64).powi(2)) {
+    if !context.fits(MEMBER_PAIR_BYTES * (moving.len() as f64).powi(2)) {
         return None;
     }
     let positions: Vec<usize> = moving.iter().map(|&a| members.positions[a]).collect();
