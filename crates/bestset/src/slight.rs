@@ -95,12 +95,19 @@ pub(crate) fn leaps_before(
 /// Whether any answer can be proved with a slight ridge, as far as memory, time and the columns go: no answer is less than the fit on all features.
 fn can_have_ridge(problem: &Problem<'_>, options: &Options, monitor: &Monitor<'_>) -> Result<bool> {
     let (n, p) = (problem.nrows() as f64, problem.ncols() as f64);
-    if !options.memory().allows(64.0 * p * p, 1) || !monitor.has_time_for(n * p * p + p * p * p) {
+    // Where samples determine fewer columns there are no equations of all of them, but of very many families.
+    let is_wide = problem.ncols() > leaps::determined(problem);
+    if is_wide || !options.memory().allows(64.0 * p * p, 1) || !monitor.has_time_for(n * p * p + p * p * p) {
         return Ok(false);
     }
-    let equations = Equations::new(problem, problem.ncols())?;
+    let equations = Equations::new(problem, largest(problem))?;
     let least = equations.cells.first().map_or(equations.total, |cell| equations.fit(&cell.members()));
     Ok(ridge(&equations, options, least).is_some())
+}
+
+/// The most features that an answer may have.
+fn largest(problem: &Problem<'_>) -> usize {
+    problem.max_size().unwrap_or(problem.ncols())
 }
 
 /// The ridge of columns of length one that costs no answer of at least this value more than [`PART`] of the tolerance, and what it may cost (MATH 11.43).
@@ -123,7 +130,7 @@ fn with_ridge(
     monitor: &mut Monitor<'_>,
     known: &Outcome,
 ) -> Result<Option<Outcome>> {
-    let equations = Equations::new(problem, problem.ncols())?;
+    let equations = Equations::new(problem, largest(problem))?;
     let Some((ridge, owed)) = ridge(&equations, options, problem.value(&known.coefficients)?) else { return Ok(None) };
     // λ1 of a plain problem has factors of zero, which are the ridge's here.
     let penalty = Penalty {
