@@ -251,7 +251,7 @@ fn files_of_other_work_are_refused() {
     std::fs::write(&file, &text[..text.len() / 2]).unwrap();
     assert!(reason(checkpoint::path(&problem, &settings, &file)).contains("it is damaged"));
     std::fs::write(&file, text.replace("bestset checkpoint", "something")).unwrap();
-    assert!(reason(checkpoint::path(&problem, &settings, &file)).contains("\"something\" version 6"));
+    assert!(reason(checkpoint::path(&problem, &settings, &file)).contains("\"something\" version 7"));
     let nowhere = place.file("no/such/path.json");
     assert!(matches!(checkpoint::path(&problem, &settings, nowhere), Err(Error::File { what: "checkpoint", .. })));
 }

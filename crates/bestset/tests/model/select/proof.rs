@@ -362,7 +362,7 @@ fn unfinished_proofs_of_others_are_kept() {
 #[test]
 fn a_search_before_its_proof_is_kept() {
     let (mut cut, mut others, mut aside) = (0, 0, 0);
-    for seed in 0..6 {
+    for seed in 0..30 {
         let (x, y) = data(100 + seed, 60, 12, 0.9);
         let x = Dense::new(60, 12, x).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -418,7 +418,7 @@ mod long {
     #[test]
     fn what_would_be_proved_is_said_and_true() {
         let (mut ridges, mut bounds, mut sizes) = (0, 0, 0);
-        for seed in 0..16 {
+        for seed in 0..40 {
             let (n, p) = if seed % 2 == 0 { (40, 60) } else { (60, 12) };
             let (x, y) = data(100 + seed, n, p, 0.3);
             let x = Dense::new(n, p, x).unwrap();
